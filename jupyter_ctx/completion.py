@@ -1,0 +1,67 @@
+"""Tab in a %%chat line: options, models, verbs; silent in the prompt below it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
+
+from .context.windows import Table
+from .modelfiles import load_tables
+from .providers import BARE
+from .settings import NAMES as SETTINGS
+from .verbs import VERBS
+
+HEADS = ("%%chat", "%chat", "%%ctx", "%ctx")
+FLAGS = ("--new", "--no-history", "--append", "--raw", "--plain", "--preview")
+VALUES = ("--model", "--system", "--temperature", "--out", "--max-tokens", "--window", "--base-url", "--on-overflow")
+AFTER = {"gauge": ("first", "off"), "include": ("all",), "config": SETTINGS, "--on-overflow": ("trim", "summarise", "stop")}
+
+
+@context_matcher(identifier="jupyter_ctx.chat", priority=1000)
+def chat_matcher(context: CompletionContext) -> Any:
+    """IPython's matcher: what may stand where the cursor is; elsewhere no say."""
+    first, newline, _ = context.full_text.partition("\n")
+    head = first.split(maxsplit=1)[0] if first.strip() else ""
+    if head not in HEADS:
+        return {"completions": []}
+    if context.cursor_line > 0:  # the prompt is prose: no Python names in it
+        return {"completions": [], "suppress": newline != "" and head.startswith("%%")}
+    typed = context.line_with_cursor[: context.cursor_position]
+    if not typed.startswith(f"{head} "):
+        return {"completions": []}
+    words = typed.split()
+    current = "" if typed[-1].isspace() else words[-1]
+    before = words[1:] if not current else words[1:-1]
+    token = context.token  # what the completer replaces: it splits at more than spaces
+    skip = len(current) - len(token) if current.endswith(token) else 0
+    found = [word for word in _possible(before, current) if word.startswith(current)]
+    return {
+        "completions": [SimpleCompletion(text=word[skip:], type="param") for word in found],
+        "suppress": True,
+        "ordered": True,
+    }
+
+
+def _possible(before: list[str], current: str) -> list[str]:
+    last = before[-1] if before else ""
+    if last in ("-m", "--model", "use"):
+        return model_names()
+    if last in AFTER:
+        return list(AFTER[last])
+    options = [option for option in (*VALUES, *FLAGS) if option not in before]
+    verbs = [name for name, verb in VERBS.items() if verb.takes] if not before else []
+    return options if current.startswith("-") else verbs + options
+
+
+def model_names() -> list[str]:
+    """Full names of models that a table knows and a provider here can serve."""
+    names: dict[str, None] = {"local/smollm2": None}
+    for table in load_tables():
+        names.update(dict.fromkeys(_served(table)))
+    return list(names)
+
+
+def _served(table: Table) -> list[str]:
+    full = [name for name in table.rows if "/" in name]
+    return full + [f"{provider}/{name}" for name in table.rows for pattern, provider in BARE if pattern.match(name)]

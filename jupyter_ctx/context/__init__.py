@@ -1,0 +1,1 @@
+"""What fits: pure decisions about tokens. No I/O, no clock, no SDK."""

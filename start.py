@@ -1,0 +1,39 @@
+"""Open JupyterLab on the first notebook, with everything it needs.
+
+python start.py                 open notebooks/01-first-chat.ipynb
+python start.py NOTEBOOK        open another one
+python start.py --headless …    execute it and exit
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from argparse import ArgumentParser
+from pathlib import Path
+
+from scripts.environment import ROOT, prepare, run
+
+FIRST = ROOT / "notebooks" / "01-first-chat.ipynb"
+
+
+def main() -> int:
+    """Set up, then open or execute."""
+    parser = ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("notebook", nargs="?", type=Path, default=FIRST)
+    parser.add_argument("--headless", action="store_true", help="execute the notebook and exit")
+    options = parser.parse_args()
+    notebook = options.notebook.resolve()
+    if not notebook.is_file():
+        parser.error(f"there is no notebook {options.notebook}")
+    prepare("local", "lab")
+    if not options.headless:
+        return run("jupyter", "lab", str(notebook))
+    with tempfile.TemporaryDirectory() as folder:
+        name = notebook.relative_to(ROOT) if notebook.is_relative_to(ROOT) else notebook
+        print(f"Executing {name} …", flush=True)
+        return run("nbconvert", "--to", "notebook", "--execute", "--output-dir", folder, str(notebook))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
