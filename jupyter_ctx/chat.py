@@ -197,9 +197,7 @@ class Chat:
         finally:
             self._notify()
 
-    def _send(
-        self, said: Said, target: Target, on_piece: Callable[[str], object] | None, *, record: bool
-    ) -> Reply:
+    def _send(self, said: Said, target: Target, on_piece: Callable[[str], object] | None, *, record: bool) -> Reply:
         attempt, notes = self._first_attempt(said, target, record=record)
         pieces: list[str] = []
         done = False
@@ -254,9 +252,7 @@ class Chat:
                 attempt = self._fitter.smaller(attempt, overflow)
         raise AssertionError("the last retry returns or raises")
 
-    def _stream(
-        self, attempt: Attempt, pieces: list[str], on_piece: Callable[[str], object] | None
-    ) -> Reply:
+    def _stream(self, attempt: Attempt, pieces: list[str], on_piece: Callable[[str], object] | None) -> Reply:
         with closing(attempt.target.provider.stream(attempt.request)) as stream:
             for item in stream:
                 if isinstance(item, Reply):
@@ -406,6 +402,7 @@ class Chat:
 
     def clear(self) -> Change:
         """Begin anew; system prompt, model and settings stay."""
+
         def act() -> Change:
             count = len(self.conversation.places)
             if not count:
@@ -417,6 +414,7 @@ class Chat:
 
     def undo(self) -> Change:
         """Take back the last action, whole."""
+
         def act() -> Change:
             label = self.conversation.undo_label
             return self._apply(Undone(), f"Undid the {label}") if label else Change("Nothing to undo", changed=False)
@@ -425,6 +423,7 @@ class Chat:
 
     def redo(self) -> Change:
         """Do again what was last taken back."""
+
         def act() -> Change:
             label = self.conversation.redo_label
             return self._apply(Redone(), f"Redid the {label}") if label else Change("Nothing to redo", changed=False)
@@ -458,6 +457,7 @@ class Chat:
 
     def set_system(self, text: str) -> Change:
         """Set the system prompt from here on; empty takes it away."""
+
         def act() -> Change:
             if _checked(text) == self.system:
                 return Change("The system prompt is that already", changed=False)
@@ -481,6 +481,7 @@ class Chat:
         A first system message becomes the system prompt; neighbours of one role are joined.
         """
         system, turns = _read_messages(messages)
+
         def act() -> Change:
             before = self._used()
             if system is not None:
@@ -504,7 +505,9 @@ class Chat:
             places = tuple(place.id for place in chosen if marked(place) != on)
             named = ", ".join(str(number) for number in numbers)
             if not places:
-                return Change(f"Nothing to do: turn {named} is {'' if on else 'not '}{event.__name__.lower()}", changed=False)
+                return Change(
+                    f"Nothing to do: turn {named} is {'' if on else 'not '}{event.__name__.lower()}", changed=False
+                )
             return self._apply(event(places, on), f"{word} turn {named}")
 
         return self._do(act)
@@ -543,7 +546,9 @@ def _checked(prompt: str) -> str:
     found = UNSENDABLE.search(prompt)
     if found:
         kind = "a NUL" if found.group() == "\0" else f"a lone surrogate (U+{ord(found.group()):04X})"
-        raise InvalidRequestError(f"There is {kind} at character {found.start() + 1:,}: no model takes that. Take it out.")
+        raise InvalidRequestError(
+            f"There is {kind} at character {found.start() + 1:,}: no model takes that. Take it out."
+        )
     return prompt
 
 

@@ -15,7 +15,12 @@ from .verbs import VERBS
 HEADS = ("%%chat", "%chat", "%%ctx", "%ctx")
 FLAGS = ("--new", "--no-history", "--append", "--raw", "--plain", "--preview")
 VALUES = ("--model", "--system", "--temperature", "--out", "--max-tokens", "--window", "--base-url", "--on-overflow")
-AFTER = {"gauge": ("first", "off"), "include": ("all",), "config": SETTINGS, "--on-overflow": ("trim", "summarise", "stop")}
+AFTER = {
+    "gauge": ("first", "off"),
+    "include": ("all",),
+    "config": SETTINGS,
+    "--on-overflow": ("trim", "summarise", "stop"),
+}
 
 
 @context_matcher(identifier="jupyter_ctx.chat", priority=1000)

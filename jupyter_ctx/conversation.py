@@ -135,9 +135,7 @@ class Redone:
     """The last action taken back is done again."""
 
 
-Action: TypeAlias = (
-    Said | Cleared | Trimmed | Summarized | Pinned | Excluded | IncludedAll | SystemSet
-)
+Action: TypeAlias = Said | Cleared | Trimmed | Summarized | Pinned | Excluded | IncludedAll | SystemSet
 Event: TypeAlias = Action | Undone | Redone
 
 LABELS: dict[type, str] = {
@@ -170,6 +168,13 @@ class Place:
     def turn(self) -> Turn:
         """The current version."""
         return self.versions[-1]
+
+    def mark(self, *, pinned: bool, on: bool) -> None:
+        """Pin or exclude it, or take that back; it cannot be both."""
+        if pinned:
+            self.pinned, self.excluded = on, self.excluded and not on
+        else:
+            self.excluded, self.pinned = on, self.pinned and not on
 
     @property
     def sendable(self) -> bool:
@@ -254,23 +259,20 @@ class Conversation:
         self.revision += 1
 
     def _fold(self, action: Action) -> None:
-        if isinstance(action, Said):
-            self._say(action)
-            return
-        self.revision += 1
+        if not isinstance(action, Said):
+            self.revision += 1
         match action:
+            case Said():
+                self._say(action)
             case Cleared():
                 self._clear()
             case Trimmed(first):
                 self.trimmed_to = len(self.places) if first is None else self.index(first)
             case Summarized(summary):
                 self.summary = summary
-            case Pinned(places, on):
+            case Pinned(places, on) | Excluded(places, on):
                 for place in self._chosen(places):
-                    place.pinned, place.excluded = on, place.excluded and not on
-            case Excluded(places, on):
-                for place in self._chosen(places):
-                    place.excluded, place.pinned = on, place.pinned and not on
+                    place.mark(pinned=isinstance(action, Pinned), on=on)
             case IncludedAll():
                 self._include_all()
             case SystemSet(text):

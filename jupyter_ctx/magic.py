@@ -45,11 +45,11 @@ class ChatMagic:
         """The conversation; made when it is first asked for."""
         if self._chat is None:
             self._chat = Chat(config=dict(self.shell.config.get("Chat", {})))
-            for form in ("text/html", "text/markdown", "text/plain"):
+            for form in ("text/html", "text/markdown"):
                 self.shell.display_formatter.formatters[form].for_type(Reply, _as(form))
         return self._chat
 
-    @no_var_expand  # type: ignore[misc]  # IPython's decorators are not typed
+    @no_var_expand
     @magic_arguments()
     @argument("words", nargs="*", help="a verb and what it takes; %%chat help lists them")
     @argument("-m", "--model", help="provider/model for this cell, such as local/smollm2 or openai/gpt-5.2")
@@ -119,8 +119,14 @@ class ChatMagic:
         self._greet(place)
 
     def _send(
-        self, view: AnswerView, place: Where, above: tuple[str, ...], prompt: str, options: Namespace, given: dict[str, Any]
-    ) -> Reply:  # fmt: skip
+        self,
+        view: AnswerView,
+        place: Where,
+        above: tuple[str, ...],
+        prompt: str,
+        options: Namespace,
+        given: dict[str, Any],
+    ) -> Reply:
         chat = self.talk
         try:
             reply = chat.send(
@@ -133,7 +139,7 @@ class ChatMagic:
         except ChatError as error:
             view.close(above, (f"Cut off: {error}",) if view.started else ())
             raise
-        below = [*reply.receipts, *_ending(reply, options)]
+        below = [*reply.receipts, *_ending(reply)]
         notice = chat.threshold_notice() if place.kind != "headless" else None
         view.close(above, [*below, notice] if notice else below)
         return reply
@@ -265,7 +271,7 @@ def _as_typed(unknown: tuple[str, ...]) -> tuple[str, ...]:
     return (f"Sent as typed, for the notebook knows no such name: {named}",)
 
 
-def _ending(reply: Reply, options: Namespace) -> tuple[str, ...]:
+def _ending(reply: Reply) -> tuple[str, ...]:
     """Why an answer ended early."""
     if reply.stop_reason == "max_tokens":
         said = f" at {reply.usage.output_tokens:,} tokens" if reply.usage else ""
@@ -275,13 +281,10 @@ def _ending(reply: Reply, options: Namespace) -> tuple[str, ...]:
     return ("The model refused to go on.",) if reply.stop_reason == "refusal" else ()
 
 
-def _as(form: str) -> Callable[..., Any]:
+def _as(form: str) -> Callable[[Reply], str]:
     """How a Reply is shown in one form."""
 
-    def shown(reply: Reply, printer: Any = None, cycle: bool = False) -> str | None:
-        if printer is not None:
-            printer.text(repr(reply))
-            return None
+    def shown(reply: Reply) -> str:
         return bundle(reply.text)[form]
 
     return shown

@@ -64,7 +64,7 @@ class Settings:
         """With some of them set anew, as values or as text; another model drops what went with the old."""
         values = {name: _parsed(name, value) for name, value in changes.items()}
         if values.get("model", self.model) != self.model:
-            values = {name: None for name in OF_A_MODEL} | values
+            values = dict.fromkeys(OF_A_MODEL) | values
         return replace(self, **values)
 
 
@@ -124,4 +124,3 @@ def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
     if value not in allowed:
         raise InvalidRequestError(f"{name} is {value!r}: it must be one of {', '.join(allowed)}.")
     return value
-

@@ -29,9 +29,7 @@ def extractive_summary(turns: Sequence[Turn], before: str, target: Target, cap: 
     return "\n".join(pick_lines(texts, wanted, cap, target.meter.text))
 
 
-def model_summary(
-    turns: Sequence[Turn], before: str, target: Target, cap: int, instructions: str | None
-) -> str:
+def model_summary(turns: Sequence[Turn], before: str, target: Target, cap: int, instructions: str | None) -> str:
     """What the model makes of the older turns, within its own window and at most ``cap`` tokens."""
     small = target.window.tokens <= SMALL_WINDOW
     task = SMALL_PROMPT if small else LARGE_PROMPT

@@ -37,7 +37,9 @@ class Verb:
 
 def _use(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     chat = magic.talk
-    given = {n: getattr(options, n) for n in (*OF_A_MODEL, "max_tokens", "temperature", "on_overflow") if hasattr(options, n)}
+    given = {
+        n: getattr(options, n) for n in (*OF_A_MODEL, "max_tokens", "temperature", "on_overflow") if hasattr(options, n)
+    }
     given["model"] = _one("use", words, "a model, such as local/smollm2") if words else options.model
     given = {name: value for name, value in given.items() if value is not None}
     if not given:
@@ -139,7 +141,11 @@ def _key(magic: ChatMagic, words: list[str], options: Namespace, cell: str | Non
 
 
 def _help(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    rows = [(f"%chat {verb.takes}", verb.does) for name, verb in VERBS.items() if verb.takes and (not words or name in words)]
+    rows = [
+        (f"%chat {verb.takes}", verb.does)
+        for name, verb in VERBS.items()
+        if verb.takes and (not words or name in words)
+    ]
     if not rows:
         raise UsageError(unknown(words[0]))
     print("\n".join(f"{takes:<32}{does}" for takes, does in rows))
@@ -152,13 +158,13 @@ VERBS: dict[str, Verb] = {
     "status": Verb(_status, "status", "how full the context is, with the whole calculation"),
     "gauge": Verb(_gauge, "gauge [off]", "the gauge, here; off: not with the first cell"),
     "history": Verb(_history, "history", "every turn, with its number, tokens and state"),
-    "preview": Verb(_preview, "preview", "what the next request sends (%%chat preview: with this prompt)", takes_text=True),
+    "preview": Verb(_preview, "preview", "what the next request sends (%%chat preview: this prompt)", takes_text=True),
     "pin": Verb(_marks("pin"), "pin N …", "keep these turns in every request"),
     "unpin": Verb(_marks("unpin"), "unpin N …", "no longer"),
     "exclude": Verb(_marks("exclude"), "exclude N …", "leave these turns out of every request"),
-    "include": Verb(_marks("include", all_too=True), "include N … | all", "bring them back; all: whatever was left out"),
+    "include": Verb(_marks("include", all_too=True), "include N … | all", "bring them back; all: whatever is left out"),
     "trim": Verb(_trim, "trim [N]", "leave out the oldest turns, down to 60 % or to the newest N"),
-    "summarise": Verb(_summarise, "summarise", "send the older turns as a summary (%%chat summarise: with instructions)", takes_text=True),
+    "summarise": Verb(_summarise, "summarise", "send the older turns as a summary", takes_text=True),
     "summarize": Verb(_summarise, "", "", takes_text=True),
     "clear": Verb(_does("clear"), "clear", "begin anew; system prompt, model and settings stay"),
     "undo": Verb(_does("undo"), "undo", "take back the last action, whole"),
@@ -188,7 +194,9 @@ def history_table(chat: Chat) -> dict[str, str]:
         runs = f", run {len(place.versions)} times" if len(place.versions) > 1 else ""
         about = "" if view.exact else "~"
         tokens = f"{about}{asked.tokens + said.tokens:,}"
-        rows.append((str(asked.number), first_words(asked.text), first_words(said.text), tokens, f"{asked.state}{ending}{runs}"))
+        rows.append(
+            (str(asked.number), first_words(asked.text), first_words(said.text), tokens, f"{asked.state}{ending}{runs}")
+        )
     cleared = len(chat.conversation.cleared)
     before = f" ({cleared:,} before the last clear)" if cleared else ""
     caption = f"{len(rows):,} turns{before}" if rows else f"No turns yet{before}."

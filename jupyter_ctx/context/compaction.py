@@ -62,9 +62,7 @@ def _nearest(ledger: Ledger, room: float, start: int, end: int) -> int:
     return above if abs(ledger.between(above, end) - room) < abs(ledger.between(below, end) - room) else below
 
 
-def _takes(
-    ledger: Ledger, budget: Budget, fixed: float, prompt: float, cut: int, end: int, goal: float | None
-) -> bool:
+def _takes(ledger: Ledger, budget: Budget, fixed: float, prompt: float, cut: int, end: int, goal: float | None) -> bool:
     tokens = fixed + ledger.between(cut, end)
     return budget.fits(tokens, prompt) and (goal is None or tokens + prompt <= goal)
 
@@ -106,9 +104,7 @@ def missing_facts(said: Sequence[str], summary: str) -> tuple[frozenset[str], fr
     return wanted, frozenset(fact for fact in wanted if fact not in shorter)
 
 
-def pick_lines(
-    texts: Sequence[str], wanted: frozenset[str], cap: float, measure: Callable[[str], float]
-) -> list[str]:
+def pick_lines(texts: Sequence[str], wanted: frozenset[str], cap: float, measure: Callable[[str], float]) -> list[str]:
     """The lines that hold the most of ``wanted`` in ``cap`` tokens, in their order.
 
     Greedy by new facts a token, then first lines while there is room. Gains only shrink as
@@ -140,7 +136,7 @@ def pick_lines(
 
 def _lines(text: str) -> list[str]:
     """Lines of a text, long ones by sentence."""
-    lines = []
+    lines: list[str] = []
     for line in text.splitlines():
         lines += re.split(r"(?<=[.!?。！？])\s+", line) if len(line) > 200 else [line]
     return [line for line in lines if line.strip()]

@@ -77,7 +77,8 @@ READERS = tuple(
         r"configured limit of (?P<max_input_tokens>#) tokens.*?resulted in (?P<input_tokens>#) tokens",
         r"context limit: (?P<input_tokens>#) \+ (?P<output_tokens>#) > (?P<context_window>#)",
         r"(?P<input_tokens>#) tokens > (?P<context_window>#)",
-        r"input token count \(?(?P<input_tokens>#)\)? exceeds the maximum number of tokens allowed \(?(?P<max_input_tokens>#)",
+        r"input token count \(?(?P<input_tokens>#)\)? exceeds the maximum number of tokens allowed"
+        r" \(?(?P<max_input_tokens>#)",
         r"maximum context length is (?P<context_window>#)",
     )
 )

@@ -12,9 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-Source = Literal[
-    "given", "learned", "server", "user file", "models.json", "provider", "built in", "assumed"
-]
+Source = Literal["given", "learned", "server", "user file", "models.json", "provider", "built in", "assumed"]
 ASSUMED = 32_000
 
 
@@ -125,9 +123,7 @@ def choose_window(
             matched=None,
         )
     if learned is not None and (given is None or learned < given):
-        return replace(
-            found, tokens=learned, max_input_tokens=None, source="learned", matched=None, given=given
-        )
+        return replace(found, tokens=learned, max_input_tokens=None, source="learned", matched=None, given=given)
     return found
 
 

@@ -83,7 +83,9 @@ def gauge_html(info: ContextInfo) -> str:
     """The live gauge: a meter that a screen reader can read, in the theme's colours."""
     fill, mark = _shares(info)
     line, state = html.escape(gauge_line(info)), info.state
-    colour = f"var({VARIABLES[state]},{COLOURS[state]})" if state in VARIABLES else f"var(--jp-info-color1,{COLOURS[state]})"
+    colour = (
+        f"var({VARIABLES[state]},{COLOURS[state]})" if state in VARIABLES else f"var(--jp-info-color1,{COLOURS[state]})"
+    )
     hatch = ";background-image:repeating-linear-gradient(45deg,transparent 0 4px,rgba(255,255,255,.45) 4px 6px)"
     stripes = hatch if info.source == "assumed" or state in ("high", "full", "over") else ""
     track = "var(--jp-layout-color3,#c8c8c8)"
@@ -92,7 +94,8 @@ def gauge_html(info: ContextInfo) -> str:
         f'<div class="jctx-gauge" style="{PANEL};color:var(--jp-ui-font-color1,inherit)">'
         f'<div role="meter" aria-label="Context used" aria-valuemin="0" aria-valuemax="{info.limit}" '
         f'aria-valuenow="{info.used}" aria-valuetext="{line}" title="{_bar_title(info)}" '
-        f'style="position:relative;height:10px;border-radius:5px;overflow:hidden;border:1px solid {track};background:{reserve}">'
+        f'style="position:relative;height:10px;border-radius:5px;overflow:hidden;'
+        f'border:1px solid {track};background:{reserve}">'
         f'<div style="position:absolute;left:0;top:0;bottom:0;width:{mark:.2f}%;background:{track}"></div>'
         f'<div class="jctx-fill" style="position:absolute;left:0;top:0;bottom:0;width:{fill:.2f}%;'
         f'background-color:{colour}{stripes}"></div>'
@@ -103,7 +106,8 @@ def gauge_html(info: ContextInfo) -> str:
 
 
 def _bar_title(info: ContextInfo) -> str:
-    return f"The mark is the limit of a prompt: {info.limit:,} tokens; beyond it {info.budget.reserve:,} are kept for the reply"
+    kept = f"{info.budget.reserve:,} are kept for the reply"
+    return f"The mark is the limit of a prompt: {info.limit:,} tokens; beyond it {kept}"
 
 
 class GaugePanel:

@@ -37,7 +37,9 @@ class NotebookView:
     ``streaming=False`` shows it once, at the end: headless runs keep every update.
     """
 
-    def __init__(self, *, streaming: bool = True, plain: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, *, streaming: bool = True, plain: bool = False, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._pieces: list[str] = []
         self._length = 0
         self._streaming = streaming

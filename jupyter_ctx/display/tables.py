@@ -21,14 +21,16 @@ def status_text(info: ContextInfo, turns: int) -> str:
     parts = ", ".join(f"{s.name} {s.tokens:,}" for s in info.segments if s.tokens) or "nothing yet"
     reported = "nothing reported yet" if info.reported is None else f"last report {info.reported:,} in and out"
     cached = f", {info.cached:,} of them from the cache" if info.cached else ""
+    share = f" ({budget.share:.0%} of it)" if budget.share < 1 else ""
+    left_over = "left for the next prompt" if budget.headroom > 0 else "the next send leaves turns out"
     rows = [
         ("window", f"{window.tokens:,}", window_words(info).removeprefix("window ") + input_cap),
         ("− reserve", f"{budget.reserve:,}", "kept free for the reply"),
-        ("= limit", f"{info.limit:,}", "what a prompt may have" + (f" ({budget.share:.0%} of it)" if budget.share < 1 else "")),
+        ("= limit", f"{info.limit:,}", f"what a prompt may have{share}"),
         ("− fixed", f"{budget.fixed:,}", "system, pins and summary: always sent"),
         ("= available", f"{budget.available:,}", f"for turns; planned up to {budget.target:,} where only estimated"),
         ("used", f"{about}{info.used:,}", f"{parts}; {reported}{cached}"),
-        ("headroom", f"{about}{budget.headroom:,}", "left for the next prompt" if budget.headroom > 0 else "the next send leaves turns out"),
+        ("headroom", f"{about}{budget.headroom:,}", left_over),
     ]  # fmt: skip
     lines = [f"{name:<12}{figure:>10}  {note}" for name, figure, note in rows]
     left = f", {info.left_out:,} left out" if info.left_out else ""
@@ -45,10 +47,7 @@ def first_words(text: str) -> str:
 def table_text(head: Row, rows: Sequence[Row]) -> str:
     """A table for a terminal; figures stand right."""
     widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
-    return "\n".join(
-        "  ".join(cell.rjust(width) if _is_figure(cell) else cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in (head, *rows)
-    )  # fmt: skip
+    return "\n".join("  ".join(map(_padded, row, widths)).rstrip() for row in (head, *rows))
 
 
 def table_html(head: Row, rows: Sequence[Row], caption: str) -> str:
@@ -70,6 +69,10 @@ def table(head: Row, rows: Sequence[Row], caption: str) -> dict[str, str]:
         "text/html": table_html(head, rows, caption),
         "text/plain": f"{caption}\n{table_text(head, rows)}" if rows else caption,
     }
+
+
+def _padded(cell: str, width: int) -> str:
+    return cell.rjust(width) if _is_figure(cell) else cell.ljust(width)
 
 
 def _is_figure(cell: str) -> bool:

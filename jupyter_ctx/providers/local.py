@@ -13,13 +13,13 @@ import os
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..context.windows import ContextWindow
-from ..errors import InvalidRequestError, MissingDependencyError, ModelNotFoundError, ProviderError
+from ..errors import MissingDependencyError, ModelNotFoundError, ProviderError
 from .openai import OpenAIProvider
 from .shape import Reply, Request
 
@@ -50,7 +50,7 @@ class LocalProvider:
         self.tokenizer = f"local {self.spec.path}"
         self.sends_reserve = True  # else it writes on and on
 
-    def stream(self, request: Request) -> Iterator[str | Reply]:
+    def stream(self, request: Request) -> Generator[str | Reply, None, None]:
         """Text pieces as they come, then exactly one Reply."""
         if request.temperature is None:
             request = replace(request, temperature=TEMPERATURE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from socket import SHUT_RDWR
 from typing import TYPE_CHECKING, Any
@@ -62,20 +62,12 @@ class OpenAIProvider:
         self._open: set[openai.Stream[Any]] = set()
         self._lock = threading.Lock()
 
-    def stream(self, request: Request) -> Iterator[str | Reply]:
+    def stream(self, request: Request) -> Generator[str | Reply, None, None]:
         """Text pieces as they come, then exactly one Reply."""
-        options: dict[str, Any] = {"max_tokens": request.max_tokens, "temperature": request.temperature}
         pieces: list[str] = []
         usage, finish, model = None, None, self.model
         with self._errors():
-            response = self._connect().chat.completions.create(
-                model=self.model,
-                messages=[{"role": m.role, "content": m.content} for m in request.messages],  # type: ignore[misc]
-                stream=True,
-                stream_options={"include_usage": True},
-                extra_body=self._extra or None,
-                **{name: value for name, value in options.items() if value is not None},
-            )
+            response = self._connect().chat.completions.create(**self._arguments(request))
             with self._opened(response):
                 for chunk in response:
                     usage, model = chunk.usage or usage, chunk.model or model
@@ -87,6 +79,17 @@ class OpenAIProvider:
                             yield text
         reason = STOP_REASONS.get(finish, "stop")
         yield Reply("".join(pieces), _usage(usage), reason, model)
+
+    def _arguments(self, request: Request) -> dict[str, Any]:
+        optional = {"max_tokens": request.max_tokens, "temperature": request.temperature}
+        return {
+            "model": self.model,
+            "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "extra_body": self._extra or None,
+            **{name: value for name, value in optional.items() if value is not None},
+        }
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
         """llama.cpp's ``meta.n_ctx`` or vLLM's ``max_model_len``, where the server says."""
@@ -159,9 +162,13 @@ class OpenAIProvider:
 
     def _refused(self, status: int | None, said: str, error: Exception) -> ChatError:
         if status in (401, 403):
-            return AuthenticationError(f"{self._base_url or 'OpenAI'} does not take the key ({said}): %chat key sets another.")
+            return AuthenticationError(
+                f"{self._base_url or 'OpenAI'} does not take the key ({said}): %chat key sets another."
+            )
         if status == 404:
-            return ModelNotFoundError(f"{self.model} is not served at {self._base_url or 'OpenAI'} ({said}).", model=self.model)
+            return ModelNotFoundError(
+                f"{self.model} is not served at {self._base_url or 'OpenAI'} ({said}).", model=self.model
+            )
         if status == 429:
             wait = getattr(error, "response", None)
             header = wait.headers.get("retry-after") if wait is not None else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -58,7 +58,7 @@ class Provider(Protocol):
     tokenizer: str
     sends_reserve: bool
 
-    def stream(self, request: Request) -> Iterator[str | Reply]:
+    def stream(self, request: Request) -> Generator[str | Reply, None, None]:
         """Text pieces as they come, then exactly one Reply.
 
         Raises ContextOverflowError where the provider says so, else another ChatError.
