@@ -149,7 +149,7 @@ def overflow_error(attempt: Attempt, overflow: Overflow | None) -> ContextOverfl
     about = "" if said is not None else "about "
     return ContextOverflowError(
         f"{about}{used:,} tokens do not fit: {attempt.target.settings.model} takes {limit:,} "
-        f"(window {window.tokens:,} from {window.source}, {attempt.target.reserve:,} kept for the reply). "
+        f"(window {window.tokens:,} {window.origin}, {attempt.target.reserve:,} kept for the reply). "
         f"Largest parts: {parts}. Nothing was recorded. {_remedy(attempt, largest[0][0])}",
         used=used,
         limit=limit,

@@ -122,7 +122,7 @@ def _reserve(settings: Settings, window: ContextWindow) -> int:
         if window.source != "learned":
             raise InvalidRequestError(
                 f"max_tokens is {asked:,}, and {settings.model} holds {window.tokens:,} in all "
-                f"(window: {window.source}): a prompt must fit too."
+                f"({window.origin}): a prompt must fit too."
             )
         asked = None
     return asked or default_reserve(window)

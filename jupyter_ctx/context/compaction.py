@@ -34,22 +34,26 @@ def fit(
 ) -> Cut:  # fmt: skip
     """Where the view of turns ``start`` to ``end`` must begin so that ``prompt`` fits too.
 
-    It stays at ``start`` while it fits within ``share`` of the limit; else it goes to the
-    turn nearest to 0.6 of the limit, or to ``goal`` tokens. O(log n).
+    It stays at ``start`` while it fits within ``share`` of the limit; else, or where a
+    ``goal`` in tokens is set, it goes to the turn nearest to 0.6 of the limit, or to that
+    goal. ``min_turns`` stay where they fit. O(log n).
     """
     fixed = budget.fixed + ledger.pinned(end)
     before = fixed + ledger.between(start, end)
-    too_many = max_turns is not None and ledger.count(start, end) > max_turns
-    if goal is None and not too_many and budget.fits(before, prompt, share):
+    crowded = max_turns is not None and ledger.count(start, end) > max_turns
+    if goal is None and not crowded and budget.fits(before, prompt, share):
         return Cut(start, before, before, fits=True)
-    want = goal if goal is not None else TRIM_TO * budget.limit
-    cut = _nearest(ledger, want - fixed - prompt, start, end)
-    if not _takes(ledger, budget, fixed, prompt, cut, end, goal):
+
+    def takes(cut: int) -> bool:
+        return budget.fits(fixed + ledger.between(cut, end), prompt)
+
+    cut = _nearest(ledger, (goal or TRIM_TO * budget.limit) - fixed - prompt, start, end)
+    if not takes(cut):
         cut = min(cut + 1, end)
-    if max_turns is not None:
-        cut = max(cut, ledger.last(max(min_turns, int(max_turns * TRIM_TO)), start, end) if too_many else cut)
+    if crowded and max_turns is not None:
+        cut = max(cut, ledger.last(max(1, int(max_turns * TRIM_TO)), start, end))
     wanted = ledger.last(min_turns, start, end)
-    if wanted < cut and _takes(ledger, budget, fixed, prompt, wanted, end, None):
+    if wanted < cut and takes(wanted):
         cut = wanted
     tokens = fixed + ledger.between(cut, end)
     return Cut(cut, before, tokens, fits=tokens + prompt <= budget.limit)
@@ -59,12 +63,8 @@ def _nearest(ledger: Ledger, room: float, start: int, end: int) -> int:
     """The cut whose turns take nearest to ``room``."""
     below = ledger.first_within(room, start, end)
     above = max(below - 1, start)
-    return above if abs(ledger.between(above, end) - room) < abs(ledger.between(below, end) - room) else below
-
-
-def _takes(ledger: Ledger, budget: Budget, fixed: float, prompt: float, cut: int, end: int, goal: float | None) -> bool:
-    tokens = fixed + ledger.between(cut, end)
-    return budget.fits(tokens, prompt) and (goal is None or tokens + prompt <= goal)
+    nearer = abs(ledger.between(above, end) - room) < abs(ledger.between(below, end) - room)
+    return above if nearer else below
 
 
 def keep_verbatim(ledger: Ledger, limit: int, start: int, end: int) -> int:

@@ -19,7 +19,7 @@ PER_MESSAGE = 4.0  # role and separators in the common chat templates
 PRIOR_WEIGHT = 60.0  # raw tokens that the prior is worth: one short reply outweighs it
 MEMORY = 0.9  # how much of the evidence so far counts beside each new report
 BOUNDS = (0.5, 3.0)
-OVERHEAD_AT_MOST = 64.0  # more than that in a first report is the prompt's own, not a template's
+OVERHEAD_AT_MOST = 32.0  # more than that in a first report is the prompt's own, not a template's
 
 
 def estimate_tokens(text: str) -> float:

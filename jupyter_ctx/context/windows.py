@@ -14,6 +14,16 @@ from typing import Any, Literal
 
 Source = Literal["given", "learned", "server", "user file", "models.json", "provider", "built in", "assumed"]
 ASSUMED = 32_000
+ORIGINS: dict[Source, str] = {
+    "given": "as given",
+    "learned": "learned from a refusal",
+    "server": "from the server",
+    "user file": "from your models.json",
+    "models.json": "from models.json",
+    "provider": "from the provider",
+    "built in": "from the built-in table",
+    "assumed": "assumed",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +41,14 @@ class ContextWindow:
     source: Source = "assumed"
     matched: str | None = None
     given: int | None = None
+
+    @property
+    def origin(self) -> str:
+        """Where the number comes from, in words."""
+        if self.source == "learned" and self.given:
+            return f"learned: given {self.given:,}, server refuses above {self.tokens:,}"
+        row = f" ({self.matched})" if self.matched else ""
+        return ORIGINS[self.source] + row
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,18 +42,8 @@ def gauge_line(info: ContextInfo) -> str:
     guess = "~" if info.source == "assumed" else about
     word = "" if info.state == "ok" else f" {info.state}"
     figures = f"{about}{short(info.used)} / {short(info.limit)} ({guess}{info.fill * 100:.0f} %){word}"
-    return f"{SHAPES[info.state]} {figures} · {to_plain(info.model)} · {window_words(info)}"
-
-
-def window_words(info: ContextInfo) -> str:
-    """The window and where its number comes from."""
     window = info.budget.window
-    if window.source == "learned" and window.given:
-        return f"window: given {window.given:,}, server refuses above {window.tokens:,}"
-    row = f" ({window.matched})" if window.matched and window.matched != info.model else ""
-    if window.source == "assumed":
-        return f"window {window.tokens:,} assumed"
-    return f"window {window.tokens:,} {'from ' if window.source != 'given' else ''}{window.source}{row}"
+    return f"{SHAPES[info.state]} {figures} · {to_plain(info.model)} · window {window.tokens:,} {window.origin}"
 
 
 def gauge_text(info: ContextInfo) -> str:

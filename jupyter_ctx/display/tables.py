@@ -6,7 +6,7 @@ import html
 from collections.abc import Sequence
 
 from ..context.budget import ContextInfo
-from .gauge import gauge_text, window_words
+from .gauge import gauge_text
 from .markdown import to_plain
 
 FIRST_WORDS = 60
@@ -24,7 +24,7 @@ def status_text(info: ContextInfo, turns: int) -> str:
     share = f" ({budget.share:.0%} of it)" if budget.share < 1 else ""
     left_over = "left for the next prompt" if budget.headroom > 0 else "the next send leaves turns out"
     rows = [
-        ("window", f"{window.tokens:,}", window_words(info).removeprefix("window ") + input_cap),
+        ("window", f"{window.tokens:,}", window.origin + input_cap),
         ("− reserve", f"{budget.reserve:,}", "kept free for the reply"),
         ("= limit", f"{info.limit:,}", f"what a prompt may have{share}"),
         ("− fixed", f"{budget.fixed:,}", "system, pins and summary: always sent"),

@@ -1,0 +1,196 @@
+"""A Jupyter server, and a notebook in a real browser as its user sees it."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import nbformat
+from playwright.sync_api import Browser, Locator, expect
+
+SECONDS = 120
+CHROMIUM = shutil.which("chromium")
+FOLDERS = (
+    "JUPYTER_CONFIG_DIR",
+    "JUPYTER_DATA_DIR",
+    "JUPYTER_RUNTIME_DIR",
+    "JUPYTERLAB_SETTINGS_DIR",
+    "JUPYTERLAB_WORKSPACES_DIR",
+    "IPYTHONDIR",
+)
+SETTINGS = {
+    "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    "@jupyterlab/docmanager-extension/plugin": {"autosave": False},
+    # else cells out of sight are not in the page
+    "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none"},
+}
+OPTIONS = (
+    "--no-browser",
+    "--allow-root",
+    "--ip=127.0.0.1",
+    "--ServerApp.port_retries=0",
+    "--LabApp.news_url=",
+    "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+    "--LabApp.extension_manager=readonly",
+    "--LabApp.expose_app_in_browser=True",
+    "--JupyterNotebookApp.expose_app_in_browser=True",
+)
+ADDRESSES = {"lab": "lab/workspaces/{name}/tree/{name}.ipynb?reset&", "notebook": "notebooks/{name}.ipynb?"}
+
+# a key press or a command is lost before all of these are done, however ready the page looks
+READY = """async () => {
+    await window.jupyterapp.restored;
+    const panel = window.jupyterapp.shell.currentWidget;
+    await panel.context.ready;
+    await panel.revealed;
+    await panel.sessionContext.ready;
+    await panel.sessionContext.session.kernel.info;
+}"""
+IDLE = "() => window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'"
+# resolves with the cell's execute_reply
+RUN = """async ([index, seconds]) => {
+    const app = window.jupyterapp;
+    const notebook = app.shell.currentWidget.content;
+    notebook.deselectAll();
+    notebook.activeCellIndex = index;
+    const late = new Promise((_, fail) => setTimeout(fail, 1000 * seconds, Error(`cell ${index} still runs`)));
+    await Promise.race([app.commands.execute('notebook:run-cell'), late]);
+}"""
+
+
+class Server:
+    """Serves JupyterLab and Notebook 7, with every folder of theirs below ``root``."""
+
+    def __init__(self, root: Path) -> None:
+        self.token, self.notebooks = secrets.token_hex(16), root / "notebooks"
+        self.notebooks.mkdir()
+        self.address = f"http://127.0.0.1:{_free_port()}"
+        self._log = root / "server.log"
+        options = (f"--port={urlsplit(self.address).port}", f"--IdentityProvider.token={self.token}")
+        with self._log.open("w") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "jupyter", "lab", *OPTIONS, *options, f"--ServerApp.root_dir={self.notebooks}"],
+                env=_environment(root), stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
+
+    def wait(self) -> None:
+        """Until it answers."""
+        request = urllib.request.Request(f"{self.address}/api/status", headers={"Authorization": f"token {self.token}"})
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end and self._process.poll() is None:
+            with suppress(OSError), urllib.request.urlopen(request, timeout=5):
+                return
+            time.sleep(0.1)
+        raise RuntimeError(f"The server does not answer:\n{self._log.read_text()}")
+
+    def stop(self) -> None:
+        """End it with its kernels; they have process groups of their own, so it ends them itself."""
+        self._process.terminate()
+        try:
+            self._process.wait(30)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+
+class NotebookPage:
+    """One notebook in a page of its own; ``app`` is lab or notebook."""
+
+    def __init__(self, browser: Browser, server: Server, cells: Sequence[str], app: str = "lab") -> None:
+        name = f"n{secrets.token_hex(4)}"
+        _write(server.notebooks / f"{name}.ipynb", cells)
+        self.errors: list[str] = []
+        self.foreign_requests: list[str] = []
+        self.page = browser.new_page(viewport={"width": 1200, "height": 900})
+        self.page.set_default_timeout(1000 * SECONDS)
+        expect.set_options(timeout=1000 * SECONDS)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", lambda request: self._note(request.url, server.address))
+        self.page.goto(f"{server.address}/{ADDRESSES[app].format(name=name)}token={server.token}")
+        self.page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext")
+        self.page.evaluate(READY)
+        self.wait_idle()
+
+    def run(self, *indices: int) -> None:
+        """Run cells one after the other, each to its end."""
+        for index in indices:
+            self.page.evaluate(RUN, [index, SECONDS])
+
+    def command(self, name: str, **arguments: str) -> None:
+        """Give a command of the application, and do not wait for what it does."""
+        self.page.evaluate("([name, args]) => { window.jupyterapp.commands.execute(name, args) }", [name, arguments])
+
+    def wait_idle(self) -> None:
+        """Until the kernel has nothing to do."""
+        self.page.wait_for_function(IDLE)
+
+    def use_theme(self, name: str) -> None:
+        """Light or dark, by the theme's full name."""
+        self.command("apputils:change-theme", theme=name)
+        self.page.locator(f"body[data-jp-theme-name='{name}']").wait_for()
+
+    def cell(self, index: int) -> Locator:
+        """A cell with its prompt and output."""
+        return self.page.locator(f".jp-Notebook .jp-Cell[data-windowed-list-index='{index}']")
+
+    def output(self, index: int) -> Locator:
+        """What a cell shows."""
+        return self.cell(index).locator(".jp-Cell-outputArea")
+
+    def answer(self, index: int) -> Locator:
+        """The model's answer in a cell."""
+        return self.output(index).locator(".jctx-answer")
+
+    @property
+    def meter(self) -> Locator:
+        """Every gauge of the notebook."""
+        return self.page.get_by_role("meter")
+
+    @property
+    def used(self) -> int:
+        """What the gauge says is used, in tokens."""
+        return int(self.meter.get_attribute("aria-valuenow") or "")
+
+    def close(self) -> None:
+        """End the kernel, for it holds a model, and leave."""
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+        self.page.close()
+
+    def _note(self, url: str, home: str) -> None:
+        if url.startswith("http") and not url.startswith(f"{home}/"):
+            self.foreign_requests.append(url)
+
+
+def _environment(root: Path) -> dict[str, str]:
+    ours = {name: str(root / name.lower()) for name in FOLDERS}
+    for plugin, settings in SETTINGS.items():
+        path = Path(ours["JUPYTERLAB_SETTINGS_DIR"], f"{plugin}.jupyterlab-settings")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(settings))
+    users = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "JPY_", "OPENAI_"))}
+    return {**users, **ours, "JUPYTER_PLATFORM_DIRS": "1"}
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _write(path: Path, cells: Sequence[str]) -> None:
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    notebook = nbformat.v4.new_notebook(metadata={"kernelspec": kernel})
+    notebook.cells = [nbformat.v4.new_code_cell(cell) for cell in cells]
+    nbformat.write(notebook, path)

