@@ -327,7 +327,7 @@ class Conversation:
         place = Place(turn.id, [turn], self.places[at - 1].start)
         self.places.insert(at, place)
         mine.append(place)
-        self.trimmed_to += at < self.trimmed_to
+        self.trimmed_to += at <= self.trimmed_to
         self._reindex()
 
     def _reindex(self) -> None:

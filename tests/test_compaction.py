@@ -1,0 +1,102 @@
+"""Where a view is cut, and what a summary must keep."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_ctx.context.budget import Budget
+from jupyter_ctx.context.compaction import facts, fenced, fit, keep_verbatim, missing_facts, pick_lines, whole_lines
+from jupyter_ctx.context.tokens import Ledger
+from jupyter_ctx.context.windows import ContextWindow
+
+turn_sizes = st.lists(st.tuples(st.none() | st.integers(1, 300), st.booleans()), min_size=1, max_size=60)
+
+
+def ledger_of(*sizes: int) -> Ledger:
+    ledger = Ledger()
+    for size in sizes:
+        ledger.append(size)
+    return ledger
+
+
+@given(turn_sizes, st.integers(50, 3_000), st.integers(0, 200), st.integers(0, 4))
+def test_a_fitted_view_never_passes_the_limit_and_never_starts_earlier(
+    rows: list[tuple[int | None, bool]], limit: int, prompt: int, min_turns: int
+) -> None:
+    ledger = Ledger()
+    for tokens, pinned in rows:
+        ledger.append(tokens, pinned=pinned)
+    budget, end = Budget(ContextWindow(limit), 0), len(rows)
+    cut = fit(ledger, budget, prompt, start=0, end=end, min_turns=min_turns)
+    assert 0 <= cut.start <= end
+    assert cut.tokens == ledger.pinned(end) + ledger.between(cut.start, end)
+    assert cut.fits == (cut.tokens + prompt <= limit)
+    if budget.fits(cut.before, prompt):
+        assert cut.start == 0
+    elif cut.fits and ledger.count(cut.start, end):
+        assert budget.fits(cut.tokens, prompt)
+
+
+@given(st.lists(st.integers(10, 60), min_size=20, max_size=200))
+def test_a_cut_goes_near_to_six_tenths_of_the_limit(sizes: list[int]) -> None:
+    ledger, limit = ledger_of(*sizes), 400
+    cut = fit(ledger, Budget(ContextWindow(limit), 0), 20, start=0, end=len(sizes))
+    if cut.start:
+        assert abs(cut.tokens + 20 - 0.6 * limit) <= 60
+
+
+def test_the_newest_turn_stays_where_it_fits() -> None:
+    ledger = ledger_of(50, 50, 90)
+    assert fit(ledger, Budget(ContextWindow(100), 0), 4, start=0, end=3).start == 2
+
+
+def test_the_limit_wins_over_the_turns_to_keep() -> None:
+    ledger = ledger_of(80, 80, 80)
+    assert fit(ledger, Budget(ContextWindow(100), 0), 4, start=0, end=3, min_turns=2).start == 2
+
+
+def test_too_many_turns_are_cut_deep_so_that_it_happens_rarely() -> None:
+    ledger = ledger_of(*[1] * 21)
+    assert fit(ledger, Budget(ContextWindow(1_000), 0), 1, start=0, end=21, max_turns=20).start == 9
+
+
+def test_a_summary_leaves_two_turns_and_a_quarter_of_the_limit() -> None:
+    ledger = ledger_of(10, 10, 10, 10, 10, 10)
+    assert keep_verbatim(ledger, 100, 0, 6) == 3
+    assert keep_verbatim(ledger, 10, 0, 6) == 4
+
+
+def test_facts_are_numbers_names_and_identifiers() -> None:
+    text = "Please call my_function with 42.5 on 2026-03-01. The captain is Halldora Finn and uses camelCase and `x + y`."
+    assert facts(text) >= {"42.5", "2026-03-01", "my_function", "halldora", "finn", "camelcase", "x + y"}
+    assert "please" not in facts(text)
+
+
+def test_what_a_summary_has_lost_is_known() -> None:
+    wanted, lost = missing_facts(["It costs 17 euros in Bergen."], "Something costs 17.")
+    assert (wanted, lost) == ({"17", "bergen"}, {"bergen"})
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=60), max_size=12), st.integers(0, 100))
+def test_picked_lines_are_the_users_own_and_keep_to_the_cap(texts: list[str], cap: int) -> None:
+    lines = pick_lines(texts, facts(" ".join(texts)), cap, lambda line: float(len(line)))
+    assert sum(map(len, lines)) <= cap
+    assert all(any(line in text for text in texts) for line in lines)
+
+
+def test_lines_with_facts_come_before_lines_without() -> None:
+    texts = ["Hello there, how are you today?", "The budget is 4200 euros."]
+    assert pick_lines(texts, facts(texts[1]), 30, lambda line: float(len(line))) == ["The budget is 4200 euros."]
+
+
+@given(st.text(alphabet="`a\n ", max_size=40))
+def test_nothing_closes_its_own_fence(text: str) -> None:
+    fence, _, rest = fenced(text).partition("\n")
+    assert set(fence) == {"`"}
+    assert fence not in rest.removesuffix(f"\n{fence}")
+
+
+def test_a_capped_text_ends_at_its_last_whole_line() -> None:
+    assert whole_lines("one\ntwo\nthr") == "one\ntwo"
+    assert whole_lines("one line that") == "one line that"

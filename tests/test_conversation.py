@@ -1,0 +1,163 @@
+"""The fold of events: places, versions, and undo of everything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jupyter_ctx.conversation import (
+    Cleared,
+    Conversation,
+    Excluded,
+    IncludedAll,
+    Pinned,
+    Redone,
+    Said,
+    Summarized,
+    Summary,
+    SystemSet,
+    Trimmed,
+    Turn,
+    Undone,
+)
+
+
+def said(prompt: str, cell: str | None = None, run: str | None = None, **more: bool) -> Said:
+    return Said(Turn(prompt, f"re: {prompt}", "m", cell=cell, run=run), **more)
+
+
+def prompts(conversation: Conversation) -> list[str]:
+    return [place.turn.prompt for place in conversation.places]
+
+
+def state(conversation: Conversation) -> Any:
+    places = [
+        (p.id, [v.id for v in p.versions], p.start, p.pinned, p.excluded) for p in (*conversation.cleared, *conversation.places)
+    ]
+    return places, len(conversation.places), conversation.trimmed_to, conversation.summary, conversation.system
+
+
+def test_running_a_cell_again_replaces_its_turn_in_place() -> None:
+    c = Conversation([said("one", "a", "1"), said("two", "b", "2"), said("one again", "a", "3")])
+    assert prompts(c) == ["one again", "two"]
+    assert [v.prompt for v in c.places[0].versions] == ["one", "one again"]
+
+
+def test_without_a_cell_turns_are_appended() -> None:
+    assert prompts(Conversation([said("one"), said("one")])) == ["one", "one"]
+
+
+def test_a_loop_in_one_execution_adds_turns_after_each_other() -> None:
+    c = Conversation([said("a1", "a", "1"), said("a2", "a", "1"), said("b", "b", "2")])
+    assert prompts(c) == ["a1", "a2", "b"]
+
+
+def test_a_cell_that_sent_several_turns_replaces_them_all() -> None:
+    c = Conversation([said("a1", "a", "1"), said("a2", "a", "1"), said("b", "b", "2"), said("new a1", "a", "3")])
+    assert prompts(c) == ["new a1", "b"]
+    c.append(said("new a2", "a", "3"))
+    assert prompts(c) == ["new a1", "new a2", "b"]
+
+
+def test_append_adds_at_the_end_and_the_cell_then_stands_for_that_turn() -> None:
+    c = Conversation([said("a", "a", "1"), said("b", "b", "2"), said("a more", "a", "3", append=True)])
+    assert prompts(c) == ["a", "b", "a more"]
+    c.append(said("a last", "a", "4"))
+    assert prompts(c) == ["a", "b", "a last"]
+
+
+def test_clear_unbinds_the_cells() -> None:
+    c = Conversation([said("a", "a", "1"), Cleared(), said("a again", "a", "2")])
+    assert prompts(c) == ["a again"]
+    assert [place.turn.prompt for place in c.cleared] == ["a"]
+
+
+def test_new_is_a_clear_bound_to_its_turn() -> None:
+    c = Conversation([said("a", "a", "1"), said("b", "b", "2", new=True)])
+    assert prompts(c) == ["b"]
+    c.append(Undone())
+    assert prompts(c) == ["a"]
+
+
+def test_undo_of_a_rerun_makes_the_earlier_version_current() -> None:
+    c = Conversation([said("one", "a", "1"), said("two", "b", "2"), said("one again", "a", "3"), Undone()])
+    assert prompts(c) == ["one", "two"]
+
+
+def test_redo_ends_with_the_next_action() -> None:
+    c = Conversation([said("one"), Undone()])
+    assert c.redo_label == "turn"
+    c.append(said("two"))
+    assert c.redo_label is None
+
+
+def test_a_turn_is_pinned_or_excluded_never_both() -> None:
+    c = Conversation([said("one")])
+    place = c.places[0].id
+    c.append(Pinned((place,), on=True))
+    c.append(Excluded((place,), on=True))
+    assert (c.places[0].pinned, c.places[0].excluded) == (False, True)
+
+
+def test_a_trim_stays_where_it_was_when_an_older_cell_runs_again() -> None:
+    c = Conversation([said("a1", "a", "1"), said("a2", "a", "1"), said("b", "b", "2"), said("c", "c", "3")])
+    c.append(Trimmed(c.places[2].id))
+    assert c.trimmed_to == 2
+    c.append(said("a", "a", "4"))
+    assert prompts(c)[c.trimmed_to] == "b"
+    c.append(said("a more", "a", "4"))
+    assert prompts(c)[c.trimmed_to] == "b"
+
+
+@st.composite
+def actions(draw: st.DrawFn) -> list[Any]:
+    """Any sequence of what users do, with places chosen among those that are there."""
+    model, done = Conversation(), []
+    for number in range(draw(st.integers(0, 25))):
+        here = [place.id for place in model.places]
+        some = tuple(draw(st.lists(st.sampled_from(here), max_size=2))) if here else ()
+        cell = draw(st.sampled_from([None, "a", "b", "c"]))
+        choice = draw(st.integers(0, 8))
+        action = [
+            said(str(number), cell, draw(st.sampled_from(["1", "2", "3"])) if cell else None),
+            said(str(number), cell, "4", append=draw(st.booleans()), new=draw(st.booleans())),
+            Cleared(),
+            Trimmed(draw(st.sampled_from(here)) if here else None),
+            Summarized(Summary("short", frozenset(p.turn.id for p in model.places[:2]), "extractive")),
+            Pinned(some, draw(st.booleans())),
+            Excluded(some, draw(st.booleans())),
+            IncludedAll(),
+            SystemSet(str(number)),
+        ][choice]
+        model.append(action)
+        done.append(action)
+    return done
+
+
+@settings(max_examples=200, deadline=None)
+@given(actions())
+def test_any_sequence_of_actions_and_undo_of_each_ends_where_it_began(done: list[Any]) -> None:
+    c, states = Conversation(), []
+    for action in done:
+        states.append(state(c))
+        c.append(action)
+    end = state(c)
+    for before in reversed(states):
+        c.append(Undone())
+        assert state(c) == before
+    for _ in done:
+        c.append(Redone())
+    assert state(c) == end
+    assert len(c.events) == 3 * len(done)
+
+
+@settings(max_examples=200, deadline=None)
+@given(actions())
+def test_the_fold_of_the_events_is_the_live_state(done: list[Any]) -> None:
+    live = Conversation()
+    for action in done:
+        live.append(action)
+    assert state(Conversation(live.events)) == state(live)
+    assert [live.index(place.id) for place in live.places] == list(range(len(live.places)))

@@ -1,0 +1,64 @@
+"""What can be set, and what is said of a wrong value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from jupyter_ctx import Chat, InvalidRequestError
+from jupyter_ctx.settings import Settings, default_settings
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("window", "8,192", 8_192),
+        ("temperature", ".5", 0.5),
+        ("on_overflow", "summarize", "summarise"),
+        ("max_tokens", "none", None),
+        ("compact_at", "0.8", 0.8),
+        ("system", "Be brief.", "Be brief."),
+    ],
+)
+def test_a_setting_is_read_from_text(name: str, text: str, value: Any) -> None:
+    assert getattr(Settings().changed({name: text}), name) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("window", 0), ("window", "-5"), ("window", "many"), ("window", 1.5), ("window", True), ("max_tokens", 0),
+        ("temperature", 3), ("temperature", "warm"), ("on_overflow", "explode"), ("compact_at", 0), ("budget_share", 1.5),
+        ("min_turns", -1), ("model", 7), ("max_turns", "none at all"),
+    ],
+)  # fmt: skip
+def test_a_wrong_value_is_named_with_what_it_must_be(name: str, value: Any) -> None:
+    with pytest.raises(InvalidRequestError, match=f"{name} is .*must be"):
+        Settings().changed({name: value})
+
+
+def test_an_unknown_setting_is_named_with_the_nearest() -> None:
+    with pytest.raises(InvalidRequestError, match="did you mean window"):
+        Chat(windwo=5)
+
+
+def test_a_reply_that_leaves_no_room_for_a_prompt_is_refused() -> None:
+    with pytest.raises(InvalidRequestError, match="a prompt must fit"):
+        Chat(window=1_000, max_tokens=1_000)
+
+
+def test_another_model_drops_what_went_with_the_old_one() -> None:
+    old = Settings(model="local/a", window=512, base_url="http://x/v1", temperature=0.5)
+    new = old.changed({"model": "openai/b"})
+    assert (new.window, new.base_url, new.temperature) == (None, None, 0.5)
+    assert old.changed({"model": "local/a"}).window == 512
+    assert old.changed({"model": "local/b", "window": 100}).window == 100
+
+
+def test_what_is_given_comes_before_configuration_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert default_settings({}, {}).model == "local/smollm2"
+    monkeypatch.setenv("JUPYTER_CTX_MODEL", "openai/from-env")
+    assert default_settings({}, {}).model == "openai/from-env"
+    assert default_settings({"model": "openai/from-config"}, {}).model == "openai/from-config"
+    assert default_settings({"model": "openai/from-config"}, {"model": "openai/given"}).model == "openai/given"

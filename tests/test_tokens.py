@@ -1,0 +1,100 @@
+"""Estimates, running sums, and what reports teach."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_ctx.context.tokens import Calibration, Fixed, Ledger, Meter, Sent, estimate_tokens
+from jupyter_ctx.context.usage import Usage
+
+sizes = st.lists(st.tuples(st.none() | st.integers(1, 500), st.booleans()), max_size=40)
+
+
+def ledger_of(rows: list[tuple[int | None, bool]]) -> Ledger:
+    ledger = Ledger()
+    for tokens, pinned in rows:
+        ledger.append(tokens, pinned=pinned)
+    return ledger
+
+
+def loose(rows: list[tuple[int | None, bool]]) -> list[int]:
+    return [0 if pinned or tokens is None else tokens for tokens, pinned in rows]
+
+
+@given(sizes, st.data())
+def test_spans_are_the_sums_of_their_unpinned_turns(rows: list[tuple[int | None, bool]], data: st.DataObject) -> None:
+    ledger = ledger_of(rows)
+    end = data.draw(st.integers(0, len(rows)))
+    start = data.draw(st.integers(0, end))
+    assert ledger.between(start, end) == sum(loose(rows)[start:end])
+    assert ledger.pinned(end) == sum(tokens or 0 for tokens, pinned in rows[:end] if pinned)
+    assert ledger.count(start, end) == sum(tokens is not None and not pinned for tokens, pinned in rows[start:end])
+
+
+@given(sizes, st.integers(0, 3_000))
+def test_the_first_start_within_some_room_is_the_earliest_that_fits(
+    rows: list[tuple[int | None, bool]], room: int
+) -> None:
+    ledger, n = ledger_of(rows), len(rows)
+    start = ledger.first_within(room, 0, n)
+    assert ledger.between(start, n) <= room
+    assert all(ledger.between(earlier, n) > room for earlier in range(start))
+
+
+@given(sizes, st.integers(0, 45))
+def test_the_last_turns_are_counted_from_the_end(rows: list[tuple[int | None, bool]], turns: int) -> None:
+    ledger, n = ledger_of(rows), len(rows)
+    start = ledger.last(turns, 0, n)
+    assert start == 0 or ledger.count(start, n) == turns
+
+
+def test_scripts_of_more_bytes_count_more() -> None:
+    assert estimate_tokens("word" * 10) < estimate_tokens("слов" * 10) < estimate_tokens("言葉漢字" * 10)
+
+
+@given(st.lists(st.tuples(st.floats(1, 1e4), st.floats(1, 1e4)), max_size=20))
+def test_the_ratio_stays_within_reason(reports: list[tuple[float, float]]) -> None:
+    calibration = Calibration()
+    for reported, raw in reports:
+        calibration = calibration.learned(reported, raw)
+    assert 0.5 <= calibration.ratio <= 3
+
+
+def say(meter: Meter, turns: dict[str, float], fixed: Fixed, usage: Usage, *, name: str, extends: bool) -> None:
+    before = meter.fixed(fixed) + sum(turns.values())
+    sent = Sent(fixed, turns, "what next?", before)
+    meter.reported(sent, "this and that", usage, turn_id=name, extends=extends)
+
+
+@given(st.integers(20, 400), st.integers(1, 300), st.integers(5, 200), st.integers(1, 300))
+def test_after_each_report_the_parts_sum_to_it(first: int, said: int, more: int, answer: int) -> None:
+    meter, fixed = Meter(), Fixed("be brief")
+    say(meter, {}, fixed, Usage(first, said), name="a", extends=False)
+    a = meter.turn("a", "", "")
+    assert meter.fixed(fixed) + a == pytest.approx(first + said)
+    say(meter, {"a": a}, fixed, Usage(first + said + more, answer), name="b", extends=True)
+    b = meter.turn("b", "", "")
+    assert meter.fixed(fixed) + a + b == pytest.approx(first + said + more + answer)
+
+
+@given(st.integers(50, 5_000))
+def test_a_report_of_another_view_scales_all_its_parts(total: int) -> None:
+    meter, fixed = Meter(), Fixed("be brief")
+    say(meter, {"old": 300.0}, fixed, Usage(total, 10), name="new", extends=False)
+    parts = meter.fixed(fixed) + meter.turn("old", "", "") + meter.turn("new", "", "")
+    assert parts == pytest.approx(total + 10)
+
+
+def test_a_refusals_size_scales_what_was_refused_and_later_estimates() -> None:
+    meter, fixed = Meter(), Fixed()
+    turns = {"a": 100.0, "b": 300.0}
+    before = meter.text("and now?")
+    meter.refused(Sent(fixed, turns, "and now?", 400.0), round(2 * (400 + before)))
+    assert meter.turn("b", "", "") == pytest.approx(600, rel=0.01)
+    assert meter.text("and now?") == pytest.approx(2 * before, rel=0.01)
+
+
+def test_reasoning_is_not_carried_on() -> None:
+    assert Usage(100, 50, reasoning_tokens=30).carried == 120
