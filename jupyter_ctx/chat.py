@@ -297,7 +297,7 @@ class Chat:
             target.meter.reported(
                 attempt.sent, reply.text, reply.usage, turn_id=turn.id, extends=extends and record and not said.new
             )
-            self.models.accepted(target.provider, reply.usage.input_tokens, reply.model)
+        self.models.answered(target.provider, reply)
         reply = replace(reply, model=model)
         if record:
             self._keep(replace(said, turn=turn), attempt, reply)

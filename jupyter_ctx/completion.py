@@ -30,8 +30,8 @@ def chat_matcher(context: CompletionContext) -> Any:
     head = first.split(maxsplit=1)[0] if first.strip() else ""
     if head not in HEADS:
         return {"completions": []}
-    if context.cursor_line > 0:  # the prompt is prose: no Python names in it
-        return {"completions": [], "suppress": newline != "" and head.startswith("%%")}
+    if context.cursor_line > 0:
+        return _prose(context) if newline and head.startswith("%%") else {"completions": []}
     typed = context.line_with_cursor[: context.cursor_position]
     if not typed.startswith(f"{head} "):
         return {"completions": []}
@@ -46,6 +46,11 @@ def chat_matcher(context: CompletionContext) -> Any:
         "suppress": True,
         "ordered": True,
     }
+
+
+def _prose(context: CompletionContext) -> Any:
+    """No Python names in a prompt: only a matcher that finds something may silence the others."""
+    return {"completions": [SimpleCompletion(text=context.token)], "suppress": True}
 
 
 def _possible(before: list[str], current: str) -> list[str]:

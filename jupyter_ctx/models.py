@@ -12,7 +12,7 @@ from .context.tokens import Meter
 from .context.windows import ContextWindow, choose_window
 from .errors import InvalidRequestError
 from .modelfiles import load_tables
-from .providers import Provider, get_provider, key_variables, split_model
+from .providers import Provider, Reply, get_provider, key_variables, split_model
 from .settings import Settings
 
 
@@ -53,7 +53,7 @@ class Models:
     def set_key(self, owner: str, key: str) -> None:
         """Keep a key for a provider or an address, in memory only."""
         self._keys[owner] = key
-        self._providers.clear()
+        self._providers.clear()  # the next request connects with the new one
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -77,11 +77,12 @@ class Models:
         if stated is not None:
             self._learned[provider.endpoint] = max(stated, self._accepted.get(provider.endpoint, 0))
 
-    def accepted(self, provider: Provider, input_tokens: int, served_name: str) -> None:
+    def answered(self, provider: Provider, reply: Reply) -> None:
         """A prompt of this size was taken, by a model that calls itself so."""
-        largest = max(input_tokens, self._accepted.get(provider.endpoint, 0))
-        self._accepted[provider.endpoint] = largest
-        self._served_names[provider.endpoint] = served_name
+        size = reply.usage.input_tokens if reply.usage else 0
+        self._accepted[provider.endpoint] = max(size, self._accepted.get(provider.endpoint, 0))
+        if reply.model:
+            self._served_names[provider.endpoint] = reply.model
 
     def _window(self, settings: Settings, provider: Provider, *, ask: bool) -> ContextWindow:
         tables = load_tables()

@@ -60,7 +60,8 @@ class Cells:
         with capture_output() as said:
             result = self.shell.run_cell(source)
         assert result.success, f"{source!r}: {said.stdout}{said.stderr}{result.error_in_exec!r}"
-        return str(said.stdout)
+        shown = [output.data.get("text/plain", "") for output in said.outputs]
+        return "\n".join([str(said.stdout), *shown])
 
     def fail(self, source: str) -> BaseException:
         """The error of a cell that must fail."""

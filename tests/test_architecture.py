@@ -102,5 +102,13 @@ def test_loading_imports_no_sdk_opens_nothing_and_starts_nothing() -> None:
 
 
 def test_public_names_are_there() -> None:
-    for name in ("Chat", "resolve_window", "classify_overflow", "get_chat", "ChatError", "ContextOverflowError", "Reply"):
+    for name in (
+        "Chat",
+        "resolve_window",
+        "classify_overflow",
+        "get_chat",
+        "ChatError",
+        "ContextOverflowError",
+        "Reply",
+    ):
         assert hasattr(jupyter_ctx, name)

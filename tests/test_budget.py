@@ -32,7 +32,8 @@ def test_a_cap_on_the_input_alone_binds_where_it_is_smaller() -> None:
 
 
 @pytest.mark.parametrize(
-    ("window", "max_output", "reserve"), [(2_048, None, 512), (200_000, None, 4_096), (128_000, 1_000, 1_000), (3, None, 1)]
+    ("window", "max_output", "reserve"),
+    [(2_048, None, 512), (200_000, None, 4_096), (128_000, 1_000, 1_000), (3, None, 1)],
 )
 def test_the_reserve_is_a_quarter_of_small_windows_and_4096_of_large_ones(
     window: int, max_output: int | None, reserve: int

@@ -68,7 +68,9 @@ def test_a_summary_leaves_two_turns_and_a_quarter_of_the_limit() -> None:
 
 
 def test_facts_are_numbers_names_and_identifiers() -> None:
-    text = "Please call my_function with 42.5 on 2026-03-01. The captain is Halldora Finn and uses camelCase and `x + y`."
+    text = (
+        "Please call my_function with 42.5 on 2026-03-01. The captain is Halldora Finn and uses camelCase and `x + y`."
+    )
     assert facts(text) >= {"42.5", "2026-03-01", "my_function", "halldora", "finn", "camelcase", "x + y"}
     assert "please" not in facts(text)
 

@@ -34,7 +34,8 @@ def prompts(conversation: Conversation) -> list[str]:
 
 def state(conversation: Conversation) -> Any:
     places = [
-        (p.id, [v.id for v in p.versions], p.start, p.pinned, p.excluded) for p in (*conversation.cleared, *conversation.places)
+        (p.id, [v.id for v in p.versions], p.start, p.pinned, p.excluded)
+        for p in (*conversation.cleared, *conversation.places)
     ]
     return places, len(conversation.places), conversation.trimmed_to, conversation.summary, conversation.system
 

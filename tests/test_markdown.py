@@ -37,7 +37,7 @@ HOSTILE = [
     "<svg/onload=alert(1)>",
     "<iframe src=//example.invalid></iframe>",
     "```html\n<script>1</script>\n```",
-    "```x\"><script>1</script>\ncode\n```",
+    '```x"><script>1</script>\ncode\n```',
     "$</p><script>1</script>$",
     "<!-- <div> --><style>*{display:none}</style>",
     "[a]: javascript:1\n\n[a]",

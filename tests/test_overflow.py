@@ -49,7 +49,10 @@ CASES = {
     ),
     "a comparison": (
         400,
-        {"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long: 11 tokens > 10 maximum"}},
+        {
+            "type": "error",
+            "error": {"type": "invalid_request_error", "message": "prompt is too long: 11 tokens > 10 maximum"},
+        },
         Overflow(context_window=10, input_tokens=11),
     ),
     "only a code": (400, error("No.", code="context_length_exceeded"), Overflow()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from socket import SHUT_RDWR
@@ -104,12 +105,15 @@ class OpenAIProvider:
         """End every open response: shut the socket, so that a blocked reader wakes up."""
         with self._lock:
             responses, self._open = self._open, set()
+            client, self._client = self._client, None
         for response in responses:
             with suppress(Exception):  # it may have ended meanwhile
                 network = response.response.extensions["network_stream"]
                 network.get_extra_info("socket").shutdown(SHUT_RDWR)
             with suppress(Exception):
                 response.close()
+        if client is not None:
+            client.close()
 
     @contextmanager
     def _opened(self, response: openai.Stream[Any]) -> Iterator[None]:
@@ -131,6 +135,7 @@ class OpenAIProvider:
             # a proxy set for the outside world must not get what is meant for this machine
             http = sdk.DefaultHttpxClient(trust_env=False) if local else None
             self._client = sdk.OpenAI(base_url=self._base_url, api_key=self._api_key, http_client=http)
+            weakref.finalize(self, self._client.close)
         return self._client
 
     @contextmanager

@@ -1,0 +1,70 @@
+"""A server on loopback that answers Chat Completions as a test tells it to."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+Answer = Callable[[BaseHTTPRequestHandler, dict[str, Any]], None]
+
+
+def send(
+    handler: BaseHTTPRequestHandler, status: int, body: str, kind: str = "application/json", **headers: str
+) -> None:
+    """One whole response."""
+    data = body.encode()
+    handler.send_response(status)
+    for name, value in {"Content-Type": kind, "Content-Length": str(len(data)), **headers}.items():
+        handler.send_header(name.replace("_", "-"), value)
+    handler.end_headers()
+    handler.wfile.write(data)
+
+
+def events(*chunks: Any, end: str = "data: [DONE]\n\n") -> str:
+    """Server-sent events, one a chunk."""
+    return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + end
+
+
+def piece(text: str, finish: str | None = None, **more: Any) -> dict[str, Any]:
+    """One chunk of an answer."""
+    choice = {"index": 0, "delta": {"content": text}, "finish_reason": finish}
+    return {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice], **more}
+
+
+def usage(prompt: int, completion: int) -> dict[str, Any]:
+    """The chunk that reports tokens."""
+    counts = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+    return {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [], "usage": counts}
+
+
+@contextmanager
+def serve(answer: Answer, models: Any = None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The server's base URL, and the requests that it gets."""
+    seen: list[dict[str, Any]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            send(self, 200, json.dumps(models or {"data": []}))
+
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            seen.append({**request, "authorization": self.headers.get("Authorization")})
+            answer(self, request)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1", seen
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

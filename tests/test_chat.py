@@ -1,0 +1,391 @@
+"""A conversation with the real small model: sent, fitted, recovered, recorded."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from jupyter_ctx import Chat, ChatInterrupted, ContextOverflowError, InvalidRequestError, ModelNotFoundError
+
+PADDING = "The ship sailed on through the night and nobody on board could sleep for the noise of the wind. "
+
+
+def long_prompt(number: int) -> str:
+    return f"Entry {number}. {PADDING * 3}How far is it?"
+
+
+def filled(chat: Chat, turns: int) -> Chat:
+    for number in range(turns):
+        chat.send(long_prompt(number))
+    return chat
+
+
+def test_pieces_arrive_as_they_come_and_joined_they_are_the_reply(chat: Chat) -> None:
+    pieces: list[str] = []
+    reply = chat.send("Say hello.", on_piece=pieces.append)
+    assert len(pieces) > 1
+    assert "".join(pieces) == reply.text
+    assert reply.usage is not None
+    assert reply.usage.input_tokens > 0
+
+
+def test_what_is_used_is_what_the_provider_reports(chat: Chat) -> None:
+    assert chat.info().used == 0
+    for prompt in ("Say hello.", "And again?", "Once more, in other words."):
+        reply = chat.send(prompt)
+        info = chat.info()
+        assert reply.usage is not None
+        assert (info.used, info.exact) == (reply.usage.carried, True)
+        assert sum(segment.tokens for segment in info.segments) == pytest.approx(info.used, abs=2)
+
+
+def test_after_a_trim_the_number_is_right_at_once(chat: Chat) -> None:
+    filled(chat, 3)
+    change = chat.trim(1)
+    info = chat.info()
+    assert (change.after, info.exact) == (info.used, False)
+    reply = chat.send("So?")
+    assert reply.usage is not None
+    assert reply.usage.input_tokens == pytest.approx(info.used + 20, abs=40)
+
+
+def test_the_server_is_asked_for_its_window(local_model: str) -> None:
+    info = Chat(local_model).info()
+    assert (info.context_window, info.source) == (512, "server")
+    assert Chat("local/smollm2", window=1_024).info().source == "given"
+
+
+def test_a_view_that_cannot_fit_is_cut_before_it_is_sent(chat: Chat) -> None:
+    replies = [chat.send(long_prompt(number)) for number in range(8)]
+    cuts = [reply for reply in replies if reply.receipts]
+    assert cuts
+    assert all(receipt.startswith("To fit 496 tokens: left out") for reply in cuts for receipt in reply.receipts)
+    assert len(cuts) <= len(replies) / 2
+    assert len(chat.turns) == 8
+    assert chat.info().left_out > 0
+
+
+def test_a_refused_request_is_fitted_and_sent_again(local_model: str) -> None:
+    chat = Chat(local_model, window=4_096, max_tokens=16)
+    receipts = [receipt for number in range(7) for receipt in chat.send(long_prompt(number)).receipts]
+    assert receipts[0].startswith("Context window exceeded (")
+    assert "> 512): left out the" in receipts[0]
+    assert not [receipt for receipt in receipts[1:] if "exceeded" in receipt]
+    info = chat.info()
+    assert (info.context_window, info.source) == (512, "learned")
+    assert len(chat.turns) == 7
+
+
+def test_a_prompt_that_is_too_big_alone_fails_with_the_figures_and_leaves_nothing(chat: Chat) -> None:
+    chat.send("Say hello.")
+    prompt = PADDING * 100
+    with pytest.raises(ContextOverflowError) as raised:
+        chat.send(prompt)
+    error = raised.value
+    assert error.used is not None
+    assert error.limit is not None
+    assert error.used > error.limit
+    assert error.prompt == prompt
+    assert error.largest[0][0] == "this prompt"
+    assert len(chat.turns) == 1
+    assert chat.send("And now?").text
+
+
+def test_a_prompt_that_only_the_server_finds_too_big_fails_with_its_figures(local_model: str) -> None:
+    chat = Chat(local_model, window=8_000, max_tokens=16)
+    with pytest.raises(ContextOverflowError) as raised:
+        chat.send(PADDING * 40)
+    assert raised.value.overflow is not None
+    assert raised.value.overflow.context_window == 512
+    assert chat.turns == ()
+    assert chat.send("And now?").text
+
+
+def test_stop_sends_nothing_that_does_not_fit(chat: Chat) -> None:
+    chat.configure(on_overflow="stop")
+    filled(chat, 4)
+    with pytest.raises(ContextOverflowError, match="%chat summarise, trim or clear"):
+        filled(chat, 4)
+    used = chat.info().used
+    with pytest.raises(ContextOverflowError):
+        chat.send(long_prompt(9))
+    assert chat.info().used == used
+
+
+def test_stop_retries_nothing_after_a_refusal(local_model: str) -> None:
+    chat = Chat(local_model, window=4_096, max_tokens=16, on_overflow="stop")
+    with pytest.raises(ContextOverflowError):
+        filled(chat, 8)
+    assert chat.info().left_out == 0
+
+
+def test_summarise_on_overflow_keeps_the_older_turns_as_a_summary(chat: Chat) -> None:
+    chat.configure(on_overflow="summarise")
+    receipts = [receipt for number in range(6) for receipt in chat.send(long_prompt(number)).receipts]
+    assert any(receipt.startswith("Summarised") for receipt in receipts), receipts
+    assert chat.conversation.summary is not None
+
+
+def test_an_automatic_cut_is_kept_from_turn_to_turn(chat: Chat) -> None:
+    starts = []
+    for number in range(10):
+        chat.send(long_prompt(number))
+        starts.append(chat.info().left_out)
+    assert starts == sorted(starts)
+    assert len(set(starts)) < len(starts)
+
+
+def test_a_small_model_in_one_cell_costs_a_long_conversation_nothing(local_model: str) -> None:
+    chat = Chat("local/smollm2", window=2_048, max_tokens=16)
+    filled(chat, 6)
+    chat.send("In short?", model=local_model)
+    assert chat.turns[-1].start is not None
+    assert chat.info().left_out == 0
+    reply = chat.send("And here?")
+    assert reply.usage is not None
+    assert reply.usage.input_tokens > 512
+
+
+def test_a_rerun_is_sent_only_what_came_before_it(chat: Chat) -> None:
+    for number, cell in enumerate("abc"):
+        chat.send(f"Note {number}.", cell=cell, run=str(number))
+    before = chat.preview().input_tokens
+    reply = chat.send("Note 0, again.", cell="a", run="9")
+    assert [turn.prompt for turn in chat.turns] == ["Note 0, again.", "Note 1.", "Note 2."]
+    assert reply.usage is not None
+    assert reply.usage.input_tokens < before / 2
+
+
+def test_a_rerun_before_a_trim_stays_left_out_and_says_so(chat: Chat) -> None:
+    for number, cell in enumerate("abc"):
+        chat.send(f"Note {number}.", cell=cell, run=str(number))
+    chat.trim(1)
+    reply = chat.send("Note 0, again.", cell="a", run="9")
+    assert "Turn 1 stands before your trim" in reply.receipts[0]
+    assert chat.info().in_view == 1
+
+
+def test_no_history_sends_and_keeps_nothing_but_the_prompt(chat: Chat) -> None:
+    first = chat.send("Say hello.")
+    used = chat.info().used
+    reply = chat.send("Say hello.", record=False)
+    assert reply.usage is not None
+    assert first.usage is not None
+    assert reply.usage.input_tokens == first.usage.input_tokens
+    assert (len(chat.turns), chat.info().used) == (1, used)
+
+
+def test_new_begins_anew_and_undo_brings_the_old_back(chat: Chat) -> None:
+    chat.send("One.")
+    chat.send("Two.")
+    used = chat.info().used
+    chat.send("Three.", new=True)
+    assert [turn.prompt for turn in chat.turns] == ["Three."]
+    chat.undo()
+    assert len(chat.turns) == 2
+    assert chat.info().used == used
+
+
+def test_each_action_says_before_and_after_and_can_be_undone(chat: Chat) -> None:
+    filled(chat, 4)
+    for act in (chat.trim, chat.summarize, chat.clear, lambda: chat.pin(1), lambda: chat.exclude(2)):
+        before = chat.info()
+        change = act()
+        assert change.changed, change
+        assert (change.before, change.after) == (before.used, chat.info().used)
+        chat.undo()
+        assert chat.info().used == before.used
+        assert chat.info().segments == before.segments
+
+
+def test_what_changes_nothing_writes_no_event_and_says_so(chat: Chat) -> None:
+    chat.send("One.")
+    events = chat.conversation.events
+    for change in (chat.trim(), chat.redo(), chat.unpin(1), chat.include(), chat.summarize(), chat.set_system("")):
+        assert not change.changed
+        assert str(change).startswith(("Nothing", "The system prompt is"))
+    assert chat.conversation.events == events
+
+
+def test_pins_stand_first_and_exclusions_are_left_out(chat: Chat) -> None:
+    filled(chat, 3)
+    chat.pin(1)
+    chat.exclude(2)
+    filled(chat, 3)
+    view = chat.preview("And now?")
+    numbers = [part.number for part in view.messages]
+    assert numbers[0] == 1
+    assert 2 not in numbers
+    assert view.messages[-1].state == "prompt"
+    assert [message.content for message in view.request.messages] == [part.text for part in view.messages]
+    assert {part.state for part in view.omitted if part.number == 2} == {"excluded"}
+
+
+def test_pins_that_exceed_the_limit_fail_the_cell_and_name_the_largest(chat: Chat) -> None:
+    for _ in range(4):
+        chat.add_messages([{"role": "user", "content": PADDING * 6}, {"role": "assistant", "content": "Noted."}])
+    chat.pin(1, 2, 3, 4)
+    with pytest.raises(ContextOverflowError, match=r"pinned turn \d.*%chat unpin \d") as raised:
+        chat.send("And now?")
+    assert raised.value.largest[0][0].startswith("pinned turn")
+    chat.unpin(1, 2, 3, 4)
+    assert chat.send("And now?").text
+
+
+def test_a_summary_stands_for_older_turns_and_keeps_their_facts(chat: Chat) -> None:
+    for number in range(4):
+        chat.send(f"Crate {number} weighs {100 + number} kilograms. {PADDING}")
+    change = chat.summarize()
+    assert change.changed, change
+    summary = chat.conversation.summary
+    assert summary is not None
+    assert "100" in summary.text
+    assert [part.state for part in chat.preview().messages][0] == "summary"
+    assert chat.send("And now?").text
+    chat.undo()
+    chat.undo()
+    assert chat.conversation.summary is None
+
+
+def test_a_summary_by_the_model_is_checked_and_completed(chat: Chat) -> None:
+    for number in range(4):
+        chat.send(f"Crate {number} weighs {100 + number} kilograms. {PADDING}")
+    change = chat.summarize("Keep every weight.", method="model")
+    assert change.changed or "dropped" in change.text
+    if change.changed and chat.conversation.summary:
+        assert "100" in chat.conversation.summary.text
+
+
+def test_a_newer_version_of_a_summarised_turn_is_sent_in_its_place(chat: Chat) -> None:
+    for number in range(4):
+        chat.send(f"Crate {number} weighs {100 + number} kilograms. {PADDING}", cell=str(number), run="1")
+    assert chat.summarize().changed
+    chat.send("Crate 0 is gone.", cell="0", run="2")
+    sent = chat.preview().messages
+    assert [part.text for part in sent if part.number == 1][0] == "Crate 0 is gone."
+
+
+def test_an_interrupted_reply_is_kept_and_flagged(chat: Chat) -> None:
+    def stop(piece: str) -> None:
+        if len(pieces) == 3:
+            raise KeyboardInterrupt
+        pieces.append(piece)
+
+    pieces: list[str] = []
+    with pytest.raises(ChatInterrupted, match="kept"):
+        chat.send("Tell me a story.", on_piece=stop, max_tokens=200)
+    (turn,) = chat.turns
+    assert turn.stop_reason == "interrupted"
+    assert turn.reply.startswith("".join(pieces))
+    assert chat.send("Go on.").text
+
+
+def test_an_interrupt_before_any_text_leaves_nothing(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+    provider = type(chat.models.target(chat.config, ask=True).provider)
+    with monkeypatch.context() as patch, pytest.raises(ChatInterrupted, match="nothing was recorded"):
+        patch.setattr(provider, "stream", lambda self, request: (_ for _ in ()).throw(KeyboardInterrupt))
+        chat.send("Tell me a story.")
+    assert chat.turns == ()
+
+
+def test_actions_from_another_thread_wait_for_the_turn(chat: Chat) -> None:
+    filled(chat, 3)
+    changes = []
+
+    def click(_: str) -> None:
+        if not changes:
+            thread = threading.Thread(target=lambda: changes.append(chat.clear()))
+            thread.start()
+            thread.join(5)
+
+    chat.send("And now?", on_piece=click)
+    assert str(changes[0]) == "Will be done after this turn."
+    assert chat.turns == ()
+    chat.undo()
+    assert len(chat.turns) == 4
+
+
+def test_another_window_while_an_answer_streams_takes_less_than_two_seconds(local_model: str) -> None:
+    slow = Chat("local/smollm2@1024", max_tokens=500)
+    started = threading.Event()
+
+    def talk() -> None:
+        with pytest.raises(Exception, match="."):
+            slow.send("Count from one to two hundred in words.", on_piece=lambda _: started.set())
+
+    thread = threading.Thread(target=talk)
+    thread.start()
+    assert started.wait(30)
+    begun = time.monotonic()
+    for window in (512, 768):
+        Chat(f"local/smollm2@{window}", max_tokens=4).models.target(Chat(f"local/smollm2@{window}").config, ask=True)
+    took = time.monotonic() - begun
+    thread.join(10)
+    assert not thread.is_alive()
+    assert took < 2 * 2  # two servers were started
+
+
+def test_thresholds_are_announced_once_and_again_after_a_clear(chat: Chat) -> None:
+    notices = []
+    for number in range(5):
+        chat.send(long_prompt(number))
+        notices.append(chat.threshold_notice())
+    said = [notice for notice in notices if notice]
+    assert 1 <= len(said) <= 3
+    chat.clear()
+    filled(chat, 4)
+    assert chat.threshold_notice()
+
+
+def test_messages_of_another_conversation_are_taken_in(chat: Chat) -> None:
+    change = chat.add_messages(
+        [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "One."},
+            {"role": "user", "content": "Two."},
+            {"role": "assistant", "content": "Three."},
+            {"role": "user", "content": "Four."},
+        ]
+    )
+    assert change.changed
+    assert chat.system == "Be brief."
+    assert [(turn.prompt, turn.reply) for turn in chat.turns] == [("One.\n\nTwo.", "Three."), ("Four.", "")]
+    assert [m.content for m in chat.preview("Five.").request.messages] == [
+        "Be brief.",
+        "One.\n\nTwo.",
+        "Three.",
+        "Five.",
+    ]
+    assert chat.send("Five.").text
+
+
+@pytest.mark.parametrize("messages", [[{"role": "assistant", "content": "x"}], [{"role": "x", "content": "y"}], [{}]])
+def test_what_is_no_conversation_is_refused_whole(chat: Chat, messages: list[dict[str, str]]) -> None:
+    with pytest.raises(InvalidRequestError):
+        chat.add_messages(messages)
+    assert chat.turns == ()
+
+
+@pytest.mark.parametrize("prompt", ["", " \n", "a\x00b", "a\ud800b"])
+def test_what_no_model_takes_is_refused_before_sending(chat: Chat, prompt: str) -> None:
+    with pytest.raises(InvalidRequestError):
+        chat.send(prompt)
+    assert chat.turns == ()
+
+
+def test_a_system_prompt_is_sent_and_a_cells_own_holds_for_that_cell(chat: Chat) -> None:
+    chat.set_system("Be brief.")
+    assert chat.preview("x").messages[0].text == "Be brief."
+    assert chat.preview("x", system="Be long.").messages[0].text == "Be long."
+    assert chat.system == "Be brief."
+    chat.undo()
+    assert chat.system == ""
+
+
+def test_a_local_model_that_is_not_there_is_named() -> None:
+    with pytest.raises(ModelNotFoundError, match="no file"):
+        Chat("local//nowhere/model.gguf").send("x")
+    with pytest.raises(ModelNotFoundError, match="local/smollm2"):
+        Chat("local/nope").send("x")

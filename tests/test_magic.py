@@ -1,0 +1,309 @@
+"""%%chat and %chat in a plain IPython shell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from conftest import Cells
+from IPython.core.completer import provisionalcompleter
+from IPython.core.error import UsageError
+
+from jupyter_ctx import (
+    AuthenticationError,
+    ContextOverflowError,
+    InvalidRequestError,
+    ModelNotFoundError,
+    ProviderConnectionError,
+    Reply,
+    get_chat,
+)
+
+Ask = Callable[..., Any]
+
+
+def test_a_conversation_goes_on_from_cell_to_cell(talk: Ask, cells: Cells) -> None:
+    first, second = talk("Say hello."), talk("And again?")
+    assert isinstance(first, Reply)
+    assert second.usage.input_tokens > first.usage.carried
+    assert len(get_chat().turns) == 2
+
+
+def test_the_answer_is_printed_as_text_and_the_gauge_once(cells: Cells, local_model: str) -> None:
+    cells.run(f"%chat use {local_model} --max-tokens 16")
+    said = cells.run("%%chat\nSay hello.")
+    assert get_chat().turns[0].reply in said
+    assert said.count("Context [") == 1
+    assert "Context [" not in cells.run("%%chat\nAnd again?")
+    assert "Context [" in cells.run("%chat")
+
+
+def test_the_reply_is_in_underscore_in_out_and_in_a_variable(talk: Ask, cells: Cells) -> None:
+    reply = talk("Say hello.", "-o answer")
+    assert cells.shell.user_ns["answer"] is reply
+    assert cells.shell.user_ns["_"] is reply
+    assert str(reply) == reply.text
+
+
+def test_values_are_filled_in_and_become_part_of_the_turn(talk: Ask, cells: Cells) -> None:
+    cells.run("rows = [1, 2, 3]")
+    talk("Sum {{ rows }} and {{ rows|length }}, {{ nope }}, {'a': {}}.")
+    talk("Sum {{ rows }}.", "--raw")
+    assert [turn.prompt for turn in get_chat().turns] == [
+        "Sum [1, 2, 3] and 3, {{ nope }}, {'a': {}}.",
+        "Sum {{ rows }}.",
+    ]
+
+
+def test_a_name_that_is_not_known_is_named_beside_the_answer(cells: Cells, local_model: str) -> None:
+    said = cells.run(f"%%chat -m {local_model} --max-tokens 8\nSay {{{{ nope }}}}.")
+    assert "knows no such name: {{ nope }}" in said
+
+
+def test_a_dataframe_is_filled_in_as_it_prints(cells: Cells, local_model: str) -> None:
+    cells.run("import pandas as pd\ndf = pd.DataFrame({'price': [1.5, 2.5]})")
+    cells.run(f"%%chat -m {local_model} --max-tokens 8\n{{{{ df.head(1) }}}}")
+    assert "price\n0    1.5" in get_chat().turns[0].prompt
+
+
+def test_options_hold_for_their_cell(talk: Ask) -> None:
+    talk("Say hello.", "-s 'You are a pirate.' -t 0.7")
+    chat = get_chat()
+    assert chat.system == ""
+    assert chat.config.temperature is None
+
+
+def test_use_holds_for_the_conversation_and_a_wrong_one_changes_nothing(cells: Cells, local_model: str) -> None:
+    assert "window 512" in cells.run(f"%chat use {local_model} --max-tokens 9")
+    assert get_chat().config.max_tokens == 9
+    assert isinstance(cells.fail("%chat use local/nope"), ModelNotFoundError)
+    assert get_chat().config.model == local_model
+
+
+def test_a_verb_may_head_a_cell_with_its_text(talk: Ask, cells: Cells) -> None:
+    assert "System prompt set" in cells.run("%%chat system\nYou are brief.\n")
+    assert cells.run("%chat system").strip() == "You are brief."
+    table = cells.run("%%chat preview\nWhat is {{ this }}?")
+    assert "What is {{ this }}?" in table
+    assert "prompt" in table
+    assert len(get_chat().turns) == 0
+
+
+def test_preview_sends_nothing(talk: Ask, cells: Cells) -> None:
+    talk("Say hello.")
+    said = cells.run("%%chat --preview\nAnd now?")
+    assert "And now?" in said
+    assert len(get_chat().turns) == 1
+
+
+def test_status_shows_the_whole_calculation(talk: Ask, cells: Cells) -> None:
+    talk("Say hello.")
+    said, info = cells.run("%chat status"), get_chat().info()
+    for figure in (512, 16, info.limit, info.used, info.budget.headroom):
+        assert f"{figure:,}" in said
+    assert "from the server" in said
+
+
+def test_history_is_a_table_one_can_read(talk: Ask, cells: Cells) -> None:
+    talk("Say hello.")
+    talk("And again?")
+    cells.run("%chat exclude 1")
+    said = cells.run("%chat history")
+    assert "2 turns" in said
+    assert "Say hello." in said
+    assert "excluded" in said
+
+
+def test_verbs_act_and_say_before_and_after(talk: Ask, cells: Cells) -> None:
+    for number in range(4):
+        talk(f"Crate {number} weighs {100 + number} kilograms. {'It is made of wood. ' * 8}")
+    for verb in ("trim", "trim 1", "summarise", "summarize", "clear", "pin 1 2", "exclude 1"):
+        assert "→" in cells.run(f"%chat {verb}") or verb.startswith(("trim", "pin")), verb
+        if get_chat().info().undo != "turn":
+            assert "Undid the" in cells.run("%chat undo")
+    assert len(get_chat().turns) == 4
+    assert "Nothing to redo" not in cells.run("%chat redo")
+
+
+def test_include_all_brings_everything_back(talk: Ask, cells: Cells) -> None:
+    for _ in range(3):
+        talk("Say hello.")
+    cells.run("%chat trim 1")
+    cells.run("%chat exclude 3")
+    cells.run("%chat include all")
+    assert get_chat().info().in_view == 3
+
+
+def test_config_shows_and_sets(cells: Cells) -> None:
+    assert "on_overflow" in cells.run("%chat config")
+    assert "0.8" in cells.run("%chat config compact_at 0.8")
+    assert get_chat().config.compact_at == 0.8
+    assert isinstance(cells.fail("%chat config compact_at 7"), InvalidRequestError)
+    assert isinstance(cells.fail("%chat config nope 7"), InvalidRequestError)
+
+
+def test_ipythons_configuration_is_read(cells: Cells, local_model: str) -> None:
+    cells.shell.config.Chat.model = local_model
+    cells.shell.config.Chat.min_turns = 2
+    assert (get_chat().config.model, get_chat().config.min_turns) == (local_model, 2)
+
+
+def test_a_key_is_asked_for_and_shown_nowhere(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jupyter_ctx.magic.getpass", lambda _: "sk-typed-secret")
+    said = cells.run("%chat key openai") + cells.run("%chat config") + cells.run("%chat status")
+    assert "sk-typed" not in said + repr(get_chat())
+    assert isinstance(
+        cells.fail("x = 'sk-typed-secret'\nget_ipython().run_cell_magic('chat', '', '{{ x }}')"), InvalidRequestError
+    )
+
+
+def test_help_lists_every_verb_and_the_options_read_well(cells: Cells) -> None:
+    said = cells.run("%chat help")
+    for verb in [
+        "use",
+        "status",
+        "gauge",
+        "history",
+        "preview",
+        "pin",
+        "unpin",
+        "exclude",
+        "include",
+        "trim",
+        "summarise",
+        "clear",
+        "undo",
+        "redo",
+        "system",
+        "config",
+        "key",
+    ]:
+        assert f"%chat {verb}" in said
+    assert cells.run("%chat help trim").count("%chat") == 1
+    docstring = cells.shell.magics_manager.magics["cell"]["chat"].__doc__
+    assert "Why is the sky blue?" in docstring
+    assert "--no-history" in docstring
+
+
+def test_a_terminal_obeys_no_escape_of_an_answer(cells: Cells) -> None:
+    from jupyter_ctx.display.stream import TerminalView
+
+    view = TerminalView()
+    cells.shell.user_ns["view"] = view
+    assert "\x1b" not in cells.run("view.feed('\\x1b[2J'); view.close(['\\x1b[31m'])")
+
+
+USAGE = [
+    "%chat bogus", "%chat why is the sky blue", "%%chat --nope\nhi", "%%chat trim\ntext", "%chat pin", "%chat pin x",
+    "%chat trim 1 2", "%chat undo 3", "%chat use", "%%chat\n  \n", "%chat -m local/smollm2", "%chat status please",
+    "%%chat -o 1x\nhi", "%chat system Be brief", "%chat help bogus", "%%chat -t\nhi",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("source", USAGE)
+def test_a_wrong_line_is_a_usage_error(cells: Cells, source: str) -> None:
+    assert type(cells.fail(source)) is UsageError
+
+
+BAD: list[tuple[str, type[BaseException], str]] = [
+    ("%%chat -m local/nope\nhi", ModelNotFoundError, "nope"),
+    ("%%chat -m foo/bar\nhi", InvalidRequestError, "foo"),
+    ("%%chat -m opnai/gpt-4o\nhi", InvalidRequestError, "openai/gpt-4o"),
+    ("%%chat -m openai/gpt-4o\nhi", AuthenticationError, "OPENAI_API_KEY"),
+    ("%%chat --window 0\nhi", InvalidRequestError, "window is 0"),
+    ("%%chat --window many\nhi", InvalidRequestError, "many"),
+    ("%%chat --max-tokens 9999\nhi", InvalidRequestError, "9,999"),
+    ("%%chat -t 9\nhi", InvalidRequestError, "temperature"),
+    ("%%chat --base-url http://127.0.0.1:1/v1 -m x\nhi", ProviderConnectionError, "127.0.0.1:1"),
+    ("%%chat --base-url nonsense -m x\nhi", InvalidRequestError, "nonsense"),
+    ("%%chat\na\x00b", InvalidRequestError, "NUL"),
+    ("%%chat\n{{ x.nope }}", InvalidRequestError, "failed"),
+    ("%%chat\n" + "word " * 200_000, ContextOverflowError, "do not fit"),
+    ("%chat pin 9", InvalidRequestError, "no turn 9"),
+    ("%chat config windwo 5", InvalidRequestError, "window"),
+]
+
+
+@pytest.mark.parametrize(("source", "kind", "says"), BAD)
+def test_bad_input_is_a_clear_error_and_the_next_cell_works(
+    cells: Cells, talk: Ask, source: str, kind: type[BaseException], says: str
+) -> None:
+    cells.run("x = 1")
+    error = cells.fail(source)
+    assert isinstance(error, kind)
+    assert says in str(error)
+    assert "\n" not in str(error)
+    assert get_chat().turns == ()
+    assert talk("Say hello.").text
+
+
+def test_a_lone_surrogate_is_refused(cells: Cells, talk: Ask) -> None:
+    error = cells.fail("get_ipython().run_cell_magic('chat', '', 'a\\ud800b')")
+    assert "U+D800" in str(error)
+
+
+def test_a_models_file_that_is_a_list_is_said_once_and_the_chat_goes_on(
+    cells: Cells, talk: Ask, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "models.json"
+    path.write_text("[1, 2]")
+    monkeypatch.setenv("JUPYTER_CTX_MODELS", str(path))
+    assert "must hold an object, not a list" in cells.run("%%chat\nSay hello.")
+    assert "must hold" not in cells.run("%%chat\nAnd again?")
+
+
+def test_an_apostrophe_and_quotes_on_the_line_are_fine(talk: Ask) -> None:
+    assert talk("Say hello.", '-s "It\'s a test"').text
+    assert talk("Say hello.", "-s don't").text
+
+
+def test_loading_again_and_reloading_keep_the_conversation(talk: Ask, cells: Cells) -> None:
+    talk("Say hello.")
+    cells.run("%load_ext jupyter_ctx")
+    cells.run("%unload_ext jupyter_ctx")
+    assert "chat" not in cells.shell.magics_manager.magics["cell"]
+    cells.run("%load_ext jupyter_ctx")
+    talk("And again?")
+    assert len(get_chat().turns) == 2
+
+
+def test_anothers_chat_magic_is_left_alone_and_named(shell: Any) -> None:
+    def chat(line: str, cell: str | None = None) -> str:
+        return "theirs"
+
+    chat.__module__ = "otherpackage.magics"
+    shell.register_magic_function(chat, "line_cell", "chat")
+    cells = Cells(shell)
+    said = cells.run("%load_ext jupyter_ctx")
+    assert said.strip() == "jupyter_ctx: %%chat belongs to otherpackage here; use %%ctx, which takes the same."
+    assert shell.run_line_magic("chat", "") == "theirs"
+    assert "%chat trim" in cells.run("%ctx help")
+    cells.run("%unload_ext jupyter_ctx")
+    assert shell.run_line_magic("chat", "") == "theirs"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("%%chat --ma", {"--max-tokens"}),
+        ("%%chat --n", {"--new", "--no-history"}),
+        ("%chat su", {"summarise"}),
+        ("%chat use local/", {"local/smollm2"}),
+        ("%%chat -m openai/gpt-4.", {"openai/gpt-4.1"}),
+        ("%chat config compact", {"compact_at"}),
+        ("%%ctx --on-overflow st", {"stop"}),
+    ],
+)
+def test_tab_completes_options_verbs_and_models(cells: Cells, text: str, wanted: set[str]) -> None:
+    with provisionalcompleter():
+        found = {text[: c.start] + c.text for c in cells.shell.Completer.completions(text, len(text))}
+    head = text.rsplit(" ", 1)[0]
+    assert {f"{head} {word}" for word in wanted} <= found
+    assert all(line.startswith(text) for line in found)
+
+
+def test_tab_offers_no_python_names_in_a_prompt(cells: Cells) -> None:
+    text = "%%chat\nimp"
+    with provisionalcompleter():
+        assert {c.text for c in cells.shell.Completer.completions(text, len(text))} == {"imp"}

@@ -1,0 +1,74 @@
+"""Notebooks that run by themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import papermill
+import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb"))
+LONG = "The ship sailed on through the night and nobody could sleep for the noise of the wind. " * 4
+
+
+def notebook(*cells: str) -> Any:
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+
+
+def execute(*cells: str) -> list[Any]:
+    """The outputs of each cell."""
+    made = notebook(*cells)
+    NotebookClient(made, timeout=120, kernel_name="python3").execute()
+    return [cell.outputs for cell in made.cells]
+
+
+def test_a_headless_turn_is_one_final_output_without_widget_or_threshold(local_model: str) -> None:
+    _, _, *turns = execute(
+        "%load_ext jupyter_ctx", f"%chat use {local_model} --max-tokens 16", *[f"%%chat\n{n}. {LONG}" for n in range(4)]
+    )
+    for outputs in turns:
+        (output,) = outputs
+        assert set(output.data) == {"text/html", "text/markdown", "text/plain"}
+        assert "full:" not in output.data["text/plain"]
+
+
+def test_a_headless_run_recovers_and_keeps_its_receipts(local_model: str) -> None:
+    use = f"%chat use {local_model} --window 4096 --max-tokens 16"
+    _, _, *turns, last = execute(
+        "%load_ext jupyter_ctx",
+        use,
+        *[f"%%chat\n{n}. {LONG}" for n in range(6)],
+        "from jupyter_ctx import get_chat\nprint(len(get_chat().turns), get_chat().info().source)",
+    )
+    assert any("Context window exceeded (" in outputs[0].data["text/plain"] for outputs in turns)
+    assert last[0].text.strip() == "6 learned"
+
+
+def test_an_error_stops_a_headless_run(local_model: str) -> None:
+    with pytest.raises(CellExecutionError, match="ContextOverflowError"):
+        execute("%load_ext jupyter_ctx", f"%chat use {local_model}", "%%chat\n" + LONG * 40, "print('ran')")
+
+
+def test_the_gauge_has_static_twins_in_a_headless_run(local_model: str) -> None:
+    *_, outputs = execute("%load_ext jupyter_ctx", f"%chat use {local_model}", "%chat gauge")
+    assert set(outputs[0].data) == {"text/html", "text/plain"}
+
+
+def test_papermill_runs_a_chat(local_model: str, tmp_path: Path) -> None:
+    source, target = tmp_path / "in.ipynb", tmp_path / "out.ipynb"
+    cells = "%load_ext jupyter_ctx", f"%%chat -m {local_model} --max-tokens 8\nSay hello."
+    nbformat.write(notebook(*cells), source)
+    papermill.execute_notebook(str(source), str(target), kernel_name="python3", progress_bar=False)
+    done = nbformat.read(target, 4).cells[-1]
+    assert [output.output_type for output in done.outputs] == ["display_data"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_clean_and_its_prompts_are_short(path: Path) -> None:
+    cells = nbformat.read(path, 4).cells
+    assert all(not cell.get("outputs") and not cell.get("execution_count") for cell in cells)
+    assert "%load_ext jupyter_ctx" in [cell.source for cell in cells]

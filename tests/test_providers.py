@@ -1,0 +1,324 @@
+"""What every provider promises, on the real model; and what servers do wrong, on a server that does it."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import urllib.request
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+from server import events, piece, send, serve, usage
+
+from jupyter_ctx import (
+    AuthenticationError,
+    Chat,
+    ChatError,
+    ContextOverflowError,
+    InvalidRequestError,
+    ModelNotFoundError,
+    ProviderConnectionError,
+    ProviderError,
+    RateLimitError,
+    Reply,
+)
+from jupyter_ctx.context.usage import Usage
+from jupyter_ctx.conversation import Message
+from jupyter_ctx.providers import Request, get_provider
+from jupyter_ctx.providers.local import _running, stop_servers
+
+KEY = "sk-test-0123456789abcdef"
+
+
+def hello(**more: Any) -> Request:
+    return Request((Message("user", "Say hello."),), **more)
+
+
+def test_pieces_come_first_and_then_exactly_one_reply(local_model: str) -> None:
+    *pieces, reply = get_provider(local_model).stream(hello(max_tokens=12))
+    assert isinstance(reply, Reply)
+    assert all(isinstance(piece, str) for piece in pieces)
+    assert "".join(map(str, pieces)) == reply.text
+    assert reply.usage is not None
+    assert reply.usage.output_tokens <= 12
+
+
+def test_an_oversize_prompt_is_refused_with_its_numbers(local_model: str) -> None:
+    with pytest.raises(ContextOverflowError) as raised:
+        list(get_provider(local_model).stream(Request((Message("user", "word " * 2_000),), max_tokens=5)))
+    overflow = raised.value.overflow
+    assert overflow is not None
+    assert overflow.context_window == 512
+    assert overflow.input_tokens is not None
+    assert overflow.input_tokens > 2_000
+
+
+def test_the_local_server_reports_its_window(local_model: str) -> None:
+    window = get_provider(local_model).served_window(ask=True)
+    assert window is not None
+    assert (window.tokens, window.source) == (512, "server")
+
+
+def test_the_local_server_answers_nobody_without_its_key(local_model: str) -> None:
+    provider = get_provider(local_model)
+    list(provider.stream(hello(max_tokens=4)))
+    address = next(iter(_running.values()))._server.listening_address
+    body = json.dumps({"messages": [{"role": "user", "content": "hi"}]}).encode()
+    request = urllib.request.Request(f"{address}/v1/chat/completions", body, {"Content-Type": "application/json"})
+    with pytest.raises(urllib.error.HTTPError) as raised:
+        urllib.request.urlopen(request, timeout=5)
+    assert raised.value.code == 401
+    raised.value.close()
+
+
+def test_at_most_two_local_servers_run(local_model: str) -> None:
+    for window in (512, 768, 1_024):
+        get_provider(f"local/smollm2@{window}").served_window(ask=True)
+    assert [spec.n_ctx for spec in _running] == [768, 1_024]
+    stop_servers()
+    assert not _running
+
+
+def test_a_gguf_file_is_served_by_its_path(local_model: str) -> None:
+    path = get_provider(local_model).spec.path  # type: ignore[attr-defined]
+    *_, reply = get_provider(f"local/{path}@512").stream(hello(max_tokens=4))
+    assert isinstance(reply, Reply)
+
+
+def answer(*chunks: Any, end: str = "data: [DONE]\n\n") -> Any:
+    def handle(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        send(handler, 200, events(*chunks, end=end), "text/event-stream")
+
+    return handle
+
+
+def refuse(status: int, body: str, kind: str = "application/json", **headers: str) -> Any:
+    def handle(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        send(handler, status, body, kind, x_should_retry="false", **headers)
+
+    return handle
+
+
+def reset(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+    """Some text, then the connection breaks."""
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/event-stream")
+    handler.end_headers()
+    handler.wfile.write(events(piece("Some "), piece("text"), end="").encode())
+    handler.wfile.flush()
+    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    handler.connection.close()
+
+
+def test_usage_has_one_meaning() -> None:
+    counts = {
+        "prompt_tokens": 100, "completion_tokens": 40, "total_tokens": 140,
+        "prompt_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 5},
+        "completion_tokens_details": {"reasoning_tokens": 30},
+    }  # fmt: skip
+    with serve(answer(piece("Hi", "stop"), {**usage(1, 1), "usage": counts})) as (url, _):
+        reply = Chat("m", base_url=url).send("x")
+    assert reply.usage == Usage(100, 40, 60, 5, 30)
+    assert reply.usage.carried == 110
+
+
+@pytest.mark.parametrize(
+    ("finish", "reason"),
+    [
+        ("stop", "stop"),
+        ("length", "max_tokens"),
+        ("content_filter", "refusal"),
+        ("odd", "stop"),
+        ("tool_calls", "stop"),
+    ],
+)
+def test_why_a_reply_ended_is_said_in_one_vocabulary(finish: str, reason: str) -> None:
+    with serve(answer(piece("Hi", finish), usage(9, 1))) as (url, _):
+        assert Chat("m", base_url=url).send("x").stop_reason == reason
+
+
+def test_a_reply_that_ends_at_the_edge_of_the_window_is_the_windows_doing() -> None:
+    with serve(answer(piece("Hi", "length"), usage(90, 10))) as (url, _):
+        assert Chat("m", base_url=url, window=100, max_tokens=10).send("x").stop_reason == "context_window"
+
+
+def test_without_a_report_sizes_are_estimated_and_say_so() -> None:
+    with serve(answer(piece("Hi there, how are you?", "stop"))) as (url, _):
+        chat = Chat("m", base_url=url)
+        assert chat.send("x").usage is None
+        assert chat.info().used > 0
+        assert not chat.info().exact
+
+
+def test_a_servers_own_report_beats_the_tables() -> None:
+    models = {"data": [{"id": "other"}, {"id": "gpt-4o", "meta": {"n_ctx": 777}}]}
+    with serve(answer(piece("Hi", "stop")), models) as (url, _):
+        chat = Chat("gpt-4o", base_url=url)
+        assert chat.info().source == "models.json"
+        chat.send("x")
+        assert (chat.info().context_window, chat.info().source) == (777, "server")
+        assert Chat("gpt-4o", base_url=url, window=99).info().context_window == 99
+
+
+def test_an_assumed_window_is_said_once_with_the_remedy() -> None:
+    with serve(answer(piece("Hi", "stop"))) as (url, _):
+        chat = Chat("nobody-knows", base_url=url)
+        (warning,) = chat.send("x").receipts
+        assert "32,000 tokens are assumed" in warning
+        assert "--window" in warning
+        assert chat.send("y").receipts == ()
+
+
+def test_the_name_that_a_server_reports_is_looked_up_where_the_asked_one_is_unknown() -> None:
+    with serve(answer({**piece("Hi", "stop"), "model": "gpt-4o-2024-08-06"})) as (url, _):
+        chat = Chat("my-deployment", base_url=url)
+        chat.send("x")
+        assert (chat.info().context_window, chat.info().source) == (128_000, "models.json")
+
+
+FAULTS: dict[str, tuple[Any, type[ChatError]]] = {
+    "a wrong key": (refuse(401, json.dumps({"error": {"message": f"bad key {KEY}"}})), AuthenticationError),
+    "a model that is not served": (
+        refuse(404, json.dumps({"error": {"message": "no such model"}})),
+        ModelNotFoundError,
+    ),
+    "too many requests": (
+        refuse(429, json.dumps({"error": {"message": "slow down"}}), retry_after="7"),
+        RateLimitError,
+    ),
+    "a page of HTML": (refuse(502, "<html><h1>Bad Gateway</h1></html>", "text/html"), ProviderError),
+    "an error that is text": (refuse(400, json.dumps({"error": "no"})), ProviderError),
+    "nothing at all": (answer(end=""), ProviderError),
+    "broken JSON": (lambda h, r: send(h, 200, "data: {broken\n\n", "text/event-stream"), ChatError),
+    "an error in the stream": (answer({"error": {"message": "overloaded", "code": "x"}}), ProviderError),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_one_of_our_errors_without_the_key_and_leaves_nothing(fault: str) -> None:
+    handle, kind = FAULTS[fault]
+    with serve(handle) as (url, _):
+        chat = Chat("m", base_url=url, api_key=KEY)
+        with pytest.raises(kind) as raised:
+            chat.send("x")
+    assert KEY not in str(raised.value) + repr(raised.value) + repr(vars(raised.value)) + repr(chat)
+    assert "\n" not in str(raised.value)
+    assert chat.turns == ()
+    assert raised.value.__cause__ is None
+
+
+def test_a_limit_on_requests_says_when_to_come_back() -> None:
+    with serve(FAULTS["too many requests"][0]) as (url, _), pytest.raises(RateLimitError) as raised:
+        Chat("m", base_url=url).send("x")
+    assert raised.value.retry_after == 7
+
+
+CUTS: dict[str, tuple[Any, type[ChatError]]] = {
+    "no finish reason": (answer(piece("Some "), piece("text")), ProviderError),
+    "a reset connection": (reset, ProviderConnectionError),
+    "an error event after text": (answer(piece("Some "), piece("text"), {"error": {"message": "gone"}}), ProviderError),
+    "an overflow after text": (
+        answer(piece("Some "), piece("text"), {"error": {"message": "Context size has been exceeded."}}),
+        ContextOverflowError,
+    ),
+}
+
+
+@pytest.mark.parametrize("cut", CUTS)
+def test_a_reply_that_breaks_off_is_kept_flagged_and_not_sent_again(cut: str) -> None:
+    handle, kind = CUTS[cut]
+    with serve(handle) as (url, seen):
+        chat = Chat("m", base_url=url)
+        with pytest.raises(kind):
+            chat.send("x")
+        assert len(seen) == 1
+    (turn,) = chat.turns
+    assert (turn.reply, turn.stop_reason) == ("Some text", "cut")
+
+
+def test_a_refusal_without_numbers_is_halved_and_at_most_twice() -> None:
+    body = json.dumps({"error": {"message": "no", "code": "context_length_exceeded"}})
+    with serve(refuse(400, body)) as (url, seen):
+        chat = Chat("m", base_url=url, window=100_000)
+        for number in range(12):
+            chat.add_messages(
+                [{"role": "user", "content": f"{number} {'word ' * 50}"}, {"role": "assistant", "content": "Yes."}]
+            )
+        with pytest.raises(ContextOverflowError):
+            chat.send("x")
+    sizes = [len(request["messages"]) for request in seen]
+    assert len(sizes) == 3
+    assert sizes[0] == 25
+    assert sizes[1] <= sizes[0] / 2 + 1
+    assert sizes[2] <= sizes[1] / 2 + 1
+    assert len(chat.turns) == 12
+
+
+def test_a_reply_of_too_many_tokens_is_asked_for_shorter_and_no_turn_is_left_out() -> None:
+    def handle(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        if request["max_tokens"] > 100:
+            text = "input length and `max_tokens` exceed context limit: 20 + 900 > 400, decrease either"
+            send(handler, 400, json.dumps({"error": {"message": text}}))
+        else:
+            answer(piece("Hi", "stop"), usage(20, 1))(handler, request)
+
+    with serve(handle) as (url, _):
+        chat = Chat("m", base_url=url, window=4_000, max_tokens=900)
+        reply = chat.send("x")
+    assert reply.text == "Hi"
+    assert "asked for a reply of 100 tokens at most" in reply.receipts[0]
+
+
+def test_what_no_server_takes_back_is_replaced_when_it_arrives() -> None:
+    with serve(answer(piece("a\x00b\ud800c", "stop"))) as (url, _):
+        assert Chat("m", base_url=url).send("x").text == "a�b�c"
+
+
+def test_an_empty_reply_is_kept_and_left_out_of_later_requests() -> None:
+    with serve(answer(piece("", "stop"), usage(9, 0))) as (url, seen):
+        chat = Chat("m", base_url=url)
+        chat.send("one")
+        chat.send("two")
+    assert [turn.reply for turn in chat.turns] == ["", ""]
+    assert len(seen[1]["messages"]) == 1
+
+
+def test_a_key_is_for_its_owner_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with serve(answer(piece("Hi", "stop"))) as (url, seen):
+        chat = Chat("openai/gpt-4o", api_key="sk-mine")
+        chat.send("x", base_url=url)
+        chat.set_key(url, "sk-theirs")
+        chat.send("x", base_url=url)
+    assert [request["authorization"] for request in seen] == ["Bearer none", "Bearer sk-theirs"]
+
+
+@pytest.mark.parametrize("model", ["foo/bar", "nothing", "", "openai/"])
+def test_a_model_of_no_provider_is_an_error_that_says_how_to_write_it(model: str) -> None:
+    with pytest.raises(InvalidRequestError, match=r"provider"):
+        get_provider(model)
+
+
+@pytest.mark.parametrize("url", ["", "localhost:1", "ftp://x/v1", "http://", "http://[", "http://me:secret@host/v1"])
+def test_what_is_no_address_is_refused_without_showing_a_password(url: str) -> None:
+    with pytest.raises(InvalidRequestError) as raised:
+        get_provider("m", base_url=url)
+    assert "secret" not in str(raised.value)
+
+
+def test_nothing_behind_an_address_is_a_connection_error() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(ProviderConnectionError, match=f"127.0.0.1:{port}"):
+        Chat("m", base_url=f"http://127.0.0.1:{port}/v1").send("x")
+
+
+def test_a_missing_key_names_the_variable_and_actions_work_without_one() -> None:
+    chat = Chat("openai/gpt-4o")
+    with pytest.raises(AuthenticationError, match="OPENAI_API_KEY"):
+        chat.send("x")
+    assert chat.info().context_window == 128_000
+    assert chat.set_system("Be brief.").changed
