@@ -9,7 +9,7 @@ Each exchange has a *place*; a re-run of its cell puts a newer version there.
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -22,7 +22,7 @@ StopReason = Literal["stop", "max_tokens", "context_window", "refusal", "interru
 
 def new_id() -> str:
     """A short random name for a turn or a summary."""
-    return secrets.token_hex(6)
+    return os.urandom(6).hex()
 
 
 @dataclass(frozen=True, slots=True)

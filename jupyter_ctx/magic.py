@@ -274,8 +274,8 @@ def _as_typed(unknown: tuple[str, ...]) -> tuple[str, ...]:
 def _ending(reply: Reply) -> tuple[str, ...]:
     """Why an answer ended early."""
     if reply.stop_reason == "max_tokens":
-        said = f" at {reply.usage.output_tokens:,} tokens" if reply.usage else ""
-        return (f"The reply stopped{said}, the room kept for it: --max-tokens N allows another length.",)
+        length = f" {reply.usage.output_tokens:,}" if reply.usage else ""
+        return (f"The reply stopped at its{length} tokens; --max-tokens N allows more.",)
     if reply.stop_reason == "context_window":
         return ("The reply stopped where the context window ends.",)
     return ("The model refused to go on.",) if reply.stop_reason == "refusal" else ()

@@ -76,7 +76,7 @@ def test_only_heavy_packages_are_imported_inside_functions() -> None:
             for node in ast.walk(function):
                 if isinstance(node, ast.Import | ast.ImportFrom):
                     module = node.names[0].name if isinstance(node, ast.Import) else node.module
-                    assert module and module.split(".")[0] in HEAVY, f"{name} imports {module} in a function"
+                    assert str(module).split(".")[0] in HEAVY, f"{name} imports {module} in a function"
 
 
 SCRIPT = """

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 
-from jupyter_ctx import Chat, ChatInterrupted, ContextOverflowError, InvalidRequestError, ModelNotFoundError
+from jupyter_ctx import (
+    Chat,
+    ChatInterrupted,
+    ContextOverflowError,
+    InvalidRequestError,
+    ModelNotFoundError,
+    ProviderConnectionError,
+)
+from jupyter_ctx.conversation import Message
+from jupyter_ctx.providers import Request, get_provider
+from jupyter_ctx.providers.local import LocalProvider
 
 PADDING = "The ship sailed on through the night and nobody on board could sleep for the noise of the wind. "
 
@@ -242,7 +253,7 @@ def test_a_summary_stands_for_older_turns_and_keeps_their_facts(chat: Chat) -> N
     summary = chat.conversation.summary
     assert summary is not None
     assert "100" in summary.text
-    assert [part.state for part in chat.preview().messages][0] == "summary"
+    assert chat.preview().messages[0].state == "summary"
     assert chat.send("And now?").text
     chat.undo()
     chat.undo()
@@ -264,7 +275,7 @@ def test_a_newer_version_of_a_summarised_turn_is_sent_in_its_place(chat: Chat) -
     assert chat.summarize().changed
     chat.send("Crate 0 is gone.", cell="0", run="2")
     sent = chat.preview().messages
-    assert [part.text for part in sent if part.number == 1][0] == "Crate 0 is gone."
+    assert next(part.text for part in sent if part.number == 1) == "Crate 0 is gone."
 
 
 def test_an_interrupted_reply_is_kept_and_flagged(chat: Chat) -> None:
@@ -283,9 +294,12 @@ def test_an_interrupted_reply_is_kept_and_flagged(chat: Chat) -> None:
 
 
 def test_an_interrupt_before_any_text_leaves_nothing(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
-    provider = type(chat.models.target(chat.config, ask=True).provider)
-    with monkeypatch.context() as patch, pytest.raises(ChatInterrupted, match="nothing was recorded"):
-        patch.setattr(provider, "stream", lambda self, request: (_ for _ in ()).throw(KeyboardInterrupt))
+    def interrupted(*_: object) -> Iterator[str]:
+        raise KeyboardInterrupt
+        yield ""
+
+    monkeypatch.setattr(LocalProvider, "stream", interrupted)
+    with pytest.raises(ChatInterrupted, match="nothing was recorded"):
         chat.send("Tell me a story.")
     assert chat.turns == ()
 
@@ -308,23 +322,17 @@ def test_actions_from_another_thread_wait_for_the_turn(chat: Chat) -> None:
 
 
 def test_another_window_while_an_answer_streams_takes_less_than_two_seconds(local_model: str) -> None:
-    slow = Chat("local/smollm2@1024", max_tokens=500)
-    started = threading.Event()
-
-    def talk() -> None:
-        with pytest.raises(Exception, match="."):
-            slow.send("Count from one to two hundred in words.", on_piece=lambda _: started.set())
-
-    thread = threading.Thread(target=talk)
-    thread.start()
-    assert started.wait(30)
+    talking = get_provider("local/smollm2@1024").stream(
+        Request((Message("user", "Count from one to two hundred in words."),), max_tokens=500)
+    )
+    next(talking)
+    get_provider("local/smollm2@512").served_window(ask=True)
     begun = time.monotonic()
-    for window in (512, 768):
-        Chat(f"local/smollm2@{window}", max_tokens=4).models.target(Chat(f"local/smollm2@{window}").config, ask=True)
+    get_provider("local/smollm2@768").served_window(ask=True)  # the third: the first must go
     took = time.monotonic() - begun
-    thread.join(10)
-    assert not thread.is_alive()
-    assert took < 2 * 2  # two servers were started
+    with pytest.raises(ProviderConnectionError):
+        list(talking)
+    assert took < 2
 
 
 def test_thresholds_are_announced_once_and_again_after_a_clear(chat: Chat) -> None:

@@ -29,12 +29,12 @@ def test_a_setting_is_read_from_text(name: str, text: str, value: Any) -> None:
     ("name", "value"),
     [
         ("window", 0), ("window", "-5"), ("window", "many"), ("window", 1.5), ("window", True), ("max_tokens", 0),
-        ("temperature", 3), ("temperature", "warm"), ("on_overflow", "explode"), ("compact_at", 0), ("budget_share", 1.5),
-        ("min_turns", -1), ("model", 7), ("max_turns", "none at all"),
+        ("temperature", 3), ("temperature", "warm"), ("on_overflow", "explode"), ("compact_at", 0),
+        ("budget_share", 1.5), ("min_turns", -1), ("model", 7), ("max_turns", "none at all"),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_named_with_what_it_must_be(name: str, value: Any) -> None:
-    with pytest.raises(InvalidRequestError, match=f"{name} is .*must be"):
+    with pytest.raises(InvalidRequestError, match=rf"{name} is .*must be"):
         Settings().changed({name: value})
 
 
@@ -56,7 +56,9 @@ def test_another_model_drops_what_went_with_the_old_one() -> None:
     assert old.changed({"model": "local/b", "window": 100}).window == 100
 
 
-def test_what_is_given_comes_before_configuration_before_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_given_comes_before_configuration_and_that_before_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert default_settings({}, {}).model == "local/smollm2"
     monkeypatch.setenv("JUPYTER_CTX_MODEL", "openai/from-env")
     assert default_settings({}, {}).model == "openai/from-env"

@@ -80,21 +80,19 @@ def summary_cap(limit: int) -> int:
     return max(MIN_SUMMARY, int(limit * SUMMARY_SHARE))
 
 
-FACT = re.compile(
-    r"""
+FACT = r"""
       \d[\d.,:/%-]*\d%? | \d%?                   # numbers, dates, versions
     | [A-Za-z_]\w*(?:[._][A-Za-z_]\w*)+           # a.b and a_b
     | [a-z]+[A-Z]\w* | [A-Z]{2,}\w*               # camelCase, CONSTANTS
     | (?<![.!?\n]\s)(?<!^)(?<=\s)[A-Z][a-z]+\w*   # names: capitals not at a sentence's start
     | "[^"\n]{1,60}" | `[^`\n]{1,60}`             # quoted
-    """,
-    re.X | re.M,
-)
+    """
 
 
 def facts(text: str) -> frozenset[str]:
     """The numbers, names and identifiers of a text."""
-    return frozenset(match.strip("`\"'").rstrip(".,:").lower() for match in FACT.findall(text)) - {""}
+    found = re.findall(FACT, text, re.X | re.M)  # compiled when first needed
+    return frozenset(match.strip("`\"'").rstrip(".,:").lower() for match in found) - {""}
 
 
 def missing_facts(said: Sequence[str], summary: str) -> tuple[frozenset[str], frozenset[str]]:

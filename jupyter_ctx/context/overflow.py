@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 
@@ -37,9 +38,7 @@ VETO_CODES = frozenset(
         "max_tokens_per_request", "unsupported_parameter", "array_above_max_length",
     }
 )  # fmt: skip
-VETO_TEXT = re.compile(
-    r"per[ -]min(?:ute)?\b|\btpm\b|rate.?limit|quota|credits?\b|can only afford|throttl|billing", re.I
-)
+VETO_TEXT = r"per[ -]min(?:ute)?\b|\btpm\b|rate.?limit|quota|credits?\b|can only afford|throttl|billing"
 CODES = frozenset(
     {
         "context_length_exceeded",  # OpenAI, Azure, Groq, Cerebras, llama-cpp-python
@@ -49,7 +48,7 @@ CODES = frozenset(
         "invalid_request_prompt_too_long",  # Mistral
     }
 )
-TEXT = re.compile(
+TEXT = (
     r"(?:maximum|max|model'?s?|allowed|available|configured|model's maximum)"
     r"[^.]{0,30}context (?:length|window|size|limit)"
     r"|exceeds? (?:the )?(?:available )?context (?:size|window|length|limit)"
@@ -60,27 +59,23 @@ TEXT = re.compile(
     r"|input token count[^.]{0,30}exceeds the maximum"
     r"|(?:prompt|input)[^.]{0,40}exceeds?[^.]{0,40}(?:limit|maximum)[^.]{0,20}tokens?"
     r"|maximum prompt length is"
-    r"|reduce the length of the messages",
-    re.I,
+    r"|reduce the length of the messages"
 )
 # Each reads the numbers of one wording; the groups are named as the fields of Overflow.
-READERS = tuple(
-    re.compile(pattern.replace("#", r"\d[\d,_]*"), re.I | re.S)
-    for pattern in (
-        r"request \((?P<input_tokens>#) tokens\) exceeds the available context size \((?P<context_window>#)",
-        r"maximum context length is (?P<context_window>#) tokens.*?(?P<input_tokens>#) in (?:the messages|your prompt)"
-        r".*?(?P<output_tokens>#) (?:in|for) the completion",
-        r"maximum context length is (?P<context_window>#) tokens.*?resulted in (?P<input_tokens>#) tokens",
-        r"maximum context length is (?P<context_window>#) tokens.*?request has (?P<input_tokens>#) input tokens",
-        r"passed (?P<input_tokens>#) input tokens and requested (?P<output_tokens>#) output tokens"
-        r".*?context length is only (?P<context_window>#)",
-        r"configured limit of (?P<max_input_tokens>#) tokens.*?resulted in (?P<input_tokens>#) tokens",
-        r"context limit: (?P<input_tokens>#) \+ (?P<output_tokens>#) > (?P<context_window>#)",
-        r"(?P<input_tokens>#) tokens > (?P<context_window>#)",
-        r"input token count \(?(?P<input_tokens>#)\)? exceeds the maximum number of tokens allowed"
-        r" \(?(?P<max_input_tokens>#)",
-        r"maximum context length is (?P<context_window>#)",
-    )
+READERS = (
+    r"request \((?P<input_tokens>#) tokens\) exceeds the available context size \((?P<context_window>#)",
+    r"maximum context length is (?P<context_window>#) tokens.*?(?P<input_tokens>#) in (?:the messages|your prompt)"
+    r".*?(?P<output_tokens>#) (?:in|for) the completion",
+    r"maximum context length is (?P<context_window>#) tokens.*?resulted in (?P<input_tokens>#) tokens",
+    r"maximum context length is (?P<context_window>#) tokens.*?request has (?P<input_tokens>#) input tokens",
+    r"passed (?P<input_tokens>#) input tokens and requested (?P<output_tokens>#) output tokens"
+    r".*?context length is only (?P<context_window>#)",
+    r"configured limit of (?P<max_input_tokens>#) tokens.*?resulted in (?P<input_tokens>#) tokens",
+    r"context limit: (?P<input_tokens>#) \+ (?P<output_tokens>#) > (?P<context_window>#)",
+    r"(?P<input_tokens>#) tokens > (?P<context_window>#)",
+    r"input token count \(?(?P<input_tokens>#)\)? exceeds the maximum number of tokens allowed"
+    r" \(?(?P<max_input_tokens>#)",
+    r"maximum context length is (?P<context_window>#)",
 )
 
 
@@ -94,12 +89,18 @@ def classify_overflow(status: int | None, body: Any) -> Overflow | None:
     objects = list(_objects(body))
     codes = {str(o[k]) for o in objects for k in ("code", "type") if isinstance(o.get(k), str | int)}
     text = " ".join(_texts(body))
-    if codes & VETO_CODES or VETO_TEXT.search(text):
+    if codes & VETO_CODES or _pattern(VETO_TEXT).search(text):
         return None
-    if not (codes & CODES or TEXT.search(text)):
+    if not (codes & CODES or _pattern(TEXT).search(text)):
         return None
     fields = _fields(objects)
     return fields or _numbers(text)
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    """Compiled when it is first needed, which for most users is never."""
+    return re.compile(text.replace("#", r"\d[\d,_]*"), re.I | re.S)
 
 
 def _objects(body: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
@@ -109,7 +110,7 @@ def _objects(body: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
     if isinstance(body, str) and body.lstrip()[:1] in ("{", "["):
         try:
             body = json.loads(body)
-        except ValueError:
+        except (ValueError, RecursionError):
             return
     if isinstance(body, dict):
         yield body
@@ -141,7 +142,7 @@ def _fields(objects: list[dict[str, Any]]) -> Overflow | None:
 
 def _numbers(text: str) -> Overflow:
     for reader in READERS:
-        match = reader.search(text)
+        match = _pattern(reader).search(text)
         if match:
             said = {k: int(re.sub(r"\D", "", v)) for k, v in match.groupdict().items()}
             said.setdefault("context_window", said.get("max_input_tokens", 0))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import atexit
 import importlib.util
 import os
-import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Generator
@@ -75,7 +74,7 @@ class _Server:
     """One running server, and the adapter that talks to it. The key is nobody else's."""
 
     def __init__(self, spec: Spec) -> None:
-        key = secrets.token_urlsafe(24)
+        key = os.urandom(24).hex()
         self._server: Any = _start(spec, key)
         self.provider = OpenAIProvider(
             "local", base_url=f"{self._server.listening_address}/v1", api_key=key, extra={"repeat_penalty": 1.1}

@@ -1,0 +1,1 @@
+"""What we promise about speed, measured side by side."""
