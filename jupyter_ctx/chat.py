@@ -123,7 +123,7 @@ class Chat:
         usage = self._last.usage if self._last else None
         return ContextInfo(
             self.config.model,
-            target.budget(fixed + pinned, fixed + pinned + turns if scope.at else 0, exact=exact),
+            target.budget(fixed + pinned, fixed + pinned + turns, exact=exact),
             segments,
             in_view=len(in_view(self.conversation, scope, start)),
             left_out=ledger.count(0, start),
@@ -132,6 +132,12 @@ class Chat:
             undo=self.conversation.undo_label,
             redo=self.conversation.redo_label,
         )
+
+    def history(self) -> tuple[Part, ...]:
+        """Both messages of every turn since the last clear, and what becomes of them in the next request."""
+        target = self.models.target(self.config, ask=False)
+        scope, start = self._now(target)
+        return tuple(turn_parts(self.conversation, scope, start, target.meter))
 
     def preview(self, prompt: str = "", **options: Any) -> View:
         """What would be sent for ``prompt``, part by part, and what would be left out."""
@@ -293,10 +299,7 @@ class Chat:
         )  # fmt: skip
         turn = replace(turn, start=_start_of(attempt, turn))
         if reply.usage is not None:
-            extends = self._key(target, attempt.scope, attempt.cut.start) == self._counted
-            target.meter.reported(
-                attempt.sent, reply.text, reply.usage, turn_id=turn.id, extends=extends and record and not said.new
-            )
+            target.meter.reported(attempt.sent, reply.text, reply.usage, turn_id=turn.id)
         self.models.answered(target.provider, reply)
         reply = replace(reply, model=model)
         if record:
@@ -304,13 +307,12 @@ class Chat:
         return reply
 
     def _keep(self, said: Said, attempt: Attempt, reply: Reply) -> None:
-        newest = said.new or attempt.scope.at == len(self.conversation.places)
         self.conversation.append(said)
         self._last = reply
         if said.new:
             self._announced.clear()
-        now = replace(attempt.scope, at=len(self.conversation.places))
-        self._counted = self._key(attempt.target, now, attempt.cut.start) if newest and reply.usage else ()
+        now = replace(attempt.scope, at=attempt.scope.at + 1)  # where that is the end, all of the view was counted
+        self._counted = self._key(attempt.target, now, attempt.cut.start) if reply.usage else ()
 
     def _record_partial(
         self, said: Said, attempt: Attempt, pieces: Sequence[str], why: Literal["interrupted", "cut"], *, record: bool

@@ -185,21 +185,18 @@ def unknown(name: str) -> str:
 
 def history_table(chat: Chat) -> dict[str, str]:
     """Every turn since the last clear, and what becomes of it in the next request."""
-    view = chat.preview()
-    parts = sorted((p for p in (*view.messages, *view.omitted) if p.number), key=lambda p: p.number or 0)
-    rows = []
-    for asked, said in zip(parts[::2], parts[1::2], strict=True):
-        place = chat.conversation.places[(asked.number or 1) - 1]
+    parts, places, rows = chat.history(), chat.conversation.places, []
+    for place, asked, said in zip(places, parts[::2], parts[1::2], strict=True):
         ending = "" if place.turn.stop_reason == "stop" else f", {place.turn.stop_reason.replace('_', ' ')}"
         runs = f", run {len(place.versions)} times" if len(place.versions) > 1 else ""
-        about = "" if view.exact else "~"
-        tokens = f"{about}{asked.tokens + said.tokens:,}"
+        tokens = f"{asked.tokens + said.tokens:,}"
         rows.append(
             (str(asked.number), first_words(asked.text), first_words(said.text), tokens, f"{asked.state}{ending}{runs}")
         )
     cleared = len(chat.conversation.cleared)
     before = f" ({cleared:,} before the last clear)" if cleared else ""
-    caption = f"{len(rows):,} turns{before}" if rows else f"No turns yet{before}."
+    count = "1 turn" if len(rows) == 1 else f"{len(rows):,} turns"
+    caption = f"{count}{before}" if rows else f"No turns yet{before}."
     return table(("turn", "prompt", "reply", "tokens", "state"), rows, caption)
 
 

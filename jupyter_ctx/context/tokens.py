@@ -19,6 +19,7 @@ PER_MESSAGE = 4.0  # role and separators in the common chat templates
 PRIOR_WEIGHT = 60.0  # raw tokens that the prior is worth: one short reply outweighs it
 MEMORY = 0.9  # how much of the evidence so far counts beside each new report
 BOUNDS = (0.5, 3.0)
+PLAUSIBLE = 5.0  # a prompt's size is at most so many times larger or smaller than its estimate
 OVERHEAD_AT_MOST = 32.0  # more than that in a first report is the prompt's own, not a template's
 
 
@@ -133,17 +134,18 @@ class Meter:
         size = self._turns.get(turn_id)
         return size if size is not None else self.text(prompt) + self.text(reply)
 
-    def reported(self, sent: Sent, reply: str, usage: Usage, *, turn_id: str, extends: bool) -> None:
+    def reported(self, sent: Sent, reply: str, usage: Usage, *, turn_id: str) -> None:
         """Learn from one reply.
 
-        Where the request was the last one, its reply and a new prompt (``extends``), that
-        prompt's size is the difference of two reports. Else all parts are scaled so that
-        they sum to the report.
+        Where the sizes of all that came before the prompt are known, the prompt's is the
+        difference; else, or where that makes no sense, all parts are scaled to sum to the
+        report.
         """
         said = usage.output_tokens - usage.reasoning_tokens
-        raw = 2 * PER_MESSAGE + estimate_tokens(sent.prompt) + estimate_tokens(reply)
-        if extends:
-            asked = max(usage.input_tokens - sent.before, 1.0)
+        guess, asked = self.text(sent.prompt), usage.input_tokens - sent.before
+        known = sent.fixed in self._fixed and all(turn in self._turns for turn in sent.turns)
+        if known and guess / PLAUSIBLE <= asked + PER_MESSAGE <= guess * PLAUSIBLE + 2 * PER_MESSAGE:
+            raw = 2 * PER_MESSAGE + estimate_tokens(sent.prompt) + estimate_tokens(reply)
             self.calibration = self.calibration.learned(asked + said, raw)
         else:
             self.calibration = self.calibration.learned(said, 1 + estimate_tokens(reply))
