@@ -39,9 +39,11 @@ from .providers.shape import UNSENDABLE
 from .queue import TurnQueue
 from .settings import Settings, default_settings
 from .summaries import completed, extractive_summary, keeps_enough, model_summary
-from .view import Part, Scope, View, in_view, scope_at, turn_parts
+from .view import Part, Scope, State, View, in_view, scope_at, summary_is_old, turn_parts
 
 RETRIES = 2
+SUMMARY_FAILURES = 2
+OF_A_TARGET = {"model", "base_url", "window", "n_ctx", "max_tokens"}
 THRESHOLDS = (FULL, HIGH, HALF)
 Method = Literal["extractive", "model"]
 
@@ -79,13 +81,12 @@ class Chat:
         self.config: Settings = default_settings(config or {}, {"model": model, **settings})
         self.conversation = Conversation()
         self.models = Models()
-        self.listeners: list[Callable[[], None]] = []
+        self.listeners: list[Callable[[Change | None], None]] = []
         self._fitter = Fitter(self.models)
         self._counted: tuple[object, ...] = ()  # the view whose size the provider has just told
-        self._last: Reply | None = None
         self._announced: set[float] = set()
         self._warned: set[str] = set()
-        self._summary_failures = 0
+        self._summary_failures = 0  # of those nobody asked for, in a row
         self._queue = TurnQueue()
         if api_key:
             self.set_key(key_owner(self.config), api_key)
@@ -120,18 +121,26 @@ class Chat:
             Segment("turns", round(turns)),
         )
         exact = self._key(target, scope, start) == self._counted
-        usage = self._last.usage if self._last else None
+        usage = self.conversation.places[-1].turn.usage if scope.at else None
         return ContextInfo(
             self.config.model,
             target.budget(fixed + pinned, fixed + pinned + turns, exact=exact),
             segments,
-            in_view=len(in_view(self.conversation, scope, start)),
+            in_view=sum(map(len, in_view(self.conversation, scope, start))),
             left_out=ledger.count(0, start),
+            will_leave=self._will_leave(target, scope, start),
             reported=usage.carried if usage else None,
             cached=usage.cache_read_tokens if usage else None,
             undo=self.conversation.undo_label,
             redo=self.conversation.redo_label,
         )
+
+    def _will_leave(self, target: Target, scope: Scope, start: int) -> int:
+        """How many turns the next send leaves out by itself."""
+        ledger = self._fitter.ledger(target, self.conversation, scope)
+        budget = target.budget(target.meter.fixed(scope.fixed))
+        cut = fit(ledger, budget, 0.0, start=start, end=scope.at, share=target.settings.compact_at)
+        return ledger.count(start, cut.start)
 
     def history(self) -> tuple[Part, ...]:
         """Both messages of every turn since the last clear, and what becomes of them in the next request."""
@@ -139,21 +148,35 @@ class Chat:
         scope, start = self._now(target)
         return tuple(turn_parts(self.conversation, scope, start, target.meter))
 
-    def preview(self, prompt: str = "", **options: Any) -> View:
-        """What would be sent for ``prompt``, part by part, and what would be left out."""
+    def preview(
+        self,
+        prompt: str = "",
+        *,
+        cell: str | None = None,
+        run: str | None = None,
+        append: bool = False,
+        new: bool = False,
+        record: bool = True,
+        **options: Any,
+    ) -> View:
+        """What :meth:`send` would send with the same arguments, part by part, and what it would leave out."""
         target = self._target(options, ask=False)
-        past = self.conversation
-        attempt = self._fitter.attempt(_checked(prompt), target, past, len(past.places), self._system_for(target))
+        said = Said(Turn(_checked(prompt), "", "", cell=cell, run=run), append, new)
+        attempt = self._attempt(said, target, self._system_for(options), record=record)
+        past = attempt.past
         fixed, meter = attempt.scope.fixed, target.meter
         system = meter.fixed(Fixed(fixed.system))
         head = [Part("system", fixed.system, round(system), "system")] if fixed.system else []
         if fixed.summary and past.summary:
-            head.append(Part("user", past.summary.text, round(meter.fixed(fixed) - system), "summary"))
+            state: State = "summary of older answers" if summary_is_old(past) else "summary"
+            head.append(Part("user", past.summary.text, round(meter.fixed(fixed) - system), state))
         turns = list(turn_parts(past, attempt.scope, attempt.cut.start, meter))
+        numbers = {past.index(place.id) + 1: i for i, place in enumerate(attempt.places)}
+        sent = sorted((part for part in turns if part.number in numbers), key=lambda part: numbers[part.number or 0])
         last = [Part("user", prompt, round(attempt.asked), "prompt")] if prompt else []
         return View(
-            (*head, *(part for part in turns if part.state in ("pinned", "sent")), *last),
-            tuple(part for part in turns if part.state not in ("pinned", "sent")),
+            (*head, *sent, *last),
+            tuple(part for part in turns if part.number not in numbers),
             round(attempt.tokens),
             not prompt and self._key(target, attempt.scope, attempt.cut.start) == self._counted,
             attempt.request,
@@ -194,17 +217,28 @@ class Chat:
 
         Raises a :class:`ChatError`; then nothing was recorded unless text had arrived.
         """
-        if not prompt.strip():
+        if not _checked(prompt).strip():
             raise InvalidRequestError("The prompt is empty.")
-        said = Said(Turn(_checked(prompt), "", "", cell=cell, run=run), append, new)
+        said = Said(Turn(prompt, "", "", cell=cell, run=run), append, new)
         try:
             with self._queue.turn():
-                return self._send(said, self._target(options, ask=True), on_piece, record=record)
+                return self._send(said, options, on_piece, record=record)
+        except ChatInterrupted:
+            raise
+        except KeyboardInterrupt:  # while a model was loaded or a summary written
+            raise ChatInterrupted(_stopped((), record=record)) from None
         finally:
             self._notify()
 
-    def _send(self, said: Said, target: Target, on_piece: Callable[[str], object] | None, *, record: bool) -> Reply:
-        attempt, notes = self._first_attempt(said, target, record=record)
+    def _send(
+        self, said: Said, options: Mapping[str, Any], on_piece: Callable[[str], object] | None, *, record: bool
+    ) -> Reply:
+        target, system = self._target(options, ask=True), self._system_for(options)
+        attempt = self._attempt(said, target, system, record=record)
+        notes = self._warnings(target)
+        if attempt.left_out and target.settings.compact_at < 1 and self._summarizes(attempt, record=record):
+            notes += self._summarize_unasked("before")
+            attempt = self._attempt(said, target, system, record=record)
         pieces: list[str] = []
         done = False
         try:
@@ -217,25 +251,39 @@ class Chat:
                 if not done:
                     self._record_partial(said, attempt, pieces, "interrupted", record=record)
             raise ChatInterrupted(_stopped(pieces, record=record)) from None
-        except ChatError:
+        except Exception:  # whatever it was, what came is kept
             self._record_partial(said, attempt, pieces, "cut", record=record)
             raise
         if reply.stop_reason == "cut":
-            raise ProviderError("The reply broke off. What came is kept, marked as cut.")
-        late = self._summarize_after(attempt) if record else ()
-        return replace(reply, receipts=(*notes, *reply.receipts, *receipts.rerun(attempt), *late))
+            kept = "What came is kept, marked as cut." if reply.text else "No text had come; nothing was recorded."
+            raise ProviderError(f"The reply broke off. {kept}")
+        notes += (*reply.receipts, *receipts.rerun(attempt))
+        if attempt.left_out and target.settings.compact_at == 1 and self._summarizes(attempt, record=record):
+            notes += self._summarize_unasked("after")
+        return replace(reply, receipts=notes)
 
-    def _first_attempt(self, said: Said, target: Target, *, record: bool) -> tuple[Attempt, tuple[str, ...]]:
-        past = Conversation() if said.new or not record else self.conversation
+    def _attempt(self, said: Said, target: Target, system: str, *, record: bool) -> Attempt:
+        past = Conversation() if self.conversation.begins_anew(said) or not record else self.conversation
         at = past.position(said.turn.cell, said.turn.run, append=said.append)
-        system, settings = self._system_for(target), target.settings
-        attempt = self._fitter.attempt(said.turn.prompt, target, past, at, system)
-        if not attempt.left_out or settings.on_overflow != "summarise" or settings.compact_at == 1:
-            return attempt, self._warnings(target)
-        change = self._summarize(None, None)
-        if change.changed:
-            attempt = self._fitter.attempt(said.turn.prompt, target, past, at, system)
-        return attempt, (*self._warnings(target), str(change))
+        return self._fitter.attempt(said.turn.prompt, target, past, at, system)
+
+    def _summarizes(self, attempt: Attempt, *, record: bool) -> bool:
+        """Whether turns that this request leaves out are to be summarised for good: not for one cell's model."""
+        settings, mine = attempt.target.settings, self.config
+        same = (settings.model, settings.window) == (mine.model, mine.window)
+        end = attempt.scope.at == len(attempt.past.places) or attempt.scope.at + 1 == len(self.conversation.places)
+        return settings.on_overflow == "summarise" and same and end and record
+
+    def _summarize_unasked(self, when: Literal["before", "after"]) -> tuple[str, ...]:
+        """Summarise without being asked, as a part of the turn; what goes wrong is only said."""
+        if self._summary_failures >= SUMMARY_FAILURES:
+            return ("Two summaries failed, so the oldest turns are only left out.",) if when == "after" else ()
+        try:
+            change = self._summarize(None, None, when)
+        except ChatError as error:
+            change = Change(f"No summary was written: {error}", changed=False)
+        self._summary_failures = 0 if change.changed else self._summary_failures + 1
+        return (str(change),)
 
     def _answer(
         self, attempt: Attempt, pieces: list[str], on_piece: Callable[[str], object] | None
@@ -254,7 +302,9 @@ class Chat:
                 first = first or (attempt, overflow)
                 stop = attempt.target.settings.on_overflow == "stop"
                 if pieces or stop or retry == RETRIES:
-                    raise overflow_error(attempt, overflow) from None
+                    self.models.refused(attempt.target.provider, overflow)
+                    attempt = replace(attempt, target=self.models.target(attempt.target.settings, ask=False))
+                    raise overflow_error(attempt, overflow, kept=bool(pieces)) from None
                 attempt = self._fitter.smaller(attempt, overflow)
         raise AssertionError("the last retry returns or raises")
 
@@ -272,10 +322,10 @@ class Chat:
         given = {name: value for name, value in options.items() if value is not None}
         return self.models.target(self.config.changed(given), ask=ask)
 
-    def _system_for(self, target: Target) -> str:
+    def _system_for(self, options: Mapping[str, Any]) -> str:
         """A cell's own system prompt holds for that cell."""
-        own = target.settings.system
-        return own or "" if own != self.config.system else self.system
+        own = options.get("system")
+        return _checked(self.system if own is None else own)
 
     def _warnings(self, target: Target) -> tuple[str, ...]:
         """What the user should know of the window, each once."""
@@ -295,11 +345,11 @@ class Chat:
             return reply
         turn = replace(
             said.turn, reply=reply.text, model=model, stop_reason=reply.stop_reason, usage=reply.usage,
-            limit=attempt.budget.limit, id=new_id(),
+            window=target.window.tokens, id=new_id(),
         )  # fmt: skip
         turn = replace(turn, start=_start_of(attempt, turn))
         if reply.usage is not None:
-            target.meter.reported(attempt.sent, reply.text, reply.usage, turn_id=turn.id)
+            target.meter.reported(attempt.sent, reply.text, reply.usage, turn_id=turn.id if record else None)
         self.models.answered(target.provider, reply)
         reply = replace(reply, model=model)
         if record:
@@ -307,10 +357,9 @@ class Chat:
         return reply
 
     def _keep(self, said: Said, attempt: Attempt, reply: Reply) -> None:
+        if self.conversation.begins_anew(said):
+            self._begin_anew()
         self.conversation.append(said)
-        self._last = reply
-        if said.new:
-            self._announced.clear()
         now = replace(attempt.scope, at=attempt.scope.at + 1)  # where that is the end, all of the view was counted
         self._counted = self._key(attempt.target, now, attempt.cut.start) if reply.usage else ()
 
@@ -361,46 +410,37 @@ class Chat:
         asks the chat's own, with your ``instructions``. A summary that is no smaller or has
         lost most of the numbers and names is dropped.
         """
-        return self._do(lambda: self._summarize(instructions, method))
+        return self._do(lambda: self._summarize(instructions, method, None))
 
-    def _summarize(self, instructions: str | None, method: Method | None) -> Change:
+    def _summarize(
+        self, instructions: str | None, method: Method | None, automatic: Literal["before", "after"] | None
+    ) -> Change:
         target = self.models.target(self.config, ask=False)
         scope, start = self._now(target)
-        ledger = self._fitter.ledger(target, self.conversation, scope)
-        limit = target.budget().limit
+        ledger, limit = self._fitter.ledger(target, self.conversation, scope), target.budget().limit
         keep = keep_verbatim(ledger, limit, start, scope.at)
         older = [p.turn for p in self.conversation.places[scope.floor : keep] if scope.holds(p) and not p.pinned]
         if not older:
             return Change("Nothing to summarise: the newest turns stay as they are", changed=False)
-        if self._summary_failures >= 2:
-            change = self._trim(None)
-            return replace(change, text=f"Two summaries failed, so trimmed instead. {change.text}")
-        method = method or ("extractive" if self.config.model.startswith("local/") else "model")
         old = self.conversation.summary if scope.covers else None
-        text, before, cap = "", old.text if old else "", summary_cap(limit)
+        before, cap = old.text if old else "", summary_cap(limit)
+        method = method or ("extractive" if self.config.model.startswith("local/") else "model")
         if method == "extractive":
             text = extractive_summary(older, before, target, cap)
         else:
             text = model_summary(older, before, target, cap, instructions)
-        text, kept, wanted = completed(text, older, target, cap)
+        text, kept, wanted = completed(text, [before, *(turn.prompt for turn in older)], target, cap)
         stands_for = target.meter.text(before) + sum(target.meter.turn(t.id, t.prompt, t.reply) for t in older)
         then = target.meter.fixed(Fixed(self.system, summary_message(text))) + ledger.between(keep, scope.at)
         problem = _summary_problem(text, kept, wanted)
         if target.meter.text(text) >= stands_for or then > limit:
             problem = problem or "it is no smaller than what it stands for, or leaves no room"
         if problem:
-            self._summary_failures += 1
             return Change(f"Summary dropped: {problem}. Everything is as it was", changed=False)
-        self._summary_failures = 0
         covers = scope.covers | {turn.id for turn in older}
+        summary = Summary(text, frozenset(covers), method)
         count = "the oldest turn" if len(older) == 1 else f"{len(older):,} older turns"
-        return self._apply(Summarized(Summary(text, frozenset(covers), method)), f"Summarised {count}")
-
-    def _summarize_after(self, attempt: Attempt) -> tuple[str, ...]:
-        """What a recovered or fitted reply left out is summarised where the user chose that."""
-        if attempt.target.settings.on_overflow != "summarise" or not attempt.left_out:
-            return ()
-        return (str(self._summarize(None, None)),)
+        return self._apply(Summarized(summary, automatic), f"Summarised {count}")
 
     def clear(self) -> Change:
         """Begin anew; system prompt, model and settings stay."""
@@ -409,7 +449,7 @@ class Chat:
             count = len(self.conversation.places)
             if not count:
                 return Change("Nothing to clear", changed=False)
-            self._announced.clear()
+            self._begin_anew()
             return self._apply(Cleared(), f"Cleared {_turns(count)}")
 
         return self._do(act)
@@ -451,7 +491,8 @@ class Chat:
 
         def act() -> Change:
             past = self.conversation
-            if not past.trimmed_to and not any(place.start or place.excluded for place in past.places):
+            excluded = any(place.excluded for place in past.places)
+            if not past.trimmed_to and not excluded and not self.info().left_out:
                 return Change("Nothing to include: no turn is left out", changed=False)
             return self._apply(IncludedAll(), "Included all turns")
 
@@ -468,8 +509,16 @@ class Chat:
         return self._do(act)
 
     def configure(self, **changes: Any) -> Settings:
-        """Change settings for the conversation from here on."""
-        self.config = self.config.changed(changes)
+        """Change settings for the conversation from here on; a wrong one changes none."""
+        system = changes.pop("system", None)
+        settings = self.config.changed(changes)
+        if changes.keys() & OF_A_TARGET:
+            self.models.target(settings, ask=False)
+        if settings.model != self.config.model:
+            self._summary_failures = 0
+        self.config = settings
+        if system is not None:
+            self.set_system(system)
         self._notify()
         return self.config
 
@@ -489,7 +538,7 @@ class Chat:
             if system is not None:
                 self.conversation.append(SystemSet(system))
             for turn in turns:
-                self.conversation.append(Said(turn))
+                self.conversation.append(Said(turn, append=True))
             return Change(f"Added {_turns(len(turns))}", bool(turns or system), before, self._used())
 
         return self._do(act)
@@ -506,6 +555,8 @@ class Chat:
             chosen = [self._place(number) for number in numbers]
             places = tuple(place.id for place in chosen if marked(place) != on)
             named = ", ".join(str(number) for number in numbers)
+            if not chosen:
+                raise InvalidRequestError("Which turn? Give its number.")
             if not places:
                 return Change(
                     f"Nothing to do: turn {named} is {'' if on else 'not '}{event.__name__.lower()}", changed=False
@@ -522,8 +573,22 @@ class Chat:
         return places[number - 1]
 
     def _do(self, act: Callable[[], Change]) -> Change:
-        change = self._queue.do(act, Change("Will be done after this turn", changed=False))
-        self._notify()
+        """Act now, or after the turn that is running; then those who listen are told what was done."""
+        later = Change("Will be done after this turn", changed=False)
+
+        def act_late() -> None:
+            try:
+                change = act()
+            except ChatError as error:  # the turn it waited for is none the worse
+                change = Change(str(error), changed=False)
+            self._notify(change)
+
+        try:
+            change = self._queue.do(act, act_late, later)
+        except KeyboardInterrupt:
+            raise ChatInterrupted("stopped; nothing has changed.") from None
+        if change is not later:
+            self._notify()
         return change
 
     def _apply(self, event: Event, text: str) -> Change:
@@ -538,13 +603,21 @@ class Chat:
         except ChatError:  # an action needs no model
             return 0
 
-    def _notify(self) -> None:
+    def _begin_anew(self) -> None:
+        """Warnings are given again after a clear."""
+        self._announced.clear()
+        self._summary_failures = 0
+
+    def _notify(self, change: Change | None = None) -> None:
+        """Tell who draws the conversation; ``change``: what was done after waiting for a turn."""
         for listener in tuple(self.listeners):
-            listener()
+            listener(change)
 
 
 def _checked(prompt: str) -> str:
     """A text that every server takes."""
+    if not isinstance(prompt, str):
+        raise InvalidRequestError(f"A prompt is text, not {type(prompt).__name__}.")
     found = UNSENDABLE.search(prompt)
     if found:
         kind = "a NUL" if found.group() == "\0" else f"a lone surrogate (U+{ord(found.group()):04X})"
@@ -593,6 +666,8 @@ def _read_messages(messages: Iterable[Mapping[str, str]]) -> tuple[str | None, l
     """The system prompt and the turns of an OpenAI-style list."""
     joined: list[tuple[str, str]] = []
     for message in messages:
+        if not isinstance(message, Mapping):
+            raise InvalidRequestError(f"{type(message).__name__} is no message: a role and its text.")
         role, text = message.get("role"), message.get("content")
         if role not in ("system", "user", "assistant") or not isinstance(text, str):
             raise InvalidRequestError(f"{role!r} with {type(text).__name__} is no message: a role and its text.")

@@ -16,24 +16,24 @@ HEADS = ("%%chat", "%chat", "%%ctx", "%ctx")
 FLAGS = ("--new", "--no-history", "--append", "--raw", "--plain", "--preview")
 VALUES = ("--model", "--system", "--temperature", "--out", "--max-tokens", "--window", "--base-url", "--on-overflow")
 AFTER = {
-    "gauge": ("first", "off"),
-    "include": ("all",),
-    "config": SETTINGS,
-    "--on-overflow": ("trim", "summarise", "stop"),
+    ("gauge",): ("first", "off"),
+    ("include",): ("all",),
+    ("config",): SETTINGS,
+    ("config", "on_overflow"): ("trim", "summarise", "stop"),
+    ("config", "gauge"): ("first", "off"),
+    ("help",): tuple(name for name, verb in VERBS.items() if verb.takes),
 }
 
 
 @context_matcher(identifier="jupyter_ctx.chat", priority=1000)
 def chat_matcher(context: CompletionContext) -> Any:
     """IPython's matcher: what may stand where the cursor is; elsewhere no say."""
-    first, newline, _ = context.full_text.partition("\n")
-    head = first.split(maxsplit=1)[0] if first.strip() else ""
-    if head not in HEADS:
-        return {"completions": []}
-    if context.cursor_line > 0:
-        return _prose(context) if newline and head.startswith("%%") else {"completions": []}
+    first = context.full_text.partition("\n")[0].split(maxsplit=1)
+    if context.cursor_line > 0 and first and first[0] in HEADS and first[0].startswith("%%"):
+        return _prose(context)
     typed = context.line_with_cursor[: context.cursor_position]
-    if not typed.startswith(f"{head} "):
+    head, space, _ = typed.lstrip().partition(" ")
+    if head not in HEADS or not space:
         return {"completions": []}
     words = typed.split()
     current = "" if typed[-1].isspace() else words[-1]
@@ -55,13 +55,17 @@ def _prose(context: CompletionContext) -> Any:
 
 def _possible(before: list[str], current: str) -> list[str]:
     last = before[-1] if before else ""
-    if last in ("-m", "--model", "use"):
+    if last in ("-m", "--model") or before == ["use"]:
         return model_names()
-    if last in AFTER:
-        return list(AFTER[last])
+    if last == "--on-overflow":
+        return ["trim", "summarise", "stop"]
+    verb = VERBS.get(before[0]) if before else None
+    if verb is not None:
+        known = [option for option in (*VALUES, *FLAGS) if option.strip("-").replace("-", "_") in verb.options]
+        return [*AFTER.get(tuple(before), ()), *known]
     options = [option for option in (*VALUES, *FLAGS) if option not in before]
-    verbs = [name for name, verb in VERBS.items() if verb.takes] if not before else []
-    return options if current.startswith("-") else verbs + options
+    names = [name for name, verb in VERBS.items() if verb.takes] if not before else []
+    return options if current.startswith("-") else names + options
 
 
 def model_names() -> list[str]:

@@ -38,7 +38,7 @@ class Turn:
     """One cell's exchange, as it was sent and answered.
 
     ``start`` names the place at which the view it was sent with began (``None``: at the
-    first turn); ``limit`` is the prompt limit of that request, in tokens; ``cell`` and
+    first turn); ``window`` is what the model was believed to hold, in tokens; ``cell`` and
     ``run`` are the notebook cell and its execution, where the front end tells.
     """
 
@@ -48,7 +48,7 @@ class Turn:
     stop_reason: StopReason = "stop"
     usage: Usage | None = None
     start: str | None = None
-    limit: int = 0
+    window: int = 0
     cell: str | None = None
     run: str | None = None
     id: str = field(default_factory=new_id)
@@ -92,9 +92,14 @@ class Trimmed:
 
 @dataclass(frozen=True, slots=True)
 class Summarized:
-    """Older turns are sent as this summary."""
+    """Older turns are sent as this summary.
+
+    One written without being asked, ``before`` or ``after`` a turn was sent, is part of
+    that turn: undo takes both.
+    """
 
     summary: Summary
+    automatic: Literal["before", "after"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,16 +143,24 @@ class Redone:
 Action: TypeAlias = Said | Cleared | Trimmed | Summarized | Pinned | Excluded | IncludedAll | SystemSet
 Event: TypeAlias = Action | Undone | Redone
 
-LABELS: dict[type, str] = {
-    Said: "turn",
-    Cleared: "clear",
-    Trimmed: "trim",
-    Summarized: "summary",
-    Pinned: "pin",
-    Excluded: "exclude",
-    IncludedAll: "include all",
-    SystemSet: "system prompt",
+LABELS: dict[type, tuple[str, str]] = {  # on, off
+    Said: ("turn", "re-run"),
+    Cleared: ("clear", ""),
+    Trimmed: ("trim", ""),
+    Summarized: ("summary", ""),
+    Pinned: ("pin", "unpin"),
+    Excluded: ("exclude", "include"),
+    IncludedAll: ("include all", ""),
+    SystemSet: ("system prompt", ""),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one undo takes back, and its name."""
+
+    actions: tuple[Action, ...]
+    label: str
 
 
 @dataclass(slots=True)
@@ -161,6 +174,7 @@ class Place:
     id: str
     versions: list[Turn]
     start: str | None
+    fresh: bool = False  # the conversation began anew with it
     pinned: bool = False
     excluded: bool = False
 
@@ -191,8 +205,8 @@ class Conversation:
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
         self._events: list[Event] = []
-        self._done: list[Action] = []
-        self._undone: list[Action] = []
+        self._done: list[Step] = []
+        self._undone: list[Step] = []
         self.revision = 0
         self._reset()
         for event in events:
@@ -204,8 +218,10 @@ class Conversation:
         self.trimmed_to = 0
         self.summary: Summary | None = None
         self.system: str | None = None
+        self.pins: list[Place] = []
         self._index: dict[str, int] = {}
         self._cells: dict[str, list[Place]] = {}
+        self._moved: dict[str, str] = {}  # places that went into another one
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -215,16 +231,23 @@ class Conversation:
     @property
     def undo_label(self) -> str | None:
         """What undo would take back, in a word."""
-        return LABELS[type(self._done[-1])] if self._done else None
+        return self._done[-1].label if self._done else None
 
     @property
     def redo_label(self) -> str | None:
         """What redo would do again, in a word."""
-        return LABELS[type(self._undone[-1])] if self._undone else None
+        return self._undone[-1].label if self._undone else None
 
     def index(self, place: str | None) -> int:
-        """Position of a place; 0 where it is none, or gone."""
+        """Position of a place, or of the one it went into; 0 where it is none, or gone."""
+        while place in self._moved:
+            place = self._moved[place]
         return self._index.get(place, 0) if place is not None else 0
+
+    def begins_anew(self, said: Said) -> bool:
+        """Whether this turn clears first: a re-run of a cell that did so already does not."""
+        mine = self._cells.get(said.turn.cell, []) if said.turn.cell is not None else []
+        return said.new and not (mine and mine[0].fresh)
 
     def position(self, cell: str | None, run: str | None, *, append: bool = False) -> int:
         """Where a turn sent now by this cell's execution will stand.
@@ -247,15 +270,39 @@ class Conversation:
             self._done.append(self._undone.pop())
             self._fold_again()
         else:
-            self._done.append(event)
             self._undone.clear()
+            self._add_step(event)
             self._fold(event)
         self._events.append(event)
 
+    def _add_step(self, action: Action) -> None:
+        last = self._done[-1].actions[-1] if self._done else None
+        after = isinstance(action, Summarized) and action.automatic == "after"
+        before = isinstance(last, Summarized) and last.automatic == "before" and isinstance(action, Said)
+        label = self._label(action)
+        if last is not None and (after or before):
+            step = self._done.pop()
+            self._done.append(Step((*step.actions, action), step.label if after else label))
+        else:
+            self._done.append(Step((action,), label))
+
+    def _label(self, action: Action) -> str:
+        on, off = LABELS[type(action)]
+        if isinstance(action, Said):
+            replaces = not action.append and not self.begins_anew(action) and self._older(action.turn)
+            return off if replaces else on
+        return off if isinstance(action, Pinned | Excluded) and not action.on else on
+
+    def _older(self, turn: Turn) -> list[Place]:
+        """The places that this cell's other executions have filled."""
+        mine = self._cells.get(turn.cell, []) if turn.cell is not None else []
+        return [place for place in mine if place.turn.run != turn.run]
+
     def _fold_again(self) -> None:
         self._reset()
-        for action in self._done:
-            self._fold(action)
+        for step in self._done:
+            for action in step.actions:
+                self._fold(action)
         self.revision += 1
 
     def _fold(self, action: Action) -> None:
@@ -268,11 +315,12 @@ class Conversation:
                 self._clear()
             case Trimmed(first):
                 self.trimmed_to = len(self.places) if first is None else self.index(first)
-            case Summarized(summary):
+            case Summarized(summary, _):
                 self.summary = summary
             case Pinned(places, on) | Excluded(places, on):
                 for place in self._chosen(places):
                     place.mark(pinned=isinstance(action, Pinned), on=on)
+                self._find_pins()
             case IncludedAll():
                 self._include_all()
             case SystemSet(text):
@@ -283,8 +331,12 @@ class Conversation:
 
     def _clear(self) -> None:
         self.cleared += self.places
-        self.places, self._index, self._cells = [], {}, {}
+        self.places, self.pins = [], []
+        self._index, self._cells, self._moved = {}, {}, {}
         self.trimmed_to, self.summary = 0, None
+
+    def _find_pins(self) -> None:
+        self.pins = [place for place in self.places if place.pinned]
 
     def _include_all(self) -> None:
         self.trimmed_to = 0
@@ -292,20 +344,19 @@ class Conversation:
             place.start, place.excluded = None, False
 
     def _say(self, said: Said) -> None:
-        turn = said.turn
-        if said.new:
+        turn, anew = said.turn, self.begins_anew(said)
+        if anew:
             self._clear()
             self.revision += 1
-        at = self.position(turn.cell, turn.run, append=said.append)
+        at, older = self.position(turn.cell, turn.run, append=said.append), self._older(turn)
         mine = self._cells.setdefault(turn.cell, []) if turn.cell is not None else []
-        older = [place for place in mine if place.turn.run != turn.run]
         if said.append and older:  # the cell now stands for what it added last
-            mine[:] = [place for place in mine if place.turn.run == turn.run]
+            mine[:] = [place for place in mine if place not in older]
         if older and not said.append:
             self._replace(older, turn)
         elif at == len(self.places):
             self._index[turn.id] = at
-            self.places.append(Place(turn.id, [turn], turn.start))
+            self.places.append(Place(turn.id, [turn], turn.start, fresh=anew))
             mine.append(self.places[-1])
         else:
             self._insert(at, turn, mine)
@@ -319,6 +370,8 @@ class Conversation:
             before = sum(self._index[place] < self.trimmed_to for place in gone)
             self.places = [place for place in self.places if place.id not in gone]
             self.trimmed_to -= before
+            self._moved.update(dict.fromkeys(gone, first.id))
+            self._find_pins()
         if turn.cell is not None:
             self._cells[turn.cell] = [first]
         self._reindex()

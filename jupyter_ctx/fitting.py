@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from .context.budget import TRIM_TO, Budget
@@ -46,7 +47,8 @@ class Attempt:
     @property
     def places(self) -> list[Place]:
         """The turns it carries."""
-        return in_view(self.past, self.scope, self.cut.start)
+        passed, rest = in_view(self.past, self.scope, self.cut.start)
+        return passed + rest
 
     @property
     def sent(self) -> Sent:
@@ -80,10 +82,10 @@ class Fitter:
             return 0
         last, ledger = past.places[scope.at - 1], self.ledger(target, past, scope)
         start = min(max(scope.floor, past.index(last.start)), scope.at)
-        sent, limit = last.versions[0], target.budget().limit
-        if start > scope.floor and (sent.limit, sent.model) != (limit, target.settings.model):
+        sent, now = last.versions[0], (target.window.tokens, target.settings.model)
+        if start > scope.floor and (sent.window, sent.model) != now:
             fixed = target.meter.fixed(scope.fixed) + ledger.pinned(scope.at)
-            if fixed + ledger.between(scope.floor, scope.at) <= GO_BACK * limit:
+            if fixed + ledger.between(scope.floor, scope.at) <= GO_BACK * target.budget().limit:
                 return scope.floor
         return start
 
@@ -93,8 +95,7 @@ class Fitter:
         first = self.start(target, past, scope)
         attempt = self._plan(prompt, target, past, scope, first, first, None)
         if target.settings.on_overflow == "stop" and attempt.cut.start > first:
-            whole = replace(attempt, cut=replace(attempt.cut, tokens=attempt.cut.before))
-            raise overflow_error(whole, None)
+            raise overflow_error(replace(attempt, cut=replace(attempt.cut, start=first, tokens=attempt.cut.before)))
         return attempt
 
     def smaller(self, refused: Attempt, overflow: Overflow) -> Attempt:
@@ -126,31 +127,34 @@ class Fitter:
         self, prompt: str, target: Target, past: Conversation, scope: Scope, first: int, start: int, goal: float | None
     ) -> Attempt:  # fmt: skip
         settings, ledger = target.settings, self.ledger(target, past, scope)
-        asked = target.meter.text(prompt)
+        asked, fixed = target.meter.text(prompt), target.meter.fixed(scope.fixed)
+        guessed = 0.0 if target.meter.counted(scope.fixed) else fixed
         cut = fit(
-            ledger, target.budget(target.meter.fixed(scope.fixed)), asked, start=start, end=scope.at, goal=goal,
-            share=settings.compact_at, min_turns=settings.min_turns, max_turns=settings.max_turns,
+            ledger, target.budget(fixed), asked, start=start, end=scope.at, goal=goal,
+            share=settings.compact_at, min_turns=settings.min_turns, max_turns=settings.max_turns, guessed=guessed,
         )  # fmt: skip
         request = Request(to_messages(past, scope, cut.start, prompt), target.max_tokens, settings.temperature)
         gone = ledger.count(first, cut.start)
         attempt = Attempt(target, past, scope, cut, first, prompt, asked, request, gone)
         if not cut.fits:
-            raise overflow_error(attempt, None)
+            raise overflow_error(attempt)
         return attempt
 
 
-def overflow_error(attempt: Attempt, overflow: Overflow | None) -> ContextOverflowError:
-    """What does not fit, with the figures and what to do."""
-    window, limit = attempt.target.window, attempt.budget.limit
+def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: bool = False) -> ContextOverflowError:
+    """What does not fit, with the figures and what to do; ``kept``: text had come, and was recorded."""
+    target, limit = attempt.target, attempt.budget.limit
     said = overflow.input_tokens if overflow else None
     used = said if said is not None else round(attempt.tokens)
-    largest = _largest(attempt)
+    largest = _largest(attempt, used)
     parts = ", ".join(f"{name} {tokens:,}" for name, tokens in largest)
-    about = "" if said is not None else "about "
+    holds = f"{target.settings.model} takes {limit:,} ({_bounds(attempt)})"
+    figures = f"{'' if said is not None else 'about '}{used:,} tokens do not fit: {holds}"
+    if overflow and said is None and used <= limit:
+        figures = f"the provider refused about {used:,} tokens as too many and gave no limit; by what we know {holds}"
     return ContextOverflowError(
-        f"{about}{used:,} tokens do not fit: {attempt.target.settings.model} takes {limit:,} "
-        f"(window {window.tokens:,} {window.origin}, {attempt.target.reserve:,} kept for the reply). "
-        f"Largest parts: {parts}. Nothing was recorded. {_remedy(attempt, largest[0][0])}",
+        f"{figures}. Largest parts: {parts}. "
+        f"{'What came is kept, marked as cut' if kept else 'Nothing was recorded'}. {_remedy(attempt, largest)}",
         used=used,
         limit=limit,
         largest=largest,
@@ -159,23 +163,34 @@ def overflow_error(attempt: Attempt, overflow: Overflow | None) -> ContextOverfl
     )
 
 
-def _largest(attempt: Attempt) -> tuple[tuple[str, int], ...]:
-    meter, fixed = attempt.target.meter, attempt.scope.fixed
-    parts = [("this prompt", attempt.asked), ("the system prompt", meter.text(fixed.system))]
-    parts += [("the summary", meter.text(fixed.summary))]
+def _bounds(attempt: Attempt) -> str:
+    """What the limit is made of."""
+    target, settings = attempt.target, attempt.target.settings
+    bounds = [f"window {target.window.tokens:,} {target.window.origin}", f"{target.reserve:,} kept for the reply"]
+    if settings.on_overflow == "stop" and settings.compact_at < 1:
+        bounds.append(f"compact_at {settings.compact_at:g}")
+    if settings.on_overflow == "stop" and settings.max_turns is not None:
+        bounds.append(f"max_turns {settings.max_turns}")
+    return ", ".join(bounds)
+
+
+def _largest(attempt: Attempt, used: int) -> tuple[tuple[str, int], ...]:
+    """The three largest parts; what is known of the whole beyond the others is the prompt's."""
+    meter, sent = attempt.target.meter, attempt.sent
+    parts = [("this prompt", max(attempt.asked, used - sent.before))]
+    parts += [("the system prompt", meter.text(sent.fixed.system)), ("the summary", meter.text(sent.fixed.summary))]
     for place in attempt.places:
-        turn, kind = place.turn, "pinned turn" if place.pinned else "turn"
-        number = attempt.past.index(place.id) + 1
-        parts.append((f"{kind} {number}", meter.turn(turn.id, turn.prompt, turn.reply)))
+        kind = "pinned turn" if place.pinned else "turn"
+        parts.append((f"{kind} {attempt.past.index(place.id) + 1}", sent.turns[place.turn.id]))
     ordered = sorted(parts, key=lambda part: -part[1])[:3]
     return tuple((name, round(tokens)) for name, tokens in ordered if tokens >= 1)
 
 
-def _remedy(attempt: Attempt, largest: str) -> str:
+def _remedy(attempt: Attempt, largest: Sequence[tuple[str, int]]) -> str:
     if attempt.target.settings.on_overflow == "stop":
         return "Make room with %chat summarise, trim or clear; on_overflow=stop leaves that to you."
-    if largest.startswith("pinned"):
-        return f"Take a pin off with %chat unpin {largest.split()[-1]}."
+    if largest and largest[0][0].startswith("pinned"):
+        return f"Take a pin off with %chat unpin {largest[0][0].split()[-1]}."
     return "Shorten it, or ask a model with a larger window (-m)."
 
 

@@ -24,11 +24,11 @@ from .display.markdown import bundle
 from .display.stream import AnswerView, NotebookView, TerminalView
 from .errors import ChatError, ChatInterrupted, InvalidRequestError
 from .frontend import Where, where
+from .interrupts import uninterrupted
 from .providers import Reply
 from .template import fill
 
 NAMES = ("chat", "ctx")
-OF_A_REQUEST = ("model", "system", "temperature", "max_tokens", "window", "base_url", "on_overflow")
 
 
 class ChatMagic:
@@ -87,18 +87,22 @@ class ChatMagic:
         elif cell is None:
             raise UsageError("A prompt heads a cell: put %%chat on its first line and the prompt below.")
         else:
-            self._ask(options, cell)
+            self.ask(options, cell)
 
     def _verb(self, options: Namespace, cell: str | None) -> None:
         name, *words = options.words
         verb = verbs.VERBS.get(name.lower())
         if verb is None:
             raise UsageError(verbs.unknown(name))
+        unused = [key for key, value in vars(options).items() if value and key not in (*verb.options, "words")]
+        if unused:
+            raise UsageError(f"%chat {name} takes no --{unused[0].replace('_', '-')}.")
         if cell is not None and not verb.takes_text:
             raise UsageError(f"%chat {name} takes no text: write it on a line of its own.")
         verb.run(self, words, options, cell)
 
-    def _ask(self, options: Namespace, cell: str) -> None:
+    def ask(self, options: Namespace, cell: str) -> None:
+        """Send a cell's prompt, or show what would be sent."""
         if not cell.strip():
             raise UsageError("The cell is empty: write a prompt below %%chat.")
         if options.out is not None and not options.out.isidentifier():
@@ -110,38 +114,31 @@ class ChatMagic:
             found = fill(filled, self.shell.user_ns, chat.models.secrets)
             filled = found.text
             above = _as_typed(found.unknown)
-        given = {name: getattr(options, name) for name in OF_A_REQUEST}
+        arguments: dict[str, Any] = {name: getattr(options, name) for name in verbs.OF_A_REQUEST}
+        arguments |= {"cell": place.cell, "run": place.run, "append": options.append, "new": options.new}
+        arguments["record"] = not options.no_history
         if options.preview:
-            display(verbs.preview_table(chat.preview(filled, **given)), raw=True)
+            display(verbs.preview_table(chat.preview(filled, **arguments)), raw=True)
             return
-        reply = self._send(_view(place, options), place, above, filled, options, given)
+        reply = self._send(_view(place, options, above), place, filled, arguments)
         self._keep(reply, options.out)
         self._greet(place)
 
-    def _send(
-        self,
-        view: AnswerView,
-        place: Where,
-        above: tuple[str, ...],
-        prompt: str,
-        options: Namespace,
-        given: dict[str, Any],
-    ) -> Reply:
+    def _send(self, view: AnswerView, place: Where, prompt: str, arguments: dict[str, Any]) -> Reply:
         chat = self.talk
         try:
-            reply = chat.send(
-                prompt, on_piece=view.feed, cell=place.cell, run=place.run, append=options.append,
-                new=options.new, record=not options.no_history, **given,
-            )  # fmt: skip
+            reply = chat.send(prompt, on_piece=view.feed, **arguments)
         except ChatInterrupted as stopped:
-            view.close(above, (f"Interrupted: {stopped}",) if view.started else ())
+            with uninterrupted():
+                view.close((f"Interrupted: {stopped}",) if view.started else ())
             raise
         except ChatError as error:
-            view.close(above, (f"Cut off: {error}",) if view.started else ())
+            view.close((f"Cut off: {error}",) if view.started else ())
             raise
         below = [*reply.receipts, *_ending(reply)]
         notice = chat.threshold_notice() if place.kind != "headless" else None
-        view.close(above, [*below, notice] if notice else below)
+        with uninterrupted():
+            view.close([*below, notice] if notice else below)
         return reply
 
     def _keep(self, reply: Reply, name: str | None) -> None:
@@ -258,21 +255,23 @@ def _parsed(magic: Any, line: str) -> Namespace:
     return options
 
 
-def _view(place: Where, options: Namespace) -> AnswerView:
+def _view(place: Where, options: Namespace, above: tuple[str, ...]) -> AnswerView:
     if place.kind == "terminal":
-        return TerminalView()
-    return NotebookView(streaming=place.kind == "notebook", plain=options.plain)
+        return TerminalView(above)
+    return NotebookView(above, streaming=place.kind == "notebook", plain=options.plain)
 
 
 def _as_typed(unknown: tuple[str, ...]) -> tuple[str, ...]:
     if not unknown:
         return ()
     named = ", ".join(f"{{{{ {expression} }}}}" for expression in unknown)
-    return (f"Sent as typed, for the notebook knows no such name: {named}",)
+    return (f"Sent as typed, for it is no expression of names in this notebook: {named}",)
 
 
 def _ending(reply: Reply) -> tuple[str, ...]:
-    """Why an answer ended early."""
+    """Why an answer ended early, or is none."""
+    if not reply.text and reply.stop_reason == "stop":
+        return ("The model said nothing.",)
     if reply.stop_reason == "max_tokens":
         length = f" {reply.usage.output_tokens:,}" if reply.usage else ""
         return (f"The reply stopped at its{length} tokens; --max-tokens N allows more.",)

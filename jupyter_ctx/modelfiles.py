@@ -10,6 +10,7 @@ from jupyter_core.paths import jupyter_config_dir
 
 from .context.builtin_windows import MODELS
 from .context.windows import ContextWindow, Source, Table, choose_window, read_table
+from .errors import InvalidRequestError
 
 USER_FILE_VARIABLE = "JUPYTER_CTX_MODELS"
 PACKAGE = Path(__file__).resolve().parent
@@ -29,17 +30,17 @@ def resolve_window(
     instead of the usual one. ``base_url`` changes nothing here: no server is asked.
     """
     del base_url
+    if window is not None and (type(window) is not int or window < 1):
+        raise InvalidRequestError(f"window is {window!r}: it must be a whole number, 1 or more.")
     return choose_window(model, load_tables(models_file), given=window)
 
 
 def load_tables(models_file: str | Path | None = None) -> tuple[Table, ...]:
     """The user's table, ours, and the one compiled in: the first that knows a model answers."""
-    if models_file:
-        missing = Table({}, "user file", f"{models_file} is not there")
-        users = _read(Path(models_file), "user file") or missing
-    else:
-        users = _read(_user_path(), "user file") or Table({}, "user file")
-    return users, _ours(), BUILT_IN
+    named = models_file or os.environ.get(USER_FILE_VARIABLE)
+    path = Path(named).expanduser() if named else Path(jupyter_config_dir()) / "jupyter_ctx" / "models.json"
+    missing = Table({}, "user file", f"{path} is not there" if named else None)
+    return _read(path, "user file") or missing, _ours(), BUILT_IN
 
 
 @cache
@@ -50,12 +51,6 @@ def _ours() -> Table:
         if table is not None:
             return table
     return Table({}, "models.json", "models.json is missing")
-
-
-def _user_path() -> Path:
-    given = os.environ.get(USER_FILE_VARIABLE)
-    folder = Path(jupyter_config_dir()) / "jupyter_ctx"
-    return Path(given).expanduser() if given else folder / "models.json"
 
 
 def _read(path: Path, source: Source) -> Table | None:

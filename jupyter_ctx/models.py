@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from .errors import InvalidRequestError
 from .modelfiles import load_tables
 from .providers import Provider, Reply, get_provider, key_variables, split_model
 from .settings import Settings
+
+REASONING = re.compile(r"(^|/)(o\d|gpt-[5-9](?!.*-chat))")  # models that think before they answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +55,13 @@ class Models:
 
     def set_key(self, owner: str, key: str) -> None:
         """Keep a key for a provider or an address, in memory only."""
-        self._keys[owner] = key
+        self._keys[owner.rstrip("/")] = key
         self._providers.clear()  # the next request connects with the new one
 
     @property
     def secrets(self) -> tuple[str, ...]:
         """Every key that must not be sent or shown."""
-        there = (os.environ.get(name, "") for name in key_variables())
+        there = (os.environ.get(name, "").strip() for name in key_variables())
         return tuple(key for key in (*self._keys.values(), *there) if key)
 
     def target(self, settings: Settings, *, ask: bool) -> Target:
@@ -113,7 +116,7 @@ class Models:
 
 def key_owner(settings: Settings) -> str:
     """Whom a key is for: the address where one is given, else the provider. Nobody else gets it."""
-    return settings.base_url or split_model(settings.model)[0]
+    return settings.base_url.rstrip("/") if settings.base_url else split_model(settings.model)[0]
 
 
 def _reserve(settings: Settings, window: ContextWindow) -> int:
@@ -126,4 +129,4 @@ def _reserve(settings: Settings, window: ContextWindow) -> int:
                 f"({window.origin}): a prompt must fit too."
             )
         asked = None
-    return asked or default_reserve(window)
+    return asked or default_reserve(window, reasoning=REASONING.search(settings.model) is not None)

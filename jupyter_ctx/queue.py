@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
+from .errors import InvalidRequestError
+
 T = TypeVar("T")
 
 
@@ -24,8 +26,13 @@ class TurnQueue:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Hold the conversation for one turn, then do what was asked for meanwhile."""
+        """Hold the conversation for one turn, then do what was asked for meanwhile.
+
+        Raises InvalidRequestError for a turn within a turn of the same thread.
+        """
         with self._lock:
+            if self._running:
+                raise InvalidRequestError("A turn is running: ask when it has ended.")
             self._running = True
             try:
                 yield
@@ -36,11 +43,11 @@ class TurnQueue:
                 for action in waiting:
                     action()
 
-    def do(self, action: Callable[[], T], later: T) -> T:
-        """Do it now and give its result; while a turn runs, do it after that and give ``later``."""
+    def do(self, action: Callable[[], T], late: Callable[[], object], later: T) -> T:
+        """Do it now and give its result; while a turn runs, do ``late`` after that and give ``later``."""
         with self._gate:
             if self._running:
-                self._waiting.append(action)
+                self._waiting.append(late)
                 return later
         with self._lock:
             return action()

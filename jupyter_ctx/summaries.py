@@ -45,9 +45,8 @@ def model_summary(turns: Sequence[Turn], before: str, target: Target, cap: int, 
     return reply.text.strip() if reply.stop_reason == "stop" else whole_lines(reply.text)
 
 
-def completed(text: str, turns: Sequence[Turn], target: Target, cap: int) -> tuple[str, int, int]:
+def completed(text: str, said: Sequence[str], target: Target, cap: int) -> tuple[str, int, int]:
     """The summary with what it lost as the user's own lines, while they fit; facts kept and wanted."""
-    said = [turn.prompt for turn in turns]
     wanted, lost = missing_facts(said, text)
     room = cap - target.meter.text(text)
     if lost and room > 0:

@@ -28,36 +28,50 @@ def fill(text: str, names: Mapping[str, Any], secrets: Iterable[str] = ()) -> Fi
     expression fails, or where its value holds one of ``secrets``.
     """
     unknown: dict[str, None] = {}
+    hidden = [secret for secret in secrets if secret]
 
-    def value(match: re.Match[str]) -> str:
-        expression = match.group(1)
-        found = _evaluated(expression, names)
-        if found is None:
-            unknown[expression] = None
-            return match.group()
-        if any(secret in found for secret in secrets):
+    @cache
+    def value(expression: str) -> str | None:
+        try:
+            found = _evaluated(expression, names)
+        except _EvaluationError as error:
+            said = str(error)
+            for secret in hidden:
+                said = said.replace(secret, "***")
+            raise InvalidRequestError(f"{{{{ {expression} }}}} failed: {said}") from None
+        if found is not None and any(secret in found for secret in hidden):
             raise InvalidRequestError(f"{{{{ {expression} }}}} holds a key: it is not sent.")
         return found
 
-    return Filled(EXPRESSION.sub(value, text), tuple(unknown))
+    def replaced(match: re.Match[str]) -> str:
+        found = value(match.group(1))
+        if found is None:
+            unknown[match.group(1)] = None
+            return match.group()
+        return found
+
+    return Filled(EXPRESSION.sub(replaced, text), tuple(unknown))
+
+
+class _EvaluationError(Exception):
+    """An expression that could not be evaluated, and why in one line."""
 
 
 def _evaluated(expression: str, names: Mapping[str, Any]) -> str | None:
     """The value as text; ``None`` where the expression is not one we can fill in."""
-    from jinja2 import TemplateSyntaxError, meta
+    from jinja2 import TemplateSyntaxError, nodes
 
     try:
-        wanted = meta.find_undeclared_variables(_environment().parse(f"{{{{ {expression} }}}}"))
+        tree = _environment().parse(f"{{{{ {expression} }}}}")
+        wanted = {node.name for node in tree.find_all(nodes.Name)}
+        if not wanted <= names.keys():
+            return None
         compiled = _environment().compile_expression(expression, undefined_to_none=False)
+        return str(compiled(**{name: names[name] for name in wanted}))
     except TemplateSyntaxError:
         return None
-    if not all(name in names for name in wanted):
-        return None
-    try:
-        return str(compiled(**{name: names[name] for name in wanted}))
     except Exception as error:  # the user's own objects may raise anything
-        said = str(error) or type(error).__name__
-        raise InvalidRequestError(f"{{{{ {expression} }}}} failed: {said}") from None
+        raise _EvaluationError(" ".join(str(error).split())[:300] or type(error).__name__) from None
 
 
 @cache

@@ -16,7 +16,6 @@ from .display.gauge import gauge_line
 from .display.tables import first_words, status_text, table, table_text
 from .models import key_owner
 from .settings import NAMES as SETTINGS
-from .settings import OF_A_MODEL
 from .view import View
 
 if TYPE_CHECKING:
@@ -27,31 +26,27 @@ Run = Callable[["ChatMagic", list[str], Namespace, str | None], None]
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """``takes`` and ``does`` are what help says; ``takes_text``: it may head a cell."""
+    """``takes`` and ``does`` are what help says; ``takes_text``: it may head a cell; ``options`` it knows."""
 
     run: Run
     takes: str
     does: str
     takes_text: bool = False
+    options: tuple[str, ...] = ()
+
+
+OF_A_REQUEST = ("model", "system", "temperature", "max_tokens", "window", "base_url", "on_overflow")
+OF_A_MODEL = ("model", "window", "base_url", "max_tokens", "temperature", "on_overflow")
 
 
 def _use(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    chat = magic.talk
-    given = {
-        n: getattr(options, n) for n in (*OF_A_MODEL, "max_tokens", "temperature", "on_overflow") if hasattr(options, n)
-    }
-    given["model"] = _one("use", words, "a model, such as local/smollm2") if words else options.model
-    given = {name: value for name, value in given.items() if value is not None}
+    given = {name: getattr(options, name) for name in OF_A_MODEL if getattr(options, name) is not None}
+    if words:
+        given["model"] = _one("use", words, "a model, such as local/smollm2")
     if not given:
         raise UsageError("%chat use MODEL, with --window N, --base-url URL, --max-tokens N or -t where wanted.")
-    before = chat.config
-    chat.configure(**given)
-    try:
-        line = gauge_line(chat.info())
-    except Exception:
-        chat.configure(**{name: getattr(before, name) for name in SETTINGS})
-        raise
-    print(line)
+    magic.talk.configure(**given)
+    print(gauge_line(magic.talk.info()))
 
 
 def _status(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
@@ -73,7 +68,11 @@ def _history(magic: ChatMagic, words: list[str], options: Namespace, cell: str |
 
 def _preview(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     _none("preview", words)
-    display(preview_table(magic.talk.preview((cell or "").rstrip("\n"))), raw=True)
+    if cell is not None and cell.strip():
+        options.preview = True
+        magic.ask(options, cell)
+    else:
+        display(preview_table(magic.talk.preview()), raw=True)
 
 
 def _marks(name: str, *, all_too: bool = False) -> Run:
@@ -97,9 +96,10 @@ def _trim(magic: ChatMagic, words: list[str], options: Namespace, cell: str | No
 def _summarise(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     _none("summarise", words)
     instructions = (cell or "").strip() or None
-    print(magic.talk.summarize(instructions, method="model" if instructions else None))
+    change = magic.talk.summarize(instructions, method="model" if instructions else None)
+    print(change)
     summary = magic.talk.conversation.summary
-    if summary is not None:
+    if change.changed and summary is not None:
         print(summary.text)
 
 
@@ -154,11 +154,14 @@ def _help(magic: ChatMagic, words: list[str], options: Namespace, cell: str | No
 
 
 VERBS: dict[str, Verb] = {
-    "use": Verb(_use, "use MODEL [--window N]", "talk with this model from here on"),
+    "use": Verb(_use, "use MODEL [--window N]", "talk with this model from here on", options=OF_A_MODEL),
     "status": Verb(_status, "status", "how full the context is, with the whole calculation"),
     "gauge": Verb(_gauge, "gauge [off]", "the gauge, here; off: not with the first cell"),
     "history": Verb(_history, "history", "every turn, with its number, tokens and state"),
-    "preview": Verb(_preview, "preview", "what the next request sends (%%chat preview: this prompt)", takes_text=True),
+    "preview": Verb(
+        _preview, "preview", "what the next request sends (%%chat preview: this prompt)", takes_text=True,
+        options=(*OF_A_REQUEST, "new", "no_history", "append", "raw"),
+    ),
     "pin": Verb(_marks("pin"), "pin N …", "keep these turns in every request"),
     "unpin": Verb(_marks("unpin"), "unpin N …", "no longer"),
     "exclude": Verb(_marks("exclude"), "exclude N …", "leave these turns out of every request"),
@@ -171,7 +174,7 @@ VERBS: dict[str, Verb] = {
     "redo": Verb(_does("redo"), "redo", "do it again"),
     "system": Verb(_system, "system", "the system prompt (%%chat system: set it)", takes_text=True),
     "config": Verb(_config, "config [NAME VALUE]", "settings"),
-    "key": Verb(_key, "key [PROVIDER]", "type a key, kept in memory only"),
+    "key": Verb(_key, "key [PROVIDER]", "type a key, kept in memory only", options=("base_url",)),
     "help": Verb(_help, "help [VERB]", "this list"),
 }  # fmt: skip
 

@@ -11,7 +11,18 @@ from .context.tokens import Fixed, Ledger, Meter
 from .conversation import Conversation, Message, Place, Role
 from .providers import Request
 
-State = Literal["system", "pinned", "summary", "sent", "prompt", "left out", "excluded", "summarised", "empty"]
+State = Literal[
+    "system",
+    "pinned",
+    "summary",
+    "sent",
+    "prompt",
+    "left out",
+    "excluded",
+    "summarised",
+    "empty",
+    "summary of older answers",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,28 +90,43 @@ def extend_ledger(ledger: Ledger, conversation: Conversation, scope: Scope, mete
     """The ledger with the turns that have come since."""
     for place in conversation.places[len(ledger) :]:
         turn = place.turn
-        held = scope.holds(place)
-        ledger.append(meter.turn(turn.id, turn.prompt, turn.reply) if held else None, pinned=place.pinned)
+        tokens = meter.turn(turn.id, turn.prompt, turn.reply) if scope.holds(place) else None
+        ledger.append(tokens, pinned=place.pinned, counted=meter.counted(turn.id))
     return ledger
 
 
-def in_view(conversation: Conversation, scope: Scope, start: int) -> list[Place]:
-    """The turns of a view that begins at ``start``, in the order in which they are sent."""
-    pinned = [p for p in conversation.places[:start] if p.pinned and scope.holds(p)]
-    return pinned + [p for p in conversation.places[start : scope.at] if scope.holds(p)]
+def in_view(conversation: Conversation, scope: Scope, start: int) -> tuple[list[Place], list[Place]]:
+    """The turns of a view that begins at ``start``: pinned ones that the cut has passed, and the rest.
+
+    A pinned turn stays in its place while it stands among turns that are sent as they are.
+    """
+    rest = [place for place in conversation.places[start : scope.at] if scope.holds(place)]
+    verbatim = next((i for i, place in enumerate(rest) if not place.pinned), len(rest))
+    passed = [place for place in conversation.pins if conversation.index(place.id) < min(start, scope.at)]
+    if scope.covers:
+        passed, rest = passed + rest[:verbatim], rest[verbatim:]
+    return passed, rest
 
 
 def to_messages(conversation: Conversation, scope: Scope, start: int, prompt: str) -> tuple[Message, ...]:
     """The messages of a request: what is fixed first, the newest last."""
-    pinned = [p for p in conversation.places[:start] if p.pinned and scope.holds(p)]
-    later = [p for p in conversation.places[start : scope.at] if scope.holds(p)]
+    passed, rest = in_view(conversation, scope, start)
     messages = [Message("system", scope.fixed.system)] if scope.fixed.system else []
-    messages += [message for place in pinned for message in place.turn.messages]
+    messages += [message for place in passed for message in place.turn.messages]
     if scope.covers and conversation.summary is not None:
         messages += [Message("user", summary_message(conversation.summary.text))]
         messages += [Message("assistant", SUMMARY_ANSWER)]
-    messages += [message for place in later for message in place.turn.messages]
+    messages += [message for place in rest for message in place.turn.messages]
     return (*messages, Message("user", prompt))
+
+
+def summary_is_old(conversation: Conversation) -> bool:
+    """Whether some turn that the summary covers has a newer version by now."""
+    covers = conversation.summary.covers if conversation.summary else frozenset()
+    return any(
+        place.turn.id not in covers and any(version.id in covers for version in place.versions)
+        for place in conversation.places
+    )
 
 
 def state_of(place: Place, index: int, scope: Scope, start: int) -> State:

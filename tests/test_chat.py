@@ -62,6 +62,33 @@ def test_after_a_trim_the_number_is_right_at_once(chat: Chat) -> None:
     assert reply.usage.input_tokens == pytest.approx(info.used + 20, abs=40)
 
 
+def test_a_refused_prompt_leaves_the_number_as_it_was(local_model: str) -> None:
+    chat = Chat(local_model, window=4_096, max_tokens=16)
+    chat.send("Say hello.")
+    before = chat.info()
+    with pytest.raises(ContextOverflowError):
+        chat.send("@#$%^&*() " * 300)
+    assert (chat.info().used, chat.info().exact) == (before.used, before.exact)
+    reply = chat.send("And?")
+    assert reply.usage is not None
+    assert chat.info().used == reply.usage.carried
+
+
+def test_what_is_always_sent_counts_before_the_first_turn_and_after_a_clear(local_model: str) -> None:
+    chat = Chat(local_model, max_tokens=16, system="Be kind. " * 20)
+    assert chat.info().used == chat.preview().input_tokens > 30
+    chat.send("Say hello.")
+    chat.clear()
+    assert chat.info().used > 30
+
+
+def test_a_local_window_is_what_the_server_will_serve() -> None:
+    assert Chat("local/smollm2@700").info().context_window == 768
+    assert Chat("local/smollm2", window=100_000).models.target(Chat().config, ask=False).window.tokens == 2_048
+    with pytest.raises(InvalidRequestError, match="256 to 8,192"):
+        Chat("local/smollm2@1").info()
+
+
 def test_the_server_is_asked_for_its_window(local_model: str) -> None:
     info = Chat(local_model).info()
     assert (info.context_window, info.source) == (512, "server")
@@ -333,6 +360,42 @@ def test_another_window_while_an_answer_streams_takes_less_than_two_seconds(loca
     with pytest.raises(ProviderConnectionError):
         list(talking)
     assert took < 2
+
+
+def test_an_action_that_fails_after_its_turn_does_the_turn_no_harm(chat: Chat) -> None:
+    told = []
+    chat.listeners.append(told.append)
+
+    def click(_: str) -> None:
+        if not told:
+            told.append(None)
+            for act in (lambda: chat.pin(99), lambda: chat.exclude(1)):
+                thread = threading.Thread(target=act)
+                thread.start()
+                thread.join(5)
+
+    assert chat.send("Say hello.", on_piece=click).text
+    assert [str(change) for change in told if change] == [
+        "There is no turn 99: there are 1 to 1..",
+        str([change for change in told if change][-1]),
+    ]
+    assert chat.conversation.places[0].excluded
+
+
+def test_a_turn_within_a_turn_is_refused(chat: Chat) -> None:
+    with pytest.raises(InvalidRequestError, match="A turn is running"):
+        chat.send("Say hello.", on_piece=lambda _: chat.send("And again?"))
+    assert chat.turns[0].stop_reason == "cut"
+    assert chat.send("Go on.").text
+
+
+def test_an_interrupt_while_a_model_is_loaded_is_one_of_ours(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LocalProvider, "served_window", interrupted)
+    with pytest.raises(ChatInterrupted, match="nothing was recorded"):
+        chat.send("Say hello.")
 
 
 def test_thresholds_are_announced_once_and_again_after_a_clear(chat: Chat) -> None:

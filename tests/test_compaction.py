@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,6 +76,23 @@ def test_facts_are_numbers_names_and_identifiers() -> None:
     )
     assert facts(text) >= {"42.5", "2026-03-01", "my_function", "halldora", "finn", "camelcase", "x + y"}
     assert "please" not in facts(text)
+
+
+@pytest.mark.parametrize("text", ["acgt" * 20_000, "a_" * 20_000, "1," * 20_000, "`a" * 20_000, "a.b" * 20_000])
+def test_long_odd_texts_are_read_in_linear_time(text: str) -> None:
+    begun = time.process_time()
+    facts(text)
+    assert time.process_time() - begun < 2  # a quadratic reading takes minutes
+
+
+def test_the_margin_is_on_estimated_turns_too() -> None:
+    ledger = Ledger()
+    for _ in range(10):
+        ledger.append(95, counted=False)
+    budget = Budget(ContextWindow(1_000), 0)
+    assert fit(ledger, budget, 10, start=0, end=10).start > 0
+    counted = ledger_of(*[95] * 10)
+    assert fit(counted, budget, 10, start=0, end=10).start == 0
 
 
 def test_what_a_summary_has_lost_is_known() -> None:

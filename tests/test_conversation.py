@@ -82,6 +82,40 @@ def test_new_is_a_clear_bound_to_its_turn() -> None:
     assert prompts(c) == ["a"]
 
 
+def test_a_cell_that_began_anew_is_replaced_when_it_runs_again() -> None:
+    c = Conversation([said("old"), said("a", "a", "1", new=True), said("b", "b", "2"), said("a2", "a", "3", new=True)])
+    assert prompts(c) == ["a2", "b"]
+    c.append(said("b2", "b", "4", new=True))
+    assert prompts(c) == ["b2"]
+
+
+def test_undo_is_named_after_what_it_takes_back() -> None:
+    c = Conversation([said("one", "a", "1")])
+    place = (c.places[0].id,)
+    for event, label in [
+        (said("again", "a", "2"), "re-run"),
+        (Pinned(place, on=True), "pin"),
+        (Pinned(place, on=False), "unpin"),
+        (Excluded(place, on=True), "exclude"),
+        (Excluded(place, on=False), "include"),
+    ]:
+        c.append(event)
+        assert c.undo_label == label
+
+
+def test_a_summary_nobody_asked_for_is_part_of_its_turn() -> None:
+    summary = Summary("short", frozenset(), "extractive")
+    c = Conversation([said("one"), said("two"), Summarized(summary, "after")])
+    c.append(Undone())
+    assert (prompts(c), c.summary) == (["one"], None)
+    c.append(Redone())
+    assert (prompts(c), c.summary) == (["one", "two"], summary)
+    d = Conversation([said("one"), Summarized(summary, "before"), said("two")])
+    assert d.undo_label == "turn"
+    d.append(Undone())
+    assert (prompts(d), d.summary) == (["one"], None)
+
+
 def test_undo_of_a_rerun_makes_the_earlier_version_current() -> None:
     c = Conversation([said("one", "a", "1"), said("two", "b", "2"), said("one again", "a", "3"), Undone()])
     assert prompts(c) == ["one", "two"]

@@ -58,7 +58,8 @@ def test_values_are_filled_in_and_become_part_of_the_turn(talk: Ask, cells: Cell
 
 def test_a_name_that_is_not_known_is_named_beside_the_answer(cells: Cells, local_model: str) -> None:
     said = cells.run(f"%%chat -m {local_model} --max-tokens 8\nSay {{{{ nope }}}}.")
-    assert "knows no such name: {{ nope }}" in said
+    assert said.startswith("[Sent as typed")
+    assert "{{ nope }}]" in said.splitlines()[0]
 
 
 def test_a_dataframe_is_filled_in_as_it_prints(cells: Cells, local_model: str) -> None:
@@ -158,6 +159,13 @@ def test_a_key_is_asked_for_and_shown_nowhere(cells: Cells, monkeypatch: pytest.
     )
 
 
+def test_a_preview_shows_what_this_cell_would_send(talk: Ask, cells: Cells) -> None:
+    talk("Say hello.")
+    cells.run("name = 'Ada'")
+    assert "I am Ada." in cells.run("%%chat preview\nI am {{ name }}.")
+    assert "Say hello." not in cells.run("%%chat --preview --no-history\nI am {{ name }}.").split("left out")[0]
+
+
 def test_help_lists_every_verb_and_the_options_read_well(cells: Cells) -> None:
     said = cells.run("%chat help")
     for verb in [
@@ -197,7 +205,7 @@ def test_a_terminal_obeys_no_escape_of_an_answer(cells: Cells) -> None:
 USAGE = [
     "%chat bogus", "%chat why is the sky blue", "%%chat --nope\nhi", "%%chat trim\ntext", "%chat pin", "%chat pin x",
     "%chat trim 1 2", "%chat undo 3", "%chat use", "%%chat\n  \n", "%chat -m local/smollm2", "%chat status please",
-    "%%chat -o 1x\nhi", "%chat system Be brief", "%chat help bogus", "%%chat -t\nhi",
+    "%chat status --new", "%chat clear -m local/smollm2", "%%chat -o 1x\nhi", "%chat system Be brief", "%chat help bogus", "%%chat -t\nhi",
 ]  # fmt: skip
 
 
@@ -219,6 +227,10 @@ BAD: list[tuple[str, type[BaseException], str]] = [
     ("%%chat --base-url nonsense -m x\nhi", InvalidRequestError, "nonsense"),
     ("%%chat\na\x00b", InvalidRequestError, "NUL"),
     ("%%chat\n{{ x.nope }}", InvalidRequestError, "failed"),
+    ("%%chat\n{{ 10**400000 }}", InvalidRequestError, "failed"),
+    ("%%chat -m local/smollm2@1\nhi", InvalidRequestError, "from 256 to 8,192"),
+    ("%%chat -m local/smollm2@99999999999\nhi", InvalidRequestError, "from 256 to 8,192"),
+    ("%%chat -s 'a\x00b'\nhi", InvalidRequestError, "NUL"),
     ("%%chat\n" + "word " * 200_000, ContextOverflowError, "do not fit"),
     ("%chat pin 9", InvalidRequestError, "no turn 9"),
     ("%chat config windwo 5", InvalidRequestError, "window"),
@@ -293,6 +305,9 @@ def test_anothers_chat_magic_is_left_alone_and_named(shell: Any) -> None:
         ("%%chat -m openai/gpt-4.", {"openai/gpt-4.1"}),
         ("%chat config compact", {"compact_at"}),
         ("%%ctx --on-overflow st", {"stop"}),
+        ("%chat use local/smollm2 --w", {"--window"}),
+        ("x = 1\n%chat hist", {"history"}),
+        ("%chat config on_overflow s", {"summarise", "stop"}),
     ],
 )
 def test_tab_completes_options_verbs_and_models(cells: Cells, text: str, wanted: set[str]) -> None:

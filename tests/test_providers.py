@@ -178,6 +178,33 @@ def test_the_name_that_a_server_reports_is_looked_up_where_the_asked_one_is_unkn
         assert (chat.info().context_window, chat.info().source) == (128_000, "models.json")
 
 
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        {**piece("x"), "choices": None},
+        {**piece("x"), "choices": [{"index": 0, "delta": None, "finish_reason": None}]},
+        {**usage(1, 1), "usage": {"prompt_tokens": "9", "completion_tokens": None}},
+    ],
+)
+def test_odd_events_do_no_harm(chunk: dict[str, Any]) -> None:
+    with serve(answer(chunk, piece("Hi", "stop"))) as (url, _):
+        chat = Chat("m", base_url=url)
+        assert chat.send("x").text == "Hi"
+        assert len(chat.turns) == 1
+
+
+def test_an_address_is_shown_without_what_may_be_a_key() -> None:
+    with pytest.raises(ProviderConnectionError) as raised:
+        Chat("m", base_url="http://127.0.0.1:1/v1?api_key=topsecret").send("x")
+    assert "topsecret" not in str(raised.value)
+
+
+def test_reasoning_models_keep_more_room_for_the_reply() -> None:
+    assert Chat("openai/gpt-5.2").info().budget.reserve == 25_000
+    assert Chat("openai/gpt-5.2-chat-latest").info().budget.reserve == 4_096
+    assert Chat("openai/gpt-4o").info().budget.reserve == 4_096
+
+
 FAULTS: dict[str, tuple[Any, type[ChatError]]] = {
     "a wrong key": (refuse(401, json.dumps({"error": {"message": f"bad key {KEY}"}})), AuthenticationError),
     "a model that is not served": (
@@ -191,6 +218,7 @@ FAULTS: dict[str, tuple[Any, type[ChatError]]] = {
     "a page of HTML": (refuse(502, "<html><h1>Bad Gateway</h1></html>", "text/html"), ProviderError),
     "an error that is text": (refuse(400, json.dumps({"error": "no"})), ProviderError),
     "nothing at all": (answer(end=""), ProviderError),
+    "events that are none": (answer(None, 5, [1]), ChatError),
     "broken JSON": (lambda h, r: send(h, 200, "data: {broken\n\n", "text/event-stream"), ChatError),
     "an error in the stream": (answer({"error": {"message": "overloaded", "code": "x"}}), ProviderError),
 }

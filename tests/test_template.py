@@ -45,7 +45,7 @@ def test_everything_else_stays_as_typed(text: str) -> None:
     assert fill(text, NAMES) == Filled(text)
 
 
-@pytest.mark.parametrize("expression", ["nope", "nope.a", "len(x)", "x +", "not a name", "x|nofilter"])
+@pytest.mark.parametrize("expression", ["nope", "nope.a", "self", "len(x)", "x +", "not a name", "x|nofilter"])
 def test_what_cannot_be_filled_in_stays_and_is_named(expression: str) -> None:
     text = f"a {{{{ {expression} }}}} b"
     assert fill(text, NAMES) == Filled(text, (expression,))
@@ -57,6 +57,16 @@ def test_what_cannot_be_filled_in_stays_and_is_named(expression: str) -> None:
 def test_an_expression_that_fails_fails_the_cell(expression: str) -> None:
     with pytest.raises(InvalidRequestError, match="failed"):
         fill(f"{{{{ {expression} }}}}", NAMES)
+
+
+def test_many_expressions_take_no_time_to_speak_of() -> None:
+    assert fill("{{ x }}" * 20_000, NAMES).text == "42" * 20_000
+
+
+def test_a_key_is_not_even_shown_in_an_error() -> None:
+    with pytest.raises(InvalidRequestError) as raised:
+        fill("{{ rows[key] }}", {"rows": {}, "key": "topsecret"}, ["topsecret"])
+    assert "topsecret" not in str(raised.value)
 
 
 def test_a_key_is_never_filled_in() -> None:

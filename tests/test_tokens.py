@@ -88,13 +88,31 @@ def test_a_report_of_another_view_scales_all_its_parts(total: int) -> None:
     assert parts == pytest.approx(total + 10)
 
 
-def test_a_refusals_size_scales_what_was_refused_and_later_estimates() -> None:
+def test_a_refusals_size_scales_what_was_only_estimated() -> None:
     meter, fixed = Meter(), Fixed()
     turns = {"a": 100.0, "b": 300.0}
     before = meter.text("and now?")
     meter.refused(Sent(fixed, turns, "and now?", 400.0), round(2 * (400 + before)))
     assert meter.turn("b", "", "") == pytest.approx(600, rel=0.01)
     assert meter.text("and now?") == pytest.approx(2 * before, rel=0.01)
+
+
+def test_a_refusal_changes_nothing_that_was_counted() -> None:
+    meter, fixed = Meter(), Fixed("be brief")
+    say(meter, {}, fixed, Usage(40, 20), name="a")
+    counted = meter.fixed(fixed), meter.turn("a", "", "")
+    meter.refused(Sent(fixed, {"a": counted[1]}, "@#$%^&*() " * 300, 60.0), 2_500)
+    assert (meter.fixed(fixed), meter.turn("a", "", "")) == counted
+    assert meter.text("@#$%^&*() " * 300) == pytest.approx(2_440)
+
+
+def test_without_a_turn_only_the_way_of_counting_is_learned() -> None:
+    meter, fixed = Meter(), Fixed("be brief")
+    say(meter, {}, fixed, Usage(40, 20), name="a")
+    counted = meter.fixed(fixed)
+    sent = Sent(fixed, {}, "日本語のテキスト" * 8, counted)
+    meter.reported(sent, "はい", Usage(400, 20), turn_id=None)
+    assert meter.fixed(fixed) == counted
 
 
 def test_reasoning_is_not_carried_on() -> None:

@@ -14,12 +14,13 @@ HALF, HIGH, FULL = 0.50, 0.75, 0.90
 TRIM_TO = 0.6  # of the limit: cutting deep keeps the prompt's beginning, and so caches, for long
 MARGIN = 0.20  # kept free of every estimated token, never of a counted one
 RESERVE = 4_096
+REASONING_RESERVE = 25_000
 
 
-def default_reserve(window: ContextWindow) -> int:
-    """Tokens kept free for a reply where nobody said how long it may be."""
-    shares = [RESERVE, window.tokens // 4, window.max_output_tokens or RESERVE]
-    return max(1, min(shares))
+def default_reserve(window: ContextWindow, *, reasoning: bool = False) -> int:
+    """Tokens kept free for a reply where nobody said how long it may be; reasoning takes more."""
+    most = REASONING_RESERVE if reasoning else RESERVE
+    return max(1, min(most, window.tokens // 4, window.max_output_tokens or most))
 
 
 def state_of(fill: float) -> State:
@@ -98,8 +99,9 @@ class Segment:
 class ContextInfo:
     """How full a conversation is: what the gauge, status and the trigger all read.
 
-    ``in_view`` and ``left_out`` count turns; ``reported`` is the provider's last figure in
-    tokens, or ``None``; ``cost`` is in US dollars, ``None`` where unknown.
+    ``in_view``, ``left_out`` and ``will_leave`` (by the next send) count turns;
+    ``reported`` is the provider's last figure in tokens, or ``None``; ``cost`` is in US
+    dollars, ``None`` where unknown.
     """
 
     model: str
@@ -107,6 +109,7 @@ class ContextInfo:
     segments: tuple[Segment, ...]
     in_view: int
     left_out: int
+    will_leave: int = 0
     reported: int | None = None
     cached: int | None = None
     undo: str | None = None

@@ -30,26 +30,30 @@ class Cut:
 
 def fit(
     ledger: Ledger, budget: Budget, prompt: float, *, start: int, end: int, share: float = 1.0,
-    min_turns: int = 1, max_turns: int | None = None, goal: float | None = None,
+    min_turns: int = 1, max_turns: int | None = None, goal: float | None = None, guessed: float = 0.0,
 ) -> Cut:  # fmt: skip
     """Where the view of turns ``start`` to ``end`` must begin so that ``prompt`` fits too.
 
     It stays at ``start`` while it fits within ``share`` of the limit; else, or where a
     ``goal`` in tokens is set, it goes to the turn nearest to 0.6 of the limit, or to that
-    goal. ``min_turns`` stay where they fit. O(log n).
+    goal. ``min_turns`` stay where they fit. ``guessed`` of the fixed tokens are estimated:
+    the margin is on these, on estimated turns and on the prompt. O(log n).
     """
     fixed = budget.fixed + ledger.pinned(end)
+
+    def takes(cut: int, share: float = 1.0) -> bool:
+        estimated = guessed + ledger.guessed(cut, end)
+        return budget.fits(fixed + ledger.between(cut, end) - estimated, estimated + prompt, share)
+
     before = fixed + ledger.between(start, end)
     crowded = max_turns is not None and ledger.count(start, end) > max_turns
-    if goal is None and not crowded and budget.fits(before, prompt, share):
+    if goal is None and not crowded and takes(start, share):
         return Cut(start, before, before, fits=True)
-
-    def takes(cut: int) -> bool:
-        return budget.fits(fixed + ledger.between(cut, end), prompt)
-
     cut = _nearest(ledger, (goal or TRIM_TO * budget.limit) - fixed - prompt, start, end)
     if not takes(cut):
-        cut = min(cut + 1, end)
+        weight = 1 / (1 - budget.margin) - 1
+        room = budget.limit - fixed - prompt - weight * (guessed + prompt + ledger.guessed(end, end))
+        cut = max(cut, ledger.first_within(room, start, end, guess_weight=weight))
     if crowded and max_turns is not None:
         cut = max(cut, ledger.last(max(1, int(max_turns * TRIM_TO)), start, end))
     wanted = ledger.last(min_turns, start, end)
@@ -82,8 +86,8 @@ def summary_cap(limit: int) -> int:
 
 FACT = r"""
       \d[\d.,:/%-]*\d%? | \d%?                   # numbers, dates, versions
-    | [A-Za-z_]\w*(?:[._][A-Za-z_]\w*)+           # a.b and a_b
-    | [a-z]+[A-Z]\w* | [A-Z]{2,}\w*               # camelCase, CONSTANTS
+    | \b[A-Za-z_]\w*(?:[._][A-Za-z_]\w*)+         # a.b and a_b
+    | \b[a-z]+[A-Z]\w* | \b[A-Z]{2,}\w*           # camelCase, CONSTANTS
     | (?<![.!?\n]\s)(?<!^)(?<=\s)[A-Z][a-z]+\w*   # names: capitals not at a sentence's start
     | "[^"\n]{1,60}" | `[^`\n]{1,60}`             # quoted
     """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from .usage import Usage
 
@@ -18,6 +18,7 @@ PER_EXTRA_BYTE = 0.22
 PER_MESSAGE = 4.0  # role and separators in the common chat templates
 PRIOR_WEIGHT = 60.0  # raw tokens that the prior is worth: one short reply outweighs it
 MEMORY = 0.9  # how much of the evidence so far counts beside each new report
+WEIGHT_AT_MOST = 300.0
 BOUNDS = (0.5, 3.0)
 PLAUSIBLE = 5.0  # a prompt's size is at most so many times larger or smaller than its estimate
 OVERHEAD_AT_MOST = 32.0  # more than that in a first report is the prompt's own, not a template's
@@ -42,38 +43,42 @@ class Calibration:
         return min(max(self.tokens / self.raw, BOUNDS[0]), BOUNDS[1])
 
     def learned(self, tokens: float, raw: float) -> Calibration:
-        """With one more observation: these tokens were reported for this raw estimate."""
+        """With one more observation: these tokens were reported for this raw estimate.
+
+        One odd prompt must not outweigh a conversation, so no observation counts for more
+        than ``WEIGHT_AT_MOST`` raw tokens.
+        """
         if tokens <= 0 or raw <= 0:
             return self
-        return Calibration(self.tokens * MEMORY + tokens, self.raw * MEMORY + raw)
-
-    def scaled(self, factor: float) -> Calibration:
-        """With every estimate that much larger, as a refusal has shown."""
-        return replace(self, tokens=self.tokens * factor)
+        weight = min(1.0, WEIGHT_AT_MOST / raw)
+        return Calibration(self.tokens * MEMORY + tokens * weight, self.raw * MEMORY + raw * weight)
 
 
 class Ledger:
     """Sizes of turns in order, as running sums: append O(1), any span O(1), a cut O(log n).
 
     A turn that no view may hold counts as none, with 0 tokens; a pinned one counts apart,
-    because it is sent wherever the cut is.
+    because it is sent wherever the cut is. What is only estimated is summed beside.
     """
 
-    __slots__ = ("_counts", "_pinned", "_sums")
+    __slots__ = ("_counts", "_guesses", "_pinned", "_pinned_guesses", "_sums")
 
     def __init__(self) -> None:
-        self._sums, self._pinned = [0.0], [0.0]
+        self._sums, self._guesses = [0.0], [0.0]
+        self._pinned, self._pinned_guesses = [0.0], [0.0]
         self._counts = [0]
 
     def __len__(self) -> int:
         return len(self._sums) - 1
 
-    def append(self, tokens: float | None, *, pinned: bool = False) -> None:
+    def append(self, tokens: float | None, *, pinned: bool = False, counted: bool = True) -> None:
         """One more turn; ``None`` where no view may hold it."""
-        loose = 0.0 if pinned or tokens is None else tokens
-        self._sums.append(self._sums[-1] + loose)
-        self._pinned.append(self._pinned[-1] + (tokens or 0.0 if pinned else 0.0))
-        self._counts.append(self._counts[-1] + (tokens is not None and not pinned))
+        size, loose = tokens or 0.0, not pinned
+        self._sums.append(self._sums[-1] + size * loose)
+        self._guesses.append(self._guesses[-1] + size * loose * (not counted))
+        self._pinned.append(self._pinned[-1] + size * pinned)
+        self._pinned_guesses.append(self._pinned_guesses[-1] + size * pinned * (not counted))
+        self._counts.append(self._counts[-1] + (tokens is not None and loose))
 
     def between(self, start: int, end: int) -> float:
         """Tokens of the unpinned turns from ``start`` up to ``end``."""
@@ -87,9 +92,20 @@ class Ledger:
         """Tokens of the pinned turns before ``end``."""
         return self._pinned[end]
 
-    def first_within(self, room: float, start: int, end: int) -> int:
-        """The earliest start from which on the unpinned turns up to ``end`` take ``room`` at most."""
-        return bisect_left(self._sums, self._sums[end] - max(room, 0.0), start, end)
+    def guessed(self, start: int, end: int) -> float:
+        """How many of a view's tokens, pinned turns included, are only estimated."""
+        return self._guesses[end] - self._guesses[start] + self._pinned_guesses[end]
+
+    def first_within(self, room: float, start: int, end: int, *, guess_weight: float = 0.0) -> int:
+        """The earliest start from which on the unpinned turns up to ``end`` take ``room`` at most.
+
+        Each estimated token counts ``guess_weight`` more.
+        """
+
+        def weight(i: int) -> float:
+            return self._sums[i] + guess_weight * self._guesses[i]
+
+        return bisect_left(range(len(self._sums)), weight(end) - max(room, 0.0), start, end, key=weight)
 
     def last(self, turns: int, start: int, end: int) -> int:
         """The latest start with that many unpinned turns up to ``end``, or ``start``."""
@@ -114,12 +130,15 @@ class Meter:
     def __init__(self, calibration: Calibration | None = None) -> None:
         self.calibration = calibration or Calibration()
         self.revision = 0
-        self._overhead = 0.0  # the template's own tokens: some add a system prompt of their own
+        self._overhead: float | None = None  # the template's own tokens: some add a system prompt
         self._fixed: dict[Fixed, float] = {}
         self._turns: dict[str, float] = {}
+        self._refused: tuple[str, float] = ("", 0.0)  # the last prompt whose size a refusal told
 
     def text(self, text: str) -> float:
-        """Estimated tokens of one message with this text; 0 for none."""
+        """Tokens of one message with this text, estimated; 0 for none."""
+        if text and text == self._refused[0]:
+            return self._refused[1]
         return (PER_MESSAGE + estimate_tokens(text)) * self.calibration.ratio if text else 0.0
 
     def fixed(self, fixed: Fixed) -> float:
@@ -127,52 +146,71 @@ class Meter:
         known = self._fixed.get(fixed)
         if known is not None:
             return known
-        return self._overhead + self.text(fixed.system) + self.text(fixed.summary)
+        return (self._overhead or 0.0) + self.text(fixed.system) + self.text(fixed.summary)
 
     def turn(self, turn_id: str, prompt: str, reply: str) -> float:
         """Tokens of a turn: as last reported, else estimated."""
         size = self._turns.get(turn_id)
         return size if size is not None else self.text(prompt) + self.text(reply)
 
-    def reported(self, sent: Sent, reply: str, usage: Usage, *, turn_id: str) -> None:
-        """Learn from one reply.
+    def counted(self, part: Fixed | str) -> bool:
+        """Whether the size of a turn, or of what is fixed, comes from a report."""
+        return part in (self._fixed if isinstance(part, Fixed) else self._turns)
 
-        Where the sizes of all that came before the prompt are known, the prompt's is the
-        difference; else, or where that makes no sense, all parts are scaled to sum to the
-        report.
+    def reported(self, sent: Sent, reply: str, usage: Usage, *, turn_id: str | None) -> None:
+        """Learn from one reply; without a ``turn_id`` nothing but how this model counts.
+
+        What the report leaves beside the parts that were counted before is shared out among
+        those that were only estimated, the prompt among them. Where that makes no sense,
+        all parts are scaled to sum to the report.
         """
         said = usage.output_tokens - usage.reasoning_tokens
-        guess, asked = self.text(sent.prompt), usage.input_tokens - sent.before
-        known = sent.fixed in self._fixed and all(turn in self._turns for turn in sent.turns)
-        if known and guess / PLAUSIBLE <= asked + PER_MESSAGE <= guess * PLAUSIBLE + 2 * PER_MESSAGE:
-            raw = 2 * PER_MESSAGE + estimate_tokens(sent.prompt) + estimate_tokens(reply)
-            self.calibration = self.calibration.learned(asked + said, raw)
-        else:
-            self.calibration = self.calibration.learned(said, 1 + estimate_tokens(reply))
-            asked = self._fit_parts(sent, usage.input_tokens)
+        self._learn(said, 1 + estimate_tokens(reply))
+        if turn_id is None:
+            return
+        if self._overhead is None:
+            surplus = usage.input_tokens - sent.before - self.text(sent.prompt)
+            self._overhead = 0.0 if sent.turns else min(max(surplus, 0.0), OVERHEAD_AT_MOST)
+        asked = self._share_out(sent, usage.input_tokens)
+        if asked is None:
+            asked = self._scale_all(sent, usage.input_tokens)
         self._turns[turn_id] = asked + said
 
-    def _fit_parts(self, sent: Sent, total: int) -> float:
-        """Make all parts of a request sum to its report; the prompt's share is returned."""
-        fixed, asked = self.fixed(sent.fixed), self.text(sent.prompt)
-        if not sent.turns:
-            self._overhead += min(max(total - fixed - asked, 0.0), OVERHEAD_AT_MOST)
-            fixed = self.fixed(sent.fixed)
-        factor = total / max(fixed + asked + sum(sent.turns.values()), 1.0)
-        self._fixed[sent.fixed] = fixed * factor
-        self._scale_turns(sent.turns, factor)
+    def refused(self, sent: Sent, total: int) -> None:
+        """Learn from a refusal that said how large the request was: never about counted parts."""
+        asked = self._share_out(sent, total)
+        if asked is not None:
+            self._refused = (sent.prompt, asked)
+
+    def _share_out(self, sent: Sent, total: int) -> float | None:
+        """Fit the estimated parts to a total; the prompt's share, or ``None`` where it makes no sense."""
+        turns = {turn: size for turn, size in sent.turns.items() if turn not in self._turns}
+        fixed = 0.0 if sent.fixed in self._fixed else self.fixed(sent.fixed)
+        asked = self.text(sent.prompt)
+        guessed = asked + fixed + sum(turns.values())
+        left = total - (self.fixed(sent.fixed) - fixed) - (sum(sent.turns.values()) - sum(turns.values()))
+        if not guessed / PLAUSIBLE - PER_MESSAGE <= left <= guessed * PLAUSIBLE + PER_MESSAGE or left < 1:
+            return None
+        factor = left / guessed
+        self._learn(left - fixed * factor, (guessed - fixed) / self.calibration.ratio)
+        if fixed or sent.fixed not in self._fixed:
+            self._fixed[sent.fixed] = fixed * factor
+        self._keep(turns, factor)
         return asked * factor
 
-    def refused(self, sent: Sent, total: int) -> None:
-        """Learn from a refusal that said how large the request was."""
-        factor = total / max(sent.before + self.text(sent.prompt), 1.0)
-        self._fixed[sent.fixed] = self.fixed(sent.fixed) * factor
-        self._scale_turns(sent.turns, factor)
-        self.calibration = self.calibration.scaled(factor)
+    def _scale_all(self, sent: Sent, total: int) -> float:
+        fixed, asked = self.fixed(sent.fixed), self.text(sent.prompt)
+        factor = total / max(fixed + asked + sum(sent.turns.values()), 1.0)
+        self._fixed[sent.fixed] = fixed * factor
+        self._keep(sent.turns, factor)
+        return asked * factor
 
-    def _scale_turns(self, turns: Mapping[str, float], factor: float) -> None:
+    def _learn(self, tokens: float, raw: float) -> None:
+        self.calibration = self.calibration.learned(tokens, raw)
+
+    def _keep(self, turns: Mapping[str, float], factor: float) -> None:
         if turns:
-            self._turns.update({turn_id: size * factor for turn_id, size in turns.items()})
+            self._turns.update({turn: size * factor for turn, size in turns.items()})
             self.revision += 1
 
 

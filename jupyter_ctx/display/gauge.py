@@ -36,11 +36,17 @@ def short(tokens: int) -> str:
     return f"{thousands / 1_000:.2f}M"
 
 
+def turns(count: int) -> str:
+    """So many turns, in words."""
+    return "1 turn" if count == 1 else f"{count:,} turns"
+
+
 def gauge_line(info: ContextInfo) -> str:
     """The one line: figures, state in a word, model, window and who says so."""
     about = "" if info.exact or not info.used else "~"
     guess = "~" if info.source == "assumed" else about
     word = "" if info.state == "ok" else f" {info.state}"
+    word += f": the next send leaves out {turns(info.will_leave)}" if info.will_leave else ""
     figures = f"{about}{short(info.used)} / {short(info.limit)} ({guess}{info.fill * 100:.0f} %){word}"
     window = info.budget.window
     return f"{SHAPES[info.state]} {figures} · {to_plain(info.model)} · window {window.tokens:,} {window.origin}"
@@ -112,9 +118,11 @@ class GaugePanel:
         self.widget = _panel(self)
         self.update()
 
-    def update(self) -> None:
-        """Draw what is now."""
+    def update(self, change: object = None) -> None:
+        """Draw what is now; ``change`` is what a click did that had to wait for a turn."""
         bar, status, buttons = self._parts()
+        if change is not None:
+            status.value = _said(str(change), "status")
         try:
             info = self._read()
         except ChatError as error:

@@ -14,7 +14,9 @@ from functools import cache
 from typing import Any
 
 TEX = re.compile(  # models write \( \) and \[ \]; code is passed over
-    r"(```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]+`)|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.S
+    r"(```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]+`)"
+    r"|\\\(((?:(?!\\[(\[]).){1,400}?)\\\)|\\\[((?:(?!\\[(\[]).){1,2000}?)\\\]",
+    re.S,
 )
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 NOTE_STYLE = "opacity:.8;font-size:90%;margin:.4em 0;border-left:3px solid #888;padding-left:.6em"

@@ -15,7 +15,7 @@ BYTES_A_SECOND = 200_000
 
 
 class AnswerView(Protocol):
-    """Where an answer is shown: pieces as they come, then our lines above and below it."""
+    """Where an answer is shown: pieces as they come, then our lines below it."""
 
     @property
     def started(self) -> bool:
@@ -26,7 +26,7 @@ class AnswerView(Protocol):
         """One more piece."""
         ...
 
-    def close(self, above: Sequence[str] = (), below: Sequence[str] = ()) -> None:
+    def close(self, below: Sequence[str] = ()) -> None:
         """The end; with no text and no lines nothing is left in the cell."""
         ...
 
@@ -34,12 +34,19 @@ class AnswerView(Protocol):
 class NotebookView:
     """One output of the cell, updated by time and size, never for each token.
 
-    ``streaming=False`` shows it once, at the end: headless runs keep every update.
+    ``above`` are our lines before the answer. ``streaming=False`` shows all once, at the
+    end: headless runs keep every update.
     """
 
     def __init__(
-        self, *, streaming: bool = True, plain: bool = False, clock: Callable[[], float] = time.monotonic
+        self,
+        above: Sequence[str] = (),
+        *,
+        streaming: bool = True,
+        plain: bool = False,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._above = above
         self._pieces: list[str] = []
         self._length = 0
         self._streaming = streaming
@@ -59,16 +66,16 @@ class NotebookView:
         self._length += len(piece)
         begun = self._clock()
         if self._streaming and begun >= self._next:
-            forms = self._render("".join(self._pieces))
+            forms = self._render("".join(self._pieces), self._above)
             self._show({name: forms[name] for name in ("text/html", "text/plain") if name in forms})
             cost = self._clock() - begun
             # slower for long answers: in bytes sent, and in the time that rendering takes
             self._next = begun + max(1 / UPDATES_A_SECOND, 1.3 * self._length / BYTES_A_SECOND, 4 * cost)
 
-    def close(self, above: Sequence[str] = (), below: Sequence[str] = ()) -> None:
+    def close(self, below: Sequence[str] = ()) -> None:
         """The whole answer in all its forms."""
-        if self._pieces or above or below:
-            self._show(self._render("".join(self._pieces), above, below))
+        if self._pieces or below:
+            self._show(self._render("".join(self._pieces), self._above, below))
 
     def _show(self, forms: dict[str, str]) -> None:
         if self._handle is None:
@@ -80,17 +87,23 @@ class NotebookView:
 class TerminalView:
     """Plain text as it comes."""
 
-    def __init__(self) -> None:
+    def __init__(self, above: Sequence[str] = ()) -> None:
+        self._above = above
         self.started = False
 
     def feed(self, piece: str) -> None:
         """Print one more piece."""
+        if not self.started:
+            self._say(self._above)
         self.started = True
         print(to_plain(piece), end="", flush=True)
 
-    def close(self, above: Sequence[str] = (), below: Sequence[str] = ()) -> None:
+    def close(self, below: Sequence[str] = ()) -> None:
         """End the line; our own lines follow."""
         if self.started:
             print()
-        for line in (*above, *below):
+        self._say(below)
+
+    def _say(self, lines: Sequence[str]) -> None:
+        for line in lines:
             print(f"[{to_plain(line)}]")

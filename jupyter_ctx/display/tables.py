@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ..context.budget import ContextInfo
 from .gauge import gauge_text
+from .gauge import turns as plural
 from .markdown import to_plain
 
 FIRST_WORDS = 60
@@ -22,7 +23,7 @@ def status_text(info: ContextInfo, turns: int) -> str:
     reported = "nothing reported yet" if info.reported is None else f"last report {info.reported:,} in and out"
     cached = f", {info.cached:,} of them from the cache" if info.cached else ""
     share = f" ({budget.share:.0%} of it)" if budget.share < 1 else ""
-    left_over = "left for the next prompt" if budget.headroom > 0 else "the next send leaves turns out"
+    left_over = f"the next send leaves out {plural(info.will_leave)}" if info.will_leave else "left for the next prompt"
     rows = [
         ("window", f"{window.tokens:,}", window.origin + input_cap),
         ("− reserve", f"{budget.reserve:,}", "kept free for the reply"),
@@ -34,8 +35,8 @@ def status_text(info: ContextInfo, turns: int) -> str:
     ]  # fmt: skip
     lines = [f"{name:<12}{figure:>10}  {note}" for name, figure, note in rows]
     left = f", {info.left_out:,} left out" if info.left_out else ""
-    said = "1 turn" if turns == 1 else f"{turns:,} turns"
-    return to_plain("\n".join([gauge_text(info), *lines, f"{said}: {info.in_view:,} in view{left}"]))
+    said = f"{plural(turns)}: {info.in_view:,} in view{left}"
+    return to_plain("\n".join([gauge_text(info), *lines, said]))
 
 
 def first_words(text: str) -> str:

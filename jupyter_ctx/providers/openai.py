@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from socket import SHUT_RDWR
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,7 @@ STOP_REASONS: dict[str | None, StopReason] = {
     "model_context_window_exceeded": "context_window",
 }
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+SECRET_LENGTH = 6
 ASK_SECONDS = 2.0  # for a server's own report of its window
 
 
@@ -67,14 +68,14 @@ class OpenAIProvider:
         """Text pieces as they come, then exactly one Reply."""
         pieces: list[str] = []
         usage, finish, model = None, None, self.model
-        with self._errors():
+        with self._errors(pieces):
             response = self._connect().chat.completions.create(**self._arguments(request))
             with self._opened(response):
                 for chunk in response:
                     usage, model = chunk.usage or usage, chunk.model or model
-                    for choice in chunk.choices[:1]:
+                    for choice in (chunk.choices or [])[:1]:  # some servers send null
                         finish = choice.finish_reason or finish
-                        text = clean(choice.delta.content or "")
+                        text = clean((choice.delta and choice.delta.content) or "")
                         if text:
                             pieces.append(text)
                             yield text
@@ -95,10 +96,10 @@ class OpenAIProvider:
     def served_window(self, *, ask: bool) -> ContextWindow | None:
         """llama.cpp's ``meta.n_ctx`` or vLLM's ``max_model_len``, where the server says."""
         if ask and not self._asked:
+            self._asked = True  # a server that does not say it is not asked at every turn
             with suppress(ChatError), self._errors():
                 client = self._connect().with_options(timeout=ASK_SECONDS, max_retries=0)
                 self._window = _reported_window(client.get("/models", cast_to=object), self.model)
-                self._asked = True
         return self._window
 
     def close(self) -> None:
@@ -139,23 +140,32 @@ class OpenAIProvider:
         return self._client
 
     @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """Every error of the SDK as one of ours, without the key."""
+    def _errors(self, pieces: Sequence[str] = ()) -> Iterator[None]:
+        """Every error of the SDK as one of ours, without the key; ``pieces``: what came before it."""
         sdk = _sdk()
         try:
             yield
-        except (sdk.OpenAIError, ValueError, OSError) as error:  # ValueError: a broken event's JSON
+        except sdk.APIConnectionError as error:
+            if not pieces:
+                raise self._translated(error) from None
+            raise ProviderConnectionError(
+                f"The connection to {self._where} broke in the middle of the reply."
+            ) from None
+        except sdk.OpenAIError as error:
             raise self._translated(error) from None
+        except (ValueError, TypeError, AttributeError, KeyError):  # events that are none: the SDK checks no types
+            raise ProviderError(f"{self._where} sent what is no answer.") from None
+        except OSError:
+            raise ProviderConnectionError(f"The connection to {self._where} broke.") from None
 
     def _translated(self, error: Exception) -> ChatError:
-        sdk = _sdk()
-        where = self._base_url or "OpenAI"
+        sdk, where = _sdk(), self._where
         if isinstance(error, sdk.APITimeoutError):
             return ProviderConnectionError(f"{where} did not answer in time.")
         if isinstance(error, sdk.APIConnectionError):
             return ProviderConnectionError(f"No connection to {where}: is the address right and the server up?")
         if not isinstance(error, sdk.APIError):
-            return ProviderConnectionError(f"{where} broke off, or sent what is no answer.")
+            return ProviderError(f"{where} sent what is no answer.")
         status = getattr(error, "status_code", None)
         said = self._said(error)
         overflow = classify_overflow(status, error.body if error.body is not None else error.message)
@@ -167,13 +177,9 @@ class OpenAIProvider:
 
     def _refused(self, status: int | None, said: str, error: Exception) -> ChatError:
         if status in (401, 403):
-            return AuthenticationError(
-                f"{self._base_url or 'OpenAI'} does not take the key ({said}): %chat key sets another."
-            )
+            return AuthenticationError(f"{self._where} does not take the key ({said}): %chat key sets another.")
         if status == 404:
-            return ModelNotFoundError(
-                f"{self.model} is not served at {self._base_url or 'OpenAI'} ({said}).", model=self.model
-            )
+            return ModelNotFoundError(f"{self.model} is not served at {self._where} ({said}).", model=self.model)
         if status == 429:
             wait = getattr(error, "response", None)
             header = wait.headers.get("retry-after") if wait is not None else None
@@ -186,7 +192,14 @@ class OpenAIProvider:
         body = error.body
         words = body.get("message") if isinstance(body, dict) else body
         text = words if isinstance(words, str) and words.strip() else error.message
-        return " ".join(text.replace(self._api_key, "***").split())[:300]
+        if len(self._api_key) >= SECRET_LENGTH:  # a placeholder is no secret
+            text = text.replace(self._api_key, "***")
+        return " ".join(text.split())[:300]
+
+    @property
+    def _where(self) -> str:
+        """The address as it may be shown: what stands behind a question mark may be a key."""
+        return self._base_url.partition("?")[0] if self._base_url else "OpenAI"
 
 
 def _sdk() -> Any:
@@ -199,16 +212,23 @@ def _sdk() -> Any:
 
 def _usage(reported: Any) -> Usage | None:
     """Cached tokens are inside prompt_tokens, reasoning inside completion_tokens."""
-    if reported is None or not reported.prompt_tokens:
+    inside = getattr(reported, "prompt_tokens_details", None)
+    outside = getattr(reported, "completion_tokens_details", None)
+    if not _count(reported, "prompt_tokens"):
         return None
-    inside, outside = reported.prompt_tokens_details, reported.completion_tokens_details
     return Usage(
-        reported.prompt_tokens,
-        reported.completion_tokens or 0,
-        cache_read_tokens=(inside and inside.cached_tokens) or 0,
-        cache_write_tokens=(inside and getattr(inside, "cache_write_tokens", 0)) or 0,
-        reasoning_tokens=(outside and outside.reasoning_tokens) or 0,
+        _count(reported, "prompt_tokens"),
+        _count(reported, "completion_tokens"),
+        cache_read_tokens=_count(inside, "cached_tokens"),
+        cache_write_tokens=_count(inside, "cache_write_tokens"),
+        reasoning_tokens=_count(outside, "reasoning_tokens"),
     )
+
+
+def _count(reported: Any, name: str) -> int:
+    """A number of tokens; the SDK hands on whatever a server sent."""
+    value = getattr(reported, name, None)
+    return value if type(value) is int and value > 0 else 0
 
 
 def _reported_window(listing: Any, model: str) -> ContextWindow | None:
