@@ -59,7 +59,8 @@ class Change:
 
     def __str__(self) -> str:
         moved = self.changed and self.before != self.after
-        return f"{self.text} ({self.before:,} → {self.after:,} tokens)." if moved else f"{self.text}."
+        text = self.text.rstrip(".")
+        return f"{text} ({self.before:,} → {self.after:,} tokens)." if moved else f"{text}."
 
 
 class Chat:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
+from IPython.core.getipython import get_ipython
 
 from .context.windows import Table
 from .modelfiles import load_tables
@@ -29,11 +30,11 @@ AFTER = {
 def chat_matcher(context: CompletionContext) -> Any:
     """IPython's matcher: what may stand where the cursor is; elsewhere no say."""
     first = context.full_text.partition("\n")[0].split(maxsplit=1)
-    if context.cursor_line > 0 and first and first[0] in HEADS and first[0].startswith("%%"):
+    if context.cursor_line > 0 and first and first[0] in HEADS and first[0].startswith("%%") and is_ours(first[0]):
         return _prose(context)
     typed = context.line_with_cursor[: context.cursor_position]
     head, space, _ = typed.lstrip().partition(" ")
-    if head not in HEADS or not space:
+    if head not in HEADS or not space or not is_ours(head):
         return {"completions": []}
     words = typed.split()
     current = "" if typed[-1].isspace() else words[-1]
@@ -46,6 +47,14 @@ def chat_matcher(context: CompletionContext) -> Any:
         "suppress": True,
         "ordered": True,
     }
+
+
+def is_ours(head: str) -> bool:
+    """Whether a magic such as ``%%chat`` is ours here: others own one of that name."""
+    shell: Any = get_ipython()
+    kind = "cell" if head.startswith("%%") else "line"
+    function = shell.magics_manager.magics[kind].get(head.lstrip("%")) if shell else None
+    return type(getattr(function, "__self__", None)).__module__.startswith("jupyter_ctx.")
 
 
 def _prose(context: CompletionContext) -> Any:

@@ -18,7 +18,7 @@ from IPython.display import display
 
 from . import verbs
 from .chat import Chat
-from .completion import chat_matcher
+from .completion import chat_matcher, is_ours
 from .display.gauge import GaugePanel, gauge_static, gauge_text
 from .display.markdown import bundle
 from .display.stream import AnswerView, NotebookView, TerminalView
@@ -220,27 +220,22 @@ def register(shell: Any) -> None:
 
 def unregister(shell: Any) -> None:
     """Take back what register did; the conversation stays for the next load."""
-    for kind in ("line", "cell"):
-        known = shell.magics_manager.magics[kind]
+    for kind, marks in (("line", "%"), ("cell", "%%")):
         for name in NAMES:
-            if _is_ours(known.get(name)):
-                del known[name]
+            if is_ours(marks + name):
+                del shell.magics_manager.magics[kind][name]
     with suppress(ValueError):
         shell.Completer.custom_matchers.remove(chat_matcher)
 
 
 def _owner(shell: Any, name: str) -> str | None:
     """The package whose magic that is, or ``None`` where it is free or ours."""
-    for kind in ("cell", "line"):
+    for kind, marks in (("cell", "%%"), ("line", "%")):
         function = shell.magics_manager.magics[kind].get(name)
-        if function is not None and not _is_ours(function):
+        if function is not None and not is_ours(marks + name):
             module = getattr(function, "__module__", None) or type(function).__module__
             return str(module).partition(".")[0]
     return None
-
-
-def _is_ours(function: Any) -> bool:
-    return type(getattr(function, "__self__", None)).__module__.startswith("jupyter_ctx.")
 
 
 def _parsed(magic: Any, line: str) -> Namespace:

@@ -376,7 +376,7 @@ def test_an_action_that_fails_after_its_turn_does_the_turn_no_harm(chat: Chat) -
 
     assert chat.send("Say hello.", on_piece=click).text
     assert [str(change) for change in told if change] == [
-        "There is no turn 99: there are 1 to 1..",
+        "There is no turn 99: there are 1 to 1.",
         str([change for change in told if change][-1]),
     ]
     assert chat.conversation.places[0].excluded

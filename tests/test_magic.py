@@ -205,7 +205,8 @@ def test_a_terminal_obeys_no_escape_of_an_answer(cells: Cells) -> None:
 USAGE = [
     "%chat bogus", "%chat why is the sky blue", "%%chat --nope\nhi", "%%chat trim\ntext", "%chat pin", "%chat pin x",
     "%chat trim 1 2", "%chat undo 3", "%chat use", "%%chat\n  \n", "%chat -m local/smollm2", "%chat status please",
-    "%chat status --new", "%chat clear -m local/smollm2", "%%chat -o 1x\nhi", "%chat system Be brief", "%chat help bogus", "%%chat -t\nhi",
+    "%chat status --new", "%chat clear -m local/smollm2", "%%chat -o 1x\nhi",
+    "%chat system Be brief", "%chat help bogus", "%%chat -t\nhi",
 ]  # fmt: skip
 
 
