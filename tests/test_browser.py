@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
+from conftest import need
 from jupyter_page import CHROMIUM, NotebookPage, Server
 from playwright.sync_api import Browser, Locator, expect, sync_playwright
 
@@ -25,19 +24,11 @@ HOSTILE = (
 Open = Callable[..., NotebookPage]
 
 
-def missing(what: str) -> NoReturn:
-    if os.environ.get("JUPYTER_CTX_ALL") == "1":
-        pytest.fail(f"{what} is missing")
-    pytest.skip(f"{what} is missing")
-
-
 @pytest.fixture(scope="module", autouse=True)
 def everything_is_here() -> None:
-    if CHROMIUM is None:
-        missing("chromium")
+    need(CHROMIUM is not None, "chromium")
     for package in PACKAGES:
-        if find_spec(package) is None:
-            missing(package)
+        need(find_spec(package) is not None, package)
 
 
 @pytest.fixture(scope="module")
@@ -97,8 +88,8 @@ def test_an_answer_comes_with_one_gauge_which_follows_every_turn(opened: Open, a
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
 def test_trim_makes_room_and_undo_takes_it_back(opened: Open, app: str) -> None:
-    notebook = opened(LOAD, LONG, LONG, LONG, LONG, app=app)
-    notebook.run(0, 1, 2, 3, 4)
+    notebook = opened(LOAD, LONG, LONG, LONG, app=app)
+    notebook.run(0, 1, 2, 3)
     panel, full = notebook.output(1), notebook.used
     panel.get_by_role("button", name="Trim", exact=True).click()
     before, after = moved(panel.get_by_role("status"))
@@ -120,46 +111,59 @@ def test_running_a_cell_again_replaces_its_turn(opened: Open) -> None:
     expect(turns).to_have_count(2)
 
 
+# JupyterLab shows the HTML; the Markdown is there for viewers that prefer it
 @pytest.mark.parametrize("form", ["text/html", "text/markdown"])
 def test_a_hostile_answer_runs_nothing_and_loads_nothing(opened: Open, form: str) -> None:
     notebook = opened(
-        "from IPython.display import HTML, display\nfrom jupyter_ctx.display.markdown import bundle\n"
-        f"forms = bundle({HOSTILE!r})\ndisplay({{{form!r}: forms[{form!r}]}}, raw=True)",
+        "from IPython.display import HTML, display\nfrom jupyter_ctx.display.markdown import bundle",
+        f"display({{{form!r}: bundle({HOSTILE!r})[{form!r}]}}, raw=True)",
         "HTML('<script>window.hacked = 1</script>done')",
     )
-    notebook.run(0)
-    output = notebook.output(0)
-    expect(output).to_contain_text("<script>window.hacked=1</script>")
-    expect(output.locator("img, script, a[href^='javascript:']")).to_have_count(0)
+    notebook.run(0, 1)
+    expect(notebook.output(1)).to_contain_text("<script>window.hacked=1</script>")
+    expect(notebook.output(1).locator("img, script")).to_have_count(0)
     assert notebook.page.evaluate("typeof window.hacked") == "undefined"
     assert notebook.foreign_requests == []
-    notebook.run(1)  # the page does run what an output holds, so the silence above means something
-    expect(notebook.output(1)).to_contain_text("done")
-    assert notebook.page.evaluate("window.hacked") == 1
+    notebook.run(2)
+    expect(notebook.output(2)).to_contain_text("done")
+    assert notebook.page.evaluate("window.hacked") == 1, "the page runs no scripts at all: nothing was shown above"
+
+
+def test_a_hostile_link_is_shown_as_text(opened: Open) -> None:
+    notebook = opened(f"from jupyter_ctx.display.markdown import bundle\ndisplay(bundle({HOSTILE!r}), raw=True)")
+    notebook.run(0)
+    expect(notebook.output(0)).to_contain_text("[l](javascript:window.hacked=1)")
+    hosts = notebook.output(0).locator("a").evaluate_all("links => links.map(link => link.host)")
+    assert hosts == ["example.invalid"]
 
 
 def test_an_interrupt_keeps_the_text_and_runs_no_further_cell(opened: Open) -> None:
+    words = re.compile(r"(\w+\W+){8}")
     notebook = opened(
-        "%load_ext jupyter_ctx\n%chat use local/smollm2 --window 1024",
+        "%load_ext jupyter_ctx\n%chat use local/smollm2 --window 1024 --max-tokens 800",
         "%%chat\nWrite a very long story about a lighthouse keeper, with many chapters.",
         "print('run all went on')",
+        "%chat history",
     )
-    notebook.run(0)
     notebook.command("notebook:run-all-cells")
-    expect(notebook.answer(1)).to_contain_text(re.compile(r"(\w+\W+){8}"))
+    expect(notebook.answer(1)).to_contain_text(words)
     notebook.command("notebook:interrupt-kernel")
     expect(notebook.output(1).locator(".jctx-note")).to_contain_text("Interrupted")
+    expect(notebook.answer(1)).to_contain_text(words)
+    expect(notebook.prompt(3)).to_have_text("[ ]:")
     notebook.wait_idle()
-    expect(notebook.answer(1)).to_contain_text(re.compile(r"(\w+\W+){8}"))
-    expect(notebook.cell(2).locator(".jp-InputPrompt")).to_have_text("[ ]:")
+    notebook.run(3)  # by now a cell queued before it would have run
+    expect(notebook.output(3).locator("tbody tr")).to_have_count(1)
+    expect(notebook.output(3).locator("tbody tr")).to_contain_text("interrupted")
+    expect(notebook.prompt(2)).to_have_text("[ ]:")
     expect(notebook.output(2)).to_be_empty()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_gauge_can_be_looked_at(opened: Open, theme: str) -> None:
-    notebook = opened(LOAD, ASK)
+def test_answers_and_gauge_can_be_looked_at(opened: Open, theme: str) -> None:
+    notebook = opened(LOAD, LONG, LONG, LONG)
     notebook.use_theme(f"JupyterLab {theme.title()}")
-    notebook.run(0, 1)
+    notebook.run(0, 1, 2, 3)
     expect(notebook.meter).to_be_visible()
     SCREENSHOTS.mkdir(exist_ok=True)
     notebook.page.locator(".jp-Notebook").screenshot(path=SCREENSHOTS / f"gauge-{theme}.png")
