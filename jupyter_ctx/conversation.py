@@ -131,6 +131,14 @@ class SystemSet:
 
 
 @dataclass(frozen=True, slots=True)
+class Added:
+    """Turns of another conversation, at the end of this one; with its system prompt, if it had one."""
+
+    turns: tuple[Turn, ...]
+    system: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Undone:
     """The last action is taken back, whole."""
 
@@ -140,7 +148,7 @@ class Redone:
     """The last action taken back is done again."""
 
 
-Action: TypeAlias = Said | Cleared | Trimmed | Summarized | Pinned | Excluded | IncludedAll | SystemSet
+Action: TypeAlias = Said | Cleared | Trimmed | Summarized | Pinned | Excluded | IncludedAll | SystemSet | Added
 Event: TypeAlias = Action | Undone | Redone
 
 LABELS: dict[type, tuple[str, str]] = {  # on, off
@@ -152,6 +160,7 @@ LABELS: dict[type, tuple[str, str]] = {  # on, off
     Excluded: ("exclude", "include"),
     IncludedAll: ("include all", ""),
     SystemSet: ("system prompt", ""),
+    Added: ("added messages", ""),
 }
 
 
@@ -305,7 +314,7 @@ class Conversation:
                 self._fold(action)
         self.revision += 1
 
-    def _fold(self, action: Action) -> None:
+    def _fold(self, action: Action) -> None:  # noqa: C901  # one case for each action
         if not isinstance(action, Said):
             self.revision += 1
         match action:
@@ -325,6 +334,10 @@ class Conversation:
                 self._include_all()
             case SystemSet(text):
                 self.system = text
+            case Added(turns, system):
+                self.system = self.system if system is None else system
+                for turn in turns:
+                    self._say(Said(turn, append=True))
 
     def _chosen(self, places: tuple[str, ...]) -> list[Place]:
         return [self.places[self._index[place]] for place in places if place in self._index]

@@ -269,7 +269,7 @@ def _ending(reply: Reply) -> tuple[str, ...]:
         return ("The model said nothing.",)
     if reply.stop_reason == "max_tokens":
         length = f" {reply.usage.output_tokens:,}" if reply.usage else ""
-        return (f"The reply stopped at its{length} tokens; --max-tokens N allows more.",)
+        return (f"Stopped at{length} tokens (--max-tokens).",)
     if reply.stop_reason == "context_window":
         return ("The reply stopped where the context window ends.",)
     return ("The model refused to go on.",) if reply.stop_reason == "refusal" else ()

@@ -190,7 +190,14 @@ def history_table(chat: Chat) -> dict[str, str]:
     """Every turn since the last clear, and what becomes of it in the next request."""
     parts, places, rows = chat.history(), chat.conversation.places, []
     for place, asked, said in zip(places, parts[::2], parts[1::2], strict=True):
-        ending = "" if place.turn.stop_reason == "stop" else f", {place.turn.stop_reason.replace('_', ' ')}"
+        reason = place.turn.stop_reason
+        ending = (
+            ""
+            if reason == "stop"
+            else f"; reply ended at {reason}"
+            if reason == "max_tokens"
+            else f"; {reason.replace('_', ' ')}"
+        )
         runs = f", run {len(place.versions)} times" if len(place.versions) > 1 else ""
         tokens = f"{asked.tokens + said.tokens:,}"
         rows.append(

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyter_ctx.conversation import (
+    Added,
     Cleared,
     Conversation,
     Excluded,
@@ -154,7 +155,7 @@ def actions(draw: st.DrawFn) -> list[Any]:
         here = [place.id for place in model.places]
         some = tuple(draw(st.lists(st.sampled_from(here), max_size=2))) if here else ()
         cell = draw(st.sampled_from([None, "a", "b", "c"]))
-        choice = draw(st.integers(0, 8))
+        choice = draw(st.integers(0, 9))
         action = [
             said(str(number), cell, draw(st.sampled_from(["1", "2", "3"])) if cell else None),
             said(str(number), cell, "4", append=draw(st.booleans()), new=draw(st.booleans())),
@@ -165,6 +166,7 @@ def actions(draw: st.DrawFn) -> list[Any]:
             Excluded(some, draw(st.booleans())),
             IncludedAll(),
             SystemSet(str(number)),
+            Added((Turn(f"{number} a", "re", "m"), Turn(f"{number} b", "re", "m")), draw(st.sampled_from([None, "s"]))),
         ][choice]
         model.append(action)
         done.append(action)

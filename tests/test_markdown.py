@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from jupyter_ctx.display.markdown import bundle, plain_bundle, to_html, to_markdown, to_plain
 
@@ -69,8 +70,22 @@ def test_the_markdown_twin_has_no_html_outside_of_code(text: str) -> None:
 
 
 def test_code_keeps_its_angles_in_the_markdown_twin() -> None:
-    source = "```html\n<b>bold</b>\n```\n<b>raw</b> ![i](u)"
-    assert to_markdown(source) == "```html\n<b>bold</b>\n```\n&lt;b>raw&lt;/b> [i](u)"
+    source = "```html\n<b>bold</b>\n```\n<b>raw</b> ![i](http://u)"
+    assert to_markdown(source) == "```html\n<b>bold</b>\n```\n&lt;b>raw&lt;/b> [i](http://u)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[l](javascript:x)",
+        "[l]( java&#115;cript:x)",
+        "[l](data:text/html,x)",
+        "[a]: javascript:x",
+        "[a]:\njavascript:x",
+    ],
+)
+def test_the_markdown_twin_links_to_the_web_only(text: str) -> None:
+    assert "href" not in MarkdownIt("commonmark").render(to_markdown(text) + "\n\n[a]")
 
 
 def test_plain_text_obeys_no_escape() -> None:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 Source = Literal["given", "learned", "server", "user file", "models.json", "provider", "built in", "assumed"]
 ASSUMED = 32_000
 ORIGINS: dict[Source, str] = {
-    "given": "as given",
+    "given": "(given)",
     "learned": "learned from a refusal",
     "server": "from the server",
     "user file": "from your models.json",

@@ -19,7 +19,7 @@ VARIABLES = {"high": "--jp-warn-color1", "full": "--jp-error-color1", "over": "-
 TEXT_WIDTH = 20
 BUTTONS = {
     "Summarise": "Send the older turns as a summary; the newest stay as they are",
-    "Trim": "Leave out the oldest turns, down to 60 % of the limit",
+    "Trim": "Leave out the oldest turns, down to about 60 % of the limit",
     "Clear": "Begin anew; nothing is deleted",
     "Undo": "Take back the last action",
 }
@@ -44,9 +44,9 @@ def turns(count: int) -> str:
 def gauge_line(info: ContextInfo) -> str:
     """The one line: figures, state in a word, model, window and who says so."""
     about = "" if info.exact or not info.used else "~"
-    guess = "~" if info.source == "assumed" else about
     word = "" if info.state == "ok" else f" {info.state}"
     word += f": the next send leaves out {turns(info.will_leave)}" if info.will_leave else ""
+    guess = "~" if info.source == "assumed" else ""
     figures = f"{about}{short(info.used)} / {short(info.limit)} ({guess}{info.fill * 100:.0f} %){word}"
     window = info.budget.window
     return f"{SHAPES[info.state]} {figures} · {to_plain(info.model)} · window {window.tokens:,} {window.origin}"
@@ -83,21 +83,20 @@ def gauge_html(info: ContextInfo) -> str:
         f"var({VARIABLES[state]},{COLOURS[state]})" if state in VARIABLES else f"var(--jp-info-color1,{COLOURS[state]})"
     )
     hatch = ";background-image:repeating-linear-gradient(45deg,transparent 0 4px,rgba(255,255,255,.45) 4px 6px)"
-    stripes = hatch if info.source == "assumed" or state in ("high", "full", "over") else ""
-    track = "var(--jp-layout-color3,#c8c8c8)"
-    reserve = f"repeating-linear-gradient(135deg,transparent 0 3px,{track} 3px 5px)"
+    stripes = hatch if info.source == "assumed" else ""  # the state has its shape and its word
+    track, edge = "var(--jp-layout-color2,#eee)", "var(--jp-ui-font-color2,#757575)"
+    kept = f"{info.budget.reserve:,} kept for the reply"
     return (
-        f'<div class="jctx-gauge" style="{PANEL};color:var(--jp-ui-font-color1,inherit)">'
+        f'<div class="jctx-gauge" style="{PANEL};margin-top:8px;color:var(--jp-ui-font-color1,inherit)">'
         f'<div role="meter" aria-label="Context used" aria-valuemin="0" aria-valuemax="{info.limit}" '
         f'aria-valuenow="{info.used}" aria-valuetext="{line}" title="{_bar_title(info)}" '
-        f'style="position:relative;height:10px;border-radius:5px;overflow:hidden;'
-        f'border:1px solid {track};background:{reserve}">'
+        f'style="position:relative;height:10px;border-radius:5px;overflow:hidden;border:1px solid {edge}">'
         f'<div style="position:absolute;left:0;top:0;bottom:0;width:{mark:.2f}%;background:{track}"></div>'
         f'<div class="jctx-fill" style="position:absolute;left:0;top:0;bottom:0;width:{fill:.2f}%;'
-        f'background-color:{colour}{stripes}"></div>'
+        f'border-right:1px solid {edge};background-color:{colour}{stripes}"></div>'
         f'<div style="position:absolute;left:calc({mark:.2f}% - 1px);top:0;bottom:0;width:2px;'
         f'background:var(--jp-ui-font-color1,#444)"></div></div>'
-        f'<div class="jctx-line">{line}</div></div>'
+        f'<div class="jctx-line" style="margin-top:3px">{line} · {kept}</div></div>'
     )
 
 
@@ -115,19 +114,20 @@ class GaugePanel:
 
     def __init__(self, read: Callable[[], ContextInfo], actions: Mapping[str, Callable[[], object]]) -> None:
         self._read, self._actions = read, actions
+        self._pressed = False
         self.widget = _panel(self)
         self.update()
 
     def update(self, change: object = None) -> None:
         """Draw what is now; ``change`` is what a click did that had to wait for a turn."""
         bar, status, buttons = self._parts()
-        if change is not None:
-            status.value = _said(str(change), "status")
         try:
             info = self._read()
         except ChatError as error:
             status.value = _said(str(error), "alert")
             return
+        if not self._pressed:  # what a click did is old news after the next turn
+            status.value = _said(str(change), "status") if change is not None else ""
         bar.value = gauge_html(info)
         undo = buttons["Undo"]
         undo.description = f"Undo {info.undo}" if info.undo else "Undo"
@@ -139,10 +139,13 @@ class GaugePanel:
         """What a button does; whatever happens is said in the panel, for no cell would show it."""
         _, status, _ = self._parts()
         status.value = _said("…", "status")
+        self._pressed = True
         try:
             status.value = _said(str(self._actions[name]()), "status")
         except Exception as error:
             status.value = _said(f"{type(error).__name__}: {error}", "alert")
+        finally:
+            self._pressed = False
 
     def forms(self) -> dict[str, str]:
         """The twins for a saved notebook and for terminals."""
@@ -155,7 +158,7 @@ class GaugePanel:
 
 
 def _said(text: str, role: str) -> str:
-    return f'<div role="{role}" aria-live="polite" style="{PANEL}">{html.escape(to_plain(text))}</div>'
+    return f'<div role="{role}" style="{PANEL}">{html.escape(to_plain(text))}</div>'
 
 
 def _panel(panel: GaugePanel) -> ipywidgets.VBox:

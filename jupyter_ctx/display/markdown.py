@@ -19,6 +19,7 @@ TEX = re.compile(  # models write \( \) and \[ \]; code is passed over
     re.S,
 )
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+WEB = "(?i:https?://|mailto:)"
 NOTE_STYLE = "opacity:.8;font-size:90%;margin:.4em 0;border-left:3px solid #888;padding-left:.6em"
 
 
@@ -74,7 +75,10 @@ def _bracketed(note: str) -> str:
 
 
 def _harmless(line: str) -> str:
-    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", line).replace("![", "[")
+    """No raw HTML, no image, no link but to the web, whoever renders it."""
+    line = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", line).replace("![", "[")
+    line = re.sub(rf"\]\(\s*(?!{WEB})", "] (", line)
+    return re.sub(rf"^(\s*\[[^\]]*\]):(?!\s*{WEB})", r"\1\:", line)
 
 
 def _dollars(match: re.Match[str]) -> str:

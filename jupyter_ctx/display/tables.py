@@ -30,7 +30,8 @@ def status_text(info: ContextInfo, turns: int) -> str:
         ("= limit", f"{info.limit:,}", f"what a prompt may have{share}"),
         ("− fixed", f"{budget.fixed:,}", "system, pins and summary: always sent"),
         ("= available", f"{budget.available:,}", f"for turns; planned up to {budget.target:,} where only estimated"),
-        ("used", f"{about}{info.used:,}", f"{parts}; {reported}{cached}"),
+        ("used", f"{about}{info.used:,}", parts),
+        ("", "", f"{reported}{cached}"),
         ("headroom", f"{about}{budget.headroom:,}", left_over),
     ]  # fmt: skip
     lines = [f"{name:<12}{figure:>10}  {note}" for name, figure, note in rows]
@@ -77,7 +78,7 @@ def _padded(cell: str, width: int) -> str:
 
 
 def _is_figure(cell: str) -> bool:
-    return cell.lstrip("~").replace(",", "").isdigit()
+    return cell.lstrip("~").removesuffix(" %").replace(",", "").isdigit()
 
 
 def _side(cell: str) -> str:

@@ -1,0 +1,226 @@
+"""What a user does to a conversation: each is one event, and says before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from . import receipts
+from .context.budget import TRIM_TO
+from .context.compaction import fit, keep_verbatim, summary_cap, summary_message
+from .context.tokens import Fixed
+from .conversation import (
+    Added,
+    Cleared,
+    Event,
+    Excluded,
+    IncludedAll,
+    Pinned,
+    Place,
+    Redone,
+    Summarized,
+    Summary,
+    SystemSet,
+    Trimmed,
+    Turn,
+    Undone,
+)
+from .errors import ChatError, InvalidRequestError
+from .interrupts import uninterrupted
+from .session import Session, checked
+from .summaries import completed, extractive_summary, keeps_enough, model_summary
+
+Method = Literal["extractive", "model"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an action did: ``before`` and ``after`` are tokens of the next request."""
+
+    text: str
+    changed: bool = True
+    before: int = 0
+    after: int = 0
+
+    def __str__(self) -> str:
+        moved = self.changed and self.before != self.after
+        text = self.text.rstrip(".")
+        return f"{text} ({self.before:,} → {self.after:,} tokens)." if moved else f"{text}."
+
+
+class Actions:
+    """The actions on one session. What changes nothing writes no event, and says so."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def trim(self, turns: int | None) -> Change:
+        """Leave out the oldest turns: down to about 0.6 of the limit, or to the newest ``turns``."""
+        if turns is not None and turns < 0:
+            raise InvalidRequestError(f"Trim to {turns} turns? Say 0 or more.")
+        target, places = self._session.target({}, ask=False), self._session.conversation.places
+        scope, start = self._session.now(target)
+        ledger, end = self._session.fitter.ledger(target, self._session.conversation, scope), scope.at
+        budget = target.budget(target.meter.fixed(scope.fixed))
+        goal = TRIM_TO * budget.limit
+        if turns is not None:
+            cut = ledger.last(turns, start, end)
+        elif budget.fixed + ledger.pinned(end) + ledger.between(start, end) <= goal:
+            return Change("Nothing to trim: the view is within 60 % of the limit", changed=False)
+        else:
+            cut = fit(ledger, budget, 0.0, start=start, end=end, goal=goal).start
+        gone = ledger.count(start, cut)
+        if not gone:
+            return Change("Nothing to trim: only the newest turns are in view", changed=False)
+        first = places[cut].id if cut < end else None
+        return self._apply(Trimmed(first), f"Left out {receipts.oldest(gone)}")
+
+    def summarize(
+        self,
+        instructions: str | None,
+        method: Method | None,
+        *,
+        automatic: Literal["before", "after"] | None = None,
+    ) -> Change:
+        """Send the older turns as a summary, where a checked one can be written."""
+        target = self._session.target({}, ask=False)
+        scope, start = self._session.now(target)
+        ledger, limit = self._session.fitter.ledger(target, self._session.conversation, scope), target.budget().limit
+        keep = keep_verbatim(ledger, limit, start, scope.at)
+        older = [
+            p.turn for p in self._session.conversation.places[scope.floor : keep] if scope.holds(p) and not p.pinned
+        ]
+        if not older:
+            return Change("Nothing to summarise: the newest turns stay as they are", changed=False)
+        old = self._session.conversation.summary if scope.covers else None
+        before, cap = old.text if old else "", summary_cap(limit)
+        method = method or ("extractive" if self._session.settings.model.startswith("local/") else "model")
+        if method == "extractive":
+            text = extractive_summary(older, before, target, cap)
+        else:
+            text = model_summary(older, before, target, cap, instructions)
+        text, kept, wanted = completed(text, [before, *(turn.prompt for turn in older)], target, cap)
+        stands_for = target.meter.text(before) + sum(target.meter.turn(t.id, t.prompt, t.reply) for t in older)
+        then = target.meter.fixed(Fixed(self._session.system, summary_message(text))) + ledger.between(keep, scope.at)
+        problem = _summary_problem(text, kept, wanted)
+        if target.meter.text(text) >= stands_for or then > limit:
+            problem = problem or "it is no smaller than what it stands for, or leaves no room"
+        if problem:
+            return Change(f"Summary dropped: {problem}. Everything is as it was", changed=False)
+        covers = scope.covers | {turn.id for turn in older}
+        summary = Summary(text, frozenset(covers), method)
+        count = "the oldest turn" if len(older) == 1 else f"{len(older):,} older turns"
+        return self._apply(Summarized(summary, automatic), f"Summarised {count}")
+
+    def clear(self) -> Change:
+        """Begin anew; system prompt, model and settings stay."""
+        count = len(self._session.conversation.places)
+        if not count:
+            return Change("Nothing to clear", changed=False)
+        return self._apply(Cleared(), f"Cleared {turns_in_words(count)}")
+
+    def undo(self) -> Change:
+        """Take back the last action, whole."""
+        label = self._session.conversation.undo_label
+        return self._apply(Undone(), f"Undid the {label}") if label else Change("Nothing to undo", changed=False)
+
+    def redo(self) -> Change:
+        """Do again what was last taken back."""
+        label = self._session.conversation.redo_label
+        return self._apply(Redone(), f"Redid the {label}") if label else Change("Nothing to redo", changed=False)
+
+    def pin(self, numbers: Sequence[int], *, on: bool) -> Change:
+        """Keep these turns in every view, or no longer."""
+        places = [place.id for place in self._places(numbers) if place.pinned != on]
+        return self._mark(Pinned(tuple(places), on), numbers, "pinned" if on else "unpinned")
+
+    def exclude(self, numbers: Sequence[int], *, on: bool) -> Change:
+        """Leave these turns out of every view, or no longer."""
+        places = [place.id for place in self._places(numbers) if place.excluded != on]
+        return self._mark(Excluded(tuple(places), on), numbers, "excluded" if on else "included")
+
+    def include_all(self) -> Change:
+        """Bring back all that was trimmed, cut or excluded."""
+        past = self._session.conversation
+        excluded = any(place.excluded for place in past.places)
+        if not past.trimmed_to and not excluded and not self._session.info().left_out:
+            return Change("Nothing to include: no turn is left out", changed=False)
+        return self._apply(IncludedAll(), "Included all turns")
+
+    def set_system(self, text: str) -> Change:
+        """Set the system prompt from here on; empty takes it away."""
+        if checked(text) == self._session.system:
+            return Change("The system prompt is that already", changed=False)
+        return self._apply(SystemSet(text), "System prompt set" if text else "System prompt taken away")
+
+    def add_messages(self, messages: Iterable[Mapping[str, str]]) -> Change:
+        """Take in a conversation in OpenAI's form, a turn for each prompt with its reply."""
+        system, turns = _read_messages(messages)
+        if system is None and not turns:
+            return Change("Nothing to add: there are no messages", changed=False)
+        return self._apply(Added(tuple(turns), system), f"Added {turns_in_words(len(turns))}")
+
+    def _mark(self, event: Pinned | Excluded, numbers: Sequence[int], done: str) -> Change:
+        named = ", ".join(map(str, numbers))
+        if not event.places:
+            return Change(f"Nothing to do: turn {named} is {done} already", changed=False)
+        return self._apply(event, f"{done.capitalize()} turn {named}")
+
+    def _places(self, numbers: Sequence[int]) -> list[Place]:
+        places = self._session.conversation.places
+        if not numbers:
+            raise InvalidRequestError("Which turn? Give its number.")
+        for number in numbers:
+            if not 1 <= number <= len(places):
+                there = f"there are 1 to {len(places)}" if places else "there are none yet"
+                raise InvalidRequestError(f"There is no turn {number}: {there}.")
+        return [places[number - 1] for number in numbers]
+
+    def _apply(self, event: Event, text: str) -> Change:
+        before = self._used()
+        with uninterrupted():
+            self._session.conversation.append(event)
+        return Change(text, True, before, self._used())
+
+    def _used(self) -> int:
+        try:
+            return self._session.info().used
+        except ChatError:  # an action needs no model
+            return 0
+
+
+def turns_in_words(count: int) -> str:
+    """So many turns."""
+    return "1 turn" if count == 1 else f"{count:,} turns"
+
+
+def _summary_problem(text: str, kept: int, wanted: int) -> str | None:
+    """Why a summary cannot stand for what was said, or ``None``."""
+    if not text.strip():
+        return "it is empty"
+    return None if keeps_enough(kept, wanted) else f"it kept {kept} of {wanted} numbers and names"
+
+
+def _read_messages(messages: Iterable[Mapping[str, str]]) -> tuple[str | None, list[Turn]]:
+    """The system prompt and the turns of an OpenAI-style list."""
+    joined: list[tuple[str, str]] = []
+    for message in messages:
+        if not isinstance(message, Mapping):
+            raise InvalidRequestError(f"{type(message).__name__} is no message: a role and its text.")
+        role, text = message.get("role"), message.get("content")
+        if role not in ("system", "user", "assistant") or not isinstance(text, str):
+            raise InvalidRequestError(f"{role!r} with {type(text).__name__} is no message: a role and its text.")
+        if joined and joined[-1][0] == role:
+            joined[-1] = (role, f"{joined[-1][1]}\n\n{checked(text)}")
+        else:
+            joined.append((role, checked(text)))
+    system = joined.pop(0)[1] if joined and joined[0][0] == "system" else None
+    turns = []
+    while joined:
+        role, prompt = joined.pop(0)
+        if role != "user":
+            raise InvalidRequestError(f"A turn begins with a user's message, not with one of role {role!r}.")
+        reply = joined.pop(0)[1] if joined and joined[0][0] == "assistant" else ""
+        turns.append(Turn(prompt, reply, ""))
+    return system, turns

@@ -1,0 +1,185 @@
+"""One turn: sent, recovered after a refusal, recorded whole or flagged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import Any, Literal
+
+from . import receipts
+from .actions import Actions
+from .context.overflow import Overflow
+from .conversation import Said, Turn, new_id
+from .errors import ChatError, ChatInterrupted, ContextOverflowError, ProviderError
+from .fitting import Attempt, overflow_error
+from .interrupts import uninterrupted
+from .models import Target
+from .providers import Reply
+from .session import Session
+
+RETRIES = 2
+SUMMARY_FAILURES = 2
+OnPiece = Callable[[str], object] | None
+
+
+class Sender:
+    """Sends turns of a session and records them."""
+
+    def __init__(self, session: Session, actions: Actions) -> None:
+        self._session, self._actions = session, actions
+        self._warned: set[str] = set()
+        self._summary_failures = 0  # of those nobody asked for, in a row
+
+    def begin_anew(self) -> None:
+        """Try again what had failed: the conversation or its model is another."""
+        self._summary_failures = 0
+
+    def send(self, said: Said, options: Mapping[str, Any], on_piece: OnPiece, *, record: bool) -> Reply:
+        """Ask, and keep what was said. Raises a ChatError, or ChatInterrupted."""
+        target, system = self._session.target(options, ask=True), self._session.system_for(options)
+        attempt = self._session.attempt(said, target, system, record=record)
+        notes = self._warnings(target)
+        if attempt.left_out and target.settings.compact_at < 1 and self._summarizes(attempt, record=record):
+            notes += self._summarize("before")
+            attempt = self._session.attempt(said, target, system, record=record)
+        attempt, reply = self._exchange(said, attempt, on_piece, record=record)
+        if reply.stop_reason == "cut":
+            kept = "What came is kept, marked as cut." if reply.text else "No text had come; nothing was recorded."
+            raise ProviderError(f"The reply broke off. {kept}")
+        notes += (*reply.receipts, *receipts.rerun(attempt))
+        if attempt.left_out and target.settings.compact_at == 1 and self._summarizes(attempt, record=record):
+            notes += self._summarize("after")
+        return replace(reply, receipts=notes)
+
+    def _exchange(self, said: Said, attempt: Attempt, on_piece: OnPiece, *, record: bool) -> tuple[Attempt, Reply]:
+        """Send and record: whole, or what came of it with a flag."""
+        pieces: list[str] = []
+        done = False
+        try:
+            attempt, reply = self._answer(attempt, pieces, on_piece)
+            with uninterrupted():
+                reply = self._record(said, attempt, reply, record=record)
+                done = True
+        except KeyboardInterrupt:
+            with uninterrupted():
+                if not done:
+                    self._record_partial(said, attempt, pieces, "interrupted", record=record)
+            raise ChatInterrupted(stopped(pieces, record=record)) from None
+        except Exception:  # whatever it was, what came is kept
+            self._record_partial(said, attempt, pieces, "cut", record=record)
+            raise
+        return attempt, reply
+
+    def _answer(self, attempt: Attempt, pieces: list[str], on_piece: OnPiece) -> tuple[Attempt, Reply]:
+        """Send, and after a refusal send less: at most twice, never once text was shown."""
+        notes = receipts.fitted(attempt)
+        first: tuple[Attempt, Overflow] | None = None
+        for retry in range(RETRIES + 1):
+            try:
+                reply = self._stream(attempt, pieces, on_piece)
+                if first is not None:
+                    notes = (*notes, receipts.recovered(*first, attempt))
+                return attempt, replace(reply, receipts=notes)
+            except ContextOverflowError as error:
+                overflow = error.overflow or Overflow()
+                first = first or (attempt, overflow)
+                stop = attempt.target.settings.on_overflow == "stop"
+                if pieces or stop or retry == RETRIES:
+                    self._session.models.refused(attempt.target.provider, overflow)
+                    attempt = replace(attempt, target=self._session.models.target(attempt.target.settings, ask=False))
+                    raise overflow_error(attempt, overflow, kept=bool(pieces)) from None
+                attempt = self._session.fitter.smaller(attempt, overflow)
+        raise AssertionError("the last retry returns or raises")
+
+    def _stream(self, attempt: Attempt, pieces: list[str], on_piece: OnPiece) -> Reply:
+        with closing(attempt.target.provider.stream(attempt.request)) as stream:
+            for item in stream:
+                if isinstance(item, Reply):
+                    return _judged(item, attempt)
+                pieces.append(item)
+                if on_piece is not None:
+                    on_piece(item)
+        raise ProviderError("The provider sent no reply.")
+
+    def _warnings(self, target: Target) -> tuple[str, ...]:
+        """What the user should know of the window, each once."""
+        lines = [f"{problem}; the other tables are used." for problem in self._session.models.problems]
+        if target.window.source == "assumed":
+            lines.append(receipts.assumed(target.settings.model, target.window))
+        new = tuple(line for line in lines if line not in self._warned)
+        self._warned.update(new)
+        return new
+
+    def _summarizes(self, attempt: Attempt, *, record: bool) -> bool:
+        """Whether turns that this request leaves out are summarised for good: not for one cell's model."""
+        settings, usual = attempt.target.settings, self._session.settings
+        same = (settings.model, settings.window) == (usual.model, usual.window)
+        end = attempt.scope.at in (len(attempt.past.places), len(self._session.conversation.places) - 1)
+        return settings.on_overflow == "summarise" and same and end and record
+
+    def _summarize(self, when: Literal["before", "after"]) -> tuple[str, ...]:
+        """Summarise without being asked, as a part of the turn; what goes wrong is only said."""
+        if self._summary_failures >= SUMMARY_FAILURES:
+            return ("Two summaries failed, so the oldest turns are only left out.",)
+        try:
+            change = self._actions.summarize(None, None, automatic=when)
+        except ChatError as error:
+            self._summary_failures += 1
+            return (f"No summary was written: {error}",)
+        self._summary_failures = 0 if change.changed else self._summary_failures + 1
+        return (str(change),)
+
+    def _record(self, said: Said, attempt: Attempt, reply: Reply, *, record: bool) -> Reply:
+        """Keep a turn whole, with what its report tells of sizes."""
+        target, model = attempt.target, attempt.target.settings.model
+        if reply.stop_reason == "cut" and not reply.text:
+            return reply
+        turn = replace(
+            said.turn, reply=reply.text, model=model, stop_reason=reply.stop_reason, usage=reply.usage,
+            window=target.window.tokens, id=new_id(),
+        )  # fmt: skip
+        turn = replace(turn, start=_start_of(attempt, turn))
+        if reply.usage is not None:
+            target.meter.reported(attempt.sent, reply.text, reply.usage, turn_id=turn.id if record else None)
+        self._session.models.answered(target.provider, reply)
+        if record:
+            self._keep(replace(said, turn=turn), attempt, counted=reply.usage is not None)
+        return replace(reply, model=model)
+
+    def _keep(self, said: Said, attempt: Attempt, *, counted: bool) -> None:
+        session = self._session
+        session.conversation.append(said)
+        now = replace(attempt.scope, at=attempt.scope.at + 1)  # where that is the end, all of the view was counted
+        session.counted = session.key(attempt.target, now, attempt.cut.start) if counted else ()
+
+    def _record_partial(
+        self, said: Said, attempt: Attempt, pieces: Sequence[str], why: Literal["interrupted", "cut"], *, record: bool
+    ) -> None:  # fmt: skip
+        if pieces:
+            self._record(said, attempt, Reply("".join(pieces), None, why), record=record)
+
+
+def _judged(reply: Reply, attempt: Attempt) -> Reply:
+    """Servers say "length" too when it was the window that ended a reply."""
+    usage, asked = reply.usage, attempt.request.max_tokens
+    if reply.stop_reason != "max_tokens" or usage is None:
+        return reply
+    at_the_edge = usage.input_tokens + usage.output_tokens >= attempt.target.window.tokens - 1
+    if at_the_edge or (asked is not None and usage.output_tokens < asked):
+        return replace(reply, stop_reason="context_window")
+    return reply
+
+
+def _start_of(attempt: Attempt, turn: Turn) -> str | None:
+    """The place at which the view began; the turn's own where nothing else was in view."""
+    if attempt.cut.start == 0:
+        return None
+    return attempt.past.places[attempt.cut.start].id if attempt.cut.start < attempt.scope.at else turn.id
+
+
+def stopped(pieces: Sequence[str], *, record: bool) -> str:
+    """What an interrupt has left."""
+    if not pieces:
+        return "stopped before any text came; nothing was recorded."
+    return "the text so far is kept." if record else "the text so far is shown, not kept."
