@@ -7,6 +7,7 @@ python start.py --headless …    execute it and exit
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 from argparse import ArgumentParser
@@ -28,7 +29,8 @@ def main() -> int:
         parser.error(f"there is no notebook {options.notebook}")
     prepare("local", "lab")
     if not options.headless:
-        return run("jupyter", "lab", str(notebook))
+        root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []  # as in a container
+        return run("jupyter", "lab", *root, str(notebook))
     with tempfile.TemporaryDirectory() as folder:
         name = notebook.relative_to(ROOT) if notebook.is_relative_to(ROOT) else notebook
         print(f"Executing {name} …", flush=True)

