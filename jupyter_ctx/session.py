@@ -14,7 +14,7 @@ from .fitting import Attempt, Fitter
 from .models import Models, Target
 from .providers.shape import UNSENDABLE
 from .settings import Settings
-from .view import Part, Scope, State, View, in_view, scope_at, summary_is_old, turn_parts
+from .view import Part, Scope, State, View, scope_at, summary_is_old, turn_parts
 
 
 class Session:
@@ -77,7 +77,7 @@ class Session:
             self.settings.model,
             target.budget(fixed + pinned, fixed + pinned + turns, exact=exact),
             segments,
-            in_view=sum(map(len, in_view(self.conversation, scope, start))),
+            in_view=ledger.count(start, scope.at) + sum(map(scope.holds, self.conversation.pins)),
             left_out=ledger.count(0, start),
             will_leave=self._will_leave(target, scope, start),
             reported=usage.carried if usage else None,
