@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -65,13 +66,15 @@ class Fitter:
     def __init__(self, models: Models) -> None:
         self._models = models
         self._kept: tuple[tuple[object, ...], Ledger] = ((), Ledger())
+        self._lock = threading.Lock()  # the gauge may read from another thread
 
     def ledger(self, target: Target, past: Conversation, scope: Scope) -> Ledger:
         """The sizes of all turns; extended by what was appended, else made anew."""
         key = (id(past), past.revision, target.provider.tokenizer, target.meter.revision, scope.covers)
-        ledger = self._kept[1] if self._kept[0] == key else Ledger()
-        self._kept = (key, extend_ledger(ledger, past, scope, target.meter))
-        return self._kept[1]
+        with self._lock:
+            ledger = self._kept[1] if self._kept[0] == key else Ledger()
+            self._kept = (key, extend_ledger(ledger, past, scope, target.meter))
+            return self._kept[1]
 
     def start(self, target: Target, past: Conversation, scope: Scope) -> int:
         """Where the next view begins if nothing must go: where the last one did.

@@ -12,11 +12,13 @@ from types import FrameType
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Hold an interrupt back until the block has run; only the main thread ever gets one."""
-    if threading.current_thread() is not threading.main_thread():
+    handler = signal.getsignal(signal.SIGINT)
+    main = threading.current_thread() is threading.main_thread()
+    if not main or handler is None:  # None: it was not set by Python, and could not be set back
         yield
         return
     waiting: list[tuple[int, FrameType | None]] = []
-    handler = signal.signal(signal.SIGINT, lambda number, frame: waiting.append((number, frame)))
+    signal.signal(signal.SIGINT, lambda number, frame: waiting.append((number, frame)))
     try:
         yield
     finally:

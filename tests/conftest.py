@@ -9,10 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from jupyter_ctx import Chat
+
+# how long an example takes says nothing on a busy machine
+settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("calm")
 
 ALL = os.environ.get("JUPYTER_CTX_ALL") == "1"
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
