@@ -194,7 +194,7 @@ def history_table(chat: Chat) -> dict[str, str]:
         ending = (
             ""
             if reason == "stop"
-            else f"; reply ended at {reason}"
+            else f"; cut at {reason}"
             if reason == "max_tokens"
             else f"; {reason.replace('_', ' ')}"
         )

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from jupyter_ctx.display.markdown import bundle, plain_bundle, to_html, to_markdown, to_plain
+from jupyter_ctx.display.markdown import bundle, note_html, plain_bundle, to_html, to_markdown, to_plain
+from jupyter_ctx.display.tables import table_html
 
 ALLOWED = {
     "a", "blockquote", "br", "code", "del", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p",
@@ -95,6 +96,11 @@ def test_plain_text_obeys_no_escape() -> None:
 def test_maths_is_left_to_the_front_end_and_money_is_not_maths() -> None:
     assert "$x^2$" in to_html(r"so \(x^2\) it is")
     assert "$" not in to_html("from $5 to $10").replace("<span>$</span>", "")
+
+
+def test_money_in_a_table_or_a_line_of_ours_is_not_maths() -> None:
+    for drawn in (table_html(("price",), [("$5 or $10",)], ""), note_html("$5 or $10")):
+        assert "$" not in drawn.replace("<span>$</span>", "")
 
 
 def test_our_lines_stand_around_an_answer_in_every_form() -> None:

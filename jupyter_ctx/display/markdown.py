@@ -67,7 +67,12 @@ def plain_bundle(source: str, above: Sequence[str] = (), below: Sequence[str] = 
 
 def note_html(text: str) -> str:
     """One of our own lines; nothing in an answer can look like it."""
-    return f'<div class="jctx-note" style="{NOTE_STYLE}">{html.escape(to_plain(text))}</div>'
+    return f'<div class="jctx-note" style="{NOTE_STYLE}">{text_html(to_plain(text))}</div>'
+
+
+def text_html(text: str) -> str:
+    """Text on a page as it is: a lone dollar must not pair up with another in MathJax."""
+    return html.escape(text, quote=False).replace("$", "<span>$</span>")
 
 
 def _bracketed(note: str) -> str:
@@ -124,8 +129,7 @@ def _maths(mark: str, before: str = "", after: str = "") -> Any:
 
 
 def _text(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
-    """A lone dollar must not pair up with another in MathJax, which joins bare text only."""
-    return html.escape(tokens[i].content, quote=False).replace("$", "<span>$</span>")
+    return text_html(tokens[i].content)
 
 
 def _image(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ..context.budget import ContextInfo
 from .gauge import gauge_text
 from .gauge import turns as plural
-from .markdown import to_plain
+from .markdown import text_html, to_plain
 
 FIRST_WORDS = 60
 Row = Sequence[str]
@@ -56,7 +56,7 @@ def table_html(head: Row, rows: Sequence[Row], caption: str) -> str:
     """The same table for a page; every cell is escaped."""
     cells = "".join(f'<th style="text-align:left">{html.escape(name)}</th>' for name in head)
     body = "".join(
-        "<tr>" + "".join(f'<td style="text-align:{_side(cell)}">{html.escape(cell)}</td>' for cell in row) + "</tr>"
+        "<tr>" + "".join(f'<td style="text-align:{_side(cell)}">{text_html(cell)}</td>' for cell in row) + "</tr>"
         for row in rows
     )
     return (
