@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from . import receipts
+from . import receipts, words
 from .context.budget import TRIM_TO
 from .context.compaction import fit, keep_verbatim, summary_cap, summary_message
 from .context.tokens import Fixed
@@ -118,7 +118,7 @@ class Actions:
         count = len(self._session.conversation.places)
         if not count:
             return Change("Nothing to clear", changed=False)
-        return self._apply(Cleared(), f"Cleared {turns_in_words(count)}")
+        return self._apply(Cleared(), f"Cleared {words.turns(count)}")
 
     def undo(self) -> Change:
         """Take back the last action, whole."""
@@ -159,7 +159,7 @@ class Actions:
         system, turns = _read_messages(messages)
         if system is None and not turns:
             return Change("Nothing to add: there are no messages", changed=False)
-        return self._apply(Added(tuple(turns), system), f"Added {turns_in_words(len(turns))}")
+        return self._apply(Added(tuple(turns), system), f"Added {words.turns(len(turns))}")
 
     def _mark(self, event: Pinned | Excluded, numbers: Sequence[int], done: str) -> Change:
         named = ", ".join(map(str, numbers))
@@ -188,11 +188,6 @@ class Actions:
             return self._session.info().used
         except ChatError:  # an action needs no model
             return 0
-
-
-def turns_in_words(count: int) -> str:
-    """So many turns."""
-    return "1 turn" if count == 1 else f"{count:,} turns"
 
 
 def _summary_problem(text: str, kept: int, wanted: int) -> str | None:

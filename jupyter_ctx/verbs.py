@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from IPython.core.error import UsageError
 from IPython.display import display
 
+from . import words as words_of
 from .chat import Chat
 from .display.gauge import gauge_line
 from .display.tables import first_words, status_text, table, table_text
@@ -205,8 +206,7 @@ def history_table(chat: Chat) -> dict[str, str]:
         )
     cleared = len(chat.conversation.cleared)
     before = f" ({cleared:,} before the last clear)" if cleared else ""
-    count = "1 turn" if len(rows) == 1 else f"{len(rows):,} turns"
-    caption = f"{count}{before}" if rows else f"No turns yet{before}."
+    caption = f"{words_of.turns(len(rows))}{before}" if rows else f"No turns yet{before}."
     return table(("turn", "prompt", "reply", "tokens", "state"), rows, caption)
 
 

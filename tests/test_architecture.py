@@ -11,7 +11,7 @@ import jupyter_ctx
 
 PACKAGE = Path(jupyter_ctx.__file__).parent
 LAYERS = [  # imports go from a later row to an earlier one, or within a room
-    {"errors", "interrupts", "queue", "context.usage"},
+    {"errors", "interrupts", "queue", "words", "context.usage"},
     {"context.builtin_windows", "context.windows", "context.tokens", "context.budget", "context.overflow"},
     {"context.compaction", "conversation", "template", "settings", "frontend"},
     {"modelfiles", "providers.shape", "providers.openai", "providers.local", "providers"},
@@ -66,7 +66,7 @@ def test_context_knows_nothing_of_the_rest() -> None:
 def test_display_knows_no_provider() -> None:
     for name, tree in modules().items():
         if name.startswith("display."):
-            allowed = ("display", "context", "conversation", "errors")
+            allowed = ("display", "context", "conversation", "errors", "words")
             assert all(other.startswith(allowed) for other in imported(name, tree)), name
 
 

@@ -6,6 +6,7 @@ import html
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from .. import words
 from ..context.budget import ContextInfo
 from ..errors import ChatError
 from .markdown import to_plain
@@ -36,16 +37,11 @@ def short(tokens: int) -> str:
     return f"{thousands / 1_000:.2f}M"
 
 
-def turns(count: int) -> str:
-    """So many turns, in words."""
-    return "1 turn" if count == 1 else f"{count:,} turns"
-
-
 def gauge_line(info: ContextInfo) -> str:
     """The one line: figures, state in a word, model, window and who says so."""
     about = "" if info.exact or not info.used else "~"
     word = "" if info.state == "ok" else f" {info.state}"
-    word += f": the next send leaves out {turns(info.will_leave)}" if info.will_leave else ""
+    word += f": the next send leaves out {words.turns(info.will_leave)}" if info.will_leave else ""
     guess = "~" if info.source == "assumed" else ""
     figures = f"{about}{short(info.used)} / {short(info.limit)} ({guess}{info.fill * 100:.0f} %){word}"
     window = info.budget.window

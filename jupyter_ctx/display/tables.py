@@ -5,9 +5,9 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
+from .. import words
 from ..context.budget import ContextInfo
 from .gauge import gauge_text
-from .gauge import turns as plural
 from .markdown import text_html, to_plain
 
 FIRST_WORDS = 60
@@ -23,7 +23,9 @@ def status_text(info: ContextInfo, turns: int) -> str:
     reported = "nothing reported yet" if info.reported is None else f"last report {info.reported:,} in and out"
     cached = f", {info.cached:,} of them from the cache" if info.cached else ""
     share = f" ({budget.share:.0%} of it)" if budget.share < 1 else ""
-    left_over = f"the next send leaves out {plural(info.will_leave)}" if info.will_leave else "left for the next prompt"
+    left_over = (
+        f"the next send leaves out {words.turns(info.will_leave)}" if info.will_leave else "left for the next prompt"
+    )
     rows = [
         ("window", f"{window.tokens:,}", window.origin + input_cap),
         ("− reserve", f"{budget.reserve:,}", "kept free for the reply"),
@@ -36,7 +38,7 @@ def status_text(info: ContextInfo, turns: int) -> str:
     ]  # fmt: skip
     lines = [f"{name:<12}{figure:>10}  {note}" for name, figure, note in rows]
     left = f", {info.left_out:,} left out" if info.left_out else ""
-    said = f"{plural(turns)}: {info.in_view:,} in view{left}"
+    said = f"{words.turns(turns)}: {info.in_view:,} in view{left}"
     return to_plain("\n".join([gauge_text(info), *lines, said]))
 
 
