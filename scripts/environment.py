@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -28,7 +29,11 @@ def prepare(*extras: str) -> None:
         sys.exit(f"jupyter_ctx needs Python {'.'.join(map(str, OLDEST))} or newer; this is {sys.version.split()[0]}.")
     if not python().exists():
         print("Making .venv …", flush=True)
-        venv.create(FOLDER, with_pip=True)
+        try:
+            venv.create(FOLDER, with_pip=True)
+        except (subprocess.CalledProcessError, ImportError):
+            shutil.rmtree(FOLDER, ignore_errors=True)
+            sys.exit("This Python makes no virtual environments: on Debian and Ubuntu, apt install python3-venv.")
     wanted = (ROOT / "pyproject.toml").read_text("utf-8") + MODEL
     stamp = FOLDER / f"installed-{'-'.join(extras)}"
     if stamp.exists() and stamp.read_text("utf-8") == wanted:
