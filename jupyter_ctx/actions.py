@@ -8,7 +8,7 @@ from typing import Literal
 
 from . import receipts, words
 from .context.budget import TRIM_TO
-from .context.compaction import fit, keep_verbatim, summary_cap, summary_message
+from .context.compaction import keep_verbatim, summary_cap, summary_message
 from .context.tokens import Fixed
 from .conversation import (
     Added,
@@ -69,7 +69,7 @@ class Actions:
         elif budget.fixed + ledger.pinned(end) + ledger.between(start, end) <= goal:
             return Change("Nothing to trim: the view is within 60 % of the limit", changed=False)
         else:
-            cut = fit(ledger, budget, 0.0, start=start, end=end, goal=goal).start
+            cut = self._session.fitter.cut(target, self._session.conversation, scope, start, goal=goal).start
         gone = ledger.count(start, cut)
         if not gone:
             return Change("Nothing to trim: only the newest turns are in view", changed=False)

@@ -92,6 +92,24 @@ class Fitter:
                 return scope.floor
         return start
 
+    def cut(
+        self,
+        target: Target,
+        past: Conversation,
+        scope: Scope,
+        start: int,
+        *,
+        asked: float = 0.0,
+        goal: float | None = None,
+    ) -> Cut:
+        """Where a view that begins at ``start`` must begin for a prompt of ``asked`` tokens, by the settings."""
+        settings, fixed = target.settings, target.meter.fixed(scope.fixed)
+        return fit(
+            self.ledger(target, past, scope), target.budget(fixed), asked, start=start, end=scope.at, goal=goal,
+            guessed=0.0 if target.meter.counted(scope.fixed) else fixed,
+            share=settings.compact_at, min_turns=settings.min_turns, max_turns=settings.max_turns,
+        )  # fmt: skip
+
     def attempt(self, prompt: str, target: Target, past: Conversation, at: int, system: str) -> Attempt:
         """The request for a prompt at a position. Raises ContextOverflowError where it cannot fit."""
         scope = scope_at(past, at, system)
@@ -129,15 +147,10 @@ class Fitter:
     def _plan(
         self, prompt: str, target: Target, past: Conversation, scope: Scope, first: int, start: int, goal: float | None
     ) -> Attempt:  # fmt: skip
-        settings, ledger = target.settings, self.ledger(target, past, scope)
-        asked, fixed = target.meter.text(prompt), target.meter.fixed(scope.fixed)
-        guessed = 0.0 if target.meter.counted(scope.fixed) else fixed
-        cut = fit(
-            ledger, target.budget(fixed), asked, start=start, end=scope.at, goal=goal,
-            share=settings.compact_at, min_turns=settings.min_turns, max_turns=settings.max_turns, guessed=guessed,
-        )  # fmt: skip
-        request = Request(to_messages(past, scope, cut.start, prompt), target.max_tokens, settings.temperature)
-        gone = ledger.count(first, cut.start)
+        asked = target.meter.text(prompt)
+        cut = self.cut(target, past, scope, start, asked=asked, goal=goal)
+        request = Request(to_messages(past, scope, cut.start, prompt), target.max_tokens, target.settings.temperature)
+        gone = self.ledger(target, past, scope).count(first, cut.start)
         attempt = Attempt(target, past, scope, cut, first, prompt, asked, request, gone)
         if not cut.fits:
             raise overflow_error(attempt)

@@ -19,7 +19,7 @@ from IPython.display import display
 from . import verbs
 from .chat import Chat
 from .completion import chat_matcher, is_ours
-from .display.gauge import GaugePanel, gauge_static, gauge_text
+from .display.gauge import GaugePanel, gauge_forms, gauge_text
 from .display.markdown import bundle
 from .display.stream import AnswerView, NotebookView, TerminalView
 from .errors import ChatError, ChatInterrupted, InvalidRequestError
@@ -159,7 +159,7 @@ class ChatMagic:
         if kind == "terminal":
             print(gauge_text(self.talk.info()))
         elif kind == "headless":
-            display(self.panel_forms(), raw=True)
+            display(gauge_forms(self.talk.info()), raw=True)
         else:
             display(self.panel().widget)
 
@@ -173,11 +173,6 @@ class ChatMagic:
             self._panel = GaugePanel(chat.info, actions)
             chat.listeners.append(self._panel.update)
         return self._panel
-
-    def panel_forms(self) -> dict[str, str]:
-        """The gauge where no widget can be."""
-        info = self.talk.info()
-        return {"text/html": gauge_static(info), "text/plain": gauge_text(info)}
 
     def ask_key(self, owner: str) -> None:
         """Ask for a key without showing it, and keep it in memory."""

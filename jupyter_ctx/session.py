@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from .context.budget import ContextInfo, Segment
-from .context.compaction import fit
 from .context.tokens import Fixed
 from .conversation import Conversation, Said
 from .errors import InvalidRequestError
@@ -88,10 +87,8 @@ class Session:
 
     def _will_leave(self, target: Target, scope: Scope, start: int) -> int:
         """How many turns the next send leaves out by itself."""
-        ledger = self.fitter.ledger(target, self.conversation, scope)
-        budget = target.budget(target.meter.fixed(scope.fixed))
-        cut = fit(ledger, budget, 0.0, start=start, end=scope.at, share=target.settings.compact_at)
-        return ledger.count(start, cut.start)
+        cut = self.fitter.cut(target, self.conversation, scope, start)
+        return self.fitter.ledger(target, self.conversation, scope).count(start, cut.start)
 
     def history(self) -> tuple[Part, ...]:
         """Both messages of every turn since the last clear, and what becomes of them in the next request."""

@@ -13,6 +13,7 @@ from IPython.display import display
 
 from . import words as words_of
 from .chat import Chat
+from .conversation import StopReason
 from .display.gauge import gauge_line
 from .display.tables import first_words, status_text, table, table_text
 from .models import key_owner
@@ -73,7 +74,8 @@ def _preview(magic: ChatMagic, words: list[str], options: Namespace, cell: str |
         options.preview = True
         magic.ask(options, cell)
     else:
-        display(preview_table(magic.talk.preview()), raw=True)
+        given = {name: getattr(options, name) for name in OF_A_REQUEST}
+        display(preview_table(magic.talk.preview(**given)), raw=True)
 
 
 def _marks(name: str, *, all_too: bool = False) -> Run:
@@ -167,7 +169,7 @@ VERBS: dict[str, Verb] = {
     "unpin": Verb(_marks("unpin"), "unpin N …", "no longer"),
     "exclude": Verb(_marks("exclude"), "exclude N …", "leave these turns out of every request"),
     "include": Verb(_marks("include", all_too=True), "include N … | all", "bring them back; all: whatever is left out"),
-    "trim": Verb(_trim, "trim [N]", "leave out the oldest turns, down to 60 % or to the newest N"),
+    "trim": Verb(_trim, "trim [N]", "leave out the oldest turns, to about 60 % or to the newest N"),
     "summarise": Verb(_summarise, "summarise", "send the older turns as a summary", takes_text=True),
     "summarize": Verb(_summarise, "", "", takes_text=True),
     "clear": Verb(_does("clear"), "clear", "begin anew; system prompt, model and settings stay"),
@@ -187,18 +189,21 @@ def unknown(name: str) -> str:
     return f"{name!r} is no verb of %chat: {hint}%chat help lists them. A prompt goes below %%chat, not on its line."
 
 
+ENDINGS: dict[StopReason, str] = {
+    "stop": "",
+    "max_tokens": "; cut at max_tokens",
+    "context_window": "; cut at the window",
+    "refusal": "; refused",
+    "interrupted": "; interrupted",
+    "cut": "; cut off",
+}
+
+
 def history_table(chat: Chat) -> dict[str, str]:
     """Every turn since the last clear, and what becomes of it in the next request."""
     parts, places, rows = chat.history(), chat.conversation.places, []
     for place, asked, said in zip(places, parts[::2], parts[1::2], strict=True):
-        reason = place.turn.stop_reason
-        ending = (
-            ""
-            if reason == "stop"
-            else f"; cut at {reason}"
-            if reason == "max_tokens"
-            else f"; {reason.replace('_', ' ')}"
-        )
+        ending = ENDINGS[place.turn.stop_reason]
         runs = f", run {len(place.versions)} times" if len(place.versions) > 1 else ""
         tokens = f"{asked.tokens + said.tokens:,}"
         rows.append(

@@ -54,6 +54,11 @@ def gauge_text(info: ContextInfo) -> str:
     return f"Context [{'#' * filled}{'.' * (TEXT_WIDTH - filled)}] {gauge_line(info)}"
 
 
+def gauge_forms(info: ContextInfo) -> dict[str, str]:
+    """The twins for a saved notebook and for terminals."""
+    return {"text/html": gauge_static(info), "text/plain": gauge_text(info)}
+
+
 def _shares(info: ContextInfo) -> tuple[float, float]:
     """Where the fill and the limit's mark stand, in percent of a bar of limit + reserve."""
     length = max(1, info.limit + info.budget.reserve)
@@ -144,9 +149,8 @@ class GaugePanel:
             self._pressed = False
 
     def forms(self) -> dict[str, str]:
-        """The twins for a saved notebook and for terminals."""
-        info = self._read()
-        return {"text/html": gauge_static(info), "text/plain": gauge_text(info)}
+        """The twins of what is drawn now."""
+        return gauge_forms(self._read())
 
     def _parts(self) -> tuple[Any, Any, dict[str, Any]]:
         bar, row, status = self.widget.children
