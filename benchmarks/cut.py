@@ -1,72 +1,207 @@
 """Finding where a view begins, for one turn, in conversations of 100 to 100,000 messages.
 
-LangChain's trim_messages counts the messages each time (here with its approximate counter,
-the fast one); we keep running sums from turn to turn and look the cut up. Both are asked
-for the newest messages that fit in half of the conversation.
+The others count the messages anew each time, with the fastest counter that each offers; we
+keep running sums from turn to turn and look the cut up. All are asked for the newest messages
+that fit in half of the conversation. What is slower than quadratic patience allows is left
+out of the longer rows. Memory: the peak of one call, and what we keep a message.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import logging
+import os
 import statistics
 import time
+import tracemalloc
 from collections.abc import Callable
+from importlib.metadata import version
 from typing import Any
 
 from jupyter_ctx.context.budget import Budget
 from jupyter_ctx.context.compaction import fit
-from jupyter_ctx.context.tokens import Ledger, estimate_tokens
+from jupyter_ctx.context.ledger import Ledger
+from jupyter_ctx.context.tokens import estimate_tokens
 from jupyter_ctx.context.windows import ContextWindow
+from jupyter_ctx.conversation import Added, Conversation, Message, Turn
+from jupyter_ctx.view import scope_at, to_messages
 
 SIZES = (100, 1_000, 10_000, 100_000)
 TEXT = "The quick brown fox jumps over the lazy dog and goes on to the next page. " * 4
 RUNS = 7
+PATIENCE = 20.0  # seconds for one call; the next size, ten times as long, is not tried above a tenth of it
+Work = Callable[[], Any]
 
 
-def median_ms(work: Callable[[], Any], repeat: int) -> float:
+def median_ms(work: Work, repeat: int, runs: int = RUNS) -> float:
     """The median of some runs, each of so many calls, in milliseconds a call."""
-    runs = []
-    for _ in range(RUNS):
+    times = []
+    for _ in range(runs):
         begun = time.perf_counter()
         for _ in range(repeat):
             work()
-        runs.append((time.perf_counter() - begun) / repeat * 1_000)
-    return statistics.median(runs)
+        times.append((time.perf_counter() - begun) / repeat * 1_000)
+    return statistics.median(times)
 
 
-def ours(messages: int, share: float) -> float:
-    """Our cut, with sums that are kept between turns."""
-    ledger = Ledger()
+def peak_kb(work: Work) -> float:
+    """The most memory that one call takes, in kB."""
+    tracemalloc.start()
+    work()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / 1_000
+
+
+def ledger(messages: int) -> Ledger:
+    """Our sums of a conversation, a pin in every 50 turns."""
+    sums = Ledger()
     for number in range(messages // 2):
-        ledger.append(2 * estimate_tokens(TEXT), pinned=number % 50 == 7)
-    total = ledger.between(0, len(ledger)) + ledger.pinned(len(ledger))
+        sums.append(2 * estimate_tokens(TEXT), pinned=number % 50 == 7)
+    return sums
+
+
+def ours(messages: int, share: float) -> Work:
+    """Our cut, with sums that are kept between turns."""
+    sums = ledger(messages)
+    total = sums.between(0, len(sums)) + sums.pinned(len(sums))
     budget = Budget(ContextWindow(int(total * share)), 0)
-    return median_ms(lambda: fit(ledger, budget, 20.0, start=0, end=len(ledger)), 200)
+    return lambda: fit(sums, budget, 20.0, start=0, end=len(sums))
 
 
-def langchain(messages: int) -> float:
-    """LangChain's trimmer on the same texts."""
+def append_us(messages: int) -> float:
+    """One more turn in a long conversation, in microseconds."""
+    sums = ledger(messages)
+    return 1_000 * median_ms(lambda: sums.append(80.0), 200)
+
+
+def request_us(messages: int) -> float:
+    """The messages of a request that sends half of a conversation, in microseconds for each that is sent."""
+    past = Conversation()
+    past.append(Added(tuple(Turn(TEXT, TEXT, "") for _ in range(messages // 2)), None))
+    scope, start = scope_at(past, len(past.places), "Be brief."), len(past.places) // 2
+    milliseconds = median_ms(lambda: to_messages(past, scope, start, Message("user", TEXT)), 1)
+    return 1_000 * milliseconds / (messages // 2)
+
+
+def plain(messages: int) -> list[dict[str, str]]:
+    """A conversation in OpenAI's form."""
+    return [{"role": "user" if number % 2 == 0 else "assistant", "content": TEXT} for number in range(messages)]
+
+
+def langchain(messages: int) -> Work:
+    """trim_messages with the approximate counter."""
     from langchain_core.messages import AIMessage, HumanMessage
-    from langchain_core.messages.utils import count_tokens_approximately, trim_messages
+    from langchain_core.messages.utils import count_tokens_approximately as count
+    from langchain_core.messages.utils import trim_messages
 
     history = [(HumanMessage if number % 2 == 0 else AIMessage)(TEXT) for number in range(messages)]
-    half = count_tokens_approximately(history) // 2
-    count = count_tokens_approximately
-    return median_ms(lambda: trim_messages(history, max_tokens=half, token_counter=count, start_on="human"), 1)
+    half = count(history) // 2
+    return lambda: trim_messages(history, max_tokens=half, token_counter=count, start_on="human")
+
+
+def litellm(messages: int) -> Work:
+    """trim_messages, which counts with tiktoken."""
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    logging.disable(logging.WARNING)
+    from litellm.utils import token_counter, trim_messages
+
+    history: Any = plain(messages)
+    half = messages * token_counter(messages=history[:10]) // 20
+    return lambda: trim_messages(history, max_tokens=half, trim_ratio=1.0)
+
+
+def llama_index(messages: int) -> Work:
+    """ChatMemoryBuffer, with a counter as fast as can be."""
+    from llama_index.core.llms import ChatMessage
+    from llama_index.core.memory import ChatMemoryBuffer
+
+    history = [ChatMessage(**said) for said in plain(messages)]
+    half = messages * len(TEXT) // 8
+    memory = ChatMemoryBuffer.from_defaults(history, token_limit=half, tokenizer_fn=lambda text: range(len(text) // 4))
+    return memory.get
+
+
+def convopack(messages: int) -> Work:
+    """Recency with its approximate tokenizer."""
+    import convopack as peer
+
+    history = [peer.Message(role=said["role"], content=[peer.TextBlock(said["content"])]) for said in plain(messages)]
+    total = sum(peer.get_tokenizer("approx").count_message(message) for message in history)
+    packer = peer.Packer(budget=total // 2, tokenizer="approx", strategy=peer.Recency())
+    return lambda: packer.pack(history)
+
+
+def agentfit(messages: int) -> Work:
+    """Drop-oldest of agentfit-py."""
+    from agentfit import fit as fit_messages
+
+    history = plain(messages)
+    return lambda: fit_messages(history, max_tokens=messages * len(TEXT) // 8, strategy="drop-oldest")
+
+
+def contexttrim(messages: int) -> Work:
+    """RecencyDrop."""
+    from contexttrim import ContextManager
+    from contexttrim.strategies import RecencyDrop
+
+    manager = ContextManager(token_budget=messages * len(TEXT) // 8, strategy=RecencyDrop())
+    for said in plain(messages):
+        manager.add(said)
+    return manager.fit
+
+
+PEERS: dict[str, tuple[str, str, Callable[[int], Work]]] = {
+    "LangChain": ("langchain_core", "langchain-core", langchain),
+    "litellm": ("litellm", "litellm", litellm),
+    "LlamaIndex": ("llama_index.core", "llama-index-core", llama_index),
+    "convopack": ("convopack", "convopack", convopack),
+    "agentfit": ("agentfit", "agentfit-py", agentfit),
+    "contexttrim": ("contexttrim", "contexttrim", contexttrim),
+}
+
+
+def there(module: str) -> bool:
+    """Whether a package is installed."""
+    return importlib.util.find_spec(module.partition(".")[0]) is not None
 
 
 def main() -> None:
-    """Print the table."""
-    peer = importlib.util.find_spec("langchain_core") is not None
+    """Print the tables."""
     print(f"ms for one turn, medians of {RUNS}; a pin in every 50 turns; budget as a share of the whole")
-    print(f"{'messages':>9}{'ours 1 %':>10}{'50 %':>8}{'99 %':>8}" + ("  LangChain 50 %     ratio" if peer else ""))
+    print(
+        f"{'messages':>9}{'1 %':>9}{'50 %':>9}{'99 %':>9}{'append, µs':>12}{'peak kB':>9}{'kept B/message':>16}"
+        f"{'request, µs/message':>21}"
+    )
+    half: dict[int, float] = {}
     for messages in SIZES:
-        times = [ours(messages, share) for share in (0.01, 0.5, 0.99)]
-        row = f"{messages:>9,}{times[0]:>10.4f}{times[1]:>8.4f}{times[2]:>8.4f}"
-        if peer:
-            theirs = langchain(messages)
-            row += f"{theirs:>16.2f}{theirs / times[1]:>10,.0f}"
-        print(row)
+        works = [ours(messages, share) for share in (0.01, 0.5, 0.99)]
+        times = [median_ms(work, 200) for work in works]
+        half[messages] = times[1]
+        tracemalloc.start()
+        kept = ledger(messages)
+        size = tracemalloc.get_traced_memory()[0] / messages
+        tracemalloc.stop()
+        del kept
+        row = "".join(f"{figure:>9.4f}" for figure in times)
+        print(
+            f"{messages:>9,}{row}{append_us(messages):>12.2f}{peak_kb(works[1]):>9.1f}{size:>16.0f}{request_us(messages):>21.2f}"
+        )
+    for name, (module, package, make) in PEERS.items():
+        if not there(module):
+            print(f"{name}: not installed")
+            continue
+        for messages in SIZES:
+            work = make(messages)
+            begun = time.perf_counter()
+            work()
+            once = time.perf_counter() - begun
+            milliseconds = once * 1_000 if once > PATIENCE / 10 else median_ms(work, 1)
+            peak = f"{peak_kb(work):,.0f} kB" if once < PATIENCE / 10 else "–"
+            ratio = milliseconds / half[messages]
+            print(f"{name} {version(package)}: {messages:>8,} {milliseconds:>10,.2f} ms {ratio:>10,.0f}× {peak:>12}")
+            if once > PATIENCE / 10:
+                break
 
 
 if __name__ == "__main__":

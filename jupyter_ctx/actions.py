@@ -8,7 +8,8 @@ from typing import Literal
 
 from . import receipts, words
 from .context.budget import TRIM_TO
-from .context.compaction import keep_verbatim, summary_cap, summary_message
+from .context.compaction import keep_verbatim, summary_cap
+from .context.summary import summary_message
 from .context.tokens import Fixed
 from .conversation import (
     Added,
@@ -28,8 +29,10 @@ from .conversation import (
 )
 from .errors import ChatError, InvalidRequestError
 from .interrupts import uninterrupted
+from .models import Target
 from .session import Session, checked
-from .summaries import completed, extractive_summary, keeps_enough, model_summary
+from .summaries import Older, completed, extractive_summary, keeps_enough, model_summary
+from .view import turn_tokens
 
 Method = Literal["extractive", "model"]
 
@@ -94,24 +97,39 @@ class Actions:
         if not older:
             return Change("Nothing to summarise: the newest turns stay as they are", changed=False)
         old = self._session.conversation.summary if scope.covers else None
-        before, cap = old.text if old else "", summary_cap(limit)
-        method = method or ("extractive" if self._session.settings.model.startswith("local/") else "model")
-        if method == "extractive":
-            text = extractive_summary(older, before, target, cap)
-        else:
-            text = model_summary(older, before, target, cap, instructions)
-        text, kept, wanted = completed(text, [before, *(turn.prompt for turn in older)], target, cap)
-        stands_for = target.meter.text(before) + sum(target.meter.turn(t.id, t.prompt, t.reply) for t in older)
+        material, cap = Older(tuple(older), old.text if old else ""), summary_cap(limit)
+        text, method, note = self._written(material, target, cap, instructions, method)
+        text, kept, wanted = completed(text, material, target, cap)
+        stands_for = target.meter.tokens(material.before) + sum(turn_tokens(turn, target.meter) for turn in older)
         then = target.meter.fixed(Fixed(self._session.system, summary_message(text))) + ledger.between(keep, scope.at)
         problem = _summary_problem(text, kept, wanted)
-        if target.meter.text(text) >= stands_for or then > limit:
+        if target.meter.tokens(text) >= stands_for or then > limit:
             problem = problem or "it is no smaller than what it stands for, or leaves no room"
         if problem:
             return Change(f"Summary dropped: {problem}. Everything is as it was", changed=False)
         covers = scope.covers | {turn.id for turn in older}
         summary = Summary(text, frozenset(covers), method)
         count = "the oldest turn" if len(older) == 1 else f"{len(older):,} older turns"
-        return self._apply(Summarized(summary, automatic), f"Summarised {count}")
+        return self._apply(Summarized(summary, automatic), f"Summarised {count}{note}")
+
+    def _written(
+        self, older: Older, target: Target, cap: int, instructions: str | None, method: Method | None
+    ) -> tuple[str, Method, str]:  # fmt: skip
+        """The text of a summary, how it was written, and what to say of that.
+
+        A model that fails is no reason to have no summary: the user's lines need none.
+        """
+        session, settings = self._session, self._session.settings
+        writer = settings.summary_model or settings.model
+        if (method or ("extractive" if writer.startswith("local/") else "model")) == "extractive":
+            return extractive_summary(older, target, cap), "extractive", ""
+        try:
+            by = session.target({"model": settings.summary_model}, ask=True)
+            text = model_summary(older, by, cap, instructions, lambda reply: session.billed(by, reply))
+        except ChatError as error:
+            lines = extractive_summary(older, target, cap)
+            return lines, "extractive", f" by your own lines, for {writer} wrote no summary: {error}"
+        return text, "model", ""
 
     def clear(self) -> Change:
         """Begin anew; system prompt, model and settings stay."""
@@ -132,12 +150,12 @@ class Actions:
 
     def pin(self, numbers: Sequence[int], *, on: bool) -> Change:
         """Keep these turns in every view, or no longer."""
-        places = [place.id for place in self._places(numbers) if place.pinned != on]
+        places = [place.id for place in self.places(numbers) if place.pinned != on]
         return self._mark(Pinned(tuple(places), on), numbers, "pinned" if on else "unpinned")
 
     def exclude(self, numbers: Sequence[int], *, on: bool) -> Change:
         """Leave these turns out of every view, or no longer."""
-        places = [place.id for place in self._places(numbers) if place.excluded != on]
+        places = [place.id for place in self.places(numbers) if place.excluded != on]
         return self._mark(Excluded(tuple(places), on), numbers, "excluded" if on else "included")
 
     def include_all(self) -> Change:
@@ -167,7 +185,8 @@ class Actions:
             return Change(f"Nothing to do: turn {named} is {done} already", changed=False)
         return self._apply(event, f"{done.capitalize()} turn {named}")
 
-    def _places(self, numbers: Sequence[int]) -> list[Place]:
+    def places(self, numbers: Sequence[int]) -> list[Place]:
+        """The places of these turns, by their numbers from 1."""
         places = self._session.conversation.places
         if not numbers:
             raise InvalidRequestError("Which turn? Give its number.")

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from .actions import Actions, Change, Method
+from .attachments import with_files
 from .context.budget import FULL, HALF, HIGH, ContextInfo
+from .context.windows import ContextWindow
 from .conversation import Conversation, Said, Turn
 from .errors import ChatError, ChatInterrupted, InvalidRequestError
+from .fences import code_of
 from .models import Models, key_owner
 from .providers import Reply
 from .queue import TurnQueue
 from .sending import Sender, stopped
 from .session import Session, checked
-from .settings import Settings, default_settings
+from .settings import DEFAULT_MODEL, Settings, default_settings
 from .view import Part, View
 
 OF_A_TARGET = {"model", "base_url", "window", "n_ctx", "max_tokens"}
 THRESHOLDS = (FULL, HIGH, HALF)
+LARGE_VALUES = 0.2  # of the limit, in one cell
 
 
 class Chat:
@@ -93,11 +100,30 @@ class Chat:
         append: bool = False,
         new: bool = False,
         record: bool = True,
+        attachments: Iterable[str | Path] = (),
         **options: Any,
     ) -> View:
         """What :meth:`send` would send with the same arguments, part by part, and what it would leave out."""
-        said = Said(Turn(checked(prompt), "", "", cell=cell, run=run), append, new)
+        prompt, files = with_files(prompt, attachments)
+        said = Said(Turn(checked(prompt), "", "", cell=cell, run=run, attachments=files), append, new)
         return self._session.view(said, options, record=record)
+
+    def code(self, number: int | None = None) -> str:
+        """The code in an answer: in that of turn ``number``, else in the last one that has any."""
+        turns = self.turns if number is None else (self.turn(number),)
+        found = next(filter(None, (code_of(turn.reply) for turn in reversed(turns))), "")
+        if not found:
+            raise InvalidRequestError(f"There is no code in {'any answer' if number is None else f'turn {number}'}.")
+        return found
+
+    def turn(self, number: int) -> Turn:
+        """A turn by its number, from 1."""
+        return self._actions.places((number,))[0].turn
+
+    def available(self, provider: str | None = None) -> tuple[tuple[str, ContextWindow], ...]:
+        """The models that a provider lists now, with their windows; without a name, the one in use."""
+        model = DEFAULT_MODEL if provider == "local" else f"{provider}/any"
+        return self.models.available(self.config if provider is None else self.config.changed({"model": model}))
 
     def threshold_notice(self) -> str | None:
         """One line where the conversation has passed a share of its limit for the first time."""
@@ -111,6 +137,25 @@ class Chat:
         remedy = " %chat summarise, trim or clear makes room." if new[0] >= HIGH else ""
         return f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens.{remedy}"
 
+    def values_notice(self, values: Sequence[tuple[str, str]], **options: Any) -> str | None:
+        """One line where values filled into a prompt take more than a fifth of the limit.
+
+        ``values`` are names with their texts; ``options`` are settings for this request alone.
+        """
+        if not values:
+            return None
+        target = self._session.target(options, ask=False)
+        sizes = Counter[str]()
+        for name, text in values:
+            sizes[name] += math.ceil(target.meter.tokens(text))
+        limit, total = target.budget().limit, sizes.total()
+        if total <= LARGE_VALUES * limit:
+            return None
+        ((name, most),) = sizes.most_common(1)
+        which = "" if len(sizes) == 1 else f", most of them {{{{ {name} }}}} ({most:,})"
+        what = f"{{{{ {name} }}}} takes" if len(sizes) == 1 else "The values filled in take"
+        return f"{what} about {total:,} tokens{which}: {total / limit:.0%} of the {limit:,} that a prompt may have."
+
     # talking
 
     def send(
@@ -123,6 +168,7 @@ class Chat:
         append: bool = False,
         new: bool = False,
         record: bool = True,
+        attachments: Iterable[str | Path] = (),
         **options: Any,
     ) -> Reply:
         """Ask, and keep what was said.
@@ -130,13 +176,15 @@ class Chat:
         ``on_piece`` gets the text as it comes. ``cell`` and ``run`` say which notebook cell
         asks and in which execution: another execution of a cell replaces its turn, unless
         ``append``. ``new`` begins the conversation anew, ``record=False`` neither sends nor
-        keeps any of it. ``options`` are settings for this request alone.
+        keeps any of it. ``attachments`` are files: text becomes part of the prompt, images and
+        PDFs go beside it. ``options`` are settings for this request alone.
 
         Raises a :class:`ChatError`; then nothing was recorded unless text had arrived.
         """
         if not checked(prompt).strip():
             raise InvalidRequestError("The prompt is empty.")
-        said = Said(Turn(prompt, "", "", cell=cell, run=run), append, new)
+        prompt, files = with_files(prompt, attachments)
+        said = Said(Turn(checked(prompt), "", "", cell=cell, run=run, attachments=files), append, new)
         try:
             with self._queue.turn():
                 if self.conversation.begins_anew(said):
@@ -159,8 +207,9 @@ class Chat:
         """Send the older turns as a summary; the newest stay as they are.
 
         ``method`` "extractive" needs no model and is the default with local models; "model"
-        asks the chat's own, with your ``instructions``. A summary that is no smaller or has
-        lost most of the numbers and names is dropped.
+        asks ``summary_model``, else the chat's own, with your ``instructions``; where it fails,
+        your own lines stand for the turns. A summary that is no smaller or has lost most of the
+        numbers and names is dropped.
         """
         return self._do(lambda: self._actions.summarize(instructions, method))
 

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from typing import Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 from IPython.core.getipython import get_ipython
 
+from .aliases import load_aliases
 from .context.windows import Table
+from .errors import InvalidRequestError
 from .modelfiles import load_tables
-from .providers import BARE
+from .providers.services import BARE, NAMES
 from .settings import NAMES as SETTINGS
 from .verbs import VERBS
 
 HEADS = ("%%chat", "%chat", "%%ctx", "%ctx")
 FLAGS = ("--new", "--no-history", "--append", "--raw", "--plain", "--preview")
-VALUES = ("--model", "--system", "--temperature", "--out", "--max-tokens", "--window", "--base-url", "--on-overflow")
+VALUES = (
+    "--model",
+    "--system",
+    "--temperature",
+    "--out",
+    "--max-tokens",
+    "--window",
+    "--base-url",
+    "--on-overflow",
+    "--attach",
+    "--set",
+)
 AFTER = {
     ("gauge",): ("first", "off"),
     ("include",): ("all",),
@@ -65,7 +80,11 @@ def _prose(context: CompletionContext) -> Any:
 def _possible(before: list[str], current: str) -> list[str]:
     last = before[-1] if before else ""
     if last in ("-m", "--model") or before == ["use"]:
+        with suppress(InvalidRequestError):  # a damaged file is told of when it is used
+            return [*load_aliases(), *model_names()]
         return model_names()
+    if before == ["models"]:
+        return list(NAMES)
     if last == "--on-overflow":
         return ["trim", "summarise", "stop"]
     verb = VERBS.get(before[0]) if before else None
@@ -86,5 +105,7 @@ def model_names() -> list[str]:
 
 
 def _served(table: Table) -> list[str]:
-    full = [name for name in table.rows if "/" in name]
-    return full + [f"{provider}/{name}" for name in table.rows for pattern, provider in BARE if pattern.match(name)]
+    # a host's rows in ours are exceptions, and some rows are families: gpt, claude
+    full = [name for name in table.rows if "/" in name] if table.source == "user file" else []
+    named = [name for name in table.rows if any(map(str.isdigit, name))]
+    return full + [f"{provider}/{name}" for name in named for pattern, provider in BARE if re.match(pattern, name)]

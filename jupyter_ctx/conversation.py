@@ -26,11 +26,32 @@ def new_id() -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """An image or a PDF that goes with a prompt; ``tokens`` is our guess of its size."""
+
+    name: str
+    media_type: str
+    data: bytes = field(repr=False)
+    tokens: int = 0
+
+    @property
+    def kind(self) -> str:
+        """``image`` or ``pdf``, as providers tell them apart."""
+        return "image" if self.media_type.startswith("image/") else "pdf"
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
-    """One side's text."""
+    """One side's text, and the files that go with it."""
 
     role: Role
     content: str
+    attachments: tuple[Attachment, ...] = ()
+
+    @property
+    def attached(self) -> int:
+        """Our guess of the tokens of its attachments."""
+        return sum(attachment.tokens for attachment in self.attachments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +60,8 @@ class Turn:
 
     ``start`` names the place at which the view it was sent with began (``None``: at the
     first turn); ``window`` is what the model was believed to hold, in tokens; ``cell`` and
-    ``run`` are the notebook cell and its execution, where the front end tells.
+    ``run`` are the notebook cell and its execution, where the front end tells; ``cost`` is in
+    US dollars, ``None`` where unknown.
     """
 
     prompt: str
@@ -51,12 +73,19 @@ class Turn:
     window: int = 0
     cell: str | None = None
     run: str | None = None
+    attachments: tuple[Attachment, ...] = ()
+    cost: float | None = None
     id: str = field(default_factory=new_id)
 
     @property
     def messages(self) -> tuple[Message, Message]:
         """The two messages that a later request carries."""
-        return Message("user", self.prompt), Message("assistant", self.reply)
+        return Message("user", self.prompt, self.attachments), Message("assistant", self.reply)
+
+    @property
+    def attached(self) -> int:
+        """Our guess of the tokens of its attachments."""
+        return self.messages[0].attached
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,23 +6,25 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from .context.budget import TRIM_TO, Budget
+from .context.budget import MARGIN, TRIM_TO, Budget
 from .context.compaction import GO_BACK, Cut, fit
+from .context.ledger import Ledger
 from .context.overflow import Overflow
-from .context.tokens import Ledger, Sent
-from .conversation import Conversation, Place
+from .context.tokens import Sent
+from .conversation import Conversation, Message, Place
 from .errors import ContextOverflowError
 from .models import Models, Target
 from .providers import Request
-from .view import Scope, extend_ledger, in_view, scope_at, to_messages
+from .view import Scope, extend_ledger, in_view, scope_at, to_messages, turn_tokens
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Attempt:
     """One request as it is about to be sent.
 
-    ``first`` is where the view began before it was made smaller, ``asked`` the tokens of
-    the prompt alone.
+    ``first`` is where the view began before it was made smaller, ``said`` the new message
+    and ``asked`` the tokens of it alone; ``retry`` counts the refusals before it; ``counted`` is what
+    the provider said of just this request when it was asked.
     """
 
     target: Target
@@ -30,15 +32,22 @@ class Attempt:
     scope: Scope
     cut: Cut
     first: int
-    prompt: str
+    said: Message
     asked: float
     request: Request
     left_out: int
+    retry: int = 0
+    counted: int | None = None
+
+    @property
+    def prompt(self) -> str:
+        """What is asked, without the files that go with it."""
+        return self.said.content
 
     @property
     def tokens(self) -> float:
         """Tokens of the whole request, as far as we can tell."""
-        return self.cut.tokens + self.asked
+        return self.cut.tokens + self.asked if self.counted is None else self.counted
 
     @property
     def budget(self) -> Budget:
@@ -55,9 +64,13 @@ class Attempt:
     def sent(self) -> Sent:
         """The request in parts with their tokens, to compare with a report."""
         meter, turns = self.target.meter, [place.turn for place in self.places]
-        sizes = {turn.id: meter.turn(turn.id, turn.prompt, turn.reply) for turn in turns}
+        sizes = {turn.id: turn_tokens(turn, meter) for turn in turns}
         before = meter.fixed(self.scope.fixed) + sum(sizes.values())
-        return Sent(self.scope.fixed, sizes, self.prompt, before)
+        guessed = tuple((turn.prompt, turn.reply) for turn in turns if not meter.counted(turn.id))
+        return Sent(self.scope.fixed, sizes, self.prompt, before, self.said.attached, guessed)
+
+
+COUNTS = 3  # times that a provider is asked for the size of one request
 
 
 class Fitter:
@@ -85,7 +98,7 @@ class Fitter:
             return 0
         last, ledger = past.places[scope.at - 1], self.ledger(target, past, scope)
         start = min(max(scope.floor, past.index(last.start)), scope.at)
-        sent, now = last.versions[0], (target.window.tokens, target.settings.model)
+        sent, now = last.versions[0], (target.window.tokens, target.model)
         if start > scope.floor and (sent.window, sent.model) != now:
             fixed = target.meter.fixed(scope.fixed) + ledger.pinned(scope.at)
             if fixed + ledger.between(scope.floor, scope.at) <= GO_BACK * target.budget().limit:
@@ -100,58 +113,90 @@ class Fitter:
         start: int,
         *,
         asked: float = 0.0,
+        margin: float = MARGIN,
         goal: float | None = None,
     ) -> Cut:
-        """Where a view that begins at ``start`` must begin for a prompt of ``asked`` tokens, by the settings."""
+        """Where a view that begins at ``start`` must begin for a prompt of ``asked`` tokens, by the settings.
+
+        ``margin`` is that of the prompt's estimate; it holds where all else is counted.
+        """
         settings, fixed = target.settings, target.meter.fixed(scope.fixed)
+        ledger, guessed = self.ledger(target, past, scope), 0.0 if target.meter.counted(scope.fixed) else fixed
+        unsure = guessed + ledger.guessed(start, scope.at) > 0
         return fit(
-            self.ledger(target, past, scope), target.budget(fixed), asked, start=start, end=scope.at, goal=goal,
-            guessed=0.0 if target.meter.counted(scope.fixed) else fixed,
+            ledger, replace(target.budget(fixed), margin=MARGIN if unsure else margin), asked,
+            start=start, end=scope.at, goal=goal, guessed=guessed,
             share=settings.compact_at, min_turns=settings.min_turns, max_turns=settings.max_turns,
         )  # fmt: skip
 
-    def attempt(self, prompt: str, target: Target, past: Conversation, at: int, system: str) -> Attempt:
+    def attempt(self, said: Message, target: Target, past: Conversation, at: int, system: str) -> Attempt:
         """The request for a prompt at a position. Raises ContextOverflowError where it cannot fit."""
         scope = scope_at(past, at, system)
         first = self.start(target, past, scope)
-        attempt = self._plan(prompt, target, past, scope, first, first, None)
+        attempt = self._plan(said, target, past, scope, first, first, None)
+        if target.settings.token_counting == "provider" and said.content:
+            attempt = self._counted(attempt)
         if target.settings.on_overflow == "stop" and attempt.cut.start > first:
             raise overflow_error(replace(attempt, cut=replace(attempt.cut, start=first, tokens=attempt.cut.before)))
+        return attempt
+
+    def _counted(self, attempt: Attempt) -> Attempt:
+        """The request by the provider's own count, cut by that where it must be; as it was where nobody counts."""
+        for _ in range(COUNTS):
+            tokens = attempt.target.provider.count_tokens(attempt.request)
+            if tokens is None:
+                return attempt
+            attempt.target.meter.told(attempt.sent, tokens)
+            start = attempt.cut.start
+            attempt = self._plan(attempt.said, attempt.target, attempt.past, attempt.scope, attempt.first, start, None)
+            if attempt.cut.start == start:
+                return replace(attempt, counted=tokens)
         return attempt
 
     def smaller(self, refused: Attempt, overflow: Overflow) -> Attempt:
         """A strictly smaller request, from what the refusal taught.
 
-        To 0.6 of a stated limit, else to half of what was refused. Where only the room for
-        the reply was too large, that alone shrinks.
+        Where only the room for the reply was too large, that alone shrinks.
         """
-        old, size = refused.target, overflow.input_tokens
+        old = refused.target
         self._models.refused(old.provider, overflow)
-        if size is not None and (size > refused.tokens or not overflow.input_is_bound):
-            old.meter.refused(refused.sent, size)
         target = self._models.target(old.settings, ask=False)
-        limit, stated = target.budget().limit, overflow.context_window or overflow.max_input_tokens
-        goal = TRIM_TO * limit if stated else 0.5 * (size or refused.tokens)
-        if stated and _shorter_reply(old, target) and (size or refused.tokens) <= limit:
+        limit, size = target.budget().limit, _size_of(refused, overflow, target)
+        if size is not None:
+            old.meter.told(refused.sent, size)
+        tokens = size or refused.tokens
+        if _states_limit(overflow) and _shorter_reply(old, target) and tokens <= limit:
             goal = float(limit)
+        else:
+            goal = self._goal(refused, tokens, limit if _states_limit(overflow) else None)
         try:
             attempt = self._plan(
-                refused.prompt, target, refused.past, refused.scope, refused.first, refused.cut.start, goal
+                refused.said, target, refused.past, refused.scope, refused.first, refused.cut.start, goal
             )
         except ContextOverflowError:
             raise overflow_error(replace(refused, target=target), overflow) from None
         if attempt.cut.start == refused.cut.start and not _shorter_reply(old, target):
             raise overflow_error(attempt, overflow)
-        return attempt
+        return replace(attempt, retry=refused.retry + 1)
+
+    def _goal(self, refused: Attempt, tokens: float, limit: int | None) -> float:
+        """How small the next request shall be: 0.6 of the limit; where none is known or that did not do, halved."""
+        if limit is not None:
+            return min(TRIM_TO * limit, 0.5 * tokens) if refused.retry else TRIM_TO * limit
+        accepted = self._models.accepted(refused.target.provider)
+        if refused.retry and 0 < accepted < tokens:
+            return TRIM_TO * accepted
+        return (0.5 if refused.retry else TRIM_TO) * tokens
 
     def _plan(
-        self, prompt: str, target: Target, past: Conversation, scope: Scope, first: int, start: int, goal: float | None
+        self, said: Message, target: Target, past: Conversation, scope: Scope,
+        first: int, start: int, goal: float | None,
     ) -> Attempt:  # fmt: skip
-        asked = target.meter.text(prompt)
-        cut = self.cut(target, past, scope, start, asked=asked, goal=goal)
-        request = Request(to_messages(past, scope, cut.start, prompt), target.max_tokens, target.settings.temperature)
+        asked, margin = target.meter.message(said.content) + said.attached, target.meter.margin(said.content)
+        cut = self.cut(target, past, scope, start, asked=asked, margin=MARGIN if said.attached else margin, goal=goal)
+        request = target.request(to_messages(past, scope, cut.start, said))
         gone = self.ledger(target, past, scope).count(first, cut.start)
-        attempt = Attempt(target, past, scope, cut, first, prompt, asked, request, gone)
+        attempt = Attempt(target, past, scope, cut, first, said, asked, request, gone)
         if not cut.fits:
             raise overflow_error(attempt)
         return attempt
@@ -164,7 +209,7 @@ def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: 
     used = said if said is not None else round(attempt.tokens)
     largest = _largest(attempt, used)
     parts = ", ".join(f"{name} {tokens:,}" for name, tokens in largest)
-    holds = f"{target.settings.model} takes {limit:,} ({_bounds(attempt)})"
+    holds = f"{target.model} takes {limit:,} ({_bounds(attempt)})"
     figures = f"{'' if said is not None else 'about '}{used:,} tokens do not fit: {holds}"
     if overflow and said is None and used <= limit:
         figures = f"the provider refused about {used:,} tokens as too many and gave no limit; by what we know {holds}"
@@ -194,7 +239,10 @@ def _largest(attempt: Attempt, used: int) -> tuple[tuple[str, int], ...]:
     """The three largest parts; what is known of the whole beyond the others is the prompt's."""
     meter, sent = attempt.target.meter, attempt.sent
     parts = [("this prompt", max(attempt.asked, used - sent.before))]
-    parts += [("the system prompt", meter.text(sent.fixed.system)), ("the summary", meter.text(sent.fixed.summary))]
+    parts += [
+        ("the system prompt", meter.message(sent.fixed.system)),
+        ("the summary", meter.message(sent.fixed.summary)),
+    ]
     for place in attempt.places:
         kind = "pinned turn" if place.pinned else "turn"
         parts.append((f"{kind} {attempt.past.index(place.id) + 1}", sent.turns[place.turn.id]))
@@ -208,6 +256,19 @@ def _remedy(attempt: Attempt, largest: Sequence[tuple[str, int]]) -> str:
     if largest and largest[0][0].startswith("pinned"):
         return f"Take a pin off with %chat unpin {largest[0][0].split()[-1]}."
     return "Shorten it, or ask a model with a larger window (-m)."
+
+
+def _states_limit(overflow: Overflow) -> bool:
+    return overflow.context_window is not None or overflow.max_input_tokens is not None
+
+
+def _size_of(refused: Attempt, overflow: Overflow, target: Target) -> int | None:
+    """What the refusal tells of the size: a number, or that it was more than the limit of ``target``."""
+    size, limit = overflow.input_tokens, target.budget().limit
+    if size is not None and (size > refused.tokens or not overflow.input_is_bound):
+        return size
+    too_much = _states_limit(overflow) and not _shorter_reply(refused.target, target)
+    return limit if too_much and refused.tokens < limit else None
 
 
 def _shorter_reply(old: Target, new: Target) -> bool:

@@ -60,6 +60,8 @@ class ChatMagic:
     @argument("--window", metavar="N", help="what the model is believed to hold, in tokens")
     @argument("--base-url", "--base_url", metavar="URL", help="any OpenAI-compatible server")
     @argument("--on-overflow", "--on_overflow", metavar="HOW", help="trim, summarise or stop")
+    @argument("-a", "--attach", action="append", metavar="FILE", help="an image, a PDF or a text file; may be repeated")
+    @argument("--set", dest="parameters", action="append", metavar="NAME=VALUE", help="any other parameter, as given")
     @argument("--new", action="store_true", help="begin the conversation anew with this cell")
     @argument("--no-history", "--no_history", action="store_true", help="send and keep nothing but this prompt")
     @argument("--append", action="store_true", help="add a turn instead of replacing this cell's")
@@ -96,7 +98,8 @@ class ChatMagic:
             raise UsageError(verbs.unknown(name))
         unused = [key for key, value in vars(options).items() if value and key not in (*verb.options, "words")]
         if unused:
-            raise UsageError(f"%chat {name} takes no --{unused[0].replace('_', '-')}.")
+            option = {"parameters": "set"}.get(unused[0], unused[0])
+            raise UsageError(f"%chat {name} takes no --{option.replace('_', '-')}.")
         if cell is not None and not verb.takes_text:
             raise UsageError(f"%chat {name} takes no text: write it on a line of its own.")
         verb.run(self, words, options, cell)
@@ -108,24 +111,30 @@ class ChatMagic:
         if options.out is not None and not options.out.isidentifier():
             raise UsageError(f"-o {options.out}: a variable's name is needed.")
         chat, place = self.talk, where(self.shell)
+        arguments: dict[str, Any] = {name: getattr(options, name) for name in verbs.OF_A_REQUEST}
         filled = cell.rstrip("\n")
         above: tuple[str, ...] = ()
         if not options.raw:
             found = fill(filled, self.shell.user_ns, chat.models.secrets)
-            filled = found.text
-            above = _as_typed(found.unknown)
-        arguments: dict[str, Any] = {name: getattr(options, name) for name in verbs.OF_A_REQUEST}
+            large = chat.values_notice(found.values, **arguments)
+            filled, above = found.text, (*_as_typed(found.unknown), *([large] if large else ()))
         arguments |= {"cell": place.cell, "run": place.run, "append": options.append, "new": options.new}
-        arguments["record"] = not options.no_history
+        arguments |= {"record": not options.no_history, "attachments": options.attach or ()}
         if options.preview:
             display(verbs.preview_table(chat.preview(filled, **arguments)), raw=True)
             return
-        reply = self._send(_view(place, options, above), place, filled, arguments)
-        self._keep(reply, options.out)
-        self._greet(place)
+        try:
+            reply = self._send(_view(place, options, above), place, filled, arguments)
+            self._keep(reply, options.out)
+            self._greet(place)
+        except ChatInterrupted:
+            raise
+        except KeyboardInterrupt:  # between the end of the answer and that of the cell
+            raise ChatInterrupted("the answer had come whole.") from None
 
     def _send(self, view: AnswerView, place: Where, prompt: str, arguments: dict[str, Any]) -> Reply:
         chat = self.talk
+        view.begin()
         try:
             reply = chat.send(prompt, on_piece=view.feed, **arguments)
         except ChatInterrupted as stopped:
@@ -263,11 +272,12 @@ def _ending(reply: Reply) -> tuple[str, ...]:
     if not reply.text and reply.stop_reason == "stop":
         return ("The model said nothing.",)
     if reply.stop_reason == "max_tokens":
-        length = f" {reply.usage.output_tokens:,}" if reply.usage else ""
-        return (f"Stopped at{length} tokens (--max-tokens).",)
+        length = f" at {reply.usage.output_tokens:,} tokens" if reply.usage else ""
+        return (f"Stopped{length}, as long as a reply may be: %chat continue goes on.",)
     if reply.stop_reason == "context_window":
         return ("The reply stopped where the context window ends.",)
-    return ("The model refused to go on.",) if reply.stop_reason == "refusal" else ()
+    why = f": {reply.detail.rstrip('.')}" if reply.detail else ""
+    return (f"The model refused to go on{why}.",) if reply.stop_reason == "refusal" else ()
 
 
 def _as(form: str) -> Callable[[Reply], str]:

@@ -1,18 +1,24 @@
-"""The tables of windows on disk: the user's own file, and ours."""
+"""The tables of windows on disk: the user's own file, ours, and what providers said within a day."""
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import time
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
-
-from jupyter_core.paths import jupyter_config_dir
 
 from .context.builtin_windows import MODELS
 from .context.windows import ContextWindow, Source, Table, choose_window, read_table
 from .errors import InvalidRequestError
+from .files import config_file, data_file, write_whole
+from .providers.shape import Card
 
 USER_FILE_VARIABLE = "JUPYTER_CTX_MODELS"
+KEEP_SECONDS = 86_400
 PACKAGE = Path(__file__).resolve().parent
 BUILT_IN = Table(MODELS, "built in")
 
@@ -38,7 +44,7 @@ def resolve_window(
 def load_tables(models_file: str | Path | None = None) -> tuple[Table, ...]:
     """The user's table, ours, and the one compiled in: the first that knows a model answers."""
     named = models_file or os.environ.get(USER_FILE_VARIABLE)
-    path = Path(named).expanduser() if named else Path(jupyter_config_dir()) / "jupyter_ctx" / "models.json"
+    path = Path(named).expanduser() if named else config_file("models.json")
     missing = Table({}, "user file", f"{path} is not there" if named else None)
     return _read(path, "user file") or missing, _ours(), BUILT_IN
 
@@ -51,6 +57,36 @@ def _ours() -> Table:
         if table is not None:
             return table
     return Table({}, "models.json", "models.json is missing")
+
+
+def table_of(cards: Iterable[Card]) -> Table:
+    """What a provider's list says of its models."""
+    windows = {card.id.lower(): card.stated for card in cards}
+    return Table(
+        {name: (w.tokens, w.max_input_tokens, w.max_output_tokens) for name, w in windows.items() if w}, "provider"
+    )
+
+
+def kept_list(name: str) -> Table | None:
+    """A provider's list that is not older than a day; ``name`` says whose, nobody's where it is empty."""
+    path = _list_path(name)
+    with suppress(OSError):
+        if name and 0 <= time.time() - path.stat().st_mtime < KEEP_SECONDS:
+            table = _read(path, "provider")
+            return table if table is not None and table.problem is None else None
+    return None
+
+
+def keep_list(name: str, table: Table) -> None:
+    """Keep a list for a day. Where that cannot be, it is asked for again."""
+    if not name or os.environ.get("JUPYTER_CTX_STORE") == "memory":
+        return
+    with suppress(OSError):
+        write_whole(_list_path(name), json.dumps(dict(table.rows)))
+
+
+def _list_path(name: str) -> Path:
+    return data_file("windows", f"{re.sub(r'[^a-z0-9.-]+', '_', name.lower())}.json")
 
 
 def _read(path: Path, source: Source) -> Table | None:

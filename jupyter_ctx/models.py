@@ -3,37 +3,71 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from .context.budget import Budget, default_reserve
+from .context.families import family_of, thinks
 from .context.overflow import Overflow
 from .context.tokens import Meter
-from .context.windows import ContextWindow, choose_window
-from .errors import InvalidRequestError
-from .modelfiles import load_tables
-from .providers import Provider, Reply, get_provider, key_variables, split_model
+from .context.usage import Usage
+from .context.windows import ContextWindow, Table, choose_window
+from .conversation import Message
+from .cost import price
+from .errors import ChatError, InvalidRequestError
+from .modelfiles import keep_list, kept_list, load_tables, table_of
+from .providers import Provider, Reply, Request, bills, get_provider, key_variables, split_model
 from .settings import Settings
+from .vocabulary import counter
 
-REASONING = re.compile(r"(^|/)(o\d|gpt-[5-9](?!.*-chat))")  # models that think before they answer
+NOTHING = Table({}, "provider")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Target:
-    """Where a request goes: settings, provider, the meter of its tokens, its window and reserve."""
+    """Where a request goes: settings, provider, the meter of its tokens, its window and reserve.
+
+    ``cache_key`` names the conversation to prompt caches; without one nothing is cached.
+    """
 
     settings: Settings
     provider: Provider
     meter: Meter
     window: ContextWindow
     reserve: int
+    cache_key: str | None = None
+
+    @property
+    def model(self) -> str:
+        """The model's full name; at an address of the user's own what it is called there."""
+        return self.settings.model if self.settings.base_url else "/".join(split_model(self.settings.model))
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the model thinks before it answers, which takes tokens too."""
+        return thinks(self.settings.model)
 
     @property
     def max_tokens(self) -> int | None:
         """What the request says of the reply's length."""
         planned = self.settings.max_tokens is None and not self.provider.sends_reserve
         return None if planned else self.reserve
+
+    def request(self, messages: tuple[Message, ...], **other: Any) -> Request:
+        """A request with these settings; ``other`` says what is not as they say."""
+        settings = self.settings
+        usual = {
+            "max_tokens": self.max_tokens, "temperature": settings.temperature, "parameters": settings.parameters,
+            "cache_key": self.cache_key, "cache_ttl": settings.cache_ttl,
+        }  # fmt: skip
+        return Request(tuple(map(self._sendable, messages)), **{**usual, **other})
+
+    def _sendable(self, message: Message) -> Message:
+        """Without the files that this provider takes none of."""
+        if not message.attachments:
+            return message
+        taken = tuple(file for file in message.attachments if file.kind in self.provider.takes)
+        return replace(message, attachments=taken)
 
     def budget(self, fixed: float = 0.0, used: float = 0.0, *, exact: bool = False) -> Budget:
         """The budget of a request there."""
@@ -47,8 +81,9 @@ class Models:
     def __init__(self) -> None:
         self._keys: dict[str, str] = {}
         self._providers: dict[tuple[object, ...], Provider] = {}
-        self._meters: dict[str, Meter] = {}
-        self._learned: dict[str, int] = {}
+        self._meters: dict[tuple[str, str], Meter] = {}
+        self._learned: dict[str, ContextWindow] = {}
+        self._lists: dict[str, Table] = {}
         self._accepted: dict[str, int] = {}
         self._served_names: dict[str, str] = {}
         self.problems: dict[str, None] = {}  # of model files, in order, each once
@@ -57,6 +92,7 @@ class Models:
         """Keep a key for a provider or an address, in memory only."""
         self._keys[owner.rstrip("/")] = key
         self._providers.clear()  # the next request connects with the new one
+        self._lists.clear()  # one may have been refused with the old one
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -68,46 +104,117 @@ class Models:
         """Where a request with these settings goes. ``ask``: the server may be asked and started."""
         provider = self._provider(settings)
         window = self._window(settings, provider, ask=ask)
-        return Target(settings, provider, self.meter(provider), window, _reserve(settings, window))
+        return Target(settings, provider, self.meter(provider, settings), window, _reserve(settings, window))
 
-    def meter(self, provider: Provider) -> Meter:
-        """Who counts tokens as this provider does."""
-        return self._meters.setdefault(provider.tokenizer, Meter())
+    def meter(self, provider: Provider, settings: Settings) -> Meter:
+        """Who counts tokens as this provider does, in the way that the settings say."""
+        asked = settings.token_counting == "provider"  # its counts correct what we would estimate anyway
+        counting = "auto" if asked else settings.token_counting
+        key = (provider.tokenizer, counting)
+        if key not in self._meters:
+            family = family_of(settings.model)
+            vocabulary = family.vocabulary or ("o200k_base" if counting == "tiktoken" else None)
+            count = None if counting == "approximate" or vocabulary is None else counter(vocabulary)
+            self._meters[key] = Meter(family, count)
+        return self._meters[key]
 
-    def refused(self, provider: Provider, overflow: Overflow) -> None:
-        """Learn a limit, but never one below what this endpoint has taken already."""
-        stated = overflow.context_window or overflow.max_input_tokens
-        if stated is not None:
-            self._learned[provider.endpoint] = max(stated, self._accepted.get(provider.endpoint, 0))
+    def refused(self, provider: Provider, overflow: Overflow, *, tokens: int | None = None) -> None:
+        """Learn a limit, but never one below what this endpoint has taken already.
+
+        Where none is stated it is below the size that was refused: as the refusal tells it,
+        else ``tokens``. A lower bound of a size says nothing of the limit.
+        """
+        accepted, known = self.accepted(provider), self._learned.get(provider.endpoint)
+        size = tokens if overflow.input_tokens is None or overflow.input_is_bound else overflow.input_tokens
+        if overflow.max_input_tokens is not None:
+            cap = max(overflow.max_input_tokens, accepted)
+            self._learned[provider.endpoint] = ContextWindow(cap, max_input_tokens=cap, source="learned")
+        elif overflow.context_window is not None:
+            self._learned[provider.endpoint] = ContextWindow(max(overflow.context_window, accepted), source="learned")
+        elif size is not None and accepted < size and (known is None or size <= known.tokens):
+            self._learned[provider.endpoint] = ContextWindow(size, max_input_tokens=size - 1, source="learned")
 
     def answered(self, provider: Provider, reply: Reply) -> None:
         """A prompt of this size was taken, by a model that calls itself so."""
         size = reply.usage.input_tokens if reply.usage else 0
-        self._accepted[provider.endpoint] = max(size, self._accepted.get(provider.endpoint, 0))
+        self._accepted[provider.endpoint] = max(size, self.accepted(provider))
         if reply.model:
             self._served_names[provider.endpoint] = reply.model
+
+    def accepted(self, provider: Provider) -> int:
+        """Tokens of the largest prompt that this endpoint has taken, 0 where it has taken none."""
+        return self._accepted.get(provider.endpoint, 0)
+
+    def truncated(self, provider: Provider, usage: Usage) -> None:
+        """The server left out a part of the prompt without a word: what it took and said is all it holds."""
+        provider.forget_window()
+        if provider.served_window(ask=True) is None:
+            taken = usage.input_tokens + usage.output_tokens
+            self._learned[provider.endpoint] = ContextWindow(taken, source="learned")
+
+    def cost(self, target: Target, usage: Usage | None, served: str = "") -> float | None:
+        """US dollars for one request, or ``None`` where nobody knows."""
+        settings = target.settings
+        if usage is None or settings.base_url is not None or not target.provider.catalogue:
+            return None  # nobody knows what a server of one's own costs
+        provider, name = split_model(settings.model)
+        return price(bills(provider), filter(None, (name, served)), usage, cache_ttl=settings.cache_ttl)
+
+    def available(self, settings: Settings) -> tuple[tuple[str, ContextWindow], ...]:
+        """The models that a provider lists, with the window of each. Raises a ChatError."""
+        provider, prefix = self._provider(settings), "" if settings.base_url else split_model(settings.model)[0] + "/"
+        cards = provider.cards()
+        tables = (*load_tables(), table_of(cards))
+        windows = {prefix + card.id: choose_window(card.id, tables, served=card.served) for card in cards}
+        return tuple(windows.items())
 
     def _window(self, settings: Settings, provider: Provider, *, ask: bool) -> ContextWindow:
         tables = load_tables()
         self.problems.update({table.problem: None for table in tables if table.problem})
         served = provider.served_window(ask=ask)
         learned = self._learned.get(provider.endpoint)
-        windows: Iterator[ContextWindow] = (
-            choose_window(name, tables, given=settings.window, served=served, learned=learned)
-            for name in (settings.model, self._served_names.get(provider.endpoint))
-            if name
-        )
-        first = next(windows)
-        return next(windows, first) if first.source == "assumed" else first
+        names = tuple(name for name in (settings.model, self._served_names.get(provider.endpoint)) if name)
+
+        def among(tables: tuple[Table, ...]) -> ContextWindow:
+            windows = [
+                choose_window(name, tables, given=settings.window, served=served, learned=learned) for name in names
+            ]
+            return next((window for window in windows if window.source != "assumed"), windows[0])
+
+        found = among(tables)
+        if found.source == "assumed" and settings.ask_windows == "on":
+            return among((*tables, self._listed(provider, ask=ask)))
+        return found
+
+    def _listed(self, provider: Provider, *, ask: bool) -> Table:
+        """What the provider's own list says: asked for once, and kept for a day."""
+        name = provider.catalogue or provider.endpoint
+        if name not in self._lists:
+            table = kept_list(provider.catalogue)
+            if table is None and not ask:
+                return NOTHING
+            if table is None:
+                table = self._ask_list(provider)
+            self._lists[name] = table
+        return self._lists[name]
+
+    def _ask_list(self, provider: Provider) -> Table:
+        try:
+            table = table_of(provider.cards())
+        except ChatError:  # the request itself will say what is wrong
+            return NOTHING
+        keep_list(provider.catalogue, table)
+        return table
 
     def _provider(self, settings: Settings) -> Provider:
         n_ctx = settings.n_ctx or settings.window
-        key = (settings.model, settings.base_url, n_ctx, settings.n_threads)
+        key = (settings.model, settings.base_url, n_ctx, settings.n_threads, settings.timeout)
         if key not in self._providers:
             self._providers[key] = get_provider(
                 settings.model,
                 base_url=settings.base_url,
                 api_key=self._keys.get(key_owner(settings)),
+                timeout=settings.timeout,
                 n_ctx=n_ctx,
                 n_threads=settings.n_threads,
             )
@@ -129,4 +236,4 @@ def _reserve(settings: Settings, window: ContextWindow) -> int:
                 f"({window.origin}): a prompt must fit too."
             )
         asked = None
-    return asked or default_reserve(window, reasoning=REASONING.search(settings.model) is not None)
+    return asked or default_reserve(window, reasoning=thinks(settings.model))

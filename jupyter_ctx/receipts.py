@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .context.overflow import Overflow
+from .context.usage import Usage
 from .context.windows import ContextWindow
 from .fitting import Attempt
 
@@ -47,6 +48,27 @@ def rerun(attempt: Attempt) -> tuple[str, ...]:
     if attempt.scope.at < attempt.past.trimmed_to:
         return (f"Turn {attempt.scope.at + 1} stands before your trim: later requests leave it out.",)
     return ()
+
+
+def truncated(attempt: Attempt, usage: Usage) -> str:
+    """That a server left out a part of the prompt without a word, and the setting that ends it."""
+    sent, cure = attempt.tokens, attempt.target.provider.truncates
+    remedy = f"To end that, {cure}." if cure else "Its own settings say how much it reads: look for a context length."
+    return (
+        f"The server read {usage.input_tokens:,} of about {sent:,.0f} tokens and left out the rest "
+        f"without saying so. {remedy}"
+    )
+
+
+def beyond(attempt: Attempt, usage: Usage) -> tuple[str, ...]:
+    """That more was read than the window is believed to hold: not all of it may have counted."""
+    window = attempt.target.window
+    if usage.input_tokens <= window.tokens:
+        return ()
+    return (
+        f"{usage.input_tokens:,} tokens were taken where the window is believed to hold {window.tokens:,} "
+        f"({window.origin}): the model may not have seen all of it. --window says what is right.",
+    )
 
 
 def assumed(model: str, window: ContextWindow) -> str:

@@ -17,6 +17,7 @@ from .interrupts import uninterrupted
 from .models import Target
 from .providers import Reply
 from .session import Session
+from .truncation import is_truncated
 
 RETRIES = 2
 SUMMARY_FAILURES = 2
@@ -58,9 +59,11 @@ class Sender:
         done = False
         try:
             attempt, reply = self._answer(attempt, pieces, on_piece)
+            truncated = self._is_truncated(attempt, reply)
             with uninterrupted():
-                reply = self._record(said, attempt, reply, record=record)
+                reply = self._record(said, attempt, reply, record=record, truncated=truncated)
                 done = True
+            reply = replace(reply, receipts=(*reply.receipts, *self._doubts(attempt, reply, truncated=truncated)))
         except KeyboardInterrupt:
             with uninterrupted():
                 if not done:
@@ -86,17 +89,25 @@ class Sender:
                 first = first or (attempt, overflow)
                 stop = attempt.target.settings.on_overflow == "stop"
                 if pieces or stop or retry == RETRIES:
-                    self._session.models.refused(attempt.target.provider, overflow)
-                    attempt = replace(attempt, target=self._session.models.target(attempt.target.settings, ask=False))
-                    raise overflow_error(attempt, overflow, kept=bool(pieces)) from None
+                    raise self._given_up(attempt, overflow, kept=bool(pieces), last=retry == RETRIES) from None
                 attempt = self._session.fitter.smaller(attempt, overflow)
         raise AssertionError("the last retry returns or raises")
+
+    def _given_up(self, attempt: Attempt, overflow: Overflow, *, kept: bool, last: bool) -> ContextOverflowError:
+        """What to say of a refusal that stands; what it taught holds from the next cell on."""
+        models, provider = self._session.models, attempt.target.provider
+        models.refused(provider, overflow)
+        attempt = replace(attempt, target=models.target(attempt.target.settings, ask=False))
+        error = overflow_error(attempt, overflow, kept=kept)
+        if last:  # after two retries even an estimate tells a limit: the next cell begins below it
+            models.refused(provider, overflow, tokens=round(attempt.tokens))
+        return error
 
     def _stream(self, attempt: Attempt, pieces: list[str], on_piece: OnPiece) -> Reply:
         with closing(attempt.target.provider.stream(attempt.request)) as stream:
             for item in stream:
                 if isinstance(item, Reply):
-                    return _judged(item, attempt)
+                    return _checked(_judged(item, attempt))
                 pieces.append(item)
                 if on_piece is not None:
                     on_piece(item)
@@ -106,10 +117,23 @@ class Sender:
         """What the user should know of the window, each once."""
         lines = [f"{problem}; the other tables are used." for problem in self._session.models.problems]
         if target.window.source == "assumed":
-            lines.append(receipts.assumed(target.settings.model, target.window))
+            lines.append(receipts.assumed(target.model, target.window))
+        if any(place.turn.attachments for place in self._session.conversation.places) and not target.provider.takes:
+            lines.append(f"{target.model} takes text only: the files of earlier turns are not sent to it.")
+        return self._once(*lines)
+
+    def _once(self, *lines: str) -> tuple[str, ...]:
+        """Those that were not said before."""
         new = tuple(line for line in lines if line not in self._warned)
         self._warned.update(new)
         return new
+
+    def _is_truncated(self, attempt: Attempt, reply: Reply) -> bool:
+        session = self._session
+        counted = session.is_counted(attempt.target, attempt.scope, attempt.cut.start)
+        goes_on = counted and attempt.past is session.conversation
+        follows = attempt.past.places[attempt.scope.at - 1].turn if goes_on else None
+        return reply.usage is not None and is_truncated(attempt, reply.usage, follows)
 
     def _summarizes(self, attempt: Attempt, *, record: bool) -> bool:
         """Whether turns that this request leaves out are summarised for good: not for one cell's model."""
@@ -130,22 +154,33 @@ class Sender:
         self._summary_failures = 0 if change.changed else self._summary_failures + 1
         return (str(change),)
 
-    def _record(self, said: Said, attempt: Attempt, reply: Reply, *, record: bool) -> Reply:
-        """Keep a turn whole, with what its report tells of sizes."""
-        target, model = attempt.target, attempt.target.settings.model
+    def _doubts(self, attempt: Attempt, reply: Reply, *, truncated: bool) -> tuple[str, ...]:
+        """What a report tells of a prompt that was perhaps not read whole."""
+        if reply.usage is None:
+            return ()
+        if not truncated:
+            return receipts.beyond(attempt, reply.usage)
+        self._session.models.truncated(attempt.target.provider, reply.usage)
+        return self._once(receipts.truncated(attempt, reply.usage))
+
+    def _record(self, said: Said, attempt: Attempt, reply: Reply, *, record: bool, truncated: bool = False) -> Reply:
+        """Keep a turn whole, with what its report tells of sizes; nothing where not all was read."""
+        target, model = attempt.target, attempt.target.model
         if reply.stop_reason == "cut" and not reply.text:
             return reply
+        cost = self._session.billed(target, reply)
         turn = replace(
             said.turn, reply=reply.text, model=model, stop_reason=reply.stop_reason, usage=reply.usage,
-            window=target.window.tokens, id=new_id(),
+            window=target.window.tokens, cost=cost, id=new_id(),
         )  # fmt: skip
         turn = replace(turn, start=_start_of(attempt, turn))
-        if reply.usage is not None:
-            target.meter.reported(attempt.sent, reply.text, reply.usage, turn_id=turn.id if record else None)
+        usage = None if truncated else reply.usage
+        if usage is not None:
+            target.meter.reported(attempt.sent, reply.text, usage, turn_id=turn.id if record else None)
         self._session.models.answered(target.provider, reply)
         if record:
-            self._keep(replace(said, turn=turn), attempt, counted=reply.usage is not None)
-        return replace(reply, model=model)
+            self._keep(replace(said, turn=turn), attempt, counted=usage is not None and not usage.guessed)
+        return replace(reply, model=model, cost=cost)
 
     def _keep(self, said: Said, attempt: Attempt, *, counted: bool) -> None:
         session = self._session
@@ -168,6 +203,14 @@ def _judged(reply: Reply, attempt: Attempt) -> Reply:
     at_the_edge = usage.input_tokens + usage.output_tokens >= attempt.target.window.tokens - 1
     if at_the_edge or (asked is not None and usage.output_tokens < asked):
         return replace(reply, stop_reason="context_window")
+    return reply
+
+
+def _checked(reply: Reply) -> Reply:
+    """A reply that the window ended before its first word is a refusal that came as a success."""
+    if reply.stop_reason == "context_window" and not reply.text:
+        size = reply.usage.input_tokens if reply.usage else None
+        raise ContextOverflowError("The window had no room for a reply.", overflow=Overflow(input_tokens=size))
     return reply
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .context.budget import ContextInfo, Segment
 from .context.tokens import Fixed
-from .conversation import Conversation, Said
+from .context.usage import Spending
+from .conversation import Conversation, Place, Said, new_id
 from .errors import InvalidRequestError
 from .fitting import Attempt, Fitter
 from .models import Models, Target
-from .providers.shape import UNSENDABLE
+from .persona import persona
+from .providers.shape import UNSENDABLE, Reply
 from .settings import Settings
-from .view import Part, Scope, State, View, scope_at, summary_is_old, turn_parts
+from .view import Part, Scope, State, View, in_view, scope_at, summary_is_old, turn_parts
 
 
 class Session:
@@ -25,6 +28,8 @@ class Session:
         self.models = Models()
         self.fitter = Fitter(self.models)
         self.counted: tuple[object, ...] = ()  # the view whose size the provider has just told
+        self.spent = Spending()
+        self._cache_key = f"jupyter_ctx-{new_id()}"
 
     @property
     def system(self) -> str:
@@ -35,18 +40,34 @@ class Session:
     def system_for(self, options: Mapping[str, Any]) -> str:
         """A cell's own system prompt holds for that cell."""
         own = options.get("system")
-        return checked(self.system if own is None else own)
+        return checked(persona(self.system if own is None else own))
 
     def target(self, options: Mapping[str, Any], *, ask: bool) -> Target:
         """Where a request with these settings of its own goes."""
         given = {name: value for name, value in options.items() if value is not None}
-        return self.models.target(self.settings.changed(given), ask=ask)
+        target = self.models.target(self.settings.changed(given), ask=ask)
+        return replace(target, cache_key=self._cache_key)
 
     def attempt(self, said: Said, target: Target, system: str, *, record: bool) -> Attempt:
         """The request for a turn, in its place among those that were said before it."""
         past = Conversation() if self.conversation.begins_anew(said) or not record else self.conversation
         at = past.position(said.turn.cell, said.turn.run, append=said.append)
-        return self.fitter.attempt(said.turn.prompt, target, past, at, system)
+        message = said.turn.messages[0]
+        for attachment in message.attachments:
+            if attachment.kind not in target.provider.takes:
+                raise InvalidRequestError(
+                    f"{attachment.name} cannot be sent to {target.model}, which takes text only: "
+                    "ask a model that takes images and PDFs (-m)."
+                )
+        # what is sent once is not worth a cache's writing fee
+        return self.fitter.attempt(message, target if record else replace(target, cache_key=None), past, at, system)
+
+    def billed(self, target: Target, reply: Reply) -> float | None:
+        """Add up what replies cost, in US dollars; a server of one's own bills nothing."""
+        cost = self.models.cost(target, reply.usage, reply.model)
+        if cost is not None or target.provider.catalogue:
+            self.spent = self.spent.plus(cost)
+        return cost
 
     def now(self, target: Target) -> tuple[Scope, int]:
         """What the next request at the end of the conversation may hold, and where it begins."""
@@ -56,6 +77,10 @@ class Session:
     def key(self, target: Target, scope: Scope, start: int) -> tuple[object, ...]:
         """What tells one view of this conversation from another."""
         return (self.conversation.revision, target.provider.tokenizer, scope.fixed, start, scope.at)
+
+    def is_counted(self, target: Target, scope: Scope, start: int) -> bool:
+        """Whether that is the view whose size the provider has just told."""
+        return self.counted != () and self.key(target, scope, start) == self.counted
 
     def info(self) -> ContextInfo:
         """How full the next request is with an empty prompt. Nobody is asked for it."""
@@ -70,10 +95,10 @@ class Session:
             Segment("pinned", round(pinned)),
             Segment("turns", round(turns)),
         )
-        exact = self.key(target, scope, start) == self.counted
+        exact = self.is_counted(target, scope, start)
         usage = self.conversation.places[-1].turn.usage if scope.at else None
         return ContextInfo(
-            self.settings.model,
+            target.model,
             target.budget(fixed + pinned, fixed + pinned + turns, exact=exact),
             segments,
             in_view=ledger.count(start, scope.at) + sum(map(scope.holds, self.conversation.pins)),
@@ -81,8 +106,11 @@ class Session:
             will_leave=self._will_leave(target, scope, start),
             reported=usage.carried if usage else None,
             cached=usage.cache_read_tokens if usage else None,
+            sent=usage.input_tokens if usage else None,
             undo=self.conversation.undo_label,
             redo=self.conversation.redo_label,
+            cost=self.spent.dollars,
+            unpriced=self.spent.unknown,
         )
 
     def _will_leave(self, target: Target, scope: Scope, start: int) -> int:
@@ -103,19 +131,26 @@ class Session:
         past = attempt.past
         fixed, meter = attempt.scope.fixed, target.meter
         system = meter.fixed(Fixed(fixed.system))
-        head = [Part("system", fixed.system, round(system), "system")] if fixed.system else []
+        alone = meter.counted(fixed) and not fixed.summary
+        head = [Part("system", fixed.system, round(system), "system", exact=alone)] if fixed.system else []
+        summary = []
         if fixed.summary and past.summary:
             state: State = "summary of older answers" if summary_is_old(past) else "summary"
-            head.append(Part("user", past.summary.text, round(meter.fixed(fixed) - system), state))
-        turns = list(turn_parts(past, attempt.scope, attempt.cut.start, meter))
-        numbers = {past.index(place.id) + 1: i for i, place in enumerate(attempt.places)}
-        sent = sorted((part for part in turns if part.number in numbers), key=lambda part: numbers[part.number or 0])
-        last = [Part("user", prompt, round(attempt.asked), "prompt")] if prompt else []
+            summary = [Part("user", past.summary.text, round(meter.fixed(fixed) - system), state)]
+        last = [Part("user", prompt, round(attempt.asked), "prompt", exact=attempt.counted is not None)]
+        flat = list(turn_parts(past, attempt.scope, attempt.cut.start, meter))
+        turns = list(zip(flat[::2], flat[1::2], strict=True))
+        passed, rest = in_view(past, attempt.scope, attempt.cut.start)
+        sent = {past.index(place.id) for place in (*passed, *rest)}
+
+        def parts(places: Sequence[Place]) -> list[Part]:
+            return [part for place in places for part in turns[past.index(place.id)]]
+
         return View(
-            (*head, *sent, *last),
-            tuple(part for part in turns if part.number not in numbers),
+            (*head, *parts(passed), *summary, *parts(rest), *(last if prompt else ())),
+            tuple(part for i, both in enumerate(turns) if i not in sent for part in both),
             round(attempt.tokens),
-            not prompt and self.key(target, attempt.scope, attempt.cut.start) == self.counted,
+            attempt.counted is not None or (not prompt and self.is_counted(target, attempt.scope, attempt.cut.start)),
             attempt.request,
         )
 

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, Literal
 
+from .aliases import model_of
 from .errors import InvalidRequestError
 
 DEFAULT_MODEL = "local/smollm2"
 MODEL_VARIABLE = "JUPYTER_CTX_MODEL"
 OF_A_MODEL = ("window", "n_ctx", "n_threads", "base_url")  # these go with the model they were set for
 SPELLINGS = {"summarize": "summarise"}
+MOST_SECONDS = 86_400
+OURS = frozenset({"model", "messages", "input", "contents", "stream", "system", "instructions"})
 NONE = frozenset({"none", "default", "off"})
 
 
@@ -26,6 +32,12 @@ class Settings:
     ``window``: what the model is believed to hold; ``n_ctx``: what a local model is served
     with, where that is not the same. ``compact_at``: the share at which the view is made
     smaller; ``on_overflow``: how. ``min_turns`` and ``max_turns`` bound the turns in view.
+    ``timeout``: seconds that a server may be silent; ``parameters`` are passed on as given;
+    ``cache_ttl``: how long Anthropic keeps a cached prompt; ``ask_windows``: whether a
+    provider is asked for the window of a model that no table knows; ``summary_model`` writes the
+    summaries, where it is not the chat's own model. ``token_counting``: "auto"
+    counts with tiktoken where a model's vocabulary is public, "tiktoken" for every model,
+    "approximate" for none; "provider" asks the provider before each request.
     """
 
     model: str = DEFAULT_MODEL
@@ -36,6 +48,12 @@ class Settings:
     n_ctx: int | None = None
     n_threads: int | None = None
     base_url: str | None = None
+    timeout: float = 600.0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    cache_ttl: Literal["5m", "1h"] | None = "5m"
+    ask_windows: Literal["on", "off"] = "on"
+    token_counting: Literal["auto", "approximate", "tiktoken", "provider"] = "auto"
+    summary_model: str | None = None
     on_overflow: Literal["trim", "summarise", "stop"] = "trim"
     compact_at: float = 1.0
     min_turns: int = 1
@@ -51,10 +69,24 @@ class Settings:
         for name in ("compact_at", "budget_share"):
             if not 0.1 <= getattr(self, name) <= 1:
                 raise InvalidRequestError(f"{name} is {getattr(self, name)}: it must be from 0.1 to 1.")
+        if not 0 < self.timeout <= MOST_SECONDS:
+            raise InvalidRequestError(
+                f"timeout is {self.timeout:g}: it must be from above 0 to {MOST_SECONDS} seconds."
+            )
+        for name in sorted(self.parameters.keys() & OURS):
+            raise InvalidRequestError(f"{name} cannot be set as a parameter: %%chat says it itself.")
         if self.min_turns < 0:
             raise InvalidRequestError(f"min_turns is {self.min_turns}: it must be 0 or more.")
         if self.temperature is not None and not 0 <= self.temperature <= 2:
             raise InvalidRequestError(f"temperature is {self.temperature}: it must be from 0 to 2.")
+        self._check_pairs()
+
+    def _check_pairs(self) -> None:
+        """What is right alone and wrong together."""
+        if self.max_turns is not None and self.min_turns > max(self.max_turns, 1):
+            raise InvalidRequestError(
+                f"min_turns is {self.min_turns}, and max_turns only {self.max_turns}: no view can have both."
+            )
         if self.window is not None and self.max_tokens is not None and self.max_tokens >= self.window:
             raise InvalidRequestError(
                 f"max_tokens is {self.max_tokens:,}, and the window only {self.window:,}: a prompt must fit too."
@@ -63,38 +95,54 @@ class Settings:
     def changed(self, changes: Mapping[str, Any]) -> Settings:
         """With some of them set anew, as values or as text; another model drops what went with the old."""
         values = {name: _parsed(name, value) for name, value in changes.items()}
-        if values.get("model", self.model) != self.model:
+        if "model" in values:
+            values["model"] = model_of(values["model"])
+        if values.get("summary_model"):
+            values["summary_model"] = model_of(values["summary_model"])
+        same = values.get("model", self.model) == self.model
+        if not same:
             values = dict.fromkeys(OF_A_MODEL) | values
+        parameters = {**(self.parameters if same else {}), **values.get("parameters", {})}
+        values["parameters"] = {name: value for name, value in parameters.items() if value is not None}
         return replace(self, **values)
 
 
-KINDS = typing.get_type_hints(Settings)
+@cache
+def _kinds() -> dict[str, Any]:
+    """Of each setting; read from the text of the hints, which takes a while."""
+    return typing.get_type_hints(Settings)
+
+
 NAMES = tuple(field.name for field in fields(Settings))
 
 
 def default_settings(config: Mapping[str, Any], given: Mapping[str, Any]) -> Settings:
     """What was given, else IPython's configuration, else the environment, else ours."""
     model = os.environ.get(MODEL_VARIABLE, "").strip() or DEFAULT_MODEL
-    settings = Settings(model=model).changed(config)
+    settings = Settings().changed({"model": model}).changed(config)
     return settings.changed({name: value for name, value in given.items() if value is not None})
 
 
 def _parsed(name: str, value: Any) -> Any:
     """A value of the setting's kind, from such a value or from text."""
-    if name not in KINDS:
+    if name not in NAMES:
         near = get_close_matches(name, NAMES, 1)
         raise InvalidRequestError(
             f"No setting {name!r}" + (f": did you mean {near[0]}?" if near else f": there are {', '.join(NAMES)}.")
         )
-    kinds = _alternatives(KINDS[name])
+    kinds = _alternatives(_kinds()[name])
     none = isinstance(value, str) and value.lower() in NONE
     if type(None) in kinds and (value is None or none):
         return None
     kind = kinds[0]
+    if typing.get_origin(kind) is Mapping:
+        kind = Mapping
     if typing.get_origin(kind) is Literal:
         return _one_of(name, SPELLINGS.get(value, value), typing.get_args(kind))
     try:
         return READ[kind](value)
+    except InvalidRequestError:
+        raise
     except (TypeError, ValueError):
         raise InvalidRequestError(f"{name} is {value!r}: it must be {SPOKEN[kind]}.") from None
 
@@ -106,18 +154,47 @@ def _whole(value: Any) -> int:
     return number
 
 
+def _number(value: Any) -> float:
+    number = float(value)
+    if not math.isfinite(number):
+        raise ValueError
+    return number
+
+
+def _parameters(value: Any) -> Mapping[str, Any]:
+    """A mapping, or ``name=value`` as text, one or several; a value that is JSON is read as such."""
+    if isinstance(value, Mapping):
+        found = dict(value)
+    else:
+        pairs = [pair.partition("=") for pair in ([value] if isinstance(value, str) else value)]
+        if not all(name.strip() and equals for name, equals, _ in pairs):
+            raise ValueError
+        found = {name.strip(): _json(text) for name, _, text in pairs}
+    return found
+
+
+def _json(text: str) -> Any:
+    """JSON where it is such, else the text itself; half of it was robbed of its quotes by the line."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        if text[:1] in ("{", "["):
+            raise InvalidRequestError(f"{text} is not JSON: put quotes around all of it, 'name={{…}}'.") from None
+        return text
+
+
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value
 
 
-READ: dict[type, Callable[[Any], Any]] = {int: _whole, float: float, str: _text}
-SPOKEN: dict[type, str] = {int: "a whole number", float: "a number", str: "text"}
+READ: dict[Any, Callable[[Any], Any]] = {int: _whole, float: _number, str: _text, Mapping: _parameters}
+SPOKEN: dict[Any, str] = {int: "a whole number", float: "a number", str: "text", Mapping: "NAME=VALUE"}
 
 
 def _alternatives(kind: Any) -> tuple[Any, ...]:
-    return typing.get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+    return typing.get_args(kind) if typing.get_origin(kind) in (types.UnionType, typing.Union) else (kind,)
 
 
 def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from .errors import InvalidRequestError
 
 EXPRESSION = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*[^{}\s]) \}\}(?!\})")
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """A prompt with its values, and the expressions that stayed as typed."""
+class Filled(NamedTuple):
+    """A prompt with its values, the expressions that stayed as typed, and what each other one became."""
 
     text: str
     unknown: tuple[str, ...] = ()
+    values: tuple[tuple[str, str], ...] = ()
 
 
 def fill(text: str, names: Mapping[str, Any], secrets: Iterable[str] = ()) -> Filled:
@@ -28,6 +27,7 @@ def fill(text: str, names: Mapping[str, Any], secrets: Iterable[str] = ()) -> Fi
     expression fails, or where its value holds one of ``secrets``.
     """
     unknown: dict[str, None] = {}
+    values: list[tuple[str, str]] = []
     hidden = [secret for secret in secrets if secret]
 
     @cache
@@ -48,9 +48,10 @@ def fill(text: str, names: Mapping[str, Any], secrets: Iterable[str] = ()) -> Fi
         if found is None:
             unknown[match.group(1)] = None
             return match.group()
+        values.append((match.group(1), found))
         return found
 
-    return Filled(EXPRESSION.sub(replaced, text), tuple(unknown))
+    return Filled(EXPRESSION.sub(replaced, text), tuple(unknown), tuple(values))
 
 
 class _EvaluationError(Exception):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
@@ -12,13 +12,16 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from . import words as words_of
+from .aliases import load_aliases, model_of, set_alias
 from .chat import Chat
 from .conversation import StopReason
 from .display.gauge import gauge_line
+from .display.markdown import to_plain
 from .display.tables import first_words, status_text, table, table_text
 from .models import key_owner
+from .providers import split_model
 from .settings import NAMES as SETTINGS
-from .view import View
+from .view import Part, View
 
 if TYPE_CHECKING:
     from .magic import ChatMagic
@@ -37,8 +40,10 @@ class Verb:
     options: tuple[str, ...] = ()
 
 
-OF_A_REQUEST = ("model", "system", "temperature", "max_tokens", "window", "base_url", "on_overflow")
-OF_A_MODEL = ("model", "window", "base_url", "max_tokens", "temperature", "on_overflow")
+OF_A_MODEL = ("model", "window", "base_url", "max_tokens", "temperature", "parameters", "on_overflow")
+OF_A_REQUEST = (*OF_A_MODEL, "system")
+OF_A_REQUEST_HERE = (*OF_A_REQUEST, "attach", "no_history", "append", "out", "plain")
+CONTINUE = "Continue exactly where you stopped."
 
 
 def _use(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
@@ -143,6 +148,36 @@ def _key(magic: ChatMagic, words: list[str], options: Namespace, cell: str | Non
     print(f"The key for {options.base_url or owner} is kept until this kernel ends.")
 
 
+def _continue(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    _none("continue", words)
+    if not magic.talk.turns:
+        raise UsageError("There is nothing to continue yet.")
+    options.raw = True
+    magic.ask(options, CONTINUE)
+
+
+def _code(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    number = _number("code", _one("code", words, "a turn's number")) if words else None
+    magic.shell.set_next_input(magic.talk.code(number))
+
+
+def _alias(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    if len(words) not in (0, 2):
+        raise UsageError("%chat alias NAME MODEL keeps a short name, %chat alias NAME none drops it.")
+    if words:
+        name, model = words
+        set_alias(name, None if model.lower() == "none" else "/".join(split_model(model_of(model))))
+    aliases = sorted(load_aliases().items())
+    print(table_text(("alias", "model"), aliases) if aliases else "No aliases yet: %chat alias NAME MODEL.")
+
+
+def _models(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    provider = _one("models", words, "a provider, such as openrouter") if words else None
+    found = sorted(magic.talk.available(provider))
+    rows = [(to_plain(name), f"{window.tokens:,}", window.origin) for name, window in found]
+    print(table_text(("model", "window", ""), rows) if rows else "The provider lists no models.")
+
+
 def _help(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     rows = [
         (f"%chat {verb.takes}", verb.does)
@@ -163,7 +198,7 @@ VERBS: dict[str, Verb] = {
     "history": Verb(_history, "history", "every turn, with its number, tokens and state"),
     "preview": Verb(
         _preview, "preview", "what the next request sends (%%chat preview: this prompt)", takes_text=True,
-        options=(*OF_A_REQUEST, "new", "no_history", "append", "raw"),
+        options=(*OF_A_REQUEST_HERE, "new", "raw"),
     ),
     "pin": Verb(_marks("pin"), "pin N …", "keep these turns in every request"),
     "unpin": Verb(_marks("unpin"), "unpin N …", "no longer"),
@@ -175,8 +210,12 @@ VERBS: dict[str, Verb] = {
     "clear": Verb(_does("clear"), "clear", "begin anew; system prompt, model and settings stay"),
     "undo": Verb(_does("undo"), "undo", "take back the last action, whole"),
     "redo": Verb(_does("redo"), "redo", "do it again"),
+    "continue": Verb(_continue, "continue", "go on with an answer that stopped", options=OF_A_REQUEST_HERE),
+    "code": Verb(_code, "code [N]", "put the code of an answer into the next cell"),
     "system": Verb(_system, "system", "the system prompt (%%chat system: set it)", takes_text=True),
     "config": Verb(_config, "config [NAME VALUE]", "settings"),
+    "models": Verb(_models, "models [PROVIDER]", "what a provider serves, with windows"),
+    "alias": Verb(_alias, "alias [NAME MODEL]", "a short name for a model, in every notebook; none: no longer"),
     "key": Verb(_key, "key [PROVIDER]", "type a key, kept in memory only", options=("base_url",)),
     "help": Verb(_help, "help [VERB]", "this list"),
 }  # fmt: skip
@@ -189,6 +228,7 @@ def unknown(name: str) -> str:
     return f"{name!r} is no verb of %chat: {hint}%chat help lists them. A prompt goes below %%chat, not on its line."
 
 
+OMITTED = 20  # messages that a preview lists of those that are not sent
 ENDINGS: dict[StopReason, str] = {
     "stop": "",
     "max_tokens": "; cut at max_tokens",
@@ -216,18 +256,29 @@ def history_table(chat: Chat) -> dict[str, str]:
 
 
 def preview_table(view: View) -> dict[str, str]:
-    """The next request part by part, and below what stays out of it."""
+    """The next request part by part, below a line, and above it what stays out."""
     total = max(1, view.input_tokens)
-    rows = [_part(part.role, part.number, part.text, part.tokens, part.state, total) for part in view.messages]
-    out = [_part(part.role, part.number, part.text, part.tokens, part.state, 0) for part in view.omitted]
+    rows: list[Sequence[str] | str] = list(_left_out(view.omitted))
+    if rows:
+        rows.append("the request begins here")
+    rows += [_part(part, f"{100 * part.tokens / total:.0f} %") for part in view.messages]
     about = "" if view.exact else "~"
     caption = f"The next request: {about}{view.input_tokens:,} tokens in {len(view.messages):,} messages"
-    return table(("turn", "role", "text", "tokens", "share", "state"), [*rows, *out], caption)
+    return table(("turn", "role", "text", "tokens", "share", "state"), rows, caption)
 
 
-def _part(role: str, number: int | None, text: str, tokens: int, state: str, total: int) -> Sequence[str]:
-    share = f"{100 * tokens / total:.0f} %" if total else "–"
-    return (str(number or ""), role, first_words(text), f"{tokens:,}", share, state)
+def _left_out(parts: Sequence[Part]) -> Iterator[Sequence[str]]:
+    """What stays out of a request: of many the newest, and how many more there are."""
+    more = parts[: max(0, len(parts) - OMITTED)]
+    if more:
+        tokens = sum(part.tokens for part in more)
+        yield ("…", "", f"{len(more):,} messages before these", f"~{tokens:,}", "–", "not sent")
+    yield from (_part(part, "–") for part in parts[len(more) :])
+
+
+def _part(part: Part, share: str) -> Sequence[str]:
+    tokens = f"{'' if part.exact else '~'}{part.tokens:,}"
+    return (str(part.number or ""), part.role, first_words(part.text), tokens, share, part.state)
 
 
 def _none(name: str, words: list[str]) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from .context.compaction import SUMMARY_ANSWER, summary_message
-from .context.tokens import Fixed, Ledger, Meter
-from .conversation import Conversation, Message, Place, Role
+from .context.ledger import Ledger
+from .context.summary import SUMMARY_ANSWER, summary_message
+from .context.tokens import Fixed, Meter
+from .conversation import Conversation, Message, Place, Role, Turn
+from .errors import MissingDependencyError
 from .providers import Request
 
 State = Literal[
@@ -27,13 +29,17 @@ State = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One message of a view, or one that is not in it; ``number`` is its turn's, from 1."""
+    """One message of a view, or one that is not in it.
+
+    ``number`` is its turn's, from 1; ``exact``: its tokens come from what the provider said.
+    """
 
     role: Role
     text: str
     tokens: int
     state: State
     number: int | None = None
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,23 @@ class View:
     input_tokens: int
     exact: bool
     request: Request
+
+    def to_dataframe(self) -> Any:
+        """One row a message: ``turn``, ``role``, ``text``, ``tokens``, ``exact``, ``share`` of the request, ``state``.
+
+        What stays out of the request comes last, with a share of 0.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise MissingDependencyError("A DataFrame needs pandas: pip install pandas") from None
+        total = max(self.input_tokens, 1)
+        shares = [part.tokens / total for part in self.messages] + [0.0] * len(self.omitted)
+        parts = (*self.messages, *self.omitted)
+        names = ("number", "role", "text", "tokens", "exact")
+        columns = {name: [getattr(part, name) for part in parts] for name in names}
+        frame = pandas.DataFrame({**columns, "share": shares, "state": [part.state for part in parts]})
+        return frame.rename(columns={"number": "turn"}).astype({"turn": "Int64"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +109,16 @@ def scope_at(conversation: Conversation, at: int, system: str) -> Scope:
     return Scope(at, floor, Fixed(system, text), summary.covers)
 
 
+def turn_tokens(turn: Turn, meter: Meter) -> float:
+    """Tokens of a turn, as one model counts."""
+    return meter.turn(turn.id, turn.prompt, turn.reply, turn.attached)
+
+
 def extend_ledger(ledger: Ledger, conversation: Conversation, scope: Scope, meter: Meter) -> Ledger:
     """The ledger with the turns that have come since."""
     for place in conversation.places[len(ledger) :]:
         turn = place.turn
-        tokens = meter.turn(turn.id, turn.prompt, turn.reply) if scope.holds(place) else None
+        tokens = turn_tokens(turn, meter) if scope.holds(place) else None
         ledger.append(tokens, pinned=place.pinned, counted=meter.counted(turn.id))
     return ledger
 
@@ -108,7 +136,7 @@ def in_view(conversation: Conversation, scope: Scope, start: int) -> tuple[list[
     return passed, rest
 
 
-def to_messages(conversation: Conversation, scope: Scope, start: int, prompt: str) -> tuple[Message, ...]:
+def to_messages(conversation: Conversation, scope: Scope, start: int, asked: Message) -> tuple[Message, ...]:
     """The messages of a request: what is fixed first, the newest last."""
     passed, rest = in_view(conversation, scope, start)
     messages = [Message("system", scope.fixed.system)] if scope.fixed.system else []
@@ -117,7 +145,7 @@ def to_messages(conversation: Conversation, scope: Scope, start: int, prompt: st
         messages += [Message("user", summary_message(conversation.summary.text))]
         messages += [Message("assistant", SUMMARY_ANSWER)]
     messages += [message for place in rest for message in place.turn.messages]
-    return (*messages, Message("user", prompt))
+    return (*messages, asked)
 
 
 def summary_is_old(conversation: Conversation) -> bool:
@@ -146,7 +174,8 @@ def turn_parts(conversation: Conversation, scope: Scope, start: int, meter: Mete
     """Both messages of every turn, with what becomes of them."""
     for index, place in enumerate(conversation.places):
         turn, state = place.turn, state_of(place, index, scope, start)
-        asked, said = (meter.text(message.content) for message in turn.messages)
-        share = meter.turn(turn.id, turn.prompt, turn.reply) / max(asked + said, 1.0)
-        yield Part("user", turn.prompt, round(asked * share), state, index + 1)
-        yield Part("assistant", turn.reply, round(said * share), state, index + 1)
+        exact = meter.counted(turn.id)
+        asked, said = meter.message(turn.prompt) + turn.attached, meter.tokens(turn.reply)
+        share = turn_tokens(turn, meter) / max(asked + said, 1.0)
+        yield Part("user", turn.prompt, round(asked * share), state, index + 1, exact)
+        yield Part("assistant", turn.reply, round(said * share), state, index + 1, exact)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+
+from jupyter_ctx.context.windows import read_table
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAD = '''"""models.json, compiled in by scripts/builtin_windows.py. Do not edit by hand."""
@@ -14,13 +15,15 @@ MODELS: dict[str, tuple[int, int | None, int | None]] = {
 
 def compiled(text: str) -> str:
     """The module's text for these rows."""
-    rows = {}
-    for name, value in json.loads(text).items():
-        numbers = [*(value if isinstance(value, list) else [value]), None, None][:3]
-        rows[name] = tuple(numbers)
+    rows = read_table(text, "built in", "models.json").rows
     return HEAD + "".join(f'    "{name}": {row},\n' for name, row in rows.items()) + "}\n"
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Compile the file as it is now."""
     target = ROOT / "jupyter_ctx" / "context" / "builtin_windows.py"
     target.write_text(compiled((ROOT / "models.json").read_text("utf-8")), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -14,6 +14,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from jupyter_ctx import Chat
+from jupyter_ctx.providers.services import SERVICES, key_variables
 
 # how long an example takes says nothing on a busy machine
 settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -36,7 +37,8 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test reads or writes the user's own settings or keys."""
     for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
-    for name in ("OPENAI_API_KEY", "JUPYTER_CTX_MODEL", "JUPYTER_CTX_MODELS"):
+    addresses = (service.address for service in SERVICES.values() if service.address)
+    for name in (*key_variables(), *addresses, "JUPYTER_CTX_MODEL", "JUPYTER_CTX_MODELS"):
         monkeypatch.delenv(name, raising=False)
 
 

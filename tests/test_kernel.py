@@ -126,7 +126,7 @@ def test_a_loop_in_one_cell_adds_turns_and_its_rerun_replaces_them_all(kernel: K
 
 
 def test_an_interrupt_keeps_what_was_shown_and_stops_the_cells_behind_it(kernel: Kernel) -> None:
-    first = kernel.ask("%%chat --max-tokens 400\nCount from one to two hundred in words.", "a")
+    first = kernel.ask("%%chat --max-tokens 400 --set ignore_eos=true\nCount from one to two hundred in words.", "a")
     second = kernel.ask("ran = True", "b")
     while True:
         said = kernel.client.get_iopub_msg(timeout=60)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from IPython.core.error import UsageError
 
 from jupyter_ctx import (
     AuthenticationError,
+    ChatInterrupted,
     ContextOverflowError,
     InvalidRequestError,
     ModelNotFoundError,
@@ -19,6 +21,7 @@ from jupyter_ctx import (
     Reply,
     get_chat,
 )
+from jupyter_ctx.verbs import preview_table
 
 Ask = Callable[..., Any]
 
@@ -37,6 +40,18 @@ def test_the_answer_is_printed_as_text_and_the_gauge_once(cells: Cells, local_mo
     assert said.count("Context [") == 1
     assert "Context [" not in cells.run("%%chat\nAnd again?")
     assert "Context [" in cells.run("%chat")
+
+
+def test_an_interrupt_between_the_answers_end_and_the_cells_loses_nothing(talk: Ask, cells: Cells) -> None:
+    def stop_button(change: object) -> None:
+        raise KeyboardInterrupt
+
+    talk("Say hello.")
+    get_chat().listeners.append(stop_button)
+    failed = cells.fail("%%chat\nAnd again?")
+    assert isinstance(failed, ChatInterrupted)
+    assert "whole" in str(failed)
+    assert len(get_chat().turns) == 2
 
 
 def test_the_reply_is_in_underscore_in_out_and_in_a_variable(talk: Ask, cells: Cells) -> None:
@@ -163,7 +178,41 @@ def test_a_preview_shows_what_this_cell_would_send(talk: Ask, cells: Cells) -> N
     talk("Say hello.")
     cells.run("name = 'Ada'")
     assert "I am Ada." in cells.run("%%chat preview\nI am {{ name }}.")
-    assert "Say hello." not in cells.run("%%chat --preview --no-history\nI am {{ name }}.").split("left out")[0]
+    assert "Say hello." not in cells.run("%%chat --preview --no-history\nI am {{ name }}.")
+
+
+def test_a_preview_has_a_line_where_the_request_begins(talk: Ask, cells: Cells) -> None:
+    for number in range(14):
+        talk(f"Note {number}.")
+    cells.run("%chat trim 2")
+    said = cells.run("%%chat preview\nAnd now?")
+    above, line, below = re.split(r"^(── the request begins here ─+)$", said, maxsplit=1, flags=re.M)
+    assert line
+    assert "4 messages before these" in above
+    assert "Note 11." in above
+    assert "left out" in above
+    assert "Note 12." in below
+    assert below.index("Note 13.") < below.index("And now?")
+    assert re.search(r"~\d+ +\d+ %  prompt", below)
+    assert re.search(r"Note 13\. +\d+ +\d+ %  sent", below)
+    page = preview_table(get_chat().preview("And now?"))["text/html"]
+    assert page.index("Note 11.") < page.index('<td colspan="6"') < page.index("Note 12.")
+
+
+def test_a_preview_that_sends_all_has_no_such_line(talk: Ask, cells: Cells) -> None:
+    talk("Say hello.")
+    assert "begins here" not in cells.run("%chat preview")
+
+
+def test_large_values_are_said_before_they_are_sent(talk: Ask, cells: Cells) -> None:
+    cells.run("rows, small = 'the sea and the wind ' * 30, 'a boat'")
+    assert "takes about" not in cells.run("%%chat\nWhat of {{ small }}?")
+    said = cells.run("%%chat\nWhat of {{ rows }} and {{ small }}?")
+    assert re.search(
+        r"\[The values filled in take about \d+ tokens, most of them \{\{ rows \}\} \(\d+\): \d+% of the \d+", said
+    )
+    assert said.index("filled in take") < said.index(get_chat().turns[-1].reply.strip()[:10])
+    assert "[{{ rows }} takes about" in cells.run("%%chat -t 0\nWhat of {{ rows }}?")
 
 
 def test_help_lists_every_verb_and_the_options_read_well(cells: Cells) -> None:

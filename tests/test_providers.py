@@ -282,7 +282,7 @@ def test_a_refusal_without_numbers_is_halved_and_at_most_twice() -> None:
     sizes = [len(request["messages"]) for request in seen]
     assert len(sizes) == 3
     assert sizes[0] == 25
-    assert sizes[1] <= sizes[0] / 2 + 1
+    assert sizes[1] == pytest.approx(0.6 * sizes[0], abs=2)
     assert sizes[2] <= sizes[1] / 2 + 1
     assert len(chat.turns) == 12
 

@@ -12,7 +12,7 @@ State = Literal["ok", "half", "high", "full", "over"]
 
 HALF, HIGH, FULL = 0.50, 0.75, 0.90
 TRIM_TO = 0.6  # of the limit: cutting deep keeps the prompt's beginning, and so caches, for long
-MARGIN = 0.20  # kept free of every estimated token, never of a counted one
+MARGIN, LEAST_MARGIN = 0.20, 0.03  # kept free of every estimated token, never of a counted one
 RESERVE = 4_096
 REASONING_RESERVE = 25_000
 
@@ -100,8 +100,10 @@ class ContextInfo:
     """How full a conversation is: what the gauge, status and the trigger all read.
 
     ``in_view``, ``left_out`` and ``will_leave`` (by the next send) count turns;
-    ``reported`` is the provider's last figure in tokens, or ``None``; ``cost`` is in US
-    dollars, ``None`` where unknown.
+    ``reported`` is the provider's last figure in tokens, or ``None``, ``sent`` the input in it
+    and ``cached`` what of that came from a cache; ``cost`` is what all
+    replies so far cost in US dollars, ``None`` where unknown, ``unpriced`` how many of them
+    are not in it.
     """
 
     model: str
@@ -112,9 +114,11 @@ class ContextInfo:
     will_leave: int = 0
     reported: int | None = None
     cached: int | None = None
+    sent: int | None = None
     undo: str | None = None
     redo: str | None = None
     cost: float | None = None
+    unpriced: int = 0
 
     @property
     def used(self) -> int:

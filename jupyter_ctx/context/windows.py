@@ -8,12 +8,14 @@ one compiled in. What nobody knows is assumed, and said to be.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Source = Literal["given", "learned", "server", "user file", "models.json", "provider", "built in", "assumed"]
 ASSUMED = 32_000
+COLUMNS = ("context_window", "max_input_tokens", "max_output_tokens")
 ORIGINS: dict[Source, str] = {
     "given": "(given)",
     "learned": "learned from a refusal",
@@ -46,7 +48,7 @@ class ContextWindow:
     def origin(self) -> str:
         """Where the number comes from, in words."""
         if self.source == "learned" and self.given:
-            return f"learned: given {self.given:,}, server refuses above {self.tokens:,}"
+            return f"learned: given {self.given:,}, server refuses above {self.max_input_tokens or self.tokens:,}"
         row = f" ({self.matched})" if self.matched else ""
         return ORIGINS[self.source] + row
 
@@ -61,34 +63,71 @@ class Table:
     rows: Mapping[str, tuple[int, int | None, int | None]]
     source: Source
     problem: str | None = None
+    _spelled: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def find(self, model: str) -> ContextWindow | None:
         """The exact row of a model, else that of its longest prefix."""
-        for name in _names(model):
-            row = self._match(name)
-            if row is not None:
-                tokens, max_input, max_output = self.rows[row]
-                return ContextWindow(tokens, max_input, max_output, self.source, row)
-        return None
-
-    def _match(self, name: str) -> str | None:
-        if name in self.rows:
-            return name
-        for end in range(len(name) - 1, 0, -1):
-            if name[:end] in self.rows and _is_prefix(name[:end], name[end]):
-                return name[:end]
-        return None
+        if not self._spelled:  # not before it is needed: most tables never are
+            self._spelled.update({spell(row): row for row in self.rows} | {row: row for row in self.rows})
+        row = next((self._spelled[name] for name in candidates(model) if name in self._spelled), None)
+        return None if row is None else ContextWindow(*self.rows[row], self.source, row)
 
 
-def _is_prefix(row: str, following: str) -> bool:
-    """`gpt-4` is not `gpt-4o`; `claude-3` is `claude-3.5-sonnet`; `my-` is `my-model`."""
-    return not row[-1].isalnum() or not following.isalnum()
+LONGEST = 200  # characters: no prefix is longer, and odd names stay fast
+DEEPEST = 8  # parts of a name between slashes
+_DECORATION = (
+    r"(?:ft:"  # OpenAI's fine-tuned models: ft:gpt-4o-mini:org::id
+    r"|(?:databricks|labs|meta|nvidia|zai)-)+"  # makers in one word: Meta-Llama-3.1-8B, zai-glm-4.7
+)
+_SPELLING = (
+    (r"(?<![^/.])([a-z][a-z0-9-]*)\.(?=[a-z])", r"\1/"),  # Bedrock: us.anthropic.claude-opus-5-v1:0
+    (r"(?<![^/])(llama|gemma|granite|mistral-small|phi|qwen)-?v?(?=\d)", r"\1-"),  # Ollama: llama3.2
+    (r"(?<![^/])gpt-35", "gpt-3-5"),  # Azure
+    (r"\.|(?<=\d)p(?=\d)", "-"),  # claude-opus-4.5 is claude-opus-4-5; Fireworks: deepseek-v3p2
+)
 
 
-def _names(model: str) -> list[str]:
-    """A full name, then what is left of it without provider and vendor."""
-    parts = model.lower().split("/")
-    return ["/".join(parts[i:]) for i in range(len(parts)) if parts[-1]]
+def candidates(model: str) -> Iterator[str]:
+    """Names of rows that would answer for a model, best first.
+
+    Its full name and the prefixes of that, then what is left without provider, folder and
+    vendor: `models/…`, `accounts/…/models/…`, `~anthropic/…-latest`. A prefix ends where a
+    word does: `gpt-4` is not `gpt-4o`; `claude-3` is `claude-3.5-sonnet`; `my-` is
+    `my-model`. That is all it takes for `@20250929` of Vertex, `:free` of OpenRouter, `:1b`
+    of Ollama, `-v1:0` of Bedrock and every date. What names only a provider or a folder
+    comes last.
+    """
+    yield model.lower()
+    names = names_of(model)
+    for name in names:
+        yield from prefixes(name, name.rfind("/") + 1)
+    for name in names:
+        yield from prefixes(name[: name.rfind("/")], 0) if "/" in name else ()
+
+
+def names_of(model: str) -> list[str]:
+    """A full name, then what is left of it without provider, folder and vendor."""
+    parts = spell(model.lower()).split("/")[-DEEPEST:]
+    if not parts[-1]:
+        return []
+    decoration = re.match(_DECORATION, parts[-1])
+    plain = [parts[-1][decoration.end() :]] if decoration else []
+    return ["/".join(parts[start:]) for start in range(len(parts))] + plain
+
+
+def prefixes(name: str, least: int) -> Iterator[str]:
+    """A name, then its prefixes longer than this that end where a word does."""
+    yield name
+    for end in range(min(len(name) - 1, LONGEST), least, -1):
+        if not (name[end - 1].isalnum() and name[end].isalnum()):
+            yield name[:end]
+
+
+def spell(name: str) -> str:
+    """One spelling for a name that providers write in several ways."""
+    for pattern, written in _SPELLING:
+        name = re.sub(pattern, written, name)
+    return name
 
 
 def read_table(text: str, source: Source, path: str) -> Table:
@@ -100,7 +139,7 @@ def read_table(text: str, source: Source, path: str) -> Table:
     if not isinstance(data, dict):
         return Table({}, source, f"{path} must hold an object, not a {type(data).__name__}")
     rows, bad = {}, []
-    for name, value in data.items():
+    for name, value in _with_members(data):
         row = _row(value)
         if row is None:
             bad.append(name)
@@ -110,9 +149,18 @@ def read_table(text: str, source: Source, path: str) -> Table:
     return Table(rows, source, problem)
 
 
+def _with_members(data: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Every name with its value. A family may hold its members by what their names add to its own."""
+    for name, value in data.items():
+        if isinstance(value, dict) and value and not value.keys() & set(COLUMNS):
+            yield from ((name + more, columns) for more, columns in value.items())
+        else:
+            yield name, value
+
+
 def _row(value: Any) -> tuple[int, int | None, int | None] | None:
     if isinstance(value, dict):
-        value = [value.get(k) for k in ("context_window", "max_input_tokens", "max_output_tokens")]
+        value = [value.get(column) for column in COLUMNS]
     if not isinstance(value, list):
         value = [value]
     numbers = [*value, None, None][:3]
@@ -127,9 +175,12 @@ def choose_window(
     *,
     given: int | None = None,
     served: ContextWindow | None = None,
-    learned: int | None = None,
+    learned: ContextWindow | None = None,
 ) -> ContextWindow:
-    """The window that holds, from what the user gave, a refusal taught, the server or a table says."""
+    """The window that holds, from what the user gave, a refusal taught, the server or a table says.
+
+    A refusal teaches a window, or a cap on the input alone.
+    """
     found = served or _from_tables(model, tables)
     if given is not None:
         cap = found.max_input_tokens
@@ -140,9 +191,18 @@ def choose_window(
             source="given",
             matched=None,
         )
-    if learned is not None and (given is None or learned < given):
-        return replace(found, tokens=learned, max_input_tokens=None, source="learned", matched=None, given=given)
-    return found
+    taught = (learned.max_input_tokens or learned.tokens) if learned else None
+    if learned is None or taught is None or (given is not None and given <= taught):
+        return found
+    tokens = learned.tokens if learned.max_input_tokens is None else max(found.tokens, taught)
+    return replace(
+        found,
+        tokens=tokens,
+        max_input_tokens=learned.max_input_tokens,
+        source="learned",
+        matched=None,
+        given=given,
+    )
 
 
 def _from_tables(model: str, tables: Iterable[Table]) -> ContextWindow:

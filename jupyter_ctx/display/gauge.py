@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,18 @@ def gauge_line(info: ContextInfo) -> str:
     guess = "~" if info.source == "assumed" else ""
     figures = f"{about}{short(info.used)} / {short(info.limit)} ({guess}{info.fill * 100:.0f} %){word}"
     window = info.budget.window
-    return f"{SHAPES[info.state]} {figures} · {to_plain(info.model)} · window {window.tokens:,} {window.origin}"
+    parts = [f"{SHAPES[info.state]} {figures}", to_plain(info.model), f"window {window.tokens:,} {window.origin}"]
+    parts += [cost_text(info)] if info.cost is not None else []
+    parts += [f"{100 * info.cached / info.sent:.0f} % cached"] if info.cached and info.sent else []
+    return " · ".join(parts)
+
+
+def cost_text(info: ContextInfo) -> str:
+    """Dollars so far, in two figures that count; what nobody has priced is not taken for nothing."""
+    if info.cost is None:
+        return "unknown"
+    digits = 2 if info.cost >= 1 or not info.cost else 1 - math.floor(math.log10(info.cost))
+    return f"{'at least ' if info.unpriced else ''}${info.cost:,.{min(max(digits, 2), 6)}f}"
 
 
 def gauge_text(info: ContextInfo) -> str:

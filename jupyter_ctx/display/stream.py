@@ -22,6 +22,10 @@ class AnswerView(Protocol):
         """Whether any text came."""
         ...
 
+    def begin(self) -> None:
+        """Our own lines that stand above, before anything is sent."""
+        ...
+
     def feed(self, piece: str) -> None:
         """One more piece."""
         ...
@@ -60,6 +64,11 @@ class NotebookView:
         """Whether any text came."""
         return bool(self._pieces)
 
+    def begin(self) -> None:
+        """Show the lines above the answer, where there are any."""
+        if self._above and self._streaming:
+            self._show(self._render("", self._above))
+
     def feed(self, piece: str) -> None:
         """One more piece; shown when it is time."""
         self._pieces.append(piece)
@@ -91,10 +100,12 @@ class TerminalView:
         self._above = above
         self.started = False
 
+    def begin(self) -> None:
+        """Print the lines above the answer."""
+        self._say(self._above)
+
     def feed(self, piece: str) -> None:
         """Print one more piece."""
-        if not self.started:
-            self._say(self._above)
         self.started = True
         print(to_plain(piece), end="", flush=True)
 

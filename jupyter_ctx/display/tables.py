@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from .. import words
 from ..context.budget import ContextInfo
-from .gauge import gauge_text
+from .gauge import cost_text, gauge_text
 from .markdown import text_html, to_plain
 
 FIRST_WORDS = 60
 Row = Sequence[str]
+Rows = Sequence[Row | str]  # a text alone is a line across the table
 
 
 def status_text(info: ContextInfo, turns: int) -> str:
@@ -21,7 +22,9 @@ def status_text(info: ContextInfo, turns: int) -> str:
     input_cap = f", input at most {window.max_input_tokens:,}" if window.max_input_tokens else ""
     parts = ", ".join(f"{s.name} {s.tokens:,}" for s in info.segments if s.tokens) or "nothing yet"
     reported = "nothing reported yet" if info.reported is None else f"last report {info.reported:,} in and out"
-    cached = f", {info.cached:,} of them from the cache" if info.cached else ""
+    cached = f", {info.cached:,} of {info.sent:,} in from the cache" if info.cached else ""
+    unpriced = f"; the price of {info.unpriced:,} more is not known" if info.unpriced else ""
+    bill = [("cost", cost_text(info), f"of all replies so far{unpriced}")] if info.cost or info.unpriced else []
     share = f" ({budget.share:.0%} of it)" if budget.share < 1 else ""
     left_over = (
         f"the next send leaves out {words.turns(info.will_leave)}" if info.will_leave else "left for the next prompt"
@@ -35,6 +38,7 @@ def status_text(info: ContextInfo, turns: int) -> str:
         ("used", f"{about}{info.used:,}", parts),
         ("", "", f"{reported}{cached}"),
         ("headroom", f"{about}{budget.headroom:,}", left_over),
+        *bill,
     ]  # fmt: skip
     lines = [f"{name:<12}{figure:>10}  {note}" for name, figure, note in rows]
     left = f", {info.left_out:,} left out" if info.left_out else ""
@@ -48,26 +52,36 @@ def first_words(text: str) -> str:
     return words if len(words) <= FIRST_WORDS else words[: FIRST_WORDS - 1] + "…"
 
 
-def table_text(head: Row, rows: Sequence[Row]) -> str:
+def table_text(head: Row, rows: Rows) -> str:
     """A table for a terminal; figures stand right."""
-    widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
-    return "\n".join("  ".join(map(_padded, row, widths)).rstrip() for row in (head, *rows))
+    cells = [head, *(row for row in rows if not isinstance(row, str))]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
+    width = sum(widths) + 2 * (len(widths) - 1)
+
+    def line(row: Row | str) -> str:
+        return f"── {row} ".ljust(width, "─") if isinstance(row, str) else "  ".join(map(_padded, row, widths)).rstrip()
+
+    return "\n".join(map(line, (head, *rows)))
 
 
-def table_html(head: Row, rows: Sequence[Row], caption: str) -> str:
+def table_html(head: Row, rows: Rows, caption: str) -> str:
     """The same table for a page; every cell is escaped."""
     cells = "".join(f'<th style="text-align:left">{html.escape(name)}</th>' for name in head)
-    body = "".join(
-        "<tr>" + "".join(f'<td style="text-align:{_side(cell)}">{text_html(cell)}</td>' for cell in row) + "</tr>"
-        for row in rows
-    )
+    body = "".join(f"<tr>{_cells(row, len(head))}</tr>" for row in rows)
     return (
         f'<table class="jctx-table"><caption style="text-align:left">{html.escape(caption)}</caption>'
         f"<thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
     )
 
 
-def table(head: Row, rows: Sequence[Row], caption: str) -> dict[str, str]:
+def _cells(row: Row | str, width: int) -> str:
+    if isinstance(row, str):
+        style = "text-align:left;border-top:2px solid currentColor;opacity:.75"
+        return f'<td colspan="{width}" style="{style}">{text_html(row)}</td>'
+    return "".join(f'<td style="text-align:{_side(cell)}">{text_html(cell)}</td>' for cell in row)
+
+
+def table(head: Row, rows: Rows, caption: str) -> dict[str, str]:
     """A table in both forms."""
     return {
         "text/html": table_html(head, rows, caption),

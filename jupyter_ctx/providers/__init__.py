@@ -1,48 +1,42 @@
-"""Who serves which model: the table of names."""
+"""From a model's name to who serves it."""
 
 from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import replace
 from difflib import get_close_matches
 from urllib.parse import urlsplit
 
 from ..errors import InvalidRequestError
+from .adapter import BY_ENVIRONMENT, NO_KEY, Adapter, Endpoint
+from .completions import ChatCompletions
 from .local import LocalProvider
-from .openai import OpenAIProvider
+from .services import BARE, ELSEWHERE, NAMES, SERVICES, Service, address_of, key_of
+from .services import key_variables as key_variables
+from .shape import Card as Card
 from .shape import Provider as Provider
 from .shape import Reply as Reply
 from .shape import Request as Request
 
-NO_KEY = "none"  # what servers without keys are sent: the SDK wants something
-
-
-@dataclass(frozen=True, slots=True)
-class Service:
-    """A row of the table: where it is, and the variable that holds its key."""
-
-    base_url: str | None = None
-    key_variable: str | None = None
-
-
-SERVICES: dict[str, Service] = {
-    "openai": Service(key_variable="OPENAI_API_KEY"),
-    "ollama": Service(base_url="http://127.0.0.1:11434/v1"),
-}
-NAMES = ("local", *SERVICES)
-BARE = ((re.compile(r"gpt-|o\d|chatgpt-"), "openai"),)  # names that say who serves them
+VERTEX = ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE")
+TIMEOUT = 600.0  # seconds
 
 
 def split_model(model: str) -> tuple[str, str]:
     """Provider and model of a full name; a bare name finds its provider."""
+    for pattern, known in BARE:
+        if re.match(pattern, model):
+            return known, model
     provider, slash, name = model.partition("/")
     if slash and name:
         return provider, name
-    for pattern, known in BARE:
-        if pattern.match(model):
-            return known, model
     raise InvalidRequestError(f"No provider in {model!r}: write provider/model, such as local/smollm2.")
+
+
+def bills(provider: str) -> str | None:
+    """What the table of prices calls a provider, or ``None`` where it does not know it."""
+    return SERVICES[provider].prices if provider in SERVICES else None
 
 
 def get_provider(
@@ -50,17 +44,19 @@ def get_provider(
     *,
     base_url: str | None = None,
     api_key: str | None = None,
+    timeout: float = TIMEOUT,
     n_ctx: int | None = None,
     n_threads: int | None = None,
 ) -> Provider:
     """The provider of a model's full name. Nothing is asked or started yet.
 
-    With ``base_url`` the whole name is the model's there, less a known provider's prefix.
-    ``n_ctx`` and ``n_threads`` are for local models.
+    With ``base_url`` the name is the model's there, less a known provider's prefix, which
+    says how that server speaks; without one it is taken to speak OpenAI's Chat
+    Completions. ``timeout`` is how many seconds a server may be silent; ``n_ctx`` and
+    ``n_threads`` are for local models.
     """
     if base_url is not None:
-        name = model.partition("/")[2] if model.partition("/")[0] in SERVICES else model
-        return OpenAIProvider(name, base_url=_checked(base_url), api_key=api_key or NO_KEY)
+        return _elsewhere(model, _checked(base_url), api_key or NO_KEY, timeout)
     provider, name = split_model(model)
     if provider == "local":
         return LocalProvider(name, n_ctx=n_ctx, n_threads=n_threads)
@@ -72,18 +68,46 @@ def get_provider(
             f"No provider {provider!r}: {hint}There are {', '.join(NAMES)}; "
             "any other OpenAI-compatible server works with --base-url URL."
         )
-    key = api_key or (_key(service) if service.key_variable else NO_KEY)
-    hint = f"{provider} needs a key: set {service.key_variable}, or type it with %chat key {provider}."
-    return OpenAIProvider(name, base_url=service.base_url, api_key=key, no_key=hint)
+    return _make(service, provider, name, _address(provider, service), api_key or _key(service), timeout)
 
 
-def key_variables() -> tuple[str, ...]:
-    """The environment's variables that may hold a key."""
-    return tuple(s.key_variable for s in SERVICES.values() if s.key_variable)
+def _elsewhere(model: str, base_url: str, api_key: str, timeout: float) -> Provider:
+    provider, _, name = model.partition("/")
+    if provider not in SERVICES or not name:
+        return _make(ELSEWHERE, base_url, model, base_url, api_key, timeout)
+    return _make(SERVICES[provider], base_url, name, base_url, api_key, timeout)
+
+
+def _make(service: Service, provider: str, name: str, base_url: str | None, key: str, timeout: float) -> Adapter:
+    adapter = service.adapter
+    if service is SERVICES["openai"] and base_url is not None:  # compatible servers know the older API
+        adapter, service = ChatCompletions, replace(service, serves=True)
+    variables = " or ".join(service.keys)
+    return adapter(
+        Endpoint(
+            provider, name, base_url, key,
+            no_key=f"{provider} needs a key: set {variables}, or type it with %chat key {provider}.",
+            timeout=timeout, serves=service.serves, loaded_at=service.loaded_at, truncates=service.truncates,
+        )
+    )  # fmt: skip
+
+
+def _address(provider: str, service: Service) -> str | None:
+    """Where a service is. Raises InvalidRequestError where only the user knows and has not said."""
+    address = address_of(service)
+    if address is None and provider == "azure":
+        raise InvalidRequestError(
+            f"azure needs to know where: set {service.address}, such as https://NAME.openai.azure.com."
+        )
+    return address
 
 
 def _key(service: Service) -> str:
-    return os.environ.get(service.key_variable or "", "").strip()
+    """The key in the environment; servers of one's own and Vertex want none."""
+    found = key_of(service)
+    if service is SERVICES["google"] and any(os.environ.get(name, "").lower() in ("1", "true") for name in VERTEX):
+        return BY_ENVIRONMENT
+    return found or (NO_KEY if service.serves else "")
 
 
 def _checked(base_url: str) -> str:

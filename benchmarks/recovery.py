@@ -1,0 +1,191 @@
+"""What becomes of random conversations that a provider refuses.
+
+The provider is simulated, all else is the product: a Chat takes a conversation in, sends one
+more prompt, is refused, and recovers. ``python -m benchmarks.recovery [CASES [KIND]]``.
+
+A case is drawn like this: the true limit log-uniform from 1,000 to 8,000 tokens; turns
+log-uniform from 0.5 to 25 % of it, a third of each the prompt; the refused view 1.0 to 1.3
+times the limit in 80 % of the cases, 1.3 to 3 times in 15 %, 3 to 20 times in 5 %. Half of
+the conversations have had one turn accepted before the rest was taken in. The provider
+counts each text 5 % off our estimate (standard deviation), a whole conversation up to 10 %.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import statistics
+import sys
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import jupyter_ctx.models
+from benchmarks.provider import Quiet
+from jupyter_ctx import Chat, ContextOverflowError, Overflow, Reply
+from jupyter_ctx.context.tokens import estimate_tokens
+from jupyter_ctx.context.usage import Usage
+from jupyter_ctx.providers import Request
+
+SEED = 20_261
+CASES = 10_000
+Kind = Literal["full numbers", "window only", "size only", "none", "lower bounds", "wrong window", "tokenizer"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+STATED = {"full numbers", "window only", "lower bounds", "wrong window", "tokenizer"}
+SIZES = (("1.0–1.3", 0.80, 1.0, 1.3), ("1.3–3", 0.15, 1.3, 3.0), ("3–20", 0.05, 3.0, 20.0))
+WORDS = "the ship sailed on through a night of storm and rain while Anna wrote 17 letters (home) about it. "
+BOOK = WORDS * 9_000
+PER_TOKEN = len(WORDS) / estimate_tokens(WORDS)
+BELIEVED, RESERVE = 128_000, 64
+
+
+class Simulated(Quiet):
+    """A provider with a true limit that refuses what is larger, in its own way of saying so."""
+
+    sends_reserve = True
+
+    def __init__(self, kind: Kind, limit: int, factor: float, rng: random.Random) -> None:
+        super().__init__(f"simulated {id(self)}")
+        self.kind, self.limit, self.factor, self.rng = kind, limit, factor, rng
+        self.refusals = 0
+        self.taken = 0
+        self.sizes: list[int] = []
+        self._texts: dict[str, int] = {}
+
+    def count(self, text: str) -> int:
+        """Tokens of a text, the same each time."""
+        if text not in self._texts:
+            self._texts[text] = max(1, round(estimate_tokens(text) * self.factor * self.rng.gauss(1, 0.05)))
+        return self._texts[text]
+
+    def stream(self, request: Request) -> Generator[str | Reply, None, None]:
+        """A short answer, or a refusal."""
+        size = sum(self.count(message.content) + 4 for message in request.messages)
+        self.sizes.append(size)
+        if size > self.limit:
+            self.refusals += 1
+            raise ContextOverflowError("too long", overflow=self.overflow(size))
+        self.taken = size
+        yield "Yes."
+        yield Reply("Yes.", Usage(size, 2))
+
+    def overflow(self, size: int) -> Overflow:
+        """What this kind of refusal tells."""
+        window = self.limit + RESERVE
+        match self.kind:
+            case "window only":
+                return Overflow(context_window=window)
+            case "size only":
+                return Overflow(input_tokens=size)
+            case "none":
+                return Overflow()
+            case "lower bounds":
+                return Overflow(context_window=window, input_tokens=self.limit + 1, input_is_bound=True)
+            case _:
+                return Overflow(context_window=window, input_tokens=size)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one case: the group of its size, retries, and the share of the limit that was sent."""
+
+    group: str
+    retries: int
+    kept: float
+    recovered: bool
+    whole: bool  # every turn is still in the conversation
+    goes_on: bool  # the conversation is not stuck
+    smaller: bool  # each try sent less than the one before
+
+
+def prose(tokens: float, rng: random.Random) -> str:
+    """So many tokens of text by our estimate."""
+    begin = rng.randrange(0, 40 * len(WORDS))
+    return BOOK[begin : begin + max(8, int(tokens * PER_TOKEN))]
+
+
+def conversation(provider: Simulated, size: float, rng: random.Random) -> list[dict[str, str]]:
+    """Turns that make a view of so many of the provider's tokens."""
+    messages: list[dict[str, str]] = []
+    total = 0.0
+    while total < size:
+        turn = math.exp(rng.uniform(math.log(0.005), math.log(0.25))) * provider.limit
+        for role, share in (("user", 1 / 3), ("assistant", 2 / 3)):
+            text = prose(turn * share / provider.factor, rng)
+            messages.append({"role": role, "content": text})
+            total += provider.count(text) + 4
+    return messages
+
+
+def run(kind: Kind, number: int) -> Outcome:
+    """One case."""
+    rng = random.Random(f"{SEED} {kind} {number}")
+    limit = int(math.exp(rng.uniform(math.log(1_000), math.log(8_000))))
+    factor = math.exp(rng.uniform(math.log(0.6), math.log(1.9))) if kind == "tokenizer" else rng.uniform(0.9, 1.1)
+    draw = rng.random()
+    group, _, low, high = SIZES[0 if draw < 0.80 else 1 if draw < 0.95 else 2]
+    times = rng.uniform(low, high) if low < 3 else math.exp(rng.uniform(math.log(low), math.log(high)))
+    provider = Simulated(kind, limit, factor, rng)
+    jupyter_ctx.models.get_provider = lambda *_, **__: provider  # type: ignore[assignment]
+    believed = limit + RESERVE if kind != "wrong window" and rng.random() < 0.3 else BELIEVED * 8
+    chat = Chat("openai/simulated", max_tokens=RESERVE, window=believed, ask_windows="off")
+    if rng.random() < 0.5:
+        chat.send(prose(rng.uniform(0.005, 0.1) * limit / factor, rng))
+    prompt = prose(rng.uniform(0.005, 0.1) * limit / factor, rng)
+    said = conversation(provider, times * limit - provider.count(prompt) - provider.taken, rng)
+    chat.add_messages(said)
+    turns, provider.sizes = len(chat.turns), []
+    try:
+        chat.send(prompt)
+        recovered, kept = True, provider.taken / limit
+    except ContextOverflowError:
+        recovered, kept = False, 0.0
+    smaller = all(later < earlier for earlier, later in itertools.pairwise(provider.sizes))
+    whole = len(chat.turns) == turns + recovered
+    tries = provider.refusals
+    return Outcome(group if tries else "none", tries, kept, recovered, whole, goes_on(chat, rng), smaller)
+
+
+def goes_on(chat: Chat, rng: random.Random) -> bool:
+    """Whether the conversation is not stuck: one of the next two short prompts is answered."""
+    for _ in range(2):
+        try:
+            chat.send(prose(10, rng))
+            return True
+        except ContextOverflowError:
+            continue
+    return False
+
+
+def table(kind: Kind, cases: int) -> str:
+    """A row for each group of sizes."""
+    outcomes = [run(kind, number) for number in range(cases)]
+    refused = [o for o in outcomes if o.retries]
+    rows = []
+    for group, *_ in SIZES:
+        these = [o for o in refused if o.group == group]
+        if not these:
+            continue
+        one, two = (sum(o.recovered and o.retries <= n for o in these) / len(these) for n in (1, 2))
+        rows.append(f"{group:>8} {len(these):>6,} {one:>8.2%} {two:>8.2%}")
+    kept = statistics.median(o.kept for o in refused if o.recovered)
+    stuck, lost = sum(not o.goes_on for o in outcomes), sum(not o.whole for o in outcomes)
+    one = sum(o.recovered and o.retries == 1 for o in refused) / len(refused)
+    tail = f"  all in one {one:.2%}; kept {kept:.2f} of the limit; not refused {len(outcomes) - len(refused):,}; "
+    return "\n".join([kind, *rows, f"{tail}stuck {stuck}, lost {lost}"])
+
+
+def main() -> None:
+    """Print the table."""
+    cases = int(sys.argv[1]) if len(sys.argv) > 1 else CASES
+    kinds = [kind for kind in KINDS if kind in sys.argv[2:]] or KINDS
+    drawn = (__doc__ or "").split("\n\n")[2]
+    print(f"{cases:,} conversations of each kind, seed {SEED}. {' '.join(drawn.split())}")
+    print(f"{'':>8} {'cases':>6} {'in one':>8} {'in two':>8}")
+    for kind in kinds:
+        print(table(kind, cases), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Files that go with a prompt: text for every model, images and PDFs where the model takes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from io import BytesIO
+from pathlib import Path
+
+from .context.summary import fenced
+from .conversation import Attachment
+from .errors import InvalidRequestError
+
+KINDS = (  # what a file begins with; its name may say anything
+    (rb"\x89PNG\r\n\x1a\n", "image/png"),
+    (rb"\xff\xd8\xff", "image/jpeg"),
+    (rb"GIF8[79]a", "image/gif"),
+    (rb"RIFF[\s\S]{4}WEBP", "image/webp"),
+    (rb"%PDF-", "application/pdf"),
+)
+PAGE = rb"/Type\s*/Page\b"
+MOST_BYTES = 32_000_000  # what the largest requests may have
+# Tokens as Anthropic states them, which takes the most; the provider's report corrects the guess.
+PIXELS_A_TOKEN, LEAST, MOST = 750, 85, 1_600
+TOKENS_A_PAGE, BYTES_A_PAGE = 2_000, 50_000
+
+
+def with_files(prompt: str, paths: Iterable[str | Path]) -> tuple[str, tuple[Attachment, ...]]:
+    """A prompt with the text files in it, and the other files beside it."""
+    attachments = []
+    for path in map(Path, paths):
+        data = _read(path.expanduser())
+        media_type = next((kind for start, kind in KINDS if re.match(start, data)), None)
+        if media_type is not None:
+            attachments.append(Attachment(path.name, media_type, data, _tokens(media_type, data)))
+        else:
+            prompt = f"{prompt}\n\nFile {path.name}:\n{fenced(_text(path, data))}"
+    return prompt, tuple(attachments)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InvalidRequestError(f"-a {path}: {error.strerror} (looked for from {Path.cwd()}).") from None
+    if not data:
+        raise InvalidRequestError(f"-a {path}: the file is empty.")
+    if len(data) > MOST_BYTES:
+        raise InvalidRequestError(f"-a {path}: {len(data):,} bytes are more than the {MOST_BYTES:,} that can be sent.")
+    return data
+
+
+def _text(path: Path, data: bytes) -> str:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise InvalidRequestError(f"-a {path}: neither UTF-8 text, nor a PNG, JPEG, GIF or WebP image, nor a PDF.")
+    return text
+
+
+def _tokens(media_type: str, data: bytes) -> int:
+    if media_type == "application/pdf":
+        return TOKENS_A_PAGE * (len(re.findall(PAGE, data)) or 1 + len(data) // BYTES_A_PAGE)
+    import imagesize
+
+    width, height = imagesize.get(BytesIO(data))
+    return min(max(width * height // PIXELS_A_TOKEN, LEAST), MOST) if width > 0 < height else MOST

@@ -1,0 +1,52 @@
+"""What a text is made of: a few quick counts from which its tokens can be told.
+
+Tokenizers differ little in what they make of English and code, and much in digits and other
+scripts. So a text is a small vector, one number for each of these; what one model's tokenizer
+makes of each is learned in ``calibration``. Counted in bytes of UTF-8, where it takes C speed.
+"""
+
+from __future__ import annotations
+
+import string
+
+Makeup = tuple[float, ...]
+
+KINDS = ("words", "digits", "letters of two bytes", "kana", "Chinese characters", "other characters", "emoji")
+
+
+def _only(wanted: str) -> bytes:
+    """A table that turns every other byte into a space."""
+    return bytes(byte if byte in wanted.encode() else 32 for byte in range(256))
+
+
+def _but(*wanted: int) -> bytes:
+    """Every byte but these, to be deleted."""
+    return bytes(set(range(256)).difference(wanted))
+
+
+WORDS, MARKS = _only(string.ascii_letters), _only(string.punctuation)
+NO_LETTERS, NO_MARKS = _but(*string.ascii_letters.encode()), _but(*string.punctuation.encode())
+NO_DIGITS = _but(*string.digits.encode())
+# by the first byte of a character: Latin with accents to Arabic; kana; Han; the rest of three; four
+LEADS = tuple(
+    _but(*lead) for lead in (range(0xC2, 0xE0), (0xE3,), range(0xE4, 0xEA), (0xE0, 0xE1, 0xE2, *range(0xEA, 0xF0)))
+)
+NO_FOUR = _but(*range(0xF0, 0xF5))
+
+
+def makeup(text: str) -> Makeup:
+    """How many tokens' worth of words (runs of letters and marks, line ends), and how many of the other kinds.
+
+    The weights of the first number were fitted to eight vocabularies: it is within 15 % of what each
+    of them makes of English and code.
+    """
+    data = text.encode("utf-8", "surrogatepass")
+
+    def count(deleted: bytes) -> int:
+        return len(data.translate(None, deleted))
+
+    words = 0.9 * len(data.translate(WORDS).split()) + 0.036 * count(NO_LETTERS)
+    marks = 0.75 * len(data.translate(MARKS).split()) + 0.12 * count(NO_MARKS)
+    lines = 0.7 * data.count(b"\n") + 0.3 * (data.count(b"\n  ") + data.count(b"\n\t"))
+    others = (0, 0, 0, 0, 0) if len(data) == len(text) else (*map(count, LEADS), count(NO_FOUR))
+    return (words + marks + lines, count(NO_DIGITS), *others)

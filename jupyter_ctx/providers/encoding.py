@@ -1,0 +1,32 @@
+"""Files and numbers on their way to and from a provider."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from typing import Any
+
+from ..conversation import Attachment, Message
+
+
+def as_base64(attachment: Attachment) -> str:
+    """A file's bytes as text."""
+    return base64.b64encode(attachment.data).decode()
+
+
+def data_url(attachment: Attachment) -> str:
+    """A file as the address of itself."""
+    return f"data:{attachment.media_type};base64,{as_base64(attachment)}"
+
+
+def content(message: Message, part: Callable[[Attachment], dict[str, Any]], text: str = "text") -> Any:
+    """What a message holds: its text, or with files a list of parts; ``text`` is what a part of text is called."""
+    if not message.attachments:
+        return message.content
+    return [*map(part, message.attachments), {"type": text, "text": message.content}]
+
+
+def count(reported: Any, name: str) -> int:
+    """A number of tokens; the SDKs hand on whatever a server sent."""
+    value = getattr(reported, name, None)
+    return value if type(value) is int and value > 0 else 0

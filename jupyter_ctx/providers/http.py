@@ -1,0 +1,62 @@
+"""The HTTP that all SDKs speak through, and the responses that are being read."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import suppress
+from socket import SHUT_RDWR
+from typing import Any
+from urllib.parse import urlsplit
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+CONNECT_SECONDS = 10.0
+
+
+class OpenResponses:
+    """Responses by the thread that reads them, so that each can be let go, or ended from outside."""
+
+    def __init__(self) -> None:
+        self._open: dict[Any, int] = {}
+        self._lock = threading.Lock()
+
+    def note(self, response: Any) -> None:
+        """One more is being read, by this thread."""
+        with self._lock:
+            self._open[response] = threading.get_ident()
+
+    def release(self) -> None:
+        """Let go of what this thread has opened; one left half read would keep its connection."""
+        with self._lock:
+            mine = [response for response, thread in self._open.items() if thread == threading.get_ident()]
+            for response in mine:
+                del self._open[response]
+        for response in mine:
+            _close(response)
+
+    def end(self) -> None:
+        """End all of them: shut the socket, so that a blocked reader wakes up."""
+        with self._lock:
+            responses, self._open = list(self._open), {}
+        for response in responses:
+            with suppress(Exception):  # it may have ended meanwhile
+                network = response.extensions["network_stream"]
+                network.get_extra_info("socket").shutdown(SHUT_RDWR)
+            _close(response)
+
+
+def _close(response: Any) -> None:
+    with suppress(Exception):
+        response.close()
+
+
+def new_http(base_url: str | None, timeout: float, responses: OpenResponses) -> Any:
+    """An httpx2 client with our time limits, in seconds; ``responses`` hears of every response."""
+    import httpx2
+
+    local = base_url is not None and urlsplit(base_url).hostname in LOOPBACK
+    return httpx2.Client(
+        timeout=httpx2.Timeout(timeout, connect=min(CONNECT_SECONDS, timeout)),
+        trust_env=not local,  # a proxy for the outside world must not get what is meant for this machine
+        follow_redirects=True,
+        event_hooks={"response": [responses.note]},
+    )

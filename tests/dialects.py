@@ -1,0 +1,154 @@
+"""The wire formats of the providers, so that one test can speak them all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from server import events, piece, usage
+
+from jupyter_ctx import Chat
+
+KEY = "key-0123456789abcdef-secret"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How one provider's stream is written, and a chat with a server that speaks so.
+
+    ``pieces`` gives one event for each text, ``end`` those that say why and how much,
+    ``error`` an error as an event of the stream.
+    """
+
+    name: str
+    chat: Callable[..., Chat]
+    pieces: Callable[[Sequence[str]], str]
+    end: Callable[..., str]
+    error: Callable[[str], str]
+
+    def answer(self, *texts: str, **counts: Any) -> str:
+        """A whole answer."""
+        return self.pieces(texts) + self.end(**counts)
+
+
+def _named(*chunks: dict[str, Any]) -> str:
+    return "".join(f"event: {chunk['type']}\ndata: {json.dumps(chunk)}\n\n" for chunk in chunks)
+
+
+def _completions_end(
+    why: str = "stop", sent: int = 9, said: int = 2, cached: int = 0, written: int = 0, thought: int = 0
+) -> str:
+    report = usage(sent, said)
+    report["usage"]["prompt_tokens_details"] = {"cached_tokens": cached, "cache_write_tokens": written}
+    report["usage"]["completion_tokens_details"] = {"reasoning_tokens": thought}
+    finish = {"stop": "stop", "max_tokens": "length", "refusal": "content_filter"}[why]
+    return events(piece("", finish), report)
+
+
+def _completions_chat(url: str, **more: Any) -> Chat:
+    return Chat("m", base_url=f"{url}/v1", api_key=KEY, **more)
+
+
+def _responses_pieces(texts: Sequence[str]) -> str:
+    place = {"item_id": "1", "output_index": 0, "content_index": 0, "sequence_number": 1}
+    return _named(*({"type": "response.output_text.delta", "delta": text, **place} for text in texts))
+
+
+def _responses_end(
+    why: str = "stop", sent: int = 9, said: int = 2, cached: int = 0, written: int = 0, thought: int = 0
+) -> str:
+    report = {
+        "input_tokens": sent, "output_tokens": said, "total_tokens": sent + said,
+        "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": written},
+        "output_tokens_details": {"reasoning_tokens": thought},
+    }  # fmt: skip
+    reason = {"stop": None, "max_tokens": "max_output_tokens", "refusal": "content_filter"}[why]
+    details = {"reason": reason} if reason else None
+    kind = "response.incomplete" if reason else "response.completed"
+    response = {"id": "r", "object": "response", "model": "m", "usage": report, "incomplete_details": details}
+    return _named({"type": kind, "sequence_number": 2, "response": response})
+
+
+def _responses_chat(url: str, **more: Any) -> Chat:
+    """Azure speaks it at an address that may be set; its key is the provider's."""
+    import os
+
+    os.environ["AZURE_OPENAI_ENDPOINT"] = url  # the test's own folders and variables are put back after it
+    return Chat("azure/m", api_key=KEY, **more)
+
+
+def _anthropic_pieces(texts: Sequence[str]) -> str:
+    message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": []}
+    start = {"type": "message_start", "message": {**message, "usage": {"input_tokens": 1, "output_tokens": 0}}}
+    block = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+    deltas = (
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}} for text in texts
+    )
+    return _named(start, block, *deltas)
+
+
+def _anthropic_end(
+    why: str = "stop", sent: int = 9, said: int = 2, cached: int = 0, written: int = 0, thought: int = 0
+) -> str:
+    report = {
+        "input_tokens": sent - cached - written, "output_tokens": said,
+        "cache_read_input_tokens": cached, "cache_creation_input_tokens": written,
+        "output_tokens_details": {"thinking_tokens": thought},
+    }  # fmt: skip
+    reason = {"stop": "end_turn"}.get(why, why)
+    details = {"type": "refusal", "category": "bio", "explanation": "of the rules"} if why == "refusal" else None
+    delta = {"stop_reason": reason, "stop_details": details}
+    return _named({"type": "message_delta", "delta": delta, "usage": report}, {"type": "message_stop"})
+
+
+def _anthropic_chat(url: str, **more: Any) -> Chat:
+    return Chat("anthropic/m", base_url=url, api_key=KEY, **more)
+
+
+def _google_pieces(texts: Sequence[str]) -> str:
+    def chunk(text: str) -> dict[str, Any]:
+        return {"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "index": 0}]}
+
+    return events(*map(chunk, texts), end="")
+
+
+def _google_end(
+    why: str = "stop", sent: int = 9, said: int = 2, cached: int = 0, written: int = 0, thought: int = 0
+) -> str:
+    report = {
+        "promptTokenCount": sent, "candidatesTokenCount": said - thought, "thoughtsTokenCount": thought,
+        "cachedContentTokenCount": cached, "totalTokenCount": sent + said,
+    }  # fmt: skip
+    reason = {"stop": "STOP", "max_tokens": "MAX_TOKENS", "refusal": "SAFETY"}[why]
+    last = {"candidates": [{"finishReason": reason, "index": 0}], "usageMetadata": report, "modelVersion": "m"}
+    return events(last, end="")
+
+
+def _google_chat(url: str, **more: Any) -> Chat:
+    return Chat("google/m", base_url=url, api_key=KEY, **more)
+
+
+DIALECTS = {
+    dialect.name: dialect
+    for dialect in (
+        Dialect(
+            "completions", _completions_chat,
+            lambda texts: events(*map(piece, texts), end=""), _completions_end,
+            lambda said: events({"error": {"message": said}}, end=""),
+        ),
+        Dialect(
+            "responses", _responses_chat, _responses_pieces, _responses_end,
+            lambda said: _named({"type": "error", "code": "server_error", "message": said, "sequence_number": 3}),
+        ),
+        Dialect(
+            "anthropic", _anthropic_chat, _anthropic_pieces, _anthropic_end,
+            lambda said: _named({"type": "error", "error": {"type": "api_error", "message": said}}),
+        ),
+        Dialect(
+            "google", _google_chat, _google_pieces, _google_end,
+            lambda said: events({"error": {"code": 500, "message": said, "status": "INTERNAL"}}, end=""),
+        ),
+    )
+}  # fmt: skip

@@ -1,0 +1,229 @@
+"""What every adapter promises, each with its own SDK against the real small model."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import pytest
+from gemini import gemini
+
+from jupyter_ctx import (
+    AuthenticationError,
+    Chat,
+    ContextOverflowError,
+    MissingDependencyError,
+    ModelNotFoundError,
+    ProviderConnectionError,
+    Reply,
+)
+from jupyter_ctx.conversation import Message
+from jupyter_ctx.providers import Request, get_provider
+from jupyter_ctx.providers.adapter import Adapter, Endpoint
+from jupyter_ctx.providers.anthropic import Anthropic
+from jupyter_ctx.providers.completions import ChatCompletions
+from jupyter_ctx.providers.google import Google
+from jupyter_ctx.providers.local import LocalProvider, _serve
+from jupyter_ctx.providers.responses import Responses
+
+WINDOW = 512
+KEY = "key-of-the-gemini-server"
+Make = Callable[..., Adapter]
+
+
+@dataclass(frozen=True)
+class Served:
+    """An adapter's class, and where the model is that it talks to."""
+
+    kind: type[Adapter]
+    model: str
+    base_url: str
+    key: str
+
+    def adapter(self, **other: str) -> Adapter:
+        told = {"model": self.model, "base_url": self.base_url, "api_key": self.key, **other}
+        return self.kind(Endpoint(self.kind.__name__, serves=True, **told))  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[dict[str, Served]]:
+    """The local model serves three of the formats itself; Gemini's is put before it."""
+    local = LocalProvider(f"smollm2@{WINDOW}")
+    server = _serve(local.spec)
+    key, address = server.provider.at.api_key, server._server.listening_address
+    with ExitStack() as stack:
+        google = stack.enter_context(gemini(local, KEY, WINDOW))
+        yield {
+            "completions": Served(ChatCompletions, "local", f"{address}/v1", key),
+            "responses": Served(Responses, "local", f"{address}/v1", key),
+            "anthropic": Served(Anthropic, "local", address, key),
+            "google": Served(Google, "small", google, KEY),
+        }
+
+
+@pytest.fixture(params=["completions", "responses", "anthropic", "google"])
+def served(request: pytest.FixtureRequest, local_model: str, servers: dict[str, Served]) -> Served:
+    return servers[request.param]
+
+
+def asks(prompt: str = "Say hello.", system: str = "Be brief.", **more: int) -> Request:
+    return Request((Message("system", system), Message("user", prompt)), **{"max_tokens": 12, **more})  # type: ignore[arg-type]
+
+
+def last(adapter: Adapter, request: Request) -> Reply:
+    *_, reply = adapter.stream(request)
+    assert isinstance(reply, Reply)
+    return reply
+
+
+def test_pieces_joined_are_the_reply(served: Served) -> None:
+    *texts, reply = served.adapter().stream(asks("Tell me a story.", max_tokens=40))
+    assert isinstance(reply, Reply)
+    assert len(texts) > 5
+    assert "".join(map(str, texts)) == reply.text
+
+
+def test_usage_nests_and_grows_with_what_is_sent(served: Served) -> None:
+    short, long = (last(served.adapter(), asks(prompt)) for prompt in ("Hi.", "Hi. " * 40))
+    for reply in (short, long):
+        usage = reply.usage
+        assert usage is not None
+        assert 0 < usage.output_tokens <= 12
+        assert usage.cache_read_tokens + usage.cache_write_tokens <= usage.input_tokens
+        assert usage.reasoning_tokens <= usage.output_tokens
+    assert long.usage.input_tokens > short.usage.input_tokens + 40  # type: ignore[union-attr]
+
+
+def test_the_same_request_is_reported_with_the_same_size_from_a_cache_or_not(served: Served) -> None:
+    sizes = {last(served.adapter(), asks("How far is it to the sea?")).usage.input_tokens for _ in range(3)}  # type: ignore[union-attr]
+    assert len(sizes) == 1
+
+
+def test_a_request_is_counted_as_it_is_reported(served: Served) -> None:
+    request = asks("How far is it to the sea?")
+    if served.kind is Google:  # its system text is counted as a message
+        request = Request(request.said, max_tokens=12)
+    assert served.adapter().count_tokens(request) == last(served.adapter(), request).usage.input_tokens  # type: ignore[union-attr]
+
+
+def test_what_cannot_be_counted_is_no_error(served: Served) -> None:
+    assert served.adapter(model="small", base_url="http://127.0.0.1:1").count_tokens(asks()) is None
+    assert served.adapter(api_key="wrong").count_tokens(asks()) is None
+
+
+def test_a_system_prompt_is_sent(served: Served) -> None:
+    short, long = (last(served.adapter(), asks(system=text)).usage for text in ("A.", "A word more. " * 30))
+    assert long.input_tokens > short.input_tokens + 60  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", ["completions", "anthropic", "google"])  # llama.cpp's Responses say "completed"
+def test_a_reply_cut_at_its_length_says_so(name: str, local_model: str, servers: dict[str, Served]) -> None:
+    assert last(servers[name].adapter(), asks("Tell me a long story.", max_tokens=4)).stop_reason == "max_tokens"
+
+
+def test_an_oversize_prompt_is_an_overflow_with_its_numbers(served: Served) -> None:
+    with pytest.raises(ContextOverflowError) as raised:
+        last(served.adapter(), asks("word " * 2_000))
+    overflow = raised.value.overflow
+    assert overflow is not None
+    assert overflow.context_window == WINDOW
+    assert overflow.input_tokens is not None
+    assert 2_000 < overflow.input_tokens < 2_100
+
+
+def test_a_bad_key_is_an_authentication_error(served: Served) -> None:
+    with pytest.raises(AuthenticationError) as raised:
+        last(served.adapter(api_key="not-the-right-key"), asks())
+    assert "not-the-right-key" not in str(raised.value)
+
+
+def test_without_a_key_nothing_is_sent(served: Served) -> None:
+    with pytest.raises(AuthenticationError, match="set THE_KEY"):
+        last(served.adapter(api_key="", no_key="set THE_KEY"), asks())
+
+
+def test_nobody_there_is_a_connection_error(served: Served) -> None:
+    with pytest.raises(ProviderConnectionError, match=r"127\.0\.0\.1:1"):
+        last(served.adapter(base_url="http://127.0.0.1:1/v1"), asks())
+
+
+def test_the_models_are_listed(served: Served) -> None:
+    (card,) = served.adapter().cards()
+    assert card.id == served.model
+    window = card.served or card.stated
+    assert window is not None
+    assert window.tokens == WINDOW
+
+
+def test_a_reply_that_is_let_go_leaves_the_adapter_usable(served: Served) -> None:
+    adapter = served.adapter()
+    stream = adapter.stream(asks("Tell me a long story.", max_tokens=200))
+    next(stream)
+    begun = time.monotonic()
+    stream.close()
+    assert isinstance(last(adapter, asks()), Reply)
+    assert time.monotonic() - begun < 5
+
+
+def test_a_model_nobody_serves_is_not_found(servers: dict[str, Served], local_model: str) -> None:
+    with pytest.raises(ModelNotFoundError):  # llama.cpp serves its one model under every name
+        last(servers["google"].adapter(model="other"), asks())
+
+
+SCRIPT = """
+import sys
+from jupyter_ctx import Chat, ChatError
+try:
+    Chat({model!r}, base_url="http://127.0.0.1:1", api_key="k").send("x")
+except ChatError:
+    pass
+names = ("openai", "anthropic", "google.genai", "genai_prices", "imagesize")
+print([name for name in names if name in sys.modules])
+"""
+
+
+@pytest.mark.parametrize(
+    ("model", "sdk"), [("m", "openai"), ("anthropic/m", "anthropic"), ("google/m", "google.genai")]
+)
+def test_using_one_provider_imports_its_sdk_alone(model: str, sdk: str) -> None:
+    command = [sys.executable, "-c", SCRIPT.format(model=model)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == f"['{sdk}']"
+
+
+@pytest.mark.parametrize(
+    ("model", "package", "command"),
+    [
+        ("anthropic/m", "anthropic", r"pip install 'jupyter_ctx\[anthropic\]'"),
+        ("google/m", "google.genai", r"pip install 'jupyter_ctx\[google\]'"),
+        ("openai/m", "openai", "pip install openai"),
+    ],
+)
+def test_a_missing_sdk_is_one_line_with_the_command(
+    model: str, package: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name == package or name.startswith(f"{package}.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    if package == "google.genai":
+        monkeypatch.delattr("google.genai", raising=False)
+    with pytest.raises(MissingDependencyError, match=command):
+        Chat(model, api_key="k").send("x")
+
+
+def test_a_name_finds_its_provider_and_an_address_its_way_of_speaking(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = {
+        "openai/gpt-5.2": Responses, "gpt-4o": Responses, "o3": Responses, "ft:gpt-4o-mini:org::id": Responses,
+        "claude-sonnet-5": Anthropic, "anthropic/x": Anthropic, "gemini-3.8-flash": Google, "models/gemini-4": Google,
+        "groq/llama-3.3-70b-versatile": ChatCompletions, "openrouter/anthropic/claude-sonnet-5": ChatCompletions,
+    }  # fmt: skip
+    assert {name: type(get_provider(name)) for name in kinds} == kinds
+    url = "http://127.0.0.1:9/v1"
+    elsewhere = {"openai/x": ChatCompletions, "x": ChatCompletions, "anthropic/x": Anthropic, "google/x": Google}
+    assert {name: type(get_provider(name, base_url=url)) for name in elsewhere} == elsewhere
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    assert type(get_provider("gpt-4o")) is ChatCompletions

@@ -1,0 +1,79 @@
+"""What a view holds, whatever was said, pinned and excluded before."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jupyter_ctx import Chat, ContextOverflowError
+from jupyter_ctx.context.summary import SUMMARY_ANSWER
+
+WORDS = "the ship sailed on through the night and nobody slept "
+turns = st.lists(st.tuples(st.integers(1, 900), st.integers(1, 900), st.sampled_from("....px")), max_size=25)
+
+
+def talked(rows: list[tuple[int, int, str]], **limits: int) -> Chat:
+    """A conversation of turns with so many characters, some pinned (p), some excluded (x)."""
+    chat = Chat("openai/gpt-4o", token_counting="approximate", system="Be brief.", max_tokens=20, **limits)  # type: ignore[arg-type]
+    text = WORDS * 20
+    chat.add_messages(
+        message
+        for asked, said, _ in rows
+        for message in ({"role": "user", "content": text[:asked]}, {"role": "assistant", "content": text[:said]})
+    )
+    for number, (_, _, mark) in enumerate(rows, 1):
+        if mark != ".":
+            (chat.pin if mark == "p" else chat.exclude)(number)
+    return chat
+
+
+@settings(deadline=None, max_examples=150)
+@given(turns, st.integers(60, 4_000), st.integers(1, 400), st.integers(0, 4), st.none() | st.integers(1, 6))
+def test_a_view_keeps_to_the_limit_in_order_without_holes_with_all_pins(
+    rows: list[tuple[int, int, str]], window: int, asked: int, min_turns: int, max_turns: int | None
+) -> None:
+    chat = talked(rows, window=window)
+    chat.configure(min_turns=min_turns, max_turns=max_turns and max(max_turns, min_turns, 1))
+    pinned = [n for n, row in enumerate(rows, 1) if row[2] == "p"]
+    loose = [n for n, row in enumerate(rows, 1) if row[2] == "."]
+    try:
+        view = chat.preview((WORDS * 8)[:asked])
+    except ContextOverflowError:
+        always = [row for row in rows if row[2] == "p"]
+        alone = talked(always, window=100_000).preview((WORDS * 8)[:asked])
+        assert alone.input_tokens > chat.info().limit  # even what must be sent is too much
+        return
+    assert view.input_tokens <= chat.info().limit
+    assert sum(part.tokens for part in view.messages) == pytest.approx(view.input_tokens, abs=len(view.messages))
+    assert [part.role for part in view.messages] == [
+        "system",
+        *["user", "assistant"] * (len(view.messages) // 2 - 1),
+        "user",
+    ]
+    sent = [part.number for part in view.messages[1:-1:2] if part.number is not None]
+    kept = [n for n in sent if n in loose]
+    assert set(pinned) <= set(sent)
+    assert kept == loose[len(loose) - len(kept) :]
+    assert max_turns is None or len(kept) <= max(max_turns, min_turns, 1)
+    assert {part.number for part in view.omitted} == set(range(1, len(rows) + 1)) - set(sent)
+    verbatim = sent[sent.index(kept[0]) :] if kept else []
+    assert verbatim == sorted(verbatim)
+    assert view.messages[-1].state == "prompt"
+
+
+def test_the_preview_has_the_order_of_the_request() -> None:
+    chat = talked([(300, 300, "p" if number == 1 else ".") for number in range(12)], window=700)
+    chat.summarize(method="extractive")
+    view = chat.preview("And now?")
+    assert [part.state for part in view.messages[:4]] == ["system", "pinned", "pinned", "summary"]
+    sent = [message.content for message in view.request.messages if message.content != SUMMARY_ANSWER]
+    assert len(sent) == len(view.messages)
+    assert all(part.text in text for part, text in zip(view.messages, sent, strict=True))
+
+
+@settings(deadline=None, max_examples=40)
+@given(turns, st.integers(200, 2_000))
+def test_the_number_of_the_gauge_is_that_of_the_preview(rows: list[tuple[int, int, str]], window: int) -> None:
+    chat = talked([(asked, said, mark.replace("p", ".")) for asked, said, mark in rows], window=window)
+    assert chat.info().used == pytest.approx(chat.preview().input_tokens, abs=1) or chat.info().will_leave

@@ -1,0 +1,52 @@
+"""What a text is made of."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_ctx.context.makeup import KINDS, makeup
+
+texts = st.text(st.characters(codec="utf-8"), max_size=80)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "count"),
+    [
+        ("1 234.5", "digits", 5),
+        ("Привет", "letters of two bytes", 6),
+        ("ひらがな", "kana", 4),
+        ("漢字", "Chinese characters", 2),
+        ("한국어", "other characters", 3),
+        ("👍🏽", "emoji", 2),
+    ],
+)
+def test_each_kind_is_counted_by_its_characters(text: str, kind: str, count: int) -> None:
+    assert makeup(text)[KINDS.index(kind)] == count
+
+
+def test_words_and_marks_count_by_their_runs() -> None:
+    words = KINDS.index("words")
+    assert makeup("one two three")[words] == pytest.approx(3 * 0.9 + 11 * 0.036)
+    assert makeup("internationalisation")[words] < makeup("in ter na tion al")[words]
+    assert makeup("a == b")[words] > makeup("a b")[words]
+
+
+@given(texts)
+def test_nothing_is_negative_and_every_character_but_blanks_counts(text: str) -> None:
+    vector = makeup(text)
+    assert len(vector) == len(KINDS)
+    assert min(vector) >= 0
+    assert (sum(vector) > 0) or not text.strip(" \t\r\x00\x0b\x0c") or text.isascii()
+
+
+@given(texts, texts)
+def test_two_texts_on_two_lines_are_made_of_both(one: str, other: str) -> None:
+    joined, apart = makeup(f"{one}\n{other}"), [a + b for a, b in zip(makeup(one), makeup(other), strict=True)]
+    assert joined[1:] == tuple(apart[1:])
+    assert joined[0] - apart[0] == pytest.approx(0.7, abs=0.31)  # the line's end, and a blank that begins the next
+
+
+def test_a_damaged_text_is_read_too() -> None:
+    assert sum(makeup("a\ud800b")) > 0

@@ -1,0 +1,166 @@
+"""What %chat does beside talking: code, continue, short names, personas, lists of models."""
+
+from __future__ import annotations
+
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Cells
+from dialects import DIALECTS, KEY
+from IPython.core.error import UsageError
+from server import send, serve
+
+from jupyter_ctx import AuthenticationError, Chat, InvalidRequestError
+from jupyter_ctx.fences import code_of
+
+ANSWER = """Here it is:
+
+```python
+x = 1
+```
+
+and then
+
+~~~py
+print(x)
+~~~
+
+```bash
+ls
+```
+"""
+
+
+def answering(text: str, **counts: Any) -> Any:
+    body = DIALECTS["completions"].answer(text, **counts)
+
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        send(handler, 200, body, "text/event-stream")
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (ANSWER, "x = 1\n\nprint(x)"),
+        ("```\n1 + 1\n```", "1 + 1"),
+        ("```bash\nls\n```", "%%bash\nls"),
+        ("```sql\nselect 1\n```\n```bash\nls\n```", "select 1"),
+        ("````python\n'''\n```\n'''\n````", "'''\n```\n'''"),
+        ("No code, only `x`.", ""),
+        ("```python\nx = 1", "x = 1"),
+    ],
+)
+def test_the_code_of_an_answer_is_what_stands_in_its_fences(text: str, code: str) -> None:
+    assert code_of(text) == code
+
+
+def test_the_code_of_an_answer_goes_into_the_next_cell(cells: Cells) -> None:
+    with serve(answering(ANSWER)) as (url, _):
+        cells.run(f"%chat use m --base-url {url}")
+        cells.run("%%chat\nWrite it.")
+    cells.run("%chat code")
+    assert cells.shell.rl_next_input == "x = 1\n\nprint(x)"
+    cells.run("%chat code 1")
+    for wrong in ("%chat code 2", "%chat code x", "%chat code 1 2"):
+        assert isinstance(cells.fail(wrong), UsageError | InvalidRequestError)
+
+
+def test_an_answer_that_was_too_long_can_be_continued(cells: Cells) -> None:
+    with serve(answering("Some", why="max_tokens", said=4)) as (url, seen):
+        cells.run(f"%chat use m --base-url {url}")
+        assert "nothing to continue" in str(cells.fail("%chat continue"))
+        shown = cells.run("%%chat --max-tokens 4\nTell me.")
+        assert "%chat continue" in shown
+        cells.run("%chat continue --max-tokens 9")
+    assert [message["role"] for message in seen[1]["messages"]] == ["user", "assistant", "user"]
+    assert seen[1]["messages"][-1]["content"] == "Continue exactly where you stopped."
+    assert seen[1]["max_tokens"] == 9
+
+
+def test_a_short_name_stands_for_a_model_in_every_notebook(cells: Cells) -> None:
+    assert "No aliases" in cells.run("%chat alias")
+    cells.run("%chat alias quick openai/gpt-5-nano")
+    cells.run("%chat alias quicker quick")
+    cells.run("%chat use quicker")
+    assert Chat("quick").config.model == "openai/gpt-5-nano"
+    assert "quicker" in cells.run("%chat alias")
+    cells.run("%chat alias quick none")
+    assert "quick " not in cells.run("%chat alias").replace("quicker", "")
+    for wrong in ("%chat alias a/b openai/x", "%chat alias x", "%chat alias x nobody-serves-this"):
+        assert isinstance(cells.fail(wrong), UsageError | InvalidRequestError)
+
+
+def test_a_damaged_file_of_short_names_is_named_and_full_names_still_work(
+    cells: Cells, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells.run("%chat alias quick openai/gpt-5-nano")
+    (path,) = tmp_path.rglob("aliases.json")
+    path.write_text("{")
+    assert str(path) in str(cells.fail("%chat use quick"))
+    assert Chat("openai/gpt-5-nano").config.model == "openai/gpt-5-nano"
+
+
+def test_a_system_prompt_may_stand_in_a_file(tmp_path: Path, cells: Cells) -> None:
+    tutor = tmp_path / "the tutor.md"
+    tutor.write_text("You teach.\nBe kind.\n")
+    with serve(answering("Hi")) as (url, seen):
+        cells.run(f"%chat use m --base-url {url}")
+        cells.run(f'%%chat -s "@{tutor}"\nHello.')
+        chat = Chat("m", base_url=url, system=f"@{tutor}")
+        chat.send("x")
+        missing = cells.fail("%%chat -s @nobody.md\nHello.")
+    assert [request["messages"][0]["content"] for request in seen] == ["You teach.\nBe kind."] * 2
+    assert "nobody.md" in str(missing)
+
+
+def test_a_file_is_attached_in_a_cell(tmp_path: Path, cells: Cells) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("The sea is ```blue```.")
+    with serve(answering("Hi")) as (url, seen):
+        cells.run(f"%chat use m --base-url {url}")
+        cells.run(f"%%chat -a {notes} --set seed=3\nWhat is it like?")
+        cells.run(f"%%chat -a {notes} --preview\nAnd now?")
+        assert "gone.txt" in str(cells.fail("%%chat -a gone.txt\nx"))
+    said = seen[0]["messages"][0]["content"]
+    assert said.startswith("What is it like?\n\nFile notes.txt:\n````\nThe sea is ```blue```.\n````")
+    assert seen[0]["seed"] == 3
+    assert len(seen) == 1
+
+
+def test_the_models_of_a_provider_are_listed_with_their_windows(cells: Cells) -> None:
+    listed = {"data": [{"id": "b", "context_length": 9_000}, {"id": "gpt-4o"}, {"id": "<b>"}]}
+    with serve(answering("Hi"), listed) as (url, _):
+        cells.run(f"%chat use m --base-url {url}")
+        shown = cells.run("%chat models")
+    assert "9,000  from the provider" in shown
+    assert "128,000  from models.json" in shown
+    assert "local/smollm2" in cells.run("%chat models local")
+    assert isinstance(cells.fail("%chat models groq"), AuthenticationError)
+    assert "nobody" in str(cells.fail("%chat models nobody"))
+
+
+def test_status_shows_what_came_from_a_cache_and_what_it_cost(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = DIALECTS["anthropic"].answer("Hi", sent=10_000, said=100, cached=8_000)
+    with serve(lambda h, _: send(h, 200, body, "text/event-stream"), path="") as (url, _):
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+        cells.run("%chat use claude-sonnet-4-5")
+        cells.run("%%chat\nHello.")
+        shown = cells.run("%chat status")
+    assert "8,000 of 10,000 in from the cache" in shown
+    assert "$0.0099" in shown
+    assert "80 % cached" in shown
+    assert KEY not in shown
+
+
+def test_why_a_model_refused_is_shown(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = DIALECTS["anthropic"].answer("", why="refusal")
+    with serve(lambda h, _: send(h, 200, body, "text/event-stream"), path="") as (url, _):
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+        cells.run("%chat use claude-sonnet-5")
+        assert "The model refused to go on: bio: of the rules." in cells.run("%%chat\nHello.")

@@ -1,0 +1,457 @@
+"""What goes over the wire and comes back, in every provider's format and in one meaning."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dialects import DIALECTS, KEY, Dialect
+from server import events, piece, send, serve, usage
+
+from jupyter_ctx import AuthenticationError, Chat, ContextOverflowError, InvalidRequestError, ProviderError
+from jupyter_ctx.context.usage import Usage
+
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000400000003000802000000"  # a PNG's head: 1,024 × 768
+) + bytes(40)
+PDF = b"%PDF-1.4 /Type /Page /Type /Page /Type /Pages"
+
+
+@pytest.fixture(autouse=True)
+def _addresses_are_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "")
+
+
+@pytest.fixture(params=DIALECTS)
+def dialect(request: pytest.FixtureRequest) -> Dialect:
+    return DIALECTS[request.param]
+
+
+@contextmanager
+def answering(dialect: Dialect, *answers: str, **more: Any) -> Iterator[tuple[Chat, list[dict[str, Any]]]]:
+    """A chat with a server that gives these answers in turn, the last one ever after."""
+    left = list(answers)
+
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        send(handler, 200, left.pop(0) if len(left) > 1 else left[0], "text/event-stream")
+
+    with serve(answer, path="") as (url, seen):
+        yield dialect.chat(url, **more), seen
+
+
+def hello(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+    send(handler, 200, DIALECTS["completions"].answer("Hi"), "text/event-stream")
+
+
+def test_a_piece_is_shown_before_the_next_one_is_sent(dialect: Dialect) -> None:
+    shown = threading.Event()
+
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        handler.close_connection = True
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream")
+        handler.end_headers()
+        handler.wfile.write(dialect.pieces(["Hi"]).encode())
+        handler.wfile.flush()
+        if shown.wait(5):
+            handler.wfile.write(dialect.end().encode())
+
+    with serve(answer, path="") as (url, _):
+        reply = dialect.chat(url).send("x", on_piece=lambda _: shown.set())
+    assert (reply.text, reply.stop_reason) == ("Hi", "stop")
+
+
+def test_usage_has_one_meaning(dialect: Dialect) -> None:
+    answer = dialect.answer("Hi", sent=100, said=40, cached=60, written=5, thought=30)
+    with answering(dialect, answer) as (chat, _):
+        reply = chat.send("x")
+        written = 0 if dialect.name == "google" else 5  # it reports no writes
+        assert reply.usage == Usage(100, 40, 60, written, 30)
+        assert chat.info().used == reply.usage.carried == 110
+        assert (chat.info().cached, chat.info().sent) == (60, 100)
+
+
+@pytest.mark.parametrize("why", ["stop", "max_tokens", "refusal"])
+def test_why_a_reply_ended_is_said_in_one_vocabulary(dialect: Dialect, why: str) -> None:
+    with answering(dialect, dialect.answer("Hi", why=why)) as (chat, _):
+        assert chat.send("x", max_tokens=2).stop_reason == why
+
+
+def test_anthropics_address_may_end_as_the_others_do() -> None:
+    answer = DIALECTS["anthropic"].answer("Hi")
+    with serve(lambda h, _: send(h, 200, answer, "text/event-stream"), path="/v1") as (url, seen):
+        assert Chat("anthropic/m", base_url=url).send("x").text == "Hi"
+    assert seen[0]["path"] == "/v1/messages"
+
+
+def test_a_short_key_is_hidden_too() -> None:
+    body = json.dumps({"error": {"message": "the key 7a6b5c4 is wrong"}})
+    with serve(lambda h, _: send(h, 401, body)) as (url, _), pytest.raises(AuthenticationError, match=r"key \*\*\* is"):
+        Chat("m", base_url=url, api_key="7a6b5c4").send("x")
+
+
+def test_another_server_at_openais_variable_is_not_priced_as_openai(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve(hello) as (url, _):
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        chat = Chat("openai/gpt-4o", api_key=KEY)
+        assert chat.send("x").cost is None
+    assert (chat.info().cost, chat.info().unpriced) == (None, 0)
+
+
+def test_the_reason_of_a_refusal_is_kept() -> None:
+    for name, said in (("anthropic", "bio: of the rules"), ("google", "SAFETY")):
+        with answering(DIALECTS[name], DIALECTS[name].answer("", why="refusal")) as (chat, _):
+            assert chat.send("x").detail == said
+
+
+def test_a_prompt_that_gemini_blocks_is_a_refusal_with_its_reason() -> None:
+    blocked = events({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}, end="")
+    with answering(DIALECTS["google"], blocked) as (chat, _):
+        reply = chat.send("x")
+        assert (reply.stop_reason, reply.detail) == ("refusal", "PROHIBITED_CONTENT")
+
+
+def test_a_response_that_failed_is_an_error_and_an_overflow_where_it_says_so() -> None:
+    for code, kind in (("server_error", ProviderError), ("context_length_exceeded", ContextOverflowError)):
+        failed = {"id": "r", "object": "response", "model": "m", "error": {"code": code, "message": "It failed."}}
+        event = {"type": "response.failed", "sequence_number": 1, "response": failed}
+        answer = f"event: response.failed\ndata: {json.dumps(event)}\n\n"
+        with answering(DIALECTS["responses"], answer) as (chat, _), pytest.raises(kind):
+            chat.send("x")
+
+
+def test_words_that_no_sdk_knows_yet_do_no_harm() -> None:
+    answer = events(
+        {"candidates": [{"content": {"parts": [{"text": "Hi", "novel": 1}]}, "finishReason": "NOVEL"}]}, end=""
+    )
+    with answering(DIALECTS["google"], answer) as (chat, _):
+        assert chat.send("x").text == "Hi"
+
+
+def test_reasoning_that_comes_as_text_is_neither_shown_nor_carried() -> None:
+    thinking = piece("")
+    thinking["choices"][0]["delta"] = {"reasoning_content": "x" * 300}
+    answer = events(thinking, piece("y" * 100, "stop"), usage(10, 100))
+    with answering(DIALECTS["completions"], answer) as (chat, _):
+        reply = chat.send("x")
+        assert reply.text == "y" * 100
+        assert reply.usage == Usage(10, 100, reasoning_tokens=75, guessed=True)
+        assert not chat.info().exact
+
+
+def test_the_room_for_a_reply_is_sent_where_one_must_be() -> None:
+    names = {"completions": "max_tokens", "responses": "max_output_tokens", "anthropic": "max_tokens"}
+    for name, field in names.items():
+        with answering(DIALECTS[name], DIALECTS[name].answer("Hi")) as (chat, seen):
+            chat.send("x")
+            chat.send("x", max_tokens=50)
+        assert (field in seen[0]) == (name == "anthropic")
+        assert seen[1][field] == 50
+
+
+def test_a_prompt_is_cached_for_its_conversation_and_not_where_it_is_sent_once() -> None:
+    anthropic, responses = DIALECTS["anthropic"], DIALECTS["responses"]
+    with answering(anthropic, anthropic.answer("Hi"), cache_ttl="1h") as (chat, seen):
+        chat.send("x")
+        chat.send("x", cache_ttl="5m")
+        chat.send("x", cache_ttl="off")
+        chat.send("x", record=False)
+    assert [request.get("cache_control") for request in seen] == [
+        {"type": "ephemeral", "ttl": "1h"}, {"type": "ephemeral", "ttl": "5m"}, None, None,
+    ]  # fmt: skip
+    with answering(responses, responses.answer("Hi")) as (chat, seen):
+        chat.send("x")
+        chat.send("y")
+        chat.send("z", record=False)
+    first, second, third = (request.get("prompt_cache_key") for request in seen)
+    assert first == second
+    assert first
+    assert third is None
+    assert seen[0]["store"] is False
+
+
+def test_any_other_parameter_is_passed_on_as_given() -> None:
+    for name in ("completions", "responses", "anthropic"):
+        with answering(DIALECTS[name], DIALECTS[name].answer("Hi")) as (chat, seen):
+            chat.configure(parameters="seed=7")
+            chat.send("x", parameters=['reasoning={"effort": "low"}', "user=me"])
+            chat.send("y", parameters="seed=null")
+        assert (seen[0]["seed"], seen[0]["reasoning"], seen[0]["user"]) == (7, {"effort": "low"}, "me")
+        assert "seed" not in seen[1]
+    with answering(DIALECTS["google"], DIALECTS["google"].answer("Hi")) as (chat, seen):
+        chat.send("x", parameters={"top_p": 0.5})
+        assert seen[0]["generationConfig"]["topP"] == 0.5
+        with pytest.raises(InvalidRequestError, match="novel"):
+            chat.send("x", parameters={"novel": 1})
+
+
+def test_servers_that_count_in_no_way_we_know_are_asked_once() -> None:
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        if handler.path.endswith("/chat/completions"):
+            hello(handler, request)
+        else:
+            send(handler, 404, "{}")
+
+    with serve(answer) as (url, seen):
+        chat = Chat("m", base_url=url, token_counting="provider")
+        chat.send("Hi")
+        chat.send("Hi")
+        asked = [request["path"] for request in seen]
+    assert asked == ["/v1/chat/completions/input_tokens", "/tokenize", *["/v1/chat/completions"] * 2]
+
+
+def test_vllm_counts_where_it_shows_tokens() -> None:
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        said = {"/tokenize": '{"count": 321, "max_model_len": 4096, "tokens": []}'}.get(handler.path)
+        send(handler, 200 if said else 404, said or "{}")
+
+    with serve(answer) as (url, _):
+        assert Chat("m", base_url=url, token_counting="provider").preview("Hi").input_tokens == 321
+
+
+@pytest.mark.parametrize("given", ["seed", "=1", "messages=[]", 'x={"a"'])
+def test_what_is_no_parameter_is_refused(given: str) -> None:
+    with pytest.raises(InvalidRequestError):
+        Chat("m", base_url="http://127.0.0.1:1").send("x", parameters=[given])
+
+
+def test_parameters_go_with_the_model_they_were_set_for() -> None:
+    chat = Chat("openai/gpt-5.2", parameters={"seed": 7})
+    assert chat.configure(model="openai/gpt-4o").parameters == {}
+
+
+def test_what_a_server_refuses_is_left_out_and_asked_again() -> None:
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        unknown = next((name for name in ("stream_options", "max_tokens") if name in request), None)
+        if unknown:
+            said = (
+                f"{unknown} is not supported: use max_completion_tokens instead."
+                if unknown == "max_tokens"
+                else unknown
+            )
+            send(handler, 400, json.dumps({"error": {"message": said}}))
+        else:
+            send(handler, 200, DIALECTS["completions"].answer("Hi"), "text/event-stream")
+
+    with serve(answer) as (url, seen):
+        chat = Chat("m", base_url=url, max_tokens=9)
+        assert chat.send("x").text == "Hi"
+        assert chat.send("y").text == "Hi"
+    assert len(seen) == 4  # what was learned is not asked again
+    assert seen[-1]["max_completion_tokens"] == 9
+
+
+def test_files_go_with_their_prompt_and_stay_in_the_conversation(dialect: Dialect, tmp_path: Path) -> None:
+    image, pdf, text = tmp_path / "cat.dat", tmp_path / "paper.pdf", tmp_path / "notes.txt"
+    image.write_bytes(PIXEL)
+    pdf.write_bytes(PDF)
+    text.write_text("The sea is blue.")
+    with answering(dialect, dialect.answer("Hi")) as (chat, seen):
+        assert chat.preview("Look:", attachments=[image]).input_tokens > 1_024 * 768 / 750
+        chat.send("Look:", attachments=[image, pdf, text])
+        chat.send("And now?")
+    for request in seen:
+        sent = json.dumps(request)
+        assert "image/png" in sent
+        assert "application/pdf" in sent
+        assert "The sea is blue." in sent
+    assert chat.turns[0].attachments[0].kind == "image"
+    assert "The sea is blue." in chat.turns[0].prompt
+
+
+def test_a_file_that_cannot_be_sent_is_an_error_that_names_it(tmp_path: Path, chat: Chat) -> None:
+    image, nonsense = tmp_path / "cat.png", tmp_path / "noise.bin"
+    image.write_bytes(PIXEL)
+    nonsense.write_bytes(b"\x00\xff\xfe")
+    for path, words in ((image, "takes text only"), (nonsense, "neither"), (tmp_path / "gone", "No such file")):
+        with pytest.raises(InvalidRequestError, match=words) as raised:
+            chat.send("x", attachments=[path])
+        assert path.name in str(raised.value)
+    assert chat.turns == ()
+
+
+def test_a_model_that_takes_text_only_is_not_sent_the_files_of_earlier_turns(tmp_path: Path, local_model: str) -> None:
+    image = tmp_path / "cat.png"
+    image.write_bytes(PIXEL)
+    with answering(DIALECTS["completions"], DIALECTS["completions"].answer("A cat.")) as (chat, _):
+        chat.send("What is it?", attachments=[image])
+        reply = chat.send("Say it again.", model=local_model, max_tokens=8, base_url="none")
+        assert any("takes text only" in line for line in reply.receipts)
+
+
+def test_a_reply_ended_by_the_window_before_its_first_word_is_recovered_like_a_refusal() -> None:
+    dialect = DIALECTS["completions"]
+    answers = dialect.answer("Hi", sent=330), dialect.end(why="max_tokens", sent=350, said=0), dialect.answer("Hi")
+    with answering(dialect, *answers, window=430) as (chat, seen):
+        for number in range(3):
+            said = f"{number} {'words and ' * 34}"
+            chat.add_messages([{"role": "user", "content": said}, {"role": "assistant", "content": "Yes."}])
+        chat.send("one", max_tokens=50)
+        reply = chat.send("two", max_tokens=50)
+    assert reply.text == "Hi"
+    assert "left out" in reply.receipts[0]
+    assert len(seen[2]["messages"]) < len(seen[1]["messages"])
+
+
+def test_more_input_than_the_window_is_said() -> None:
+    dialect = DIALECTS["completions"]
+    with answering(dialect, dialect.answer("Hi", sent=900, said=2), window=400) as (chat, _):
+        assert "900 tokens were taken" in chat.send("x").receipts[0]
+
+
+def test_a_server_that_reads_only_a_part_is_found_out_once_with_the_setting_that_cures_it() -> None:
+    dialect, words = DIALECTS["completions"], "many words that all count " * 40
+    sizes = iter((300, 310, 315))
+    lists: dict[str, Any] = {"/api/ps": {"models": []}}
+
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        if len(request["messages"]) > 1:  # it knows its window once the model is loaded
+            lists["/api/ps"] = {"models": [{"name": "m:latest", "context_length": 900}]}
+        send(handler, 200, dialect.answer("Hi", sent=next(sizes)), "text/event-stream")
+
+    with serve(answer, lists=lists) as (url, _):
+        chat = Chat("ollama/m", base_url=url)
+        chat.send(words)
+        assert chat.info().source == "assumed"
+        (line,) = chat.send(words).receipts
+        assert "read 310 of about" in line
+        assert "OLLAMA_CONTEXT_LENGTH" in line
+        assert (chat.info().context_window, chat.info().source) == (900, "server")
+        assert not any("OLLAMA" in line for line in chat.send("And now?").receipts)  # said once
+
+
+def test_one_long_prompt_of_which_little_is_read_is_found_out_at_once() -> None:
+    dialect = DIALECTS["completions"]
+    with answering(dialect, dialect.answer("Hi", sent=200, said=10), window=100_000) as (chat, _):
+        (line,) = chat.send("many different words that all count " * 400).receipts
+        assert "left out the rest" in line
+        assert (chat.info().context_window, chat.info().source) == (210, "learned")
+
+
+def test_a_cap_on_the_input_alone_is_learned_as_such() -> None:
+    refused = {"error": {"message": "Input tokens exceed the configured limit of 700 tokens; there were 800 tokens."}}
+    answers = [(400, json.dumps(refused), "application/json")]
+
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        whole = (200, DIALECTS["completions"].answer("Hi"), "text/event-stream")
+        send(handler, *(answers.pop() if answers else whole))
+
+    with serve(answer) as (url, _):
+        chat = Chat("m", base_url=url, window=4_000)
+        for number in range(3):
+            chat.add_messages(
+                [{"role": "user", "content": f"{number} " * 300}, {"role": "assistant", "content": "Yes."}]
+            )
+        chat.send("x")
+        window = chat.info().budget.window
+    assert (window.tokens, window.max_input_tokens, window.source) == (4_000, 700, "learned")
+    assert chat.info().limit == 700
+
+
+def test_cost_is_added_up_and_unknown_is_not_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    dialect = DIALECTS["anthropic"]
+    answer = dialect.answer("Hi", sent=100_000, said=1_000)
+    with serve(lambda h, _: send(h, 200, answer, "text/event-stream"), path="") as (url, _):
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+        chat = Chat("anthropic/claude-sonnet-4-5", api_key=KEY)
+        reply = chat.send("x")
+        assert reply.cost == pytest.approx(0.3 + 0.015)
+        chat.send("y", model="anthropic/claude-nobody-knows")
+        assert chat.info().cost == pytest.approx(reply.cost)
+        assert chat.info().unpriced == 1
+        chat.undo()
+        assert chat.info().unpriced == 1  # what was spent is spent
+
+
+def test_a_local_model_costs_nothing_that_could_be_unknown(chat: Chat) -> None:
+    assert chat.send("Hello.").cost is None
+    assert (chat.info().cost, chat.info().unpriced) == (None, 0)
+
+
+def test_a_window_that_no_table_knows_is_asked_of_the_provider_once_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    dialect = DIALECTS["anthropic"]
+    listed = {"data": [{"id": "novel-one", "max_input_tokens": 77_000, "max_tokens": 5_000}]}
+    with serve(lambda h, _: send(h, 200, dialect.answer("Hi"), "text/event-stream"), listed, path="") as (url, _):
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+        off = Chat("anthropic/novel-one", api_key=KEY, ask_windows="off")
+        off.send("x")
+        assert off.info().source == "assumed"
+        chat = Chat("anthropic/novel-one", api_key=KEY)
+        assert chat.info().source == "assumed"
+        chat.send("x")
+        assert (chat.info().context_window, chat.info().source) == (77_000, "provider")
+        assert chat.info().budget.window.max_output_tokens == 5_000
+    later = Chat("anthropic/novel-one", api_key=KEY)  # the server is gone, the list is kept
+    assert later.info().context_window == 77_000
+
+
+LISTS = {
+    "OpenRouter": {"data": [{"id": "a/m", "context_length": 9_000, "top_provider": {"context_length": 8_000}}]},
+    "Together, a bare array": [{"id": "a/m", "context_length": 8_000}],
+    "Groq": {"data": [{"id": "a/m", "context_window": 8_000, "max_completion_tokens": 100}]},
+    "Mistral": {"data": [{"id": "a/m", "max_context_length": 8_000}]},
+    "Cerebras": {"data": [{"id": "a/m", "limits": {"max_context_length": 8_000}}]},
+    "Fireworks": {"models": [{"name": "a/m", "contextLength": 8_000}]},
+    "vLLM": {"data": [{"id": "a/m", "max_model_len": 8_000}, {"id": "b"}]},
+    "vLLM, an adapter": {"data": [{"id": "b", "max_model_len": 8_000}, {"id": "a/m", "parent": "b"}]},
+    "llama.cpp": {"data": [{"id": "whatever.gguf", "meta": {"n_ctx": 8_000, "n_ctx_train": 99_000}}]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("who", LISTS)
+def test_the_lists_of_all_services_are_read(who: str) -> None:
+    with serve(hello, LISTS[who]) as (url, _):
+        chat = Chat("a/m", base_url=url)
+        chat.send("x")
+        info = chat.info()
+        served = who.startswith(("vLLM", "llama"))
+        assert (info.context_window, info.source) == (8_000, "server" if served else "provider")
+        assert tuple(
+            {window.tokens for name, window in chat.available() if name == "a/m" or (served and "." in name)}
+        ) == (8_000,)
+
+
+@pytest.mark.parametrize(
+    ("model", "path", "listed"),
+    [
+        ("ollama/m", "/api/ps", {"models": [{"name": "m:latest", "model": "m:latest", "context_length": 4_096}]}),
+        ("lmstudio/m", "/api/v0/models", {"data": [{"id": "m", "loaded_context_length": 4_096}]}),
+    ],
+)  # fmt: skip
+def test_what_a_server_has_loaded_is_its_window(model: str, path: str, listed: Any) -> None:
+    with serve(hello, lists={path: listed}) as (url, _):
+        chat = Chat(model, base_url=url)
+        chat.send("x")
+        assert (chat.info().context_window, chat.info().source) == (4_096, "server")
+
+
+def test_azure_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InvalidRequestError, match="AZURE_OPENAI_ENDPOINT"):
+        Chat("azure/mine").send("x")
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "http://127.0.0.1:1/")
+    with pytest.raises(Exception, match="AZURE_OPENAI_API_KEY"):
+        Chat("azure/mine").send("x")
+
+
+def test_an_overflow_wrapped_by_a_router_is_still_one() -> None:
+    inner = json.dumps({"error": {"message": "prompt is too long: 900 tokens > 800 maximum"}})
+    body = {"error": {"message": "Provider returned error", "code": 400, "metadata": {"raw": inner}}}
+    with serve(lambda h, _: send(h, 400, json.dumps(body))) as (url, _), pytest.raises(ContextOverflowError):
+        Chat("m", base_url=url, on_overflow="stop").send("x")
+
+
+def test_the_words_of_a_provider_behind_a_router_are_shown() -> None:
+    body = {
+        "error": {"message": "Provider returned error", "metadata": {"raw": '{"error": {"message": "no images here"}}'}}
+    }
+    with (
+        serve(lambda h, _: send(h, 400, json.dumps(body))) as (url, _),
+        pytest.raises(ProviderError, match="no images here"),
+    ):
+        Chat("m", base_url=url).send("x")
