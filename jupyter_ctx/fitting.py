@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from .context.budget import MARGIN, TRIM_TO, Budget
+from .context.budget import MARGIN, TRIM_TO, Budget, whole
 from .context.compaction import GO_BACK, Cut, fit
 from .context.ledger import Ledger
 from .context.overflow import Overflow
@@ -206,7 +206,7 @@ def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: 
     """What does not fit, with the figures and what to do; ``kept``: text had come, and was recorded."""
     target, limit = attempt.target, attempt.budget.limit
     said = overflow.input_tokens if overflow else None
-    used = said if said is not None else round(attempt.tokens)
+    used = said if said is not None else whole(attempt.tokens)
     largest = _largest(attempt, used)
     parts = ", ".join(f"{name} {tokens:,}" for name, tokens in largest)
     holds = f"{target.model} takes {limit:,} ({_bounds(attempt)})"

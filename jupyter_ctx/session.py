@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .context.budget import ContextInfo, Segment
+from .context.budget import ContextInfo, Segment, whole
 from .context.tokens import Fixed
 from .context.usage import Spending
 from .conversation import Conversation, Place, Said, new_id
@@ -149,7 +149,7 @@ class Session:
         return View(
             (*head, *parts(passed), *summary, *parts(rest), *(last if prompt else ())),
             tuple(part for i, both in enumerate(turns) if i not in sent for part in both),
-            round(attempt.tokens),
+            whole(attempt.tokens),
             attempt.counted is not None or (not prompt and self.is_counted(target, attempt.scope, attempt.cut.start)),
             attempt.request,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from jupyter_ctx import Chat, ContextOverflowError
@@ -30,6 +30,7 @@ def talked(rows: list[tuple[int, int, str]], **limits: int) -> Chat:
 
 @settings(deadline=None, max_examples=150)
 @given(turns, st.integers(60, 4_000), st.integers(1, 400), st.integers(0, 4), st.none() | st.integers(1, 6))
+@example([], 60, 109, 0, None)  # 40.2 tokens do not fit in 40
 def test_a_view_keeps_to_the_limit_in_order_without_holes_with_all_pins(
     rows: list[tuple[int, int, str]], window: int, asked: int, min_turns: int, max_turns: int | None
 ) -> None:

@@ -17,6 +17,11 @@ RESERVE = 4_096
 REASONING_RESERVE = 25_000
 
 
+def whole(tokens: float) -> int:
+    """Whole tokens that hold so many: a request of 40.2 does not fit in 40."""
+    return math.ceil(tokens - 1e-6)
+
+
 def default_reserve(window: ContextWindow, *, reasoning: bool = False) -> int:
     """Tokens kept free for a reply where nobody said how long it may be; reasoning takes more."""
     most = REASONING_RESERVE if reasoning else RESERVE
