@@ -59,9 +59,10 @@ class Turn:
     """One cell's exchange, as it was sent and answered.
 
     ``start`` names the place at which the view it was sent with began (``None``: at the
-    first turn); ``window`` is what the model was believed to hold, in tokens; ``cell`` and
-    ``run`` are the notebook cell and its execution, where the front end tells; ``cost`` is in
-    US dollars, ``None`` where unknown.
+    first turn), ``summary`` the one that stood in it; ``digest`` tells that request from any
+    other. ``window`` is what the model was believed to hold, in tokens; ``cell``, ``run`` and
+    ``execution`` are the notebook cell, its execution and the number that it shows, where the
+    front end tells; ``cost`` is in US dollars, ``None`` where unknown.
     """
 
     prompt: str
@@ -75,6 +76,9 @@ class Turn:
     run: str | None = None
     attachments: tuple[Attachment, ...] = ()
     cost: float | None = None
+    execution: int | None = None
+    summary: str | None = None
+    digest: str = ""
     id: str = field(default_factory=new_id)
 
     @property
@@ -160,11 +164,40 @@ class SystemSet:
 
 
 @dataclass(frozen=True, slots=True)
+class MemorySet:
+    """The file that joins the system prompt from here on; empty: none does."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class Added:
-    """Turns of another conversation, at the end of this one; with its system prompt, if it had one."""
+    """Turns of another conversation, at the end of this one, with what it had beside them.
+
+    ``pinned`` and ``excluded`` are ids of those turns.
+    """
 
     turns: tuple[Turn, ...]
     system: str | None = None
+    pinned: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    summary: Summary | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """An older version of a place is its current one again."""
+
+    place: str
+    turn: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A cell ran again unchanged, and its answer was shown again: part of what was done before."""
+
+    place: str
+    run: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +210,10 @@ class Redone:
     """The last action taken back is done again."""
 
 
-Action: TypeAlias = Said | Cleared | Trimmed | Summarized | Pinned | Excluded | IncludedAll | SystemSet | Added
-Event: TypeAlias = Action | Undone | Redone
+Action: TypeAlias = (
+    Said | Cleared | Trimmed | Summarized | Pinned | Excluded | IncludedAll | SystemSet | MemorySet | Added | Picked
+)
+Event: TypeAlias = Action | Kept | Undone | Redone
 
 LABELS: dict[type, tuple[str, str]] = {  # on, off
     Said: ("turn", "re-run"),
@@ -189,7 +224,9 @@ LABELS: dict[type, tuple[str, str]] = {  # on, off
     Excluded: ("exclude", "include"),
     IncludedAll: ("include all", ""),
     SystemSet: ("system prompt", ""),
+    MemorySet: ("memory file", ""),
     Added: ("added messages", ""),
+    Picked: ("older answer", ""),
 }
 
 
@@ -197,29 +234,42 @@ LABELS: dict[type, tuple[str, str]] = {  # on, off
 class Step:
     """What one undo takes back, and its name."""
 
-    actions: tuple[Action, ...]
+    actions: tuple[Action | Kept, ...]
     label: str
 
 
 @dataclass(slots=True)
 class Place:
-    """Where a turn stands: its current version last in ``versions``.
+    """Where a turn stands: its ``versions`` as they were written, and the current one.
 
     ``start`` is the beginning of the view it was first sent with: a re-run's cut is that
-    request's alone, so newer versions leave it as it is.
+    request's alone, so newer versions leave it as it is. ``run`` is the execution it stands
+    for, ``shown`` when which version became the current one.
     """
 
     id: str
     versions: list[Turn]
     start: str | None
+    turn: Turn
+    run: str | None
+    shown: list[tuple[int, str]]
     fresh: bool = False  # the conversation began anew with it
     pinned: bool = False
     excluded: bool = False
 
-    @property
-    def turn(self) -> Turn:
-        """The current version."""
-        return self.versions[-1]
+    @classmethod
+    def of(cls, turn: Turn, start: str | None, now: int, *, fresh: bool = False) -> Place:
+        """The place that a turn takes when it is first said."""
+        return cls(turn.id, [turn], start, turn, turn.run, [(now, turn.id)], fresh)
+
+    def show(self, turn: Turn, now: int) -> None:
+        """Make this version the current one."""
+        self.turn, self.run = turn, turn.run
+        self.shown.append((now, turn.id))
+
+    def shown_at(self, then: int) -> str | None:
+        """The id of the version that was the current one, or ``None`` before the first."""
+        return next((turn for since, turn in reversed(self.shown) if since < then), None)
 
     def mark(self, *, pinned: bool, on: bool) -> None:
         """Pin or exclude it, or take that back; it cannot be both."""
@@ -260,6 +310,10 @@ class Conversation:
         self._index: dict[str, int] = {}
         self._cells: dict[str, list[Place]] = {}
         self._moved: dict[str, str] = {}  # places that went into another one
+        self.memory: str | None = None
+        self.summaries: dict[str, Summary] = {}
+        self._now = 0
+        self._written: dict[str, int] = {}  # when each version was
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -296,8 +350,26 @@ class Conversation:
         mine = self._cells.get(cell, []) if cell is not None and not append else []
         if not mine:
             return len(self.places)
-        same = [place for place in mine if place.turn.run == run]
+        same = [place for place in mine if place.run == run]
         return self.index(same[-1].id) + 1 if same else self.index(mine[0].id)
+
+    def stale(self) -> frozenset[str]:
+        """Ids of the places whose answer was written after an answer that is not the current one any more."""
+        found, changed, latest = set(), list[Place](), 0
+        for place in self.places:
+            written = self._written[place.turn.id]
+            if latest > written and any(self._differs(other, place, written) for other in changed):
+                found.add(place.id)
+            if len(place.shown) > 1:
+                changed.append(place)
+                latest = max(latest, place.shown[-1][0])
+        return frozenset(found)
+
+    def _differs(self, other: Place, place: Place, written: int) -> bool:
+        """Whether an earlier place had another answer when this one was written, and was in view."""
+        if other.shown[-1][0] < written or self._index[other.id] < self.index(place.turn.start):
+            return False
+        return other.shown_at(written) not in (None, other.turn.id)
 
     def append(self, event: Event) -> None:
         """Add one event and fold it in."""
@@ -307,6 +379,10 @@ class Conversation:
         elif isinstance(event, Redone):
             self._done.append(self._undone.pop())
             self._fold_again()
+        elif isinstance(event, Kept):
+            last = self._done.pop()
+            self._done.append(Step((*last.actions, event), last.label))
+            self._fold(event)
         else:
             self._undone.clear()
             self._add_step(event)
@@ -334,7 +410,7 @@ class Conversation:
     def _older(self, turn: Turn) -> list[Place]:
         """The places that this cell's other executions have filled."""
         mine = self._cells.get(turn.cell, []) if turn.cell is not None else []
-        return [place for place in mine if place.turn.run != turn.run]
+        return [place for place in mine if place.run != turn.run]
 
     def _fold_again(self) -> None:
         self._reset()
@@ -343,8 +419,9 @@ class Conversation:
                 self._fold(action)
         self.revision += 1
 
-    def _fold(self, action: Action) -> None:  # noqa: C901  # one case for each action
-        if not isinstance(action, Said):
+    def _fold(self, action: Action | Kept) -> None:  # noqa: C901  # one case for each action
+        self._now += 1
+        if not isinstance(action, Said | Kept):
             self.revision += 1
         match action:
             case Said():
@@ -354,7 +431,7 @@ class Conversation:
             case Trimmed(first):
                 self.trimmed_to = len(self.places) if first is None else self.index(first)
             case Summarized(summary, _):
-                self.summary = summary
+                self._stand_in(summary)
             case Pinned(places, on) | Excluded(places, on):
                 for place in self._chosen(places):
                     place.mark(pinned=isinstance(action, Pinned), on=on)
@@ -363,10 +440,15 @@ class Conversation:
                 self._include_all()
             case SystemSet(text):
                 self.system = text
-            case Added(turns, system):
-                self.system = self.system if system is None else system
-                for turn in turns:
-                    self._say(Said(turn, append=True))
+            case MemorySet(path):
+                self.memory = path
+            case Added():
+                self._add(action)
+            case Picked(place, turn):
+                there = self.places[self.index(place)]
+                there.show(next(version for version in there.versions if version.id == turn), self._now)
+            case Kept(place, run):
+                self.places[self.index(place)].run = run
 
     def _chosen(self, places: tuple[str, ...]) -> list[Place]:
         return [self.places[self._index[place]] for place in places if place in self._index]
@@ -376,6 +458,20 @@ class Conversation:
         self.places, self.pins = [], []
         self._index, self._cells, self._moved = {}, {}, {}
         self.trimmed_to, self.summary = 0, None
+
+    def _stand_in(self, summary: Summary) -> None:
+        self.summary = self.summaries[summary.id] = summary
+
+    def _add(self, added: Added) -> None:
+        self.system = self.system if added.system is None else added.system
+        for turn in added.turns:
+            self._say(Said(turn, append=True))
+        for marked in (added.pinned, added.excluded):
+            for place in self._chosen(marked):
+                place.mark(pinned=marked is added.pinned, on=True)
+        self._find_pins()
+        if added.summary is not None:
+            self._stand_in(added.summary)
 
     def _find_pins(self) -> None:
         self.pins = [place for place in self.places if place.pinned]
@@ -387,6 +483,7 @@ class Conversation:
 
     def _say(self, said: Said) -> None:
         turn, anew = said.turn, self.begins_anew(said)
+        self._written[turn.id] = self._now
         if anew:
             self._clear()
             self.revision += 1
@@ -398,7 +495,7 @@ class Conversation:
             self._replace(older, turn)
         elif at == len(self.places):
             self._index[turn.id] = at
-            self.places.append(Place(turn.id, [turn], turn.start, fresh=anew))
+            self.places.append(Place.of(turn, turn.start, self._now, fresh=anew))
             mine.append(self.places[-1])
         else:
             self._insert(at, turn, mine)
@@ -407,6 +504,7 @@ class Conversation:
         """Put a newer version in the first place of the cell; its other places go."""
         first, rest = older[0], older[1:]
         first.versions = [v for place in older for v in place.versions] + [turn]
+        first.show(turn, self._now)
         if rest:
             gone = {place.id for place in rest}
             before = sum(self._index[place] < self.trimmed_to for place in gone)
@@ -419,7 +517,7 @@ class Conversation:
         self._reindex()
 
     def _insert(self, at: int, turn: Turn, mine: list[Place]) -> None:
-        place = Place(turn.id, [turn], self.places[at - 1].start)
+        place = Place.of(turn, self.places[at - 1].start, self._now)
         self.places.insert(at, place)
         mine.append(place)
         self.trimmed_to += at <= self.trimmed_to
