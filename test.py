@@ -9,7 +9,7 @@ from scripts.environment import prepare, run
 
 def main() -> int:
     """Set up, then test."""
-    prepare("local", "lab", "anthropic", "google", "test")
+    prepare("local", "lab", "anthropic", "google", "postgres", "test")
     return run("pytest", *sys.argv[1:])
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from .context.usage import Usage
 
@@ -230,8 +230,7 @@ LABELS: dict[type, tuple[str, str]] = {  # on, off
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """What one undo takes back, and its name."""
 
     actions: tuple[Action | Kept, ...]
@@ -385,32 +384,19 @@ class Conversation:
             self._fold(event)
         else:
             self._undone.clear()
-            self._add_step(event)
-            self._fold(event)
+            on, off = LABELS[type(event)]
+            self._add_step(event, off if self._fold(event) else on)
         self._events.append(event)
 
-    def _add_step(self, action: Action) -> None:
+    def _add_step(self, action: Action, label: str) -> None:
         last = self._done[-1].actions[-1] if self._done else None
         after = isinstance(action, Summarized) and action.automatic == "after"
         before = isinstance(last, Summarized) and last.automatic == "before" and isinstance(action, Said)
-        label = self._label(action)
         if last is not None and (after or before):
             step = self._done.pop()
             self._done.append(Step((*step.actions, action), step.label if after else label))
         else:
             self._done.append(Step((action,), label))
-
-    def _label(self, action: Action) -> str:
-        on, off = LABELS[type(action)]
-        if isinstance(action, Said):
-            replaces = not action.append and not self.begins_anew(action) and self._older(action.turn)
-            return off if replaces else on
-        return off if isinstance(action, Pinned | Excluded) and not action.on else on
-
-    def _older(self, turn: Turn) -> list[Place]:
-        """The places that this cell's other executions have filled."""
-        mine = self._cells.get(turn.cell, []) if turn.cell is not None else []
-        return [place for place in mine if place.run != turn.run]
 
     def _fold_again(self) -> None:
         self._reset()
@@ -419,13 +405,14 @@ class Conversation:
                 self._fold(action)
         self.revision += 1
 
-    def _fold(self, action: Action | Kept) -> None:  # noqa: C901  # one case for each action
+    def _fold(self, action: Action | Kept) -> bool:  # noqa: C901  # one case for each action
+        """Fold one action in; whether it took something back, an answer or a mark."""
         self._now += 1
         if not isinstance(action, Said | Kept):
             self.revision += 1
         match action:
             case Said():
-                self._say(action)
+                return self._say(action)
             case Cleared():
                 self._clear()
             case Trimmed(first):
@@ -436,6 +423,7 @@ class Conversation:
                 for place in self._chosen(places):
                     place.mark(pinned=isinstance(action, Pinned), on=on)
                 self._find_pins()
+                return not on
             case IncludedAll():
                 self._include_all()
             case SystemSet(text):
@@ -449,6 +437,7 @@ class Conversation:
                 there.show(next(version for version in there.versions if version.id == turn), self._now)
             case Kept(place, run):
                 self.places[self.index(place)].run = run
+        return False
 
     def _chosen(self, places: tuple[str, ...]) -> list[Place]:
         return [self.places[self._index[place]] for place in places if place in self._index]
@@ -481,24 +470,28 @@ class Conversation:
         for place in self.places:
             place.start, place.excluded = None, False
 
-    def _say(self, said: Said) -> None:
-        turn, anew = said.turn, self.begins_anew(said)
+    def _say(self, said: Said) -> bool:
+        """Put a turn in its place; whether it replaced an older answer."""
+        turn, anew = said.turn, said.new and self.begins_anew(said)
         self._written[turn.id] = self._now
         if anew:
             self._clear()
             self.revision += 1
-        at, older = self.position(turn.cell, turn.run, append=said.append), self._older(turn)
         mine = self._cells.setdefault(turn.cell, []) if turn.cell is not None else []
+        older = [place for place in mine if place.run != turn.run]
         if said.append and older:  # the cell now stands for what it added last
             mine[:] = [place for place in mine if place not in older]
-        if older and not said.append:
+        elif older:
             self._replace(older, turn)
-        elif at == len(self.places):
+            return True
+        at = self.position(turn.cell, turn.run, append=said.append) if mine else len(self.places)
+        if at == len(self.places):
             self._index[turn.id] = at
             self.places.append(Place.of(turn, turn.start, self._now, fresh=anew))
             mine.append(self.places[-1])
         else:
             self._insert(at, turn, mine)
+        return False
 
     def _replace(self, older: list[Place], turn: Turn) -> None:
         """Put a newer version in the first place of the cell; its other places go."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
+
+NETWORK = re.compile(r"(?i)nfs|cifs|smb|afs|9p|ceph|lustre|gpfs|beegfs|gluster|webdav|davfs|fuse\.(?!fuse-overlayfs)")
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -12,6 +15,19 @@ def write_whole(path: Path, text: str) -> None:
     half = path.with_suffix(f".{os.getpid()}")
     half.write_text(text, "utf-8")
     half.replace(path)
+
+
+def is_on_network(path: Path) -> bool:
+    """Whether a file lies on a disk that other machines share, as the homes of a hub or a cluster may."""
+    import psutil
+
+    here = path.parent.resolve()
+    try:
+        disks = {Path(disk.mountpoint): disk for disk in psutil.disk_partitions(all=True)}
+    except (OSError, RuntimeError):
+        return False
+    disk = next((disks[folder] for folder in (here, *here.parents) if folder in disks), None)
+    return disk is not None and (bool(NETWORK.match(disk.fstype)) or "remote" in disk.opts.split(","))
 
 
 def config_file(name: str) -> Path:

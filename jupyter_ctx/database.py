@@ -1,0 +1,269 @@
+"""A database at an address: one transaction at a time, and what can go wrong with it, in words.
+
+SQLite by default; a damaged file is moved aside, never overwritten. The same for PostgreSQL.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .errors import StoreError
+from .files import is_on_network
+from .schema import migrate
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL, Connection, Engine
+
+T = TypeVar("T")
+
+MEMORY = "memory"
+PATIENCE = 5.0  # seconds to wait for another program
+DRIVERS = {"postgres": "postgresql+psycopg", "postgresql": "postgresql+psycopg"}
+DAMAGED = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB"})
+TROUBLES = {  # what SQLite says, and what to do
+    "SQLITE_BUSY": "is locked by another program: end that",
+    "SQLITE_FULL": "has no room left: make some on its disk",
+    "SQLITE_READONLY": "may only be read: allow writing there",
+    "SQLITE_CANTOPEN": "cannot be opened: see that its folder is there and may be written to",
+    "SQLITE_IOERR": "cannot be written: see that its disk has room",
+}
+
+
+class TakenError(StoreError):
+    """Another kernel has written what we were about to write."""
+
+
+class DamagedError(Exception):
+    """The file is no database, or a broken one."""
+
+
+class Database:
+    """Opened when first used, once more after a fork, and where its file is not the same any more.
+
+    ``path`` is that of an SQLite file; ``notices`` are lines to be shown once.
+    """
+
+    def __init__(self, address: str) -> None:
+        """``address``: a URL, a file's path, or ``memory``. Raises StoreError."""
+        self._url = _url_of(address)
+        self.path = _path_of(self._url)
+        self.notices: list[str] = []
+        self.patience = PATIENCE
+        self._engine: Engine | None = None
+        self._opened_as: tuple[int, object] = (0, None)
+        self._lock = threading.RLock()
+
+    @property
+    def shown(self) -> str:
+        """The address without its password."""
+        url = self._url
+        if url.get_backend_name() == "sqlite":
+            return str(self.path or url.database or MEMORY)
+        at = f"{url.username}@" if url.username else ""
+        port = f":{url.port}" if url.port else ""
+        return f"{url.get_backend_name()}://{at}{url.host or ''}{port}/{url.database or ''}"
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other machines may use it too."""
+        return self._url.get_backend_name() != "sqlite" or (self.path is not None and is_on_network(self.path))
+
+    def run(self, work: Callable[[Connection], T], *, write: bool = True) -> T:
+        """Do this in one transaction; with a new file, once more, where the old one turns out to be damaged.
+
+        Raises StoreError, and TakenError where a row is there already.
+        """
+        with self._lock:
+            try:
+                return self._transact(work, write=write)
+            except DamagedError:
+                self._move_aside()
+            try:
+                return self._transact(work, write=write)
+            except DamagedError as error:
+                raise StoreError(f"{self.shown} cannot be used: {error}.") from None
+
+    def forget_deleted(self) -> None:
+        """Let nothing that was deleted stay in the log that SQLite keeps beside its file."""
+        with self._lock, self._translated():
+            if self.path is not None:
+                with self._open().connect() as connection:
+                    connection.connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """Let go of it; the next use opens it again."""
+        with self._lock:
+            if self._engine is not None:
+                self._engine.dispose(close=self._opened_as[0] == os.getpid())
+            self._engine = None
+
+    def _transact(self, work: Callable[[Connection], T], *, write: bool) -> T:
+        with self._translated(), self._open().connect() as connection:
+            connection.execution_options(jupyter_ctx_write=write)
+            with connection.begin():
+                return work(connection)
+
+    def _open(self) -> Engine:
+        if self._engine is not None and self._opened_as != (os.getpid(), _identity(self.path)):
+            self.close()
+        if self._engine is None:
+            engine = self._new_engine()
+            try:
+                with engine.begin() as connection:
+                    migrate(connection, self.shown)
+            except BaseException:
+                engine.dispose()
+                raise
+            self._engine, self._opened_as = engine, (os.getpid(), _identity(self.path))
+        return self._engine
+
+    def _new_engine(self) -> Engine:
+        import sqlalchemy as sa
+
+        if self._url.get_backend_name() != "sqlite":
+            seconds = {"connect_timeout": int(PATIENCE)}
+            return sa.create_engine(self._url, pool_size=1, max_overflow=4, pool_pre_ping=True, connect_args=seconds)
+        if self.path is not None:
+            _make_private(self.path)
+            engine = sa.create_engine(self._url, pool_size=1, max_overflow=4)
+        else:
+            anywhere = {"check_same_thread": False}
+            engine = sa.create_engine(self._url, poolclass=sa.pool.StaticPool, connect_args=anywhere)
+        sa.event.listen(engine, "connect", self._configure)
+        sa.event.listen(engine, "begin", self._begin)
+        return engine
+
+    def _configure(self, driver: sqlite3.Connection, _record: object) -> None:
+        driver.isolation_level = None  # we say BEGIN ourselves
+        driver.execute(f"PRAGMA busy_timeout={int(PATIENCE * 1000)}")
+        driver.execute("PRAGMA secure_delete=on")  # what is deleted is overwritten
+        driver.execute("PRAGMA synchronous=normal")
+        journal = "delete" if self.is_shared else "wal"  # a WAL is shared memory: of no use between machines
+        if self.path is not None and driver.execute("PRAGMA journal_mode").fetchone()[0] != journal:
+            driver.execute(f"PRAGMA journal_mode={journal}")
+
+    def _begin(self, connection: Connection) -> None:
+        """Take SQLite's write lock first of all. Waiting by chance is fairer than in its own growing steps."""
+        driver: Any = connection.connection.dbapi_connection
+        if not connection.get_execution_options().get("jupyter_ctx_write", True):
+            driver.execute("BEGIN")
+            return
+        end = time.monotonic() + self.patience
+        driver.execute("PRAGMA busy_timeout=0")
+        try:
+            while not _locked(driver):
+                if time.monotonic() > end:
+                    raise StoreError(f"{self.shown} {TROUBLES['SQLITE_BUSY']}.")
+                time.sleep(random.uniform(0.0005, 0.01))
+        finally:
+            driver.execute(f"PRAGMA busy_timeout={int(PATIENCE * 1000)}")
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Whatever a driver says, as a StoreError with the address and a remedy."""
+        import sqlalchemy as sa
+
+        try:
+            yield
+        except sa.exc.IntegrityError as error:
+            raise TakenError(f"{self.shown}: another kernel has written there ({_first_line(error.orig)}).") from None
+        except sa.exc.DBAPIError as error:
+            raise self._trouble(error.orig or error) from None
+        except (sa.exc.SQLAlchemyError, sqlite3.Error, ImportError, OSError) as error:
+            raise self._trouble(error) from None
+
+    def _trouble(self, error: BaseException) -> StoreError | DamagedError:
+        code = _code(error)
+        if code in DAMAGED and self.path is not None:
+            return DamagedError(str(error))
+        if code in TROUBLES:
+            return StoreError(f"{self.shown} {TROUBLES[code]}.")
+        if isinstance(error, ImportError):
+            return StoreError(f"{self.shown} needs {error.name}: pip install 'jupyter_ctx[postgres]'.")
+        said = _first_line(error).rstrip(".")
+        if self._url.password:
+            said = said.replace(str(self._url.password), "***")
+        return StoreError(f"{self.shown} cannot be used: {said}.")
+
+    def _move_aside(self) -> None:
+        """Keep a damaged file under another name, unless another kernel has done so already."""
+        assert self.path is not None
+        opened = self._opened_as[1] if self._engine is not None else _identity(self.path)
+        self.close()
+        if opened != _identity(self.path):
+            return
+        aside = f"{self.path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+        for suffix in ("", "-wal", "-shm"):
+            there = self.path.with_name(self.path.name + suffix)
+            if there.exists():
+                there.rename(self.path.with_name(aside + suffix))
+        self.notices.append(f"{self.path} was damaged. It is kept beside it as {aside}; a new file was begun.")
+
+
+def _url_of(address: str) -> URL:
+    import sqlalchemy as sa
+
+    if address == MEMORY:
+        return sa.URL.create("sqlite")
+    if "://" not in address:
+        return sa.URL.create("sqlite", database=str(Path(address).expanduser().absolute()))
+    try:
+        url = sa.make_url(address)
+    except sa.exc.ArgumentError:
+        raise StoreError("The store's address is no URL of a database: see JUPYTER_CTX_STORE.") from None
+    url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
+    if url.drivername.partition("+")[0] not in ("sqlite", "postgresql"):
+        raise StoreError(f"A store is a sqlite:/// or postgresql:// address, not one of {url.drivername}.")
+    return url
+
+
+def _path_of(url: URL) -> Path | None:
+    """The file of an SQLite database that is one."""
+    plain = url.drivername.startswith("sqlite") and url.database not in (None, "", ":memory:")
+    return Path(str(url.database)).absolute() if plain and not str(url.database).startswith("file:") else None
+
+
+def _make_private(path: Path) -> None:
+    """Only its owner may read what was said."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    elif path.stat().st_mode & 0o077:
+        path.chmod(0o600)
+
+
+def _locked(driver: Any) -> bool:
+    """Whether the write lock is ours now."""
+    try:
+        driver.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        if _code(error) != "SQLITE_BUSY":
+            raise
+        return False
+    return True
+
+
+def _identity(path: Path | None) -> object:
+    """What tells a file from another of the same name."""
+    try:
+        found = path.stat() if path is not None else None
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if found is not None else None
+
+
+def _code(error: BaseException) -> str:
+    """SQLite's own name for an error, without its details."""
+    return "_".join(str(getattr(error, "sqlite_errorname", "")).split("_")[:2])
+
+
+def _first_line(error: BaseException | None) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

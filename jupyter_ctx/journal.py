@@ -1,0 +1,284 @@
+"""One conversation in a store: opened, written after each action, let go at the end.
+
+Saving never fails a cell. What cannot be written now waits and is written with the next
+action; that is said once, and once more when it is done.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import os
+import platform
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache
+from typing import NamedTuple
+from weakref import WeakSet, ref
+
+from . import words
+from .claims import MAIN, Holder, Wish, choose, fork, free_name
+from .conversation import Conversation, Event, new_id
+from .database import PATIENCE, Database, TakenError
+from .errors import StoreError
+from .frontend import Origin
+from .records import Record, Sizes, State, from_record, sizes_of, state_of, state_text, to_record
+from .store import Claim, Row, Store
+
+BEAT, GONE = 30.0, 120.0  # seconds between signs of life, and without one; only between machines
+ATTEMPTS = 3  # at a name that somebody else has taken meanwhile
+IMPATIENCE = 0.1  # seconds to wait where waiting was in vain before
+
+
+class Opened(NamedTuple):
+    """A conversation as it was found: its events and what was learned. ``note`` says where it comes from."""
+
+    events: Sequence[Event] = ()
+    sizes: Sequence[Sizes] = ()
+    state: State = {}  # noqa: RUF012  # it is read only
+    note: str = ""
+
+
+class Journal:
+    """Keeps one conversation. ``notices`` are lines that are to be shown once."""
+
+    def __init__(self, address: str, origin: Origin) -> None:
+        self._address, self.origin = address, origin
+        self.notices: list[str] = []
+        self.row = Row(new_id(), origin.scope, MAIN)
+        self._store: Store | None = None
+        self._written: int | None = None  # events that the store has; None: it does not know of the conversation
+        self._waiting: list[Record] = []
+        self._failing = ""
+        self._lock = threading.RLock()
+
+    @property
+    def name(self) -> str:
+        """What the conversation is called."""
+        return self.row.name
+
+    @property
+    def store(self) -> Store:
+        """The store; opened when first asked for. Raises StoreError."""
+        if self._store is None:
+            self._store = _store(self._address)
+        return self._store
+
+    def open(self, name: str | None = None, *, afresh: bool = False) -> Opened:
+        """Take hold of a conversation, and read it; where that cannot be, begin one that is not there yet."""
+        with self._lock:
+            try:
+                return self._open(lambda rows, wish: choose(rows, wish, self._is_held), name, afresh=afresh)
+            except StoreError as error:
+                self._failed(error)
+                self.row = _begun(self.row, name, self.origin)
+                return Opened()
+
+    def fork(self, row: Row, name: str | None = None) -> Opened:
+        """Take hold of a new conversation that begins with all that another one has. Raises StoreError."""
+        with self._lock:
+            return self._open(lambda rows, wish: fork(row, name, _here(rows, self.origin), wish), name)
+
+    def _open(
+        self, decide: Callable[[Sequence[Row], Wish], Claim], name: str | None, *, afresh: bool = False
+    ) -> Opened:  # fmt: skip
+        wish = Wish(self.origin, _me(), time.time(), name, afresh, self.origin.cells())
+        claim = self._claim(lambda rows: decide(rows, wish))
+        before = (claim.source or claim.row).updated
+        self.row, self._written = claim.row, 0
+        _open_journals.add(self)
+        self._keep_alive()
+        if claim.how == "new":
+            return Opened()
+        opened = self._read()
+        return opened._replace(note=_note(claim, before, len(opened.events)))
+
+    def _claim(self, decide: Callable[[Sequence[Row]], Claim]) -> Claim:
+        for _ in range(ATTEMPTS):
+            try:
+                return self.store.claim(decide)
+            except TakenError as error:
+                taken = error
+        raise taken
+
+    def _read(self) -> Opened:
+        with _without_collections():
+            state, stored = self.store.load(self.row.id)
+            events = [from_record(row.kind, row.body) for row in stored]
+        self._written = len(events)
+        sizes = [size for row in stored if row.sizes for size in sizes_of(row.sizes)]
+        return Opened(events, sizes, state_of(state))
+
+    def save(
+        self, events: Sequence[Event], sizes: list[Sizes], state: State,
+        conversation: Conversation, everything: Callable[[], list[Sizes]],
+    ) -> None:  # fmt: skip
+        """Write what has happened; ``everything`` is asked for where all must be written again."""
+        with self._lock:
+            self._waiting += [to_record(event, sizes if event is events[-1] else []) for event in events]
+            self.row = self.row._replace(
+                updated=time.time(), seen=time.time(), turns=len(conversation.places), state=state_text(state)
+            )
+            try:
+                self._flush(conversation, everything)
+            except StoreError as error:
+                self._failed(error)
+            else:
+                self._worked()
+
+    def _flush(self, conversation: Conversation, everything: Callable[[], list[Sizes]]) -> None:
+        if self._written is not None:
+            try:
+                if self.store.append(self.row, self._written, self._waiting):
+                    self._written += len(self._waiting)
+                    self._waiting.clear()
+                    return
+            except TakenError:
+                self._part(f"Another kernel has gone on with {self.name!r}")
+        events = conversation.events
+        records = [to_record(event, everything() if event is events[-1] else []) for event in events]
+        self._claim(self._begin)
+        self.store.append(self.row, 0, records)
+        self._written = len(records)
+        self._waiting.clear()
+        _open_journals.add(self)
+
+    def _begin(self, rows: Sequence[Row]) -> Claim:
+        """Make the conversation known to the store."""
+        others = [row for row in _here(rows, self.origin) if row.id != self.row.id]
+        self.row = self.row._replace(name=free_name(self.name, others), opened=time.time(), **_me()._asdict())
+        return Claim((self.row,), "new")
+
+    def _part(self, why: str) -> None:
+        self.row = self.row._replace(id=new_id())
+        self.notices.append(f"{why}; what is said here is kept apart from now on: %chat list.")
+
+    def change(self, **values: object) -> None:
+        """Set columns of the conversation's row. Raises StoreError."""
+        with self._lock:
+            self.row = self.row._replace(**values)  # type: ignore[arg-type]
+            self.store.change(self.row.id, **values)
+
+    def close(self) -> None:
+        """Let go: another kernel may go on with it."""
+        with self._lock:
+            _open_journals.discard(self)
+            if self._store is not None and self._written is not None:
+                with suppress(StoreError):
+                    self._store.change(self.row.id, host=None, pid=None, started=None)
+
+    def _is_held(self, row: Row) -> bool:
+        return is_held(row, _me(), time.time())
+
+    def _failed(self, error: StoreError) -> None:
+        """Say what is wrong, once."""
+        self._collect()
+        if str(error) != self._failing:
+            self.notices.append(f"{error} The conversation goes on in memory, and is saved when that can be done.")
+        self._failing = str(error)
+        if self._store is not None:
+            self._store.database.patience = IMPATIENCE
+
+    def _worked(self) -> None:
+        self._collect()
+        if self._failing:
+            self.notices.append(f"Saved again in {self.store.database.shown}: nothing was lost.")
+            self._failing = ""
+        self.store.database.patience = PATIENCE
+
+    def _collect(self) -> None:
+        if self._store is not None:
+            said = self._store.database.notices
+            self.notices += said
+            said.clear()
+
+    def _keep_alive(self) -> None:
+        """Between machines nobody sees whether a process is alive: there it gives signs of it."""
+        if self.store.database.is_shared:
+            threading.Thread(target=_beat, args=(ref(self), self.row.id), daemon=True).start()
+
+
+def is_held(row: Row, me: Holder, now: float) -> bool:
+    """Whether a live process holds a conversation."""
+    if row.pid is None or row.started is None:
+        return False
+    if row.host != me.host:
+        return now - row.seen < GONE
+    return abs((_started(row.pid) or 0.0) - row.started) < 2
+
+
+def _beat(journal: ref[Journal], conversation: str) -> None:
+    while True:
+        time.sleep(BEAT)
+        here = journal()
+        if here is None or here not in _open_journals or here.row.id != conversation:
+            return
+        with suppress(StoreError):
+            here.store.change(conversation, seen=time.time())
+        del here
+
+
+_open_journals: WeakSet[Journal] = WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for journal in tuple(_open_journals):
+        journal.close()
+
+
+@cache
+def _store(address: str) -> Store:
+    """One store for each address: its connection is shared by the conversations of this process."""
+    return Store(Database(address))
+
+
+def _me() -> Holder:
+    return Holder(platform.node(), os.getpid(), _started(os.getpid()) or 0.0)
+
+
+def _started(pid: int) -> float | None:
+    """When a process began, or ``None`` where there is none."""
+    import psutil
+
+    try:
+        return float(psutil.Process(pid).create_time())
+    except psutil.Error:
+        return None
+
+
+def _here(rows: Sequence[Row], origin: Origin) -> list[Row]:
+    return [row for row in rows if row.notebook == origin.scope]
+
+
+def _begun(row: Row, name: str | None, origin: Origin) -> Row:
+    now = time.time()
+    return row._replace(name=name or MAIN, kernel=origin.kernel, opened=now, created=now, updated=now)
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Thousands of new values that all stay: looking among them for garbage takes as long as reading them."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _note(claim: Claim, before: float, events: int) -> str:
+    """One line that says where a conversation comes from, where there is anything in it."""
+    if not events:
+        return ""
+    source = claim.source or claim.row
+    said = f"{words.turns(source.turns)} of {source.name!r}, last used {words.ago(time.time() - before)}"
+    if claim.how == "continued":
+        return f"Going on with {said}. %chat new starts afresh."
+    if claim.how == "copied":
+        return f"This notebook is a copy of {source.notebook}: it starts with {said}. %chat new starts afresh."
+    turns = words.turns(source.turns)
+    return f"Another kernel holds {source.name!r}: this is a fork of it, {claim.row.name!r}, with {turns}."

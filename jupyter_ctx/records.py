@@ -1,0 +1,150 @@
+"""Events and what was learned, as text that a database keeps.
+
+msgspec reads ten thousand turns in a few hundredths of a second, and takes our frozen values
+as they are. A field that is new has a default; one that is gone is passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, NamedTuple, TypedDict
+
+from .context.calibration import Calibration
+from .context.usage import Spending
+from .context.windows import ContextWindow
+from .conversation import (
+    Added,
+    Cleared,
+    Event,
+    Excluded,
+    IncludedAll,
+    Kept,
+    MemorySet,
+    Picked,
+    Pinned,
+    Redone,
+    Said,
+    Summarized,
+    SystemSet,
+    Trimmed,
+    Undone,
+)
+from .errors import StoreError
+
+KINDS: dict[str, type[Event]] = {
+    "said": Said,
+    "cleared": Cleared,
+    "trimmed": Trimmed,
+    "summarized": Summarized,
+    "pinned": Pinned,
+    "excluded": Excluded,
+    "included all": IncludedAll,
+    "system": SystemSet,
+    "memory": MemorySet,
+    "added": Added,
+    "picked": Picked,
+    "kept": Kept,
+    "undone": Undone,
+    "redone": Redone,
+}
+NAMES = {kind: name for name, kind in KINDS.items()}
+
+
+class Sizes(TypedDict):
+    """What a report has told of sizes: of turns by id, and of what is fixed (system, summary, tokens)."""
+
+    meter: tuple[str, str]
+    turns: dict[str, float]
+    fixed: list[tuple[str, str, float]]
+
+
+class MeterState(TypedDict):
+    """How one model counts, as learned so far."""
+
+    meter: tuple[str, str]
+    calibration: Calibration
+    overhead: float | None
+    floor: float
+
+
+class EndpointState(TypedDict):
+    """What one endpoint has shown of itself."""
+
+    learned: ContextWindow | None
+    accepted: int
+    served: str
+
+
+class State(TypedDict, total=False):
+    """What a conversation knows beside its events; ``exact``: its size was the provider's."""
+
+    settings: dict[str, Any]
+    announced: list[float]
+    warned: list[str]
+    spent: Spending
+    meters: list[MeterState]
+    endpoints: dict[str, EndpointState]
+    exact: bool
+
+
+class Record(NamedTuple):
+    """One event as a row; ``digest`` finds the answer to a request again."""
+
+    kind: str
+    body: str
+    sizes: str | None
+    digest: str | None
+
+
+def to_record(event: Event, sizes: list[Sizes]) -> Record:
+    """An event with what was learned of sizes by it."""
+    digest = event.turn.digest or None if isinstance(event, Said) else None
+    return Record(NAMES[type(event)], _text(event), _text(sizes) if sizes else None, digest)
+
+
+def from_record(kind: str, body: str | bytes) -> Event:
+    """An event as it was. Raises StoreError."""
+    if kind not in KINDS:
+        raise StoreError(f"There is an event {kind!r} in the store: a newer jupyter_ctx wrote it; update this one.")
+    event: Event = _decode(KINDS[kind], body)
+    return event
+
+
+def sizes_of(text: str) -> list[Sizes]:
+    """What a row tells of sizes."""
+    sizes: list[Sizes] = _decode(list[Sizes], text)
+    return sizes
+
+
+def state_text(state: State) -> str:
+    """What a conversation knows beside its events, as text."""
+    return _text(state)
+
+
+def state_of(text: str | None) -> State:
+    """The same as it was; nothing where nothing was kept."""
+    state: State = _decode(State, text) if text else {}
+    return state
+
+
+def _text(value: Mapping[str, Any] | list[Sizes] | Event) -> str:
+    import msgspec
+
+    return msgspec.json.encode(value).decode()
+
+
+@cache
+def _decoder(kind: Any) -> Any:
+    import msgspec
+
+    return msgspec.json.Decoder(kind)
+
+
+def _decode(kind: Any, text: str | bytes) -> Any:
+    import msgspec
+
+    try:
+        return _decoder(kind).decode(text)
+    except msgspec.MsgspecError as error:
+        raise StoreError(f"A row of the store cannot be read: {error}. It is left as it is.") from None

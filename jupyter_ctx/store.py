@@ -1,0 +1,202 @@
+"""Conversations and their events as rows. Each method is one transaction.
+
+Every row has an owner and every query is by owner: copies of one handout have the same cell
+ids and the same paths.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from .database import Database
+from .files import data_file
+from .records import Record
+from .schema import CONVERSATIONS, EVENTS
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+VARIABLE = "JUPYTER_CTX_STORE"
+OF_AN_EVENT = ("seq", "at", "kind", "body", "sizes", "digest")
+
+
+class Row(NamedTuple):
+    """One conversation. ``notebook`` says where it belongs; ``host``, ``pid`` and ``started`` who holds it.
+
+    Times are in seconds since 1970; ``turns`` is how many it had when it was last saved.
+    """
+
+    id: str
+    notebook: str
+    name: str
+    kernel: str | None = None
+    first_cell: str | None = None
+    host: str | None = None
+    pid: int | None = None
+    started: float | None = None
+    seen: float = 0.0
+    opened: float = 0.0
+    created: float = 0.0
+    updated: float = 0.0
+    turns: int = 0
+    state: str | None = None
+
+
+class Stored(NamedTuple):
+    """An event as it lies in the store; the body is JSON."""
+
+    kind: str
+    body: str | bytes
+    sizes: str | None
+
+
+class Claim(NamedTuple):
+    """What is to be written: ``rows``, the claimed one last, and the events of ``source`` for it where it is a copy."""
+
+    rows: tuple[Row, ...]
+    how: Literal["new", "continued", "forked", "copied"]
+    source: Row | None = None
+
+    @property
+    def row(self) -> Row:
+        """The claimed conversation."""
+        return self.rows[-1]
+
+
+Decide = Callable[[Sequence[Row]], Claim]
+
+
+def owner() -> str:
+    """Whose conversations these are: the hub's user's, else the system's."""
+    try:
+        return os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
+    except (OSError, KeyError, ImportError):  # no name for this user, as in some containers
+        return str(os.getuid()) if hasattr(os, "getuid") else "nobody"
+
+
+def default_address() -> str:
+    """Where conversations are kept: ``JUPYTER_CTX_STORE``, else a file in Jupyter's data folder."""
+    return os.environ.get(VARIABLE, "").strip() or str(data_file("history.sqlite"))
+
+
+class Store:
+    """The conversations of one owner in a database."""
+
+    def __init__(self, database: Database) -> None:
+        import sqlalchemy as sa
+
+        self.owner, self.database = owner(), database
+        self._sa = sa
+        self._conversations = sa.table(CONVERSATIONS, *map(sa.column, ("owner", *Row._fields)))
+        self._events = sa.table(EVENTS, *map(sa.column, ("owner", "conversation", *OF_AN_EVENT)))
+
+    def rows(self, **where: Any) -> list[Row]:
+        """The conversations of which this holds, the one opened last first."""
+        return self.database.run(lambda connection: self._rows(connection, where), write=False)
+
+    def claim(self, decide: Decide) -> Claim:
+        """Write what ``decide`` makes of all rows, the one opened last first; in one transaction with reading them.
+
+        Raises TakenError where somebody else has taken a name meanwhile.
+        """
+
+        def take(connection: Connection) -> Claim:
+            claim = decide(self._rows(connection, {}, lock=True))
+            for row in claim.rows:
+                self._write(connection, row)
+            if claim.source is not None:
+                self._copy(connection, claim.source.id, claim.row.id)
+            return claim
+
+        return self.database.run(take)
+
+    def change(self, conversation: str, **values: Any) -> None:
+        """Set columns of a conversation. Raises TakenError for a name that is there."""
+        table = self._conversations
+        change = self._sa.update(table).where(*self._mine(table, id=conversation)).values(**values)
+        self.database.run(lambda connection: connection.execute(change))
+
+    def delete(self, conversation: str) -> None:
+        """Remove a conversation with its content, for good."""
+        events, table = self._events, self._conversations
+
+        def remove(connection: Connection) -> None:
+            connection.execute(self._sa.delete(events).where(*self._mine(events, conversation=conversation)))
+            connection.execute(self._sa.delete(table).where(*self._mine(table, id=conversation)))
+
+        self.database.run(remove)
+        self.database.forget_deleted()
+
+    def load(self, conversation: str) -> tuple[str | None, list[Stored]]:
+        """The state and the events of a conversation, in their order."""
+        events, table = self._events, self._conversations
+        state = self._sa.select(table.c.state).where(*self._mine(table, id=conversation))
+
+        def read(connection: Connection) -> tuple[str | None, list[Stored]]:
+            mine = self._mine(events, conversation=conversation)
+            wanted = self._sa.select(*self._stored(connection)).where(*mine).order_by(events.c.seq)
+            return connection.scalar(state), list(map(Stored._make, connection.execute(wanted)))
+
+        return self.database.run(read, write=False)
+
+    def append(self, row: Row, seq: int, records: Sequence[Record]) -> bool:
+        """Add events from number ``seq`` on, with what the row says now; ``False`` where the row is not there.
+
+        Raises TakenError where another kernel has written these numbers.
+        """
+        table, changing = self._conversations, ("updated", "seen", "turns", "state")
+        now = {name: getattr(row, name) for name in changing}
+        change = self._sa.update(table).where(*self._mine(table, id=row.id)).values(**now)
+        same = {"owner": self.owner, "conversation": row.id, "at": row.updated}
+        values = [{**same, "seq": seq + i, **record._asdict()} for i, record in enumerate(records)]
+
+        def write(connection: Connection) -> bool:
+            there = bool(connection.execute(change).rowcount)
+            if there and values:
+                connection.execute(self._sa.insert(self._events), values)
+            return there
+
+        return self.database.run(write)
+
+    def answered(self, digest: str) -> Stored | None:
+        """The newest turn that answered just this request."""
+        events = self._events
+
+        def read(connection: Connection) -> Stored | None:
+            wanted = self._sa.select(*self._stored(connection)).where(*self._mine(events, digest=digest))
+            found = connection.execute(wanted.order_by(events.c.at.desc()).limit(1)).first()
+            return Stored._make(found) if found is not None else None
+
+        return self.database.run(read, write=False)
+
+    def _stored(self, connection: Connection) -> Sequence[Any]:
+        """The columns of an event; from SQLite without a detour through str, which takes as long as all else."""
+        columns = self._events.c
+        as_bytes = connection.dialect.name == "sqlite"
+        body = self._sa.cast(columns.body, self._sa.LargeBinary) if as_bytes else columns.body
+        return columns.kind, body, columns.sizes
+
+    def _mine(self, table: Any, **where: Any) -> list[Any]:
+        return [table.c.owner == self.owner, *(table.c[name] == value for name, value in where.items())]
+
+    def _rows(self, connection: Connection, where: dict[str, Any], *, lock: bool = False) -> list[Row]:
+        table = self._conversations
+        wanted = self._sa.select(*(table.c[name] for name in Row._fields)).where(*self._mine(table, **where))
+        wanted = wanted.order_by(table.c.opened.desc())
+        return [Row(*row) for row in connection.execute(wanted.with_for_update() if lock else wanted)]
+
+    def _write(self, connection: Connection, row: Row) -> None:
+        table, values = self._conversations, row._asdict()
+        change = self._sa.update(table).where(*self._mine(table, id=row.id)).values(**values)
+        if not connection.execute(change).rowcount:
+            connection.execute(self._sa.insert(table).values(owner=self.owner, **values))
+
+    def _copy(self, connection: Connection, source: str, to: str) -> None:
+        """The same events under another conversation."""
+        events, sa = self._events, self._sa
+        columns = (sa.literal(self.owner), sa.literal(to), *(events.c[name] for name in OF_AN_EVENT))
+        rows = sa.select(*columns).where(*self._mine(events, conversation=source))
+        connection.execute(sa.insert(events).from_select(["owner", "conversation", *OF_AN_EVENT], rows))
