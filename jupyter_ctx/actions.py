@@ -9,7 +9,7 @@ from typing import Literal
 from . import receipts, words
 from .context.budget import TRIM_TO
 from .context.compaction import keep_verbatim, summary_cap
-from .context.summary import summary_message
+from .context.summary import SUMMARY_ANSWER, summary_message
 from .context.tokens import Fixed
 from .conversation import (
     Added,
@@ -17,6 +17,8 @@ from .conversation import (
     Event,
     Excluded,
     IncludedAll,
+    MemorySet,
+    Picked,
     Pinned,
     Place,
     Redone,
@@ -30,7 +32,8 @@ from .conversation import (
 from .errors import ChatError, InvalidRequestError
 from .interrupts import uninterrupted
 from .models import Target
-from .session import Session, checked
+from .sendable import checked
+from .session import Session
 from .summaries import Older, completed, extractive_summary, keeps_enough, model_summary
 from .view import turn_tokens
 
@@ -166,18 +169,56 @@ class Actions:
             return Change("Nothing to include: no turn is left out", changed=False)
         return self._apply(IncludedAll(), "Included all turns")
 
+    def pick(self, number: int, version: int) -> Change:
+        """Bring an older answer of a turn back."""
+        place = self.places((number,))[0]
+        if not 1 <= version <= len(place.versions):
+            raise InvalidRequestError(f"Turn {number} has no answer {version}: there are 1 to {len(place.versions)}.")
+        turn = place.versions[version - 1]
+        if turn is place.turn:
+            return Change(f"Turn {number} has answer {version} already", changed=False)
+        return self._apply(Picked(place.id, turn.id), f"Turn {number} has answer {version} again")
+
+    def set_memory(self, path: str) -> Change:
+        """Let a file's text join the system prompt; empty: no file's."""
+        memory, said = self._session.memory, self._session.conversation.memory
+        if path == said or (not path and memory.path(said) is None):
+            return Change("There is no memory file" if not path else "That is the memory file already", changed=False)
+        file = memory.path(path)
+        if file is not None and not file.is_file():
+            raise InvalidRequestError(f"There is no memory file {file}: make it, or name another one.")
+        return self._apply(MemorySet(path), f"{file} joins the system prompt" if file else "No memory file is read")
+
     def set_system(self, text: str) -> Change:
         """Set the system prompt from here on; empty takes it away."""
-        if checked(text) == self._session.system:
+        if checked(text) == self._session.own_system:
             return Change("The system prompt is that already", changed=False)
         return self._apply(SystemSet(text), "System prompt set" if text else "System prompt taken away")
 
     def add_messages(self, messages: Iterable[Mapping[str, str]]) -> Change:
         """Take in a conversation in OpenAI's form, a turn for each prompt with its reply."""
         system, turns = _read_messages(messages)
-        if system is None and not turns:
+        return self.add(Added(tuple(turns), system))
+
+    def add(self, added: Added) -> Change:
+        """Take in turns of another conversation, with what it had beside them."""
+        if added.system is None and not added.turns:
             return Change("Nothing to add: there are no messages", changed=False)
-        return self._apply(Added(tuple(turns), system), f"Added {words.turns(len(turns))}")
+        return self._apply(added, f"Added {words.turns(len(added.turns))}")
+
+    def add_summary(self, added: Added, source: str) -> Change:
+        """Take in a summary of another conversation, as a turn."""
+        if not added.turns:
+            return Change(f"Nothing to add: nothing was said in {source}", changed=False)
+        target = self._session.target({}, ask=False)
+        older, cap = Older(added.turns, added.summary.text if added.summary else ""), summary_cap(target.budget().limit)
+        text, _, note = self._written(older, target, cap, None, None)
+        text, kept, wanted = completed(text, older, target, cap)
+        problem = _summary_problem(text, kept, wanted)
+        if problem:
+            return Change(f"Summary dropped: {problem}. Everything is as it was", changed=False)
+        turn = Turn(f"{source}:\n{summary_message(text)}", SUMMARY_ANSWER, "")
+        return self._apply(Added((turn,)), f"Added a summary of {words.turns(len(added.turns))} of {source}{note}")
 
     def _mark(self, event: Pinned | Excluded, numbers: Sequence[int], done: str) -> Change:
         named = ", ".join(map(str, numbers))
@@ -199,7 +240,7 @@ class Actions:
     def _apply(self, event: Event, text: str) -> Change:
         before = self._used()
         with uninterrupted():
-            self._session.conversation.append(event)
+            self._session.record(event)
         return Change(text, True, before, self._used())
 
     def _used(self) -> int:

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from .actions import Actions, Change, Method
 from .attachments import with_files
 from .context.budget import FULL, HALF, HIGH, ContextInfo
 from .context.windows import ContextWindow
-from .conversation import Conversation, Said, Turn
-from .errors import ChatError, ChatInterrupted, InvalidRequestError
+from .conversation import Added, Conversation, Said, Turn
+from .documents import export, load
+from .errors import ChatError, ChatInterrupted, InvalidRequestError, StoreError
 from .fences import code_of
+from .frontend import Origin
+from .history import History
+from .journal import Journal
 from .models import Models, key_owner
 from .providers import Reply
 from .queue import TurnQueue
+from .sendable import checked
 from .sending import Sender, stopped
-from .session import Session, checked
+from .session import Session
 from .settings import DEFAULT_MODEL, Settings, default_settings
-from .view import Part, View
+from .store import Row, address_of
+from .view import View
 
 OF_A_TARGET = {"model", "base_url", "window", "n_ctx", "max_tokens"}
 THRESHOLDS = (FULL, HIGH, HALF)
@@ -33,7 +40,9 @@ class Chat:
 
     ``model`` is a full name such as ``local/smollm2`` or ``openai/gpt-5.2``; ``settings``
     are those of :class:`~jupyter_ctx.settings.Settings`, ``config`` the same with less
-    weight. The key is kept in memory only.
+    weight. The key is kept in memory only. ``store`` is where the conversation is kept: a
+    database's address or a file's path, ``"default"`` for the usual one; without it nothing
+    is. It goes on with the conversation of that ``name`` there, else begins a new one.
     """
 
     def __init__(
@@ -42,13 +51,20 @@ class Chat:
         *,
         api_key: str | None = None,
         config: Mapping[str, Any] | None = None,
+        store: str | Path | None = None,
+        name: str | None = None,
+        session: Session | None = None,
         **settings: Any,
     ) -> None:
-        self._session = Session(default_settings(config or {}, {"model": model, **settings}))
+        if session is None:
+            journal = Journal(address_of(store), Origin()) if store is not None else None
+            session = Session(default_settings(config or {}, {"model": model, **settings}), journal=journal)
+            if journal is not None:
+                session.restore(journal.open(name))
+        self._session = session
         self._actions = Actions(self._session)
         self._sender = Sender(self._session, self._actions)
         self._queue = TurnQueue()
-        self._announced: set[float] = set()
         self.listeners: list[Callable[[Change | None], None]] = []
         if api_key:
             self.set_key(key_owner(self.config), api_key)
@@ -81,15 +97,62 @@ class Chat:
     @property
     def system(self) -> str:
         """The system prompt of the conversation, else of the settings."""
-        return self._session.system
+        return self._session.own_system
+
+    @property
+    def memory(self) -> tuple[Path | None, str]:
+        """The memory file, and as much of its text as joins the system prompt."""
+        return self._session.memory_file()
 
     def info(self) -> ContextInfo:
         """How full the next request is with an empty prompt. Nobody is asked for it."""
         return self._session.info()
 
-    def history(self) -> tuple[Part, ...]:
-        """Both messages of every turn since the last clear, and what becomes of them in the next request."""
+    @property
+    def name(self) -> str:
+        """What the conversation is called in its store; nothing where it is not stored."""
+        return self._session.journal.name if self._session.journal is not None else ""
+
+    @property
+    def row(self) -> Row:
+        """The conversation as its store knows it. Raises StoreError where it is not stored."""
+        return self._journal.row
+
+    @property
+    def _journal(self) -> Journal:
+        if self._session.journal is None:
+            raise StoreError("This conversation is not stored: Chat(store=…) keeps one.")
+        return self._session.journal
+
+    def rename(self, name: str) -> None:
+        """Call it something else in its store. Raises StoreError, TakenError where there is one of that name."""
+        self._journal.change(name=name)
+
+    def opened(self) -> None:
+        """Remember that it is the one talked in last."""
+        self._journal.change(opened=time.time())
+
+    def close(self) -> None:
+        """Let go of it in its store: another kernel may go on with it. What is said later is not kept there."""
+        if self._session.journal is not None:
+            self._session.journal.close()
+            self._session.journal = None
+
+    def notices(self) -> tuple[str, ...]:
+        """What there is to say of the store, a line each; every line once."""
+        return self._session.notices()
+
+    def history(self) -> History:
+        """Every turn since the last clear, and what becomes of it in the next request."""
         return self._session.history()
+
+    def versions(self, number: int) -> tuple[Turn, ...]:
+        """All answers that a turn has had, as they were written; the current one among them."""
+        return tuple(self._actions.places((number,))[0].versions)
+
+    def deleted(self) -> tuple[int, ...]:
+        """Numbers of the turns in view whose cells are not in the notebook any more."""
+        return self._session.of_deleted_cells()
 
     def preview(
         self,
@@ -129,10 +192,11 @@ class Chat:
         """One line where the conversation has passed a share of its limit for the first time."""
         info = self.info()
         passed = [share for share in THRESHOLDS if info.fill >= share]
-        new = [share for share in passed if share not in self._announced]
-        self._announced.update(passed)
+        new = [share for share in passed if share not in self._session.announced]
         if not new:
             return None
+        self._session.announced.update(passed)
+        self._session.save()
         about = "" if info.exact else "~"
         remedy = " %chat summarise, trim or clear makes room." if new[0] >= HIGH else ""
         return f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens.{remedy}"
@@ -168,6 +232,8 @@ class Chat:
         append: bool = False,
         new: bool = False,
         record: bool = True,
+        execution: int | None = None,
+        stored: Literal["cell", "all"] | None = None,
         attachments: Iterable[str | Path] = (),
         **options: Any,
     ) -> Reply:
@@ -176,17 +242,24 @@ class Chat:
         ``on_piece`` gets the text as it comes. ``cell`` and ``run`` say which notebook cell
         asks and in which execution: another execution of a cell replaces its turn, unless
         ``append``. ``new`` begins the conversation anew, ``record=False`` neither sends nor
-        keeps any of it. ``attachments`` are files: text becomes part of the prompt, images and
-        PDFs go beside it. ``options`` are settings for this request alone.
+        keeps any of it. ``execution`` is the number that the cell shows. ``stored``: an answer
+        to just this request that is there already will do, "cell": the cell's own from before
+        the kernel was restarted; "all": any of this user's. ``attachments`` are files: text
+        becomes part of the prompt, images and PDFs go beside it. ``options`` are settings for this request alone.
 
         Raises a :class:`ChatError`; then nothing was recorded unless text had arrived.
         """
         if not checked(prompt).strip():
             raise InvalidRequestError("The prompt is empty.")
         prompt, files = with_files(prompt, attachments)
-        said = Said(Turn(checked(prompt), "", "", cell=cell, run=run, attachments=files), append, new)
+        turn = Turn(checked(prompt), "", "", cell=cell, run=run, attachments=files, execution=execution)
+        said = Said(turn, append, new)
         try:
             with self._queue.turn():
+                reply = self._sender.stored(said, options, stored) if stored and record else None
+                if reply is not None:
+                    _show(reply, on_piece)
+                    return reply
                 if self.conversation.begins_anew(said):
                     self._begin_anew()
                 return self._sender.send(said, options, on_piece, record=record)
@@ -244,6 +317,14 @@ class Chat:
             return self._do(self._actions.include_all)
         return self._do(lambda: self._actions.exclude(numbers, on=False))
 
+    def pick(self, number: int, version: int) -> Change:
+        """Bring an older answer of a turn back, by its number among the versions, from 1."""
+        return self._do(lambda: self._actions.pick(number, version))
+
+    def set_memory(self, path: str | Path | None) -> Change:
+        """Let this file's text join the system prompt from here on; ``None``: no file's."""
+        return self._do(lambda: self._actions.set_memory(str(path or "")))
+
     def set_system(self, text: str) -> Change:
         """Set the system prompt from here on; empty takes it away."""
         return self._do(lambda: self._actions.set_system(text))
@@ -254,6 +335,21 @@ class Chat:
         A first system message becomes the system prompt; neighbours of one role are joined.
         """
         return self._do(lambda: self._actions.add_messages(messages))
+
+    def resume(self, added: Added, source: str, *, summary: bool = False) -> Change:
+        """Take in another conversation, or a summary of it."""
+        if summary:
+            return self._do(lambda: self._actions.add_summary(added, source))
+        return self._do(lambda: self._actions.add(added))
+
+    def export(self, path: str | Path) -> Path:
+        """Write the conversation to a file: Markdown, JSON in OpenAI's form or a notebook, by its suffix."""
+        return export(self.conversation, Path(path).expanduser())
+
+    def load(self, path: str | Path) -> Change:
+        """Add what such a file holds; JSON and notebooks may also come from elsewhere."""
+        added = load(Path(path).expanduser())
+        return self._do(lambda: self._actions.add(added))
 
     def configure(self, **changes: Any) -> Settings:
         """Change settings for the conversation from here on; a wrong one changes none."""
@@ -266,6 +362,7 @@ class Chat:
         self._session.settings = settings
         if system is not None:
             self.set_system(system)
+        self._session.save()
         self._notify()
         return self.config
 
@@ -294,10 +391,16 @@ class Chat:
 
     def _begin_anew(self) -> None:
         """Thresholds are announced again, and summaries tried again."""
-        self._announced.clear()
+        self._session.announced.clear()
         self._sender.begin_anew()
 
     def _notify(self, change: Change | None = None) -> None:
         """Tell who draws the conversation; ``change``: what was done after waiting for a turn."""
         for listener in tuple(self.listeners):
             listener(change)
+
+
+def _show(reply: Reply, on_piece: Callable[[str], object] | None) -> None:
+    """A stored answer comes in one piece."""
+    if on_piece is not None and reply.text:
+        on_piece(reply.text)

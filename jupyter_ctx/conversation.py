@@ -337,8 +337,15 @@ class Conversation:
 
     def begins_anew(self, said: Said) -> bool:
         """Whether this turn clears first: a re-run of a cell that did so already does not."""
-        mine = self._cells.get(said.turn.cell, []) if said.turn.cell is not None else []
+        mine = self._of_cell(said.turn.cell)
         return said.new and not (mine and mine[0].fresh)
+
+    def older(self, cell: str | None, run: str | None) -> list[Place]:
+        """The places that this cell's other executions have filled: a turn of this one takes the first."""
+        return [place for place in self._of_cell(cell) if place.run != run]
+
+    def _of_cell(self, cell: str | None) -> list[Place]:
+        return self._cells.get(cell, []) if cell is not None else []
 
     def position(self, cell: str | None, run: str | None, *, append: bool = False) -> int:
         """Where a turn sent now by this cell's execution will stand.
@@ -346,7 +353,7 @@ class Conversation:
         After the turns of the same execution (a loop), else in the place of the cell's
         older execution, else at the end.
         """
-        mine = self._cells.get(cell, []) if cell is not None and not append else []
+        mine = [] if append else self._of_cell(cell)
         if not mine:
             return len(self.places)
         same = [place for place in mine if place.run == run]

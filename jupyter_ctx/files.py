@@ -13,7 +13,7 @@ def write_whole(path: Path, text: str) -> None:
     """Write a file, with its folder, whole or not at all. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     half = path.with_suffix(f".{os.getpid()}")
-    half.write_text(text, "utf-8")
+    half.write_bytes(text.encode("utf-8"))
     half.replace(path)
 
 

@@ -20,7 +20,7 @@ from weakref import WeakSet, ref
 
 from . import words
 from .claims import MAIN, Holder, Wish, choose, fork, free_name
-from .conversation import Conversation, Event, new_id
+from .conversation import Conversation, Event, Said, Turn, new_id
 from .database import PATIENCE, Database, TakenError
 from .errors import StoreError
 from .frontend import Origin
@@ -33,9 +33,9 @@ IMPATIENCE = 0.1  # seconds to wait where waiting was in vain before
 
 
 class Opened(NamedTuple):
-    """A conversation as it was found: its events and what was learned. ``note`` says where it comes from."""
+    """A conversation as it was found, with what was learned. ``note`` says where it comes from."""
 
-    events: Sequence[Event] = ()
+    conversation: Conversation
     sizes: Sequence[Sizes] = ()
     state: State = {}  # noqa: RUF012  # it is read only
     note: str = ""
@@ -74,7 +74,7 @@ class Journal:
             except StoreError as error:
                 self._failed(error)
                 self.row = _begun(self.row, name, self.origin)
-                return Opened()
+                return Opened(Conversation())
 
     def fork(self, row: Row, name: str | None = None) -> Opened:
         """Take hold of a new conversation that begins with all that another one has. Raises StoreError."""
@@ -91,9 +91,10 @@ class Journal:
         _open_journals.add(self)
         self._keep_alive()
         if claim.how == "new":
-            return Opened()
-        opened = self._read()
-        return opened._replace(note=_note(claim, before, len(opened.events)))
+            return Opened(Conversation())
+        opened = self._read(claim.row)
+        self._written = len(opened.conversation.events)
+        return opened._replace(note=_note(claim, before) if opened.conversation.events else "")
 
     def _claim(self, decide: Callable[[Sequence[Row]], Claim]) -> Claim:
         for _ in range(ATTEMPTS):
@@ -103,13 +104,12 @@ class Journal:
                 taken = error
         raise taken
 
-    def _read(self) -> Opened:
+    def _read(self, row: Row) -> Opened:
         with _without_collections():
-            state, stored = self.store.load(self.row.id)
-            events = [from_record(row.kind, row.body) for row in stored]
-        self._written = len(events)
-        sizes = [size for row in stored if row.sizes for size in sizes_of(row.sizes)]
-        return Opened(events, sizes, state_of(state))
+            state, stored = self.store.load(row.id)
+            conversation = Conversation(from_record(event.kind, event.body) for event in stored)
+        sizes = [size for event in stored if event.sizes for size in sizes_of(event.sizes)]
+        return Opened(conversation, sizes, state_of(state))
 
     def save(
         self, events: Sequence[Event], sizes: list[Sizes], state: State,
@@ -155,11 +155,26 @@ class Journal:
         self.row = self.row._replace(id=new_id())
         self.notices.append(f"{why}; what is said here is kept apart from now on: %chat list.")
 
+    def answered(self, digest: str) -> Turn | None:
+        """The newest turn of this owner that answered just this request."""
+        try:
+            found = self.store.answered(digest)
+            event = from_record(found.kind, found.body) if found is not None else None
+        except StoreError as error:
+            self._failed(error)
+            return None
+        return event.turn if isinstance(event, Said) else None
+
     def change(self, **values: object) -> None:
         """Set columns of the conversation's row. Raises StoreError."""
         with self._lock:
             self.row = self.row._replace(**values)  # type: ignore[arg-type]
             self.store.change(self.row.id, **values)
+
+    def read(self, row: Row) -> Opened:
+        """What another conversation holds; nobody's hold of it changes. Raises StoreError."""
+        with self._lock:
+            return self._read(row)
 
     def close(self) -> None:
         """Let go: another kernel may go on with it."""
@@ -198,6 +213,12 @@ class Journal:
         """Between machines nobody sees whether a process is alive: there it gives signs of it."""
         if self.store.database.is_shared:
             threading.Thread(target=_beat, args=(ref(self), self.row.id), daemon=True).start()
+
+
+def is_held_elsewhere(row: Row) -> bool:
+    """Whether another live process holds a conversation."""
+    me = _me()
+    return (row.host, row.pid) != (me.host, me.pid) and is_held(row, me, time.time())
 
 
 def is_held(row: Row, me: Holder, now: float) -> bool:
@@ -270,10 +291,8 @@ def _without_collections() -> Iterator[None]:
             gc.enable()
 
 
-def _note(claim: Claim, before: float, events: int) -> str:
-    """One line that says where a conversation comes from, where there is anything in it."""
-    if not events:
-        return ""
+def _note(claim: Claim, before: float) -> str:
+    """One line that says where a conversation comes from."""
     source = claim.source or claim.row
     said = f"{words.turns(source.turns)} of {source.name!r}, last used {words.ago(time.time() - before)}"
     if claim.how == "continued":

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from getpass import getpass
-from typing import Any
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 from IPython.core.error import StdinNotImplementedError, UsageError
@@ -23,12 +24,14 @@ from .display.gauge import GaugePanel, gauge_forms, gauge_text
 from .display.markdown import bundle
 from .display.stream import AnswerView, NotebookView, TerminalView
 from .errors import ChatError, ChatInterrupted, InvalidRequestError
-from .frontend import Where, where
+from .frontend import Where, deleted_cells, origin, where
 from .interrupts import uninterrupted
+from .library import Library
 from .providers import Reply
 from .template import fill
 
 NAMES = ("chat", "ctx")
+REPLAY_VARIABLE = "JUPYTER_CTX_REPLAY"
 
 
 class ChatMagic:
@@ -36,18 +39,32 @@ class ChatMagic:
 
     def __init__(self, shell: Any) -> None:
         self.shell = shell
-        self._chat: Chat | None = None
+        self._library: Library | None = None
+        self._named: Chat | None = None  # by -i, for one cell
         self._panel: GaugePanel | None = None
         self._greeted = False
+        self._deleted: set[str] = set()
+        self._offered: set[int] = set()  # turns of deleted cells
+
+    @property
+    def library(self) -> Library:
+        """The conversations of this notebook; opened when they are first asked for."""
+        if self._library is None:
+            config = dict(self.shell.config.get("Chat", {}))
+            self._library = Library(origin(self.shell), config, ask=self._agree)
+            self._library.deleted = self._deleted
+            for form in ("text/html", "text/markdown"):
+                self.shell.display_formatter.formatters[form].for_type(Reply, _as(form))
+        return self._library
 
     @property
     def talk(self) -> Chat:
-        """The conversation; made when it is first asked for."""
-        if self._chat is None:
-            self._chat = Chat(config=dict(self.shell.config.get("Chat", {})))
-            for form in ("text/html", "text/markdown"):
-                self.shell.display_formatter.formatters[form].for_type(Reply, _as(form))
-        return self._chat
+        """The conversation that this cell is about."""
+        return self._named or self.library.current
+
+    def before_cell(self, _info: object = None) -> None:
+        """Note which cells were deleted: only the next execution is told of it, whatever that is."""
+        self._deleted |= deleted_cells(self.shell)
 
     @no_var_expand
     @magic_arguments()
@@ -62,14 +79,18 @@ class ChatMagic:
     @argument("--on-overflow", "--on_overflow", metavar="HOW", help="trim, summarise or stop")
     @argument("-a", "--attach", action="append", metavar="FILE", help="an image, a PDF or a text file; may be repeated")
     @argument("--set", dest="parameters", action="append", metavar="NAME=VALUE", help="any other parameter, as given")
+    @argument("-i", "--conversation", metavar="NAME", help="in the conversation of this name; a new one if need be")
     @argument("--new", action="store_true", help="begin the conversation anew with this cell")
     @argument("--no-history", "--no_history", action="store_true", help="send and keep nothing but this prompt")
     @argument("--append", action="store_true", help="add a turn instead of replacing this cell's")
+    @argument("--ask", action="store_true", help="ask anew, even where the answer is stored")
     @argument("--raw", action="store_true", help="fill in no {{ expressions }}")
     @argument("--plain", action="store_true", help="show the answer as text only")
+    @argument("--versions", action="store_true", help="%%chat history N: all answers of that turn")
+    @argument("--summary", action="store_true", help="%%chat resume: only a summary")
     @argument("--preview", action="store_true", help="show what would be sent, and send nothing")
     def chat(self, line: str, cell: str | None = None) -> None:
-        """Talk with a language model; the conversation stays in this kernel.
+        """Talk with a language model; the conversation belongs to this notebook and stays.
 
         ::
 
@@ -82,27 +103,57 @@ class ChatMagic:
         one line says so; nothing is deleted.
         """
         options = _parsed(self.chat, line)
-        if options.words:
-            self._verb(options, cell)
-        elif cell is None and not any(vars(options).values()):
-            self.show_gauge()
-        elif cell is None:
-            raise UsageError("A prompt heads a cell: put %%chat on its first line and the prompt below.")
-        else:
-            self.ask(options, cell)
+        self._deleted.discard(where(self.shell).cell or "")
+        self._named = self.library.get(options.conversation) if options.conversation else None
+        try:
+            if options.words:
+                self._verb(options, cell)
+            elif cell is not None:
+                self.ask(options, cell)
+            elif any(vars(options).values()) and not options.conversation:
+                raise UsageError("A prompt heads a cell: put %%chat on its first line and the prompt below.")
+            else:
+                self._tell(self.notes())
+                self.show_gauge()
+                self._tell(self.talk.notices())
+        finally:
+            self._named = None
 
     def _verb(self, options: Namespace, cell: str | None) -> None:
         name, *words = options.words
         verb = verbs.VERBS.get(name.lower())
         if verb is None:
             raise UsageError(verbs.unknown(name))
-        unused = [key for key, value in vars(options).items() if value and key not in (*verb.options, "words")]
+        allowed = (*verb.options, "words", *(() if verb.of_all else ("conversation",)))
+        unused = [key for key, value in vars(options).items() if value and key not in allowed]
         if unused:
             option = {"parameters": "set"}.get(unused[0], unused[0])
             raise UsageError(f"%chat {name} takes no --{option.replace('_', '-')}.")
         if cell is not None and not verb.takes_text:
             raise UsageError(f"%chat {name} takes no text: write it on a line of its own.")
+        if verb.asks:
+            verb.run(self, words, options, cell)
+            return
+        self._tell(self.notes())
         verb.run(self, words, options, cell)
+        self._tell([*self.notes(), *self.talk.notices()])
+
+    def notes(self) -> tuple[str, ...]:
+        """Where the conversation comes from, once."""
+        library, _ = self.library, self.talk
+        lines, library.notes = tuple(library.notes), []
+        return lines
+
+    def _tell(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            print(line)
+
+    def _agree(self, question: str) -> bool:
+        """Whether the user says yes; where nobody can be asked, no."""
+        try:
+            return not input(f"{question} Go on? [Y/n] ").strip().lower().startswith("n")
+        except (StdinNotImplementedError, EOFError):
+            return False
 
     def ask(self, options: Namespace, cell: str) -> None:
         """Send a cell's prompt, or show what would be sent."""
@@ -113,16 +164,18 @@ class ChatMagic:
         chat, place = self.talk, where(self.shell)
         arguments: dict[str, Any] = {name: getattr(options, name) for name in verbs.OF_A_REQUEST}
         filled = cell.rstrip("\n")
-        above: tuple[str, ...] = ()
+        above = self.notes()
         if not options.raw:
             found = fill(filled, self.shell.user_ns, chat.models.secrets)
             large = chat.values_notice(found.values, **arguments)
-            filled, above = found.text, (*_as_typed(found.unknown), *([large] if large else ()))
+            filled, above = found.text, (*above, *_as_typed(found.unknown), *([large] if large else ()))
         arguments |= {"cell": place.cell, "run": place.run, "append": options.append, "new": options.new}
         arguments |= {"record": not options.no_history, "attachments": options.attach or ()}
         if options.preview:
+            self._tell(above)
             display(verbs.preview_table(chat.preview(filled, **arguments)), raw=True)
             return
+        arguments |= {"execution": place.execution, "stored": None if options.ask else _accepted(place)}
         try:
             reply = self._send(_view(place, options, above), place, filled, arguments)
             self._keep(reply, options.out)
@@ -144,11 +197,23 @@ class ChatMagic:
         except ChatError as error:
             view.close((f"Cut off: {error}",) if view.started else ())
             raise
-        below = [*reply.receipts, *_ending(reply)]
+        below = [*reply.receipts, *_ending(reply), *self._offer()]
         notice = chat.threshold_notice() if place.kind != "headless" else None
+        below += chat.notices()
         with uninterrupted():
             view.close([*below, notice] if notice else below)
         return reply
+
+    def _offer(self) -> tuple[str, ...]:
+        """What may be done about turns whose cells were deleted; once for each."""
+        numbers = self.talk.deleted()
+        new, self._offered = set(numbers) - self._offered, set(numbers)
+        if not new:
+            return ()
+        turns = " ".join(map(str, numbers))
+        if len(numbers) == 1:
+            return (f"The cell of turn {turns} was deleted: %chat exclude {turns} leaves it out of what is sent.",)
+        return (f"The cells of turns {turns} were deleted: %chat exclude {turns} leaves them out of what is sent.",)
 
     def _keep(self, reply: Reply, name: str | None) -> None:
         """In ``_`` and ``Out`` as any result, without showing it twice."""
@@ -175,13 +240,22 @@ class ChatMagic:
     def panel(self) -> GaugePanel:
         """The one panel of this conversation: every view of it agrees."""
         if self._panel is None:
-            chat = self.talk
             actions: dict[str, Callable[[], object]] = {
-                "Summarise": chat.summarize, "Trim": chat.trim, "Clear": chat.clear, "Undo": chat.undo,
+                "Summarise": lambda: self.library.current.summarize(), "Trim": lambda: self.library.current.trim(),
+                "Clear": lambda: self.library.current.clear(), "Undo": lambda: self.library.current.undo(),
             }  # fmt: skip
-            self._panel = GaugePanel(chat.info, actions)
-            chat.listeners.append(self._panel.update)
+            self._panel = GaugePanel(lambda: self.library.current.info(), actions)
+        self.follow()
         return self._panel
+
+    def follow(self) -> None:
+        """Let the panel show the conversation that is talked in now."""
+        if self._panel is None:
+            return
+        chat, update = self.library.current, self._panel.update
+        if update not in chat.listeners:
+            chat.listeners.append(update)
+        update(None)
 
     def ask_key(self, owner: str) -> None:
         """Ask for a key without showing it, and keep it in memory."""
@@ -216,6 +290,8 @@ def register(shell: Any) -> None:
     owner = _owner(shell, "chat")
     for name in NAMES if owner is None else NAMES[1:]:
         shell.register_magic_function(magic.chat, "line_cell", name)
+    if magic.before_cell not in shell.events.callbacks["pre_run_cell"]:
+        shell.events.register("pre_run_cell", magic.before_cell)
     if chat_matcher not in shell.Completer.custom_matchers:
         shell.Completer.custom_matchers.append(chat_matcher)
     if owner is not None:
@@ -228,6 +304,8 @@ def unregister(shell: Any) -> None:
         for name in NAMES:
             if is_ours(marks + name):
                 del shell.magics_manager.magics[kind][name]
+    with suppress(ValueError):
+        shell.events.unregister("pre_run_cell", magic_of(shell).before_cell)
     with suppress(ValueError):
         shell.Completer.custom_matchers.remove(chat_matcher)
 
@@ -258,6 +336,13 @@ def _view(place: Where, options: Namespace, above: tuple[str, ...]) -> AnswerVie
     if place.kind == "terminal":
         return TerminalView(above)
     return NotebookView(above, streaming=place.kind == "notebook", plain=options.plain)
+
+
+def _accepted(place: Where) -> Literal["cell", "all"] | None:
+    """Which stored answers will do: runs without a reader ask, unless told otherwise."""
+    if place.kind == "headless":
+        return "all" if os.environ.get(REPLAY_VARIABLE) == "1" else None
+    return "cell"
 
 
 def _as_typed(unknown: tuple[str, ...]) -> tuple[str, ...]:

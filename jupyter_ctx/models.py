@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from .context.budget import Budget, default_reserve
 from .context.families import family_of, thinks
 from .context.overflow import Overflow
-from .context.tokens import Meter
+from .context.tokens import Counted, Fixed, Learned, Meter
 from .context.usage import Usage
 from .context.windows import ContextWindow, Table, choose_window
 from .conversation import Message
@@ -17,6 +18,7 @@ from .cost import price
 from .errors import ChatError, InvalidRequestError
 from .modelfiles import keep_list, kept_list, load_tables, table_of
 from .providers import Provider, Reply, Request, bills, get_provider, key_variables, split_model
+from .records import EndpointState, MeterState, Sizes, State
 from .settings import Settings
 from .vocabulary import counter
 
@@ -82,6 +84,7 @@ class Models:
         self._keys: dict[str, str] = {}
         self._providers: dict[tuple[object, ...], Provider] = {}
         self._meters: dict[tuple[str, str], Meter] = {}
+        self._kept: dict[tuple[str, str], list[tuple[Learned, Counted]]] = {}  # of meters that were not used yet
         self._learned: dict[str, ContextWindow] = {}
         self._lists: dict[str, Table] = {}
         self._accepted: dict[str, int] = {}
@@ -116,7 +119,54 @@ class Models:
             vocabulary = family.vocabulary or ("o200k_base" if counting == "tiktoken" else None)
             count = None if counting == "approximate" or vocabulary is None else counter(vocabulary)
             self._meters[key] = Meter(family, count)
+            for known in self._kept.pop(key, ()):
+                self._meters[key].restore(*known)
         return self._meters[key]
+
+    def news(self) -> list[Sizes]:
+        """The sizes that were told since this was last asked."""
+        return _sizes({key: meter.news() for key, meter in self._meters.items()})
+
+    def sizes(self) -> list[Sizes]:
+        """All sizes that were told."""
+        return _sizes({key: meter.counted_parts for key, meter in self._meters.items()})
+
+    def state(self) -> State:
+        """What was learned of models and endpoints."""
+        ends = {*self._learned, *self._accepted, *self._served_names}
+        endpoints: dict[str, EndpointState] = {
+            end: {
+                "learned": self._learned.get(end),
+                "accepted": self._accepted.get(end, 0),
+                "served": self._served_names.get(end, ""),
+            }
+            for end in ends
+        }
+        meters: list[MeterState] = [
+            {"meter": key, **meter.learned._asdict()}  # type: ignore[typeddict-item]
+            for key, meter in self._meters.items()
+        ]
+        return {"endpoints": endpoints, "meters": meters}
+
+    def restore(self, state: State, sizes: Iterable[Sizes]) -> None:
+        """Know again what was known before a restart; what was learned since holds."""
+        for end, known in state.get("endpoints", {}).items():
+            if known["learned"] is not None:
+                self._learned.setdefault(end, known["learned"])
+            self._accepted[end] = max(known["accepted"], self._accepted.get(end, 0))
+            self._served_names.setdefault(end, known["served"])
+        counted: dict[tuple[str, str], Counted] = {}
+        for told in sizes:
+            parts = counted.setdefault(told["meter"], Counted({}, {}))
+            parts.turns.update(told["turns"])
+            parts.fixed.update({Fixed(system, summary): tokens for system, summary, tokens in told["fixed"]})
+        for meter in state.get("meters", []):
+            learned = Learned(meter["calibration"], meter["overhead"], meter["floor"])
+            known_parts = learned, counted.pop(meter["meter"], Counted({}, {}))
+            if meter["meter"] in self._meters:
+                self._meters[meter["meter"]].restore(*known_parts)
+            else:
+                self._kept.setdefault(meter["meter"], []).append(known_parts)
 
     def refused(self, provider: Provider, overflow: Overflow, *, tokens: int | None = None) -> None:
         """Learn a limit, but never one below what this endpoint has taken already.
@@ -219,6 +269,19 @@ class Models:
                 n_threads=settings.n_threads,
             )
         return self._providers[key]
+
+
+def _sizes(counted: Mapping[tuple[str, str], Counted]) -> list[Sizes]:
+    """In the form in which they are kept."""
+    return [
+        {
+            "meter": key,
+            "turns": parts.turns,
+            "fixed": [(fixed.system, fixed.summary, tokens) for fixed, tokens in parts.fixed.items()],
+        }
+        for key, parts in counted.items()
+        if parts.turns or parts.fixed
+    ]
 
 
 def key_owner(settings: Settings) -> str:

@@ -9,6 +9,8 @@ from .fitting import Attempt
 
 KEPT = "They are kept: %chat history shows them, %chat pin N keeps one in view."
 
+STORED = "This is the stored answer; nothing was sent. Run the cell again to ask anew."
+
 
 def oldest(turns: int) -> str:
     """So many of the oldest turns, in words."""

@@ -83,6 +83,7 @@ class State(TypedDict, total=False):
     announced: list[float]
     warned: list[str]
     spent: Spending
+    deleted: list[str]
     meters: list[MeterState]
     endpoints: dict[str, EndpointState]
     exact: bool

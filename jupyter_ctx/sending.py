@@ -10,17 +10,19 @@ from typing import Any, Literal
 from . import receipts
 from .actions import Actions
 from .context.overflow import Overflow
-from .conversation import Said, Turn, new_id
+from .conversation import Kept, Said, Turn, new_id
 from .errors import ChatError, ChatInterrupted, ContextOverflowError, ProviderError
 from .fitting import Attempt, overflow_error
 from .interrupts import uninterrupted
 from .models import Target
 from .providers import Reply
+from .replay import digest_of
 from .session import Session
 from .truncation import is_truncated
 
 RETRIES = 2
 SUMMARY_FAILURES = 2
+BROKEN = ("interrupted", "cut")
 OnPiece = Callable[[str], object] | None
 
 
@@ -29,7 +31,6 @@ class Sender:
 
     def __init__(self, session: Session, actions: Actions) -> None:
         self._session, self._actions = session, actions
-        self._warned: set[str] = set()
         self._summary_failures = 0  # of those nobody asked for, in a row
 
     def begin_anew(self) -> None:
@@ -52,6 +53,34 @@ class Sender:
         if attempt.left_out and target.settings.compact_at == 1 and self._summarizes(attempt, record=record):
             notes += self._summarize("after")
         return replace(reply, receipts=notes)
+
+    def stored(self, said: Said, options: Mapping[str, Any], among: Literal["cell", "all"]) -> Reply | None:
+        """The answer to just this request that is there already: from before a restart, or ``all`` of the owner's."""
+        session = self._session
+        if said.append or session.conversation.begins_anew(said):
+            return None
+        target, system = session.target(options, ask=True), session.system_for(options)
+        if among == "all":
+            return self._stored_anywhere(said, target, system)
+        place = next(iter(session.conversation.older(said.turn.cell, said.turn.run)), None)
+        if place is None or place.turn.id not in session.unseen or place.turn.stop_reason in BROKEN:
+            return None
+        session.unseen.discard(place.turn.id)
+        if session.request_then(said, place, target, system) != place.turn.digest:
+            return None
+        session.record(Kept(place.id, said.turn.run or ""))
+        return _as_stored(place.turn)
+
+    def _stored_anywhere(self, said: Said, target: Target, system: str) -> Reply | None:
+        session = self._session
+        attempt = session.attempt(said, target, system, record=True)
+        turn = session.journal.answered(digest_of(target, attempt.request)) if session.journal else None
+        if turn is None or turn.stop_reason in BROKEN:
+            return None
+        attached, cell, run = said.turn.attachments, said.turn.cell, said.turn.run
+        turn = replace(turn, attachments=attached, cell=cell, run=run, id=new_id(), cost=None)
+        self._keep(replace(said, turn=replace(turn, start=_start_of(attempt, turn))), attempt, counted=False)
+        return _as_stored(turn)
 
     def _exchange(self, said: Said, attempt: Attempt, on_piece: OnPiece, *, record: bool) -> tuple[Attempt, Reply]:
         """Send and record: whole, or what came of it with a flag."""
@@ -116,6 +145,7 @@ class Sender:
     def _warnings(self, target: Target) -> tuple[str, ...]:
         """What the user should know of the window, each once."""
         lines = [f"{problem}; the other tables are used." for problem in self._session.models.problems]
+        lines += self._session.memory.problems
         if target.window.source == "assumed":
             lines.append(receipts.assumed(target.model, target.window))
         if any(place.turn.attachments for place in self._session.conversation.places) and not target.provider.takes:
@@ -124,8 +154,8 @@ class Sender:
 
     def _once(self, *lines: str) -> tuple[str, ...]:
         """Those that were not said before."""
-        new = tuple(line for line in lines if line not in self._warned)
-        self._warned.update(new)
+        new = tuple(line for line in lines if line not in self._session.warned)
+        self._session.warned.update(new)
         return new
 
     def _is_truncated(self, attempt: Attempt, reply: Reply) -> bool:
@@ -171,7 +201,8 @@ class Sender:
         cost = self._session.billed(target, reply)
         turn = replace(
             said.turn, reply=reply.text, model=model, stop_reason=reply.stop_reason, usage=reply.usage,
-            window=target.window.tokens, cost=cost, id=new_id(),
+            window=target.window.tokens, cost=cost, id=new_id(), digest=digest_of(target, attempt.request),
+            summary=attempt.scope.summary.id if attempt.scope.summary else None,
         )  # fmt: skip
         turn = replace(turn, start=_start_of(attempt, turn))
         usage = None if truncated else reply.usage
@@ -184,15 +215,19 @@ class Sender:
 
     def _keep(self, said: Said, attempt: Attempt, *, counted: bool) -> None:
         session = self._session
-        session.conversation.append(said)
         now = replace(attempt.scope, at=attempt.scope.at + 1)  # where that is the end, all of the view was counted
-        session.counted = session.key(attempt.target, now, attempt.cut.start) if counted else ()
+        session.record(said, counted=lambda: session.key(attempt.target, now, attempt.cut.start) if counted else ())
 
     def _record_partial(
         self, said: Said, attempt: Attempt, pieces: Sequence[str], why: Literal["interrupted", "cut"], *, record: bool
     ) -> None:  # fmt: skip
         if pieces:
             self._record(said, attempt, Reply("".join(pieces), None, why), record=record)
+
+
+def _as_stored(turn: Turn) -> Reply:
+    """An answer that is there already; it costs nothing."""
+    return Reply(turn.reply, turn.usage, turn.stop_reason, turn.model, (receipts.STORED,), stored=True)
 
 
 def _judged(reply: Reply, attempt: Attempt) -> Reply:

@@ -2,45 +2,136 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from .context.budget import ContextInfo, Segment, whole
 from .context.tokens import Fixed
 from .context.usage import Spending
-from .conversation import Conversation, Place, Said, new_id
-from .errors import InvalidRequestError
+from .conversation import Conversation, Event, Place, Said, new_id
+from .errors import ChatError, InvalidRequestError
 from .fitting import Attempt, Fitter
+from .history import History, history
+from .journal import Journal, Opened
+from .memory import MemoryFile
 from .models import Models, Target
 from .persona import persona
-from .providers.shape import UNSENDABLE, Reply
-from .settings import Settings
-from .view import Part, Scope, State, View, in_view, scope_at, summary_is_old, turn_parts
+from .providers.shape import Reply
+from .records import State
+from .replay import digest_of
+from .sendable import checked
+from .settings import Settings, kept_settings, restored_settings
+from .view import (
+    Part,
+    Scope,
+    View,
+    in_view,
+    scope_at,
+    scope_then,
+    state_of,
+    summary_is_old,
+    to_messages,
+    turn_parts,
+    turn_tokens,
+)
+from .view import State as PartState
 
 
 class Session:
-    """Reads the conversation and plans requests; changes nothing by itself."""
+    """Reads the conversation, plans requests, and keeps what happened."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, settings: Settings, models: Models | None = None, journal: Journal | None = None) -> None:
+        self.settings, self.begun_with = settings, settings
         self.conversation = Conversation()
-        self.models = Models()
+        self.models = models or Models()
         self.fitter = Fitter(self.models)
+        self.journal = journal
         self.counted: tuple[object, ...] = ()  # the view whose size the provider has just told
         self.spent = Spending()
+        self.announced: set[float] = set()  # shares of the limit that were warned of
+        self.warned: set[str] = set()
+        self.unseen: set[str] = set()  # turns from before a restart, whose cells have not run again
+        self.deleted: set[str] = set()  # cells that are not in the notebook any more
+        self.memory = MemoryFile()
         self._cache_key = f"jupyter_ctx-{new_id()}"
 
+    def record(self, event: Event, *, counted: Callable[[], tuple[object, ...]] | None = None) -> None:
+        """Keep what happened; ``counted`` gives the view whose size was told with it."""
+        self.conversation.append(event)
+        if counted is not None:
+            self.counted = counted()
+        self.save(event)
+
+    def save(self, *events: Event) -> None:
+        """Write what has happened, and what is known by now."""
+        if self.journal is not None:
+            self.journal.save(events, self.models.news(), self.state(), self.conversation, self.models.sizes)
+
+    def state(self) -> State:
+        """What the conversation knows beside its events."""
+        return {
+            **self.models.state(),
+            "settings": kept_settings(self.begun_with, self.settings),
+            "announced": sorted(self.announced),
+            "warned": sorted(self.warned),
+            "spent": self.spent,
+            "deleted": sorted(self.deleted),
+            "exact": self.counted != () and self.counted == self._now_key(),
+        }
+
+    def restore(self, opened: Opened) -> None:
+        """Go on where a conversation stood."""
+        state = opened.state
+        self.conversation = opened.conversation
+        self.settings = restored_settings(self.settings, state.get("settings", {}))
+        self.models.restore(state, opened.sizes)
+        self.announced |= set(state.get("announced", ()))
+        self.warned |= set(state.get("warned", ()))
+        self.spent = state.get("spent", self.spent)
+        self.deleted |= set(state.get("deleted", ()))
+        self.unseen = {place.turn.id for place in self.conversation.places}
+        self.counted = self._now_key() if state.get("exact") else ()
+
+    def _now_key(self) -> tuple[object, ...]:
+        """The view that the next request at the end would have; nothing where no model can be named."""
+        try:
+            target = self.target({}, ask=False)
+            return self.key(target, *self.now(target))
+        except ChatError:
+            return ()
+
     @property
-    def system(self) -> str:
+    def own_system(self) -> str:
         """The system prompt of the conversation, else of the settings."""
         said = self.conversation.system
         return said if said is not None else self.settings.system or ""
 
+    @property
+    def system(self) -> str:
+        """What every request begins with: the system prompt and the memory file."""
+        try:
+            return self.system_for({})
+        except InvalidRequestError:  # the file that it names is not there now: sending will say so
+            return self.own_system
+
     def system_for(self, options: Mapping[str, Any]) -> str:
-        """A cell's own system prompt holds for that cell."""
+        """The same for one cell: its own system prompt holds there."""
         own = options.get("system")
-        return checked(persona(self.system if own is None else own))
+        return checked(self._with_memory(persona(self.own_system if own is None else own)))
+
+    def _with_memory(self, system: str) -> str:
+        path, text = self.memory_file()
+        return f"{system}\n\n{text}".strip() if path is not None else system
+
+    def memory_file(self) -> tuple[Path | None, str]:
+        """The memory file, and as much of its text as joins the system prompt."""
+        path = self.memory.path(self.conversation.memory)
+        if path is None:
+            return None, ""
+        target = self.target({}, ask=False)
+        return path, self.memory.text(path, target.budget().limit, target.meter.tokens)
 
     def target(self, options: Mapping[str, Any], *, ask: bool) -> Target:
         """Where a request with these settings of its own goes."""
@@ -61,6 +152,24 @@ class Session:
                 )
         # what is sent once is not worth a cache's writing fee
         return self.fitter.attempt(message, target if record else replace(target, cache_key=None), past, at, system)
+
+    def request_then(self, said: Said, place: Place, target: Target, system: str) -> str:
+        """What tells the request that a place's turn was sent with, if it were sent again now."""
+        at = self.conversation.index(place.id)
+        scope, start = scope_then(self.conversation, at, system, place.turn)
+        return digest_of(target, target.request(to_messages(self.conversation, scope, start, said.turn.messages[0])))
+
+    def notices(self) -> tuple[str, ...]:
+        """What there is to say of the store, a line each; every line once."""
+        if self.journal is None:
+            return ()
+        lines, self.journal.notices = tuple(self.journal.notices), []
+        return lines
+
+    def of_deleted_cells(self) -> tuple[int, ...]:
+        """Numbers of the turns that are sent although their cells were deleted."""
+        places = enumerate(self.conversation.places, 1)
+        return tuple(number for number, place in places if place.turn.cell in self.deleted and place.sendable)
 
     def billed(self, target: Target, reply: Reply) -> float | None:
         """Add up what replies cost, in US dollars; a server of one's own bills nothing."""
@@ -118,11 +227,15 @@ class Session:
         cut = self.fitter.cut(target, self.conversation, scope, start)
         return self.fitter.ledger(target, self.conversation, scope).count(start, cut.start)
 
-    def history(self) -> tuple[Part, ...]:
-        """Both messages of every turn since the last clear, and what becomes of them in the next request."""
+    def history(self) -> History:
+        """Every turn since the last clear, and what becomes of it in the next request."""
         target = self.target({}, ask=False)
-        scope, start = self.now(target)
-        return tuple(turn_parts(self.conversation, scope, start, target.meter))
+        (scope, start), meter = self.now(target), target.meter
+        sizes = (
+            (round(turn_tokens(place.turn, meter)), meter.counted(place.turn.id), state_of(place, i, scope, start))
+            for i, place in enumerate(self.conversation.places)
+        )
+        return history(self.conversation, sizes, frozenset(self.deleted))
 
     def view(self, said: Said, options: Mapping[str, Any], *, record: bool) -> View:
         """A request before it is sent, part by part, and what it leaves out."""
@@ -135,7 +248,7 @@ class Session:
         head = [Part("system", fixed.system, round(system), "system", exact=alone)] if fixed.system else []
         summary = []
         if fixed.summary and past.summary:
-            state: State = "summary of older answers" if summary_is_old(past) else "summary"
+            state: PartState = "summary of older answers" if summary_is_old(past) else "summary"
             summary = [Part("user", past.summary.text, round(meter.fixed(fixed) - system), state)]
         last = [Part("user", prompt, round(attempt.asked), "prompt", exact=attempt.counted is not None)]
         flat = list(turn_parts(past, attempt.scope, attempt.cut.start, meter))
@@ -153,16 +266,3 @@ class Session:
             attempt.counted is not None or (not prompt and self.is_counted(target, attempt.scope, attempt.cut.start)),
             attempt.request,
         )
-
-
-def checked(prompt: str) -> str:
-    """A text that every server takes."""
-    if not isinstance(prompt, str):
-        raise InvalidRequestError(f"A prompt is text, not {type(prompt).__name__}.")
-    found = UNSENDABLE.search(prompt)
-    if found:
-        kind = "a NUL" if found.group() == "\0" else f"a lone surrogate (U+{ord(found.group()):04X})"
-        raise InvalidRequestError(
-            f"There is {kind} at character {found.start() + 1:,}: no model takes that. Take it out."
-        )
-    return prompt

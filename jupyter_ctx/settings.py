@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cache
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from .aliases import model_of
 from .errors import InvalidRequestError
@@ -37,7 +38,8 @@ class Settings:
     provider is asked for the window of a model that no table knows; ``summary_model`` writes the
     summaries, where it is not the chat's own model. ``token_counting``: "auto"
     counts with tiktoken where a model's vocabulary is public, "tiktoken" for every model,
-    "approximate" for none; "provider" asks the provider before each request.
+    "approximate" for none; "provider" asks the provider before each request. ``restore``:
+    whether a notebook goes on with the conversation it had before its kernel was restarted.
     """
 
     model: str = DEFAULT_MODEL
@@ -60,6 +62,7 @@ class Settings:
     max_turns: int | None = None
     budget_share: float = 1.0
     gauge: Literal["first", "off"] = "first"
+    restore: Literal["auto", "ask", "off"] = "auto"
 
     def __post_init__(self) -> None:
         for name in ("max_tokens", "window", "n_ctx", "n_threads", "max_turns"):
@@ -121,6 +124,26 @@ def default_settings(config: Mapping[str, Any], given: Mapping[str, Any]) -> Set
     model = os.environ.get(MODEL_VARIABLE, "").strip() or DEFAULT_MODEL
     settings = Settings().changed({"model": model}).changed(config)
     return settings.changed({name: value for name, value in given.items() if value is not None})
+
+
+def kept_settings(begun: Settings, now: Settings) -> dict[str, Any]:
+    """What has been set since the beginning, as it may be stored: nothing that may hold a key."""
+    changed = {name: getattr(now, name) for name in NAMES if getattr(now, name) != getattr(begun, name)}
+    changed.pop("parameters", None)
+    return {name: value for name, value in changed.items() if name != "base_url" or _holds_no_key(value)}
+
+
+def restored_settings(settings: Settings, kept: Mapping[str, Any]) -> Settings:
+    """With what was set before a restart, unless that cannot be any more."""
+    try:
+        return settings.changed(kept)
+    except InvalidRequestError:
+        return settings
+
+
+def _holds_no_key(address: str | None) -> bool:
+    parts = urlsplit(address or "")
+    return not (parts.username or parts.password or parts.query)
 
 
 def _parsed(name: str, value: Any) -> Any:

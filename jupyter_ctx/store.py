@@ -9,6 +9,7 @@ from __future__ import annotations
 import getpass
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .database import Database
@@ -77,8 +78,10 @@ def owner() -> str:
         return str(os.getuid()) if hasattr(os, "getuid") else "nobody"
 
 
-def default_address() -> str:
-    """Where conversations are kept: ``JUPYTER_CTX_STORE``, else a file in Jupyter's data folder."""
+def address_of(store: str | Path = "default") -> str:
+    """Where conversations are kept: as given, else ``JUPYTER_CTX_STORE``, else a file in Jupyter's data folder."""
+    if store != "default":
+        return str(store)
     return os.environ.get(VARIABLE, "").strip() or str(data_file("history.sqlite"))
 
 

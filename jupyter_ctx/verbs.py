@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import time
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from IPython.core.error import UsageError
+from IPython.core.error import StdinNotImplementedError, UsageError
 from IPython.display import display
 
 from . import words as words_of
 from .aliases import load_aliases, model_of, set_alias
 from .chat import Chat
-from .conversation import StopReason
 from .display.gauge import gauge_line
 from .display.markdown import to_plain
 from .display.tables import first_words, status_text, table, table_text
+from .frontend import Origin
+from .history import ENDINGS
+from .journal import is_held_elsewhere
 from .models import key_owner
 from .providers import split_model
 from .settings import NAMES as SETTINGS
+from .store import Row
 from .view import Part, View
 
 if TYPE_CHECKING:
@@ -31,13 +35,19 @@ Run = Callable[["ChatMagic", list[str], Namespace, str | None], None]
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """``takes`` and ``does`` are what help says; ``takes_text``: it may head a cell; ``options`` it knows."""
+    """``takes`` and ``does`` are what help says; ``takes_text``: it may head a cell; ``options`` it knows.
+
+    ``asks``: it sends a prompt, or draws what one would send, and tells itself what there is to tell;
+    ``of_all``: it is about all conversations of the notebook.
+    """
 
     run: Run
     takes: str
     does: str
     takes_text: bool = False
     options: tuple[str, ...] = ()
+    asks: bool = False
+    of_all: bool = False
 
 
 OF_A_MODEL = ("model", "window", "base_url", "max_tokens", "temperature", "parameters", "on_overflow")
@@ -69,8 +79,81 @@ def _gauge(magic: ChatMagic, words: list[str], options: Namespace, cell: str | N
 
 
 def _history(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    _none("history", words)
-    display(history_table(magic.talk), raw=True)
+    if options.versions:
+        number = _number("history --versions", _one("history --versions", words, "a turn's number"))
+        display(versions_table(magic.talk, number), raw=True)
+    else:
+        _none("history", words)
+        display(history_table(magic.talk), raw=True)
+
+
+def _pick(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    if len(words) != 2:
+        raise UsageError("%chat pick N VERSION: %chat history N --versions shows which there are.")
+    print(magic.talk.pick(*(_number("pick", word) for word in words)))
+
+
+def _memory(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    chat = magic.talk
+    if words:
+        path = _one("memory", words, "a file's path, or off")
+        print(chat.set_memory(None if path.lower() in ("off", "none") else path))
+    else:
+        file, text = chat.memory
+        print(f"{file}:\n{text}" if file else "There is no memory file: preferences.md, or %chat memory PATH.")
+
+
+def _list(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    everywhere = bool(words) and _one("list", words, "all, for those of other notebooks too").lower() == "all"
+    if words and not everywhere:
+        raise UsageError(f"%chat list takes nothing or all, not {words[0]!r}.")
+    current = magic.library.current.name
+    display(conversations_table(magic.library.rows(everywhere=everywhere), current, magic.library.origin), raw=True)
+
+
+def _opens(name: str, *, needed: bool) -> Run:
+    """A verb that changes which conversation is talked in."""
+
+    def run(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+        named = [_one(name, words, "a conversation's name")] if words or needed else []
+        chat = getattr(magic.library, name)(*named)
+        magic.follow()
+        print(f"Talking in {chat.name!r}: {words_of.turns(len(chat.turns))}.")
+
+    return run
+
+
+def _rename(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    old = magic.library.current.name
+    chat = magic.library.rename(_one("rename", words, "the new name"))
+    print(f"{old!r} is now {chat.name!r}.")
+
+
+def _delete(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    name = _one("delete", words, "a conversation's name")
+    row = magic.library.find(name)
+    try:
+        confirm = input(f"This removes {name!r} and all that was said in it for good. Type its name again: ")
+    except (StdinNotImplementedError, EOFError):
+        raise UsageError("Nobody can be asked here: Library.delete(name, confirm=name) deletes in a script.") from None
+    magic.library.delete(name, confirm=confirm.strip())
+    magic.follow()
+    print(f"Deleted {name!r} with {words_of.turns(row.turns)}. That cannot be undone.")
+
+
+def _resume(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    if not 1 <= len(words) <= 2:
+        raise UsageError("%chat resume NOTEBOOK [NAME] [--summary]: %chat list all shows what there is.")
+    print(magic.library.resume(*words, summary=options.summary))
+
+
+def _export(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    path = magic.talk.export(_one("export", words, "a file: .md, .json or .ipynb"))
+    print(f"Wrote {words_of.turns(len(magic.talk.turns))} to {path}.")
+
+
+def _import(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    print(magic.talk.load(_one("import", words, "a file: .md, .json or .ipynb")))
 
 
 def _preview(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
@@ -195,10 +278,14 @@ VERBS: dict[str, Verb] = {
     "use": Verb(_use, "use MODEL [--window N]", "talk with this model from here on", options=OF_A_MODEL),
     "status": Verb(_status, "status", "how full the context is, with the whole calculation"),
     "gauge": Verb(_gauge, "gauge [off]", "the gauge, here; off: not with the first cell"),
-    "history": Verb(_history, "history", "every turn, with its number, tokens and state"),
+    "history": Verb(
+        _history, "history [N --versions]", "every turn, with its number, tokens and state; N: all its answers",
+        options=("versions",),
+    ),
+    "pick": Verb(_pick, "pick N VERSION", "bring an older answer of turn N back"),
     "preview": Verb(
         _preview, "preview", "what the next request sends (%%chat preview: this prompt)", takes_text=True,
-        options=(*OF_A_REQUEST_HERE, "new", "raw"),
+        options=(*OF_A_REQUEST_HERE, "new", "raw"), asks=True,
     ),
     "pin": Verb(_marks("pin"), "pin N …", "keep these turns in every request"),
     "unpin": Verb(_marks("unpin"), "unpin N …", "no longer"),
@@ -210,7 +297,22 @@ VERBS: dict[str, Verb] = {
     "clear": Verb(_does("clear"), "clear", "begin anew; system prompt, model and settings stay"),
     "undo": Verb(_does("undo"), "undo", "take back the last action, whole"),
     "redo": Verb(_does("redo"), "redo", "do it again"),
-    "continue": Verb(_continue, "continue", "go on with an answer that stopped", options=OF_A_REQUEST_HERE),
+    "continue": Verb(
+        _continue, "continue", "go on with an answer that stopped", options=(*OF_A_REQUEST_HERE, "ask"), asks=True
+    ),
+    "new": Verb(_opens("new", needed=False), "new [NAME]", "begin another conversation; this one stays", of_all=True),
+    "switch": Verb(_opens("switch", needed=True), "switch NAME", "talk in another conversation", of_all=True),
+    "fork": Verb(_opens("fork", needed=False), "fork [NAME]", "go on in a copy of this conversation", of_all=True),
+    "list": Verb(_list, "list [all]", "the conversations of this notebook, or of all", of_all=True),
+    "rename": Verb(_rename, "rename NAME", "call this conversation something else", of_all=True),
+    "delete": Verb(_delete, "delete NAME", "remove a conversation for good; asks first", of_all=True),
+    "resume": Verb(
+        _resume, "resume NOTEBOOK [NAME] [--summary]", "bring another notebook's conversation in, or its summary",
+        options=("summary",), of_all=True,
+    ),
+    "memory": Verb(_memory, "memory [PATH | off]", "the file that joins the system prompt"),
+    "export": Verb(_export, "export FILE", "write the conversation as .md, .json or .ipynb"),
+    "import": Verb(_import, "import FILE", "add what such a file holds"),
     "code": Verb(_code, "code [N]", "put the code of an answer into the next cell"),
     "system": Verb(_system, "system", "the system prompt (%%chat system: set it)", takes_text=True),
     "config": Verb(_config, "config [NAME VALUE]", "settings"),
@@ -229,30 +331,51 @@ def unknown(name: str) -> str:
 
 
 OMITTED = 20  # messages that a preview lists of those that are not sent
-ENDINGS: dict[StopReason, str] = {
-    "stop": "",
-    "max_tokens": "; cut at max_tokens",
-    "context_window": "; cut at the window",
-    "refusal": "; refused",
-    "interrupted": "; interrupted",
-    "cut": "; cut off",
-}
 
 
 def history_table(chat: Chat) -> dict[str, str]:
     """Every turn since the last clear, and what becomes of it in the next request."""
-    parts, places, rows = chat.history(), chat.conversation.places, []
-    for place, asked, said in zip(places, parts[::2], parts[1::2], strict=True):
-        ending = ENDINGS[place.turn.stop_reason]
-        runs = f", run {len(place.versions)} times" if len(place.versions) > 1 else ""
-        tokens = f"{asked.tokens + said.tokens:,}"
-        rows.append(
-            (str(asked.number), first_words(asked.text), first_words(said.text), tokens, f"{asked.state}{ending}{runs}")
+    rows = [
+        (
+            str(row.number), row.cell, first_words(row.prompt), first_words(row.reply),
+            f"{'' if row.exact else '~'}{row.tokens:,}", ", ".join((*row.states, *_versions(row.versions))),
         )
+        for row in chat.history()
+    ]  # fmt: skip
     cleared = len(chat.conversation.cleared)
     before = f" ({cleared:,} before the last clear)" if cleared else ""
     caption = f"{words_of.turns(len(rows))}{before}" if rows else f"No turns yet{before}."
-    return table(("turn", "prompt", "reply", "tokens", "state"), rows, caption)
+    return table(("turn", "cell", "prompt", "reply", "tokens", "state"), rows, caption)
+
+
+def _versions(count: int) -> tuple[str, ...]:
+    return (f"{count} answers",) if count > 1 else ()
+
+
+def versions_table(chat: Chat, number: int) -> dict[str, str]:
+    """All answers that a turn has had, and which one is sent."""
+    current = chat.turn(number)
+    rows = [
+        (
+            str(i), turn.model, first_words(turn.prompt), first_words(turn.reply),
+            "current" if turn is current else ENDINGS[turn.stop_reason],
+        )
+        for i, turn in enumerate(chat.versions(number), 1)
+    ]  # fmt: skip
+    caption = f"Turn {number}: %chat pick {number} VERSION brings an answer back"
+    return table(("version", "model", "prompt", "reply", "state"), rows, caption)
+
+
+def conversations_table(rows: Sequence[Row], current: str, origin: Origin) -> dict[str, str]:
+    """Conversations with their size and when they were last used."""
+    now, cells = time.time(), []
+    for row in rows:
+        here = row.notebook == origin.scope
+        state = "current" if here and row.name == current else "in another kernel" if is_held_elsewhere(row) else ""
+        used = words_of.ago(now - row.updated)
+        cells.append((row.name, words_of.turns(row.turns), used, "" if here else row.notebook or "scripts", state))
+    head = ("conversation", "turns", "last used", "notebook", "state")
+    return table(head, cells, "Conversations: %chat switch NAME" if cells else "No conversations yet.")
 
 
 def preview_table(view: View) -> dict[str, str]:
@@ -278,7 +401,8 @@ def _left_out(parts: Sequence[Part]) -> Iterator[Sequence[str]]:
 
 def _part(part: Part, share: str) -> Sequence[str]:
     tokens = f"{'' if part.exact else '~'}{part.tokens:,}"
-    return (str(part.number or ""), part.role, first_words(part.text), tokens, share, part.state)
+    state = f"{part.state}, stale" if part.stale else part.state
+    return (str(part.number or ""), part.role, first_words(part.text), tokens, share, state)
 
 
 def _none(name: str, words: list[str]) -> None:

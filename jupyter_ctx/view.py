@@ -9,8 +9,8 @@ from typing import Any, Literal
 from .context.ledger import Ledger
 from .context.summary import SUMMARY_ANSWER, summary_message
 from .context.tokens import Fixed, Meter
-from .conversation import Conversation, Message, Place, Role, Turn
-from .errors import MissingDependencyError
+from .conversation import Conversation, Message, Place, Role, Summary, Turn
+from .frames import to_dataframe
 from .providers import Request
 
 State = Literal[
@@ -27,11 +27,15 @@ State = Literal[
 ]
 
 
+NOTHING: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """One message of a view, or one that is not in it.
 
-    ``number`` is its turn's, from 1; ``exact``: its tokens come from what the provider said.
+    ``number`` is its turn's, from 1; ``exact``: its tokens come from what the provider said;
+    ``stale``: its answer was written after an older answer than the one that stands before it.
     """
 
     role: Role
@@ -40,6 +44,7 @@ class Part:
     state: State
     number: int | None = None
     exact: bool = False
+    stale: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +62,16 @@ class View:
     request: Request
 
     def to_dataframe(self) -> Any:
-        """One row a message: ``turn``, ``role``, ``text``, ``tokens``, ``exact``, ``share`` of the request, ``state``.
+        """One row a message: ``turn`` and the fields of a part, with its ``share`` of the request.
 
         What stays out of the request comes last, with a share of 0.
         """
-        try:
-            import pandas
-        except ImportError:
-            raise MissingDependencyError("A DataFrame needs pandas: pip install pandas") from None
         total = max(self.input_tokens, 1)
         shares = [part.tokens / total for part in self.messages] + [0.0] * len(self.omitted)
         parts = (*self.messages, *self.omitted)
-        names = ("number", "role", "text", "tokens", "exact")
+        names = ("number", "role", "text", "tokens", "exact", "stale")
         columns = {name: [getattr(part, name) for part in parts] for name in names}
-        frame = pandas.DataFrame({**columns, "share": shares, "state": [part.state for part in parts]})
+        frame = to_dataframe({**columns, "share": shares, "state": [part.state for part in parts]})
         return frame.rename(columns={"number": "turn"}).astype({"turn": "Int64"})
 
 
@@ -78,14 +79,19 @@ class View:
 class Scope:
     """What may stand before a prompt at position ``at``.
 
-    Turns before ``floor`` are left out by the user's own trim; ``covers`` are the turn
-    versions that the summary stands for.
+    Turns before ``floor`` are left out by the user's own trim; the ``summary`` stands for
+    the turn versions that it covers.
     """
 
     at: int
     floor: int
     fixed: Fixed
-    covers: frozenset[str] = frozenset()
+    summary: Summary | None = None
+
+    @property
+    def covers(self) -> frozenset[str]:
+        """The turn versions that the summary stands for."""
+        return self.summary.covers if self.summary is not None else NOTHING
 
     def holds(self, place: Place) -> bool:
         """Whether a view may hold the turn, pinned or not."""
@@ -100,13 +106,22 @@ def scope_at(conversation: Conversation, at: int, system: str) -> Scope:
     """
     floor = conversation.trimmed_to if conversation.trimmed_to <= at else 0
     summary = conversation.summary
-    if summary is None:
-        return Scope(at, floor, Fixed(system))
-    current = [i for i, place in enumerate(conversation.places) if place.turn.id in summary.covers]
-    if not current or current[-1] >= at:
-        return Scope(at, floor, Fixed(system))
-    text = summary_message(summary.text) + SUMMARY_ANSWER
-    return Scope(at, floor, Fixed(system, text), summary.covers)
+    if summary is not None:
+        current = [i for i, place in enumerate(conversation.places) if place.turn.id in summary.covers]
+        if not current or current[-1] >= at:
+            summary = None
+    return _scope(at, floor, system, summary)
+
+
+def scope_then(conversation: Conversation, at: int, system: str, turn: Turn) -> tuple[Scope, int]:
+    """What stands now in the view that a turn was sent with, and where that begins."""
+    scope = _scope(at, 0, system, conversation.summaries.get(turn.summary or ""))
+    return scope, at if turn.start == turn.id else conversation.index(turn.start)
+
+
+def _scope(at: int, floor: int, system: str, summary: Summary | None) -> Scope:
+    text = summary_message(summary.text) + SUMMARY_ANSWER if summary is not None else ""
+    return Scope(at, floor, Fixed(system, text), summary)
 
 
 def turn_tokens(turn: Turn, meter: Meter) -> float:
@@ -141,8 +156,8 @@ def to_messages(conversation: Conversation, scope: Scope, start: int, asked: Mes
     passed, rest = in_view(conversation, scope, start)
     messages = [Message("system", scope.fixed.system)] if scope.fixed.system else []
     messages += [message for place in passed for message in place.turn.messages]
-    if scope.covers and conversation.summary is not None:
-        messages += [Message("user", summary_message(conversation.summary.text))]
+    if scope.summary is not None:
+        messages += [Message("user", summary_message(scope.summary.text))]
         messages += [Message("assistant", SUMMARY_ANSWER)]
     messages += [message for place in rest for message in place.turn.messages]
     return (*messages, asked)
@@ -172,10 +187,11 @@ def state_of(place: Place, index: int, scope: Scope, start: int) -> State:
 
 def turn_parts(conversation: Conversation, scope: Scope, start: int, meter: Meter) -> Iterator[Part]:
     """Both messages of every turn, with what becomes of them."""
+    stale = conversation.stale()
     for index, place in enumerate(conversation.places):
         turn, state = place.turn, state_of(place, index, scope, start)
         exact = meter.counted(turn.id)
         asked, said = meter.message(turn.prompt) + turn.attached, meter.tokens(turn.reply)
         share = turn_tokens(turn, meter) / max(asked + said, 1.0)
-        yield Part("user", turn.prompt, round(asked * share), state, index + 1, exact)
-        yield Part("assistant", turn.reply, round(said * share), state, index + 1, exact)
+        yield Part("user", turn.prompt, round(asked * share), state, index + 1, exact, place.id in stale)
+        yield Part("assistant", turn.reply, round(said * share), state, index + 1, exact, place.id in stale)

@@ -21,6 +21,7 @@ settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCh
 settings.load_profile("calm")
 
 ALL = os.environ.get("JUPYTER_CTX_ALL") == "1"
+OURS = ("JUPYTER_CTX_MODEL", "JUPYTER_CTX_MODELS", "JUPYTER_CTX_STORE", "JUPYTER_CTX_REPLAY", "JUPYTERHUB_USER")
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
@@ -38,7 +39,7 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
     addresses = (service.address for service in SERVICES.values() if service.address)
-    for name in (*key_variables(), *addresses, "JUPYTER_CTX_MODEL", "JUPYTER_CTX_MODELS"):
+    for name in (*key_variables(), *addresses, *OURS):
         monkeypatch.delenv(name, raising=False)
 
 

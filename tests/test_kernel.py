@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import time
 from collections.abc import Iterator
@@ -78,7 +79,7 @@ def widgets(outputs: list[dict[str, Any]]) -> list[dict[str, str]]:
 @pytest.fixture(scope="module")
 def manager() -> Iterator[KernelManager]:
     manager = KernelManager(kernel_name="python3")
-    manager.start_kernel()
+    manager.start_kernel(env={**os.environ, "JUPYTER_CTX_STORE": "memory"})
     yield manager
     manager.shutdown_kernel(now=True)
 

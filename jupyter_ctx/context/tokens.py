@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .calibration import Calibration, Vector
 from .families import O200K, UNKNOWN, Family
@@ -35,6 +36,21 @@ class Fixed:
     summary: str = ""
 
 
+class Counted(NamedTuple):
+    """Sizes that were told, in tokens: of turns by their ids, and of what is fixed."""
+
+    turns: dict[str, float]
+    fixed: dict[Fixed, float]
+
+
+class Learned(NamedTuple):
+    """How a model counts: its calibration, the template's own tokens and the least tokens a character."""
+
+    calibration: Calibration
+    overhead: float | None
+    floor: float
+
+
 class Meter:
     """One model's token sizes, at one endpoint: of texts, of what is fixed, of seen turns.
 
@@ -52,6 +68,7 @@ class Meter:
         self._fixed: dict[Fixed, float] = {}
         self._turns: dict[str, float] = {}
         self._told: tuple[str, float] = ("", 0.0)  # the last prompt whose size was told before it was taken
+        self._news = Counted({}, {})
 
     def tokens(self, text: str) -> float:
         """Tokens of a text alone, estimated."""
@@ -102,7 +119,7 @@ class Meter:
         asked = self._share_out(sent, usage.input_tokens, learn=not first or bool(sent.turns))
         if asked is None:
             asked = self._scale_all(sent, usage.input_tokens)
-        self._turns[turn_id] = asked + said
+        self._keep({turn_id: asked + said})
 
     def told(self, sent: Sent, total: int) -> None:
         """Learn how large a request is that was not answered: never about parts that were counted before."""
@@ -126,15 +143,15 @@ class Meter:
                 texts += [self._vector(prompt, 1.0), self._vector(reply)]
             self._learn(tuple(map(sum, zip(*texts, strict=True))), left - fixed * factor)
         if fixed or sent.fixed not in self._fixed:
-            self._fixed[sent.fixed] = fixed * factor
-        self._keep(turns, factor)
+            self._keep_fixed(sent.fixed, fixed * factor)
+        self._rescale(turns, factor)
         return asked * factor
 
     def _scale_all(self, sent: Sent, total: int) -> float:
         fixed, asked = self.fixed(sent.fixed), self.message(sent.prompt) + sent.attached
         factor = total / max(fixed + asked + sum(sent.turns.values()), 1.0)
-        self._fixed[sent.fixed] = fixed * factor
-        self._keep(sent.turns, factor)
+        self._keep_fixed(sent.fixed, fixed * factor)
+        self._rescale(sent.turns, factor)
         return asked * factor
 
     def _estimate(self, text: str, messages: float) -> float:
@@ -148,10 +165,40 @@ class Meter:
         self.calibration = self.calibration.learned(text, tokens)
         self._floor = 0.0
 
-    def _keep(self, turns: Mapping[str, float], factor: float) -> None:
+    def _rescale(self, turns: Mapping[str, float], factor: float) -> None:
         if turns:
-            self._turns.update({turn: size * factor for turn, size in turns.items()})
+            self._keep({turn: size * factor for turn, size in turns.items()})
             self.revision += 1
+
+    def _keep(self, turns: Mapping[str, float]) -> None:
+        self._turns.update(turns)
+        self._news.turns.update(turns)
+
+    def _keep_fixed(self, fixed: Fixed, tokens: float) -> None:
+        self._fixed[fixed] = self._news.fixed[fixed] = tokens
+
+    @property
+    def learned(self) -> Learned:
+        """How the model counts, as far as that is known."""
+        return Learned(self.calibration, self._overhead, self._floor)
+
+    @property
+    def counted_parts(self) -> Counted:
+        """All sizes that were told."""
+        return Counted(dict(self._turns), dict(self._fixed))
+
+    def news(self) -> Counted:
+        """The sizes that were told since this was last asked."""
+        news, self._news = self._news, Counted({}, {})
+        return news
+
+    def restore(self, learned: Learned, counted: Counted) -> None:
+        """Know again what was known before; what was learned since holds."""
+        if self._overhead is None and len(learned.calibration.weights) == len(self.calibration.weights):
+            self.calibration, self._overhead, self._floor = learned
+        self._turns = {**counted.turns, **self._turns}
+        self._fixed = {**counted.fixed, **self._fixed}
+        self.revision += 1
 
 
 def _prior(family: Family, *, counted: bool) -> Calibration:

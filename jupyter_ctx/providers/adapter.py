@@ -20,10 +20,11 @@ from ..context.usage import Usage
 from ..context.windows import ContextWindow
 from ..conversation import StopReason
 from ..errors import AuthenticationError, ChatError, MissingDependencyError, ProviderConnectionError, ProviderError
+from ..sendable import clean
 from .http import OpenResponses, new_http
 from .metadata import find_card, read_cards
 from .refusals import Refusal
-from .shape import Card, Reply, Request, clean
+from .shape import Card, Reply, Request
 
 NO_KEY = "none"  # what servers without keys are sent: the SDKs want something
 BY_ENVIRONMENT = "environment"  # the SDK finds its own way in

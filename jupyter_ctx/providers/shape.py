@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -10,8 +9,6 @@ from typing import Any, Literal, Protocol
 from ..context.usage import Usage
 from ..context.windows import ContextWindow
 from ..conversation import Message, StopReason
-
-UNSENDABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +43,8 @@ class Reply:
     """An answer: its text, the tokens it took, why it ended and who gave it.
 
     ``detail`` is the provider's own reason for a refusal; ``receipts`` says, a line each,
-    what was done to make the request fit; ``cost`` is in US dollars, ``None`` where unknown.
+    what was done to make the request fit; ``cost`` is in US dollars, ``None`` where unknown;
+    ``stored``: it was there already, and nothing was sent.
     """
 
     text: str
@@ -56,6 +54,7 @@ class Reply:
     receipts: tuple[str, ...] = ()
     detail: str = ""
     cost: float | None = None
+    stored: bool = False
 
     def __str__(self) -> str:
         return self.text
@@ -116,10 +115,3 @@ class Provider(Protocol):
     def close(self) -> None:
         """End every open response, from any thread."""
         ...
-
-
-def clean(text: str) -> str:
-    """Text as it may be kept and sent again: what no server takes becomes U+FFFD."""
-    if text.isascii() and "\0" not in text:  # most pieces are; there are many
-        return text
-    return UNSENDABLE.sub("�", text)

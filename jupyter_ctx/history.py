@@ -1,0 +1,72 @@
+"""What was said, a row a turn, and what becomes of it in the next request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from .conversation import Conversation, Place, StopReason
+from .frames import to_dataframe
+from .view import State
+
+ENDINGS: dict[StopReason, str] = {
+    "stop": "",
+    "max_tokens": "cut at max_tokens",
+    "context_window": "cut at the window",
+    "refusal": "refused",
+    "interrupted": "interrupted",
+    "cut": "cut off",
+}
+
+
+class Row(NamedTuple):
+    """One turn: its number from 1, its cell, both texts, its tokens and what becomes of it.
+
+    ``exact``: the tokens come from what the provider said; ``states`` begins with the place
+    in the next request; ``versions`` is how many answers the cell has had.
+    """
+
+    number: int
+    cell: str
+    prompt: str
+    reply: str
+    tokens: int
+    exact: bool
+    states: tuple[str, ...]
+    versions: int
+    model: str
+
+
+class History(tuple[Row, ...]):
+    """All turns since the last clear, in order."""
+
+    __slots__ = ()
+
+    def to_dataframe(self) -> Any:
+        """One row a turn, with the fields of a row; ``state`` is its states in words."""
+        rows = [{**row._asdict(), "state": ", ".join(row.states)} for row in self]
+        names = [*(name for name in Row._fields if name != "states"), "state"]
+        return to_dataframe({name: [row[name] for row in rows] for name in names})
+
+
+def history(conversation: Conversation, sizes: Iterator[tuple[int, bool, State]], deleted: frozenset[str]) -> History:
+    """The table; ``sizes`` gives each turn's tokens, whether they are counted, and its state in the next request."""
+    stale = conversation.stale()
+    return History(
+        _row(number, place, size, stale=place.id in stale, deleted=place.turn.cell in deleted)
+        for number, (place, size) in enumerate(zip(conversation.places, sizes, strict=True), 1)
+    )
+
+
+def _row(number: int, place: Place, size: tuple[int, bool, State], *, stale: bool, deleted: bool) -> Row:
+    tokens, exact, state = size
+    turn = place.turn
+    marks = (ENDINGS[turn.stop_reason], "stale" if stale else "", "cell deleted" if deleted else "")
+    states = (state, *filter(None, marks))
+    return Row(number, _cell(place), turn.prompt, turn.reply, tokens, exact, states, len(place.versions), turn.model)
+
+
+def _cell(place: Place) -> str:
+    """A cell as its reader sees it: by the number of its execution, else by its id."""
+    turn = place.turn
+    return f"[{turn.execution}]" if turn.execution is not None else (turn.cell or "")[:8]

@@ -1,0 +1,191 @@
+"""The conversations of one notebook, by name, and the one that is talked in now."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from .actions import Change
+from .chat import Chat
+from .database import TakenError
+from .documents import load
+from .errors import InvalidRequestError, StoreError
+from .exchange import carried, read, written
+from .frontend import Origin
+from .journal import Journal, Opened, is_held_elsewhere
+from .models import Models
+from .session import Session
+from .settings import Settings, default_settings
+from .store import Row, address_of
+
+NAME = re.compile(r"[^\s-]([^\x00-\x1f\x7f]{0,78}[^\s])?")
+
+
+class Library:
+    """Opens what is asked for; nothing before that. ``notes`` are lines that are to be shown once.
+
+    ``ask`` is asked, where ``restore`` says so, whether to go on with what is there.
+    """
+
+    def __init__(
+        self,
+        origin: Origin,
+        config: Mapping[str, Any] | None = None,
+        *,
+        store: str | Path = "default",
+        ask: Callable[[str], bool] | None = None,
+    ) -> None:
+        self.origin, self.notes = origin, list[str]()
+        self.deleted: set[str] = set()  # cells that are not in the notebook any more
+        self._address, self._ask = address_of(store), ask
+        self._begun, self._models = default_settings(config or {}, {}), Models()
+        self._chats: dict[str, Chat] = {}
+        self._current: Chat | None = None
+
+    @property
+    def current(self) -> Chat:
+        """The conversation that is talked in now; the notebook's last one where none was asked for."""
+        if self._current is None:
+            self._current = self._first()
+        return self._current
+
+    def rows(self, *, everywhere: bool = False) -> list[Row]:
+        """The conversations of this notebook, or of all; the one opened last first. Raises StoreError."""
+        return self._journal().store.rows(**({} if everywhere else {"notebook": self.origin.scope}))
+
+    def get(self, name: str) -> Chat:
+        """The conversation of this name; a new one where there is none."""
+        current = self.current
+        if name not in self._chats:
+            journal = self._journal()
+            opened = journal.open(_checked(name))
+            self.notes.append(opened.note or f"A new conversation: {journal.name}.")
+            self._take(journal, opened, current.config)
+            self._chats[name] = self._chats[journal.name]  # a fork has a name of its own
+        return self._chats[name]
+
+    def switch(self, name: str) -> Chat:
+        """Talk in this one from here on. Raises InvalidRequestError for a name that is not there."""
+        if name not in self._chats and name not in (names := [row.name for row in self.rows()]):
+            there = ", ".join(sorted(names)) or "none yet"
+            raise InvalidRequestError(f"No conversation {name!r} here; %chat new {name} begins it. There are: {there}.")
+        return self._make_current(self.get(name))
+
+    def new(self, name: str | None = None) -> Chat:
+        """Begin another one and talk in it; what was said before stays where it is."""
+        current, journal = self.current, self._journal()
+        if name is not None:
+            self._free(_checked(name))
+        return self._make_current(self._take(journal, journal.open(name, afresh=True), current.config))
+
+    def fork(self, name: str | None = None) -> Chat:
+        """Talk in a new one that begins with all that was said in this one."""
+        current, journal = self.current, self._journal()
+        if name is not None:
+            self._free(_checked(name))
+        opened = journal.fork(current.row, name)
+        return self._make_current(self._take(journal, opened, current.config))
+
+    def rename(self, name: str) -> Chat:
+        """Call the current conversation something else."""
+        chat, old = self.current, self.current.name
+        if _checked(name) != old:
+            try:
+                chat.rename(name)
+            except TakenError:
+                raise InvalidRequestError(f"There is a conversation {name!r} here already.") from None
+            self._chats[name] = self._chats.pop(old, chat)
+        return chat
+
+    def find(self, name: str) -> Row:
+        """The row of a conversation of this notebook that may be deleted. Raises InvalidRequestError."""
+        row = next((row for row in self.rows() if row.name == name), None)
+        if row is None:
+            raise InvalidRequestError(f"No conversation {name!r} here: %chat list names them.")
+        if is_held_elsewhere(row):
+            raise InvalidRequestError(f"Another kernel talks in {name!r}: nothing was deleted. End that one first.")
+        return row
+
+    def delete(self, name: str, *, confirm: str) -> Row:
+        """Remove a conversation with its content, for good; ``confirm`` is its name again."""
+        row = self.find(name)
+        if confirm != name:
+            raise InvalidRequestError(f"{confirm!r} is not {name!r}: nothing was deleted.")
+        chat = self._chats.pop(name, None)
+        if chat is not None:
+            chat.close()
+        self._journal().store.delete(row.id)
+        if chat is not None and chat is self._current:
+            self._current = None
+            journal = self._journal()
+            self._make_current(self._take(journal, journal.open(afresh=True), self._begun))
+        return row
+
+    def resume(self, notebook: str, name: str | None = None, *, summary: bool = False) -> Change:
+        """Bring another notebook's conversation, or a summary of it, into the current one."""
+        row = self._elsewhere(notebook, name)
+        if row is None:
+            return self.current.resume(load(self._path(notebook)), notebook, summary=summary)
+        added = carried(self._journal().read(row).conversation)
+        fresh = read(written(added, ".json"), ".json")  # under new ids: they are turns of this one now
+        return self.current.resume(fresh, f"{Path(row.notebook).name} ({row.name})", summary=summary)
+
+    def _first(self) -> Chat:
+        journal = self._journal()
+        opened = journal.open(afresh=self._begun.restore == "off")
+        if opened.note and self._begun.restore == "ask" and not (self._ask and self._ask(opened.note)):
+            journal.close()
+            journal = self._journal()
+            opened = journal.open(afresh=True)
+        if opened.note:
+            self.notes.append(opened.note)
+        return self._take(journal, opened, self._begun)
+
+    def _journal(self) -> Journal:
+        return Journal(self._address, self.origin)
+
+    def _take(self, journal: Journal, opened: Opened, settings: Settings) -> Chat:
+        session = Session(settings, self._models, journal)
+        session.begun_with = self._begun
+        session.deleted, session.memory.folder = self.deleted, self.origin.folder or Path.cwd()
+        session.restore(opened)
+        chat = self._chats[journal.name] = Chat(session=session)
+        return chat
+
+    def _make_current(self, chat: Chat) -> Chat:
+        self._current = chat
+        with suppress(StoreError):
+            chat.opened()
+        return chat
+
+    def _free(self, name: str) -> None:
+        with suppress(StoreError):
+            if name in [row.name for row in self.rows()]:
+                raise InvalidRequestError(f"There is a conversation {name!r} here already: %chat switch {name}.")
+
+    def _elsewhere(self, notebook: str, name: str | None) -> Row | None:
+        """The conversation of a notebook, by its path or the end of it."""
+        path = str(self._path(notebook))
+        rows = [row for row in self.rows(everywhere=True) if row.turns and (name is None or row.name == name)]
+        exact = [row for row in rows if row.notebook == path]
+        near = [row for row in rows if row.notebook.endswith(f"{os.sep}{notebook}")]
+        found = {row.notebook for row in near}
+        if not exact and len(found) > 1:
+            raise InvalidRequestError(f"{notebook!r} may be {' or '.join(sorted(found))}: give the whole path.")
+        if not exact and not near and not self._path(notebook).is_file():
+            which = f" with a conversation {name!r}" if name else ""
+            raise InvalidRequestError(f"No notebook {notebook!r}{which} is known here: %chat list all names them.")
+        return next(iter(exact or near), None)
+
+    def _path(self, notebook: str) -> Path:
+        return ((self.origin.folder or Path.cwd()) / Path(notebook).expanduser()).absolute()
+
+
+def _checked(name: str) -> str:
+    if not NAME.fullmatch(name):
+        raise InvalidRequestError(f"{name!r} cannot be a name: up to 80 characters in one line, with no - in front.")
+    return name

@@ -1,0 +1,498 @@
+"""A conversation as Markdown, JSON and a notebook, and back."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import Any, get_args
+
+import nbformat
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from jupyter_ctx.conversation import (
+    Added,
+    Attachment,
+    Conversation,
+    Excluded,
+    Pinned,
+    Said,
+    StopReason,
+    Summarized,
+    Summary,
+    SystemSet,
+    Turn,
+)
+from jupyter_ctx.errors import InvalidRequestError
+from jupyter_ctx.exchange import FORMATS, carried, from_messages, read, written
+
+SUFFIXES = (".md", ".json", ".ipynb")
+PIECES = (
+    *("\n", "\n\n", "\r", "\r\n", " ", "\t", "\x0b", "\x0c", "\x1b[31m", "\x85", "\u2028", "\u202e", "\ufeff", "😀"),
+    *("<!-- jupyter_ctx user {} -->", "\\<!-- jupyter_ctx ", '<!-- jupyter_ctx conversation {"version": 1} -->'),
+    *("<!--", "-->", "--!>", "<!-- jupyter_ctx", "## You", "# Conversation", "[attached: x]", "```", "~~~", "<script>"),
+    *("&#13;", "&amp;#13;", "&", "amp;", "#13;", "%%chat", "%%chat system", "{{ x }}", "\\", '"', "'", "why", "0"),
+)
+ANY_TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+TEXTS = st.lists(st.sampled_from(PIECES) | ANY_TEXT, max_size=6).map("".join)
+TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf")
+FILES = st.builds(Attachment, TEXTS, st.sampled_from(TYPES), st.binary(max_size=40), st.integers(0, 10**6))
+TURNS = st.builds(
+    Turn,
+    TEXTS,
+    TEXTS,
+    TEXTS,
+    st.sampled_from(get_args(StopReason)),
+    attachments=st.lists(FILES, max_size=2).map(tuple),
+)
+CHEAP = settings(max_examples=60, deadline=None)
+
+PICTURE = Attachment("chart.png", "image/png", b"\x89PNG\r\n\x1a\n...", 120)
+PAPER = Attachment("paper.pdf", "application/pdf", b"%PDF-1.7 ...", 2000)
+ONE = Turn("Why is the sky blue?", "Because of *Rayleigh*.", "openai/gpt-5.2")
+TWO = Turn("And here?", "", "local/smollm2", "max_tokens", attachments=(PICTURE, PAPER))
+SHORT = Summary("The sky was asked about.", frozenset({ONE.id}), "model")
+TALK = Added((ONE, TWO), "Be brief.", (TWO.id,), (), SHORT)
+
+
+@st.composite
+def talks(draw: st.DrawFn) -> Added:
+    turns = tuple(draw(st.lists(TURNS, max_size=4)))
+    some = st.lists(st.sampled_from([turn.id for turn in turns]), max_size=3) if turns else st.just([])
+    summary = None
+    if covers := draw(some):
+        summary = Summary(draw(TEXTS), frozenset(covers), draw(st.sampled_from(["extractive", "model"])))
+    return Added(turns, draw(st.none() | TEXTS), tuple(draw(some)), tuple(draw(some)), summary)
+
+
+def plain(added: Added) -> Any:
+    """All that a file keeps, with numbers for ids."""
+    ids = [turn.id for turn in added.turns]
+    turns = [(turn.prompt, turn.reply, turn.model, turn.stop_reason, turn.attachments) for turn in added.turns]
+    pinned, excluded = ({ids.index(one) for one in marked} for marked in (added.pinned, added.excluded))
+    summary = added.summary
+    short = summary and (summary.text, summary.method, {i for i, one in enumerate(ids) if one in summary.covers})
+    return turns, added.system, pinned, excluded, short
+
+
+def cell(source: Any, *outputs: Any, kind: str = "code") -> dict[str, Any]:
+    return {"cell_type": kind, "source": source, "outputs": list(outputs)}
+
+
+def shown(text: Any, form: str = "text/markdown", **more: Any) -> dict[str, Any]:
+    return {"output_type": "display_data", "data": {form: text, **more}, "metadata": {}}
+
+
+def of_cells(*cells: Any) -> Added:
+    return read(json.dumps({"cells": list(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": 5}), ".ipynb")
+
+
+def said(added: Added) -> list[tuple[str, str]]:
+    return [(turn.prompt, turn.reply) for turn in added.turns]
+
+
+# there and back
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@CHEAP
+@given(talk=talks())
+def test_what_was_written_is_read_back_exactly_whatever_was_said(suffix: str, talk: Added) -> None:
+    text = written(talk, suffix)
+    assert plain(read(text, suffix)) == plain(talk)
+    text.encode("utf-8")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@CHEAP
+@given(talk=talks())
+def test_a_file_whose_line_ends_were_changed_says_the_same(suffix: str, talk: Added) -> None:
+    text = written(talk, suffix)
+    assert "\r" not in text
+    assert plain(read("\ufeff" + text.replace("\n", "\r\n"), suffix)) == plain(talk)
+
+
+@CHEAP
+@given(talk=talks())
+def test_every_notebook_is_a_valid_one(talk: Added) -> None:
+    notebook = nbformat.reads(written(talk, ".ipynb"), as_version=4)
+    nbformat.validate(notebook)
+    assert plain(read(nbformat.writes(notebook), ".ipynb")) == plain(talk)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_turns_and_summaries_are_new_ones(suffix: str) -> None:
+    got = read(written(TALK, suffix), suffix)
+    assert got.summary is not None
+    assert not {turn.id for turn in got.turns} & {ONE.id, TWO.id}
+    assert got.summary.id != SHORT.id
+    assert got.summary.covers == {got.turns[0].id}
+    assert got.pinned == (got.turns[1].id,)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_summary_keeps_to_the_turns_that_are_there(suffix: str) -> None:
+    more = replace(SHORT, covers=SHORT.covers | {"gone"})
+    assert plain(read(written(replace(TALK, summary=more), suffix), suffix)) == plain(TALK)
+    none = replace(SHORT, covers=frozenset({"gone"}))
+    assert read(written(replace(TALK, summary=none), suffix), suffix).summary is None
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_nothing_said_is_a_conversation_too(suffix: str) -> None:
+    assert read(written(Added(()), suffix), suffix) == Added(())
+    assert read(written(Added((), ""), suffix), suffix) == Added((), "")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_what_no_file_can_hold_is_mended_when_written(suffix: str) -> None:
+    odd = Attachment("caf\udce9.png", "image/png", b"1", 3)
+    got = read(written(Added((Turn("p", "r", "m", attachments=(odd,)),)), suffix.upper()), suffix)
+    assert got.turns[0].attachments == (replace(odd, name="caf�.png"),)
+
+
+def test_a_conversation_carries_its_current_turns_and_what_stands_beside_them() -> None:
+    first, again, other = (Turn(text, "re", "m", cell=text[0], run=text) for text in ("a1", "a2", "b1"))
+    past = Conversation([Said(first), Said(other), SystemSet("s"), Said(again)])
+    past.append(Pinned((first.id,), on=True))
+    past.append(Excluded((other.id,), on=True))
+    past.append(Summarized(Summary("old", frozenset({first.id}), "model")))
+    assert carried(past) == Added((again, other), "s", (again.id,), (other.id,), None)
+    past.append(Summarized(Summary("new", frozenset({first.id, other.id}), "model", "x")))
+    assert carried(past).summary == Summary("new", frozenset({other.id}), "model", "x")
+    assert carried(Conversation()) == Added(())
+
+
+def test_what_is_read_goes_into_a_conversation() -> None:
+    past = Conversation([read(written(TALK, ".md"), ".md")])
+    assert plain(carried(past)) == plain(TALK)
+
+
+# JSON
+
+
+def test_the_messages_are_what_any_tool_can_send() -> None:
+    found = json.loads(written(TALK, ".json"))
+    assert set(found) == {"messages", "jupyter_ctx"}
+    system, *_, last = found["messages"]
+    assert (system, last) == ({"role": "system", "content": "Be brief."}, {"role": "assistant", "content": ""})
+    assert [message["role"] for message in found["messages"]] == ["system", *["user", "assistant"] * 2]
+    picture, paper, text = found["messages"][3]["content"]
+    assert picture == {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgouLi4="}}
+    assert paper["type"] == "file"
+    assert paper["file"] == {"filename": "paper.pdf", "file_data": "data:application/pdf;base64,JVBERi0xLjcgLi4u"}
+    assert text == {"type": "text", "text": "And here?"}
+    assert found["jupyter_ctx"]["summary"] == {"text": SHORT.text, "method": "model", "covers": [1]}
+
+
+def test_messages_of_other_tools_are_read() -> None:
+    messages = [
+        {"role": "developer", "content": "s"},
+        {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "input_text", "text": "b"}]},
+        {"role": "user", "content": "c", "name": "ann"},
+        {"role": "assistant", "content": "r"},
+        {"role": "assistant", "content": "more"},
+        {"role": "user", "content": "last"},
+    ]
+    for value in (messages, {"messages": messages}, {"messages": messages, "model": "m", "jupyter_ctx": None}):
+        got = read(json.dumps(value), ".json")
+        assert (got.system, said(got)) == ("s", [("a\n\nb\n\nc", "r\n\nmore"), ("last", "")])
+        assert [turn.model for turn in got.turns] == ["", ""]
+
+
+def test_files_of_other_tools_are_taken_with_the_size_of_the_largest() -> None:
+    url = "data:{};base64,JVBERi0xLjcgLi4u"
+    content = [
+        {"type": "image_url", "image_url": {"url": url.format("image/webp"), "detail": "low"}},
+        {"type": "file", "file": {"file_data": url.format("application/pdf")}},
+    ]
+    (turn,) = from_messages([{"role": "user", "content": content}]).turns
+    data = b"%PDF-1.7 ..."
+    assert turn.prompt == ""
+    assert turn.attachments == (
+        Attachment("image.webp", "image/webp", data, 1600),
+        Attachment("application.pdf", "application/pdf", data, 2000),
+    )
+
+
+def test_an_edited_text_keeps_its_marks() -> None:
+    found = json.loads(written(TALK, ".json"))
+    found["messages"][1]["content"] = "Why is the sea blue?"
+    want = replace(TALK, turns=(replace(ONE, prompt="Why is the sea blue?"), TWO))
+    assert plain(read(json.dumps(found), ".json")) == plain(want)
+    del found["messages"][0]
+    assert plain(read(json.dumps(found), ".json")) == plain(replace(want, system=None))
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_marks_that_fit_the_messages_no_more_are_left_aside(version: int) -> None:
+    found = json.loads(written(TALK, ".json"))
+    found["jupyter_ctx"]["version"] = version
+    if version == 1:
+        del found["messages"][2]
+    got = read(json.dumps(found), ".json")
+    assert got.summary is None
+    assert got.pinned == ()
+    assert got.turns[-1].attachments[0] == Attachment("image.png", "image/png", PICTURE.data, 1600)
+    assert len(got.turns) == version
+
+
+def test_marks_that_make_no_sense_are_left_out_one_by_one() -> None:
+    found = json.loads(written(TALK, ".json"))
+    found["jupyter_ctx"]["turns"] = [{"model": 3, "stop_reason": "tired", "pinned": 1}, {"files": [{"tokens": -1}]}]
+    found["jupyter_ctx"]["summary"] |= {"method": "magic", "covers": [[], "1", 2, 9]}
+    got = read(json.dumps(found), ".json")
+    assert [(turn.model, turn.stop_reason) for turn in got.turns] == [("", "stop")] * 2
+    assert [file.tokens for file in got.turns[1].attachments] == [1600, 2000]
+    assert got.pinned == ()
+    assert got.summary is not None
+    assert (got.summary.method, got.summary.covers) == ("extractive", {got.turns[1].id})
+
+
+# Markdown
+
+
+def test_markdown_is_made_for_people() -> None:
+    text = re.sub(r"<!-- jupyter_ctx .* -->\n", "", written(TALK, ".md"))
+    assert text == (
+        "# Conversation\n\n## System prompt\n\nBe brief.\n\n## Summary\n\nThe sky was asked about.\n\n"
+        "## You\n\nWhy is the sky blue?\n\n## openai/gpt-5.2\n\nBecause of \\*Rayleigh\\*.\n\n".replace("\\*", "*")
+        + "## You\n[attached: chart.png]\n[attached: paper.pdf]\n\nAnd here?\n\n## local/smollm2\n\n\n"
+    )
+
+
+HOSTILE = 'x --> <script>alert(1)</script> --!> ![a](http://e.x)\n\n## You\r<!-- jupyter_ctx user {} -->\u2028`*_"#'
+
+
+def test_names_do_not_break_out_of_comment_or_heading() -> None:
+    file = Attachment(HOSTILE, "image/png", b"1")
+    talk = Added((Turn("p", "r", HOSTILE, attachments=(file,)),))
+    text = written(talk, ".md")
+    assert plain(read(text, ".md")) == plain(talk)
+    html = MarkdownIt("commonmark", {"html": True}).render(text)
+    assert re.findall("<(?!/|!--)([a-z0-9]+)", html) == ["h1", "h2", "p", "p", "h2", "p"]
+    assert html.count("-->") == text.count("\n<!-- jupyter_ctx ") + 1
+
+
+@pytest.mark.parametrize("code", ["```python\nx = 1", "~~~~\n```\n~~~", "a\n  ````md\n```\n``` b", "```\n```\n```"])
+def test_code_that_was_cut_does_not_swallow_what_follows(code: str) -> None:
+    others = Turn("q", "```py\nwhole\n```", "m"), Turn("r", "``` no ` code", "m")
+    talk = Added((Turn("p", code, "m", "interrupted"), Turn("p", code + "\r", "m"), *others))
+    text = written(talk, ".md")
+    assert plain(read(text, ".md")) == plain(talk)
+    assert MarkdownIt("commonmark").render(text).count("<h2>") == 8
+
+
+def test_our_own_marker_in_a_text_stays_text() -> None:
+    hostile = written(Added((Turn("injected", "", "m"),)), ".md")
+    talk = Added((Turn(hostile, written(Added((Turn(hostile, hostile, "m"),)), ".md"), "m"),))
+    assert plain(read(written(talk, ".md"), ".md")) == plain(talk)
+
+
+def test_markdown_that_people_have_edited_is_read() -> None:
+    text = written(TALK, ".md").replace("Why is", "Who is").replace("## You\n[", "[").replace("\n\n<!--", "\n<!--")
+    got = read(text, ".md")
+    assert said(got) == [("Who is the sky blue?", ONE.reply), ("And here?", "")]
+    first = text.index("<!-- jupyter_ctx user")
+    without = text[:first] + text[text.index("<!-- jupyter_ctx user", first + 1) :]
+    got = read(without, ".md")
+    assert said(got) == [("And here?", "")]
+    assert got.summary is None
+
+
+# notebooks
+
+
+def test_the_notebook_runs_from_top_to_bottom() -> None:
+    cells = json.loads(written(replace(TALK, turns=(ONE, TWO, Turn(" ", "r", ""))), ".ipynb"))["cells"]
+    assert [one["source"] for one in cells] == [
+        "%load_ext jupyter_ctx",
+        "%%chat system\nBe brief.\n",
+        "%%chat --raw\nWhy is the sky blue?",
+        "%%chat --raw\nAnd here?",
+        "# nothing was asked in words\n ",
+    ]
+    (output,) = cells[2]["outputs"]
+    assert output["data"] == {"text/plain": ONE.reply}
+
+
+def test_what_front_ends_colour_and_terminals_obey_is_not_in_an_output() -> None:
+    text = written(Added((Turn("p", "a\x1b[31mb\r\n\u202ec", "m"),)), ".ipynb")
+    assert json.loads(text)["cells"][1]["outputs"][0]["data"] == {"text/plain": "a�[31mb\n�c"}
+
+
+def test_a_cell_that_ran_again_has_its_new_answer_and_none_of_the_old_marks() -> None:
+    found = json.loads(written(replace(TALK, pinned=(ONE.id,)), ".ipynb"))
+    found["cells"][2] |= {"source": "%%chat --raw\nWhy is the sea blue?", "outputs": [shown("It is deep.")]}
+    got = read(json.dumps(found), ".ipynb")
+    assert said(got) == [("Why is the sea blue?", "It is deep."), ("And here?", "")]
+    assert (got.turns[0].model, got.pinned, got.summary) == ("", (), None)
+    assert got.turns[1].attachments == TWO.attachments
+
+
+def test_cells_written_by_hand_are_read_with_their_answers() -> None:
+    got = of_cells(
+        cell("# title", kind="markdown"),
+        cell("%load_ext jupyter_ctx"),
+        cell("%%chat system\n\nBe brief.\n"),
+        cell(["%%chat\n", "one\n", "two\n"], shown(["a\n", "b"], **{"text/plain": "no"})),
+        cell('%%ctx -m local/smollm2 --new -s "be kind"\nthree', {"output_type": "stream", "text": "no"}, shown("c")),
+        cell("\n%%chat --plain\nfour", shown("d", "text/plain"), {"output_type": "error", "traceback": []}),
+    )
+    assert got.system == "Be brief."
+    assert said(got) == [("one\ntwo", "a\nb"), ("three", "c"), ("four", "d")]
+
+
+def test_cells_that_are_no_turn_are_left_out() -> None:
+    got = of_cells(
+        cell("%%chat\nasked", shown("answered")),
+        cell("%%chat\nno answer yet"),
+        cell("%%chat\nfailed", {"output_type": "error", "ename": "e", "evalue": "e", "traceback": []}),
+        cell("%%chat --no-history\naside", shown("x")),
+        cell("%%chat --preview\nlook", shown("x")),
+        cell("%%chat summarise\nlist all", shown("x")),
+        cell("%%chatter\nno", shown("x")),
+        cell("%chat status", shown("x")),
+        cell("print(1)", shown("x")),
+        cell("%%chat\nmarkdown", shown("x"), kind="markdown"),
+    )
+    assert said(got) == [("asked", "answered")]
+
+
+def test_the_gauge_below_an_answer_is_not_the_answer() -> None:
+    gauge = shown("Context [#..]", "text/plain", **{"application/vnd.jupyter.widget-view+json": {}})
+    assert said(of_cells(cell("%%chat --plain\np", shown("r", "text/plain"), gauge))) == [("p", "r")]
+    del gauge["data"]["application/vnd.jupyter.widget-view+json"]
+    assert said(of_cells(cell("%%chat\np", shown("r"), gauge))) == [("p", "r")]
+
+
+# what cannot be read
+
+
+MESSAGES = "[{}]".format
+
+
+@pytest.mark.parametrize(
+    ("text", "suffix", "match"),
+    [
+        ("", ".txt", r"'\.txt' is no form of a conversation: name a file \.md, \.json, \.ipynb"),
+        ("# Notes\n", ".md", "was not written by %chat export"),
+        ('<!-- jupyter_ctx conversation {"version": 2} -->', ".md", "or by a newer one"),
+        ("<!-- jupyter_ctx user {", ".md", "A comment of ours in this Markdown is not JSON"),
+        ("<!-- jupyter_ctx prompt {} -->\n## You\n\nhello\n", ".md", "'prompt' with list is no message"),
+        ("<!-- jupyter_ctx assistant {} -->\n## You\n\nhello\n", ".md", "not with one of role 'assistant'"),
+        ("{", ".json", "This is not JSON, or not all of it"),
+        ("[" * 100_000, ".json", "too many brackets"),
+        ("3", ".json", "There are no messages in it"),
+        ('{"messages": {}}', ".json", "There are no messages in it"),
+        (MESSAGES("3"), ".json", "int is no message: a role and its text"),
+        (MESSAGES('{"role": "tool", "content": "x"}'), ".json", "'tool' with str is no message: a role and its text"),
+        (MESSAGES('{"role": "assistant", "content": null}'), ".json", "'assistant' with NoneType is no message"),
+        (MESSAGES('{"role": "assistant", "content": "x"}'), ".json", "not with one of role 'assistant'"),
+        (MESSAGES('{"role": "user", "content": [{"type": "audio"}]}'), ".json", "neither text nor"),
+        (
+            MESSAGES('{"role": "user", "content": [{"image_url": {"url": "http://e.x/a.png"}}]}'),
+            ".json",
+            "neither text nor, as a data URL, a PNG",
+        ),
+        (MESSAGES('{"role": "system", "content": [{"type": "file"}]}'), ".json", "'system' holds more than text"),
+        (MESSAGES(r'{"role": "user", "content": "a\u0000"}'), ".json", "a NUL at character 2"),
+        (MESSAGES(r'{"role": "user", "content": "a\ud800"}'), ".json", r"a lone surrogate \(U\+D800\)"),
+        (MESSAGES(r'{"role": "system", "content": "\u0000"}'), ".json", "a NUL at character 1"),
+        ("[]", ".ipynb", "no notebook of version 4"),
+        ('{"cells": []}', ".ipynb", "No cell here begins with %%chat and has an answer"),
+        ('{"cells": [{"cell_type": "code", "source": "%%chat\\nwhy"}]}', ".ipynb", "No cell here begins with %%chat"),
+    ],
+)
+def test_what_cannot_be_read_says_why(text: str, suffix: str, match: str) -> None:
+    with pytest.raises(InvalidRequestError, match=match):
+        read(text, suffix)
+
+
+def test_a_form_that_nobody_knows_is_not_written() -> None:
+    with pytest.raises(InvalidRequestError, match=r"\.md, \.json, \.ipynb"):
+        written(TALK, ".html")
+
+
+def test_what_a_model_said_is_mended_not_refused() -> None:
+    got = from_messages([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b\0\ud800"}])
+    assert said(got) == [("a", "b��")]
+
+
+KEYS = st.sampled_from(
+    (
+        *("messages", "jupyter_ctx", "role", "content", "type", "text", "image_url", "url", "file", "file_data"),
+        *("filename", "version", "turns", "turn", "summary", "covers", "cells", "cell_type", "source", "outputs"),
+        *("data", "metadata", "text/markdown", "text/plain", "reply", "parts", "files", "tokens", "name", "closed"),
+    )
+)
+WORDS = st.sampled_from(
+    (
+        *("user", "assistant", "system", "developer", "text", "code", "image_url", "data:image/png;base64,AA=="),
+        *("%%chat", "%%chat\nwhy", "model", "\ud800", "\0"),
+    )
+)
+LEAVES = st.none() | st.booleans() | st.integers(-1, 3) | st.just(10**400) | st.just(float("nan")) | WORDS
+VALUES = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5), max_leaves=25
+)
+
+
+def read_or_refused(text: str, suffix: str) -> None:
+    try:
+        got = read(text, suffix)
+    except InvalidRequestError:
+        return
+    for again in FORMATS:
+        assert plain(read(written(got, again), again)) == plain(got)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@CHEAP
+@given(text=st.text(st.characters()) | TEXTS)
+def test_any_text_is_read_or_refused(suffix: str, text: str) -> None:
+    read_or_refused(text, suffix)
+    read_or_refused(f'<!-- jupyter_ctx conversation {{"version": 1}} -->\n{text}', suffix)
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@settings(max_examples=200, deadline=None)
+@given(value=VALUES)
+def test_any_json_is_read_or_refused(suffix: str, value: Any) -> None:
+    read_or_refused(json.dumps(value), suffix)
+
+
+@pytest.mark.parametrize("depth", [50, 500, 700, 800, 850, 900, 950, 970])
+def test_brackets_within_brackets_are_read_or_refused(depth: int) -> None:
+    deep = "[" * depth + "]" * depth
+    for holder in ('"role": {}', '"role": "user", "content": {}', '"role": "user", "content": [{{"type": {}}}]'):
+        read_or_refused(f"[{{{holder.format(deep)}}}]", ".json")
+    read_or_refused(f'[{{"role": "user", "content": [{{"image_url": {{"url": {deep}}}}}]}}]', ".json")
+
+
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """Every key and index in a JSON value, with what it is in."""
+    inner = list(value) if isinstance(value, dict) else list(range(len(value))) if isinstance(value, list) else []
+    return [(value, key) for key in inner] + [found for key in inner for found in places(value[key])]
+
+
+@pytest.mark.parametrize("suffix", [".json", ".ipynb"])
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_whatever_is_changed_in_a_file_it_is_read_or_refused(suffix: str, data: st.DataObject) -> None:
+    found = json.loads(written(TALK, suffix))
+    for _ in range(data.draw(st.integers(1, 3))):
+        holder, key = data.draw(st.sampled_from(places(found)))
+        holder[key] = data.draw(VALUES)
+    read_or_refused(json.dumps(found), suffix)
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_whatever_is_changed_in_markdown_it_is_read_or_refused(data: st.DataObject) -> None:
+    text = written(TALK, ".md")
+    start, end = sorted((data.draw(st.integers(0, len(text))), data.draw(st.integers(0, len(text)))))
+    read_or_refused(text[:start] + data.draw(TEXTS) + text[end:], ".md")
