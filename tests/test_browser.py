@@ -107,7 +107,7 @@ def test_running_a_cell_again_replaces_its_turn(opened: Open) -> None:
     notebook.run(0, 1, 2, 3)
     expect(turns).to_have_count(2)
     notebook.run(1, 3)
-    expect(turns.first).to_contain_text("run 2 times")
+    expect(turns.first).to_contain_text("2 answers")
     expect(turns).to_have_count(2)
 
 
