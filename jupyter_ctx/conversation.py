@@ -40,6 +40,10 @@ class Attachment:
         return "image" if self.media_type.startswith("image/") else "pdf"
 
 
+def _tokens_of(attachments: tuple[Attachment, ...]) -> int:
+    return sum(attachment.tokens for attachment in attachments)
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One side's text, and the files that go with it."""
@@ -51,7 +55,7 @@ class Message:
     @property
     def attached(self) -> int:
         """Our guess of the tokens of its attachments."""
-        return sum(attachment.tokens for attachment in self.attachments)
+        return _tokens_of(self.attachments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,7 @@ class Turn:
     @property
     def attached(self) -> int:
         """Our guess of the tokens of its attachments."""
-        return self.messages[0].attached
+        return _tokens_of(self.attachments) if self.attachments else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +314,7 @@ class Conversation:
         self._cells: dict[str, list[Place]] = {}
         self._moved: dict[str, str] = {}  # places that went into another one
         self.memory: str | None = None
+        self.has_files = False
         self.summaries: dict[str, Summary] = {}
         self._now = 0
         self._written: dict[str, int] = {}  # when each version was
@@ -481,6 +486,7 @@ class Conversation:
         """Put a turn in its place; whether it replaced an older answer."""
         turn, anew = said.turn, said.new and self.begins_anew(said)
         self._written[turn.id] = self._now
+        self.has_files = self.has_files or bool(turn.attachments)
         if anew:
             self._clear()
             self.revision += 1

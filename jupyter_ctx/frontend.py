@@ -38,7 +38,8 @@ def where(shell: Any) -> Where:
     cell = parent.get("metadata", {}).get("cellId") or None
     if cell is not None and cell.startswith(VS_CODE):
         cell = f"{cell} {THIS_KERNEL}"
-    run = parent.get("header", {}).get("msg_id")
+    message = parent.get("header", {}).get("msg_id")
+    run = f"{message} {THIS_KERNEL}" if message else None  # some clients count anew after a restart
     asks = parent.get("content", {}).get("allow_stdin", True)
     voila = os.environ.get("SERVER_SOFTWARE", "").startswith("voila")
     kind: Kind = "headless" if cell is None and not asks and not voila else "notebook"

@@ -148,7 +148,7 @@ class Sender:
         lines += self._session.memory.problems
         if target.window.source == "assumed":
             lines.append(receipts.assumed(target.model, target.window))
-        if any(place.turn.attachments for place in self._session.conversation.places) and not target.provider.takes:
+        if self._session.conversation.has_files and not target.provider.takes:
             lines.append(f"{target.model} takes text only: the files of earlier turns are not sent to it.")
         return self._once(*lines)
 

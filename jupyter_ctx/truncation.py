@@ -13,6 +13,7 @@ from .conversation import Turn
 from .fitting import Attempt
 
 LONG, FEW = 1_000, 0.35  # tokens by our raw estimate, and a share of them that no tokenizer is content with
+LIKELY = 0.8  # of the tokens that we expected: what read as much as that has read all
 ADDED, HARDLY = 60, 0.25  # tokens worth comparing, and the share of them that must have been read
 THOUGHT = "</think>"  # templates drop what a model thought from older turns: then less is read, and rightly
 
@@ -23,9 +24,10 @@ def is_truncated(attempt: Attempt, usage: Usage, follows: Turn | None) -> bool:
     ``follows`` is the last turn where the request is the one before it, with its reply and a
     new prompt added: then the report can be compared with that turn's.
     """
-    raw = sum(estimate_tokens(message.content) for message in attempt.request.messages)
-    if raw >= LONG and usage.input_tokens < FEW * raw:
-        return True
+    if usage.input_tokens < LIKELY * attempt.tokens:  # else all of it need not be estimated anew
+        raw = sum(estimate_tokens(message.content) for message in attempt.request.messages)
+        if raw >= LONG and usage.input_tokens < FEW * raw:
+            return True
     if follows is None or follows.usage is None:
         return False
     meter = attempt.target.meter
