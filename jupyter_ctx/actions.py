@@ -30,6 +30,7 @@ from .conversation import (
     Undone,
 )
 from .errors import ChatError, InvalidRequestError
+from .exchange import from_messages
 from .interrupts import uninterrupted
 from .models import Target
 from .sendable import checked
@@ -195,10 +196,9 @@ class Actions:
             return Change("The system prompt is that already", changed=False)
         return self._apply(SystemSet(text), "System prompt set" if text else "System prompt taken away")
 
-    def add_messages(self, messages: Iterable[Mapping[str, str]]) -> Change:
+    def add_messages(self, messages: Iterable[Mapping[str, object]]) -> Change:
         """Take in a conversation in OpenAI's form, a turn for each prompt with its reply."""
-        system, turns = _read_messages(messages)
-        return self.add(Added(tuple(turns), system))
+        return self.add(from_messages(messages))
 
     def add(self, added: Added) -> Change:
         """Take in turns of another conversation, with what it had beside them."""
@@ -255,27 +255,3 @@ def _summary_problem(text: str, kept: int, wanted: int) -> str | None:
     if not text.strip():
         return "it is empty"
     return None if keeps_enough(kept, wanted) else f"it kept {kept} of {wanted} numbers and names"
-
-
-def _read_messages(messages: Iterable[Mapping[str, str]]) -> tuple[str | None, list[Turn]]:
-    """The system prompt and the turns of an OpenAI-style list."""
-    joined: list[tuple[str, str]] = []
-    for message in messages:
-        if not isinstance(message, Mapping):
-            raise InvalidRequestError(f"{type(message).__name__} is no message: a role and its text.")
-        role, text = message.get("role"), message.get("content")
-        if role not in ("system", "user", "assistant") or not isinstance(text, str):
-            raise InvalidRequestError(f"{role!r} with {type(text).__name__} is no message: a role and its text.")
-        if joined and joined[-1][0] == role:
-            joined[-1] = (role, f"{joined[-1][1]}\n\n{checked(text)}")
-        else:
-            joined.append((role, checked(text)))
-    system = joined.pop(0)[1] if joined and joined[0][0] == "system" else None
-    turns = []
-    while joined:
-        role, prompt = joined.pop(0)
-        if role != "user":
-            raise InvalidRequestError(f"A turn begins with a user's message, not with one of role {role!r}.")
-        reply = joined.pop(0)[1] if joined and joined[0][0] == "assistant" else ""
-        turns.append(Turn(prompt, reply, ""))
-    return system, turns

@@ -202,6 +202,7 @@ class Kept:
 
     place: str
     run: str
+    execution: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +248,8 @@ class Place:
 
     ``start`` is the beginning of the view it was first sent with: a re-run's cut is that
     request's alone, so newer versions leave it as it is. ``run`` is the execution it stands
-    for, ``shown`` when which version became the current one.
+    for and ``execution`` the number that its cell shows; ``shown`` is when which version
+    became the current one.
     """
 
     id: str
@@ -256,6 +258,7 @@ class Place:
     turn: Turn
     run: str | None
     shown: list[tuple[int, str]]
+    execution: int | None = None
     fresh: bool = False  # the conversation began anew with it
     pinned: bool = False
     excluded: bool = False
@@ -263,12 +266,16 @@ class Place:
     @classmethod
     def of(cls, turn: Turn, start: str | None, now: int, *, fresh: bool = False) -> Place:
         """The place that a turn takes when it is first said."""
-        return cls(turn.id, [turn], start, turn, turn.run, [(now, turn.id)], fresh)
+        return cls(turn.id, [turn], start, turn, turn.run, [(now, turn.id)], turn.execution, fresh)
 
     def show(self, turn: Turn, now: int) -> None:
         """Make this version the current one."""
-        self.turn, self.run = turn, turn.run
+        self.turn = turn
         self.shown.append((now, turn.id))
+
+    def ran(self, run: str | None, execution: int | None) -> None:
+        """Its cell was run again."""
+        self.run, self.execution = run, execution
 
     def shown_at(self, then: int) -> str | None:
         """The id of the version that was the current one, or ``None`` before the first."""
@@ -420,7 +427,7 @@ class Conversation:
     def _fold(self, action: Action | Kept) -> bool:  # noqa: C901  # one case for each action
         """Fold one action in; whether it took something back, an answer or a mark."""
         self._now += 1
-        if not isinstance(action, Said | Kept):
+        if not isinstance(action, Said | Kept | Added):
             self.revision += 1
         match action:
             case Said():
@@ -447,8 +454,8 @@ class Conversation:
             case Picked(place, turn):
                 there = self.places[self.index(place)]
                 there.show(next(version for version in there.versions if version.id == turn), self._now)
-            case Kept(place, run):
-                self.places[self.index(place)].run = run
+            case Kept(place, run, execution):
+                self.places[self.index(place)].ran(run, execution)
         return False
 
     def _chosen(self, places: tuple[str, ...]) -> list[Place]:
@@ -467,10 +474,13 @@ class Conversation:
         self.system = self.system if added.system is None else added.system
         for turn in added.turns:
             self._say(Said(turn, append=True))
-        for marked in (added.pinned, added.excluded):
-            for place in self._chosen(marked):
-                place.mark(pinned=marked is added.pinned, on=True)
-        self._find_pins()
+        if added.pinned or added.excluded or added.summary:
+            self.revision += 1
+            for place in self._chosen(added.pinned):
+                place.mark(pinned=True, on=True)
+            for place in self._chosen(added.excluded):
+                place.mark(pinned=False, on=True)
+            self._find_pins()
         if added.summary is not None:
             self._stand_in(added.summary)
 
@@ -511,6 +521,7 @@ class Conversation:
         first, rest = older[0], older[1:]
         first.versions = [v for place in older for v in place.versions] + [turn]
         first.show(turn, self._now)
+        first.ran(turn.run, turn.execution)
         if rest:
             gone = {place.id for place in rest}
             before = sum(self._index[place] < self.trimmed_to for place in gone)

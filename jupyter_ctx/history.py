@@ -68,5 +68,4 @@ def _row(number: int, place: Place, size: tuple[int, bool, State], *, stale: boo
 
 def _cell(place: Place) -> str:
     """A cell as its reader sees it: by the number of its execution, else by its id."""
-    turn = place.turn
-    return f"[{turn.execution}]" if turn.execution is not None else (turn.cell or "")[:8]
+    return f"[{place.execution}]" if place.execution is not None else (place.turn.cell or "")[:8]

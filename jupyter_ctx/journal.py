@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import cache
 from typing import NamedTuple
 from weakref import WeakSet, ref
 
@@ -242,18 +241,24 @@ def _beat(journal: ref[Journal], conversation: str) -> None:
 
 
 _open_journals: WeakSet[Journal] = WeakSet()
+_stores: dict[str, Store] = {}  # by address
 
 
 @atexit.register
-def _close_all() -> None:
+def close_stores() -> None:
+    """Let go of every conversation of this process, and of every database. What was kept in memory only is gone."""
     for journal in tuple(_open_journals):
         journal.close()
+    for store in _stores.values():
+        store.database.close()
+    _stores.clear()
 
 
-@cache
 def _store(address: str) -> Store:
     """One store for each address: its connection is shared by the conversations of this process."""
-    return Store(Database(address))
+    if address not in _stores:
+        _stores[address] = Store(Database(address))
+    return _stores[address]
 
 
 def _me() -> Holder:

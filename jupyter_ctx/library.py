@@ -66,6 +66,7 @@ class Library:
             self.notes.append(opened.note or f"A new conversation: {journal.name}.")
             self._take(journal, opened, current.config)
             self._chats[name] = self._chats[journal.name]  # a fork has a name of its own
+            self._make_current(current)  # one cell's conversation is not the notebook's
         return self._chats[name]
 
     def switch(self, name: str) -> Chat:

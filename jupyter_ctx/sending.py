@@ -57,9 +57,10 @@ class Sender:
     def stored(self, said: Said, options: Mapping[str, Any], among: Literal["cell", "all"]) -> Reply | None:
         """The answer to just this request that is there already: from before a restart, or ``all`` of the owner's."""
         session = self._session
-        if said.append or session.conversation.begins_anew(said):
+        if session.conversation.begins_anew(said):
             return None
-        target, system = session.target(options, ask=True), session.system_for(options)
+        # where the turn says itself what was in view, no server need be asked for its window
+        target, system = session.target(options, ask=among == "all"), session.system_for(options)
         if among == "all":
             return self._stored_anywhere(said, target, system)
         place = next(iter(session.conversation.older(said.turn.cell, said.turn.run)), None)
@@ -68,7 +69,7 @@ class Sender:
         session.unseen.discard(place.turn.id)
         if session.request_then(said, place, target, system) != place.turn.digest:
             return None
-        session.record(Kept(place.id, said.turn.run or ""))
+        session.record(Kept(place.id, said.turn.run or "", said.turn.execution))
         return _as_stored(place.turn)
 
     def _stored_anywhere(self, said: Said, target: Target, system: str) -> Reply | None:

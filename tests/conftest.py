@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import getpass
 import importlib.util
+import itertools
 import os
+import secrets
+import shutil
+import socket
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +21,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from jupyter_ctx import Chat
+from jupyter_ctx.journal import close_stores
 from jupyter_ctx.providers.services import SERVICES, key_variables
 
 # how long an example takes says nothing on a busy machine
@@ -41,6 +49,94 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     addresses = (service.address for service in SERVICES.values() if service.address)
     for name in (*key_variables(), *addresses, *OURS):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def closed_stores(own_folders: None) -> Iterator[None]:
+    """No test leaves a connection open, or finds what another one has said."""
+    yield
+    close_stores()
+
+
+class Postgres:
+    """A PostgreSQL of the tests' own; it will not run as root."""
+
+    def __init__(self, folder: Path, binaries: Path) -> None:
+        self._folder, self._binaries = folder, binaries
+        self._as = ("runuser", "-u", "postgres", "--") if getpass.getuser() == "root" else ()
+        self._names = itertools.count()
+        self.password = secrets.token_hex(8)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        if self._as:
+            shutil.chown(folder, "postgres")
+        word = folder / "password"
+        word.write_text(self.password)
+        self._run("initdb", "-D", folder / "data", "-U", "ctx", "-A", "scram-sha-256", "--pwfile", word, "-E", "UTF8")
+
+    def _run(self, program: str, *arguments: object) -> None:
+        command = [*self._as, str(self._binaries / program), *map(str, arguments)]
+        output = self._folder / "output"  # a pipe would stay open as long as the server
+        with output.open("wb") as log:
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._folder)
+        assert done.returncode == 0, output.read_text("utf-8")
+
+    def start(self) -> None:
+        """Begin to serve."""
+        options = {
+            "port": self.port, "listen_addresses": "127.0.0.1", "unix_socket_directories": self._folder,
+            "max_connections": 100, "fsync": "off", "shared_buffers": "32MB", "dynamic_shared_memory_type": "mmap",
+        }  # fmt: skip
+        given = " ".join(f"-c {name}={value}" for name, value in options.items())
+        self._run("pg_ctl", "-D", self._folder / "data", "-w", "-l", self._folder / "log", "-o", given, "start")
+
+    def stop(self) -> None:
+        """Serve no more, whoever is connected."""
+        self._run("pg_ctl", "-D", self._folder / "data", "-w", "-m", "fast", "stop")
+
+    def address(self, schema: str = "public") -> str:
+        """Its address, for tables in this schema."""
+        where = f"127.0.0.1:{self.port}/postgres?options=-csearch_path%3D{schema}"
+        return f"postgresql+psycopg://ctx:{self.password}@{where}"
+
+    def new(self) -> str:
+        """The address of tables that nobody has used."""
+        schema = f"test_{next(self._names)}"
+        with self.connect() as connection:
+            connection.execute(f"CREATE SCHEMA {schema}")
+        return self.address(schema)
+
+    def connect(self, schema: str = "public") -> Any:
+        """A connection of psycopg's own that commits each statement."""
+        import psycopg
+
+        options = f"-csearch_path={schema}"
+        return psycopg.connect(
+            host="127.0.0.1", port=self.port, user="ctx", password=self.password, dbname="postgres",
+            autocommit=True, options=options,
+        )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A real PostgreSQL, from Debian's binaries."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    need(bool(found) and importlib.util.find_spec("psycopg") is not None, "PostgreSQL")
+    with tempfile.TemporaryDirectory(prefix="jupyter_ctx_", ignore_cleanup_errors=True) as folder:
+        server = Postgres(Path(folder), found[-1].parent)
+        server.start()
+        yield server
+        server.stop()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a conversation may be stored: nothing is there yet."""
+    if request.param == "sqlite":
+        return str(tmp_path / "store.sqlite")
+    server: Postgres = request.getfixturevalue("postgres")
+    return server.new()
 
 
 @pytest.fixture

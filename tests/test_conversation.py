@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import given, settings
@@ -13,6 +14,9 @@ from jupyter_ctx.conversation import (
     Conversation,
     Excluded,
     IncludedAll,
+    Kept,
+    MemorySet,
+    Picked,
     Pinned,
     Redone,
     Said,
@@ -29,16 +33,21 @@ def said(prompt: str, cell: str | None = None, run: str | None = None, **more: b
     return Said(Turn(prompt, f"re: {prompt}", "m", cell=cell, run=run), **more)
 
 
+def brief(turns: Sequence[Turn]) -> Summary:
+    return Summary("short", frozenset(turn.id for turn in turns), "extractive")
+
+
 def prompts(conversation: Conversation) -> list[str]:
     return [place.turn.prompt for place in conversation.places]
 
 
 def state(conversation: Conversation) -> Any:
     places = [
-        (p.id, [v.id for v in p.versions], p.start, p.pinned, p.excluded)
+        (p.id, [v.id for v in p.versions], p.turn.id, p.run, p.start, p.pinned, p.excluded)
         for p in (*conversation.cleared, *conversation.places)
     ]
-    return places, len(conversation.places), conversation.trimmed_to, conversation.summary, conversation.system
+    fixed = conversation.summary, conversation.system, conversation.memory
+    return places, len(conversation.places), conversation.trimmed_to, fixed, conversation.stale()
 
 
 def test_running_a_cell_again_replaces_its_turn_in_place() -> None:
@@ -148,25 +157,37 @@ def test_a_trim_stays_where_it_was_when_an_older_cell_runs_again() -> None:
 
 
 @st.composite
-def actions(draw: st.DrawFn) -> list[Any]:
-    """Any sequence of what users do, with places chosen among those that are there."""
+def actions(draw: st.DrawFn, *, kept: bool = False) -> list[Any]:
+    """Any sequence of what users do, with places chosen among those that are there.
+
+    ``kept``: with answers that were shown again, which are part of what was done before.
+    """
     model, done = Conversation(), []
     for number in range(draw(st.integers(0, 25))):
         here = [place.id for place in model.places]
         some = tuple(draw(st.lists(st.sampled_from(here), max_size=2))) if here else ()
         cell = draw(st.sampled_from([None, "a", "b", "c"]))
-        choice = draw(st.integers(0, 9))
+        if kept and here and draw(st.integers(0, 5)) == 0:
+            model.append(Kept(draw(st.sampled_from(here)), draw(st.sampled_from(["1", "2", "3"]))))
+            done.append(model.events[-1])
+            continue
+        place = draw(st.sampled_from(model.places)) if here else None
+        two = Turn(f"{number} a", "re", "m"), Turn(f"{number} b", "re", "m")
+        marks = {"pinned": (two[0].id,), "excluded": (two[1].id,)} if draw(st.booleans()) else {}
+        choice = draw(st.integers(0, 11 if place else 10))
         action = [
             said(str(number), cell, draw(st.sampled_from(["1", "2", "3"])) if cell else None),
             said(str(number), cell, "4", append=draw(st.booleans()), new=draw(st.booleans())),
             Cleared(),
             Trimmed(draw(st.sampled_from(here)) if here else None),
-            Summarized(Summary("short", frozenset(p.turn.id for p in model.places[:2]), "extractive")),
+            Summarized(brief([p.turn for p in model.places[:2]])),
             Pinned(some, draw(st.booleans())),
             Excluded(some, draw(st.booleans())),
             IncludedAll(),
             SystemSet(str(number)),
-            Added((Turn(f"{number} a", "re", "m"), Turn(f"{number} b", "re", "m")), draw(st.sampled_from([None, "s"]))),
+            Added(two, draw(st.sampled_from([None, "s"])), **marks, summary=draw(st.sampled_from([None, brief(two)]))),
+            MemorySet(draw(st.sampled_from(["", "notes.md"]))),
+            Picked(place.id, draw(st.sampled_from(place.versions)).id) if place else None,
         ][choice]
         model.append(action)
         done.append(action)
@@ -191,7 +212,7 @@ def test_any_sequence_of_actions_and_undo_of_each_ends_where_it_began(done: list
 
 
 @settings(max_examples=200, deadline=None)
-@given(actions())
+@given(actions(kept=True))
 def test_the_fold_of_the_events_is_the_live_state(done: list[Any]) -> None:
     live = Conversation()
     for action in done:

@@ -185,7 +185,8 @@ def test_the_messages_are_what_any_tool_can_send() -> None:
     assert paper["type"] == "file"
     assert paper["file"] == {"filename": "paper.pdf", "file_data": "data:application/pdf;base64,JVBERi0xLjcgLi4u"}
     assert text == {"type": "text", "text": "And here?"}
-    assert found["jupyter_ctx"]["summary"] == {"text": SHORT.text, "method": "model", "covers": [1]}
+    assert found["jupyter_ctx"]["summary"] == {"text": SHORT.text, "method": "model"}
+    assert [marks["summarized"] for marks in found["jupyter_ctx"]["turns"]] == [True, False]
 
 
 def test_messages_of_other_tools_are_read() -> None:
@@ -242,8 +243,10 @@ def test_marks_that_fit_the_messages_no_more_are_left_aside(version: int) -> Non
 
 def test_marks_that_make_no_sense_are_left_out_one_by_one() -> None:
     found = json.loads(written(TALK, ".json"))
-    found["jupyter_ctx"]["turns"] = [{"model": 3, "stop_reason": "tired", "pinned": 1}, {"files": [{"tokens": -1}]}]
-    found["jupyter_ctx"]["summary"] |= {"method": "magic", "covers": [[], "1", 2, 9]}
+    ours = {"model": 3, "stop_reason": "tired", "pinned": 1, "summarized": "yes"}
+    sizes = [{"name": "a", "tokens": -1}, {"name": [], "tokens": 1}]
+    found["jupyter_ctx"]["turns"] = [ours, {"summarized": True, "files": sizes}]
+    found["jupyter_ctx"]["summary"] |= {"method": "magic"}
     got = read(json.dumps(found), ".json")
     assert [(turn.model, turn.stop_reason) for turn in got.turns] == [("", "stop")] * 2
     assert [file.tokens for file in got.turns[1].attachments] == [1600, 2000]
@@ -425,7 +428,7 @@ def test_what_a_model_said_is_mended_not_refused() -> None:
 KEYS = st.sampled_from(
     (
         *("messages", "jupyter_ctx", "role", "content", "type", "text", "image_url", "url", "file", "file_data"),
-        *("filename", "version", "turns", "turn", "summary", "covers", "cells", "cell_type", "source", "outputs"),
+        *("filename", "version", "turns", "summary", "summarized", "cells", "cell_type", "source", "outputs"),
         *("data", "metadata", "text/markdown", "text/plain", "reply", "parts", "files", "tokens", "name", "closed"),
     )
 )
