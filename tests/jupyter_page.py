@@ -135,6 +135,29 @@ class NotebookPage:
         """Give a command of the application, and do not wait for what it does."""
         self.page.evaluate("([name, args]) => { window.jupyterapp.commands.execute(name, args) }", [name, arguments])
 
+    def restart(self) -> None:
+        """Restart the kernel, as the menu does once it is confirmed."""
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+        self.wait_idle()
+
+    def rename(self, name: str) -> None:
+        """Give the notebook another name, as the file browser does."""
+        self.page.evaluate(
+            "async name => { const panel = window.jupyterapp.shell.currentWidget;"
+            " await panel.context.save(); await panel.context.rename(name); }",
+            f"{name}.ipynb",
+        )
+
+    def delete(self, index: int) -> None:
+        """Delete a cell by the notebook's own command."""
+        self.page.evaluate(
+            "async index => { const app = window.jupyterapp;"
+            " app.shell.currentWidget.content.deselectAll();"
+            " app.shell.currentWidget.content.activeCellIndex = index;"
+            " await app.commands.execute('notebook:delete-cell'); }",
+            index,
+        )
+
     def wait_idle(self) -> None:
         """Until the kernel has nothing to do."""
         self.page.wait_for_function(IDLE)

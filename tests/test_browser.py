@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -157,6 +158,50 @@ def test_an_interrupt_keeps_the_text_and_runs_no_further_cell(opened: Open) -> N
     expect(notebook.output(3).locator("tbody tr")).to_contain_text("interrupted")
     expect(notebook.prompt(2)).to_have_text("[ ]:")
     expect(notebook.output(2)).to_be_empty()
+
+
+@pytest.mark.parametrize("app", ["lab", "notebook"])
+def test_restart_and_run_all_shows_stored_answers_and_asks_for_nothing(opened: Open, app: str) -> None:
+    notebook = opened(LOAD, ASK, "%%chat\nAnd at night?", "%chat history", app=app)
+    notebook.run(0, 1, 2)
+    answers = [notebook.answer(index).inner_text().split("\n")[0] for index in (1, 2)]
+    used = notebook.used
+    notebook.restart()
+    notebook.run(0)
+    expect(notebook.output(0)).to_contain_text("Going on with 2 turns")
+    notebook.run(1, 2, 3)
+    for index, answer in zip((1, 2), answers, strict=True):
+        expect(notebook.output(index)).to_contain_text("stored answer; nothing was sent")
+        expect(notebook.answer(index)).to_contain_text(answer)
+    expect(notebook.output(3).locator(".jctx-table tbody tr")).to_have_count(2)
+    assert notebook.used == used
+    notebook.run(1)
+    expect(notebook.output(1)).not_to_contain_text("stored answer")
+    assert notebook.errors == []
+
+
+def test_a_renamed_notebook_keeps_its_conversation(opened: Open) -> None:
+    notebook = opened(LOAD, ASK, "%chat history")
+    notebook.run(0, 1)
+    notebook.rename(f"renamed-{secrets.token_hex(4)}")
+    notebook.restart()
+    notebook.run(0, 2)
+    expect(notebook.output(0)).to_contain_text("Going on with 1 turn of 'main'")
+    expect(notebook.output(2).locator(".jctx-table tbody tr")).to_have_count(1)
+
+
+def test_turns_of_deleted_cells_are_offered_for_exclusion(opened: Open) -> None:
+    notebook = opened(LOAD, ASK, "%%chat\nAnd at night?", "1 + 1", "%chat history")
+    notebook.run(0, 1, 2)
+    notebook.delete(1)
+    notebook.run(2)  # the next cell is told, whatever it is
+    notebook.run(1)
+    expect(notebook.output(1)).to_contain_text("The cell of turn 1 was deleted: %chat exclude 1")
+    notebook.run(3)
+    rows = notebook.output(3).locator(".jctx-table tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("sent, cut at max_tokens, cell deleted")
+    expect(rows.last).not_to_contain_text("cell deleted")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
