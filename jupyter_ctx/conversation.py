@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, TypeAlias
 
 from .context.usage import Usage
@@ -262,6 +263,7 @@ class Place:
     fresh: bool = False  # the conversation began anew with it
     pinned: bool = False
     excluded: bool = False
+    marks: list[tuple[int, bool, bool]] = field(default_factory=list)  # when it was pinned or excluded, or no longer
 
     @classmethod
     def of(cls, turn: Turn, start: str | None, now: int, *, fresh: bool = False) -> Place:
@@ -281,12 +283,19 @@ class Place:
         """The id of the version that was the current one, or ``None`` before the first."""
         return next((turn for since, turn in reversed(self.shown) if since < then), None)
 
-    def mark(self, *, pinned: bool, on: bool) -> None:
+    def mark(self, now: int, *, pinned: bool, on: bool) -> None:
         """Pin or exclude it, or take that back; it cannot be both."""
         if pinned:
             self.pinned, self.excluded = on, self.excluded and not on
         else:
             self.excluded, self.pinned = on, self.pinned and not on
+        self.marks.append((now, self.pinned, self.excluded))
+
+    def as_marked_at(self, then: int) -> Place:
+        """As it is, but pinned or excluded as it was."""
+        marks = ((pinned, excluded) for since, pinned, excluded in reversed(self.marks) if since < then)
+        pinned, excluded = next(marks, (False, False))
+        return replace(self, pinned=pinned, excluded=excluded)
 
     @property
     def sendable(self) -> bool:
@@ -389,6 +398,16 @@ class Conversation:
             return False
         return other.shown_at(written) not in (None, other.turn.id)
 
+    def as_marked_at(self, turn: Turn) -> Conversation:
+        """As it is, but with what was pinned and excluded when this turn was written."""
+        then = self._written[turn.id]
+        if not any(place.marks and place.marks[-1][0] > then for place in self.places):
+            return self
+        past = copy(self)
+        past.places = [place.as_marked_at(then) if place.marks else place for place in self.places]
+        past._find_pins()
+        return past
+
     def append(self, event: Event) -> None:
         """Add one event and fold it in."""
         if isinstance(event, Undone):
@@ -440,7 +459,7 @@ class Conversation:
                 self._stand_in(summary)
             case Pinned(places, on) | Excluded(places, on):
                 for place in self._chosen(places):
-                    place.mark(pinned=isinstance(action, Pinned), on=on)
+                    place.mark(self._now, pinned=isinstance(action, Pinned), on=on)
                 self._find_pins()
                 return not on
             case IncludedAll():
@@ -477,9 +496,9 @@ class Conversation:
         if added.pinned or added.excluded or added.summary:
             self.revision += 1
             for place in self._chosen(added.pinned):
-                place.mark(pinned=True, on=True)
+                place.mark(self._now, pinned=True, on=True)
             for place in self._chosen(added.excluded):
-                place.mark(pinned=False, on=True)
+                place.mark(self._now, pinned=False, on=True)
             self._find_pins()
         if added.summary is not None:
             self._stand_in(added.summary)
@@ -490,7 +509,9 @@ class Conversation:
     def _include_all(self) -> None:
         self.trimmed_to = 0
         for place in self.places:
-            place.start, place.excluded = None, False
+            place.start = None
+            if place.excluded:
+                place.mark(self._now, pinned=False, on=False)
 
     def _say(self, said: Said) -> bool:
         """Put a turn in its place; whether it replaced an older answer."""

@@ -79,8 +79,11 @@ class Origin(NamedTuple):
 
 
 def origin(shell: Any) -> Origin:
-    """The notebook and the kernel of a shell. Nobody is asked over the network."""
-    return Origin(_notebook(shell.user_ns), _kernel(shell))
+    """The notebook and the kernel of a shell. Nobody is asked over the network.
+
+    What runs without a reader has no notebook: its name is that of whoever started it.
+    """
+    return Origin(_notebook(shell.user_ns) if where(shell).kind != "headless" else None, _kernel(shell))
 
 
 def _notebook(names: dict[str, Any]) -> str | None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from . import words
 from .actions import Change
 from .chat import Chat
 from .database import TakenError
@@ -19,7 +21,7 @@ from .frontend import Origin
 from .journal import Journal, Opened, is_held_elsewhere
 from .models import Models
 from .session import Session
-from .settings import Settings, default_settings
+from .settings import Settings, default_settings, restored_settings
 from .store import Row, address_of
 
 NAME = re.compile(r"[^\s-]([^\x00-\x1f\x7f]{0,78}[^\s])?")
@@ -41,6 +43,7 @@ class Library:
     ) -> None:
         self.origin, self.notes = origin, list[str]()
         self.deleted: set[str] = set()  # cells that are not in the notebook any more
+        self.offered: set[str] = set()  # those of them that were spoken of
         self._address, self._ask = address_of(store), ask
         self._begun, self._models = default_settings(config or {}, {}), Models()
         self._chats: dict[str, Chat] = {}
@@ -58,23 +61,23 @@ class Library:
         return self._journal().store.rows(**({} if everywhere else {"notebook": self.origin.scope}))
 
     def get(self, name: str) -> Chat:
-        """The conversation of this name; a new one where there is none."""
+        """The conversation of this name, for one cell; a new one where there is none."""
         current = self.current
         if name not in self._chats:
-            journal = self._journal()
-            opened = journal.open(_checked(name))
-            self.notes.append(opened.note or f"A new conversation: {journal.name}.")
-            self._take(journal, opened, current.config)
-            self._chats[name] = self._chats[journal.name]  # a fork has a name of its own
+            chat = self._open(name, current.config)
+            if chat.name == name:
+                there = f"which has {words.turns(len(chat.turns))}" if chat.turns else "a new conversation"
+                self.notes.append(f"In {name!r}, {there}.")
             self._make_current(current)  # one cell's conversation is not the notebook's
         return self._chats[name]
 
     def switch(self, name: str) -> Chat:
         """Talk in this one from here on. Raises InvalidRequestError for a name that is not there."""
+        current = self.current
         if name not in self._chats and name not in (names := [row.name for row in self.rows()]):
             there = ", ".join(sorted(names)) or "none yet"
             raise InvalidRequestError(f"No conversation {name!r} here; %chat new {name} begins it. There are: {there}.")
-        return self._make_current(self.get(name))
+        return self._make_current(self._chats.get(name) or self._open(name, current.config))
 
     def new(self, name: str | None = None) -> Chat:
         """Begin another one and talk in it; what was said before stays where it is."""
@@ -116,14 +119,13 @@ class Library:
         row = self.find(name)
         if confirm != name:
             raise InvalidRequestError(f"{confirm!r} is not {name!r}: nothing was deleted.")
-        chat = self._chats.pop(name, None)
-        if chat is not None:
-            chat.close()
+        gone = next((chat for chat in self._chats.values() if chat.name == name), None)
+        if gone is not None:
+            gone.close()
+            self._chats = {called: chat for called, chat in self._chats.items() if chat is not gone}
         self._journal().store.delete(row.id)
-        if chat is not None and chat is self._current:
-            self._current = None
-            journal = self._journal()
-            self._make_current(self._take(journal, journal.open(afresh=True), self._begun))
+        if gone is not None and gone is self._current:
+            self._make_current(self._next(gone.config))
         return row
 
     def resume(self, notebook: str, name: str | None = None, *, summary: bool = False) -> Change:
@@ -136,15 +138,48 @@ class Library:
         return self.current.resume(fresh, f"{Path(row.notebook).name} ({row.name})", summary=summary)
 
     def _first(self) -> Chat:
-        journal = self._journal()
-        opened = journal.open(afresh=self._begun.restore == "off")
-        if opened.note and self._begun.restore == "ask" and not (self._ask and self._ask(opened.note)):
-            journal.close()
-            journal = self._journal()
-            opened = journal.open(afresh=True)
+        """The one that the notebook had before its kernel was started, where ``restore`` says so."""
+        settings, journal = self._begun, self._journal()
+        opened = journal.open(afresh=settings.restore == "off")
         if opened.note:
+            restore = restored_settings(settings, opened.state.get("settings", {})).restore
+            if restore == "off" or (restore == "ask" and not self._goes_on(journal.row, opened.note)):
+                self._decline(journal)
+                settings, journal = settings.changed({"restore": restore}), self._journal()
+                opened = journal.open(afresh=True)
+            elif restore == "auto":
+                self.notes.append(opened.note)
+        return self._take(journal, opened, settings)
+
+    def _goes_on(self, row: Row, note: str) -> bool:
+        """Whether the user wants to go on with what is there."""
+        used = words.ago(time.time() - row.updated)
+        continued = f"Go on with {words.turns(row.turns)} of {row.name!r}, last used {used}?"
+        return self._ask is not None and self._ask(f"{note} Go on with that?" if _is_made_now(row) else continued)
+
+    def _decline(self, journal: Journal) -> None:
+        """Leave a conversation as it was found; a fork was made for nothing."""
+        row = journal.row
+        journal.close()
+        if _is_made_now(row):
+            with suppress(StoreError):
+                journal.store.delete(row.id)
+
+    def _next(self, settings: Settings) -> Chat:
+        """The conversation that was talked in before, where there is one that is free."""
+        name = next((row.name for row in self.rows() if not is_held_elsewhere(row)), None)
+        if name is not None:
+            return self._chats.get(name) or self._open(name, settings)
+        journal = self._journal()
+        return self._take(journal, journal.open(afresh=True), settings)
+
+    def _open(self, name: str, settings: Settings) -> Chat:
+        journal = self._journal()
+        opened = journal.open(_checked(name))
+        chat = self._chats[name] = self._take(journal, opened, settings)
+        if chat.name != name:  # a fork has a name of its own
             self.notes.append(opened.note)
-        return self._take(journal, opened, self._begun)
+        return chat
 
     def _journal(self) -> Journal:
         return Journal(self._address, self.origin)
@@ -154,6 +189,7 @@ class Library:
         session.begun_with = self._begun
         session.deleted, session.memory.folder = self.deleted, self.origin.folder or Path.cwd()
         session.restore(opened)
+        self.offered |= set(opened.state.get("deleted", ()))
         chat = self._chats[journal.name] = Chat(session=session)
         return chat
 
@@ -170,8 +206,8 @@ class Library:
 
     def _elsewhere(self, notebook: str, name: str | None) -> Row | None:
         """The conversation of a notebook, by its path or the end of it."""
-        path = str(self._path(notebook))
-        rows = [row for row in self.rows(everywhere=True) if row.turns and (name is None or row.name == name)]
+        path, here = str(self._path(notebook)), self.current.row.id
+        rows = [row for row in self.rows(everywhere=True) if row.turns and row.id != here and name in (None, row.name)]
         exact = [row for row in rows if row.notebook == path]
         near = [row for row in rows if row.notebook.endswith(f"{os.sep}{notebook}")]
         found = {row.notebook for row in near}
@@ -184,6 +220,11 @@ class Library:
 
     def _path(self, notebook: str) -> Path:
         return ((self.origin.folder or Path.cwd()) / Path(notebook).expanduser()).absolute()
+
+
+def _is_made_now(row: Row) -> bool:
+    """Whether it is a fork or a copy of what was found."""
+    return row.created == row.opened
 
 
 def _checked(name: str) -> str:

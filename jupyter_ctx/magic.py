@@ -44,7 +44,6 @@ class ChatMagic:
         self._panel: GaugePanel | None = None
         self._greeted = False
         self._deleted: set[str] = set()
-        self._offered: set[int] = set()  # turns of deleted cells
 
     @property
     def library(self) -> Library:
@@ -65,6 +64,12 @@ class ChatMagic:
     def before_cell(self, _info: object = None) -> None:
         """Note which cells were deleted: only the next execution is told of it, whatever that is."""
         self._deleted |= deleted_cells(self.shell)
+
+    def _runs(self, cell: str) -> None:
+        """A cell that runs is not deleted, or not any more."""
+        self._deleted.discard(cell)
+        if self._library is not None:
+            self._library.offered.discard(cell)
 
     @no_var_expand
     @magic_arguments()
@@ -103,7 +108,7 @@ class ChatMagic:
         one line says so; nothing is deleted.
         """
         options = _parsed(self.chat, line)
-        self._deleted.discard(where(self.shell).cell or "")
+        self._runs(where(self.shell).cell or "")
         self._named = self.library.get(options.conversation) if options.conversation else None
         try:
             if options.words:
@@ -144,6 +149,10 @@ class ChatMagic:
         lines, library.notes = tuple(library.notes), []
         return lines
 
+    def tell_notes(self) -> None:
+        """Say where the conversation comes from, before anything else is said of it."""
+        self._tell(self.notes())
+
     def _tell(self, lines: Iterable[str]) -> None:
         for line in lines:
             print(line)
@@ -151,7 +160,7 @@ class ChatMagic:
     def _agree(self, question: str) -> bool:
         """Whether the user says yes; where nobody can be asked, no."""
         try:
-            return not input(f"{question} Go on? [Y/n] ").strip().lower().startswith("n")
+            return not input(f"{question} [Y/n] ").strip().lower().startswith("n")
         except (StdinNotImplementedError, EOFError):
             return False
 
@@ -205,10 +214,11 @@ class ChatMagic:
         return reply
 
     def _offer(self) -> tuple[str, ...]:
-        """What may be done about turns whose cells were deleted; once for each."""
-        numbers = self.talk.deleted()
-        new, self._offered = set(numbers) - self._offered, set(numbers)
-        if not new:
+        """What may be done about turns whose cells were deleted; once for each cell."""
+        offered, all_turns = self.library.offered, self.talk.turns
+        numbers = [number for number in self.talk.deleted() if all_turns[number - 1].cell not in offered]
+        offered.update(all_turns[number - 1].cell or "" for number in numbers)
+        if not numbers:
             return ()
         turns = " ".join(map(str, numbers))
         if len(numbers) == 1:
@@ -223,16 +233,23 @@ class ChatMagic:
 
     def _greet(self, place: Where) -> None:
         """The gauge, once, with the first chat cell."""
+        if self._is_elsewhere:
+            return
         if not self._greeted and place.kind != "headless" and self.talk.config.gauge == "first":
             self.show_gauge()
         self._greeted = True
 
+    @property
+    def _is_elsewhere(self) -> bool:
+        """Whether this cell alone is about another conversation than the one that is talked in."""
+        return self._named not in (None, self.library.current)
+
     def show_gauge(self) -> None:
-        """The live panel; in a terminal and in headless runs its text."""
+        """The live panel; in a terminal and in headless runs its text, and where it shows another conversation."""
         kind = where(self.shell).kind
         if kind == "terminal":
             print(gauge_text(self.talk.info()))
-        elif kind == "headless":
+        elif kind == "headless" or self._is_elsewhere:
             display(gauge_forms(self.talk.info()), raw=True)
         else:
             display(self.panel().widget)

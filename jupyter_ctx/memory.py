@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right
+from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
-from .context.summary import within
+from .context.tokens import estimate_tokens
 from .sendable import clean
 
 USUAL = "preferences.md"  # beside the notebook
@@ -33,28 +34,36 @@ class MemoryFile:
         usual = self.folder / USUAL if self.folder is not None and said is None else None
         return usual if usual is not None and usual.is_file() else None
 
-    def text(self, path: Path, limit: int, measure: Callable[[str], float]) -> str:
+    def text(self, path: Path | None, limit: int) -> str:
         """What the file says now, as much of it as may be sent; ``limit`` is that of the whole prompt."""
         cap = int(limit * SHARE)
         try:
-            found = path.stat()
-            key = (path, found.st_mtime_ns, found.st_size, cap)
+            found = path.stat() if path is not None else None
+            key = (path, cap, found and (found.st_mtime_ns, found.st_size))
             if key != self._read.key:
-                self._read = _Read(key, self._capped(path, clean(path.read_text("utf-8")), cap, measure))
+                self.problems = []
+                self._read = _Read(key, self._capped(path, cap) if path is not None else "")
         except (OSError, ValueError) as error:
             why = "is not UTF-8 text" if isinstance(error, ValueError) else "cannot be read"
             self._read, self.problems = _Read((), ""), [f"The memory file {path} {why}: nothing of it is sent."]
         return self._read.text
 
-    def _capped(self, path: Path, text: str, cap: int, measure: Callable[[str], float]) -> str:
-        size, self.problems = measure(text), []
+    def _capped(self, path: Path, cap: int) -> str:
+        """What of it may be sent: by a fixed estimate, so that the same file is cut alike after a restart."""
+        text = clean(path.read_text("utf-8-sig")).strip()
+        size = estimate_tokens(text)
         if size <= cap:
-            return text.strip()
-        text = within(text, cap, measure)
-        if measure(text) > cap:
-            text = ""
+            return text
+        head = _head(text, cap)
         self.problems = [
-            f"The memory file {path.name} has about {size:,.0f} tokens: its first {measure(text):,.0f} are sent, "
-            f"for it may take a fifth of what a prompt may have ({cap:,})."
+            f"The memory file {path.name} has about {size:,.0f} tokens: its first {estimate_tokens(head):,.0f} are "
+            f"sent, for it may take a fifth of what a prompt may have ({cap:,})."
         ]
-        return text
+        return head
+
+
+def _head(text: str, cap: int) -> str:
+    """The beginning of a text that takes at most so many tokens: whole lines, or words where those are long."""
+    end = bisect_right(range(len(text)), cap, key=lambda length: ceil(estimate_tokens(text[:length]))) - 1
+    line, word = text.rfind("\n", 0, end), text.rfind(" ", 0, end)
+    return text[: line if line > end // 2 else max(word, line) if max(word, line) > 0 else end].rstrip()

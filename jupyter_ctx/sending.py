@@ -151,13 +151,7 @@ class Sender:
             lines.append(receipts.assumed(target.model, target.window))
         if self._session.conversation.has_files and not target.provider.takes:
             lines.append(f"{target.model} takes text only: the files of earlier turns are not sent to it.")
-        return self._once(*lines)
-
-    def _once(self, *lines: str) -> tuple[str, ...]:
-        """Those that were not said before."""
-        new = tuple(line for line in lines if line not in self._session.warned)
-        self._session.warned.update(new)
-        return new
+        return self._session.once(*lines)
 
     def _is_truncated(self, attempt: Attempt, reply: Reply) -> bool:
         session = self._session
@@ -192,7 +186,7 @@ class Sender:
         if not truncated:
             return receipts.beyond(attempt, reply.usage)
         self._session.models.truncated(attempt.target.provider, reply.usage)
-        return self._once(receipts.truncated(attempt, reply.usage))
+        return self._session.once(receipts.truncated(attempt, reply.usage))
 
     def _record(self, said: Said, attempt: Attempt, reply: Reply, *, record: bool, truncated: bool = False) -> Reply:
         """Keep a turn whole, with what its report tells of sizes; nothing where not all was read."""

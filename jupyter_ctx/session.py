@@ -128,10 +128,8 @@ class Session:
     def memory_file(self) -> tuple[Path | None, str]:
         """The memory file, and as much of its text as joins the system prompt."""
         path = self.memory.path(self.conversation.memory)
-        if path is None:
-            return None, ""
-        target = self.target({}, ask=False)
-        return path, self.memory.text(path, target.budget().limit, target.meter.tokens)
+        limit = self.target({}, ask=False).budget().limit if path is not None else 0
+        return path, self.memory.text(path, limit)
 
     def target(self, options: Mapping[str, Any], *, ask: bool) -> Target:
         """Where a request with these settings of its own goes."""
@@ -155,15 +153,21 @@ class Session:
 
     def request_then(self, said: Said, place: Place, target: Target, system: str) -> str:
         """What tells the request that a place's turn was sent with, if it were sent again now."""
-        at = self.conversation.index(place.id)
-        scope, start = scope_then(self.conversation, at, system, place.turn)
-        return digest_of(target, target.request(to_messages(self.conversation, scope, start, said.turn.messages[0])))
+        past = self.conversation.as_marked_at(place.turn)
+        scope, start = scope_then(past, past.index(place.id), system, place.turn)
+        return digest_of(target, target.request(to_messages(past, scope, start, said.turn.messages[0])))
+
+    def once(self, *lines: str) -> tuple[str, ...]:
+        """Those that were not said before."""
+        new = tuple(line for line in lines if line not in self.warned)
+        self.warned.update(new)
+        return new
 
     def notices(self) -> tuple[str, ...]:
-        """What there is to say of the store, a line each; every line once."""
-        if self.journal is None:
-            return ()
-        lines, self.journal.notices = tuple(self.journal.notices), []
+        """What there is to say of the memory file and the store, a line each; every line once."""
+        lines = self.once(*self.memory.problems)
+        if self.journal is not None:
+            lines, self.journal.notices = (*lines, *self.journal.notices), []
         return lines
 
     def of_deleted_cells(self) -> tuple[int, ...]:

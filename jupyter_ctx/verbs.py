@@ -68,7 +68,11 @@ def _use(magic: ChatMagic, words: list[str], options: Namespace, cell: str | Non
 
 def _status(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     _none("status", words)
-    print(status_text(magic.talk.info(), len(magic.talk.turns)))
+    info = magic.talk.info()
+    print(status_text(info, len(magic.talk.turns)))
+    undo = f"%chat undo takes back the last {info.undo}" if info.undo else ""
+    redo = f"%chat redo does the {info.redo} again" if info.redo else ""
+    print(*filter(None, (undo, redo)), sep="; ")
 
 
 def _gauge(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
@@ -79,11 +83,12 @@ def _gauge(magic: ChatMagic, words: list[str], options: Namespace, cell: str | N
 
 
 def _history(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
+    if words and not options.versions:
+        raise UsageError(f"%chat history {words[0]} --versions shows all answers of a turn; alone it takes no number.")
     if options.versions:
         number = _number("history --versions", _one("history --versions", words, "a turn's number"))
         display(versions_table(magic.talk, number), raw=True)
     else:
-        _none("history", words)
         display(history_table(magic.talk), raw=True)
 
 
@@ -98,9 +103,14 @@ def _memory(magic: ChatMagic, words: list[str], options: Namespace, cell: str | 
     if words:
         path = _one("memory", words, "a file's path, or off")
         print(chat.set_memory(None if path.lower() in ("off", "none") else path))
+        return
+    file, text = chat.memory
+    if file is not None:
+        print(f"{file}:\n{text}" if text else f"Nothing of {file} is sent: it is not there, empty, or not UTF-8 text.")
+    elif chat.conversation.memory is None:
+        print("There is no memory file: preferences.md beside the notebook, or %chat memory PATH.")
     else:
-        file, text = chat.memory
-        print(f"{file}:\n{text}" if file else "There is no memory file: preferences.md, or %chat memory PATH.")
+        print("The memory file is off: %chat memory PATH names one.")
 
 
 def _list(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
@@ -115,23 +125,28 @@ def _opens(name: str, *, needed: bool) -> Run:
     """A verb that changes which conversation is talked in."""
 
     def run(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-        named = [_one(name, words, "a conversation's name")] if words or needed else []
+        named = [_name(name, words, "a conversation's name")] if words or needed else []
         chat = getattr(magic.library, name)(*named)
         magic.follow()
-        print(f"Talking in {chat.name!r}: {words_of.turns(len(chat.turns))}.")
+        magic.tell_notes()
+        _say_where(chat)
 
     return run
 
 
+def _say_where(chat: Chat) -> None:
+    print(f"Talking in {chat.name!r}: {words_of.turns(len(chat.turns))}.")
+
+
 def _rename(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     old = magic.library.current.name
-    chat = magic.library.rename(_one("rename", words, "the new name"))
+    chat = magic.library.rename(_name("rename", words, "the new name"))
     print(f"{old!r} is now {chat.name!r}.")
 
 
 def _delete(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    name = _one("delete", words, "a conversation's name")
-    row = magic.library.find(name)
+    name = _name("delete", words, "a conversation's name")
+    row, before = magic.library.find(name), magic.library.current
     try:
         confirm = input(f"This removes {name!r} and all that was said in it for good. Type its name again: ")
     except (StdinNotImplementedError, EOFError):
@@ -139,6 +154,8 @@ def _delete(magic: ChatMagic, words: list[str], options: Namespace, cell: str | 
     magic.library.delete(name, confirm=confirm.strip())
     magic.follow()
     print(f"Deleted {name!r} with {words_of.turns(row.turns)}. That cannot be undone.")
+    if magic.library.current is not before:
+        _say_where(magic.library.current)
 
 
 def _resume(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
@@ -269,7 +286,7 @@ def _help(magic: ChatMagic, words: list[str], options: Namespace, cell: str | No
     ]
     if not rows:
         raise UsageError(unknown(words[0]))
-    print("\n".join(f"{takes:<32}{does}" for takes, does in rows))
+    print("\n".join(f"{takes:<31} {does}" for takes, does in rows))
     if not words:
         print("\n%%chat heads a cell with a prompt. %%chat? shows its options.")
 
@@ -358,24 +375,28 @@ def versions_table(chat: Chat, number: int) -> dict[str, str]:
     rows = [
         (
             str(i), turn.model, first_words(turn.prompt), first_words(turn.reply),
-            "current" if turn is current else ENDINGS[turn.stop_reason],
+            ", ".join(filter(None, ("current" if turn is current else "", ENDINGS[turn.stop_reason]))),
         )
         for i, turn in enumerate(chat.versions(number), 1)
     ]  # fmt: skip
-    caption = f"Turn {number}: %chat pick {number} VERSION brings an answer back"
+    others = f"%chat pick {number} VERSION brings an answer back" if len(rows) > 1 else "it has had one answer"
+    caption = f"Turn {number}: {others}"
     return table(("version", "model", "prompt", "reply", "state"), rows, caption)
 
 
 def conversations_table(rows: Sequence[Row], current: str, origin: Origin) -> dict[str, str]:
     """Conversations with their size and when they were last used."""
-    now, cells = time.time(), []
+    now, cells = time.time(), list[Sequence[str]]()
     for row in rows:
         here = row.notebook == origin.scope
         state = "current" if here and row.name == current else "in another kernel" if is_held_elsewhere(row) else ""
-        used = words_of.ago(now - row.updated)
-        cells.append((row.name, words_of.turns(row.turns), used, "" if here else row.notebook or "scripts", state))
-    head = ("conversation", "turns", "last used", "notebook", "state")
-    return table(head, cells, "Conversations: %chat switch NAME" if cells else "No conversations yet.")
+        notebook = "this one" if here else row.notebook or "scripts"
+        cells.append((row.name, words_of.turns(row.turns), words_of.ago(now - row.updated), state, notebook))
+    head: Sequence[str] = ("conversation", "turns", "last used", "state", "notebook")
+    if all(row.notebook == origin.scope for row in rows):
+        head, cells = head[:-1], [cell[:-1] for cell in cells]
+    caption = "Conversations: %chat switch NAME talks in another one"
+    return table(head, cells, caption if cells else "No conversations yet.")
 
 
 def preview_table(view: View) -> dict[str, str]:
@@ -414,6 +435,11 @@ def _one(name: str, words: list[str], what: str) -> str:
     if len(words) != 1:
         raise UsageError(f"%chat {name} takes one thing: {what}.")
     return words[0]
+
+
+def _name(verb: str, words: list[str], what: str) -> str:
+    """A name, which may be of several words."""
+    return _one(verb, [" ".join(words)] if words else [], what)
 
 
 def _number(name: str, word: str) -> int:

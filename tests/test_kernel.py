@@ -2,78 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
-import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from jupyter_client import KernelManager
-
-
-class Kernel:
-    """Runs cells in a kernel, with the metadata that a front end sends."""
-
-    def __init__(self, manager: KernelManager) -> None:
-        self.manager = manager
-        self.client = manager.client()
-        self.client.start_channels()
-        self.client.wait_for_ready(timeout=60)
-        self._names = itertools.count()
-
-    def ask(self, source: str, cell: str | None, *, stdin: bool = True) -> str:
-        """Begin to run a cell; the id of its message."""
-        content = {
-            "code": source, "silent": False, "store_history": True, "user_expressions": {},
-            "allow_stdin": stdin, "stop_on_error": True,
-        }  # fmt: skip
-        message = self.client.session.msg("execute_request", content, metadata={"cellId": cell} if cell else {})
-        self.client.shell_channel.send(message)
-        return str(message["header"]["msg_id"])
-
-    def outputs(self, message: str, seconds: float = 60) -> list[dict[str, Any]]:
-        """What a cell has sent to the page, until it is done."""
-        found, end = [], time.monotonic() + seconds
-        while time.monotonic() < end:
-            said = self.client.get_iopub_msg(timeout=seconds)
-            if said["parent_header"].get("msg_id") != message:
-                continue
-            if said["msg_type"] == "status" and said["content"]["execution_state"] == "idle":
-                return found
-            found.append(said)
-        raise TimeoutError(message)
-
-    def run(self, source: str, cell: str | None = None, **options: Any) -> list[dict[str, Any]]:
-        """A cell from beginning to end."""
-        message = self.ask(source, cell or f"cell-{next(self._names)}", **options)
-        return self.outputs(message)
-
-    def value(self, expression: str) -> str:
-        """What an expression prints."""
-        return text(self.run(f"print({expression})")).strip()
-
-
-def text(outputs: list[dict[str, Any]]) -> str:
-    return "".join(
-        o["content"]["text"] for o in outputs if o["msg_type"] == "stream" and o["content"]["name"] == "stdout"
-    )
-
-
-def error(outputs: list[dict[str, Any]]) -> dict[str, Any] | None:
-    return next((o["content"] for o in outputs if o["msg_type"] == "error"), None)
-
-
-def answers(outputs: list[dict[str, Any]]) -> list[dict[str, str]]:
-    """The forms of each display or update of an answer."""
-    shown = [o["content"]["data"] for o in outputs if o["msg_type"] in ("display_data", "update_display_data")]
-    return [data for data in shown if "jctx-answer" in data.get("text/html", "")]
-
-
-def widgets(outputs: list[dict[str, Any]]) -> list[dict[str, str]]:
-    shown = [o["content"]["data"] for o in outputs if o["msg_type"] == "display_data"]
-    return [data for data in shown if "application/vnd.jupyter.widget-view+json" in data]
+from kernels import Kernel, answers, error, widgets
 
 
 @pytest.fixture(scope="module")
