@@ -32,7 +32,7 @@ def with_files(prompt: str, paths: Iterable[str | Path]) -> tuple[str, tuple[Att
         data = _read(path.expanduser())
         media_type = next((kind for start, kind in KINDS if re.match(start, data)), None)
         if media_type is not None:
-            attachments.append(Attachment(path.name, media_type, data, _tokens(media_type, data)))
+            attachments.append(Attachment(path.name, media_type, data, guessed_tokens(media_type, data)))
         else:
             prompt = f"{prompt}\n\nFile {path.name}:\n{fenced(_text(path, data))}"
     return prompt, tuple(attachments)
@@ -60,7 +60,8 @@ def _text(path: Path, data: bytes) -> str:
     return text
 
 
-def _tokens(media_type: str, data: bytes) -> int:
+def guessed_tokens(media_type: str, data: bytes) -> int:
+    """Our guess of an image's or a PDF's size."""
     if media_type == "application/pdf":
         return TOKENS_A_PAGE * (len(re.findall(PAGE, data)) or 1 + len(data) // BYTES_A_PAGE)
     import imagesize

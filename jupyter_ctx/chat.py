@@ -329,7 +329,7 @@ class Chat:
         """Set the system prompt from here on; empty takes it away."""
         return self._do(lambda: self._actions.set_system(text))
 
-    def add_messages(self, messages: Iterable[Mapping[str, str]]) -> Change:
+    def add_messages(self, messages: Iterable[Mapping[str, object]]) -> Change:
         """Take in a conversation in OpenAI's form: ``{"role": …, "content": …}``.
 
         A first system message becomes the system prompt; neighbours of one role are joined.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..conversation import Added
 from ..errors import InvalidRequestError
-from ..providers.encoding import content
+from ..providers.encoding import as_part, content
 from .marks import OURS, VERSION, file_marks, together, turn_marks
-from .messages import as_part, joined
+from .messages import joined
 from .values import dumped, find, parsed
 
 

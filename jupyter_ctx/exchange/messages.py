@@ -8,10 +8,10 @@ from itertools import groupby
 from reprlib import repr as short_repr
 from typing import Any, get_args
 
-from ..attachments import BYTES_A_PAGE, KINDS, MOST, TOKENS_A_PAGE
+from ..attachments import KINDS, guessed_tokens
 from ..conversation import Added, Attachment, Message, Role, Turn
 from ..errors import InvalidRequestError
-from ..providers.encoding import data_url
+from ..providers.encoding import as_part
 from ..sendable import checked, clean
 from .marks import Marks, Said, together, turn_marks
 from .values import find
@@ -46,14 +46,6 @@ def marked(role: str, text: str, marks: Marks) -> Said:
     return _message({"role": role, "content": [*find(list, marks, "parts"), text]}), marks
 
 
-def as_part(attachment: Attachment) -> Marks:
-    """A file as a part of a message."""
-    url = data_url(attachment)
-    if attachment.kind == "image":
-        return {"type": "image_url", "image_url": {"url": url}}
-    return {"type": "file", "file": {"filename": attachment.name, "file_data": url}}
-
-
 def _message(message: object) -> Message:
     """A message that may be sent: what a model said is mended, anything else refused."""
     if not isinstance(message, Mapping):
@@ -80,7 +72,7 @@ def _text(part: object) -> str | None:
 
 
 def _file(part: object) -> Attachment:
-    """The file in a part; its size is unknown, so it has that of the largest."""
+    """The file in a part, with our guess of its size."""
     url = find(str, part, "image_url", "url") or find(str, part, "file", "file_data")
     head, _, encoded = url.partition(";base64,")
     media_type = head.removeprefix("data:")
@@ -94,5 +86,4 @@ def _file(part: object) -> Attachment:
             "or a PDF: take it out."
         )
     name = clean(find(str, part, "file", "filename")) or media_type.replace("/", ".")
-    tokens = MOST if media_type.startswith("image/") else TOKENS_A_PAGE * (1 + len(data) // BYTES_A_PAGE)
-    return Attachment(name, media_type, data, tokens)
+    return Attachment(name, media_type, data, guessed_tokens(media_type, data))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..conversation import Attachment, StopReason
+from ..conversation import StopReason
 from .adapter import ASK_SECONDS, Adapter, Ending, Endpoint
-from .encoding import content, data_url
+from .encoding import as_part, content
 from .metadata import read_cards
 from .openai_sdk import new_client, refusal_of, usage_of
 from .refusals import Refusal
@@ -49,7 +49,7 @@ class ChatCompletions(Adapter):
 
     def _asked_for(self, request: Request) -> dict[str, Any]:
         """What is sent, and counted."""
-        messages = [{"role": m.role, "content": content(m, _part)} for m in request.messages]
+        messages = [{"role": m.role, "content": content(m, as_part)} for m in request.messages]
         return {"model": self.at.model, "messages": messages}
 
     def _count(self, client: Any, request: Request) -> int | None:
@@ -110,13 +110,6 @@ class ChatCompletions(Adapter):
             return super()._loaded(client)
         path = (self.at.base_url or "").removesuffix("/v1") + self.at.loaded_at
         return read_cards(client.with_options(timeout=ASK_SECONDS).get(path, cast_to=object), loaded=True)
-
-
-def _part(attachment: Attachment) -> dict[str, Any]:
-    url = data_url(attachment)
-    if attachment.kind == "image":
-        return {"type": "image_url", "image_url": {"url": url}}
-    return {"type": "file", "file": {"filename": attachment.name, "file_data": url}}
 
 
 def _text(delta: Any, ending: Ending) -> str:

@@ -19,6 +19,14 @@ def data_url(attachment: Attachment) -> str:
     return f"data:{attachment.media_type};base64,{as_base64(attachment)}"
 
 
+def as_part(attachment: Attachment) -> dict[str, Any]:
+    """A file as OpenAI's Chat Completions, and all who follow them, take it."""
+    url = data_url(attachment)
+    if attachment.kind == "image":
+        return {"type": "image_url", "image_url": {"url": url}}
+    return {"type": "file", "file": {"filename": attachment.name, "file_data": url}}
+
+
 def content(message: Message, part: Callable[[Attachment], dict[str, Any]], text: str = "text") -> Any:
     """What a message holds: its text, or with files a list of parts; ``text`` is what a part of text is called."""
     if not message.attachments:
