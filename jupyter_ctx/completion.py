@@ -18,7 +18,8 @@ from .settings import NAMES as SETTINGS
 from .verbs import VERBS
 
 HEADS = ("%%chat", "%chat", "%%ctx", "%ctx")
-FLAGS = ("--new", "--no-history", "--append", "--raw", "--plain", "--preview")
+FLAGS = ("--new", "--no-history", "--append", "--ask", "--raw", "--plain", "--preview", "--versions", "--summary")
+OF_A_VERB = {"--versions", "--summary"}
 VALUES = (
     "--model",
     "--system",
@@ -29,14 +30,19 @@ VALUES = (
     "--base-url",
     "--on-overflow",
     "--attach",
+    "--conversation",
     "--set",
 )
+NAMING = ("-i", "--conversation", "switch", "delete")  # what a conversation's name follows
 AFTER = {
     ("gauge",): ("first", "off"),
     ("include",): ("all",),
     ("config",): SETTINGS,
     ("config", "on_overflow"): ("trim", "summarise", "stop"),
     ("config", "gauge"): ("first", "off"),
+    ("config", "restore"): ("auto", "ask", "off"),
+    ("list",): ("all",),
+    ("memory",): ("off",),
     ("help",): tuple(name for name, verb in VERBS.items() if verb.takes),
 }
 
@@ -56,7 +62,8 @@ def chat_matcher(context: CompletionContext) -> Any:
     before = words[1:] if not current else words[1:-1]
     token = context.token  # what the completer replaces: it splits at more than spaces
     skip = len(current) - len(token) if current.endswith(token) else 0
-    found = [word for word in _possible(before, current) if word.startswith(current)]
+    names = _owner(head).names if before[-1:] and before[-1] in NAMING else []
+    found = [word for word in (*names, *_possible(before, current)) if word.startswith(current)]
     return {
         "completions": [SimpleCompletion(text=word[skip:], type="param") for word in found],
         "suppress": True,
@@ -66,10 +73,15 @@ def chat_matcher(context: CompletionContext) -> Any:
 
 def is_ours(head: str) -> bool:
     """Whether a magic such as ``%%chat`` is ours here: others own one of that name."""
+    return type(_owner(head)).__module__.startswith("jupyter_ctx.")
+
+
+def _owner(head: str) -> Any:
+    """The object whose method a magic is."""
     shell: Any = get_ipython()
     kind = "cell" if head.startswith("%%") else "line"
     function = shell.magics_manager.magics[kind].get(head.lstrip("%")) if shell else None
-    return type(getattr(function, "__self__", None)).__module__.startswith("jupyter_ctx.")
+    return getattr(function, "__self__", None)
 
 
 def _prose(context: CompletionContext) -> Any:
@@ -91,7 +103,7 @@ def _possible(before: list[str], current: str) -> list[str]:
     if verb is not None:
         known = [option for option in (*VALUES, *FLAGS) if option.strip("-").replace("-", "_") in verb.options]
         return [*AFTER.get(tuple(before), ()), *known]
-    options = [option for option in (*VALUES, *FLAGS) if option not in before]
+    options = [option for option in (*VALUES, *FLAGS) if option not in (*before, *OF_A_VERB)]
     names = [name for name, verb in VERBS.items() if verb.takes] if not before else []
     return options if current.startswith("-") else names + options
 

@@ -60,6 +60,14 @@ class Library:
         """The conversations of this notebook, or of all; the one opened last first. Raises StoreError."""
         return self._journal().store.rows(**({} if everywhere else {"notebook": self.origin.scope}))
 
+    @property
+    def names(self) -> list[str]:
+        """What they are called; those that are open where the store cannot be read."""
+        try:
+            return [row.name for row in self.rows()]
+        except StoreError:
+            return list(self._chats)
+
     def get(self, name: str) -> Chat:
         """The conversation of this name, for one cell; a new one where there is none."""
         current = self.current

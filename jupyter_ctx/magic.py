@@ -57,6 +57,11 @@ class ChatMagic:
         return self._library
 
     @property
+    def names(self) -> list[str]:
+        """What the conversations of this notebook are called; none before the first is opened."""
+        return self._library.names if self._library is not None else []
+
+    @property
     def talk(self) -> Chat:
         """The conversation that this cell is about."""
         return self._named or self.library.current
@@ -345,7 +350,7 @@ def _parsed(magic: Any, line: str) -> Namespace:
         words = list(lexer)
     except ValueError:
         words = line.split()
-    options: Namespace = magic.parser.parse_args(words)
+    options: Namespace = magic.parser.parse_intermixed_args(words)
     return options
 
 

@@ -368,6 +368,14 @@ def test_tab_completes_options_verbs_and_models(cells: Cells, text: str, wanted:
     assert all(line.startswith(text) for line in found)
 
 
+@pytest.mark.parametrize("text", ["%chat switch pla", "%%chat -i pla", "%chat delete pla"])
+def test_tab_completes_names_of_conversations_once_there_are_any(cells: Cells, text: str) -> None:
+    with provisionalcompleter():
+        assert not [c for c in cells.shell.Completer.completions(text, len(text)) if "plans" in c.text]
+        cells.run("%chat new plans")
+        assert [text[: c.start] + c.text for c in cells.shell.Completer.completions(text, len(text))] == [f"{text}ns"]
+
+
 def test_tab_offers_no_python_names_in_a_prompt(cells: Cells) -> None:
     text = "%%chat\nimp"
     with provisionalcompleter():
