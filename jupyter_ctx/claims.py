@@ -67,7 +67,7 @@ def free_name(name: str, here: Iterable[Row]) -> str:
     if name not in taken:
         return name
     base, dash, number = name.rpartition("-")
-    stem = base if dash and number.isdigit() else name
+    stem = base if dash and number.isdigit() and base in taken else name
     return next(found for i in range(2, len(taken) + 3) if (found := f"{stem}-{i}") not in taken)
 
 

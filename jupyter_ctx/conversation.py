@@ -232,7 +232,7 @@ LABELS: dict[type, tuple[str, str]] = {  # on, off
     SystemSet: ("system prompt", ""),
     MemorySet: ("memory file", ""),
     Added: ("added messages", ""),
-    Picked: ("older answer", ""),
+    Picked: ("pick", ""),
 }
 
 
@@ -412,19 +412,27 @@ class Conversation:
         """Add one event and fold it in."""
         if isinstance(event, Undone):
             self._undone.append(self._done.pop())
+            for kept in self._undone[-1].actions:
+                if isinstance(kept, Kept):  # its cell has run all the same
+                    self._join(kept)
             self._fold_again()
         elif isinstance(event, Redone):
             self._done.append(self._undone.pop())
             self._fold_again()
         elif isinstance(event, Kept):
-            last = self._done.pop()
-            self._done.append(Step((*last.actions, event), last.label))
+            self._join(event)
             self._fold(event)
         else:
             self._undone.clear()
             on, off = LABELS[type(event)]
             self._add_step(event, off if self._fold(event) else on)
         self._events.append(event)
+
+    def _join(self, kept: Kept) -> None:
+        """Make it a part of what was done last."""
+        if self._done:
+            last = self._done.pop()
+            self._done.append(Step((*last.actions, kept), last.label))
 
     def _add_step(self, action: Action, label: str) -> None:
         last = self._done[-1].actions[-1] if self._done else None
@@ -474,7 +482,8 @@ class Conversation:
                 there = self.places[self.index(place)]
                 there.show(next(version for version in there.versions if version.id == turn), self._now)
             case Kept(place, run, execution):
-                self.places[self.index(place)].ran(run, execution)
+                for there in self._chosen((place,)):
+                    there.ran(run, execution)
         return False
 
     def _chosen(self, places: tuple[str, ...]) -> list[Place]:

@@ -25,16 +25,24 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MEMORY = "memory"
-PATIENCE = 5.0  # seconds to wait for another program
-DRIVERS = {"postgres": "postgresql+psycopg", "postgresql": "postgresql+psycopg"}
+PATIENCE, IMPATIENCE = 5.0, 0.1  # seconds to wait for another program: at first, and where that was in vain before
+POSTGRESQL = "postgresql+psycopg"
+DRIVERS = {"postgres": POSTGRESQL, "postgresql": POSTGRESQL, POSTGRESQL: POSTGRESQL, "sqlite": "sqlite"}
+LOGS = ("-wal", "-shm")  # files that SQLite has beside its own
 DAMAGED = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB"})
-TROUBLES = {  # what SQLite says, and what to do
-    "SQLITE_BUSY": "is locked by another program: end that",
-    "SQLITE_FULL": "has no room left: make some on its disk",
-    "SQLITE_READONLY": "may only be read: allow writing there",
-    "SQLITE_CANTOPEN": "cannot be opened: see that its folder is there and may be written to",
-    "SQLITE_IOERR": "cannot be written: see that its disk has room",
-}
+LOCKED = "is locked by another program: end that"
+FULL = "has no room left: make some on its disk"
+READ_ONLY = "may only be read: allow writing there"
+UNOPENED = "cannot be opened: see that its folder is there and may be written to"
+UNWRITTEN = "cannot be written: see that its disk has room"
+TROUBLES = {  # what SQLite and PostgreSQL say, and what to do
+    "SQLITE_BUSY": LOCKED, "55P03": LOCKED,
+    "SQLITE_FULL": FULL, "53100": FULL,
+    "SQLITE_READONLY": READ_ONLY, "25006": READ_ONLY,
+    "SQLITE_CANTOPEN": UNOPENED,
+    "SQLITE_IOERR": UNWRITTEN,
+}  # fmt: skip
+LEAST_TO_CONNECT = 2  # seconds: libpq takes less for that
 
 
 class TakenError(StoreError):
@@ -43,6 +51,9 @@ class TakenError(StoreError):
 
 class DamagedError(Exception):
     """The file is no database, or a broken one."""
+
+
+_inherited: list[Engine] = []  # of the process that this one was forked from: they are its own to close
 
 
 class Database:
@@ -56,7 +67,7 @@ class Database:
         self._url = _url_of(address)
         self.path = _path_of(self._url)
         self.notices: list[str] = []
-        self.patience = PATIENCE
+        self._patience = PATIENCE
         self._engine: Engine | None = None
         self._opened_as: tuple[int, object] = (0, None)
         self._lock = threading.RLock()
@@ -83,26 +94,43 @@ class Database:
         """
         with self._lock:
             try:
-                return self._transact(work, write=write)
-            except DamagedError:
-                self._move_aside()
-            try:
-                return self._transact(work, write=write)
-            except DamagedError as error:
-                raise StoreError(f"{self.shown} cannot be used: {error}.") from None
+                done = self._transact_somehow(work, write=write)
+            except TakenError:
+                raise
+            except StoreError:
+                self._patience = IMPATIENCE
+                raise
+            self._patience = PATIENCE
+            return done
+
+    def _transact_somehow(self, work: Callable[[Connection], T], *, write: bool) -> T:
+        try:
+            return self._transact(work, write=write)
+        except DamagedError:
+            self._move_aside()
+        try:
+            return self._transact(work, write=write)
+        except DamagedError as error:
+            raise StoreError(f"{self.shown} cannot be used: {error}.") from None
 
     def forget_deleted(self) -> None:
-        """Let nothing that was deleted stay in the log that SQLite keeps beside its file."""
-        with self._lock, self._translated():
-            if self.path is not None:
-                with self._open().connect() as connection:
-                    connection.connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        """Let nothing that was deleted stay in the log that SQLite keeps beside its file. Raises StoreError."""
+        if self.path is None:
+            return
+        with self._lock, self._translated(), self._open().connect() as connection:
+            emptied: Any = connection.connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            if emptied.fetchone()[0]:
+                self.notices.append(
+                    f"What was deleted stays in {self.shown}-wal while another program reads it: end that."
+                )
 
     def close(self) -> None:
         """Let go of it; the next use opens it again."""
         with self._lock:
-            if self._engine is not None:
-                self._engine.dispose(close=self._opened_as[0] == os.getpid())
+            if self._engine is not None and self._opened_as[0] == os.getpid():
+                self._engine.dispose()
+            elif self._engine is not None:
+                _inherited.append(self._engine)
             self._engine = None
 
     def _transact(self, work: Callable[[Connection], T], *, write: bool) -> T:
@@ -116,21 +144,24 @@ class Database:
             self.close()
         if self._engine is None:
             engine = self._new_engine()
+            self._opened_as = (os.getpid(), _identity(self.path))
             try:
                 with engine.begin() as connection:
                     migrate(connection, self.shown)
             except BaseException:
                 engine.dispose()
                 raise
-            self._engine, self._opened_as = engine, (os.getpid(), _identity(self.path))
+            self._engine = engine
         return self._engine
 
     def _new_engine(self) -> Engine:
         import sqlalchemy as sa
 
         if self._url.get_backend_name() != "sqlite":
-            seconds = {"connect_timeout": int(PATIENCE)}
-            return sa.create_engine(self._url, pool_size=1, max_overflow=4, pool_pre_ping=True, connect_args=seconds)
+            engine = sa.create_engine(self._url, pool_size=1, max_overflow=4, pool_pre_ping=True)
+            sa.event.listen(engine, "do_connect", self._connect_in_time)
+            sa.event.listen(engine, "begin", self._begin_in_time)
+            return engine
         if self.path is not None:
             _make_private(self.path)
             engine = sa.create_engine(self._url, pool_size=1, max_overflow=4)
@@ -141,9 +172,20 @@ class Database:
         sa.event.listen(engine, "begin", self._begin)
         return engine
 
+    def _connect_in_time(self, _dialect: object, _record: object, _given: object, options: dict[str, Any]) -> None:
+        options["connect_timeout"] = max(LEAST_TO_CONNECT, int(self._patience))
+
+    def _begin_in_time(self, connection: Connection) -> None:
+        """Set for this transaction alone: a pooler may give its connection to somebody else."""
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {self._milliseconds}")
+
+    @property
+    def _milliseconds(self) -> int:
+        return int(self._patience * 1000)
+
     def _configure(self, driver: sqlite3.Connection, _record: object) -> None:
         driver.isolation_level = None  # we say BEGIN ourselves
-        driver.execute(f"PRAGMA busy_timeout={int(PATIENCE * 1000)}")
+        driver.execute(f"PRAGMA busy_timeout={self._milliseconds}")
         driver.execute("PRAGMA secure_delete=on")  # what is deleted is overwritten
         driver.execute("PRAGMA synchronous=normal")
         journal = "delete" if self.is_shared else "wal"  # a WAL is shared memory: of no use between machines
@@ -153,18 +195,19 @@ class Database:
     def _begin(self, connection: Connection) -> None:
         """Take SQLite's write lock first of all. Waiting by chance is fairer than in its own growing steps."""
         driver: Any = connection.connection.dbapi_connection
-        if not connection.get_execution_options().get("jupyter_ctx_write", True):
+        write = connection.get_execution_options().get("jupyter_ctx_write", True)
+        driver.execute(f"PRAGMA busy_timeout={0 if write else self._milliseconds}")
+        if not write:
             driver.execute("BEGIN")
             return
-        end = time.monotonic() + self.patience
-        driver.execute("PRAGMA busy_timeout=0")
+        end = time.monotonic() + self._patience
         try:
             while not _locked(driver):
                 if time.monotonic() > end:
-                    raise StoreError(f"{self.shown} {TROUBLES['SQLITE_BUSY']}.")
+                    raise StoreError(f"{self.shown} {LOCKED}.")
                 time.sleep(random.uniform(0.0005, 0.01))
         finally:
-            driver.execute(f"PRAGMA busy_timeout={int(PATIENCE * 1000)}")
+            driver.execute(f"PRAGMA busy_timeout={self._milliseconds}")
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -177,7 +220,7 @@ class Database:
             raise TakenError(f"{self.shown}: another kernel has written there ({_first_line(error.orig)}).") from None
         except sa.exc.DBAPIError as error:
             raise self._trouble(error.orig or error) from None
-        except (sa.exc.SQLAlchemyError, sqlite3.Error, ImportError, OSError) as error:
+        except (sa.exc.SQLAlchemyError, sqlite3.Error, ImportError, OSError, UnicodeError) as error:
             raise self._trouble(error) from None
 
     def _trouble(self, error: BaseException) -> StoreError | DamagedError:
@@ -186,6 +229,8 @@ class Database:
             return DamagedError(str(error))
         if code in TROUBLES:
             return StoreError(f"{self.shown} {TROUBLES[code]}.")
+        if isinstance(error, OSError):
+            return StoreError(f"{self.shown} {UNOPENED} ({error.strerror}).")
         if isinstance(error, ImportError):
             return StoreError(f"{self.shown} needs {error.name}: pip install 'jupyter_ctx[postgres]'.")
         said = _first_line(error).rstrip(".")
@@ -196,12 +241,11 @@ class Database:
     def _move_aside(self) -> None:
         """Keep a damaged file under another name, unless another kernel has done so already."""
         assert self.path is not None
-        opened = self._opened_as[1] if self._engine is not None else _identity(self.path)
         self.close()
-        if opened != _identity(self.path):
+        if self._opened_as[1] != _identity(self.path):
             return
         aside = f"{self.path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
-        for suffix in ("", "-wal", "-shm"):
+        for suffix in ("", *LOGS):
             there = self.path.with_name(self.path.name + suffix)
             if there.exists():
                 there.rename(self.path.with_name(aside + suffix))
@@ -217,27 +261,31 @@ def _url_of(address: str) -> URL:
         return sa.URL.create("sqlite", database=str(Path(address).expanduser().absolute()))
     try:
         url = sa.make_url(address)
-    except sa.exc.ArgumentError:
+    except (sa.exc.ArgumentError, ValueError):
         raise StoreError("The store's address is no URL of a database: see JUPYTER_CTX_STORE.") from None
-    url = url.set(drivername=DRIVERS.get(url.drivername, url.drivername))
-    if url.drivername.partition("+")[0] not in ("sqlite", "postgresql"):
+    if url.drivername not in DRIVERS:
         raise StoreError(f"A store is a sqlite:/// or postgresql:// address, not one of {url.drivername}.")
-    return url
+    return url.set(drivername=DRIVERS[url.drivername])
 
 
 def _path_of(url: URL) -> Path | None:
     """The file of an SQLite database that is one."""
-    plain = url.drivername.startswith("sqlite") and url.database not in (None, "", ":memory:")
+    plain = url.drivername == "sqlite" and url.database not in (None, "", ":memory:")
     return Path(str(url.database)).absolute() if plain and not str(url.database).startswith("file:") else None
 
 
 def _make_private(path: Path) -> None:
     """Only its owner may read what was said."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    elif path.stat().st_mode & 0o077:
-        path.chmod(0o600)
+    old = [beside for suffix in LOGS if (beside := path.with_name(path.name + suffix)).exists()]
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        if path.is_file() and path.stat().st_mode & 0o077:
+            path.chmod(0o600)
+    else:
+        for beside in old:  # of a file that was deleted: SQLite would take them for this one's
+            beside.unlink(missing_ok=True)
 
 
 def _locked(driver: Any) -> bool:
@@ -261,8 +309,9 @@ def _identity(path: Path | None) -> object:
 
 
 def _code(error: BaseException) -> str:
-    """SQLite's own name for an error, without its details."""
-    return "_".join(str(getattr(error, "sqlite_errorname", "")).split("_")[:2])
+    """SQLite's own name for an error, without its details, or PostgreSQL's number."""
+    name = getattr(error, "sqlite_errorname", None) or getattr(error, "sqlstate", None) or ""
+    return "_".join(name.split("_")[:2])
 
 
 def _first_line(error: BaseException | None) -> str:

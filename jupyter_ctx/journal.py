@@ -20,15 +20,14 @@ from weakref import WeakSet, ref
 from . import words
 from .claims import MAIN, Holder, Wish, choose, fork, free_name
 from .conversation import Conversation, Event, Said, Turn, new_id
-from .database import PATIENCE, Database, TakenError
+from .database import Database, TakenError
 from .errors import StoreError
 from .frontend import Origin
-from .records import Record, Sizes, State, from_record, sizes_of, state_of, state_text, to_record
+from .records import Record, Sizes, State, UnreadableError, from_record, sizes_of, state_of, state_text, to_record
 from .store import Claim, Row, Store
 
 BEAT, GONE = 30.0, 120.0  # seconds between signs of life, and without one; only between machines
 ATTEMPTS = 3  # at a name that somebody else has taken meanwhile
-IMPATIENCE = 0.1  # seconds to wait where waiting was in vain before
 
 
 class Opened(NamedTuple):
@@ -38,6 +37,13 @@ class Opened(NamedTuple):
     sizes: Sequence[Sizes] = ()
     state: State = {}  # noqa: RUF012  # it is read only
     note: str = ""
+
+
+class Whole(NamedTuple):
+    """All of a conversation, for where all of it must be written again; ``sizes`` gives what was learned."""
+
+    conversation: Conversation
+    sizes: Callable[[], list[Sizes]]
 
 
 class Journal:
@@ -50,6 +56,7 @@ class Journal:
         self._store: Store | None = None
         self._written: int | None = None  # events that the store has; None: it does not know of the conversation
         self._waiting: list[Record] = []
+        self._whole: Whole | None = None  # what the waiting records belong to
         self._failing = ""
         self._lock = threading.RLock()
 
@@ -69,10 +76,10 @@ class Journal:
         """Take hold of a conversation, and read it; where that cannot be, begin one that is not there yet."""
         with self._lock:
             try:
-                return self._open(lambda rows, wish: choose(rows, wish, self._is_held), name, afresh=afresh)
+                return self._open(lambda rows, wish: choose(rows, wish, _is_held), name, afresh=afresh)
             except StoreError as error:
                 self._failed(error)
-                self.row = _begun(self.row, name, self.origin)
+                self.row, self._written = _begun(name, self.origin), None
                 return Opened(Conversation())
 
     def fork(self, row: Row, name: str | None = None) -> Opened:
@@ -85,14 +92,20 @@ class Journal:
     ) -> Opened:  # fmt: skip
         wish = Wish(self.origin, _me(), time.time(), name, afresh, self.origin.cells())
         claim = self._claim(lambda rows: decide(rows, wish))
-        before = (claim.source or claim.row).updated
         self.row, self._written = claim.row, 0
-        _open_journals.add(self)
-        self._keep_alive()
+        self._hold()
+        self._collect()
         if claim.how == "new":
             return Opened(Conversation())
-        opened = self._read(claim.row)
+        before = (claim.source or claim.row).updated
+        try:
+            opened = self._read(claim.row)
+        except UnreadableError as error:
+            self.notices.append(f"{error} The conversation {claim.row.name!r} goes on in a new one.")
+            self.close()
+            return self._open(lambda rows, wish: choose(rows, wish, _is_held), claim.row.name, afresh=True)
         self._written = len(opened.conversation.events)
+        self._collect()
         return opened._replace(note=_note(claim, before) if opened.conversation.events else "")
 
     def _claim(self, decide: Callable[[Sequence[Row]], Claim]) -> Claim:
@@ -106,9 +119,16 @@ class Journal:
     def _read(self, row: Row) -> Opened:
         with _without_collections():
             state, stored = self.store.load(row.id)
-            conversation = Conversation(from_record(event.kind, event.body) for event in stored)
-        sizes = [size for event in stored if event.sizes for size in sizes_of(event.sizes)]
-        return Opened(conversation, sizes, state_of(state))
+            try:
+                conversation = Conversation(from_record(event.kind, event.body) for event in stored)
+            except (LookupError, StopIteration):
+                raise UnreadableError("Its events make no sense in their order. They are left as they are.") from None
+        try:
+            sizes = [size for event in stored if event.sizes for size in sizes_of(event.sizes)]
+            return Opened(conversation, sizes, state_of(state))
+        except UnreadableError as error:
+            self.notices.append(f"{error} Settings, and what was learned of the model, begin anew.")
+            return Opened(conversation)
 
     def save(
         self, events: Sequence[Event], sizes: list[Sizes], state: State,
@@ -120,29 +140,43 @@ class Journal:
             self.row = self.row._replace(
                 updated=time.time(), seen=time.time(), turns=len(conversation.places), state=state_text(state)
             )
-            try:
-                self._flush(conversation, everything)
-            except StoreError as error:
-                self._failed(error)
-            else:
-                self._worked()
+            if self._written is not None and self.row.pid != os.getpid():
+                self._part(f"This process was forked from one that talks in {self.name!r}")
+            self._flush(Whole(conversation, everything))
 
-    def _flush(self, conversation: Conversation, everything: Callable[[], list[Sizes]]) -> None:
-        if self._written is not None:
-            try:
-                if self.store.append(self.row, self._written, self._waiting):
-                    self._written += len(self._waiting)
-                    self._waiting.clear()
-                    return
-            except TakenError:
-                self._part(f"Another kernel has gone on with {self.name!r}")
-        events = conversation.events
-        records = [to_record(event, everything() if event is events[-1] else []) for event in events]
+    def _flush(self, whole: Whole) -> None:
+        """Write what waits; where that cannot be, it waits on."""
+        try:
+            if self._written is None or not self._append():
+                self._write(whole)
+        except StoreError as error:
+            self._whole = whole
+            _open_journals.add(self)
+            self._failed(error)
+        else:
+            self._whole = None
+            self._worked()
+
+    def _append(self) -> bool:
+        """Add what waits; ``False`` where all must be written instead."""
+        try:
+            there = self.store.append(self.row, self._written or 0, self._waiting)
+        except TakenError:
+            self._part(f"Another kernel has gone on with {self.name!r}")
+            return False
+        if there:
+            self._written = (self._written or 0) + len(self._waiting)
+            self._waiting.clear()
+        return there
+
+    def _write(self, whole: Whole) -> None:
+        events = whole.conversation.events
+        records = [to_record(event, whole.sizes() if event is events[-1] else []) for event in events]
         self._claim(self._begin)
         self.store.append(self.row, 0, records)
         self._written = len(records)
         self._waiting.clear()
-        _open_journals.add(self)
+        self._hold()
 
     def _begin(self, rows: Sequence[Row]) -> Claim:
         """Make the conversation known to the store."""
@@ -151,7 +185,7 @@ class Journal:
         return Claim((self.row,), "new")
 
     def _part(self, why: str) -> None:
-        self.row = self.row._replace(id=new_id())
+        self.row, self._written = self.row._replace(id=new_id()), None
         self.notices.append(f"{why}; what is said here is kept apart from now on: %chat list.")
 
     def answered(self, digest: str) -> Turn | None:
@@ -167,8 +201,8 @@ class Journal:
     def change(self, **values: object) -> None:
         """Set columns of the conversation's row. Raises StoreError."""
         with self._lock:
-            self.row = self.row._replace(**values)  # type: ignore[arg-type]
             self.store.change(self.row.id, **values)
+            self.row = self.row._replace(**values)  # type: ignore[arg-type]
 
     def read(self, row: Row) -> Opened:
         """What another conversation holds; nobody's hold of it changes. Raises StoreError."""
@@ -176,15 +210,15 @@ class Journal:
             return self._read(row)
 
     def close(self) -> None:
-        """Let go: another kernel may go on with it."""
+        """Let go: another kernel may go on with it. What waits to be saved gets a last chance."""
         with self._lock:
             _open_journals.discard(self)
-            if self._store is not None and self._written is not None:
+            if self._whole is not None:
+                self._flush(self._whole)
+                _open_journals.discard(self)
+            if self._store is not None and self._written is not None and self.row.pid == os.getpid():
                 with suppress(StoreError):
                     self._store.change(self.row.id, host=None, pid=None, started=None)
-
-    def _is_held(self, row: Row) -> bool:
-        return is_held(row, _me(), time.time())
 
     def _failed(self, error: StoreError) -> None:
         """Say what is wrong, once."""
@@ -192,15 +226,12 @@ class Journal:
         if str(error) != self._failing:
             self.notices.append(f"{error} The conversation goes on in memory, and is saved when that can be done.")
         self._failing = str(error)
-        if self._store is not None:
-            self._store.database.patience = IMPATIENCE
 
     def _worked(self) -> None:
         self._collect()
         if self._failing:
             self.notices.append(f"Saved again in {self.store.database.shown}: nothing was lost.")
             self._failing = ""
-        self.store.database.patience = PATIENCE
 
     def _collect(self) -> None:
         if self._store is not None:
@@ -208,8 +239,9 @@ class Journal:
             self.notices += said
             said.clear()
 
-    def _keep_alive(self) -> None:
-        """Between machines nobody sees whether a process is alive: there it gives signs of it."""
+    def _hold(self) -> None:
+        """Keep others from it. Between machines nobody sees whether a process is alive: there it gives signs of it."""
+        _open_journals.add(self)
         if self.store.database.is_shared:
             threading.Thread(target=_beat, args=(ref(self), self.row.id), daemon=True).start()
 
@@ -218,6 +250,14 @@ def is_held_elsewhere(row: Row) -> bool:
     """Whether another live process holds a conversation."""
     me = _me()
     return (row.host, row.pid) != (me.host, me.pid) and is_held(row, me, time.time())
+
+
+def _is_held(row: Row) -> bool:
+    """Whether it is talked in: a process may have let go of what it has not ended yet."""
+    me = _me()
+    if (row.host, row.pid) == (me.host, me.pid):
+        return any(journal.row.id == row.id for journal in _open_journals)
+    return is_held(row, me, time.time())
 
 
 def is_held(row: Row, me: Holder, now: float) -> bool:
@@ -279,9 +319,9 @@ def _here(rows: Sequence[Row], origin: Origin) -> list[Row]:
     return [row for row in rows if row.notebook == origin.scope]
 
 
-def _begun(row: Row, name: str | None, origin: Origin) -> Row:
+def _begun(name: str | None, origin: Origin) -> Row:
     now = time.time()
-    return row._replace(name=name or MAIN, kernel=origin.kernel, opened=now, created=now, updated=now)
+    return Row(new_id(), origin.scope, name or MAIN, kernel=origin.kernel, opened=now, created=now, updated=now)
 
 
 @contextmanager

@@ -44,6 +44,7 @@ class Library:
         self.origin, self.notes = origin, list[str]()
         self.deleted: set[str] = set()  # cells that are not in the notebook any more
         self.offered: set[str] = set()  # those of them that were spoken of
+        self._seen: set[str] = set()  # turns of this kernel, in whichever fork
         self._address, self._ask = address_of(store), ask
         self._begun, self._models = default_settings(config or {}, {}), Models()
         self._chats: dict[str, Chat] = {}
@@ -195,7 +196,8 @@ class Library:
     def _take(self, journal: Journal, opened: Opened, settings: Settings) -> Chat:
         session = Session(settings, self._models, journal)
         session.begun_with = self._begun
-        session.deleted, session.memory.folder = self.deleted, self.origin.folder or Path.cwd()
+        session.deleted, session.seen = self.deleted, self._seen
+        session.memory.folder = self.origin.folder or Path.cwd()
         session.restore(opened)
         self.offered |= set(opened.state.get("deleted", ()))
         chat = self._chats[journal.name] = Chat(session=session)

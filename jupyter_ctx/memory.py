@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
-from .context.tokens import estimate_tokens
 from .sendable import clean
 
 USUAL = "preferences.md"  # beside the notebook
 SHARE = 0.2  # of the limit, at most
+
+
+class Ruler(NamedTuple):
+    """Who measures texts in tokens: always alike, so that a file is cut after a restart where it was before."""
+
+    name: str
+    measure: Callable[[str], float]
 
 
 class _Read(NamedTuple):
@@ -34,36 +41,39 @@ class MemoryFile:
         usual = self.folder / USUAL if self.folder is not None and said is None else None
         return usual if usual is not None and usual.is_file() else None
 
-    def text(self, path: Path | None, limit: int) -> str:
+    def forget(self) -> None:
+        """There is no file now."""
+        self.problems, self._read = [], _Read((), "")
+
+    def text(self, path: Path, limit: int, ruler: Ruler) -> str:
         """What the file says now, as much of it as may be sent; ``limit`` is that of the whole prompt."""
         cap = int(limit * SHARE)
         try:
-            found = path.stat() if path is not None else None
-            key = (path, cap, found and (found.st_mtime_ns, found.st_size))
+            found = path.stat()
+            key = (path, found.st_mtime_ns, found.st_size, cap, ruler.name)
             if key != self._read.key:
                 self.problems = []
-                self._read = _Read(key, self._capped(path, cap) if path is not None else "")
+                self._read = _Read(key, self._capped(path, cap, ruler.measure))
         except (OSError, ValueError) as error:
             why = "is not UTF-8 text" if isinstance(error, ValueError) else "cannot be read"
             self._read, self.problems = _Read((), ""), [f"The memory file {path} {why}: nothing of it is sent."]
         return self._read.text
 
-    def _capped(self, path: Path, cap: int) -> str:
-        """What of it may be sent: by a fixed estimate, so that the same file is cut alike after a restart."""
+    def _capped(self, path: Path, cap: int, measure: Callable[[str], float]) -> str:
         text = clean(path.read_text("utf-8-sig")).strip()
-        size = estimate_tokens(text)
+        size = measure(text)
         if size <= cap:
             return text
-        head = _head(text, cap)
+        head = _head(text, cap, measure)
         self.problems = [
-            f"The memory file {path.name} has about {size:,.0f} tokens: its first {estimate_tokens(head):,.0f} are "
-            f"sent, for it may take a fifth of what a prompt may have ({cap:,})."
+            f"The memory file {path.name} has about {size:,.0f} tokens: its first {measure(head):,.0f} are sent, "
+            f"for it may take a fifth of what a prompt may have ({cap:,})."
         ]
         return head
 
 
-def _head(text: str, cap: int) -> str:
+def _head(text: str, cap: int, measure: Callable[[str], float]) -> str:
     """The beginning of a text that takes at most so many tokens: whole lines, or words where those are long."""
-    end = bisect_right(range(len(text)), cap, key=lambda length: ceil(estimate_tokens(text[:length]))) - 1
+    end = bisect_right(range(len(text)), cap, key=lambda length: ceil(measure(text[:length]))) - 1
     line, word = text.rfind("\n", 0, end), text.rfind(" ", 0, end)
     return text[: line if line > end // 2 else max(word, line) if max(word, line) > 0 else end].rstrip()

@@ -6,6 +6,8 @@ as they are. A field that is new has a default; one that is gone is passed over.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple, TypedDict
@@ -48,7 +50,12 @@ KINDS: dict[str, type[Event]] = {
     "undone": Undone,
     "redone": Redone,
 }
+KEYS = re.compile(r"(?<=://)[^\s/@]*@|(?<=\S)\?\S+")  # in an address
 NAMES = {kind: name for name, kind in KINDS.items()}
+
+
+class UnreadableError(StoreError):
+    """A row is not what this release of ours, or any, writes."""
 
 
 class Sizes(TypedDict):
@@ -101,13 +108,14 @@ class Record(NamedTuple):
 def to_record(event: Event, sizes: list[Sizes]) -> Record:
     """An event with what was learned of sizes by it."""
     digest = event.turn.digest or None if isinstance(event, Said) else None
-    return Record(NAMES[type(event)], _text(event), _text(sizes) if sizes else None, digest)
+    told: list[Sizes] = [{**size, "meter": _named(size["meter"])} for size in sizes]
+    return Record(NAMES[type(event)], _text(event), _text(told) if told else None, digest)
 
 
 def from_record(kind: str, body: str | bytes) -> Event:
-    """An event as it was. Raises StoreError."""
+    """An event as it was. Raises UnreadableError."""
     if kind not in KINDS:
-        raise StoreError(f"There is an event {kind!r} in the store: a newer jupyter_ctx wrote it; update this one.")
+        raise UnreadableError(f"An event in the store is {kind!r}: a newer jupyter_ctx wrote it; update this one.")
     event: Event = _decode(KINDS[kind], body)
     return event
 
@@ -119,8 +127,16 @@ def sizes_of(text: str) -> list[Sizes]:
 
 
 def state_text(state: State) -> str:
-    """What a conversation knows beside its events, as text."""
-    return _text(state)
+    """What a conversation knows beside its events, as text; of addresses without what may be a key in them."""
+    kept: State = {**state}
+    kept["endpoints"] = {KEYS.sub("", name): known for name, known in state.get("endpoints", {}).items()}
+    kept["meters"] = [{**known, "meter": _named(known["meter"])} for known in state.get("meters", [])]
+    kept["warned"] = [KEYS.sub("", line) for line in state.get("warned", [])]
+    return _text(kept)
+
+
+def _named(meter: tuple[str, str]) -> tuple[str, str]:
+    return KEYS.sub("", meter[0]), meter[1]
 
 
 def state_of(text: str | None) -> State:
@@ -132,7 +148,10 @@ def state_of(text: str | None) -> State:
 def _text(value: Mapping[str, Any] | list[Sizes] | Event) -> str:
     import msgspec
 
-    return msgspec.json.encode(value).decode()
+    try:
+        return msgspec.json.encode(value).decode()
+    except UnicodeEncodeError:  # the name of a file may be no text
+        return json.dumps(msgspec.to_builtins(value), ensure_ascii=False).encode("utf-8", "replace").decode()
 
 
 @cache
@@ -148,4 +167,4 @@ def _decode(kind: Any, text: str | bytes) -> Any:
     try:
         return _decoder(kind).decode(text)
     except msgspec.MsgspecError as error:
-        raise StoreError(f"A row of the store cannot be read: {error}. It is left as it is.") from None
+        raise UnreadableError(f"A row of the store cannot be read: {error}. It is left as it is.") from None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 CONVERSATIONS, EVENTS, VERSION = "jupyter_ctx_conversations", "jupyter_ctx_events", "jupyter_ctx_version"
-LOCK = 0x6A637478  # whoever migrates a PostgreSQL holds this
+LOCK = 0x6A637478  # of PostgreSQL's: whoever migrates holds this, whoever claims this with the owner
 
 MIGRATIONS = (
     (

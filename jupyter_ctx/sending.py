@@ -64,9 +64,9 @@ class Sender:
         if among == "all":
             return self._stored_anywhere(said, target, system)
         place = next(iter(session.conversation.older(said.turn.cell, said.turn.run)), None)
-        if place is None or place.turn.id not in session.unseen or place.turn.stop_reason in BROKEN:
+        if place is None or place.turn.id in session.seen or place.turn.stop_reason in BROKEN:
             return None
-        session.unseen.discard(place.turn.id)
+        session.seen.add(place.turn.id)
         if session.request_then(said, place, target, system) != place.turn.digest:
             return None
         session.record(Kept(place.id, said.turn.run or "", said.turn.execution))

@@ -15,7 +15,7 @@ from .errors import ChatError, InvalidRequestError
 from .fitting import Attempt, Fitter
 from .history import History, history
 from .journal import Journal, Opened
-from .memory import MemoryFile
+from .memory import MemoryFile, Ruler
 from .models import Models, Target
 from .persona import persona
 from .providers.shape import Reply
@@ -52,7 +52,7 @@ class Session:
         self.spent = Spending()
         self.announced: set[float] = set()  # shares of the limit that were warned of
         self.warned: set[str] = set()
-        self.unseen: set[str] = set()  # turns from before a restart, whose cells have not run again
+        self.seen: set[str] = set()  # turns that were answered, or shown again, since the kernel was started
         self.deleted: set[str] = set()  # cells that are not in the notebook any more
         self.memory = MemoryFile()
         self._cache_key = f"jupyter_ctx-{new_id()}"
@@ -60,6 +60,8 @@ class Session:
     def record(self, event: Event, *, counted: Callable[[], tuple[object, ...]] | None = None) -> None:
         """Keep what happened; ``counted`` gives the view whose size was told with it."""
         self.conversation.append(event)
+        if isinstance(event, Said):
+            self.seen.add(event.turn.id)
         if counted is not None:
             self.counted = counted()
         self.save(event)
@@ -91,7 +93,6 @@ class Session:
         self.warned |= set(state.get("warned", ()))
         self.spent = state.get("spent", self.spent)
         self.deleted |= set(state.get("deleted", ()))
-        self.unseen = {place.turn.id for place in self.conversation.places}
         self.counted = self._now_key() if state.get("exact") else ()
 
     def _now_key(self) -> tuple[object, ...]:
@@ -128,8 +129,12 @@ class Session:
     def memory_file(self) -> tuple[Path | None, str]:
         """The memory file, and as much of its text as joins the system prompt."""
         path = self.memory.path(self.conversation.memory)
-        limit = self.target({}, ask=False).budget().limit if path is not None else 0
-        return path, self.memory.text(path, limit)
+        if path is None:
+            self.memory.forget()
+            return None, ""
+        target = self.target({}, ask=False)
+        meter = Models().meter(target.provider, target.settings)  # one that has learned nothing
+        return path, self.memory.text(path, target.budget().limit, Ruler(target.provider.tokenizer, meter.tokens))
 
     def target(self, options: Mapping[str, Any], *, ask: bool) -> Target:
         """Where a request with these settings of its own goes."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from .database import Database
 from .files import data_file
 from .records import Record
-from .schema import CONVERSATIONS, EVENTS
+from .schema import CONVERSATIONS, EVENTS, LOCK
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -107,6 +107,9 @@ class Store:
         """
 
         def take(connection: Connection) -> Claim:
+            if connection.dialect.name == "postgresql":  # one at a time, for names that nobody has yet are not locked
+                mine = self._sa.func.hashtext(self.owner)
+                connection.execute(self._sa.select(self._sa.func.pg_advisory_xact_lock(LOCK, mine)))
             claim = decide(self._rows(connection, {}, lock=True))
             for row in claim.rows:
                 self._write(connection, row)

@@ -70,8 +70,8 @@ def _status(magic: ChatMagic, words: list[str], options: Namespace, cell: str | 
     _none("status", words)
     info = magic.talk.info()
     print(status_text(info, len(magic.talk.turns)))
-    undo = f"%chat undo takes back the last {info.undo}" if info.undo else ""
-    redo = f"%chat redo does the {info.redo} again" if info.redo else ""
+    undo = f"%chat undo takes back: {info.undo}" if info.undo else ""
+    redo = f"%chat redo does again: {info.redo}" if info.redo else ""
     print(*filter(None, (undo, redo)), sep="; ")
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import getpass
 import importlib.util
 import itertools
 import os
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -59,41 +60,51 @@ def closed_stores(own_folders: None) -> Iterator[None]:
 
 
 class Postgres:
-    """A PostgreSQL of the tests' own; it will not run as root."""
+    """A PostgreSQL of the tests' own, which ends with them; it will not run as root."""
 
     def __init__(self, folder: Path, binaries: Path) -> None:
         self._folder, self._binaries = folder, binaries
-        self._as = ("runuser", "-u", "postgres", "--") if getpass.getuser() == "root" else ()
+        self._server: subprocess.Popen[bytes] | None = None
         self._names = itertools.count()
         self.password = secrets.token_hex(8)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        if self._as:
+        self._as = ["setpriv", "--pdeathsig=INT"]
+        if os.getuid() == 0:
+            self._as += ["--reuid=postgres", "--regid=postgres", "--init-groups"]
             shutil.chown(folder, "postgres")
         word = folder / "password"
         word.write_text(self.password)
-        self._run("initdb", "-D", folder / "data", "-U", "ctx", "-A", "scram-sha-256", "--pwfile", word, "-E", "UTF8")
+        begin = self._run("initdb", "-D", folder / "data", "-U", "ctx", "-A", "scram-sha-256", "--pwfile", word)
+        assert begin.wait() == 0, self._said()
 
-    def _run(self, program: str, *arguments: object) -> None:
+    def _run(self, program: str, *arguments: object) -> subprocess.Popen[bytes]:
         command = [*self._as, str(self._binaries / program), *map(str, arguments)]
-        output = self._folder / "output"  # a pipe would stay open as long as the server
-        with output.open("wb") as log:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._folder)
-        assert done.returncode == 0, output.read_text("utf-8")
+        with (self._folder / "log").open("ab") as log:
+            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._folder)
+
+    def _said(self) -> str:
+        return (self._folder / "log").read_text("utf-8")
 
     def start(self) -> None:
         """Begin to serve."""
         options = {
             "port": self.port, "listen_addresses": "127.0.0.1", "unix_socket_directories": self._folder,
-            "max_connections": 100, "fsync": "off", "shared_buffers": "32MB", "dynamic_shared_memory_type": "mmap",
+            "max_connections": 100, "fsync": "off", "shared_buffers": "32MB",
         }  # fmt: skip
-        given = " ".join(f"-c {name}={value}" for name, value in options.items())
-        self._run("pg_ctl", "-D", self._folder / "data", "-w", "-l", self._folder / "log", "-o", given, "start")
+        given = [f"--{name}={value}" for name, value in options.items()]
+        self._server, end = self._run("postgres", "-D", self._folder / "data", *given), time.monotonic() + 30
+        while subprocess.run([self._binaries / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)]).returncode:
+            assert self._server.poll() is None, self._said()
+            assert time.monotonic() < end, self._said()
+            time.sleep(0.02)
 
     def stop(self) -> None:
         """Serve no more, whoever is connected."""
-        self._run("pg_ctl", "-D", self._folder / "data", "-w", "-m", "fast", "stop")
+        if self._server is not None:
+            self._server.send_signal(signal.SIGINT)
+            self._server.wait()
 
     def address(self, schema: str = "public") -> str:
         """Its address, for tables in this schema."""

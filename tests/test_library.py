@@ -1,0 +1,498 @@
+"""Conversations by name, the memory file, files in and out, and that undo takes all of it back."""
+
+from __future__ import annotations
+
+import atexit
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Cells
+from dialects import DIALECTS, KEY
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from server import send, serve
+from traitlets.config import Config
+
+from jupyter_ctx import Chat, InvalidRequestError, StoreError, get_chat
+from jupyter_ctx.actions import Change
+from jupyter_ctx.conversation import Conversation, Said, Turn
+from jupyter_ctx.frontend import Origin, origin
+from jupyter_ctx.journal import Opened, close_stores
+from jupyter_ctx.library import Library
+from jupyter_ctx.session import Session
+from jupyter_ctx.settings import Settings
+
+FORMS = (".md", ".json", ".ipynb")
+Open = Callable[..., Cells]
+
+
+@pytest.fixture
+def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+    """Opens a notebook in a shell of its own, as another kernel would after the first has ended."""
+    monkeypatch.chdir(tmp_path)
+
+    def open_notebook(path: str = "x.ipynb") -> Cells:
+        close_stores()
+        monkeypatch.setenv("JPY_SESSION_NAME", str(tmp_path / path))
+        InteractiveShell.clear_instance()
+        config = Config()
+        config.HistoryManager.enabled = False
+        cells = Cells(InteractiveShell.instance(config=config))
+        atexit.unregister(cells.shell.atexit_operations)  # each takes a quarter of a second
+        assert cells.run("%load_ext jupyter_ctx") == ""
+        return cells
+
+    yield open_notebook
+    InteractiveShell.clear_instance()
+
+
+@pytest.fixture
+def page(opened: Open) -> Cells:
+    """A notebook that nobody has talked in."""
+    return opened()
+
+
+def say(*prompts: str) -> None:
+    """Turns without a model."""
+    for prompt in prompts:
+        get_chat().add_messages([{"role": "user", "content": prompt}, {"role": "assistant", "content": f"{prompt}!"}])
+
+
+def said() -> list[str]:
+    return [turn.prompt for turn in get_chat().turns]
+
+
+# names
+
+
+def test_a_cell_may_talk_in_another_conversation(page: Cells, opened: Open, local_model: str) -> None:
+    page.run(f"%chat use {local_model} --max-tokens 8")
+    first = page.run("%%chat -i side\nSay hello.")
+    assert first.startswith("[In 'side', a new conversation.]\n")
+    assert "Context [" not in first, "the gauge is the notebook's own"
+    assert "Context [" in page.run("%%chat\nSay one.")
+    assert "[In" not in page.run("%%chat -i side\nSay hi.")
+    assert said() == ["Say one."]
+    assert "2 turns: 2 in view" in page.run("%chat status -i side")
+    page = opened()
+    assert page.run("%chat").startswith("Going on with 1 turn of 'main', last used just now. ")
+    assert page.run("%chat -i side").startswith("In 'side', which has 2 turns.\n")
+
+
+def test_conversations_are_listed_switched_forked_and_renamed(page: Cells) -> None:
+    say("Say one.")
+    assert page.run("%chat new travel plans") == "Talking in 'travel plans': 0 turns.\n"
+    say("Say two.")
+    assert page.run("%chat fork") == "Talking in 'travel plans-2': 1 turn.\n"
+    say("Say three.")
+    assert page.run("%chat switch main") == "Talking in 'main': 1 turn.\n"
+    assert page.run("%chat rename first") == "'main' is now 'first'.\n"
+    assert page.run("%chat switch travel plans") == "Talking in 'travel plans': 1 turn.\n"
+    assert said() == ["Say two."]
+    head, names, *rows = page.run("%chat list").strip().splitlines()
+    assert head == "Conversations: %chat switch NAME talks in another one"
+    assert names.split() == ["conversation", "turns", "last", "used", "state"]
+    assert [re.split(" {2,}", row) for row in rows] == [
+        ["travel plans", "1 turn", "just now", "current"],
+        ["first", "1 turn", "just now"],
+        ["travel plans-2", "2 turns", "just now"],
+    ]
+
+
+def test_a_restart_goes_on_where_one_talked_last(page: Cells, opened: Open) -> None:
+    say("Say one.")
+    page.run("%chat new plans")
+    say("Say two.")
+    assert opened().run("%chat").startswith("Going on with 1 turn of 'plans', last used just now. ")
+    page = opened()
+    page.run("%chat switch main")
+    assert opened().run("%chat").startswith("Going on with 1 turn of 'main', ")
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("%chat switch nope", "No conversation 'nope' here; %chat new nope begins it. There are: main, plans."),
+        ("%chat new plans", "There is a conversation 'plans' here already: %chat switch plans."),
+        ("%chat fork plans", "There is a conversation 'plans' here already: %chat switch plans."),
+        ("%chat rename plans", "There is a conversation 'plans' here already"),
+        ("%chat delete nope", "No conversation 'nope' here: %chat list names them."),
+        ("%chat resume nope.ipynb", "No notebook 'nope.ipynb' is known here: %chat list all names them."),
+        ("%%chat -i ' '\nhi", "' ' cannot be a name"),
+        ("%chat switch", "takes one thing: a conversation's name"),
+        ("%chat rename", "takes one thing: the new name"),
+        ("%chat list them", "takes nothing or all, not 'them'"),
+        ("%chat resume", "%chat resume NOTEBOOK [NAME] [--summary]"),
+        ("%chat resume nope.ipynb plans", "No notebook 'nope.ipynb' with a conversation 'plans' is known here"),
+        ("%chat history 1", "%chat history 1 --versions shows all answers of a turn"),
+        ("%chat history --versions", "takes one thing: a turn's number"),
+        ("%chat history 7 --versions", "There is no turn 7: there are 1 to 1."),
+        ("%chat pick 1", "%chat pick N VERSION"),
+        ("%chat pick 1 2", "Turn 1 has no answer 2: there are 1 to 1."),
+        ("%chat new -i plans", "%chat new takes no --conversation."),
+        ("%chat export notes.txt", "name a file .md, .json, .ipynb"),
+        ("%chat import nope.md", "nope.md cannot be read"),
+        ("%chat memory nope.md", "There is no memory file"),
+    ],
+)
+def test_what_is_not_there_is_named_in_one_line(page: Cells, line: str, says: str) -> None:
+    say("Say one.")
+    page.run("%chat new plans\n%chat switch main")
+    error = page.fail(line)
+    assert isinstance(error, UsageError | InvalidRequestError)
+    assert says in str(error)
+    assert "\n" not in str(error)
+    assert said() == ["Say one."]
+
+
+def test_deleting_the_conversation_one_talks_in_goes_back_to_the_one_before(
+    page: Cells, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page.run("%chat use gpt-4o")
+    say("Say one.")
+    page.run("%chat new plans")
+    typed = iter(["main", "plans", "main"])
+    monkeypatch.setattr("builtins.input", lambda _: next(typed))
+    assert str(page.fail("%chat delete plans")) == "'main' is not 'plans': nothing was deleted."
+    assert page.run("%chat delete plans") == (
+        "Deleted 'plans' with 0 turns. That cannot be undone.\nTalking in 'main': 1 turn.\n"
+    )
+    assert said() == ["Say one."]
+    assert page.run("%chat delete main") == (
+        "Deleted 'main' with 1 turn. That cannot be undone.\nTalking in 'main': 0 turns.\n"
+    )
+    assert get_chat().config.model == "gpt-4o"
+    assert page.run("%chat undo") == "Nothing to undo.\n"
+
+
+def test_a_conversation_that_was_opened_for_a_cell_can_be_deleted(tmp_path: Path) -> None:
+    library = Library(Origin(str(tmp_path / "x.ipynb")), store=tmp_path / "a.sqlite")
+    library.get("side").set_system("Be kind.")
+    with pytest.raises(InvalidRequestError, match="nothing was deleted"):
+        library.delete("side", confirm="")
+    assert library.delete("side", confirm="side").name == "side"
+    assert [row.name for row in library.rows()] == ["main"]
+    assert library.get("side").system == ""
+    assert library.current.name == "main"
+
+
+def test_a_chat_of_a_script_is_kept_only_where_it_is_told_to(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="not stored"):
+        Chat("openai/gpt-4o").rename("x")
+    chat = Chat("openai/gpt-4o", store=tmp_path / "a.sqlite", name="thesis")
+    chat.add_messages([{"role": "user", "content": "Say one."}])
+    close_stores()
+    assert len(Chat("openai/gpt-4o", store=tmp_path / "a.sqlite", name="thesis").turns) == 1
+    assert Chat("openai/gpt-4o", store=tmp_path / "a.sqlite").turns == ()
+
+
+@pytest.mark.parametrize(
+    ("session", "names", "notebook"),
+    [
+        ("/home/a/x.ipynb", {}, "/home/a/x.ipynb"),
+        ("/home/a/x-jvsc-0123abcd-4567-89ab.ipynb", {}, "/home/a/x.ipynb"),
+        ("", {"__vsc_ipynb_file__": "/home/a/y.ipynb"}, "/home/a/y.ipynb"),
+        ("", {"__session__": "/home/a/z.ipynb"}, "/home/a/z.ipynb"),
+        ("https://colab.research.google.com/notebook#fileId=1aB-c_9&x=1", {}, "fileId=1aB-c_9"),
+        ("/home/a/Console 1", {}, None),
+        ("x.ipynb", {}, None),
+        ("", {}, None),
+    ],
+)
+def test_a_notebook_is_known_by_what_its_front_end_calls_it(
+    shell: Any, session: str, names: dict[str, str], notebook: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JPY_SESSION_NAME", session)
+    shell.user_ns.update(names)
+    assert origin(shell) == Origin(notebook, None)
+
+
+# what comes through
+
+
+def test_costs_are_remembered(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = DIALECTS["anthropic"].answer("Hi", sent=10_000, said=100, cached=8_000)
+    with serve(lambda h, _: send(h, 200, body, "text/event-stream"), path="") as (url, seen):
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+        page = opened()
+        page.run("%chat use claude-sonnet-4-5")
+        page.run("%%chat\nHello.")
+        before = page.run("%chat status")
+        page = opened()
+        after = page.run("%chat status")
+    assert "$0.0099" in before
+    assert after.partition("\n")[2] == before
+    assert len(seen) == 1
+
+
+def test_what_is_stored_is_shown_where_nobody_answers(
+    opened: Open, monkeypatch: pytest.MonkeyPatch, local_model: str
+) -> None:
+    """A notebook can be read again without a key, a network or a server."""
+    body = DIALECTS["anthropic"].answer("Hi", sent=10, said=1)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    with serve(lambda h, _: send(h, 200, body, "text/event-stream"), path="") as (url, _):
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+        opened().run("%chat use claude-sonnet-4-5")
+        assert not get_chat().send("Hello.", cell="a", run="1").stored
+    opened()
+    assert get_chat().send("Hello.", cell="a", run="2", stored="cell").stored
+    opened()
+    assert get_chat().send("Hello.", cell="a", run="3", stored="cell").text == "Hi"
+
+
+def test_what_was_answered_in_this_kernel_is_asked_anew_in_a_fork_too(opened: Open, local_model: str) -> None:
+    page = opened()
+    page.run(f"%chat use {local_model} --max-tokens 4")
+    get_chat().send("Say one.", cell="a", run="1", stored="cell")
+    get_chat().send("Say two.", cell="b", run="2", stored="cell")
+    page.run("%chat fork")
+    assert not get_chat().send("Say one.", cell="a", run="3", stored="cell").stored
+    page = opened()
+    page.run("%chat switch main")
+    assert get_chat().send("Say one.", cell="a", run="4", stored="cell").stored
+    page.run("%chat fork")
+    assert not get_chat().send("Say one.", cell="a", run="5", stored="cell").stored
+
+
+# the memory file
+
+
+def test_the_memory_file_beside_the_notebook_joins_the_system_prompt(page: Cells, tmp_path: Path) -> None:
+    assert "no memory file: preferences.md beside the notebook" in page.run("%chat memory")
+    page.run("%%chat system\nBe brief.")
+    used = get_chat().info().used
+    file = tmp_path / "preferences.md"
+    file.write_text("I like birds.")
+    assert page.run("%chat memory") == f"{file}:\nI like birds.\n"
+    assert get_chat().preview().messages[0].text == "Be brief.\n\nI like birds."
+    assert re.search(r"Be brief\. I like birds\. +~\d+ +100 %  system", page.run("%chat preview"))
+    assert get_chat().info().used > used
+    file.write_text("I like boats.")
+    assert "I like boats." in page.run("%chat preview")
+    assert page.run("%chat memory off").startswith("No memory file is read (")
+    assert page.run("%chat memory") == "The memory file is off: %chat memory PATH names one.\n"
+    assert get_chat().info().used == used
+    assert page.run("%chat undo").startswith("Undid the memory file (")
+    assert "I like boats." in page.run("%chat preview")
+    (tmp_path / "other.md").write_text("I like bees, and wasps too.")
+    assert page.run("%chat memory other.md").startswith(f"{tmp_path / 'other.md'} joins the system prompt (")
+    assert "I like bees" in page.run("%chat preview")
+
+
+def test_a_memory_file_that_cannot_be_read_is_said_once_and_nothing_of_it_is_sent(page: Cells, tmp_path: Path) -> None:
+    file = tmp_path / "notes.md"
+    file.write_bytes(b"\xff\xfe\x80")
+    problem = f"The memory file {file} is not UTF-8 text: nothing of it is sent."
+    assert page.run("%chat memory notes.md").splitlines() == [f"{file} joins the system prompt.", problem]
+    assert problem not in page.run("%chat status")
+    assert page.run("%chat memory").startswith(f"Nothing of {file} is sent: ")
+    file.unlink()
+    assert f"The memory file {file} cannot be read" in page.run("%chat status")
+    file.write_text("I like birds.")
+    assert "I like birds." in page.run("%chat preview")
+
+
+@pytest.mark.parametrize("text", ["I like birds. " * 100, "I like birds.\n" * 100, "日本語" * 300])
+def test_a_memory_file_takes_at_most_a_fifth_and_one_line_says_so(page: Cells, tmp_path: Path, text: str) -> None:
+    (tmp_path / "preferences.md").write_text(text)
+    notice = re.search(
+        r"The memory file preferences\.md has about ([\d,]+) tokens: its first (\d+) are sent, "
+        r"for it may take a fifth of what a prompt may have \(200\)\.",
+        page.run("%chat use local/smollm2@1024 --max-tokens 24"),
+    )
+    assert notice is not None
+    assert int(notice[1].replace(",", "")) > 200 >= int(notice[2]) > 150
+    assert "memory file" not in page.run("%chat status")
+    sent = get_chat().preview().messages[0].text
+    assert text.startswith(sent)
+    assert get_chat().info().used < 300
+
+
+def test_the_same_memory_is_the_same_request_after_a_restart(opened: Open, tmp_path: Path, local_model: str) -> None:
+    def send() -> bool:
+        return get_chat().send("Say one.", cell="a", run=next(runs), stored="cell").stored
+
+    runs, file = iter("123"), tmp_path / "preferences.md"
+    file.write_text("I like birds. " * 60)
+    opened().run(f"%chat use {local_model} --max-tokens 8")
+    assert not send()
+    opened()
+    assert send()
+    opened()
+    file.write_text("I like boats. " * 60)
+    assert not send()
+
+
+# files in and out, and other notebooks
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_conversation_comes_back_from_a_file_as_it_was(page: Cells, form: str) -> None:
+    prompts = [f"Crate {n} weighs {100 + n} kilograms. {'It is made of wood. ' * 20}" for n in range(5)]
+    page.run("%chat use gpt-4o --window 900 --max-tokens 100")
+    page.run("%%chat system\nBe kind.")
+    say(*prompts, "```python\nx = 1\n```\n# Not a heading\n> nor a quote")
+    get_chat().summarize(method="extractive")
+    page.run("%chat pin 2\n%chat exclude 6")
+    parts = get_chat().preview()
+    assert {"pinned", "summary", "system"} <= {part.state for part in parts.messages}
+    assert re.fullmatch(rf"Wrote 6 turns to .*/out/a\{form}\.\n", page.run(f"%chat export out/a{form}"))
+    page.run("%chat new again")
+    assert page.run(f"%chat import out/a{form}").startswith("Added 6 turns (")
+    again = get_chat().preview()
+    assert [(p.role, p.text, p.state) for p in again.messages] == [(p.role, p.text, p.state) for p in parts.messages]
+    assert [(p.role, p.text, p.state) for p in again.omitted] == [(p.role, p.text, p.state) for p in parts.omitted]
+    assert page.run("%chat undo").startswith("Undid the added messages")
+    assert get_chat().turns == ()
+
+
+def test_another_notebooks_conversation_can_be_brought_in(opened: Open, tmp_path: Path) -> None:
+    opened("deep/old.ipynb")
+    say("The code is 4711.", "The colour is red.")
+    get_chat().pin(1)
+    page = opened("deep/old.ipynb")
+    page.run("%chat new plans")
+    say("Leave on Monday.")
+    page = opened("new.ipynb")
+    assert page.run("%chat resume old.ipynb main").startswith("Added 2 turns (")
+    assert page.run("%chat resume deep/old.ipynb").startswith("Added 1 turn (")
+    assert said() == ["The code is 4711.", "The colour is red.", "Leave on Monday."]
+    assert [row.states[0] for row in get_chat().history()] == ["pinned", "sent", "sent"]
+    page.run("%chat new short")
+    assert page.run("%chat resume old.ipynb main --summary").startswith(
+        "Added a summary of 2 turns of old.ipynb (main) ("
+    )
+    (turn,) = get_chat().turns
+    assert turn.prompt.startswith("old.ipynb (main):\n")
+    assert "4711" in turn.prompt
+    page.run("%chat export talk.md")
+    page.run("%chat new from file")
+    assert page.run("%chat resume --summary talk.md").startswith("Added a summary of 1 turn of talk.md (")
+    opened("other/old.ipynb")
+    say("Something else.")
+    page = opened("new.ipynb")
+    assert "give the whole path" in str(page.fail("%chat resume old.ipynb"))
+    assert page.run(f"%chat resume {tmp_path / 'other' / 'old.ipynb'}").startswith("Added 1 turn (")
+
+
+def test_a_notebook_is_not_brought_into_itself(page: Cells) -> None:
+    say("Say one.")
+    assert isinstance(page.fail("%chat resume x.ipynb"), InvalidRequestError)
+    page.run("%chat new plans")
+    assert page.run("%chat resume x.ipynb").startswith("Added 1 turn (")
+
+
+# without a store
+
+
+def test_in_memory_every_verb_works_and_nothing_is_written(
+    opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_CTX_STORE", "memory")
+    monkeypatch.setattr("builtins.input", lambda _: "plans")
+    page = opened()
+    say("Say one.", "Say two.")
+    for line, says in {
+        "%chat list": "main          2 turns  just now   current",
+        "%chat fork plans": "Talking in 'plans': 2 turns.",
+        "%chat pin 1": "Pinned turn 1",
+        "%chat undo": "Undid the pin",
+        "%chat redo": "Redid the pin",
+        "%chat status": "%chat undo takes back: pin",
+        "%chat history": "pinned",
+        "%chat history --versions 1": "it has had one answer",
+        "%chat switch main": "Talking in 'main': 2 turns.",
+        "%chat rename first": "'main' is now 'first'.",
+        "%chat resume x.ipynb plans": "Added 2 turns",
+        "%chat new": "Talking in 'main': 0 turns.",
+        "%chat delete plans": "Deleted 'plans' with 2 turns.",
+        "%chat list all": "first         4 turns  just now",
+        "%chat memory": "There is no memory file",
+        "%chat clear": "Nothing to clear",
+    }.items():
+        assert says in page.run(line), line
+    assert not list(tmp_path.rglob("*jupyter_ctx*"))
+
+
+# undo
+
+
+class Began:
+    """A conversation with older answers, as a restart finds it."""
+
+    def __init__(self) -> None:
+        events = [
+            Said(Turn(f"Note {n} of {cell}. {'The sea is wide. ' * 6}", "Noted. " * 4, "m", cell=cell, run=str(n)))
+            for n, cell in enumerate("abcabda")
+        ]
+        session = Session(Settings(model="openai/gpt-4o", window=600, max_tokens=50))
+        session.restore(Opened(Conversation(events)))
+        self.chat = Chat(session=session)
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """All that a user can see of it, but for what undo and redo would do."""
+        info, chat = self.chat.info(), self.chat
+        figures = (info.used, info.exact, info.segments, info.in_view, info.left_out, info.will_leave)
+        return figures, chat.history(), chat.system, chat.memory, chat.preview("And?").request, chat.deleted()
+
+
+def actions(began: Began, draw: Callable[[st.SearchStrategy[Any]], Any], folder: Path) -> Change:
+    """Any one thing that a user may do now."""
+    chat, number = began.chat, st.integers(1, max(1, len(began.chat.turns)))
+    some = st.lists(number, min_size=1, max_size=3)
+    text = st.sampled_from(["", "Be brief.", "Be kind. " * 9])
+    doing: dict[str, Callable[[], Change]] = {
+        "add": lambda: chat.add_messages(
+            [{"role": "user", "content": "Crate 7 weighs 12 kilograms."}, {"role": "assistant", "content": "Noted."}]
+        ),
+        "pin": lambda: chat.pin(*draw(some)),
+        "unpin": lambda: chat.unpin(*draw(some)),
+        "exclude": lambda: chat.exclude(*draw(some)),
+        "include": lambda: chat.include(*draw(st.lists(number, max_size=2))),
+        "trim": lambda: chat.trim(draw(st.sampled_from([None, 0, 1, 2]))),
+        "clear": lambda: chat.clear(),
+        "system": lambda: chat.set_system(draw(text)),
+        "memory": lambda: chat.set_memory(draw(st.sampled_from([None, folder / "a.md", folder / "b.md"]))),
+        "pick": lambda: chat.pick(draw(number), draw(st.integers(1, 2))),
+        "summarise": lambda: chat.summarize(method="extractive"),
+    }
+    try:
+        return doing[draw(st.sampled_from(sorted(doing)))]()
+    except InvalidRequestError:  # there is no such turn, or no such answer
+        return Change("", changed=False)
+
+
+@pytest.fixture(scope="module")
+def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("notes")
+    for name in "ab":
+        (folder / f"{name}.md").write_text(f"I like {name}.")
+    return folder
+
+
+@settings(max_examples=150)
+@given(data=st.data())
+def test_undo_of_each_action_leads_back_to_the_beginning_and_redo_to_the_end(notes: Path, data: st.DataObject) -> None:
+    began = Began()
+    states = [began.state]
+    for _ in range(data.draw(st.integers(1, 12))):
+        if actions(began, data.draw, notes).changed:
+            states.append(began.state)
+        else:
+            assert began.state == states[-1]
+    for before in reversed(states[:-1]):
+        assert began.chat.undo().changed
+        assert began.state == before
+    assert began.chat.info().undo == "re-run", "what came before can still be undone"
+    for after in states[1:]:
+        assert began.chat.redo().changed
+        assert began.state == after
+    assert not began.chat.redo().changed

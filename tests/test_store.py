@@ -1,0 +1,908 @@
+"""What was said is there again: events as rows, restarts, and everything that can go wrong with a database."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from conftest import Postgres
+from dialects import DIALECTS, KEY
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from server import send, serve
+from test_conversation import actions, state
+
+import jupyter_ctx.database
+from jupyter_ctx import Chat
+from jupyter_ctx.conversation import Attachment, Redone, Said, Turn, Undone
+from jupyter_ctx.errors import InvalidRequestError, StoreError
+from jupyter_ctx.frontend import Origin
+from jupyter_ctx.journal import Journal, close_stores
+from jupyter_ctx.library import Library
+from jupyter_ctx.schema import CONVERSATIONS, EVENTS, MIGRATIONS, VERSION
+from jupyter_ctx.session import Session
+from jupyter_ctx.settings import default_settings
+from jupyter_ctx.store import Row
+
+MODEL = "openai/gpt-4o"
+TABLES = (CONVERSATIONS, EVENTS, VERSION)
+
+
+def open_chat(address: str | Path, name: str = "c", **more: Any) -> Chat:
+    return Chat(MODEL, store=address, name=name, **more)
+
+
+def reopen(address: str | Path, name: str = "c", **more: Any) -> Chat:
+    """The conversation as a new process would find it."""
+    close_stores()
+    return open_chat(address, name, **more)
+
+
+def say(chat: Chat, *prompts: str) -> None:
+    for prompt in prompts:
+        chat.add_messages([{"role": "user", "content": prompt}, {"role": "assistant", "content": f"re: {prompt}"}])
+
+
+def prompts(chat: Chat) -> list[str]:
+    return [turn.prompt for turn in chat.turns]
+
+
+def numbered(count: int) -> list[str]:
+    return [f"turn {number}" for number in range(count)]
+
+
+def library(address: str | Path, notebook: str = "/n/a.ipynb", kernel: str = "k") -> Library:
+    return Library(Origin(notebook, kernel), {"model": MODEL}, store=address)
+
+
+def schema_of(address: str) -> str:
+    return parse_qs(urlsplit(address).query)["options"][0].partition("search_path=")[2]
+
+
+@pytest.fixture
+def sql(address: str, request: pytest.FixtureRequest) -> Callable[..., list[Any]]:
+    """Runs a statement in the database beside the product."""
+
+    def run(statement: str, *values: Any) -> list[Any]:
+        if not address.startswith("postgres"):
+            with contextlib.closing(sqlite3.connect(address, isolation_level=None)) as connection:
+                return connection.execute(statement, values).fetchall()
+        server: Postgres = request.getfixturevalue("postgres")
+        with server.connect(schema_of(address)) as connection:
+            cursor = connection.execute(statement.replace("?", "%s"), values)
+            return list(cursor.fetchall()) if cursor.description else []
+
+    return run
+
+
+@pytest.fixture
+def content(address: str, sql: Callable[..., list[Any]]) -> Callable[[], str]:
+    """All that the database holds: its files' bytes, or each row of a server's tables."""
+
+    def read() -> str:
+        if address.startswith("postgres"):
+            return "\n".join(str(row) for table in TABLES for row in sql(f"SELECT * FROM {table}"))
+        files = Path(address).parent.glob(f"{Path(address).name}*")
+        return "".join(file.read_bytes().decode("latin-1") for file in files)
+
+    return read
+
+
+@pytest.fixture
+def locked(address: str, request: pytest.FixtureRequest) -> Callable[[], contextlib.AbstractContextManager[None]]:
+    """Another program that lets nobody write."""
+
+    @contextlib.contextmanager
+    def lock() -> Iterator[None]:
+        if not address.startswith("postgres"):
+            with contextlib.closing(sqlite3.connect(address, isolation_level=None)) as connection:
+                connection.execute("BEGIN EXCLUSIVE")
+                yield
+            return
+        server: Postgres = request.getfixturevalue("postgres")
+        with server.connect(schema_of(address)) as connection, connection.transaction():
+            connection.execute(f"LOCK TABLE {', '.join(TABLES)} IN ACCESS EXCLUSIVE MODE")
+            yield
+
+    return lock
+
+
+def python(source: str, *arguments: object, **more: Any) -> str:
+    """What a script prints that runs in a process of its own."""
+    command = [sys.executable, "-W", "error::ResourceWarning", "-c", source, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, **more)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.stdout
+
+
+# what is stored is what there was
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(done=actions(kept=True), again=st.sets(st.integers(0, 25)), back=st.integers(0, 3))
+def test_the_fold_of_the_stored_events_is_the_live_state(
+    address: str, done: list[Any], again: set[int], back: int
+) -> None:
+    journal = Journal(address, Origin())
+    session = Session(default_settings({}, {"model": MODEL}), journal=journal)
+    session.restore(journal.open())
+    live = session.conversation
+    for number, event in enumerate(done):
+        session.record(event)
+        if number in again:
+            session.record(Undone())
+            session.record(Redone())
+    for _ in range(back):
+        if live.undo_label:
+            session.record(Undone())
+    if back > 1 and live.redo_label:
+        session.record(Redone())
+    journal.close()
+    stored = Journal(address, Origin()).open(journal.name).conversation
+    assert stored.events == live.events
+    assert state(stored) == state(live)
+    assert (stored.undo_label, stored.redo_label) == (live.undo_label, live.redo_label)
+    assert session.notices() == ()
+
+
+def test_every_kind_of_action_is_there_again_and_can_be_taken_back(address: str, tmp_path: Path) -> None:
+    chat = open_chat(address)
+    (tmp_path / "notes.md").write_text("Be short.")
+    say(chat, *numbered(8))
+    chat.summarize()
+    chat.pin(2)
+    chat.exclude(3)
+    chat.set_system("Be kind.")
+    chat.set_memory(tmp_path / "notes.md")
+    chat.trim(2)
+    chat.include()
+    chat.clear()
+    say(chat, "after")
+    chat.undo()
+    labels, seen = list[str | None](), list[Any]()
+    while chat.conversation.undo_label:
+        labels.append(chat.conversation.undo_label)
+        seen.append(state(chat.conversation))
+        chat.undo()
+    for before in reversed(seen):
+        chat = reopen(address)
+        chat.redo()
+        assert state(chat.conversation) == before
+    assert labels[:7] == ["clear", "include all", "trim", "memory file", "system prompt", "exclude", "pin"]
+    for label, before in zip(labels, seen, strict=True):
+        chat = reopen(address)
+        assert (chat.conversation.undo_label, state(chat.conversation)) == (label, before)
+        chat.undo()
+    assert prompts(reopen(address)) == []
+    assert chat.notices() == ()
+
+
+def test_files_versions_and_odd_characters_are_kept(address: str, tmp_path: Path) -> None:
+    odd = 'ß 😀 " \\ \x00 \u2028 \x1b[0m \ufffd'
+    image = Attachment("a.png", "image/png", bytes(range(256)), 85)
+    first = Turn("one", odd, "m", cell="a", run="1", attachments=(image,), cost=0.25, execution=3)
+    second = Turn("one", "again", "m", cell="a", run="2", stop_reason="interrupted")
+    journal = Journal(address, Origin())
+    session = Session(default_settings({}, {"model": MODEL}), journal=journal)
+    session.restore(journal.open("c"))
+    session.record(Said(first))
+    session.record(Said(second))
+    chat = reopen(address)
+    assert chat.versions(1) == (first, second)
+    chat.pick(1, 1)
+    assert reopen(address).turns == (first,)
+
+
+def test_what_no_database_takes_as_text_is_replaced_and_fails_nothing(address: str, tmp_path: Path) -> None:
+    name = tmp_path / os.fsdecode(b"caf\xe9.md")
+    name.write_text("Be short.")
+    chat = open_chat(address)
+    chat.set_memory(name)
+    say(chat, "one")
+    assert chat.notices() == ()
+    assert prompts(reopen(address)) == ["one"]
+    assert "caf?.md" in str(reopen(address).conversation.memory)
+
+
+def test_a_place_whose_name_is_no_text_is_a_notice(address: str) -> None:
+    chat = library(address, os.fsdecode(b"/n/caf\xe9.ipynb")).current
+    say(chat, "one")
+    (notice,) = chat.notices()
+    assert "goes on in memory" in notice
+
+
+# what a restart brings back
+
+
+def test_a_restart_brings_back_what_was_learned_and_said(address: str, local_model: str) -> None:
+    chat = Chat(local_model, store=address, name="c", max_tokens=16)
+    for prompt in ("Say hello.", "The ship sailed on through the night. " * 20, "And again?"):
+        chat.send(prompt)
+        chat.threshold_notice()
+    chat.configure(temperature=0.5, compact_at=0.8)
+    before, sizes = chat.info(), [row.tokens for row in chat.history()]
+    assert before.exact
+    assert chat.threshold_notice() is None
+    close_stores()
+    again = Chat(local_model, store=address, name="c", max_tokens=16)
+    assert again.turns == chat.turns
+    assert again.info() == before
+    assert [row.tokens for row in again.history()] == sizes
+    assert all(row.exact for row in again.history())
+    assert (again.config.temperature, again.config.compact_at, again.config.max_tokens) == (0.5, 0.8, 16)
+    assert again.threshold_notice() is None
+    question = "How many ships sailed through that night, and where to?"
+    assert again.preview(question).messages == chat.preview(question).messages
+    assert again.notices() == ()
+
+
+def test_a_restart_brings_back_what_was_spent_warned_of_and_refused(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = [DIALECTS["anthropic"].answer("Hi", sent=300, said=10)] * 2
+    refusal = json.dumps({"type": "error", "error": {
+        "type": "invalid_request_error", "message": "prompt is too long: 9000 tokens > 700 maximum",
+    }})  # fmt: skip
+
+    def answer(handler: Any, _: Any) -> None:
+        send(handler, *((200, answers.pop(), "text/event-stream") if answers else (400, refusal)))
+
+    with serve(answer, path="") as (url, _):
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+        chat = Chat("anthropic/claude-sonnet-4-5", store=address, name="c", api_key=KEY)
+        assert chat.send("x").cost is not None
+        assert chat.send("y", model="anthropic/nobody-knows").receipts
+        with pytest.raises(Exception, match="700"):
+            chat.send("z" * 4000)
+        chat.configure(temperature=0.1)  # the refusal itself recorded nothing
+        before = chat.info()
+        close_stores()
+        again = Chat("anthropic/claude-sonnet-4-5", store=address, name="c", api_key=KEY)
+        assert again.info() == before
+        assert (again.info().cost, again.info().unpriced) == (before.cost, 1)
+        assert again.info().budget.window.source == "learned"
+        answers.append(DIALECTS["anthropic"].answer("Hi"))
+        assert again.send("y", model="anthropic/nobody-knows").receipts == ()
+
+
+# what is never stored
+
+
+def test_no_key_and_no_password_is_ever_stored(address: str, content: Callable[[], str]) -> None:
+    secrets = ("sk-secret-1", "user-secret-2", "pass-secret-3", "query-secret-4", "header-secret-5", "key-secret-6")
+
+    def answer(handler: Any, _: Any) -> None:
+        send(handler, 200, DIALECTS["completions"].answer("Hi", sent=30, said=2), "text/event-stream")
+
+    with serve(answer) as (url, _):
+        where = f"{url}?key=query-secret-4"
+        refused = Chat("m", store=address, base_url=url.replace("://", "://user-secret-2:pass-secret-3@"))
+        with pytest.raises(InvalidRequestError):
+            refused.send("Hello.")
+        say(refused, "taken in")
+        chat = Chat("m", store=address, name="c", api_key="sk-secret-1", base_url=where)
+        chat.configure(parameters={"extra_headers": {"X-Key": "header-secret-5"}})
+        chat.set_key("openai", "key-secret-6")
+        chat.send("Hello.", parameters={"extra_headers": {"X-Key": "header-secret-5"}})
+        chat.configure(model="openai/gpt-4o")
+        chat.configure(model="m", base_url=where)
+        chat.send("Again.")
+        assert chat.notices() == ()
+    close_stores()
+    found = content()
+    assert "Again." in found
+    assert "taken in" in found
+    assert [secret for secret in secrets if secret in found] == []
+
+
+def test_a_turn_with_no_history_is_not_stored(address: str, content: Callable[[], str], local_model: str) -> None:
+    chat = Chat(local_model, store=address, name="c", max_tokens=4)
+    say(chat, "kept")
+    chat.send("Say apricot.", record=False)
+    chat.configure(temperature=0.3)
+    close_stores()
+    assert "kept" in content()
+    assert "apricot" not in content()
+
+
+def test_memory_as_a_store_writes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUPYTER_CTX_STORE", "memory")
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    lib = library("default")
+    say(lib.current, "one")
+    assert [row.name for row in lib.rows()] == ["main"]
+    say(lib.new("two"), "two")
+    assert prompts(lib.switch("main")) == ["one"]
+    assert lib.current.notices() == ()
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_without_a_store_nothing_is_kept(tmp_path: Path) -> None:
+    chat = Chat(MODEL)
+    say(chat, "one")
+    assert list(tmp_path.rglob("*.sqlite*")) == []
+    with pytest.raises(StoreError, match="not stored"):
+        chat.row  # noqa: B018
+
+
+def test_the_usual_place_is_a_file_in_the_users_data_folder(tmp_path: Path) -> None:
+    say(open_chat("default"), "one")
+    assert [path.name for path in tmp_path.rglob("*.sqlite")] == ["history.sqlite"]
+    assert prompts(reopen("default")) == ["one"]
+
+
+@pytest.mark.parametrize("mode", [None, 0o644, 0o666])
+def test_only_the_owner_may_read_the_file(tmp_path: Path, mode: int | None) -> None:
+    file = tmp_path / "folder" / "store.sqlite"
+    if mode is not None:
+        say(open_chat(file), "one")
+        close_stores()
+        file.chmod(mode)
+    say(open_chat(file), "one")
+    for path in file.parent.iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+
+
+def test_copies_of_a_handout_never_see_each_others_conversations(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for user in ("ann", "bob"):
+        close_stores()
+        monkeypatch.setenv("JUPYTERHUB_USER", user)
+        lib = library(address)
+        assert lib.rows(everywhere=True) == []
+        assert (lib.current.turns, lib.notes) == ((), [])
+        say(lib.current, f"I am {user}.")
+        say(lib.new("other"), user)
+        lib.current.row  # noqa: B018
+    for user in ("ann", "bob"):
+        close_stores()
+        monkeypatch.setenv("JUPYTERHUB_USER", user)
+        lib = library(address)
+        assert prompts(lib.get("main")) == [f"I am {user}."]
+        assert prompts(lib.switch("other")) == [user]
+        assert len(lib.rows(everywhere=True)) == 2
+    lib.delete("main", confirm="main")
+    close_stores()
+    monkeypatch.setenv("JUPYTERHUB_USER", "ann")
+    assert prompts(library(address).get("main")) == ["I am ann."]
+
+
+def test_a_deleted_conversation_is_gone_for_good(address: str, content: Callable[[], str]) -> None:
+    lib = library(address)
+    kept, gone = lib.current, lib.new("gone")
+    for number in range(60):  # side by side on the same pages of the file
+        say(kept, f"fine {number} " * (number % 7))
+        say(gone, f"apricot {number} " * (number * 7 % 50))
+    gone.configure(model="ollama/apricot")
+    assert "apricot" in content()
+    with pytest.raises(InvalidRequestError, match="nothing was deleted"):
+        lib.delete("gone", confirm="gon")
+    assert "apricot" in content()
+    row = lib.delete("gone", confirm="gone")
+    assert (row.name, row.turns) == ("gone", 60)
+    assert "apricot" not in content()
+    assert len(library(address).get("main").turns) == 60
+
+
+def test_while_another_program_reads_the_file_a_deleted_text_may_stay_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jupyter_ctx.database, "PATIENCE", 0.3)
+    file = tmp_path / "store.sqlite"
+    lib = library(file)
+    say(lib.new("gone"), "apricot")
+    with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute(f"SELECT count(*) FROM {EVENTS}").fetchall()
+        lib.delete("gone", confirm="gone")
+        say(lib.current, "later")
+        (notice,) = lib.current.notices()
+        assert "while another program reads it" in notice
+        assert b"apricot" in Path(f"{file}-wal").read_bytes()
+    close_stores()
+    assert b"apricot" not in file.read_bytes()
+    assert not Path(f"{file}-wal").exists()
+
+
+# older and newer databases
+
+
+def as_it_was(sql: Callable[..., list[Any]], version: int) -> None:
+    """The database of an older release, with a conversation in it, as that release wrote it."""
+    sql(f"CREATE TABLE {VERSION} (version BIGINT NOT NULL)")
+    for number, statements in enumerate(MIGRATIONS[:version], 1):
+        for statement in statements:
+            sql(statement)
+        sql(f"INSERT INTO {VERSION} VALUES (?)", number)
+    settings = '{"settings":{"temperature":0.5},"announced":[0.5],"warned":["w"],"spent":{"dollars":0.25,"unknown":1}}'
+    row = ("ann", "0a1b", "/n/a.ipynb", "main", "k", "first", 3.0, 3.0, 1.0, 3.0, 2, settings)
+    columns = "owner, id, notebook, name, kernel, first_cell, seen, opened, created, updated, turns, state"
+    sql(f"INSERT INTO {CONVERSATIONS} ({columns}) VALUES ({', '.join('?' * len(row))})", *row)
+    events = [
+        ("said", '{"turn":{"prompt":"one","reply":"1","model":"m","cell":"first","run":"r","id":"t1"}}'),
+        ("added", '{"turns":[{"prompt":"two","reply":"2","model":"","id":"t2"}],"system":"Be kind."}'),
+        ("pinned", '{"places":["t1"],"on":true}'),
+    ]
+    for seq, (kind, body) in enumerate(events):
+        values = ("ann", "0a1b", seq, 2.0 + seq, kind, body)
+        sql(f"INSERT INTO {EVENTS} (owner, conversation, seq, at, kind, body) VALUES (?, ?, ?, ?, ?, ?)", *values)
+
+
+@pytest.mark.parametrize("version", range(1, len(MIGRATIONS) + 1))
+def test_every_older_database_is_brought_up_to_date_and_keeps_all(
+    address: str, sql: Callable[..., list[Any]], version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTERHUB_USER", "ann")
+    as_it_was(sql, version)
+    for count in (2, 3):
+        close_stores()
+        chat = library(address).current
+        assert prompts(chat) == ["one", "two", *numbered(count - 2)]
+        assert (chat.system, chat.conversation.pins[0].id, chat.config.temperature) == ("Be kind.", "t1", 0.5)
+        assert (chat.info().cost, chat.info().unpriced) == (0.25, 1)
+        say(chat, f"turn {count - 2}")
+        assert chat.notices() == ()
+    assert sql(f"SELECT max(version) FROM {VERSION}") == [(len(MIGRATIONS),)]
+
+
+def test_a_newer_database_is_left_alone(address: str, sql: Callable[..., list[Any]]) -> None:
+    say(open_chat(address), "one")
+    close_stores()
+    sql(f"INSERT INTO {VERSION} VALUES (99)")
+    chat = open_chat(address)
+    say(chat, "two", "three")
+    (notice,) = chat.notices()
+    assert "newer jupyter_ctx (version 99): update this one" in notice
+    assert "goes on in memory" in notice
+    assert prompts(chat) == ["two", "three"]
+    assert sql(f"SELECT count(*) FROM {EVENTS}") == [(1,)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["kind = 'sung'", "body = '{\"turns\": 7}'", "body = 'nonsense'", "kind = 'undone', body = '{}'"],
+    ids=["a kind of a newer release", "another shape", "no JSON", "makes no sense"],
+)
+def test_events_that_cannot_be_read_are_left_as_they_are(
+    address: str, sql: Callable[..., list[Any]], change: str
+) -> None:
+    say(open_chat(address), "one", "two")
+    close_stores()
+    sql(f"UPDATE {EVENTS} SET {change} WHERE seq = 0")
+    before = sql(f"SELECT * FROM {EVENTS} ORDER BY seq")
+    chat = open_chat(address)
+    say(chat, "three", "four")
+    (notice,) = chat.notices()
+    assert "update this one" in notice or "left as" in notice
+    assert "goes on in a new one" in notice
+    assert (chat.name, prompts(chat)) == ("c-2", ["three", "four"])
+    assert prompts(reopen(address, "c-2")) == ["three", "four"]
+    assert sql(f"SELECT * FROM {EVENTS} WHERE conversation = ? ORDER BY seq", before[0][1]) == before
+
+
+def test_a_state_that_cannot_be_read_costs_no_turn(address: str, sql: Callable[..., list[Any]]) -> None:
+    say(open_chat(address), "one")
+    close_stores()
+    sql(f"UPDATE {CONVERSATIONS} SET state = ?", "nonsense")
+    chat = open_chat(address)
+    say(chat, "two")
+    (notice,) = chat.notices()
+    assert "what was learned of the model, begin anew" in notice
+    assert prompts(reopen(address)) == ["one", "two"]
+
+
+# a database that cannot be used now
+
+
+def test_a_lock_in_the_middle_costs_one_notice_and_one_wait(
+    address: str, locked: Callable[[], contextlib.AbstractContextManager[None]]
+) -> None:
+    chat = open_chat(address)
+    say(chat, "turn 0")
+    with locked():
+        begun = time.monotonic()
+        say(chat, "turn 1")
+        waited = time.monotonic() - begun
+        (notice,) = chat.notices()
+        begun = time.monotonic()
+        say(chat, "turn 2", "turn 3")
+        chat.pin(1)
+        again = time.monotonic() - begun
+        assert chat.notices() == ()
+    assert jupyter_ctx.database.PATIENCE - 0.5 < waited < jupyter_ctx.database.PATIENCE + 2
+    assert again < 2
+    assert address.rpartition("@")[2].partition("?")[0] in notice
+    assert "locked by another program: end that" in notice
+    assert prompts(chat) == numbered(4)
+    say(chat, "turn 4")
+    (notice,) = chat.notices()
+    assert "Saved again" in notice
+    assert prompts(reopen(address)) == numbered(5)
+    assert reopen(address).conversation.places[0].pinned
+
+
+def test_a_lock_at_the_beginning_is_no_error_and_what_was_said_is_saved_later(
+    address: str, locked: Callable[[], contextlib.AbstractContextManager[None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jupyter_ctx.database, "PATIENCE", 0.3)
+    say(open_chat(address), "before")
+    close_stores()
+    with locked():
+        chat = open_chat(address)
+        say(chat, "one", "two")
+        assert len(chat.notices()) == 1
+    say(chat, "three")
+    assert "Saved again" in chat.notices()[0]
+    assert (chat.name, prompts(chat)) == ("c-2", ["one", "two", "three"])
+    assert prompts(reopen(address, "c-2")) == ["one", "two", "three"]
+    assert prompts(reopen(address)) == ["before"]
+
+
+def test_what_waits_is_saved_at_the_end_too(
+    address: str, locked: Callable[[], contextlib.AbstractContextManager[None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jupyter_ctx.database, "PATIENCE", 0.3)
+    chat, other = open_chat(address), open_chat(address, "other")
+    say(chat, "one")
+    with locked():
+        say(chat, "two")
+        say(other, "first")
+    assert prompts(reopen(address)) == ["one", "two"]
+    assert prompts(open_chat(address, "other")) == ["first"]
+
+
+FULL = """
+import resource, sys
+from jupyter_ctx import Chat
+chat = Chat("openai/gpt-4o", store=sys.argv[1], name="c")
+def say(prompt):
+    chat.add_messages([{"role": "user", "content": prompt}])
+    print(len(chat.turns), *chat.notices())
+say("one")
+most = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, most))  # no file may be larger
+say("x" * 400_000)
+say("y" * 400_000)
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+say("four")
+"""
+
+
+def test_a_full_disk_is_a_notice_and_nothing_is_lost(tmp_path: Path) -> None:
+    file = tmp_path / "store.sqlite"
+    one, two, three, four = python(FULL, file).splitlines()
+    assert (one, three) == ("1", "3")
+    assert two.startswith(f"2 {file} cannot be written: see that its disk has room.")
+    assert four.startswith("4 Saved again")
+    assert [len(prompt) for prompt in prompts(open_chat(file))] == [3, 400_000, 400_000, 4]
+
+
+def test_a_file_that_may_only_be_read_is_a_notice(tmp_path: Path) -> None:
+    file = tmp_path / "store.sqlite"
+    say(open_chat(file), "one")
+    close_stores()
+    chat = open_chat(f"sqlite:///file:{file}?mode=ro&uri=true")
+    say(chat, "two", "three")
+    (notice,) = chat.notices()
+    assert f"file:{file} may only be read: allow writing there" in notice
+    close_stores()
+    assert prompts(open_chat(file)) == ["one"]
+
+
+READ_ONLY = """
+import sys
+from jupyter_ctx import Chat
+for file in sys.argv[1:]:
+    chat = Chat("openai/gpt-4o", store=file, name="c")
+    chat.add_messages([{"role": "user", "content": "two"}])
+    print(*chat.notices())
+"""
+
+
+def test_files_and_folders_of_somebody_else_are_a_notice(tmp_path: Path) -> None:
+    if os.getuid() != 0:
+        pytest.skip("only root can become somebody else")
+    folder = Path("/tmp") / f"jupyter_ctx_{os.getpid()}"  # nobody may look into pytest's own
+    folder.mkdir()
+    try:
+        say(open_chat(folder / "a.sqlite"), "one")
+        close_stores()
+        (folder / "a.sqlite").chmod(0o644)
+        (folder / "closed").mkdir(mode=0o700)
+        tried = (folder / "a.sqlite", folder / "new.sqlite", folder / "closed" / "b.sqlite", folder / "c" / "d.sqlite")
+        env = {**os.environ, "HOME": str(folder)}
+        said = python(READ_ONLY, *tried, user="nobody", env=env, cwd="/").splitlines()
+        for path, notice in zip(tried, said, strict=True):
+            assert notice.startswith(f"{path} ")
+            assert "written to" in notice or "allow writing" in notice
+            assert "goes on in memory" in notice
+        assert prompts(open_chat(folder / "a.sqlite")) == ["one"]
+    finally:
+        close_stores()
+        for path in sorted(folder.rglob("*"), reverse=True):
+            path.rmdir() if path.is_dir() else path.unlink()
+        folder.rmdir()
+
+
+@pytest.mark.parametrize("leftovers", [True, False])
+def test_a_file_that_was_deleted_is_written_anew_with_everything(tmp_path: Path, leftovers: bool) -> None:
+    file = tmp_path / "store.sqlite"
+    chat = open_chat(file)
+    say(chat, "turn 0", "turn 1")
+    other = python_holding(file)  # another kernel has it open too
+    try:
+        file.unlink()
+        if not leftovers:
+            Path(f"{file}-wal").unlink()
+            Path(f"{file}-shm").unlink()
+        say(chat, "turn 2", "turn 3")
+        assert chat.notices() == ()
+    finally:
+        other.kill()
+        other.communicate()
+    assert prompts(reopen(file)) == numbered(4)
+
+
+HOLDING = """
+import sys
+from jupyter_ctx import Chat
+chat = Chat("openai/gpt-4o", store=sys.argv[1], name="another")
+chat.add_messages([{"role": "user", "content": "mine"}])
+print("ready", chat.name, len(chat.turns), *chat.notices(), flush=True)
+for line in sys.stdin:
+    chat.add_messages([{"role": "user", "content": line.strip()}])
+    print(chat.name, len(chat.turns), *chat.notices(), flush=True)
+"""
+
+
+def python_holding(address: str | Path) -> subprocess.Popen[str]:
+    """Another process that has a conversation there, and adds a turn for each line it is told."""
+    command = [sys.executable, "-c", HOLDING, str(address)]
+    other = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert other.stdout is not None
+    assert other.stdout.readline().startswith("ready")
+    return other
+
+
+def damage(file: Path) -> bytes:
+    """Overwrite a database with what is none; what is in the file then."""
+    for path in file.parent.glob(f"{file.name}*"):
+        path.write_bytes(b"No database. " * (path.stat().st_size // 13))
+    return file.read_bytes()
+
+
+def aside(file: Path) -> list[Path]:
+    return [path for path in file.parent.glob(f"{file.name}.damaged-*") if not path.name.endswith(("-wal", "-shm"))]
+
+
+def test_a_damaged_file_is_moved_aside_at_the_beginning(tmp_path: Path) -> None:
+    file = tmp_path / "store.sqlite"
+    say(open_chat(file), "one")
+    close_stores()
+    there = damage(file)
+    chat = open_chat(file)
+    say(chat, "two")
+    (notice,) = chat.notices()
+    (kept,) = aside(file)
+    assert f"{file} was damaged. It is kept beside it as {kept.name}" in notice
+    assert kept.read_bytes() == there
+    assert prompts(reopen(file)) == ["two"]
+
+
+def test_a_file_that_is_no_database_is_kept(tmp_path: Path) -> None:
+    file = tmp_path / "thesis.txt"
+    file.write_text("Chapter one. " * 1000)
+    chat = open_chat(file)
+    say(chat, "one")
+    (notice,) = chat.notices()
+    (kept,) = aside(file)
+    assert kept.name in notice
+    assert kept.read_text() == "Chapter one. " * 1000
+
+
+def test_a_file_damaged_in_the_middle_is_moved_aside_and_everything_written_anew(tmp_path: Path) -> None:
+    file = tmp_path / "store.sqlite"
+    chat, second = open_chat(file), open_chat(file, "second")
+    say(chat, "turn 0", "turn 1")
+    say(second, "other")
+    there = damage(file)
+    say(chat, "turn 2")
+    (notice,) = chat.notices()
+    (kept,) = aside(file)
+    assert kept.name in notice
+    assert kept.read_bytes() == there
+    say(second, "other again")
+    assert second.notices() == ()
+    assert prompts(reopen(file)) == numbered(3)
+    assert prompts(open_chat(file, "second")) == ["other", "other again"]
+
+
+def test_pages_that_were_damaged_are_found_when_a_conversation_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "store.sqlite"
+    say(open_chat(file), *("x" * 3000 for _ in range(30)))
+    close_stores()
+    whole = file.read_bytes()
+    file.write_bytes(whole[:8192] + os.urandom(len(whole) - 8192))
+    chat = open_chat(file)
+    say(chat, "one")
+    assert any(aside(file)[0].name in notice for notice in chat.notices())
+    assert prompts(reopen(file)) == ["one"]
+
+
+def test_two_kernels_move_a_damaged_file_aside_once(tmp_path: Path) -> None:
+    file = tmp_path / "store.sqlite"
+    chat = open_chat(file)
+    say(chat, "turn 0")
+    other = python_holding(file)
+    assert other.stdin is not None
+    assert other.stdout is not None
+    damage(file)
+    say(chat, "turn 1")
+    other.stdin.write("more\n")
+    other.stdin.flush()
+    assert other.stdout.readline().strip() == "another 2"
+    other.communicate()
+    assert len(aside(file)) == 1
+    assert prompts(reopen(file)) == numbered(2)
+    assert prompts(open_chat(file, "another")) == ["mine", "more"]
+
+
+def test_a_server_that_was_stopped_is_told_of_once_and_gets_everything_when_it_is_back(postgres: Postgres) -> None:
+    address = postgres.new()
+    chat = open_chat(address)
+    say(chat, "turn 0")
+    postgres.stop()
+    try:
+        say(chat, "turn 1", "turn 2")
+        (notice,) = chat.notices()
+        late = open_chat(address, "late")
+        say(late, "first")
+        assert len(late.notices()) == 1
+    finally:
+        postgres.start()
+    assert f"postgresql://ctx@127.0.0.1:{postgres.port}/postgres cannot be used" in notice
+    assert postgres.password not in notice
+    say(chat, "turn 3")
+    assert "Saved again" in chat.notices()[0]
+    say(late, "second")
+    assert "Saved again" in late.notices()[0]
+    assert prompts(reopen(address)) == numbered(4)
+    assert prompts(open_chat(address, "late")) == ["first", "second"]
+
+
+def test_a_restarted_server_is_not_even_noticed(postgres: Postgres) -> None:
+    chat = open_chat(postgres.new())
+    say(chat, "turn 0")
+    postgres.stop()
+    postgres.start()
+    say(chat, "turn 1")
+    assert chat.notices() == ()
+
+
+def test_no_notice_shows_a_password(postgres: Postgres) -> None:
+    good = postgres.address()
+    for address in (
+        good.replace(postgres.password, "wrong-secret"),
+        good.replace("127.0.0.1:", "127.0.0.1:1"),
+        good.replace("/postgres?", "/nowhere?"),
+        good.replace("/postgres?", "/postgres?password=other-secret&sslmode=nonsense&"),
+        good.replace("+psycopg", "+nothing"),
+        good.replace("postgresql+psycopg", "mysql"),
+        good.replace("postgresql+psycopg://", "nonsense:///"),
+        good.replace("@127", "@[127"),
+    ):
+        chat = open_chat(address)
+        say(chat, "one", "two")
+        (notice,) = chat.notices()
+        assert "goes on in memory" in notice
+        for secret in (postgres.password, "wrong-secret", "other-secret"):
+            assert secret not in notice + repr(chat) + str(chat.row)
+
+
+WITHOUT = """
+import sys
+class Nothing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "psycopg":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Nothing())
+from jupyter_ctx import Chat
+chat = Chat("openai/gpt-4o", store="postgresql://me:secret@127.0.0.1/db", name="c")
+chat.add_messages([{"role": "user", "content": "one"}])
+print(*chat.notices(), len(chat.turns))
+"""
+
+
+def test_without_psycopg_the_notice_says_how_to_get_it() -> None:
+    said = python(WITHOUT)
+    assert "postgresql://me@127.0.0.1/db needs psycopg: pip install 'jupyter_ctx[postgres]'" in said
+    assert "secret" not in said
+    assert said.rstrip().endswith(" 1")
+
+
+# who holds a conversation
+
+
+def test_a_conversation_that_is_open_is_forked(address: str) -> None:
+    chat = open_chat(address)
+    say(chat, "one")
+    second = open_chat(address)
+    assert (second.name, prompts(second)) == ("c-2", ["one"])
+    say(second, "two here")
+    say(chat, "two there")
+    assert prompts(reopen(address)) == ["one", "two there"]
+    assert prompts(open_chat(address, "c-2")) == ["one", "two here"]
+
+
+def test_a_fork_says_so(address: str) -> None:
+    other = python_holding(address)
+    lib = Library(Origin(), {"model": MODEL}, store=address)
+    chat = lib.get("another")
+    (note,) = (note for note in lib.notes if "fork" in note)
+    assert note == "Another kernel holds 'another': this is a fork of it, 'another-2', with 1 turn."
+    assert prompts(chat) == ["mine"]
+    other.kill()  # it had no time to let go
+    other.communicate()
+    close_stores()
+    assert open_chat(address, "another").name == "another"
+
+
+def test_a_chat_that_nobody_has_any_more_holds_nothing(address: str) -> None:
+    for number in range(3):
+        say(open_chat(address), f"turn {number}")
+    assert prompts(open_chat(address)) == numbered(3)
+
+
+def test_a_conversation_that_another_process_has_gone_on_with_is_kept_apart(
+    address: str, sql: Callable[..., list[Any]]
+) -> None:
+    chat = open_chat(address)
+    say(chat, "one")
+    sql(f"INSERT INTO {EVENTS} SELECT owner, conversation, 1, at, kind, body, sizes, digest FROM {EVENTS}")
+    say(chat, "two", "three")
+    (notice,) = chat.notices()
+    assert "Another kernel has gone on with 'c'" in notice
+    assert chat.name == "c-2"
+    assert prompts(reopen(address, "c-2")) == ["one", "two", "three"]
+    assert prompts(open_chat(address)) == ["one", "one"]
+
+
+def test_a_name_that_is_taken_is_not_given(address: str) -> None:
+    chat = open_chat(address)
+    open_chat(address, "d")
+    with pytest.raises(StoreError):
+        chat.rename("d")
+    assert chat.name == "c"
+    chat.rename("e")
+    say(chat, "one")
+    assert prompts(reopen(address, "e")) == ["one"]
+
+
+def test_a_conversation_deleted_by_another_process_is_written_anew(address: str, sql: Callable[..., list[Any]]) -> None:
+    chat = open_chat(address)
+    say(chat, "one")
+    for table in (EVENTS, CONVERSATIONS):
+        sql(f"DELETE FROM {table}")
+    say(chat, "two")
+    assert prompts(reopen(address)) == ["one", "two"]
+
+
+def test_rows_tell_what_there_is_without_reading_it(address: str) -> None:
+    lib = library(address)
+    say(lib.current, "one", "two")
+    rows = lib.rows()
+    assert [(row.name, row.turns, row.notebook, row.kernel) for row in rows] == [("main", 2, "/n/a.ipynb", "k")]
+    assert isinstance(rows[0], Row)
+    assert rows[0].updated == pytest.approx(time.time(), abs=10)
