@@ -112,7 +112,10 @@ def agents(count: int, folder: Path) -> tuple[float, float]:
     return asyncio.run(measure())
 
 
-PEERS = {"langchain_community": ("LangChain SQLChatMessageHistory", langchain), "agents": ("OpenAI Agents SQLiteSession", agents)}
+PEERS = {
+    "langchain_community": ("LangChain SQLChatMessageHistory", langchain),
+    "agents": ("OpenAI Agents SQLiteSession", agents),
+}
 
 
 def main() -> None:
@@ -128,7 +131,9 @@ def main() -> None:
                 if count <= PEERS_TO:
                     theirs, append = peer(count, folder)
                     ratio = f"{theirs / opening:.1f}×", f"{append / more:.1f}×"
-                    print(f"{label:<34}{count:>9,}{theirs:>9.1f}{append:>12.2f}   ratios {', '.join(ratio)}", flush=True)
+                    print(
+                        f"{label:<34}{count:>9,}{theirs:>9.1f}{append:>12.2f}   ratios {', '.join(ratio)}", flush=True
+                    )
 
 
 if __name__ == "__main__":
