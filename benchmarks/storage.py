@@ -52,7 +52,7 @@ def ours(count: int, folder: Path) -> tuple[float, float, float]:
     """Opening, one more turn by add_messages (95th percentile), and our work in a turn that is sent."""
     store = folder / f"ours-{count}.sqlite"
     chat = Chat("openai/gpt-4o", store=store, name="it", token_counting="approximate", window=200_000)
-    chat.models._provider = lambda settings: Prompt("simulated")  # type: ignore[method-assign]
+    chat.models._provider = lambda _: Prompt("simulated")  # type: ignore[method-assign]
     chat.add_messages(pair for _ in range(count) for pair in messages())
     more = p95([timed(lambda: chat.add_messages(messages())) for _ in range(NEXT)])
     chat.send("Go on.")
