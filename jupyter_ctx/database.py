@@ -189,25 +189,30 @@ class Database:
         driver.execute("PRAGMA secure_delete=on")  # what is deleted is overwritten
         driver.execute("PRAGMA synchronous=normal")
         journal = "delete" if self.is_shared else "wal"  # a WAL is shared memory: of no use between machines
-        if self.path is not None and driver.execute("PRAGMA journal_mode").fetchone()[0] != journal:
-            driver.execute(f"PRAGMA journal_mode={journal}")
+        if self.path is not None:
+            self._insist(driver, f"PRAGMA journal_mode={journal}")
 
     def _begin(self, connection: Connection) -> None:
-        """Take SQLite's write lock first of all. Waiting by chance is fairer than in its own growing steps."""
+        """Take SQLite's write lock first of all."""
         driver: Any = connection.connection.dbapi_connection
         write = connection.get_execution_options().get("jupyter_ctx_write", True)
-        driver.execute(f"PRAGMA busy_timeout={0 if write else self._milliseconds}")
-        if not write:
-            driver.execute("BEGIN")
-            return
+        driver.execute("PRAGMA busy_timeout=0")
+        self._insist(driver, "BEGIN IMMEDIATE" if write else "BEGIN")
+        driver.execute(f"PRAGMA busy_timeout={self._milliseconds}")
+
+    def _insist(self, driver: sqlite3.Connection, statement: str) -> None:
+        """Wait by chance: that is fairer than SQLite's own growing steps, and it does not wait at all for a WAL."""
         end = time.monotonic() + self._patience
-        try:
-            while not _locked(driver):
-                if time.monotonic() > end:
-                    raise StoreError(f"{self.shown} {LOCKED}.")
-                time.sleep(random.uniform(0.0005, 0.01))
-        finally:
-            driver.execute(f"PRAGMA busy_timeout={self._milliseconds}")
+        while True:
+            try:
+                driver.execute(statement)
+                return
+            except sqlite3.OperationalError as error:
+                if _code(error) != "SQLITE_BUSY":
+                    raise
+            if time.monotonic() > end:
+                raise StoreError(f"{self.shown} {LOCKED}.")
+            time.sleep(random.uniform(0.0005, 0.01))
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -286,17 +291,6 @@ def _make_private(path: Path) -> None:
     else:
         for beside in old:  # of a file that was deleted: SQLite would take them for this one's
             beside.unlink(missing_ok=True)
-
-
-def _locked(driver: Any) -> bool:
-    """Whether the write lock is ours now."""
-    try:
-        driver.execute("BEGIN IMMEDIATE")
-    except sqlite3.OperationalError as error:
-        if _code(error) != "SQLITE_BUSY":
-            raise
-        return False
-    return True
 
 
 def _identity(path: Path | None) -> object:

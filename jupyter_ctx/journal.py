@@ -84,6 +84,9 @@ class Journal:
 
     def fork(self, row: Row, name: str | None = None) -> Opened:
         """Take hold of a new conversation that begins with all that another one has. Raises StoreError."""
+        for journal in tuple(_open_journals):
+            if journal.row.id == row.id:
+                journal.settle()
         with self._lock:
             return self._open(lambda rows, wish: fork(row, name, _here(rows, self.origin), wish), name)
 
@@ -188,6 +191,12 @@ class Journal:
         self.row, self._written = self.row._replace(id=new_id()), None
         self.notices.append(f"{why}; what is said here is kept apart from now on: %chat list.")
 
+    def settle(self) -> None:
+        """Write what waits, where that can be done now."""
+        with self._lock:
+            if self._whole is not None:
+                self._flush(self._whole)
+
     def answered(self, digest: str) -> Turn | None:
         """The newest turn of this owner that answered just this request."""
         try:
@@ -212,10 +221,8 @@ class Journal:
     def close(self) -> None:
         """Let go: another kernel may go on with it. What waits to be saved gets a last chance."""
         with self._lock:
+            self.settle()
             _open_journals.discard(self)
-            if self._whole is not None:
-                self._flush(self._whole)
-                _open_journals.discard(self)
             if self._store is not None and self._written is not None and self.row.pid == os.getpid():
                 with suppress(StoreError):
                     self._store.change(self.row.id, host=None, pid=None, started=None)

@@ -88,7 +88,7 @@ folder, address = sys.argv[1:]
 for number in range({PLAIN}):
     if os.fork() == 0:
         talk(Chat({MODEL!r}, store=address, name="shared"), f"process {{number}}", folder)
-        sys.exit()
+        os._exit(0)
 for number in range({PLAIN}):
     assert os.wait()[1] == 0
 """
@@ -143,6 +143,35 @@ def test_twenty_processes_lose_nothing_mix_nothing_and_wait_for_less_than_a_seco
     at = {share: times[int(share * (len(times) - 1))] for share in (0.5, 0.95, 0.999, 1)}
     print(f"{took:.1f} s;", ", ".join(f"{share:.1%} {seconds:.4f} s" for share, seconds in at.items()))
     assert at[0.999] < 1
+
+
+AT_ONCE = f"""
+{SAY}
+for address in sys.argv[1:]:
+    begin = time.time() + 0.1
+    for number in range({PLAIN + KERNELS}):
+        if os.fork() == 0:
+            while time.time() < begin:
+                pass
+            chat = Chat({MODEL!r}, store=address, name=f"{{number}}")
+            say(chat, f"{{number}}")
+            assert not chat.notices(), chat.notices()
+            os._exit(0)
+    for number in range({PLAIN + KERNELS}):
+        assert os.wait()[1] == 0
+"""
+
+
+def test_twenty_processes_may_begin_a_database_at_once(address: str) -> None:
+    addresses = [f"{address}{number}" for number in range(20 if ALL else 3)]
+    if address.startswith("postgres"):
+        addresses = [address]
+    assert python(AT_ONCE, *addresses) == ""
+    for each in addresses:
+        for number in range(PLAIN + KERNELS):
+            assert prompts(Chat(MODEL, store=each, name=str(number))) == [str(number)]
+        close_stores()
+        check(each)
 
 
 # killed

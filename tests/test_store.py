@@ -9,6 +9,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ from server import send, serve
 from test_conversation import actions, state
 
 import jupyter_ctx.database
+import jupyter_ctx.journal
 from jupyter_ctx import Chat
 from jupyter_ctx.conversation import Attachment, Redone, Said, Turn, Undone
 from jupyter_ctx.errors import InvalidRequestError, StoreError
@@ -280,7 +282,9 @@ def test_a_restart_brings_back_what_was_spent_warned_of_and_refused(
 # what is never stored
 
 
-def test_no_key_and_no_password_is_ever_stored(address: str, content: Callable[[], str]) -> None:
+def test_no_key_and_no_password_is_ever_stored(
+    address: str, content: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     secrets = ("sk-secret-1", "user-secret-2", "pass-secret-3", "query-secret-4", "header-secret-5", "key-secret-6")
 
     def answer(handler: Any, _: Any) -> None:
@@ -297,6 +301,8 @@ def test_no_key_and_no_password_is_ever_stored(address: str, content: Callable[[
         chat.set_key("openai", "key-secret-6")
         chat.send("Hello.", parameters={"extra_headers": {"X-Key": "header-secret-5"}})
         chat.configure(model="openai/gpt-4o")
+        monkeypatch.setenv("OLLAMA_HOST", url.removesuffix("/v1").replace("://", "://user-secret-2:pass-secret-3@"))
+        chat.send("Hello, Ollama.", model="ollama/m")
         chat.configure(model="m", base_url=where)
         chat.send("Again.")
         assert chat.notices() == ()
@@ -342,6 +348,21 @@ def test_the_usual_place_is_a_file_in_the_users_data_folder(tmp_path: Path) -> N
     say(open_chat("default"), "one")
     assert [path.name for path in tmp_path.rglob("*.sqlite")] == ["history.sqlite"]
     assert prompts(reopen("default")) == ["one"]
+
+
+def test_on_a_disk_that_machines_share_there_is_no_shared_memory_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jupyter_ctx.database, "is_on_network", lambda path: True)
+    file = tmp_path / "store.sqlite"
+    lib = library(file)
+    say(lib.new("gone"), "apricot")
+    say(lib.switch("main"), "one")
+    lib.delete("gone", confirm="gone")
+    assert [path.name for path in tmp_path.glob("store.sqlite*")] == ["store.sqlite"]
+    assert b"apricot" not in file.read_bytes()
+    close_stores()
+    assert prompts(library(file).get("main")) == ["one"]
 
 
 @pytest.mark.parametrize("mode", [None, 0o644, 0o666])
@@ -561,6 +582,20 @@ def test_what_waits_is_saved_at_the_end_too(
         say(other, "first")
     assert prompts(reopen(address)) == ["one", "two"]
     assert prompts(open_chat(address, "other")) == ["first"]
+
+
+def test_a_fork_has_what_was_still_waiting_to_be_saved(
+    address: str, locked: Callable[[], contextlib.AbstractContextManager[None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jupyter_ctx.database, "PATIENCE", 0.3)
+    lib = library(address)
+    say(lib.current, "one")
+    with locked():
+        say(lib.current, "two")
+    assert prompts(lib.fork("other")) == ["one", "two"]
+    close_stores()
+    assert prompts(library(address).get("other")) == ["one", "two"]
+    assert prompts(library(address).get("main")) == ["one", "two"]
 
 
 FULL = """
@@ -863,6 +898,39 @@ def test_a_chat_that_nobody_has_any_more_holds_nothing(address: str) -> None:
     for number in range(3):
         say(open_chat(address), f"turn {number}")
     assert prompts(open_chat(address)) == numbered(3)
+
+
+@pytest.mark.parametrize(("silent", "name"), [(10, "c-2"), (600, "c")])
+def test_on_another_machine_it_is_held_while_there_are_signs_of_life(
+    address: str, sql: Callable[..., list[Any]], silent: float, name: str
+) -> None:
+    say(open_chat(address), "one")
+    close_stores()
+    sql(f"UPDATE {CONVERSATIONS} SET host = 'elsewhere', pid = 1, started = 1, seen = ?", time.time() - silent)
+    assert (open_chat(address).name, prompts(open_chat(address, name))) == (name, ["one"])
+
+
+def test_a_holder_gives_signs_of_life_where_others_cannot_see_it(
+    postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jupyter_ctx.journal, "BEAT", 0.05)
+    address = postgres.new()
+    chat = open_chat(address)
+    seen, end = chat.row.seen, time.monotonic() + 10
+    while Library(Origin(), store=address).rows()[0].seen <= seen:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_turns_may_come_from_any_thread(address: str) -> None:
+    chat = open_chat(address)
+    threads = [threading.Thread(target=say, args=(chat, *numbered(5))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert chat.notices() == ()
+    assert sorted(prompts(reopen(address))) == sorted(numbered(5) * 4)
 
 
 def test_a_conversation_that_another_process_has_gone_on_with_is_kept_apart(
