@@ -57,10 +57,11 @@ class Chat:
         **settings: Any,
     ) -> None:
         if session is None:
+            given = {name: value for name, value in {"model": model, **settings}.items() if value is not None}
             journal = Journal(address_of(store), Origin()) if store is not None else None
-            session = Session(default_settings(config or {}, {"model": model, **settings}), journal=journal)
+            session = Session(default_settings(config or {}, given), journal=journal)
             if journal is not None:
-                session.restore(journal.open(name))
+                session.restore(journal.open(name), given)
         self._session = session
         self._actions = Actions(self._session)
         self._sender = Sender(self._session, self._actions)

@@ -83,11 +83,11 @@ class Session:
             "exact": self.counted != () and self.counted == self._now_key(),
         }
 
-    def restore(self, opened: Opened) -> None:
-        """Go on where a conversation stood."""
+    def restore(self, opened: Opened, given: Mapping[str, Any] | None = None) -> None:
+        """Go on where a conversation stood; settings that were ``given`` hold."""
         state = opened.state
         self.conversation = opened.conversation
-        self.settings = restored_settings(self.settings, state.get("settings", {}))
+        self.settings = restored_settings(self.settings, state.get("settings", {})).changed(given or {})
         self.models.restore(state, opened.sizes)
         self.announced |= set(state.get("announced", ()))
         self.warned |= set(state.get("warned", ()))

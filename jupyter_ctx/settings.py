@@ -128,9 +128,11 @@ def default_settings(config: Mapping[str, Any], given: Mapping[str, Any]) -> Set
 
 def kept_settings(begun: Settings, now: Settings) -> dict[str, Any]:
     """What has been set since the beginning, as it may be stored: nothing that may hold a key."""
-    changed = {name: getattr(now, name) for name in NAMES if getattr(now, name) != getattr(begun, name)}
-    changed.pop("parameters", None)
-    return {name: value for name, value in changed.items() if name != "base_url" or _holds_no_key(value)}
+    changed = {name for name in NAMES if getattr(now, name) != getattr(begun, name)} - {"parameters"}
+    where = {"model", *OF_A_MODEL}  # all or nothing: half of it would send a conversation to somebody else
+    if changed & where:
+        changed = changed | where if _holds_no_key(now.base_url) else changed - where
+    return {name: getattr(now, name) for name in NAMES if name in changed}
 
 
 def restored_settings(settings: Settings, kept: Mapping[str, Any]) -> Settings:

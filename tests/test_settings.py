@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jupyter_ctx import Chat, InvalidRequestError
-from jupyter_ctx.settings import Settings, default_settings
+from jupyter_ctx.settings import Settings, default_settings, kept_settings, restored_settings
 
 
 @pytest.mark.parametrize(
@@ -64,3 +65,43 @@ def test_what_is_given_comes_before_configuration_and_that_before_the_environmen
     assert default_settings({}, {}).model == "openai/from-env"
     assert default_settings({"model": "openai/from-config"}, {}).model == "openai/from-config"
     assert default_settings({"model": "openai/from-config"}, {"model": "openai/given"}).model == "openai/given"
+
+
+ELSEWHERE = {"model": "gpt-4o", "base_url": "https://proxy.example/v1"}
+
+
+@pytest.mark.parametrize(
+    ("begun", "then"),
+    [
+        ({}, ELSEWHERE),
+        (ELSEWHERE, {"model": "openai/gpt-4o"}),  # the address went with the model
+        (ELSEWHERE, {**ELSEWHERE, "model": "gpt-5"}),
+        (ELSEWHERE, {"window": 8_192}),
+        ({}, {"temperature": 0.5, "on_overflow": "stop"}),
+    ],
+)
+def test_what_was_set_is_the_same_after_a_restart(begun: dict[str, Any], then: dict[str, Any]) -> None:
+    first = Settings().changed(begun)
+    now = first.changed(then)
+    assert restored_settings(first, kept_settings(first, now)) == now
+
+
+@pytest.mark.parametrize("address", ["https://u:p@proxy.example/v1", "https://proxy.example/v1?key=5"])
+def test_a_model_is_not_kept_without_its_address(address: str) -> None:
+    now = Settings().changed({"model": "gpt-4o", "base_url": address, "temperature": 0.5})
+    kept = kept_settings(Settings(), now)
+    assert kept == {"temperature": 0.5}
+    assert restored_settings(Settings(), kept).model == Settings().model
+
+
+def test_what_a_script_gives_comes_before_what_was_stored(tmp_path: Path) -> None:
+    first = Chat("openai/gpt-4o", store=tmp_path / "s", name="x")
+    first.add_messages([{"role": "user", "content": "Hello."}])
+    first.configure(model="anthropic/claude-sonnet-5", temperature=0.5)
+    first.close()
+    again = Chat(store=tmp_path / "s", name="x")
+    assert (again.config.model, again.config.temperature) == ("anthropic/claude-sonnet-5", 0.5)
+    again.close()
+    other = Chat("google/gemini-3.8-flash", store=tmp_path / "s", name="x")
+    assert (other.config.model, other.config.temperature) == ("google/gemini-3.8-flash", 0.5)
+    other.close()
