@@ -11,7 +11,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -107,7 +107,8 @@ class Database:
         try:
             return self._transact(work, write=write)
         except DamagedError:
-            self._move_aside()
+            with self._translated():
+                self._move_aside()
         try:
             return self._transact(work, write=write)
         except DamagedError as error:
@@ -117,7 +118,7 @@ class Database:
         """Let nothing that was deleted stay in the log that SQLite keeps beside its file. Raises StoreError."""
         if self.path is None:
             return
-        with self._lock, self._translated(), self._open().connect() as connection:
+        with self._lock, suppress(DamagedError), self._translated(), self._open().connect() as connection:
             emptied: Any = connection.connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
             if emptied.fetchone()[0]:
                 self.notices.append(
@@ -174,6 +175,7 @@ class Database:
 
     def _connect_in_time(self, _dialect: object, _record: object, _given: object, options: dict[str, Any]) -> None:
         options["connect_timeout"] = max(LEAST_TO_CONNECT, int(self._patience))
+        options.setdefault("tcp_user_timeout", int(PATIENCE * 1000))  # a network that is gone is no reason to hang
 
     def _begin_in_time(self, connection: Connection) -> None:
         """Set for this transaction alone: a pooler may give its connection to somebody else."""
@@ -237,7 +239,7 @@ class Database:
         if isinstance(error, OSError):
             return StoreError(f"{self.shown} {UNOPENED} ({error.strerror}).")
         if isinstance(error, ImportError):
-            return StoreError(f"{self.shown} needs {error.name}: pip install 'jupyter_ctx[postgres]'.")
+            return StoreError(f"{self.shown} needs {error.name or 'psycopg'}: pip install 'jupyter_ctx[postgres]'.")
         said = _first_line(error).rstrip(".")
         if self._url.password:
             said = said.replace(str(self._url.password), "***")

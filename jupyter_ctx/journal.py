@@ -58,6 +58,7 @@ class Journal:
         self._waiting: list[Record] = []
         self._whole: Whole | None = None  # what the waiting records belong to
         self._failing = ""
+        self._process = os.getpid()
         self._lock = threading.RLock()
 
     @property
@@ -74,6 +75,7 @@ class Journal:
 
     def open(self, name: str | None = None, *, afresh: bool = False) -> Opened:
         """Take hold of a conversation, and read it; where that cannot be, begin one that is not there yet."""
+        _settle_all()
         with self._lock:
             try:
                 return self._open(lambda rows, wish: choose(rows, wish, _is_held), name, afresh=afresh)
@@ -84,9 +86,7 @@ class Journal:
 
     def fork(self, row: Row, name: str | None = None) -> Opened:
         """Take hold of a new conversation that begins with all that another one has. Raises StoreError."""
-        for journal in tuple(_open_journals):
-            if journal.row.id == row.id:
-                journal.settle()
+        _settle_all()
         with self._lock:
             return self._open(lambda rows, wish: fork(row, name, _here(rows, self.origin), wish), name)
 
@@ -143,7 +143,8 @@ class Journal:
             self.row = self.row._replace(
                 updated=time.time(), seen=time.time(), turns=len(conversation.places), state=state_text(state)
             )
-            if self._written is not None and self.row.pid != os.getpid():
+            if self._process != os.getpid():
+                self._process = os.getpid()
                 self._part(f"This process was forked from one that talks in {self.name!r}")
             self._flush(Whole(conversation, everything))
 
@@ -154,10 +155,11 @@ class Journal:
                 self._write(whole)
         except StoreError as error:
             self._whole = whole
-            _open_journals.add(self)
+            _unsaved.add(self)
             self._failed(error)
         else:
             self._whole = None
+            _unsaved.discard(self)
             self._worked()
 
     def _append(self) -> bool:
@@ -202,6 +204,8 @@ class Journal:
         try:
             found = self.store.answered(digest)
             event = from_record(found.kind, found.body) if found is not None else None
+        except UnreadableError:
+            return None
         except StoreError as error:
             self._failed(error)
             return None
@@ -223,7 +227,7 @@ class Journal:
         with self._lock:
             self.settle()
             _open_journals.discard(self)
-            if self._store is not None and self._written is not None and self.row.pid == os.getpid():
+            if self._store is not None and self._written is not None and self._process == os.getpid():
                 with suppress(StoreError):
                     self._store.change(self.row.id, host=None, pid=None, started=None)
 
@@ -288,17 +292,24 @@ def _beat(journal: ref[Journal], conversation: str) -> None:
 
 
 _open_journals: WeakSet[Journal] = WeakSet()
+_unsaved: set[Journal] = set()  # what they hold outlives the chat that said it
 _stores: dict[str, Store] = {}  # by address
 
 
 @atexit.register
 def close_stores() -> None:
     """Let go of every conversation of this process, and of every database. What was kept in memory only is gone."""
-    for journal in tuple(_open_journals):
+    for journal in (*_open_journals, *_unsaved):
         journal.close()
+    _unsaved.clear()
     for store in _stores.values():
         store.database.close()
     _stores.clear()
+
+
+def _settle_all() -> None:
+    for journal in tuple(_unsaved):
+        journal.settle()
 
 
 def _store(address: str) -> Store:

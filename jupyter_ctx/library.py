@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from .chat import Chat
 from .database import TakenError
 from .documents import load
 from .errors import InvalidRequestError, StoreError
-from .exchange import carried, read, written
+from .exchange import carried, renewed
 from .frontend import Origin
 from .journal import Journal, Opened, is_held_elsewhere
 from .models import Models
@@ -142,9 +143,10 @@ class Library:
         row = self._elsewhere(notebook, name)
         if row is None:
             return self.current.resume(load(self._path(notebook)), notebook, summary=summary)
-        added = carried(self._journal().read(row).conversation)
-        fresh = read(written(added, ".json"), ".json")  # under new ids: they are turns of this one now
-        return self.current.resume(fresh, f"{Path(row.notebook).name} ({row.name})", summary=summary)
+        added = renewed(carried(self._journal().read(row).conversation))
+        if self.current.system:  # its own holds
+            added = replace(added, system=None)
+        return self.current.resume(added, f"{Path(row.notebook).name} ({row.name})", summary=summary)
 
     def _first(self) -> Chat:
         """The one that the notebook had before its kernel was started, where ``restore`` says so."""

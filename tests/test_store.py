@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import sqlite3
 import stat
 import subprocess
@@ -584,6 +585,19 @@ def test_what_waits_is_saved_at_the_end_too(
     assert prompts(open_chat(address, "other")) == ["first"]
 
 
+def test_what_waits_outlives_the_chat_that_said_it(
+    address: str, locked: Callable[[], contextlib.AbstractContextManager[None]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jupyter_ctx.database, "PATIENCE", 0.3)
+    say(open_chat(address, "d"), "one")
+    with locked():
+        say(open_chat(address), "one")
+        say(open_chat(address, "d"), "apart, for what was there could not be read")
+    assert prompts(open_chat(address)) == ["one"]
+    assert prompts(open_chat(address, "d")) == ["one"]
+    assert len(open_chat(address, "d-2").turns) == 1
+
+
 def test_a_fork_has_what_was_still_waiting_to_be_saved(
     address: str, locked: Callable[[], contextlib.AbstractContextManager[None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -656,7 +670,11 @@ def test_files_and_folders_of_somebody_else_are_a_notice(tmp_path: Path) -> None
         close_stores()
         (folder / "a.sqlite").chmod(0o644)
         (folder / "closed").mkdir(mode=0o700)
-        tried = (folder / "a.sqlite", folder / "new.sqlite", folder / "closed" / "b.sqlite", folder / "c" / "d.sqlite")
+        (folder / "damaged.sqlite").write_text("No database. " * 1000)
+        (folder / "damaged.sqlite").chmod(0o600)
+        shutil.chown(folder / "damaged.sqlite", "nobody")
+        names = ("a.sqlite", "new.sqlite", "closed/b.sqlite", "c/d.sqlite", "damaged.sqlite")
+        tried = [folder / name for name in names]
         env = {**os.environ, "HOME": str(folder)}
         said = python(READ_ONLY, *tried, user="nobody", env=env, cwd="/").splitlines()
         for path, notice in zip(tried, said, strict=True):
@@ -669,6 +687,14 @@ def test_files_and_folders_of_somebody_else_are_a_notice(tmp_path: Path) -> None
         for path in sorted(folder.rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()
         folder.rmdir()
+
+
+def test_a_folder_is_no_file_and_keeps_its_mode(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    chat = open_chat(tmp_path)
+    say(chat, "one")
+    assert f"{tmp_path} cannot be opened" in chat.notices()[0]
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
 
 
 @pytest.mark.parametrize("leftovers", [True, False])

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
-from ..conversation import Added, Conversation
+from ..conversation import Added, Conversation, Summary, Turn
 from ..errors import InvalidRequestError
 from ..sendable import clean
 from . import jsonfile, markdown, notebook
@@ -40,6 +40,20 @@ def carried(conversation: Conversation) -> Added:
         covers = summary.covers & {turn.id for turn in turns}
         summary = replace(summary, covers=covers) if covers else None
     return Added(turns, conversation.system, pinned, excluded, summary)
+
+
+def renewed(added: Added) -> Added:
+    """The same as turns of another conversation: under new ids, without cells, sizes and costs."""
+    turns = {
+        turn.id: Turn(turn.prompt, turn.reply, turn.model, turn.stop_reason, attachments=turn.attachments)
+        for turn in added.turns
+    }
+    summary = added.summary
+    if summary is not None:
+        covers = frozenset(turns[old].id for old in summary.covers if old in turns)
+        summary = Summary(summary.text, covers, summary.method)
+    pinned, excluded = (tuple(turns[old].id for old in marked) for marked in (added.pinned, added.excluded))
+    return Added(tuple(turns.values()), added.system, pinned, excluded, summary)
 
 
 def written(added: Added, suffix: str) -> str:
