@@ -324,11 +324,12 @@ def _me() -> Holder:
 
 
 def _started(pid: int) -> float | None:
-    """When a process began, or ``None`` where there is none."""
+    """When a process began, or ``None`` where there is none, or one that only waits to be taken away."""
     import psutil
 
     try:
-        return float(psutil.Process(pid).create_time())
+        process = psutil.Process(pid)
+        return float(process.create_time()) if process.status() != psutil.STATUS_ZOMBIE else None
     except psutil.Error:
         return None
 
@@ -361,6 +362,6 @@ def _note(claim: Claim, before: float) -> str:
     if claim.how == "continued":
         return f"Going on with {said}. %chat new starts afresh."
     if claim.how == "copied":
-        return f"This notebook is a copy of {source.notebook}: it starts with {said}. %chat new starts afresh."
+        return f"This notebook begins like {source.notebook}: it starts with {said}. %chat new starts afresh."
     turns = words.turns(source.turns)
     return f"Another kernel holds {source.name!r}: this is a fork of it, {claim.row.name!r}, with {turns}."

@@ -317,7 +317,7 @@ def test_a_copied_notebook_starts_with_a_fork_and_goes_its_own_way(
     notebook.run(TALK)
     other.start("copy.ipynb")
     assert other.run("%chat").splitlines()[0] == (
-        f"This notebook is a copy of {tmp_path / 'x.ipynb'}: it starts with 1 turn of 'main', "
+        f"This notebook begins like {tmp_path / 'x.ipynb'}: it starts with 1 turn of 'main', "
         "last used just now. %chat new starts afresh."
     )
     other.run(TALK)
