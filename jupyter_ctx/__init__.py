@@ -22,6 +22,7 @@ from .errors import ProviderConnectionError as ProviderConnectionError
 from .errors import ProviderError as ProviderError
 from .errors import RateLimitError as RateLimitError
 from .errors import StoreError as StoreError
+from .library import Library as Library
 from .magic import get_chat as get_chat
 from .magic import register, unregister
 from .modelfiles import resolve_window as resolve_window

@@ -243,6 +243,8 @@ class Database:
         said = _first_line(error).rstrip(".")
         if self._url.password:
             said = said.replace(str(self._url.password), "***")
+        if self._url.get_backend_name() != "sqlite":
+            said = f"see to it that it answers ({said})"
         return StoreError(f"{self.shown} cannot be used: {said}.")
 
     def _move_aside(self) -> None:

@@ -126,12 +126,12 @@ class Journal:
                 conversation = Conversation(from_record(event.kind, event.body) for event in stored)
             except (LookupError, StopIteration):
                 raise UnreadableError("Its events make no sense in their order. They are left as they are.") from None
-        try:
-            sizes = [size for event in stored if event.sizes for size in sizes_of(event.sizes)]
-            return Opened(conversation, sizes, state_of(state))
-        except UnreadableError as error:
-            self.notices.append(f"{error} Settings, and what was learned of the model, begin anew.")
-            return Opened(conversation)
+            try:
+                sizes = [size for event in stored if event.sizes for size in sizes_of(event.sizes)]
+                return Opened(conversation, sizes, state_of(state))
+            except UnreadableError as error:
+                self.notices.append(f"{error} Settings, and what was learned of the model, begin anew.")
+                return Opened(conversation)
 
     def save(
         self, events: Sequence[Event], sizes: list[Sizes], state: State,
@@ -234,9 +234,10 @@ class Journal:
     def _failed(self, error: StoreError) -> None:
         """Say what is wrong, once."""
         self._collect()
-        if str(error) != self._failing:
+        trouble = str(error).partition(": ")[0]  # what follows a driver may say in other words each time
+        if trouble != self._failing:
             self.notices.append(f"{error} The conversation goes on in memory, and is saved when that can be done.")
-        self._failing = str(error)
+        self._failing = trouble
 
     def _worked(self) -> None:
         self._collect()
@@ -351,6 +352,9 @@ def _without_collections() -> Iterator[None]:
     try:
         yield
     finally:
+        if not gc.get_freeze_count():  # makes them old at once; what somebody else has frozen stays so
+            gc.freeze()
+            gc.unfreeze()
         if was:
             gc.enable()
 

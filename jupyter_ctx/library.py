@@ -31,18 +31,19 @@ NAME = re.compile(r"[^\s-]([^\x00-\x1f\x7f]{0,78}[^\s])?")
 class Library:
     """Opens what is asked for; nothing before that. ``notes`` are lines that are to be shown once.
 
-    ``ask`` is asked, where ``restore`` says so, whether to go on with what is there.
+    Without an ``origin``, those of scripts and terminals; ``store`` as for a Chat. ``ask`` is
+    asked, where ``restore`` says so, whether to go on with what is there.
     """
 
     def __init__(
         self,
-        origin: Origin,
+        origin: Origin | None = None,
         config: Mapping[str, Any] | None = None,
         *,
         store: str | Path = "default",
         ask: Callable[[str], bool] | None = None,
     ) -> None:
-        self.origin, self.notes = origin, list[str]()
+        self.origin, self.notes = origin or Origin(), list[str]()
         self.deleted: set[str] = set()  # cells that are not in the notebook any more
         self.offered: set[str] = set()  # those of them that were spoken of
         self._seen: set[str] = set()  # turns of this kernel, in whichever fork
@@ -91,10 +92,10 @@ class Library:
 
     def new(self, name: str | None = None) -> Chat:
         """Begin another one and talk in it; what was said before stays where it is."""
-        current, journal = self.current, self._journal()
+        settings, journal = self._current.config if self._current else self._begun, self._journal()
         if name is not None:
             self._free(_checked(name))
-        return self._make_current(self._take(journal, journal.open(name, afresh=True), current.config))
+        return self._make_current(self._take(journal, journal.open(name, afresh=True), settings))
 
     def fork(self, name: str | None = None) -> Chat:
         """Talk in a new one that begins with all that was said in this one."""

@@ -163,7 +163,7 @@ for address in sys.argv[1:]:
 
 
 def test_twenty_processes_may_begin_a_database_at_once(address: str) -> None:
-    addresses = [f"{address}{number}" for number in range(20 if ALL else 3)]
+    addresses = [f"{address}{number}" for number in range(8 if ALL else 3)]
     if address.startswith("postgres"):
         addresses = [address]
     assert python(AT_ONCE, *addresses) == ""
