@@ -357,8 +357,8 @@ def test_on_a_disk_that_machines_share_there_is_no_shared_memory_file(
     monkeypatch.setattr(jupyter_ctx.database, "is_on_network", lambda path: True)
     file = tmp_path / "store.sqlite"
     lib = library(file)
+    say(lib.current, "one")
     say(lib.new("gone"), "apricot")
-    say(lib.switch("main"), "one")
     lib.delete("gone", confirm="gone")
     assert [path.name for path in tmp_path.glob("store.sqlite*")] == ["store.sqlite"]
     assert b"apricot" not in file.read_bytes()
