@@ -38,6 +38,8 @@ from .view import (
 )
 from .view import State as PartState
 
+WAS_COUNTED: tuple[object, ...] = ("before a restart",)
+
 
 class Session:
     """Reads the conversation, plans requests, and keeps what happened."""
@@ -59,6 +61,7 @@ class Session:
 
     def record(self, event: Event, *, counted: Callable[[], tuple[object, ...]] | None = None) -> None:
         """Keep what happened; ``counted`` gives the view whose size was told with it."""
+        self._look_again()
         self.conversation.append(event)
         if isinstance(event, Said):
             self.seen.add(event.turn.id)
@@ -80,7 +83,7 @@ class Session:
             "warned": sorted(self.warned),
             "spent": self.spent,
             "deleted": sorted(self.deleted),
-            "exact": self.counted != () and self.counted == self._now_key(),
+            "exact": self.counted == WAS_COUNTED or (self.counted != () and self.counted == self._now_key()),
         }
 
     def restore(self, opened: Opened, given: Mapping[str, Any] | None = None) -> None:
@@ -93,7 +96,13 @@ class Session:
         self.warned |= set(state.get("warned", ()))
         self.spent = state.get("spent", self.spent)
         self.deleted |= set(state.get("deleted", ()))
-        self.counted = self._now_key() if state.get("exact") else ()
+        self.counted = WAS_COUNTED if state.get("exact") else ()
+
+    def _look_again(self) -> None:
+        """Which view it was whose size was known before a restart: found when that is first asked for."""
+        if self.counted == WAS_COUNTED:
+            last = self.conversation.places[-1].turn.model if self.conversation.places else ""
+            self.counted = self._now_key() if last == self.target({}, ask=False).model else ()
 
     def _now_key(self) -> tuple[object, ...]:
         """The view that the next request at the end would have; nothing where no model can be named."""
@@ -198,6 +207,7 @@ class Session:
 
     def is_counted(self, target: Target, scope: Scope, start: int) -> bool:
         """Whether that is the view whose size the provider has just told."""
+        self._look_again()
         return self.counted != () and self.key(target, scope, start) == self.counted
 
     def info(self) -> ContextInfo:

@@ -105,3 +105,16 @@ def test_what_a_script_gives_comes_before_what_was_stored(tmp_path: Path) -> Non
     other = Chat("google/gemini-3.8-flash", store=tmp_path / "s", name="x")
     assert (other.config.model, other.config.temperature) == ("google/gemini-3.8-flash", 0.5)
     other.close()
+
+
+def test_a_size_that_one_model_told_is_not_exact_for_another(tmp_path: Path, local_model: str) -> None:
+    first = Chat(local_model, max_tokens=16, store=tmp_path / "s", name="x")
+    first.send("Say hello.")
+    first.close()
+    same = Chat(store=tmp_path / "s", name="x", model=local_model, max_tokens=16)
+    assert same.info().exact
+    assert same.info().used == first.info().used
+    same.close()
+    other = Chat("openai/gpt-4o", store=tmp_path / "s", name="x")
+    assert not other.info().exact
+    other.close()
