@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -100,9 +101,12 @@ class Session:
 
     def _look_again(self) -> None:
         """Which view it was whose size was known before a restart: found when that is first asked for."""
-        if self.counted == WAS_COUNTED:
-            last = self.conversation.places[-1].turn.model if self.conversation.places else ""
-            self.counted = self._now_key() if last == self.target({}, ask=False).model else ()
+        if self.counted != WAS_COUNTED:
+            return
+        self.counted, places = (), self.conversation.places
+        with suppress(ChatError):
+            if places and places[-1].turn.model == self.target({}, ask=False).model:
+                self.counted = self._now_key()
 
     def _now_key(self) -> tuple[object, ...]:
         """The view that the next request at the end would have; nothing where no model can be named."""
