@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from . import words
 from .actions import Actions, Change, Method
 from .attachments import with_files
 from .context.budget import FULL, HALF, HIGH, ContextInfo
@@ -71,7 +72,7 @@ class Chat:
             self.set_key(key_owner(self.config), api_key)
 
     def __repr__(self) -> str:
-        return f"Chat({self.config.model!r}, {len(self.turns)} turns)"
+        return f"Chat({self.config.model!r}, {words.turns(len(self.turns))})"
 
     # reading
 
