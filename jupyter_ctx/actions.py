@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from . import receipts, words
-from .context.budget import TRIM_TO
+from .context.budget import TRIM_TO, Plan
 from .context.compaction import keep_verbatim, summary_cap
 from .context.summary import SUMMARY_ANSWER, summary_message
 from .context.tokens import Fixed
@@ -31,14 +31,16 @@ from .conversation import (
 )
 from .errors import ChatError, InvalidRequestError
 from .exchange import from_messages
-from .interrupts import uninterrupted
+from .interrupts import Stopper, uninterrupted
 from .models import Target
+from .providers import Reply
 from .sendable import checked
 from .session import Session
 from .summaries import Older, completed, extractive_summary, keeps_enough, model_summary
 from .view import turn_tokens
 
 Method = Literal["extractive", "model"]
+NOTHING_OLDER = "the newest turns stay as they are"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,32 +58,73 @@ class Change:
         return f"{text} ({self.before:,} → {self.after:,} tokens)." if moved else f"{text}."
 
 
+class _Cut(NamedTuple):
+    """A trim: what it would do, the first place that stays in view (``None``: no turn does) and how many go."""
+
+    plan: Plan
+    first: str | None = None
+    turns: int = 0
+
+
+class _Older(NamedTuple):
+    """What a summary would stand for: ``turns`` of ``tokens``, and the summary of those ``before`` them.
+
+    ``covered`` are the turn versions that this one stands for, ``beside`` the tokens of turns that stay as they are.
+    """
+
+    turns: tuple[Turn, ...]
+    before: str
+    covered: frozenset[str]
+    tokens: float
+    beside: float
+
+
 class Actions:
     """The actions on one session. What changes nothing writes no event, and says so."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
+    def plans(self) -> dict[str, Plan]:
+        """What each action would do now, by its verb. Nothing is asked of any model."""
+        undo = self._session.conversation.undo_label
+        return {
+            "summarise": self._summary_plan(),
+            "trim": self._cut_to(None).plan,
+            "clear": self._clear_plan(),
+            "undo": Plan(f"take back the {undo}") if undo else Plan("nothing was done yet", possible=False),
+        }
+
     def trim(self, turns: int | None) -> Change:
         """Leave out the oldest turns: down to about 0.6 of the limit, or to the newest ``turns``."""
         if turns is not None and turns < 0:
             raise InvalidRequestError(f"Trim to {turns} turns? Say 0 or more.")
-        target, places = self._session.target({}, ask=False), self._session.conversation.places
+        cut = self._cut_to(turns)
+        if not cut.plan.possible:
+            return Change(f"Nothing to trim: {cut.plan.text}", changed=False)
+        return self._apply(Trimmed(cut.first), f"Left out {receipts.oldest(cut.turns)}")
+
+    def _cut_to(self, turns: int | None) -> _Cut:
+        """Where a trim would cut now."""
+        target, past = self._session.target({}, ask=False), self._session.conversation
         scope, start = self._session.now(target)
-        ledger, end = self._session.fitter.ledger(target, self._session.conversation, scope), scope.at
+        ledger, end = self._session.fitter.ledger(target, past, scope), scope.at
         budget = target.budget(target.meter.fixed(scope.fixed))
-        goal = TRIM_TO * budget.limit
+        always, goal = budget.fixed + ledger.pinned(end), TRIM_TO * budget.limit
+        before = always + ledger.between(start, end)
         if turns is not None:
             cut = ledger.last(turns, start, end)
-        elif budget.fixed + ledger.pinned(end) + ledger.between(start, end) <= goal:
-            return Change("Nothing to trim: the view is within 60 % of the limit", changed=False)
+        elif before <= goal:
+            return _Cut(Plan("the view is within 60 % of the limit", possible=False))
         else:
-            cut = self._session.fitter.cut(target, self._session.conversation, scope, start, goal=goal).start
+            cut = self._session.fitter.cut(target, past, scope, start, goal=goal).start
         gone = ledger.count(start, cut)
         if not gone:
-            return Change("Nothing to trim: only the newest turns are in view", changed=False)
-        first = places[cut].id if cut < end else None
-        return self._apply(Trimmed(first), f"Left out {receipts.oldest(gone)}")
+            near = "the view is as near to 60 % of the limit as whole turns can be"
+            return _Cut(Plan(near if turns is None else "no more turns than these are in view", possible=False))
+        after = always + ledger.between(cut, end)
+        plan = Plan(f"leave out {receipts.oldest(gone)}", before=round(before), after=round(after))
+        return _Cut(plan, past.places[cut].id if cut < end else None, gone)
 
     def summarize(
         self,
@@ -89,35 +132,61 @@ class Actions:
         method: Method | None,
         *,
         automatic: Literal["before", "after"] | None = None,
+        stopper: Stopper | None = None,
     ) -> Change:
         """Send the older turns as a summary, where a checked one can be written."""
+        stopper = stopper or Stopper()
         target = self._session.target({}, ask=False)
-        scope, start = self._session.now(target)
-        ledger, limit = self._session.fitter.ledger(target, self._session.conversation, scope), target.budget().limit
-        keep = keep_verbatim(ledger, limit, start, scope.at)
-        older = [
-            p.turn for p in self._session.conversation.places[scope.floor : keep] if scope.holds(p) and not p.pinned
-        ]
-        if not older:
-            return Change("Nothing to summarise: the newest turns stay as they are", changed=False)
-        old = self._session.conversation.summary if scope.covers else None
-        material, cap = Older(tuple(older), old.text if old else ""), summary_cap(limit)
-        text, method, note = self._written(material, target, cap, instructions, method)
+        older, limit = self._older(target), target.budget().limit
+        if not older.turns:
+            return Change(f"Nothing to summarise: {NOTHING_OLDER}", changed=False)
+        material, cap = Older(older.turns, older.before), summary_cap(limit)
+        text, method, note = self._written(material, target, cap, instructions, method, stopper)
+        if stopper.stopped:
+            return Change("Stopped: no summary was written, and everything is as it was", changed=False)
         text, kept, wanted = completed(text, material, target, cap)
-        stands_for = target.meter.tokens(material.before) + sum(turn_tokens(turn, target.meter) for turn in older)
-        then = target.meter.fixed(Fixed(self._session.system, summary_message(text))) + ledger.between(keep, scope.at)
+        stands_for = target.meter.tokens(material.before) + older.tokens
+        then = target.meter.fixed(Fixed(self._session.system, summary_message(text))) + older.beside
         problem = _summary_problem(text, kept, wanted)
         if target.meter.tokens(text) >= stands_for or then > limit:
             problem = problem or "it is no smaller than what it stands for, or leaves no room"
         if problem:
             return Change(f"Summary dropped: {problem}. Everything is as it was", changed=False)
-        covers = scope.covers | {turn.id for turn in older}
+        covers = older.covered | {turn.id for turn in older.turns}
         summary = Summary(text, frozenset(covers), method)
-        count = "the oldest turn" if len(older) == 1 else f"{len(older):,} older turns"
-        return self._apply(Summarized(summary, automatic), f"Summarised {count}{note}")
+        return self._apply(Summarized(summary, automatic), f"Summarised {_older_turns(len(older.turns))}{note}")
+
+    def _older(self, target: Target) -> _Older:
+        """The turns that a summary written now would stand for."""
+        session = self._session
+        scope, start = session.now(target)
+        ledger = session.fitter.ledger(target, session.conversation, scope)
+        keep = keep_verbatim(ledger, target.budget().limit, start, scope.at)
+        turns = tuple(
+            p.turn for p in session.conversation.places[scope.floor : keep] if scope.holds(p) and not p.pinned
+        )
+        old = session.conversation.summary if scope.covers else None
+        tokens = sum(turn_tokens(turn, target.meter) for turn in turns)
+        return _Older(turns, old.text if old else "", scope.covers, tokens, ledger.between(keep, scope.at))
+
+    def _summary_plan(self) -> Plan:
+        target = self._session.target({}, ask=False)
+        older, info = self._older(target), self._session.info()
+        if not older.turns:
+            return Plan(NOTHING_OLDER, possible=False)
+        system, pinned = (segment.tokens for segment in info.segments[:2])
+        most = system + pinned + summary_cap(info.limit) + round(older.beside)
+        text = f"send {_older_turns(len(older.turns))} as a summary"
+        return Plan(text, before=info.used, after=min(most, info.used), at_most=True)
+
+    def _clear_plan(self) -> Plan:
+        info = self._session.info()
+        if not info.turns:
+            return Plan("nothing was said yet", possible=False)
+        return Plan(f"begin anew without {words.turns(info.turns)}", before=info.used, after=info.segments[0].tokens)
 
     def _written(
-        self, older: Older, target: Target, cap: int, instructions: str | None, method: Method | None
+        self, older: Older, target: Target, cap: int, instructions: str | None, method: Method | None, stopper: Stopper
     ) -> tuple[str, Method, str]:  # fmt: skip
         """The text of a summary, how it was written, and what to say of that.
 
@@ -125,15 +194,28 @@ class Actions:
         """
         session, settings = self._session, self._session.settings
         writer = settings.summary_model or settings.model
-        if (method or ("extractive" if writer.startswith("local/") else "model")) == "extractive":
+        if (method or ("model" if self.writer else "extractive")) == "extractive":
             return extractive_summary(older, target, cap), "extractive", ""
         try:
             by = session.target({"model": settings.summary_model}, ask=True)
-            text = model_summary(older, by, cap, instructions, lambda reply: session.billed(by, reply))
+
+            def replied(reply: Reply) -> None:
+                session.billed(by, reply)
+                stopper.check()
+
+            with stopper.ends(by.provider.close):
+                text = model_summary(older, by, cap, instructions, replied)
         except ChatError as error:
             lines = extractive_summary(older, target, cap)
             return lines, "extractive", f" by your own lines, for {writer} wrote no summary: {error}"
         return text, "model", ""
+
+    @property
+    def writer(self) -> str:
+        """The model that is asked for summaries, or nothing: the small local one is not."""
+        settings = self._session.settings
+        writer = settings.summary_model or settings.model
+        return "" if writer.startswith("local/") else writer
 
     def clear(self) -> Change:
         """Begin anew; system prompt, model and settings stay."""
@@ -212,7 +294,7 @@ class Actions:
             return Change(f"Nothing to add: nothing was said in {source}", changed=False)
         target = self._session.target({}, ask=False)
         older, cap = Older(added.turns, added.summary.text if added.summary else ""), summary_cap(target.budget().limit)
-        text, _, note = self._written(older, target, cap, None, None)
+        text, _, note = self._written(older, target, cap, None, None, Stopper())
         text, kept, wanted = completed(text, older, target, cap)
         problem = _summary_problem(text, kept, wanted)
         if problem:
@@ -248,6 +330,10 @@ class Actions:
             return self._session.info().used
         except ChatError:  # an action needs no model
             return 0
+
+
+def _older_turns(count: int) -> str:
+    return "the oldest turn" if count == 1 else f"{count:,} older turns"
 
 
 def _summary_problem(text: str, kept: int, wanted: int) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from . import words
 from .actions import Actions, Change, Method
 from .attachments import with_files
-from .context.budget import FULL, HALF, HIGH, ContextInfo
+from .context.budget import HIGH, ContextInfo, Plan
 from .context.windows import ContextWindow
 from .conversation import Added, Conversation, Said, Turn
 from .documents import export, load
@@ -20,19 +20,20 @@ from .errors import ChatError, ChatInterrupted, InvalidRequestError, StoreError
 from .fences import code_of
 from .frontend import Origin
 from .history import History
+from .interrupts import Stopper
 from .journal import Journal
 from .models import Models, key_owner
 from .providers import Reply
 from .queue import TurnQueue
 from .sendable import checked
-from .sending import Sender, stopped
+from .sending import Coming, Sender, stopped
 from .session import Session
 from .settings import DEFAULT_MODEL, Settings, default_settings
 from .store import Row, address_of
+from .usages import Usages, usages
 from .view import View
 
 OF_A_TARGET = {"model", "base_url", "window", "n_ctx", "max_tokens"}
-THRESHOLDS = (FULL, HIGH, HALF)
 LARGE_VALUES = 0.2  # of the limit, in one cell
 
 
@@ -144,9 +145,22 @@ class Chat:
         """What there is to say of the store, a line each; every line once."""
         return self._session.notices()
 
+    @property
+    def writer(self) -> str:
+        """The model that writes summaries; nothing where your own lines are taken and none is asked."""
+        return self._actions.writer
+
+    def plans(self) -> dict[str, Plan]:
+        """What summarise, trim, clear and undo would do now, by verb. Nobody is asked for it."""
+        return self._actions.plans()
+
     def history(self) -> History:
         """Every turn since the last clear, and what becomes of it in the next request."""
         return self._session.history()
+
+    def usage(self) -> Usages:
+        """Tokens, cost and seconds of every answer since the last clear, older versions included."""
+        return usages(self.conversation)
 
     def versions(self, number: int) -> tuple[Turn, ...]:
         """All answers that a turn has had, as they were written; the current one among them."""
@@ -193,14 +207,12 @@ class Chat:
     def threshold_notice(self) -> str | None:
         """One line where the conversation has passed a share of its limit for the first time."""
         info = self.info()
-        passed = [share for share in THRESHOLDS if info.fill >= share]
-        new = [share for share in passed if share not in self._session.announced]
+        new = self._session.passed(info.fill)
         if not new:
             return None
-        self._session.announced.update(passed)
         self._session.save()
         about = "" if info.exact else "~"
-        remedy = " %chat summarise, trim or clear makes room." if new[0] >= HIGH else ""
+        remedy = " %chat summarise, trim or clear makes room." if max(new) >= HIGH else ""
         return f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens.{remedy}"
 
     def values_notice(self, values: Sequence[tuple[str, str]], **options: Any) -> str | None:
@@ -229,6 +241,8 @@ class Chat:
         prompt: str,
         *,
         on_piece: Callable[[str], object] | None = None,
+        on_thought: Callable[[str], object] | None = None,
+        on_begin: Callable[[str | None], object] | None = None,
         cell: str | None = None,
         run: str | None = None,
         append: bool = False,
@@ -241,13 +255,15 @@ class Chat:
     ) -> Reply:
         """Ask, and keep what was said.
 
-        ``on_piece`` gets the text as it comes. ``cell`` and ``run`` say which notebook cell
-        asks and in which execution: another execution of a cell replaces its turn, unless
-        ``append``. ``new`` begins the conversation anew, ``record=False`` neither sends nor
-        keeps any of it. ``execution`` is the number that the cell shows. ``stored``: an answer
-        to just this request that is there already will do, "cell": the cell's own from before
-        the kernel was restarted; "all": any of this user's. ``attachments`` are files: text
-        becomes part of the prompt, images and PDFs go beside it. ``options`` are settings for this request alone.
+        ``on_piece`` gets the text as it comes, ``on_thought`` what the model thinks before it,
+        where the provider sends that; ``on_begin`` hears, before the answer comes, one line where
+        the request nearly fills the context for the first time, else ``None``. ``cell`` and ``run``
+        say which notebook cell asks and in which execution: another execution of a cell replaces
+        its turn, unless ``append``. ``new`` begins the conversation anew, ``record=False`` neither
+        sends nor keeps any of it. ``execution`` is the number that the cell shows. ``stored``: an
+        answer to just this request that is there already will do, "cell": the cell's own from before
+        the kernel was restarted; "all": any of this user's. ``attachments`` are files: text becomes
+        part of the prompt, images and PDFs go beside it. ``options`` are settings for this request alone.
 
         Raises a :class:`ChatError`; then nothing was recorded unless text had arrived.
         """
@@ -259,12 +275,13 @@ class Chat:
         try:
             with self._queue.turn():
                 reply = self._sender.stored(said, options, stored) if stored and record else None
+                coming = Coming(on_begin, on_piece, on_thought)
                 if reply is not None:
-                    _show(reply, on_piece)
+                    coming.show(reply)
                     return reply
                 if self.conversation.begins_anew(said):
                     self._begin_anew()
-                return self._sender.send(said, options, on_piece, record=record)
+                return self._sender.send(said, options, coming, record=record)
         except ChatInterrupted:
             raise
         except KeyboardInterrupt:  # while a model was loaded or a summary written
@@ -278,15 +295,22 @@ class Chat:
         """Leave out the oldest turns: down to about 0.6 of the limit, or to the newest ``turns``."""
         return self._do(lambda: self._actions.trim(turns))
 
-    def summarize(self, instructions: str | None = None, *, method: Method | None = None) -> Change:
+    def summarize(
+        self, instructions: str | None = None, *, method: Method | None = None, stopper: Stopper | None = None
+    ) -> Change:
         """Send the older turns as a summary; the newest stay as they are.
 
         ``method`` "extractive" needs no model and is the default with local models; "model"
         asks ``summary_model``, else the chat's own, with your ``instructions``; where it fails,
         your own lines stand for the turns. A summary that is no smaller or has lost most of the
-        numbers and names is dropped.
+        numbers and names is dropped. A ``stopper`` ends it from another thread; with one, a turn that
+        is running is waited for.
         """
-        return self._do(lambda: self._actions.summarize(instructions, method))
+
+        def act() -> Change:
+            return self._actions.summarize(instructions, method, stopper=stopper)
+
+        return self._do(act) if stopper is None else self._do_alone(act)
 
     def clear(self) -> Change:
         """Begin anew; system prompt, model and settings stay."""
@@ -391,6 +415,13 @@ class Chat:
             self._notify()
         return change
 
+    def _do_alone(self, act: Callable[[], Change]) -> Change:
+        """Act when no turn runs, in a thread that may wait for that."""
+        try:
+            return self._queue.wait(act)
+        finally:
+            self._notify()
+
     def _begin_anew(self) -> None:
         """Thresholds are announced again, and summaries tried again."""
         self._session.announced.clear()
@@ -400,9 +431,3 @@ class Chat:
         """Tell who draws the conversation; ``change``: what was done after waiting for a turn."""
         for listener in tuple(self.listeners):
             listener(change)
-
-
-def _show(reply: Reply, on_piece: Callable[[str], object] | None) -> None:
-    """A stored answer comes in one piece."""
-    if on_piece is not None and reply.text:
-        on_piece(reply.text)

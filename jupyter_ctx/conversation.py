@@ -67,7 +67,9 @@ class Turn:
     first turn), ``summary`` the one that stood in it; ``digest`` tells that request from any
     other. ``window`` is what the model was believed to hold, in tokens; ``cell``, ``run`` and
     ``execution`` are the notebook cell, its execution and the number that it shows, where the
-    front end tells; ``cost`` is in US dollars, ``None`` where unknown.
+    front end tells; ``cost`` is in US dollars, ``None`` where unknown. ``thinking`` is what the
+    model thought before it answered, which no later request carries; ``seconds`` is how long
+    the answer took. ``stored``: it was there already, in another turn, and nothing was sent.
     """
 
     prompt: str
@@ -84,6 +86,9 @@ class Turn:
     execution: int | None = None
     summary: str | None = None
     digest: str = ""
+    thinking: str = ""
+    seconds: float | None = None
+    stored: bool = False
     id: str = field(default_factory=new_id)
 
     @property

@@ -63,9 +63,9 @@ def _row(number: int, place: Place, size: tuple[int, bool, State], *, stale: boo
     turn = place.turn
     marks = (ENDINGS[turn.stop_reason], "stale" if stale else "", "cell deleted" if deleted else "")
     states = (state, *filter(None, marks))
-    return Row(number, _cell(place), turn.prompt, turn.reply, tokens, exact, states, len(place.versions), turn.model)
+    return Row(number, cell_of(place), turn.prompt, turn.reply, tokens, exact, states, len(place.versions), turn.model)
 
 
-def _cell(place: Place) -> str:
+def cell_of(place: Place) -> str:
     """A cell as its reader sees it: by the number of its execution, else by its id."""
     return f"[{place.execution}]" if place.execution is not None else (place.turn.cell or "")[:8]

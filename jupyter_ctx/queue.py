@@ -43,6 +43,11 @@ class TurnQueue:
                 for action in waiting:
                     action()
 
+    def wait(self, action: Callable[[], T]) -> T:
+        """Do it as soon as no turn runs: for threads of their own, where nobody minds the waiting."""
+        with self._lock:
+            return action()
+
     def do(self, action: Callable[[], T], late: Callable[[], object], later: T) -> T:
         """Do it now and give its result; while a turn runs, do ``late`` after that and give ``later``."""
         with self._gate:

@@ -30,6 +30,11 @@ def fitted(attempt: Attempt) -> tuple[str, ...]:
     )
 
 
+def nearly_full(fill: float) -> str:
+    """That a request fills this share of the limit, before it is sent."""
+    return f"{100 * fill:.0f} % after this: %chat summarise, trim or clear."
+
+
 def recovered(refused: Attempt, overflow: Overflow, sent: Attempt) -> str:
     """How a refused request was made smaller."""
     size, limit = overflow.input_tokens, overflow.context_window or overflow.max_input_tokens

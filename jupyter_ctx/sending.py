@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from . import receipts
@@ -15,7 +16,7 @@ from .errors import ChatError, ChatInterrupted, ContextOverflowError, ProviderEr
 from .fitting import Attempt, overflow_error
 from .interrupts import uninterrupted
 from .models import Target
-from .providers import Reply
+from .providers import Reply, Thought
 from .replay import digest_of
 from .session import Session
 from .truncation import is_truncated
@@ -23,7 +24,54 @@ from .truncation import is_truncated
 RETRIES = 2
 SUMMARY_FAILURES = 2
 BROKEN = ("interrupted", "cut")
-OnPiece = Callable[[str], object] | None
+OnText = Callable[[str], object] | None
+
+
+@dataclass(slots=True)
+class Coming:
+    """A reply while it comes: who is shown it, what was shown of it so far, and when it was asked for.
+
+    ``on_begin`` hears, before it is sent, the one line that should stand above it, or ``None``.
+    """
+
+    on_begin: Callable[[str | None], object] | None = None
+    on_piece: OnText = None
+    on_thought: OnText = None
+    pieces: list[str] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+    asked: float = field(default_factory=time.monotonic)
+
+    def take(self, item: str | Thought) -> None:
+        """Keep and show what has come."""
+        if isinstance(item, Thought):
+            text, kept, show = item.text, self.thoughts, self.on_thought
+        else:
+            text, kept, show = item, self.pieces, self.on_piece
+        kept.append(text)
+        if show is not None:
+            show(text)
+
+    def begin(self, warning: str | None = None) -> None:
+        """Say that it will come now."""
+        if self.on_begin is not None:
+            self.on_begin(warning)
+
+    def show(self, reply: Reply) -> None:
+        """Show one that is there already: in one piece."""
+        self.begin()
+        for text, show in ((reply.thinking, self.on_thought), (reply.text, self.on_piece)):
+            if text and show is not None:
+                show(text)
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes so far."""
+        return time.monotonic() - self.asked
+
+    def broken(self, why: Literal["interrupted", "cut"]) -> Reply:
+        """What has come, where nothing more will."""
+        thinking = "".join(self.thoughts)
+        return Reply("".join(self.pieces), None, why, thinking=thinking, seconds=self.seconds)
 
 
 class Sender:
@@ -37,7 +85,7 @@ class Sender:
         """Try again what had failed: the conversation or its model is another."""
         self._summary_failures = 0
 
-    def send(self, said: Said, options: Mapping[str, Any], on_piece: OnPiece, *, record: bool) -> Reply:
+    def send(self, said: Said, options: Mapping[str, Any], coming: Coming, *, record: bool) -> Reply:
         """Ask, and keep what was said. Raises a ChatError, or ChatInterrupted."""
         target, system = self._session.target(options, ask=True), self._session.system_for(options)
         attempt = self._session.attempt(said, target, system, record=record)
@@ -45,7 +93,8 @@ class Sender:
         if attempt.left_out and target.settings.compact_at < 1 and self._summarizes(attempt, record=record):
             notes += self._summarize("before")
             attempt = self._session.attempt(said, target, system, record=record)
-        attempt, reply = self._exchange(said, attempt, on_piece, record=record)
+        coming.begin(self._warning(attempt) if record else None)
+        attempt, reply = self._exchange(said, attempt, coming, record=record)
         if reply.stop_reason == "cut":
             kept = "What came is kept, marked as cut." if reply.text else "No text had come; nothing was recorded."
             raise ProviderError(f"The reply broke off. {kept}")
@@ -79,16 +128,15 @@ class Sender:
         if turn is None or turn.stop_reason in BROKEN:
             return None
         attached, cell, run = said.turn.attachments, said.turn.cell, said.turn.run
-        turn = replace(turn, attachments=attached, cell=cell, run=run, id=new_id(), cost=None)
+        turn = replace(turn, attachments=attached, cell=cell, run=run, id=new_id(), cost=None, stored=True)
         self._keep(replace(said, turn=replace(turn, start=_start_of(attempt, turn))), attempt, counted=False)
         return _as_stored(turn)
 
-    def _exchange(self, said: Said, attempt: Attempt, on_piece: OnPiece, *, record: bool) -> tuple[Attempt, Reply]:
+    def _exchange(self, said: Said, attempt: Attempt, coming: Coming, *, record: bool) -> tuple[Attempt, Reply]:
         """Send and record: whole, or what came of it with a flag."""
-        pieces: list[str] = []
         done = False
         try:
-            attempt, reply = self._answer(attempt, pieces, on_piece)
+            attempt, reply = self._answer(attempt, coming)
             truncated = self._is_truncated(attempt, reply)
             with uninterrupted():
                 reply = self._record(said, attempt, reply, record=record, truncated=truncated)
@@ -97,20 +145,20 @@ class Sender:
         except KeyboardInterrupt:
             with uninterrupted():
                 if not done:
-                    self._record_partial(said, attempt, pieces, "interrupted", record=record)
-            raise ChatInterrupted(stopped(pieces, record=record)) from None
+                    self._record_partial(said, attempt, coming.broken("interrupted"), record=record)
+            raise ChatInterrupted(stopped(coming.pieces, record=record)) from None
         except Exception:  # whatever it was, what came is kept
-            self._record_partial(said, attempt, pieces, "cut", record=record)
+            self._record_partial(said, attempt, coming.broken("cut"), record=record)
             raise
         return attempt, reply
 
-    def _answer(self, attempt: Attempt, pieces: list[str], on_piece: OnPiece) -> tuple[Attempt, Reply]:
-        """Send, and after a refusal send less: at most twice, never once text was shown."""
+    def _answer(self, attempt: Attempt, coming: Coming) -> tuple[Attempt, Reply]:
+        """Send, and after a refusal send less: at most twice, never once text or a thought was shown."""
         notes = receipts.fitted(attempt)
         first: tuple[Attempt, Overflow] | None = None
         for retry in range(RETRIES + 1):
             try:
-                reply = self._stream(attempt, pieces, on_piece)
+                reply = self._stream(attempt, coming)
                 if first is not None:
                     notes = (*notes, receipts.recovered(*first, attempt))
                 return attempt, replace(reply, receipts=notes)
@@ -118,8 +166,9 @@ class Sender:
                 overflow = error.overflow or Overflow()
                 first = first or (attempt, overflow)
                 stop = attempt.target.settings.on_overflow == "stop"
-                if pieces or stop or retry == RETRIES:
-                    raise self._given_up(attempt, overflow, kept=bool(pieces), last=retry == RETRIES) from None
+                if coming.pieces or coming.thoughts or stop or retry == RETRIES:
+                    kept, last = bool(coming.pieces), retry == RETRIES
+                    raise self._given_up(attempt, overflow, kept=kept, last=last) from None
                 attempt = self._session.fitter.smaller(attempt, overflow)
         raise AssertionError("the last retry returns or raises")
 
@@ -133,14 +182,13 @@ class Sender:
             models.refused(provider, overflow, tokens=round(attempt.tokens))
         return error
 
-    def _stream(self, attempt: Attempt, pieces: list[str], on_piece: OnPiece) -> Reply:
+    def _stream(self, attempt: Attempt, coming: Coming) -> Reply:
+        coming.asked = time.monotonic()  # a request that was refused before is not this one
         with closing(attempt.target.provider.stream(attempt.request)) as stream:
             for item in stream:
                 if isinstance(item, Reply):
-                    return _checked(_judged(item, attempt))
-                pieces.append(item)
-                if on_piece is not None:
-                    on_piece(item)
+                    return _checked(_judged(replace(item, seconds=coming.seconds), attempt))
+                coming.take(item)
         raise ProviderError("The provider sent no reply.")
 
     def _warnings(self, target: Target) -> tuple[str, ...]:
@@ -152,6 +200,11 @@ class Sender:
         if self._session.conversation.has_files and not target.provider.takes:
             lines.append(f"{target.model} takes text only: the files of earlier turns are not sent to it.")
         return self._session.once(*lines)
+
+    def _warning(self, attempt: Attempt) -> str | None:
+        """One line, once, where the request nearly fills the context."""
+        fill = attempt.tokens / max(1, attempt.budget.limit)
+        return receipts.nearly_full(fill) if self._session.nearly_full(fill) else None
 
     def _is_truncated(self, attempt: Attempt, reply: Reply) -> bool:
         session = self._session
@@ -197,6 +250,7 @@ class Sender:
         turn = replace(
             said.turn, reply=reply.text, model=model, stop_reason=reply.stop_reason, usage=reply.usage,
             window=target.window.tokens, cost=cost, id=new_id(), digest=digest_of(target, attempt.request),
+            thinking=reply.thinking, seconds=reply.seconds,
             summary=attempt.scope.summary.id if attempt.scope.summary else None,
         )  # fmt: skip
         turn = replace(turn, start=_start_of(attempt, turn))
@@ -213,16 +267,17 @@ class Sender:
         now = replace(attempt.scope, at=attempt.scope.at + 1)  # where that is the end, all of the view was counted
         session.record(said, counted=lambda: session.key(attempt.target, now, attempt.cut.start) if counted else ())
 
-    def _record_partial(
-        self, said: Said, attempt: Attempt, pieces: Sequence[str], why: Literal["interrupted", "cut"], *, record: bool
-    ) -> None:  # fmt: skip
-        if pieces:
-            self._record(said, attempt, Reply("".join(pieces), None, why), record=record)
+    def _record_partial(self, said: Said, attempt: Attempt, reply: Reply, *, record: bool) -> None:
+        if reply.text:
+            self._record(said, attempt, reply, record=record)
 
 
 def _as_stored(turn: Turn) -> Reply:
     """An answer that is there already; it costs nothing."""
-    return Reply(turn.reply, turn.usage, turn.stop_reason, turn.model, (receipts.STORED,), stored=True)
+    return Reply(
+        turn.reply, turn.usage, turn.stop_reason, turn.model, (receipts.STORED,), stored=True,
+        thinking=turn.thinking, seconds=turn.seconds,
+    )  # fmt: skip
 
 
 def _judged(reply: Reply, attempt: Attempt) -> Reply:
@@ -237,8 +292,8 @@ def _judged(reply: Reply, attempt: Attempt) -> Reply:
 
 
 def _checked(reply: Reply) -> Reply:
-    """A reply that the window ended before its first word is a refusal that came as a success."""
-    if reply.stop_reason == "context_window" and not reply.text:
+    """A reply that the window ended before its first word or thought is a refusal that came as a success."""
+    if reply.stop_reason == "context_window" and not reply.text and not reply.thinking:
         size = reply.usage.input_tokens if reply.usage else None
         raise ContextOverflowError("The window had no room for a reply.", overflow=Overflow(input_tokens=size))
     return reply

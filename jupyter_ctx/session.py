@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from .context.budget import ContextInfo, Segment, whole
+from .context.budget import ContextInfo, segments_of, whole
 from .context.tokens import Fixed
 from .context.usage import Spending
 from .conversation import Conversation, Event, Place, Said, new_id
@@ -39,6 +39,7 @@ from .view import (
 )
 from .view import State as PartState
 
+WARNED = -1.0  # among the shares announced: that a send was nearly full
 WAS_COUNTED: tuple[object, ...] = ("before a restart",)
 
 
@@ -193,6 +194,22 @@ class Session:
         places = enumerate(self.conversation.places, 1)
         return tuple(number for number, place in places if place.turn.cell in self.deleted and place.sendable)
 
+    def passed(self, fill: float) -> tuple[float, ...]:
+        """The thresholds that this share of the limit passes for the first time."""
+        reached = [share for share in self.settings.thresholds or () if fill >= share]
+        new = tuple(share for share in reached if share not in self.announced)
+        self.announced.update(new)
+        return new
+
+    def nearly_full(self, fill: float) -> bool:
+        """Whether a request of this share is the first that there should be a warning of."""
+        warn_at = self.settings.warn_at
+        if warn_at is None or fill < warn_at or WARNED in self.announced:
+            return False
+        self.announced.add(WARNED)
+        self.passed(fill)  # one line is enough
+        return True
+
     def billed(self, target: Target, reply: Reply) -> float | None:
         """Add up what replies cost, in US dollars; a server of one's own bills nothing."""
         cost = self.models.cost(target, reply.usage, reply.model)
@@ -221,11 +238,16 @@ class Session:
         ledger, meter = self.fitter.ledger(target, self.conversation, scope), target.meter
         fixed, system = meter.fixed(scope.fixed), meter.fixed(Fixed(self.system))
         pinned, turns = ledger.pinned(scope.at), ledger.between(start, scope.at)
-        segments = (
-            Segment("system", round(min(system, fixed))),
-            Segment("summary", max(0, round(fixed - system)) if scope.fixed.summary else 0),
-            Segment("pinned", round(pinned)),
-            Segment("turns", round(turns)),
+        newest = ledger.between(max(start, scope.at - 1), scope.at)
+        summary = max(0.0, fixed - system) if scope.fixed.summary else 0.0
+        segments = segments_of(
+            [
+                ("system", fixed - summary),
+                ("pinned", pinned),
+                ("summary", summary),
+                ("earlier turns", turns - newest),
+                ("this turn", newest),
+            ]
         )
         exact = self.is_counted(target, scope, start)
         usage = self.conversation.places[-1].turn.usage if scope.at else None
@@ -233,6 +255,7 @@ class Session:
             target.model,
             target.budget(fixed + pinned, fixed + pinned + turns, exact=exact),
             segments,
+            turns=len(self.conversation.places),
             in_view=ledger.count(start, scope.at) + sum(map(scope.holds, self.conversation.pins)),
             left_out=ledger.count(0, start),
             will_leave=self._will_leave(target, scope, start),

@@ -40,6 +40,10 @@ class Settings:
     counts with tiktoken where a model's vocabulary is public, "tiktoken" for every model,
     "approximate" for none; "provider" asks the provider before each request. ``restore``:
     whether a notebook goes on with the conversation it had before its kernel was restarted.
+    ``gauge``: with the first chat cell, with every one, or only where it is asked for;
+    ``footer``: the line of figures below an answer, "auto" where somebody reads along.
+    ``thresholds``: the shares at which one line says how full it is; ``warn_at``: that above which
+    a line above the answer says so before it comes.
     """
 
     model: str = DEFAULT_MODEL
@@ -61,7 +65,10 @@ class Settings:
     min_turns: int = 1
     max_turns: int | None = None
     budget_share: float = 1.0
-    gauge: Literal["first", "off"] = "first"
+    gauge: Literal["first", "every", "off"] = "first"
+    footer: Literal["auto", "on", "off"] = "auto"
+    thresholds: tuple[float, ...] | None = (0.5, 0.75, 0.9)
+    warn_at: float | None = 0.85
     restore: Literal["auto", "ask", "off"] = "auto"
 
     def __post_init__(self) -> None:
@@ -69,9 +76,7 @@ class Settings:
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise InvalidRequestError(f"{name} is {value}: it must be 1 or more.")
-        for name in ("compact_at", "budget_share"):
-            if not 0.1 <= getattr(self, name) <= 1:
-                raise InvalidRequestError(f"{name} is {getattr(self, name)}: it must be from 0.1 to 1.")
+        self._check_shares()
         if not 0 < self.timeout <= MOST_SECONDS:
             raise InvalidRequestError(
                 f"timeout is {self.timeout:g}: it must be from above 0 to {MOST_SECONDS} seconds."
@@ -83,6 +88,14 @@ class Settings:
         if self.temperature is not None and not 0 <= self.temperature <= 2:
             raise InvalidRequestError(f"temperature is {self.temperature}: it must be from 0 to 2.")
         self._check_pairs()
+
+    def _check_shares(self) -> None:
+        for name in ("compact_at", "budget_share"):
+            if not 0.1 <= getattr(self, name) <= 1:
+                raise InvalidRequestError(f"{name} is {getattr(self, name)}: it must be from 0.1 to 1.")
+        for share in (*(self.thresholds or ()), *((self.warn_at,) if self.warn_at is not None else ())):
+            if not 0 < share <= 1:
+                raise InvalidRequestError(f"{share:g} is no share of the limit: from above 0 to 1, or 1% to 100%.")
 
     def _check_pairs(self) -> None:
         """What is right alone and wrong together."""
@@ -160,8 +173,7 @@ def _parsed(name: str, value: Any) -> Any:
     if type(None) in kinds and (value is None or none):
         return None
     kind = kinds[0]
-    if typing.get_origin(kind) is Mapping:
-        kind = Mapping
+    kind = typing.get_origin(kind) if typing.get_origin(kind) in (Mapping, tuple) else kind
     if typing.get_origin(kind) is Literal:
         return _one_of(name, SPELLINGS.get(value, value), typing.get_args(kind))
     try:
@@ -214,8 +226,23 @@ def _text(value: Any) -> str:
     return value
 
 
-READ: dict[Any, Callable[[Any], Any]] = {int: _whole, float: _number, str: _text, Mapping: _parameters}
-SPOKEN: dict[Any, str] = {int: "a whole number", float: "a number", str: "text", Mapping: "NAME=VALUE"}
+def _shares(value: Any) -> tuple[float, ...]:
+    """Shares of the limit, in order; also as text: ``0.5,0.75`` or ``50 %, 75 %``."""
+    parts = value.replace(",", " ").replace(" %", "%").split() if isinstance(value, str) else value
+    return tuple(sorted(_share(part) for part in parts))
+
+
+def _share(value: Any) -> float:
+    percent = isinstance(value, str) and value.endswith("%")
+    return _number(value.removesuffix("%")) / 100 if percent else _number(value)
+
+
+READ: dict[Any, Callable[[Any], Any]] = {
+    int: _whole, float: _share, str: _text, Mapping: _parameters, tuple: _shares,
+}  # fmt: skip
+SPOKEN: dict[Any, str] = {
+    int: "a whole number", float: "a number", str: "text", Mapping: "NAME=VALUE", tuple: "shares such as 0.5,0.75",
+}  # fmt: skip
 
 
 def _alternatives(kind: Any) -> tuple[Any, ...]:

@@ -18,23 +18,35 @@ KEY = "key-0123456789abcdef-secret"
 class Dialect:
     """How one provider's stream is written, and a chat with a server that speaks so.
 
-    ``pieces`` gives one event for each text, ``end`` those that say why and how much,
-    ``error`` an error as an event of the stream.
+    ``pieces`` gives one event for each text, after one for each thought; ``end`` those that say
+    why and how much, ``error`` an error as an event of the stream.
     """
 
     name: str
     chat: Callable[..., Chat]
-    pieces: Callable[[Sequence[str]], str]
+    pieces: Callable[..., str]
     end: Callable[..., str]
     error: Callable[[str], str]
 
-    def answer(self, *texts: str, **counts: Any) -> str:
+    def answer(self, *texts: str, thoughts: Sequence[str] = (), **counts: Any) -> str:
         """A whole answer."""
-        return self.pieces(texts) + self.end(**counts)
+        return self.pieces(texts, thoughts) + self.end(**counts)
 
 
 def _named(*chunks: dict[str, Any]) -> str:
     return "".join(f"event: {chunk['type']}\ndata: {json.dumps(chunk)}\n\n" for chunk in chunks)
+
+
+def _completions_pieces(texts: Sequence[str], thoughts: Sequence[str] = ()) -> str:
+    deltas = [{"content": None, "reasoning_content": thought} for thought in thoughts]
+    return events(*(delta_piece(delta) for delta in deltas), *map(piece, texts), end="")
+
+
+def delta_piece(delta: dict[str, Any]) -> dict[str, Any]:
+    """One chunk of an answer, whatever is in it."""
+    chunk = piece("")
+    chunk["choices"][0]["delta"] = delta
+    return chunk
 
 
 def _completions_end(
@@ -51,9 +63,13 @@ def _completions_chat(url: str, **more: Any) -> Chat:
     return Chat("m", base_url=f"{url}/v1", api_key=KEY, **more)
 
 
-def _responses_pieces(texts: Sequence[str]) -> str:
+def _responses_pieces(texts: Sequence[str], thoughts: Sequence[str] = ()) -> str:
     place = {"item_id": "1", "output_index": 0, "content_index": 0, "sequence_number": 1}
-    return _named(*({"type": "response.output_text.delta", "delta": text, **place} for text in texts))
+    thought = {"type": "response.reasoning_summary_text.delta", **place, "summary_index": 0}
+    return _named(
+        *({**thought, "delta": text} for text in thoughts),
+        *({"type": "response.output_text.delta", "delta": text, **place} for text in texts),
+    )
 
 
 def _responses_end(
@@ -79,14 +95,25 @@ def _responses_chat(url: str, **more: Any) -> Chat:
     return Chat("azure/m", api_key=KEY, **more)
 
 
-def _anthropic_pieces(texts: Sequence[str]) -> str:
+def _anthropic_pieces(texts: Sequence[str], thoughts: Sequence[str] = ()) -> str:
     message = {"id": "m", "type": "message", "role": "assistant", "model": "m", "content": []}
     start = {"type": "message_start", "message": {**message, "usage": {"input_tokens": 1, "output_tokens": 0}}}
-    block = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
-    deltas = (
-        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}} for text in texts
+    thinking = (
+        _block(0, {"type": "thinking", "thinking": "", "signature": ""}),
+        *(_delta(0, {"type": "thinking_delta", "thinking": thought}) for thought in thoughts),
+        _delta(0, {"type": "signature_delta", "signature": "c2ln"}),
+        _block(1, {"type": "redacted_thinking", "data": "c2VjcmV0"}),
     )
-    return _named(start, block, *deltas)
+    deltas = (_delta(2, {"type": "text_delta", "text": text}) for text in texts)
+    return _named(start, *(thinking if thoughts else ()), _block(2, {"type": "text", "text": ""}), *deltas)
+
+
+def _block(index: int, content: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "content_block_start", "index": index, "content_block": content}
+
+
+def _delta(index: int, delta: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "content_block_delta", "index": index, "delta": delta}
 
 
 def _anthropic_end(
@@ -107,11 +134,12 @@ def _anthropic_chat(url: str, **more: Any) -> Chat:
     return Chat("anthropic/m", base_url=url, api_key=KEY, **more)
 
 
-def _google_pieces(texts: Sequence[str]) -> str:
-    def chunk(text: str) -> dict[str, Any]:
-        return {"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}, "index": 0}]}
+def _google_pieces(texts: Sequence[str], thoughts: Sequence[str] = ()) -> str:
+    def chunk(**part: Any) -> dict[str, Any]:
+        return {"candidates": [{"content": {"role": "model", "parts": [part]}, "index": 0}]}
 
-    return events(*map(chunk, texts), end="")
+    thinking = (chunk(text=text, thought=True) for text in thoughts)
+    return events(*thinking, *(chunk(text=text) for text in texts), end="")
 
 
 def _google_end(
@@ -134,8 +162,7 @@ DIALECTS = {
     dialect.name: dialect
     for dialect in (
         Dialect(
-            "completions", _completions_chat,
-            lambda texts: events(*map(piece, texts), end=""), _completions_end,
+            "completions", _completions_chat, _completions_pieces, _completions_end,
             lambda said: events({"error": {"message": said}}, end=""),
         ),
         Dialect(

@@ -14,10 +14,12 @@ from server import running, send
 
 from jupyter_ctx import ContextOverflowError, Reply
 from jupyter_ctx.conversation import Message
-from jupyter_ctx.providers import Provider, Request
+from jupyter_ctx.providers import Provider, Request, Thought
 
 CALL = re.compile(r"/v1(?:beta)?/models/([^/:]+):(streamGenerateContent|countTokens)")
 ROLES = {"user": "user", "model": "assistant"}
+# a grammar in which any model thinks before it answers
+THINKS = r'root ::= "<think>\n" [a-z]{2,9} " " [a-z]{2,9} "\n</think>\n\n" [A-Z] [a-z]{2,9} "."'
 
 
 def refusal(code: int, status: str, message: str, reason: str | None = None) -> tuple[int, str]:
@@ -34,18 +36,25 @@ def read(body: dict[str, Any]) -> Request:
     ]
     config = body.get("generationConfig", {})
     head = (Message("system", system),) if system else ()
-    return Request((*head, *said), config.get("maxOutputTokens"), config.get("temperature"))
+    thinking = config.get("thinkingConfig", {})  # the SDK writes what is in it as its user did
+    thinks = {"grammar": THINKS} if thinking.get("include_thoughts") else {}
+    return Request((*head, *said), config.get("maxOutputTokens"), config.get("temperature"), thinks)
 
 
 def chunks(model: Provider, request: Request) -> Iterator[dict[str, Any]]:
     for item in model.stream(request):
         if isinstance(item, Reply):
-            counts = {"promptTokenCount": item.usage.input_tokens, "candidatesTokenCount": item.usage.output_tokens}  # type: ignore[union-attr]
+            usage: Any = item.usage
+            counts = {
+                "promptTokenCount": usage.input_tokens, "thoughtsTokenCount": usage.reasoning_tokens,
+                "candidatesTokenCount": usage.output_tokens - usage.reasoning_tokens,
+            }  # fmt: skip
             reason = "MAX_TOKENS" if item.stop_reason == "max_tokens" else "STOP"
             candidate = {"content": {"role": "model", "parts": [{"text": ""}]}, "finishReason": reason, "index": 0}
             yield {"candidates": [candidate], "usageMetadata": counts, "modelVersion": "small"}
         else:
-            yield {"candidates": [{"content": {"role": "model", "parts": [{"text": item}]}, "index": 0}]}
+            part = {"text": item.text, "thought": True} if isinstance(item, Thought) else {"text": item}
+            yield {"candidates": [{"content": {"role": "model", "parts": [part]}, "index": 0}]}
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
@@ -10,7 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 import pytest
-from gemini import gemini
+from gemini import THINKS, gemini
 
 from jupyter_ctx import (
     AuthenticationError,
@@ -22,7 +23,7 @@ from jupyter_ctx import (
     Reply,
 )
 from jupyter_ctx.conversation import Message
-from jupyter_ctx.providers import Request, get_provider
+from jupyter_ctx.providers import Request, Thought, get_provider
 from jupyter_ctx.providers.adapter import Adapter, Endpoint
 from jupyter_ctx.providers.anthropic import Anthropic
 from jupyter_ctx.providers.completions import ChatCompletions
@@ -85,6 +86,25 @@ def test_pieces_joined_are_the_reply(served: Served) -> None:
     assert isinstance(reply, Reply)
     assert len(texts) > 5
     assert "".join(map(str, texts)) == reply.text
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [("completions", {"grammar": THINKS}), ("google", {"thinking_config": {"include_thoughts": True}})],
+)
+def test_what_a_model_thinks_comes_before_its_text_and_apart(
+    name: str, asked: dict[str, object], local_model: str, servers: dict[str, Served]
+) -> None:
+    request = Request((Message("user", "Say hello."),), max_tokens=60, parameters=asked)
+    *pieces, reply = servers[name].adapter().stream(request)
+    thoughts = [piece.text for piece in pieces if isinstance(piece, Thought)]
+    assert isinstance(reply, Reply)
+    assert len(thoughts) > 1
+    assert pieces[len(thoughts) :] == [piece for piece in pieces if isinstance(piece, str)]
+    assert ("".join(thoughts), "".join(pieces[len(thoughts) :])) == (reply.thinking, reply.text)
+    assert re.fullmatch("[a-z]+ [a-z]+", reply.thinking)
+    assert re.fullmatch("[A-Z][a-z]+[.]", reply.text)
+    assert 0 < reply.usage.reasoning_tokens < reply.usage.output_tokens  # type: ignore[union-attr]
 
 
 def test_usage_nests_and_grows_with_what_is_sent(served: Served) -> None:

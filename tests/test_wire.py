@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dialects import DIALECTS, KEY, Dialect
+from dialects import DIALECTS, KEY, Dialect, delta_piece
 from server import events, piece, send, serve, usage
 
 from jupyter_ctx import AuthenticationError, Chat, ContextOverflowError, InvalidRequestError, ProviderError
@@ -134,9 +134,8 @@ def test_words_that_no_sdk_knows_yet_do_no_harm() -> None:
         assert chat.send("x").text == "Hi"
 
 
-def test_reasoning_that_comes_as_text_is_neither_shown_nor_carried() -> None:
-    thinking = piece("")
-    thinking["choices"][0]["delta"] = {"reasoning_content": "x" * 300}
+def test_thinking_that_nobody_counted_is_counted_by_its_share() -> None:
+    thinking = delta_piece({"reasoning_content": "x" * 300})
     answer = events(thinking, piece("y" * 100, "stop"), usage(10, 100))
     with answering(DIALECTS["completions"], answer) as (chat, _):
         reply = chat.send("x")

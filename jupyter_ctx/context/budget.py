@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from .windows import ContextWindow
 
 State = Literal["ok", "half", "high", "full", "over"]
+SegmentName = Literal["system", "pinned", "summary", "earlier turns", "this turn"]
 
 HALF, HIGH, FULL = 0.50, 0.75, 0.90
 TRIM_TO = 0.6  # of the limit: cutting deep keeps the prompt's beginning, and so caches, for long
@@ -96,16 +98,41 @@ class Budget:
 class Segment:
     """One part of what the next request carries."""
 
-    name: Literal["system", "summary", "pinned", "turns"]
+    name: SegmentName
     tokens: int
+
+
+def segments_of(sizes: Iterable[tuple[SegmentName, float]]) -> tuple[Segment, ...]:
+    """Sizes in whole tokens whose sum is the rounded sum: what a bar shows is what its line says."""
+    segments, before, total = list[Segment](), 0, 0.0
+    for name, size in sizes:
+        total += size
+        segments.append(Segment(name, round(total) - before))
+        before = round(total)
+    return tuple(segments)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What an action would do now: the next request's tokens ``before`` and ``after`` it.
+
+    ``possible``: whether it would do anything; where not, ``text`` says why. ``after`` is
+    ``None`` where only doing it tells, ``at_most`` where it is an upper bound.
+    """
+
+    text: str
+    possible: bool = True
+    before: int = 0
+    after: int | None = None
+    at_most: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ContextInfo:
     """How full a conversation is: what the gauge, status and the trigger all read.
 
-    ``in_view``, ``left_out`` and ``will_leave`` (by the next send) count turns;
-    ``reported`` is the provider's last figure in tokens, or ``None``, ``sent`` the input in it
+    ``turns`` is how many were said since the last clear, ``in_view``, ``left_out`` and
+    ``will_leave`` (by the next send) are how many of these; ``reported`` is the provider's last figure in tokens, or ``None``, ``sent`` the input in it
     and ``cached`` what of that came from a cache; ``cost`` is what all
     replies so far cost in US dollars, ``None`` where unknown, ``unpriced`` how many of them
     are not in it.
@@ -116,6 +143,7 @@ class ContextInfo:
     segments: tuple[Segment, ...]
     in_view: int
     left_out: int
+    turns: int = 0
     will_leave: int = 0
     reported: int | None = None
     cached: int | None = None

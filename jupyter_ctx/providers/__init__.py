@@ -18,6 +18,7 @@ from .shape import Card as Card
 from .shape import Provider as Provider
 from .shape import Reply as Reply
 from .shape import Request as Request
+from .shape import Thought as Thought
 
 VERTEX = ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE")
 TIMEOUT = 600.0  # seconds

@@ -24,13 +24,14 @@ from ..sendable import clean
 from .http import OpenResponses, new_http
 from .metadata import find_card, read_cards
 from .refusals import Refusal
-from .shape import Card, Reply, Request
+from .shape import Card, Reply, Request, Thought
 
 NO_KEY = "none"  # what servers without keys are sent: the SDKs want something
 BY_ENVIRONMENT = "environment"  # the SDK finds its own way in
 SECRET_LENGTH = 6  # what is shorter is no key, and may be a word of the message
 DELAYS = (0.5, 2.0)  # seconds before a busy server is asked again, while no text has come
 ASK_SECONDS = 2.0  # for what a server says of its models
+NOTHING = ("", Thought(""))
 ASK_TIMES = 3  # some know a window only once the model is loaded
 
 
@@ -71,14 +72,13 @@ class Ending:
     usage: Usage | None = None
     stop_reason: StopReason = "cut"
     detail: str = ""
-    thought: int = 0  # characters of reasoning that came as text
 
-    def reply(self, text: str) -> Reply:
+    def reply(self, text: str, thinking: str) -> Reply:
         """The whole reply."""
         usage = self.usage
-        if usage is not None and self.thought and not usage.reasoning_tokens:
-            usage = usage.with_reasoning(self.thought / (self.thought + len(text)))
-        return Reply(text, usage, self.stop_reason, self.model, detail=self.detail)
+        if usage is not None and thinking and not usage.reasoning_tokens:
+            usage = usage.with_reasoning(len(thinking) / len(thinking + text))
+        return Reply(text, usage, self.stop_reason, self.model, detail=self.detail, thinking=thinking)
 
 
 class EventError(Exception):
@@ -117,8 +117,8 @@ class Adapter(ABC):
         """Send a request: the events of its answer."""
 
     @abstractmethod
-    def _read(self, events: Iterator[Any], ending: Ending) -> Iterator[str]:
-        """The text in the events; ``ending`` is filled in meanwhile."""
+    def _read(self, events: Iterator[Any], ending: Ending) -> Iterator[str | Thought]:
+        """The text in the events, and what was thought; ``ending`` is filled in meanwhile."""
 
     @abstractmethod
     def _refusal(self, error: Exception) -> Refusal | None:
@@ -144,16 +144,17 @@ class Adapter(ABC):
 
     # what all of them do
 
-    def stream(self, request: Request) -> Generator[str | Reply, None, None]:
-        """Text pieces as they come, then exactly one Reply."""
-        pieces: list[str] = []
+    def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
+        """Thoughts and text pieces as they come, then exactly one Reply."""
+        pieces: list[str | Thought] = []
         ending = Ending(self.at.model)
         with self._translating(pieces):
-            for text in self._read(self._started(request), ending):
-                if text:
-                    pieces.append(clean(text))
+            for piece in self._read(self._started(request), ending):
+                if piece not in NOTHING:
+                    pieces.append(_clean(piece))
                     yield pieces[-1]
-        yield ending.reply("".join(pieces))
+        thinking = "".join(piece.text for piece in pieces if isinstance(piece, Thought))
+        yield ending.reply("".join(piece for piece in pieces if isinstance(piece, str)), thinking)
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
         """What the server that runs the model reports; other services report nothing of the kind."""
@@ -214,7 +215,7 @@ class Adapter(ABC):
         return self._client
 
     @contextmanager
-    def _translating(self, pieces: Sequence[str] = ()) -> Iterator[None]:
+    def _translating(self, pieces: Sequence[str | Thought] = ()) -> Iterator[None]:
         """Every error as one of ours, without the key; ``pieces``: what came before it."""
         try:
             yield
@@ -245,3 +246,7 @@ class Adapter(ABC):
 
     def _refused(self, error: Exception) -> Refusal | None:
         return Refusal(None, error.body) if isinstance(error, EventError) else self._refusal(error)
+
+
+def _clean(piece: str | Thought) -> str | Thought:
+    return clean(piece) if isinstance(piece, str) else Thought(clean(piece.text))

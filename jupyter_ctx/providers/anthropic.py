@@ -11,7 +11,7 @@ from ..conversation import Attachment, StopReason
 from .adapter import ASK_SECONDS, Adapter, Ending
 from .encoding import as_base64, content, count
 from .refusals import Refusal
-from .shape import Request
+from .shape import Request, Thought
 
 STOP_REASONS: dict[str, StopReason] = {
     "max_tokens": "max_tokens",
@@ -62,14 +62,14 @@ class Anthropic(Adapter):
     def _count(self, client: Any, request: Request) -> int:
         return int(client.messages.count_tokens(**self._asked_for(request)).input_tokens)
 
-    def _read(self, events: Iterator[Any], ending: Ending) -> Iterator[str]:
+    def _read(self, events: Iterator[Any], ending: Ending) -> Iterator[str | Thought]:
         reported: list[Any] = []
         for event in events:
             if event.type == "message_start":
                 reported.append(event.message.usage)
                 ending.model = event.message.model or ending.model
-            elif event.type == "content_block_delta" and event.delta.type == "text_delta":
-                yield event.delta.text or ""
+            elif event.type == "content_block_delta":
+                yield _piece(event.delta)
             elif event.type == "message_delta":
                 reported.append(event.usage)
                 _end(event.delta, ending)
@@ -86,6 +86,13 @@ class Anthropic(Adapter):
 
     def _listing(self, client: Any) -> Any:
         return client.with_options(timeout=ASK_SECONDS).get("/v1/models?limit=1000", cast_to=object)
+
+
+def _piece(delta: Any) -> str | Thought:
+    """Text or a thought; signatures, and thinking that is redacted, show nothing."""
+    if delta.type == "thinking_delta":
+        return Thought(delta.thinking or "")
+    return delta.text or "" if delta.type == "text_delta" else ""
 
 
 def _end(delta: Any, ending: Ending) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..conversation import StopReason
@@ -11,7 +11,8 @@ from .encoding import as_part, content
 from .metadata import read_cards
 from .openai_sdk import new_client, refusal_of, usage_of
 from .refusals import Refusal
-from .shape import Card, Request
+from .shape import Card, Request, Thought
+from .thinking import Splitter
 
 STOP_REASONS: dict[str, StopReason] = {
     "length": "max_tokens",
@@ -72,7 +73,8 @@ class ChatCompletions(Adapter):
             return {}
         return said if isinstance(said, dict) else {}
 
-    def _read(self, events: Iterator[Any], ending: Ending) -> Iterator[str]:
+    def _read(self, events: Iterator[Any], ending: Ending) -> Iterator[str | Thought]:
+        splitter = Splitter()
         for chunk in events:
             if chunk.usage:
                 ending.usage = usage_of(chunk.usage, "prompt", "completion") or ending.usage
@@ -81,8 +83,9 @@ class ChatCompletions(Adapter):
             for choice in chunk.choices or ():  # some servers send null
                 if choice.finish_reason:
                     ending.stop_reason = STOP_REASONS.get(choice.finish_reason, "stop")
-                if choice.delta:
-                    yield _text(choice.delta, ending)
+                for piece in _pieces(choice.delta, ending) if choice.delta else ():
+                    yield from splitter.feed(piece) if isinstance(piece, str) else (piece,)
+        yield splitter.end()
         if ending.detail:
             ending.stop_reason = "refusal"
 
@@ -112,11 +115,30 @@ class ChatCompletions(Adapter):
         return read_cards(client.with_options(timeout=ASK_SECONDS).get(path, cast_to=object), loaded=True)
 
 
-def _text(delta: Any, ending: Ending) -> str:
-    """The text of a piece. Reasoning as text has one name with DeepSeek and vLLM, another with OpenRouter and Groq."""
+def _pieces(delta: Any, ending: Ending) -> Iterator[str | Thought]:
+    """What a piece of the answer holds: a thought, or text; Mistral sends both in lists of parts."""
     if delta.refusal:
         ending.detail += delta.refusal
-    if delta.model_extra:
-        thought = delta.model_extra.get("reasoning_content") or delta.model_extra.get("reasoning")
-        ending.thought += len(thought) if isinstance(thought, str) else 0
-    return delta.content or ""
+    yield Thought(_thought(delta.model_extra or {}))
+    if not isinstance(delta.content, list):
+        yield delta.content or ""
+        return
+    for part in delta.content:
+        thought = part.get("thinking") if isinstance(part, dict) else None
+        yield _texts([part]) if thought is None else Thought(_texts(thought))
+
+
+def _thought(extra: Mapping[str, Any]) -> str:
+    """Reasoning has one name with DeepSeek and llama.cpp, another with OpenRouter, Groq and vLLM.
+
+    OpenRouter has it once more in parts, some of them encrypted.
+    """
+    found = extra.get("reasoning_content") or extra.get("reasoning") or extra.get("reasoning_details")
+    return found if isinstance(found, str) else _texts(found)
+
+
+def _texts(parts: Any) -> str:
+    """The text in a list of parts; nothing where there is none."""
+    held = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    texts = [part.get("text") or part.get("summary") for part in held]
+    return "".join(text for text in texts if isinstance(text, str))

@@ -13,7 +13,7 @@ from ..errors import AuthenticationError, InvalidRequestError
 from .adapter import ASK_SECONDS, BY_ENVIRONMENT, Adapter, Ending
 from .encoding import count
 from .refusals import Refusal
-from .shape import Request
+from .shape import Request, Thought
 
 STOP_REASONS: dict[str, StopReason] = {
     "STOP": "stop",
@@ -69,7 +69,7 @@ class Google(Adapter):
         contents = [_message(message) for message in (*system, *request.said)]
         return int(client.models.count_tokens(model=self.at.model, contents=contents).total_tokens)
 
-    def _read(self, events: Iterator[Any], ending: Ending) -> Iterator[str]:
+    def _read(self, events: Iterator[Any], ending: Ending) -> Iterator[str | Thought]:
         for chunk in events:
             ending.usage = _usage(chunk.usage_metadata) or ending.usage
             ending.model = chunk.model_version or ending.model
@@ -77,7 +77,7 @@ class Google(Adapter):
             if blocked:
                 ending.stop_reason, ending.detail = "refusal", _name(blocked)
             for candidate in (chunk.candidates or [])[:1]:
-                yield from _texts(candidate)
+                yield from _pieces(candidate)
                 _end(candidate, ending)
 
     def _refusal(self, error: Exception) -> Refusal | None:
@@ -97,11 +97,10 @@ class Google(Adapter):
         return [model.model_dump() for model in client.models.list(config=options).page]
 
 
-def _texts(candidate: Any) -> Iterator[str]:
+def _pieces(candidate: Any) -> Iterator[str | Thought]:
     for part in (candidate.content and candidate.content.parts) or []:
-        if part.thought:
-            continue  # counted apart, as thoughts_token_count
-        yield part.text or ""
+        text = part.text or ""
+        yield Thought(text) if part.thought else text
 
 
 def _end(candidate: Any, ending: Ending) -> None:

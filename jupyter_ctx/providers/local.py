@@ -22,7 +22,7 @@ from ..context.windows import ContextWindow
 from ..errors import InvalidRequestError, MissingDependencyError, ModelNotFoundError, ProviderError
 from .adapter import Endpoint
 from .completions import ChatCompletions
-from .shape import Card, Reply, Request
+from .shape import Card, Reply, Request, Thought
 
 WINDOW = 2_048
 MOST_SERVERS = 2
@@ -60,8 +60,8 @@ class LocalProvider:
         self.takes: frozenset[str] = frozenset()
         self.truncates = self.catalogue = ""
 
-    def stream(self, request: Request) -> Generator[str | Reply, None, None]:
-        """Text pieces as they come, then exactly one Reply."""
+    def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
+        """Thoughts and text pieces as they come, then exactly one Reply."""
         if request.temperature is None:
             request = replace(request, temperature=TEMPERATURE)
         yield from _serve(self.spec).provider.stream(request)

@@ -10,11 +10,15 @@ from .adapter import ASK_SECONDS, Adapter, Ending, EventError
 from .encoding import content, data_url
 from .openai_sdk import new_client, refusal_of, usage_of
 from .refusals import Refusal
-from .shape import Request
+from .shape import Request, Thought
 
 STOP_REASONS: dict[str, StopReason] = {
     "max_output_tokens": "max_tokens",
     "content_filter": "refusal",
+}
+THOUGHTS = {  # what comes as a thought, and what numbers its parts
+    "response.reasoning_summary_text.delta": "summary_index",
+    "response.reasoning_text.delta": "content_index",
 }
 
 
@@ -50,11 +54,15 @@ class Responses(Adapter):
     def _count(self, client: Any, request: Request) -> int:
         return int(client.responses.input_tokens.count(**self._asked_for(request)).input_tokens)
 
-    def _read(self, events: Iterator[Any], ending: Ending) -> Iterator[str]:
+    def _read(self, events: Iterator[Any], ending: Ending) -> Iterator[str | Thought]:
+        part: object = None
         for event in events:
             kind = event.type
             if kind == "response.output_text.delta":
                 yield event.delta
+            elif kind in THOUGHTS and event.delta:
+                before, part = part, _part_of(event)
+                yield Thought(event.delta if before in (None, part) else f"\n\n{event.delta}")
             elif kind == "response.refusal.delta":
                 ending.detail += event.delta
             elif kind == "error":  # yielded by the SDK, not raised
@@ -69,6 +77,11 @@ class Responses(Adapter):
 
     def _listing(self, client: Any) -> Any:
         return client.with_options(timeout=ASK_SECONDS).get("/models", cast_to=object)
+
+
+def _part_of(event: Any) -> tuple[object, ...]:
+    """Which part of what was thought an event goes on with; not by item_id, for which Azure has made up new ones."""
+    return event.type, *(getattr(event, name, None) for name in ("output_index", THOUGHTS[event.type]))
 
 
 def _end(response: Any, ending: Ending) -> None:

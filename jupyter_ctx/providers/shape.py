@@ -1,4 +1,4 @@
-"""The shape that every provider has: a request goes in, text pieces and one reply come out."""
+"""The shape that every provider has: a request goes in, thoughts, text pieces and one reply come out."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any, Literal, Protocol
 from ..context.usage import Usage
 from ..context.windows import ContextWindow
 from ..conversation import Message, StopReason
+
+SHOWN = 60  # characters of a text in a terminal's one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +41,21 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Thought:
+    """A piece of what a model thought before it answered. It is shown apart, and not sent again."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """An answer: its text, the tokens it took, why it ended and who gave it.
 
     ``detail`` is the provider's own reason for a refusal; ``receipts`` says, a line each,
     what was done to make the request fit; ``cost`` is in US dollars, ``None`` where unknown;
-    ``stored``: it was there already, and nothing was sent.
+    ``stored``: it was there already, and nothing was sent. ``thinking`` is what the model thought,
+    where the provider sends that; ``seconds`` is how long the answer took from the request
+    being sent to its end, ``None`` where nobody measured.
     """
 
     text: str
@@ -55,13 +66,16 @@ class Reply:
     detail: str = ""
     cost: float | None = None
     stored: bool = False
+    thinking: str = ""
+    seconds: float | None = None
 
     def __str__(self) -> str:
         return self.text
 
     def __repr__(self) -> str:
         tokens = f", {self.usage.input_tokens:,} → {self.usage.output_tokens:,} tokens" if self.usage else ""
-        return f"Reply({self.text!r}, {self.model}, {self.stop_reason}{tokens})"
+        text = self.text if len(self.text) <= SHOWN else f"{self.text[: SHOWN - 1]}…"
+        return f"Reply({text!r}, {self.model}, {self.stop_reason}{tokens})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +103,8 @@ class Provider(Protocol):
     truncates: str
     catalogue: str
 
-    def stream(self, request: Request) -> Generator[str | Reply, None, None]:
-        """Text pieces as they come, then exactly one Reply.
+    def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
+        """Thoughts and text pieces as they come, then exactly one Reply.
 
         Raises ContextOverflowError where the provider says so, else another ChatError.
         """

@@ -1,0 +1,349 @@
+"""What a model thinks before it answers: shown apart, counted, and not sent again; and what answers took."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import struct
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dialects import DIALECTS, Dialect, delta_piece
+from hypothesis import given
+from hypothesis import strategies as st
+from server import events, piece, send, serve, usage
+
+from jupyter_ctx import Chat, ChatInterrupted, ContextOverflowError, ProviderConnectionError, ProviderError
+from jupyter_ctx.context.usage import Usage
+from jupyter_ctx.conversation import Said, Turn
+from jupyter_ctx.journal import close_stores
+from jupyter_ctx.providers import Reply, Thought
+from jupyter_ctx.providers.thinking import Splitter
+from jupyter_ctx.records import from_record, to_record
+
+THOUGHTS = ("Blue is", " scattered.")
+COMPLETIONS, RESPONSES = DIALECTS["completions"], DIALECTS["responses"]
+
+PARTS = st.sampled_from(["<think>", "</think>", "<", "</", "think>", "<th", " ", "\n", "a", "b c", "\xa0"])
+
+
+def split(pieces: list[str]) -> tuple[str, str]:
+    """Thinking and text of a reply that comes in these pieces; the thinking comes first."""
+    splitter = Splitter()
+    found = [item for piece in pieces for item in splitter.feed(piece)] + [splitter.end()]
+    kinds = [isinstance(item, Thought) for item in found if item not in ("", Thought(""))]
+    assert kinds == sorted(kinds, reverse=True)
+    return (
+        "".join(item.text for item in found if isinstance(item, Thought)),
+        "".join(item for item in found if isinstance(item, str)),
+    )
+
+
+def cut(text: str, places: list[int]) -> list[str]:
+    """A text in pieces, some of them empty."""
+    ends = sorted(place % (len(text) + 1) for place in places)
+    return [text[begin:end] for begin, end in zip([0, *ends], [*ends, len(text)], strict=True)]
+
+
+@given(st.lists(PARTS, max_size=12).map("".join), st.lists(st.integers(0, 100), max_size=20), st.booleans())
+def test_thinking_is_told_from_text_however_a_reply_is_cut(said: str, places: list[int], thinks: bool) -> None:
+    whole = f" <think>{said}" if thinks else said
+    match = re.match(r"\s*<think>(.*?)(?:</think>(.*)|\Z)", whole, re.DOTALL)
+    wanted = (match[1].strip(), (match[2] or "").lstrip()) if match else ("", whole)
+    assert split(cut(whole, places)) == split(list(whole)) == wanted
+
+
+@pytest.fixture(autouse=True)
+def _addresses_are_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "")
+
+
+@pytest.fixture(params=DIALECTS)
+def dialect(request: pytest.FixtureRequest) -> Dialect:
+    return DIALECTS[request.param]
+
+
+@contextmanager
+def answering(dialect: Dialect, *answers: str, **more: Any) -> Iterator[tuple[Chat, list[dict[str, Any]]]]:
+    """A chat with a server that gives these answers in turn, the last one ever after."""
+    left = list(answers)
+
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        send(handler, 200, left.pop(0) if len(left) > 1 else left[0], "text/event-stream")
+
+    with serve(answer, path="") as (url, seen):
+        yield dialect.chat(url, **more), seen
+
+
+def test_thoughts_are_shown_apart_from_the_text_and_kept_with_it(dialect: Dialect) -> None:
+    shown: list[tuple[str, str]] = []
+    answer = dialect.answer("The sky", " is blue.", thoughts=THOUGHTS, sent=100, said=40, thought=30)
+    with answering(dialect, answer) as (chat, _):
+        reply = chat.send(
+            "Why?",
+            on_piece=lambda text: shown.append(("text", text)),
+            on_thought=lambda text: shown.append(("thought", text)),
+        )
+    assert shown == [("thought", "Blue is"), ("thought", " scattered."), ("text", "The sky"), ("text", " is blue.")]
+    assert (reply.text, reply.thinking) == ("The sky is blue.", "Blue is scattered.")
+    assert (chat.turns[0].reply, chat.turns[0].thinking) == (reply.text, reply.thinking)
+    assert reply.usage == Usage(100, 40, reasoning_tokens=30)
+    assert chat.info().used == 110
+
+
+def test_what_was_thought_is_not_sent_again_nor_exported(dialect: Dialect, tmp_path: Path) -> None:
+    answers = (dialect.answer("Yes.", thoughts=thoughts, sent=50) for thoughts in (THOUGHTS, ()))
+    with answering(dialect, *answers) as (chat, seen):
+        chat.send("Why?")
+        chat.send("And at night?")
+        assert "scattered" not in str(chat.preview("x").messages)
+    assert "Yes." in json.dumps(seen[1])
+    assert "scattered" not in json.dumps(seen[1])
+    for suffix in (".md", ".json", ".ipynb"):
+        assert "scattered" not in chat.export(tmp_path / f"it{suffix}").read_text("utf-8")
+
+
+def test_a_thought_that_nobody_counts_has_its_share_of_what_was_said(dialect: Dialect) -> None:
+    with answering(dialect, dialect.answer("y" * 20, thoughts=["x" * 60], said=40)) as (chat, _):
+        assert chat.send("x").usage == Usage(9, 40, reasoning_tokens=30, guessed=True)
+
+
+def test_a_request_is_told_from_others_by_what_is_sent_not_by_what_was_thought() -> None:
+    answers = (COMPLETIONS.answer("Hi", thoughts=thoughts) for thoughts in (THOUGHTS, (), ("No.",), ()))
+    digests = []
+    with answering(COMPLETIONS, *answers) as (chat, _):
+        for _ in range(2):
+            chat.send("x")
+            chat.send("y")
+            digests.append(chat.turns[1].digest)
+            chat.clear()
+    assert digests[0] == digests[1]
+
+
+@pytest.mark.parametrize(
+    "deltas",
+    [
+        [{"reasoning_content": "I see."}],
+        [{"reasoning": "I"}, {"reasoning": " see."}],
+        [{"reasoning_content": "I see.", "reasoning": "I see.", "reasoning_details": [{"text": "I see."}]}],
+        [{"reasoning_details": [{"type": "reasoning.text", "text": "I"}, {"type": "reasoning.encrypted", "data": "x"}]},
+         {"reasoning_details": [{"type": "reasoning.summary", "summary": " see."}]}],
+        [{"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "I see."}]}]},
+         {"content": [{"type": "text", "text": ""}]}],
+        [{"content": "<thi"}, {"content": "nk>\nI see.\n"}, {"content": "</think>\n\n"}],
+    ],
+    ids=["DeepSeek", "OpenRouter and Groq", "all at once", "OpenRouter's parts", "Mistral", "in the text"],
+)  # fmt: skip
+def test_thinking_is_found_under_every_name(deltas: list[dict[str, Any]]) -> None:
+    answer = events(*map(delta_piece, deltas), piece("Hi", "stop"), usage(9, 4))
+    with answering(COMPLETIONS, answer) as (chat, seen):
+        reply = chat.send("x")
+        chat.send("y")
+    assert (reply.text, reply.thinking) == ("Hi", "I see.")
+    assert reply.usage == Usage(9, 4, reasoning_tokens=3, guessed=True)
+    assert [message["content"] for message in seen[1]["messages"]] == ["x", "Hi", "y"]
+
+
+def test_odd_reasoning_does_no_harm() -> None:
+    odd = [{"reasoning": 5}, {"reasoning_content": ["a"]}, {"reasoning_details": {"text": "b"}}, {"content": ["c", {}]}]
+    with answering(COMPLETIONS, events(*map(delta_piece, odd), piece("Hi", "stop"))) as (chat, _):
+        reply = chat.send("x")
+    assert (reply.text, reply.thinking) == ("Hi", "")
+
+
+def test_parts_of_a_summary_stand_apart() -> None:
+    deltas = (
+        ("response.reasoning_summary_text.delta", {"summary_index": 0}, "One"),
+        ("response.reasoning_summary_text.delta", {"summary_index": 0}, " more."),
+        ("response.reasoning_summary_text.delta", {"summary_index": 1}, "Two."),
+        ("response.reasoning_text.delta", {"content_index": 0}, "Three."),
+    )
+    said = ({"type": kind, "delta": text, "output_index": 0, "item_id": text, **at} for kind, at, text in deltas)
+    thoughts = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in said)
+    with answering(RESPONSES, thoughts + RESPONSES.answer("Hi")) as (chat, _):
+        assert chat.send("x").thinking == "One more.\n\nTwo.\n\nThree."
+
+
+def test_what_no_store_takes_is_replaced_in_thoughts_too() -> None:
+    with answering(COMPLETIONS, COMPLETIONS.answer("Hi", thoughts=["a\0b"])) as (chat, _):
+        assert chat.send("x").thinking == "a�b"
+
+
+def test_thinking_that_never_ends_is_an_empty_reply() -> None:
+    with answering(COMPLETIONS, COMPLETIONS.answer("<think>", "so", " ", why="max_tokens")) as (chat, seen):
+        reply = chat.send("x")
+        chat.send("y")
+    assert (reply.text, reply.thinking, reply.stop_reason) == ("", "so", "max_tokens")
+    assert [turn.thinking for turn in chat.turns] == ["so", "so"]
+    assert len(seen[1]["messages"]) == 1
+
+
+def test_a_window_that_ends_while_the_model_thinks_is_no_refusal() -> None:
+    answer = COMPLETIONS.answer(thoughts=THOUGHTS, why="max_tokens", sent=350, said=80)
+    with answering(COMPLETIONS, answer, window=430) as (chat, seen):
+        for _ in range(3):
+            chat.add_messages([{"role": "user", "content": "words " * 30}, {"role": "assistant", "content": "Yes."}])
+        reply = chat.send("x", max_tokens=80)
+    assert (reply.text, reply.stop_reason, len(seen)) == ("", "context_window", 1)
+    assert chat.turns[-1].thinking == "Blue is scattered."
+
+
+@pytest.mark.parametrize(("thoughts", "requests"), [(THOUGHTS, 1), ((), 2)])
+def test_nothing_is_sent_again_once_a_thought_was_shown(
+    dialect: Dialect, thoughts: tuple[str, ...], requests: int
+) -> None:
+    refused = "prompt is too long: 900 tokens > 800 maximum"
+    with answering(dialect, dialect.pieces((), thoughts) + dialect.error(refused), window=4_000) as (chat, seen):
+        for _ in range(9):
+            chat.add_messages([{"role": "user", "content": "word " * 50}, {"role": "assistant", "content": "Yes."}])
+        with pytest.raises(ContextOverflowError):
+            chat.send("x")
+    assert (len(seen), len(chat.turns)) == (requests, 9)
+
+
+def interrupt(_: str) -> None:
+    raise KeyboardInterrupt
+
+
+def test_an_interrupt_while_only_thoughts_have_come_records_nothing(dialect: Dialect) -> None:
+    with answering(dialect, dialect.answer("Hi", thoughts=THOUGHTS)) as (chat, _):
+        with pytest.raises(ChatInterrupted, match="before any text came; nothing was recorded"):
+            chat.send("x", on_thought=interrupt)
+        assert chat.turns == ()
+        with pytest.raises(ChatInterrupted, match="kept"):
+            chat.send("x", on_piece=interrupt)
+    (turn,) = chat.turns
+    assert (turn.reply, turn.thinking, turn.stop_reason) == ("Hi", "Blue is scattered.", "interrupted")
+    assert turn.seconds is not None
+
+
+def test_a_break_while_only_thoughts_have_come_records_nothing(dialect: Dialect) -> None:
+    def reset(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream")
+        handler.end_headers()
+        handler.wfile.write(dialect.pieces((), THOUGHTS).encode())
+        handler.wfile.flush()
+        time.sleep(0.1)  # so that it is read before the connection breaks
+        handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        handler.connection.close()
+
+    with serve(reset, path="") as (url, _):
+        chat, thoughts = dialect.chat(url), list[str]()
+        with pytest.raises(ProviderConnectionError, match="in the middle of the reply"):
+            chat.send("x", on_thought=thoughts.append)
+    assert (thoughts, chat.turns) == (list(THOUGHTS), ())
+
+
+def test_a_stream_that_ends_while_thinking_records_nothing() -> None:
+    broken = COMPLETIONS.pieces(("<think>", "Hm"))
+    with answering(COMPLETIONS, broken) as (chat, _), pytest.raises(ProviderError, match="nothing was recorded"):
+        chat.send("x")
+    assert chat.turns == ()
+
+
+def test_a_stored_answer_comes_with_what_was_thought(tmp_path: Path) -> None:
+    shown, store = list[str](), tmp_path / "it.sqlite"
+    with answering(COMPLETIONS, COMPLETIONS.answer("Hi", thoughts=THOUGHTS), store=store, name="it") as (chat, _):
+        first = chat.send("x", cell="a", run="1")
+        close_stores()
+        again = Chat("m", base_url=chat.config.base_url, store=store, name="it")
+        assert (again.turns[0].thinking, again.turns[0].seconds) == (first.thinking, first.seconds)
+        reply = again.send("x", cell="a", run="2", stored="cell", on_thought=shown.append, on_piece=shown.append)
+        other = Chat("m", base_url=chat.config.base_url, store=store, name="other")
+        copy = other.send("x", stored="all")
+    assert shown == ["Blue is scattered.", "Hi"]
+    assert (reply.stored, reply.thinking) == (True, "Blue is scattered.")
+    assert (copy.stored, copy.thinking) == (True, "Blue is scattered.")
+    assert (len(again.usage()), len(other.usage())) == (1, 0)  # what was shown again took nothing
+
+
+def test_a_turn_from_before_thinking_was_kept_is_read() -> None:
+    record = to_record(Said(Turn("x", "Hi", "m", thinking="so", seconds=1.5)), [])
+    body = json.loads(record.body)
+    assert isinstance(event := from_record(record.kind, record.body), Said)
+    assert (event.turn.thinking, event.turn.seconds) == ("so", 1.5)
+    for name in ("thinking", "seconds", "stored"):
+        del body["turn"][name]
+    assert isinstance(event := from_record(record.kind, json.dumps(body)), Said)
+    assert (event.turn.reply, event.turn.thinking, event.turn.seconds) == ("Hi", "", None)
+
+
+def test_seconds_are_those_of_the_request_that_was_answered_and_of_waiting_for_a_busy_server() -> None:
+    refusal = json.dumps({"error": {"message": "prompt is too long: 900 tokens > 800 maximum"}})
+    answers = [
+        (400, refusal, "application/json", 0.4),
+        (200, COMPLETIONS.answer("Hi"), "text/event-stream", 0.05),
+        (503, "{}", "application/json", 0.0),
+        (200, COMPLETIONS.answer("Hi"), "text/event-stream", 0.0),
+    ]
+
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        status, body, kind, wait = answers.pop(0)
+        time.sleep(wait)
+        send(handler, status, body, kind)
+
+    with serve(answer) as (url, _):
+        chat = Chat("m", base_url=url, window=5_000)
+        for _ in range(9):
+            chat.add_messages([{"role": "user", "content": "word " * 50}, {"role": "assistant", "content": "Yes."}])
+        begun = time.monotonic()
+        first = chat.send("x").seconds
+        assert first is not None
+        assert 0.05 <= first <= time.monotonic() - begun - 0.4
+        second = chat.send("y").seconds
+        assert second is not None
+        assert second >= 0.5
+    assert [turn.seconds for turn in chat.turns[-2:]] == [first, second]
+
+
+def test_usage_tells_what_every_answer_took() -> None:
+    answers = (COMPLETIONS.answer("Hi", sent=sent, said=9, cached=3, written=2, thought=5) for sent in (10, 20, 30))
+    with answering(COMPLETIONS, *answers) as (chat, _):
+        chat.add_messages([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}])
+        chat.send("x", cell="one", run="1", execution=4)
+        chat.send("y")
+        chat.send("x", cell="one", run="2", execution=5)
+        with pytest.raises(ChatInterrupted):
+            chat.send("z", on_piece=interrupt)
+        table = chat.usage()
+        assert [row[:10] for row in table] == [
+            (2, 1, "[5]", "m", 10, 9, 3, 2, 5, None),
+            (2, 2, "[5]", "m", 30, 9, 3, 2, 5, None),
+            (3, 1, "", "m", 20, 9, 3, 2, 5, None),
+            (4, 1, "", "m", None, None, None, None, None, None),
+        ]
+        assert [row.stop_reason for row in table] == ["stop", "stop", "stop", "interrupted"]
+        assert all(row.seconds is not None and row.seconds > 0 for row in table)
+        assert table.total[:6] == (60, 27, 9, 6, 15, None)
+        assert table.total.seconds == sum(row.seconds or 0 for row in table)
+        frame = table.to_dataframe()
+        assert list(frame.columns[:3]) == ["number", "version", "cell"]
+        assert frame.output_tokens.sum() == 27
+        chat.clear()
+    assert chat.usage() == ()
+    assert chat.usage().total[:6] == (0, 0, 0, 0, 0, None)
+
+
+def test_usage_adds_up_what_is_priced(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = DIALECTS["anthropic"].answer("Hi", sent=100_000, said=1_000)
+    with serve(lambda h, _: send(h, 200, answer, "text/event-stream"), path="") as (url, _):
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+        chat = Chat("anthropic/claude-sonnet-4-5", api_key="k")
+        replies = [chat.send("x"), chat.send("y"), chat.send("z", model="anthropic/claude-nobody-knows")]
+    assert [row.cost for row in chat.usage()] == [reply.cost for reply in replies]
+    assert chat.usage().total.cost == pytest.approx(2 * 0.315)
+
+
+def test_a_reply_is_shown_in_one_line_and_printed_whole() -> None:
+    long = Reply("The sky\n" * 20, Usage(31, 12), model="local/smollm2")
+    assert repr(Reply("Hi", Usage(31, 1200), model="m")) == "Reply('Hi', m, stop, 31 → 1,200 tokens)"
+    assert re.fullmatch(r"Reply\('(The sky\\n)+The…', local/smollm2, stop, 31 → 12 tokens\)", repr(long))
+    assert len(repr(long)) < 120
+    assert str(long) == long.text
