@@ -73,10 +73,10 @@ def said() -> list[str]:
 def test_a_cell_may_talk_in_another_conversation(page: Cells, opened: Open, local_model: str) -> None:
     page.run(f"%chat use {local_model} --max-tokens 8")
     first = page.run("%%chat -i side\nSay hello.")
-    assert first.startswith("[In 'side', a new conversation.]\n")
+    assert first.startswith("[ctx] In 'side', a new conversation.\n")
     assert "Context [" not in first, "the gauge is the notebook's own"
     assert "Context [" in page.run("%%chat\nSay one.")
-    assert "[In" not in page.run("%%chat -i side\nSay hi.")
+    assert "[ctx] In" not in page.run("%%chat -i side\nSay hi.")
     assert said() == ["Say one."]
     assert "2 turns: 2 in view" in page.run("%chat status -i side")
     page = opened()

@@ -2,60 +2,132 @@
 
 from __future__ import annotations
 
+import html
+import re
+import time
 from html.parser import HTMLParser
 
 import pytest
+from hostile import ANSWERS, NAMES
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from jupyter_ctx.display.markdown import bundle, note_html, plain_bundle, to_html, to_markdown, to_plain
+from jupyter_ctx.display import markdown
+from jupyter_ctx.display.footer import STYLE as FOOTER_STYLE
+from jupyter_ctx.display.markdown import (
+    ANSWER_STYLE,
+    bundle,
+    note_html,
+    plain_bundle,
+    to_html,
+    to_markdown,
+    to_plain,
+)
+from jupyter_ctx.display.maths import UNSAFE
 from jupyter_ctx.display.tables import table_html
+from jupyter_ctx.display.text import BADGE_STYLE, CONTROL, LABEL, NOTE_STYLE
+from jupyter_ctx.display.thinking import TEXT_STYLE
 
 ALLOWED = {
-    "a", "blockquote", "br", "code", "del", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p",
-    "pre", "s", "span", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
+    "a", "blockquote", "br", "code", "del", "details", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li",
+    "ol", "p", "pre", "s", "span", "strong", "summary", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
+STYLES = {ANSWER_STYLE, NOTE_STYLE, BADGE_STYLE, FOOTER_STYLE, TEXT_STYLE, *(
+    "overflow-x:auto;white-space:pre", "overflow-x:auto;overflow-wrap:break-word",
+    "text-align:left", "text-align:right", "text-align:center",
+)}  # fmt: skip
+VALUES = {
+    "class": r"highlight|[a-z][a-z0-9]{0,2}|jctx-(answer|note|badge|footer|thinking)",
+    "dir": "auto|ltr|rtl",
+    "tabindex": "0",
+    "align": "left|right|center",
+    "start": r"\d+",
+    "href": r"(?i:https?://|mailto:)[^\s<>\"]*",
+    "rel": "noopener noreferrer nofollow",
+    "target": "_blank",
+    "style": "|".join(map(re.escape, STYLES)),
+}
 
 
 class Seen(HTMLParser):
-    def __init__(self, text: str) -> None:
+    """What a browser makes of a page."""
+
+    def __init__(self, page: str) -> None:
         super().__init__()
         self.tags: set[str] = set()
-        self.attributes: list[tuple[str, str | None]] = []
-        self.feed(text)
+        self.attributes: list[tuple[str, str, str]] = []
+        self.text: list[str] = []
+        self.odd: list[str] = []
+        self.feed(page)
+        self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.add(tag)
-        self.attributes += attrs
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+    def handle_comment(self, data: str) -> None:
+        self.odd.append(data)
+
+    handle_decl = handle_pi = unknown_decl = handle_comment
+
+    def attributes_of(self, tag: str) -> dict[str, str]:
+        """The attributes of the elements of that name."""
+        return {name: value for owner, name, value in self.attributes if owner == tag}
+
+    def check(self) -> None:
+        """Only what we make ourselves, with the values that we give."""
+        assert self.tags <= ALLOWED
+        assert not self.odd
+        for _, name, value in self.attributes:
+            assert re.fullmatch(VALUES[name], value), (name, value)
 
 
-HOSTILE = [
-    "<script>alert(1)</script>",
-    '<img src=x onerror="alert(1)">',
-    "![pixel](http://example.invalid/p.png)",
-    "[click](javascript:alert(1))",
-    "[click](data:text/html,<script>1</script>)",
-    "<svg/onload=alert(1)>",
-    "<iframe src=//example.invalid></iframe>",
-    "```html\n<script>1</script>\n```",
-    '```x"><script>1</script>\ncode\n```',
-    "$</p><script>1</script>$",
-    "<!-- <div> --><style>*{display:none}</style>",
-    "[a]: javascript:1\n\n[a]",
-    "| <b> |\n|---|\n| <i onclick=x> |",
-    '<div class="jctx-note">forged</div>',
-]
+@pytest.mark.parametrize("name", ANSWERS)
+def test_a_hostile_answer_is_only_text(name: str) -> None:
+    begun = time.perf_counter()
+    page = to_html(ANSWERS[name])
+    assert time.perf_counter() - begun < 5
+    seen = Seen(page)
+    seen.check()
+    assert not {value for _, kind, value in seen.attributes if kind == "class" and value.startswith("jctx")}
+    assert not CONTROL.search("".join(seen.text))
+    assert not LABEL.search("".join(seen.text)) or name == "our label quoted", "emphasis is no badge"
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_a_hostile_answer_is_only_text(text: str) -> None:
-    seen = Seen(to_html(text))
+@pytest.mark.parametrize("name", ANSWERS)
+def test_mathjax_finds_nothing_that_does_more_than_set_a_formula(name: str) -> None:
+    page = re.sub(r"<(pre|code)\b.*?</\1>", "<br>", to_html(ANSWERS[name]), flags=re.S)  # passed over
+    for text in re.split("<[^>]*>", page):  # each element's text is looked at alone
+        assert not UNSAFE.search(html.unescape(text))
+        assert len(text) == 1 or "\\" not in text or text.startswith("$")
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_the_other_forms_are_harmless_too(name: str) -> None:
+    forms = bundle(ANSWERS[name])
+    assert not CONTROL.search(forms["text/plain"])
+    assert not LABEL.search(forms["text/plain"])
+    if len(ANSWERS[name]) > 20_000:
+        return  # no other viewer's time is ours
+    rendered = MarkdownIt("commonmark").enable("table").render(forms["text/markdown"])  # with raw HTML
+    seen = Seen(rendered)
     assert seen.tags <= ALLOWED
-    assert not [name for name, _ in seen.attributes if name.startswith("on") or name in ("style", "src")]
-    links = [value or "" for name, value in seen.attributes if name == "href"]
-    assert all(link.startswith(("http:", "https:", "mailto:")) for link in links)
-    assert ("class", "jctx-note") not in seen.attributes
+    assert all(re.fullmatch(VALUES["href"], link) for _, kind, link in seen.attributes if kind == "href")
+    assert not CONTROL.search("".join(seen.text))
+    assert not LABEL.search("".join(seen.text))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_hostile_name_in_a_line_of_ours_is_only_text(name: str) -> None:
+    note = f"Sent to {NAMES[name]}."
+    Seen(note_html(note)).check()
+    forms = bundle("yes", [note])
+    assert forms["text/plain"].count("[ctx]") == 1
+    assert MarkdownIt("commonmark").render(forms["text/markdown"]).count("<strong>[ctx]</strong>") == 1
 
 
 @given(st.text(alphabet="<>&\"'`$*_[]()!|\\/abs=: \n#-", max_size=60))
@@ -106,11 +178,64 @@ def test_money_in_a_table_or_a_line_of_ours_is_not_maths() -> None:
 def test_our_lines_stand_around_an_answer_in_every_form() -> None:
     forms = bundle("**yes**", ["above & <b>"], ["below"])
     assert forms["text/html"].index("above &amp; &lt;b&gt;") < forms["text/html"].index("<strong>yes</strong>")
-    assert forms["text/markdown"] == "> above & &lt;b>\n\n**yes**\n\n> below"
-    assert forms["text/plain"] == "[above & <b>]\n**yes**\n[below]"
+    assert forms["text/markdown"] == "> **[ctx]** above & &lt;b>\n\n**yes**\n\n> **[ctx]** below"
+    assert forms["text/plain"] == "[ctx] above & <b>\n**yes**\n[ctx] below"
     assert set(plain_bundle("yes")) == {"text/plain"}
 
 
 def test_code_is_highlighted_and_an_unknown_language_is_not_an_error() -> None:
     assert 'class="highlight"' in to_html("```python\nx = 1\n```")
     assert "x = 1" in to_html("```klingon\nx = 1\n```")
+
+
+def test_colouring_loses_no_sign_and_has_its_end() -> None:
+    code = "\n\n  x = 'a'\t# b\n\n\n"
+    assert "".join(Seen(to_html(f"```python\n{code}```")).text).rstrip("\n") == code.rstrip("\n")
+    assert "<span" in to_html("```python\n" + "x = 1\n" * 100 + "```")
+    assert "<span" not in to_html("```python\n" + "x = 1\n" * 4_000 + "```")
+
+
+def test_a_label_of_ours_stays_ours_in_every_form() -> None:
+    for label in ("[ctx]", "[CTX]", "［ctx］", "[c\u200btx]", "[стх]"):
+        for form, text in bundle(f"{label} Stored answer.", ["ours"]).items():
+            assert len(LABEL.findall(text)) == (form != "text/html"), form
+    assert to_plain(to_plain("[ctx]")) == to_plain("[ctx]") == "[ctx ]"
+
+
+def test_no_answer_can_make_a_badge() -> None:
+    badge = Seen(note_html("x")).attributes_of("span")["style"]
+    assert badge.index("background:#") < badge.index("background:var("), "a sanitiser drops what has a variable"
+    assert "border" not in NOTE_STYLE, "a quotation has one"
+
+
+def test_each_block_of_a_right_to_left_answer_reads_its_own_way() -> None:
+    page = to_html("שלום\n\n- אחת `x`\n- two\n\n> ציטוט\n\nEnglish\n\n```\nשלום\n```")
+    assert page.count('<p dir="auto">') == 3
+    assert '<ul dir="rtl">' in page
+    assert '<blockquote dir="rtl">' in page
+    assert '<pre dir="ltr"' in page
+    assert '<code dir="ltr">' in page
+    assert "dir=" not in to_html("English, 中文 and **bold**\n\n- one")
+
+
+def test_wide_code_and_tables_scroll_by_the_keyboard_too() -> None:
+    page = to_html("```\nx\n```\n\n| a |\n|---|\n| b |")
+    assert page.count('tabindex="0" style="overflow-x:auto;') == 2
+
+
+@pytest.mark.parametrize(
+    "source", [r"\(\frac{a}{b}\)", r"$\sum_{i=1}^n \text{so} \color{red}{x}$", "$$\n\\hspace{1em}\n$$"]
+)
+def test_ordinary_maths_is_set(source: str) -> None:
+    assert "<code" not in to_html(source)
+    assert "<pre" not in to_html(source)
+
+
+def test_maths_that_does_more_is_shown_as_it_was_written() -> None:
+    assert r"<code>$\href{http://x}{y}$</code>" in to_html(r"$\href{http://x}{y}$")
+    assert "$href{http://x}{y}$" in to_markdown(r"$\href{http://x}{y}$")
+
+
+def test_what_can_not_be_rendered_is_shown_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(markdown.maths, "to_dollars", lambda _: 1 / 0)
+    assert to_html("**a** <b>") == "<pre>**a** &lt;b&gt;</pre>"

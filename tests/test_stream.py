@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
+import os
+import random
+import signal
+import threading
+import time
 from typing import Any
 
 import pytest
+from hostile import ANSWERS, pieces
 
+from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.display import stream
-from jupyter_ctx.display.stream import NotebookView
+from jupyter_ctx.display.footer import Footer
+from jupyter_ctx.display.markdown import bundle, to_plain
+from jupyter_ctx.display.stream import NotebookView, TerminalView
 
 
 class Screen:
-    """Takes the place of the page: keeps all that is displayed."""
+    """Takes the place of the page: keeps all that is displayed, and when."""
 
     def __init__(self) -> None:
         self.shown: list[dict[str, str]] = []
+        self.times: list[float] = []
 
     def display(self, forms: dict[str, str], **_: Any) -> Screen:
-        self.shown.append(forms)
+        self.update(forms)
         return self
 
     def update(self, forms: dict[str, str], **_: Any) -> None:
         self.shown.append(forms)
+        self.times.append(time.monotonic())
+
+    def wait_for(self, text: str, seconds: float = 10) -> float:
+        """How long it took until the last update had it."""
+        begun = time.monotonic()
+        while not any(text in form for form in self.shown[-1].values()):
+            assert time.monotonic() - begun < seconds, f"{text!r} was never shown"
+            time.sleep(0.005)
+        return time.monotonic() - begun
 
 
 @pytest.fixture
@@ -31,39 +50,88 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
     return screen
 
 
-def feed(view: NotebookView, pieces: int, clock: list[float], every: float = 0.005) -> None:
-    for number in range(pieces):
-        view.feed(f"word{number} ")
-        clock[0] += every
-
-
 def test_updates_come_by_time_and_never_for_each_piece(screen: Screen) -> None:
-    clock = [0.0]
-    view = NotebookView(clock=lambda: clock[0])
-    feed(view, 1_000, clock)
-    assert 10 <= len(screen.shown) <= 5 * 12 + 1
+    view, begun = NotebookView(), time.monotonic()
+    for number in range(300):
+        view.feed(f"word{number} ")
+        time.sleep(0.002)
+    seconds = time.monotonic() - begun
+    view.close()
+    assert 2 <= len(screen.shown) <= 12 * seconds + 2
 
 
-def test_a_long_answer_sends_no_more_bytes_a_second(screen: Screen) -> None:
-    clock = [0.0]
-    view = NotebookView(clock=lambda: clock[0])
-    view.feed("x" * 60_000)
-    feed(view, 1_000, clock)
-    assert sum(len(text) for forms in screen.shown for text in forms.values()) <= 3 * 5 * 200_000
+def test_a_piece_is_shown_within_half_a_second_though_none_follows(screen: Screen) -> None:
+    view = NotebookView()
+    view.feed("one ")
+    view.feed("two")
+    assert "two" not in screen.shown[-1]["text/html"]
+    waited = screen.wait_for("two")
+    view.close()
+    assert waited < 0.5 or len(screen.shown) == 3, "the machine was busy: but it came by itself"
 
 
-def test_the_last_update_always_arrives_with_every_form_and_our_lines(screen: Screen) -> None:
-    view = NotebookView(["above"], clock=lambda: 0.0)
+def test_interim_updates_carry_html_alone_and_the_last_one_every_form(screen: Screen) -> None:
+    view = NotebookView(["above"])
+    view.begin()
     view.feed("one ")
     view.feed("two")
     view.close(["below"])
-    assert set(screen.shown[0]) == {"text/html", "text/plain"}
-    assert screen.shown[-1]["text/plain"] == "[above]\none two\n[below]"
-    assert set(screen.shown[-1]) == {"text/html", "text/markdown", "text/plain"}
+    assert all(set(forms) == {"text/html"} for forms in screen.shown[:-1])
+    assert screen.shown[-1] == bundle("one two", ["above"], ["below"])
+    assert screen.shown[-1]["text/plain"] == "[ctx] above\none two\n[ctx] below"
+
+
+def test_nothing_comes_after_the_last_update(screen: Screen) -> None:
+    threads = threading.active_count()
+    for _ in range(20):
+        view = NotebookView()
+        view.feed("one ")
+        view.feed("two")  # waits for its timer
+        view.close()
+        assert set(screen.shown[-1]) == {"text/html", "text/markdown", "text/plain"}
+    assert threading.active_count() == threads
+    count = len(screen.shown)
+    time.sleep(0.6)
+    assert len(screen.shown) == count
+
+
+def test_what_grows_is_completed_and_what_stays_is_not(screen: Screen) -> None:
+    view = NotebookView()
+    view.feed("a **bold")
+    view.close()
+    assert "<strong>bold</strong>" in screen.shown[0]["text/html"]
+    assert "**bold" in screen.shown[-1]["text/html"]
+
+
+def interrupt_after(seconds: float) -> None:
+    time.sleep(seconds)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_an_interrupt_at_any_moment_holds_nothing_up(screen: Screen) -> None:
+    dice = random.Random(0)
+    for _ in range(25):
+        view, seconds = NotebookView(), dice.uniform(0.001, 0.05)
+        interrupt = threading.Thread(target=interrupt_after, args=(seconds,))
+        fed = 0
+        try:
+            interrupt.start()
+            while True:
+                view.feed(f"{fed} ")
+                fed += 1
+        except KeyboardInterrupt:
+            interrupt.join()
+        view.close(["Interrupted"])
+        assert screen.shown[-1]["text/plain"].startswith("".join(f"{number} " for number in range(fed)))
+        assert screen.shown[-1]["text/plain"].endswith("[ctx] Interrupted")
+        assert set(screen.shown[-1]) == {"text/html", "text/markdown", "text/plain"}
+    assert not [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
 
 
 def test_a_headless_run_shows_it_once(screen: Screen) -> None:
-    view = NotebookView(streaming=False)
+    view = NotebookView(["above"], streaming=False)
+    view.begin()
+    view.think("hm")
     view.feed("one ")
     view.feed("two")
     assert screen.shown == []
@@ -74,3 +142,78 @@ def test_a_headless_run_shows_it_once(screen: Screen) -> None:
 def test_nothing_said_leaves_nothing_behind(screen: Screen) -> None:
     NotebookView(["above"]).close()
     assert screen.shown == []
+
+
+def test_plain_shows_text_only(screen: Screen) -> None:
+    view = NotebookView(plain=True)
+    view.think("hm")
+    assert screen.shown[-1] == {"text/plain": "[ctx] Thinking…\n"}
+    view.feed("**one**")
+    view.close(["below"], Footer("m", Usage(1, 1)))
+    assert {form for forms in screen.shown for form in forms} == {"text/plain"}
+    assert screen.shown[-1]["text/plain"] == "**one**\n[ctx] below"
+
+
+def test_thought_is_shown_while_it_comes_and_folded_above_the_answer(screen: Screen) -> None:
+    view = NotebookView()
+    view.think("let me see")
+    assert not view.started
+    assert "Thinking…" in screen.shown[0]["text/html"]
+    assert "let me see" in screen.shown[0]["text/html"]
+    view.feed("yes")
+    assert view.started
+    view.close(footer=Footer("m", Usage(10, 40, reasoning_tokens=30), 1.0))
+    final = screen.shown[-1]
+    assert final["text/html"].index("Thought for 30 tokens") < final["text/html"].index("yes")
+    assert "10 in · 40 out · 1.0 s" in final["text/html"]
+    assert final["text/plain"] == final["text/markdown"] == "yes"
+
+
+def test_thought_without_an_answer_stays_with_our_lines(screen: Screen) -> None:
+    view = NotebookView()
+    view.think("let me see")
+    view.close(["Interrupted: nothing was said yet."])
+    assert "let me see" in screen.shown[-1]["text/html"]
+    assert "Interrupted" in screen.shown[-1]["text/plain"]
+    assert not view.started
+
+
+def test_a_terminal_says_once_that_the_model_thinks(capsys: pytest.CaptureFixture[str]) -> None:
+    view = TerminalView(["above"])
+    view.begin()
+    view.think("let me ")
+    view.think("see")
+    view.feed("yes")
+    view.close(["below"])
+    assert capsys.readouterr().out == "[ctx] above\n[ctx] Thinking…\nyes\n[ctx] below\n"
+
+
+def test_a_terminal_shows_each_piece_at_once_but_for_half_a_label(capsys: pytest.CaptureFixture[str]) -> None:
+    view = TerminalView()
+    shown = []
+    for piece in ("a [", "c", "t", "x", "] b [c", "at] [ct"):
+        view.feed(piece)
+        shown.append(capsys.readouterr().out)
+    view.close()
+    assert shown == ["a ", "", "", "", "[ctx ] b ", "[cat] "]
+    assert capsys.readouterr().out == "[ct\n"
+
+
+@pytest.mark.parametrize("name", [name for name in ANSWERS if len(ANSWERS[name]) < 20_000])
+def test_a_terminal_says_the_same_in_whatever_pieces_it_comes(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for size in (1, 2, 5):
+        view, text = TerminalView(), ANSWERS[name]
+        for start in range(0, len(text), size):
+            view.feed(text[start : start + size])
+        view.close()
+        assert capsys.readouterr().out == to_plain(text) + "\n"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_last_update_is_the_whole_answer_in_whatever_pieces_it_came(screen: Screen, seed: int) -> None:
+    text = "\n\n".join(answer for answer in ANSWERS.values() if len(answer) < 1_000)
+    view = NotebookView()
+    for piece in pieces(text, seed):
+        view.feed(piece)
+    view.close()
+    assert screen.shown[-1] == bundle(text)

@@ -1,31 +1,79 @@
-"""How full the context is: one bar, one line, and what can be done about it."""
+"""How full the context is: one bar and one line, for a page, a saved notebook and a terminal.
+
+All three draw the same parts of the same figures. The page's is styled by classes in the
+theme's colours; the saved one by plain hex colours, which survive every sanitiser.
+"""
 
 from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from .. import words
-from ..context.budget import ContextInfo
-from ..errors import ChatError
-from .markdown import to_plain
-
-if TYPE_CHECKING:
-    import ipywidgets
+from ..context.budget import HALF, ContextInfo, Plan
+from .markdown import text_html, to_plain
 
 SHAPES = {"ok": "●", "half": "◐", "high": "▲", "full": "■", "over": "✖"}
-COLOURS = {"ok": "#1976d2", "half": "#1976d2", "high": "#b26a00", "full": "#c62828", "over": "#c62828"}
-VARIABLES = {"high": "--jp-warn-color1", "full": "--jp-error-color1", "over": "--jp-error-color1"}
-TEXT_WIDTH = 20
-BUTTONS = {
-    "Summarise": "Send the older turns as a summary; the newest stay as they are",
-    "Trim": "Leave out the oldest turns, down to about 60 % of the limit",
-    "Clear": "Begin anew; nothing is deleted",
-    "Undo": "Take back the last action",
+TEXT_WIDTH = 30
+HALF_TIP = "50 %: from about here answers are known to suffer (RULER, Hsieh et al. 2024, arXiv 2404.06654)"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How one part of the bar is drawn, named and changed; ``glyph`` in a terminal."""
+
+    label: str
+    change: str
+    colour: str
+    glyph: str
+
+
+KINDS = {
+    "system": Kind("system and memory", "%%chat system and %chat memory change it", "#6d4c41", "▚"),
+    "pinned": Kind("pinned turns", "%chat unpin N takes a pin off", "#8e24aa", "▞"),
+    "summary": Kind("summary of older turns", "%chat summarise writes it anew", "#00796b", "▤"),
+    "earlier turns": Kind("earlier turns", "%chat summarise or trim makes them less", "#1565c0", "█"),
+    "this turn": Kind("this turn, the newest", "%chat exclude leaves it out", "#4f97e0", "▓"),
+    "free": Kind("free", "the next prompt may have it", "#e4e4e4", "·"),
+    "reserve": Kind("kept for the reply", "%chat config max_tokens changes it", "#bdbdbd", "░"),
 }
-PANEL = "max-width:46em;font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:13px;line-height:1.5"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of the bar: its name among KINDS, its tokens and where it ends, as a share of the bar."""
+
+    name: str
+    tokens: int
+    end: float
+
+    @property
+    def tip(self) -> str:
+        """What it is, how large and what changes it."""
+        kind = KINDS[self.name]
+        return f"{kind.label}: {self.tokens:,} tokens; {kind.change}"
+
+
+def bar_parts(info: ContextInfo) -> tuple[Part, ...]:
+    """The bar from left to right; its length is the limit and what is kept for the reply, or what is used if more."""
+    length = max(1, info.limit + info.budget.reserve, info.used)
+    rest = max(info.used, info.limit)
+    sizes: list[tuple[str, int]] = [(segment.name, segment.tokens) for segment in info.segments]
+    sizes += [("free", rest - info.used), ("reserve", length - rest)]
+    parts, end = list[Part](), 0
+    for name, tokens in sizes:
+        end += tokens
+        if tokens:
+            kept = info.budget.reserve if name == "reserve" else tokens
+            parts.append(Part(name, kept, end / length))
+    return tuple(parts)
+
+
+def limit_mark(info: ContextInfo) -> float:
+    """Where the limit stands, as a share of the bar."""
+    return info.limit / max(1, info.limit + info.budget.reserve, info.used)
 
 
 def short(tokens: int) -> str:
@@ -35,7 +83,7 @@ def short(tokens: int) -> str:
     thousands = tokens / 1_000
     if thousands < 999.5:
         return f"{thousands:.1f}k" if thousands < 99.95 and round(thousands, 1) % 1 else f"{thousands:.0f}k"
-    return f"{thousands / 1_000:.2f}M"
+    return f"{thousands / 1_000:.2f}".rstrip("0").rstrip(".") + "M"
 
 
 def gauge_line(info: ContextInfo) -> str:
@@ -46,7 +94,7 @@ def gauge_line(info: ContextInfo) -> str:
     guess = "~" if info.source == "assumed" else ""
     figures = f"{about}{short(info.used)} / {short(info.limit)} ({guess}{info.fill * 100:.0f} %){word}"
     window = info.budget.window
-    parts = [f"{SHAPES[info.state]} {figures}", to_plain(info.model), f"window {window.tokens:,} {window.origin}"]
+    parts = [f"{SHAPES[info.state]} {figures}", to_plain(info.model), f"window {short(window.tokens)} {window.origin}"]
     parts += [cost_text(info)] if info.cost is not None else []
     parts += [f"{100 * info.cached / info.sent:.0f} % cached"] if info.cached and info.sent else []
     return " · ".join(parts)
@@ -60,10 +108,25 @@ def cost_text(info: ContextInfo) -> str:
     return f"{'at least ' if info.unpriced else ''}${info.cost:,.{min(max(digits, 2), 6)}f}"
 
 
+def plan_line(verb: str, plan: Plan) -> str:
+    """What a button would do, or why it can do nothing."""
+    if not plan.possible:
+        return f"{verb}: nothing to do, {plan.text}"
+    if plan.after is None:
+        return f"{verb}: {plan.text}"
+    most = "at most " if plan.at_most else ""
+    return f"{verb}: {plan.text}, {short(plan.before)} → {most}{short(plan.after)}"
+
+
 def gauge_text(info: ContextInfo) -> str:
-    """The gauge in plain text."""
-    filled = round(TEXT_WIDTH * min(1.0, info.fill))
-    return f"Context [{'#' * filled}{'.' * (TEXT_WIDTH - filled)}] {gauge_line(info)}"
+    """The gauge in plain text: each part in its own sign, the limit as a line."""
+    bar, at = "", 0
+    limit = round(limit_mark(info) * TEXT_WIDTH)
+    for part in bar_parts(info):
+        end = max(round(part.end * TEXT_WIDTH), min(at + (part.name not in ("free", "reserve")), TEXT_WIDTH))
+        bar += KINDS[part.name].glyph * (end - at)
+        at = max(at, end)
+    return f"Context [{bar[:limit]}|{bar[limit:]}] {gauge_line(info)}"
 
 
 def gauge_forms(info: ContextInfo) -> dict[str, str]:
@@ -71,122 +134,109 @@ def gauge_forms(info: ContextInfo) -> dict[str, str]:
     return {"text/html": gauge_static(info), "text/plain": gauge_text(info)}
 
 
-def _shares(info: ContextInfo) -> tuple[float, float]:
-    """Where the fill and the limit's mark stand, in percent of a bar of limit + reserve."""
-    length = max(1, info.limit + info.budget.reserve)
-    return min(100.0, 100 * info.used / length), 100 * info.limit / length
-
-
 def gauge_static(info: ContextInfo) -> str:
     """The gauge for a saved notebook: hex colours and visible text survive every sanitiser."""
-    fill, mark = _shares(info)
-    line = html.escape(gauge_line(info))
+    parts, at, bar = bar_parts(info), 0.0, ""
+    for part in parts:
+        bar += (
+            f'<div title="{_text(part.tip)}" style="width:{100 * (part.end - at):.2f}%;'
+            f'background-color:{KINDS[part.name].colour}"></div>'
+        )
+        at = part.end
+    when = f" after turn {info.turns:,}" if info.turns else ""
     return (
-        f'<div title="{line}"><div style="max-width:46em;height:10px;background:#c8c8c8">'
-        f'<div style="width:{fill:.1f}%;height:10px;background:{COLOURS[info.state]}"></div></div>'
-        f"<span>Context: {line}</span> <span>(limit at {mark:.0f} % of the bar)</span></div>"
+        '<div><div style="display:flex;max-width:60em;height:10px;border:1px solid #757575">'
+        f"{bar}</div><span>Context{when}: {text_html(gauge_line(info))}</span></div>"
     )
 
 
-def gauge_html(info: ContextInfo) -> str:
-    """The live gauge: a meter that a screen reader can read, in the theme's colours."""
-    fill, mark = _shares(info)
-    line, state = html.escape(gauge_line(info)), info.state
-    colour = (
-        f"var({VARIABLES[state]},{COLOURS[state]})" if state in VARIABLES else f"var(--jp-info-color1,{COLOURS[state]})"
-    )
-    hatch = ";background-image:repeating-linear-gradient(45deg,transparent 0 4px,rgba(255,255,255,.45) 4px 6px)"
-    stripes = hatch if info.source == "assumed" else ""  # the state has its shape and its word
-    track, edge = "var(--jp-layout-color2,#eee)", "var(--jp-ui-font-color2,#757575)"
-    kept = f"{info.budget.reserve:,} kept for the reply"
-    return (
-        f'<div class="jctx-gauge" style="{PANEL};margin-top:8px;color:var(--jp-ui-font-color1,inherit)">'
-        f'<div role="meter" aria-label="Context used" aria-valuemin="0" aria-valuemax="{info.limit}" '
-        f'aria-valuenow="{info.used}" aria-valuetext="{line}" title="{_bar_title(info)}" '
-        f'style="position:relative;height:10px;border-radius:5px;overflow:hidden;border:1px solid {edge}">'
-        f'<div style="position:absolute;left:0;top:0;bottom:0;width:{mark:.2f}%;background:{track}"></div>'
-        f'<div class="jctx-fill" style="position:absolute;left:0;top:0;bottom:0;width:{fill:.2f}%;'
-        f'border-right:1px solid {edge};background-color:{colour}{stripes}"></div>'
-        f'<div style="position:absolute;left:calc({mark:.2f}% - 1px);top:0;bottom:0;width:2px;'
-        f'background:var(--jp-ui-font-color1,#444)"></div></div>'
-        f'<div class="jctx-line" style="margin-top:3px">{line} · {kept}</div></div>'
-    )
+def gauge_html(info: ContextInfo, plans: Mapping[str, Plan], said: str = "", role: str = "status") -> str:
+    """The live gauge: a meter that a screen reader can read, in the theme's colours.
 
-
-def _bar_title(info: ContextInfo) -> str:
-    kept = f"{info.budget.reserve:,} are kept for the reply"
-    return f"The mark is the limit of a prompt: {info.limit:,} tokens; beyond it {kept}"
-
-
-class GaugePanel:
-    """The live gauge with its buttons: one widget, shown wherever it is asked for.
-
-    ``read`` gives what to draw, ``actions`` what each button does: called without
-    arguments, giving one line to show.
+    ``plans`` are what the panel's buttons would do, by their names, shown where a button is pointed
+    at; ``said`` is what the last one did.
     """
-
-    def __init__(self, read: Callable[[], ContextInfo], actions: Mapping[str, Callable[[], object]]) -> None:
-        self._read, self._actions = read, actions
-        self._pressed = False
-        self.widget = _panel(self)
-        self.update()
-
-    def update(self, change: object = None) -> None:
-        """Draw what is now; ``change`` is what a click did that had to wait for a turn."""
-        bar, status, buttons = self._parts()
-        try:
-            info = self._read()
-        except ChatError as error:
-            status.value = _said(str(error), "alert")
-            return
-        if not self._pressed:  # what a click did is old news after the next turn
-            status.value = _said(str(change), "status") if change is not None else ""
-        bar.value = gauge_html(info)
-        undo = buttons["Undo"]
-        undo.description = f"Undo {info.undo}" if info.undo else "Undo"
-        undo.disabled = info.undo is None
-        for name in ("Summarise", "Trim", "Clear"):
-            buttons[name].disabled = not (info.in_view or info.left_out)
-
-    def press(self, name: str) -> None:
-        """What a button does; whatever happens is said in the panel, for no cell would show it."""
-        _, status, _ = self._parts()
-        status.value = _said("…", "status")
-        self._pressed = True
-        try:
-            status.value = _said(str(self._actions[name]()), "status")
-        except Exception as error:
-            status.value = _said(f"{type(error).__name__}: {error}", "alert")
-        finally:
-            self._pressed = False
-
-    def forms(self) -> dict[str, str]:
-        """The twins of what is drawn now."""
-        return gauge_forms(self._read())
-
-    def _parts(self) -> tuple[Any, Any, dict[str, Any]]:
-        bar, row, status = self.widget.children
-        return bar, status, dict(zip(BUTTONS, row.children, strict=True))
+    line = text_html(gauge_line(info))
+    guess = " jctx-guess" if info.source == "assumed" else ""
+    parts, at = list[str](), 0.0
+    for part in bar_parts(info):
+        parts.append(_focusable(part.name.replace(" ", "-"), part.tip, f"flex-grow:{1_000 * (part.end - at):.2f}"))
+        at = part.end
+    mark = limit_mark(info)
+    limit = f"the limit of a prompt: {info.limit:,} tokens of a window of {info.context_window:,}"
+    parts.append(_focusable("half jctx-mark", HALF_TIP, f"--at:{100 * HALF * mark:.2f}%"))
+    parts.append(_focusable("limit jctx-mark", limit, f"--at:{100 * mark:.2f}%"))
+    hints = "".join(
+        f'<div class="jctx-tip jctx-plan-{name.lower()}">{text_html(plan_line(name, plan))}</div>'
+        for name, plan in plans.items()
+    )
+    told = f'<div class="jctx-said jctx-{role}">{text_html(to_plain(said))}</div>' if said else ""
+    return (
+        f'<div class="jctx jctx-{info.state}{guess}"><div class="jctx-bar">{_meter(info)}{"".join(parts)}</div>'
+        f'<div class="jctx-line">{line}</div>{hints}{told}</div>'
+    )
 
 
-def _said(text: str, role: str) -> str:
-    return f'<div role="{role}" style="{PANEL}">{html.escape(to_plain(text))}</div>'
+def _meter(info: ContextInfo) -> str:
+    most = max(info.limit, info.used, 1)
+    return (
+        f'<div class="jctx-meter" role="meter" aria-label="Context used" aria-valuemin="0" aria-valuemax="{most}" '
+        f'aria-valuenow="{info.used}" aria-valuetext="{_text(gauge_line(info))}"></div>'
+    )
 
 
-def _panel(panel: GaugePanel) -> ipywidgets.VBox:
-    import ipywidgets
+def _focusable(name: str, tip: str, style: str) -> str:
+    """A part that says what it is when pointed at, or reached by the keyboard."""
+    said = _text(tip)
+    return (
+        f'<div class="jctx-part jctx-{name}" role="img" tabindex="0" aria-label="{said}" data-tip="{said}" '
+        f'style="{style}"></div>'
+    )
 
-    class Panel(ipywidgets.VBox):  # type: ignore[misc]  # ipywidgets is not typed
-        """Carries its own twins in the same output."""
 
-        def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-            forms = super()._repr_mimebundle_(**kwargs)
-            return {**forms, **panel.forms()} if isinstance(forms, dict) else forms
+def _text(text: str) -> str:
+    return html.escape(to_plain(text))
 
-    buttons = []
-    for name, tooltip in BUTTONS.items():
-        button = ipywidgets.Button(description=name, tooltip=tooltip, layout={"width": "auto"})
-        button.on_click(lambda _, name=name: panel.press(name))
-        buttons.append(button)
-    row = ipywidgets.HBox(buttons, layout={"flex_flow": "row wrap"})
-    return Panel([ipywidgets.HTML(), row, ipywidgets.HTML()])
+
+def _rules(colours: Iterable[tuple[str, str]]) -> str:
+    return "".join(f".jctx-{name.replace(' ', '-')}{{background-color:{colour}}}" for name, colour in colours)
+
+
+_TIP = (
+    "position:absolute;left:0;top:100%;z-index:9;max-width:100%;box-sizing:border-box;padding:1px 6px;"
+    "white-space:normal;border:1px solid var(--jp-border-color1,#757575);"
+    "background:var(--jp-layout-color1,var(--vscode-editor-background,#fff));color:inherit"
+)
+_ACTIONS = ("summarise", "trim", "clear", "undo")
+_SHOWN = ",".join(f".jctx-panel:has(.jctx-do-{name}:is(:hover,:focus-visible)) .jctx-plan-{name}" for name in _ACTIONS)
+_STATE = {"high": "var(--jp-warn-color1,#b26a00)", "full": "var(--jp-error-color1,#c62828)"}
+STYLE = (
+    "<style>"
+    ".jctx{position:relative;max-width:60em;font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:12px;"
+    "line-height:18px;color:var(--jp-ui-font-color1,var(--vscode-editor-foreground,inherit));overflow-wrap:anywhere}"
+    ".jctx-bar{position:relative;display:flex;gap:1px;height:10px;margin:5px 0 3px;"
+    "border:1px solid var(--jp-ui-font-color2,#757575)}"
+    ".jctx-meter{position:absolute;inset:0;pointer-events:none}"
+    ".jctx-part{flex:0 1 0;min-width:2px}"
+    ".jctx-mark{position:absolute;inset:-3px 0;pointer-events:none}"
+    ".jctx-mark::before{content:'';position:absolute;left:calc(var(--at) - 4px);top:0;bottom:0;width:2px;"
+    "border:solid transparent;border-width:0 3px;background:var(--jp-ui-font-color1,#333) padding-box;"
+    "pointer-events:auto}.jctx-half::before{top:9px;width:1px}"
+    f".jctx-part:is(:hover,:focus-visible)::after{{content:attr(data-tip);{_TIP}}}"
+    ".jctx-part:focus-visible:not(.jctx-mark),.jctx-mark:focus-visible::before"
+    "{outline:2px solid var(--jp-brand-color1,#1976d2);outline-offset:2px}.jctx-mark:focus-visible{outline:none}"
+    f".jctx-tip{{{_TIP};top:16px;clip-path:inset(50%);pointer-events:none}}{_SHOWN}{{clip-path:none}}"
+    + _rules((name, kind.colour) for name, kind in KINDS.items())
+    + ".jctx-free{background-color:var(--jp-layout-color2,#eee)}"
+    ".jctx-reserve{background:repeating-linear-gradient(90deg,var(--jp-layout-color3,#bdbdbd) 0 2px,"
+    "transparent 2px 4px)}"
+    ".jctx-guess .jctx-part{background-image:repeating-linear-gradient(45deg,transparent 0 4px,"
+    "rgba(255,255,255,.5) 4px 6px)}"
+    + "".join(f".jctx-{name} .jctx-bar{{border:2px solid {colour}}}" for name, colour in _STATE.items())
+    + f".jctx-over .jctx-bar{{border:2px solid {_STATE['full']}}}"
+    ".jctx-said{font-weight:600}"
+    ".jctx-hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}"
+    "@media (forced-colors:active){.jctx-part{forced-color-adjust:none}}"
+    "body:not(:has(.jp-Notebook)) .jctx-twin{display:none}"
+    "</style>"
+)

@@ -13,24 +13,32 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-TEX = re.compile(  # models write \( \) and \[ \]; code is passed over
-    r"(```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]+`)"
-    r"|\\\(((?:(?!\\[(\[]).){1,400}?)\\\)|\\\[((?:(?!\\[(\[]).){1,2000}?)\\\]",
-    re.S,
-)
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+from . import maths
+from .footer import Footer, footer_html
+from .highlight import highlighted
+from .text import CONTROL, LABEL, note_html, note_plain, text_html, to_plain
+from .thinking import thinking_html
+
+__all__ = ["bundle", "note_html", "plain_bundle", "text_html", "to_html", "to_markdown", "to_plain"]
+
 WEB = "(?i:https?://|mailto:)"
-NOTE_STYLE = "opacity:.8;font-size:90%;margin:.4em 0;border-left:3px solid #888;padding-left:.6em"
+COLOURED = 20_000  # characters of code: more would take the page longer than it is worth
+LINKS = 1_000  # brackets in one paragraph
+RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+CONTAINERS = {"blockquote_open", "bullet_list_open", "ordered_list_open", "list_item_open", "table_open"}
+CODES = {"fence", "code_block", "code_inline", "math_inline", "math_inline_double", "math_block"}
+TEXTS = {"paragraph_open", "heading_open", "th_open", "td_open"}
+ANSWER_STYLE = "overflow-wrap:anywhere"
+SCROLLS = 'tabindex="0" style="overflow-x:auto;'  # by the keyboard too
 
 
-def to_html(source: str) -> str:
-    """Markdown as HTML that runs nothing and loads nothing."""
-    return str(_parser().render(TEX.sub(_dollars, source)))
-
-
-def to_plain(source: str) -> str:
-    """Text without control characters: front ends colour, and terminals obey, escapes."""
-    return CONTROL.sub("�", source.replace("\r\n", "\n"))
+def to_html(source: str, *, coloured: int = COLOURED) -> str:
+    """Markdown as HTML that runs nothing and loads nothing; ``coloured`` is how much code is highlighted."""
+    source = to_plain(source)
+    try:
+        return str(_parser().render(maths.to_dollars(source), {"coloured": coloured}))
+    except Exception:  # no answer may be lost over its looks
+        return f"<pre>{html.escape(source, quote=False)}</pre>"
 
 
 def to_markdown(source: str) -> str:
@@ -39,58 +47,63 @@ def to_markdown(source: str) -> str:
     Only fences at the left margin are left as they are: there every parser agrees on
     what is code.
     """
-    lines = source.split("\n")
+    lines = to_plain(source).split("\n")
     code = {
         line
-        for token in _parser().parse(source)
+        for token in _blocks().parse("\n".join(lines))
         if token.type == "fence" and token.level == 0 and token.map and lines[token.map[0]][:1] in "`~"
         for line in range(*token.map)
     }
     return "\n".join(line if i in code else _harmless(line) for i, line in enumerate(lines))
 
 
-def bundle(source: str, above: Sequence[str] = (), below: Sequence[str] = ()) -> dict[str, str]:
-    """An answer in its three forms, with our own lines above and below it."""
-    body = f'<div class="jctx-answer" dir="auto">{to_html(source)}</div>'
-    quoted = [f"> {to_markdown(note)}" for note in above], [f"> {to_markdown(note)}" for note in below]
+def bundle(
+    source: str,
+    above: Sequence[str] = (),
+    below: Sequence[str] = (),
+    *,
+    thought: str = "",
+    footer: Footer | None = None,
+) -> dict[str, str]:
+    """An answer in its three forms, with our own lines above and below it.
+
+    What was thought, and what it took, is on the page alone: the other forms are kept and
+    compared.
+    """
+    tokens = footer.usage.reasoning_tokens if footer and footer.usage else None
+    before = [*map(note_html, above), thinking_html(thought, tokens)]
+    after = [*map(note_html, below), footer_html(footer) if footer else ""]
+    quoted = [[_quoted(note) for note in notes] for notes in (above, below)]
     return {
-        "text/html": "".join([*map(note_html, above), body, *map(note_html, below)]),
+        "text/html": "".join([*before, answer_html(to_html(source)), *after]),
         "text/markdown": "\n\n".join([*quoted[0], to_markdown(source), *quoted[1]]),
-        "text/plain": "\n".join([*map(_bracketed, above), to_plain(source), *map(_bracketed, below)]),
+        "text/plain": plain_bundle(source, above, below)["text/plain"],
     }
 
 
 def plain_bundle(source: str, above: Sequence[str] = (), below: Sequence[str] = ()) -> dict[str, str]:
     """An answer as text only."""
-    return {"text/plain": bundle(source, above, below)["text/plain"]}
+    return {"text/plain": "\n".join([*map(note_plain, above), to_plain(source), *map(note_plain, below)])}
 
 
-def note_html(text: str) -> str:
-    """One of our own lines; nothing in an answer can look like it."""
-    return f'<div class="jctx-note" style="{NOTE_STYLE}">{text_html(to_plain(text))}</div>'
+def answer_html(body: str) -> str:
+    """The box around what the model said."""
+    return f'<div class="jctx-answer" dir="ltr" style="{ANSWER_STYLE}">{body}</div>'
 
 
-def text_html(text: str) -> str:
-    """Text on a page as it is: a lone dollar must not pair up with another in MathJax."""
-    return html.escape(text, quote=False).replace("$", "<span>$</span>")
-
-
-def _bracketed(note: str) -> str:
-    return f"[{to_plain(note)}]"
+def _quoted(note: str) -> str:
+    return f"> **[ctx]** {to_markdown(note)}".replace("\n", "\n> ")
 
 
 def _harmless(line: str) -> str:
-    """No raw HTML, no image, no link but to the web, whoever renders it."""
+    """No raw HTML, no image, no link but to the web, no label of ours, whoever renders it."""
+    shown = html.unescape(line)
+    if CONTROL.search(shown) or LABEL.search(re.sub(r"[*_`~\\]", "", shown)):
+        line = line.replace("&", "&amp;").replace("[", "[ ")
+    line = maths.tamed(line)
     line = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", line).replace("![", "[")
     line = re.sub(rf"\]\(\s*(?!{WEB})", "] (", line)
     return re.sub(rf"^(\s*\[[^\]]*\]):(?!\s*{WEB})", r"\1\:", line)
-
-
-def _dollars(match: re.Match[str]) -> str:
-    code, inline, block = match.groups()
-    if code is not None:
-        return str(code)
-    return f"${inline.strip()}$" if inline is not None else f"\n$${block.strip()}$$\n"
 
 
 @cache
@@ -101,31 +114,73 @@ def _parser() -> Any:
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     # "$5 and $10" is no maths; what is, is handed on for the front end's MathJax
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True)
+    parser.validateLink = _leads_to_the_web  # type: ignore[method-assign]
+    parser.core.ruler.before("inline", "bounded", _bounded)
+    parser.core.ruler.push("directions", _directions)
     for name, rule in RULES.items():
         parser.add_render_rule(name, rule)
     return parser
 
 
-def _fence(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
-    from pygments import highlight
-    from pygments.formatters import HtmlFormatter
-    from pygments.lexers import get_lexer_by_name
-    from pygments.util import ClassNotFound
+def _leads_to_the_web(url: str) -> bool:
+    return re.match(WEB, url.strip()) is not None
 
+
+@cache
+def _blocks() -> Any:
+    """A parser that only tells where blocks begin and end."""
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"html": False}).enable("table").disable("inline")
+
+
+def _bounded(state: Any) -> None:
+    """A paragraph of brackets is text alone: to look for the end of each would take seconds."""
+    for token in state.tokens:
+        if token.type == "inline" and token.content.count("[") > LINKS:
+            token.type = "text"
+
+
+def _directions(state: Any) -> None:
+    """Let each block of an answer read its own way, where any of it reads from the right."""
+    if not RIGHT_TO_LEFT.search(state.src):
+        return
+    direction = "ltr"
+    for token in reversed(state.tokens):
+        direction = _direction(token) or direction
+        if token.type in TEXTS:
+            token.attrSet("dir", "auto")
+        elif token.type in CONTAINERS:  # "auto" would pass over the blocks in it
+            token.attrSet("dir", direction)
+        for code in (token, *(token.children or ())):
+            if code.type in CODES:
+                code.attrSet("dir", "ltr")
+
+
+def _direction(token: Any) -> str | None:
+    """That of its first letter."""
+    texts = (child.content for child in token.children or () if child.type == "text")
+    letter = next((letter for text in texts for letter in text if letter.isalpha()), None)
+    return None if letter is None else "rtl" if RIGHT_TO_LEFT.match(letter) else "ltr"
+
+
+def _code(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
     token = tokens[i]
     language = (token.info.split() or ["text"])[0]
-    try:
-        body = highlight(token.content, get_lexer_by_name(language), HtmlFormatter(nowrap=True))
-    except ClassNotFound:
-        body = html.escape(token.content)
-    return f'<div class="highlight"><pre>{body}</pre></div>\n'
+    body = _coloured(token, language, env)
+    attributes = renderer.renderAttrs(token)
+    return f'<div class="highlight"><pre{attributes} {SCROLLS}white-space:pre">{body}</pre></div>\n'
 
 
-def _maths(mark: str, before: str = "", after: str = "") -> Any:
-    def render(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
-        return f"{before}{mark}{html.escape(tokens[i].content, quote=False)}{mark}{after}"
+def _coloured(token: Any, language: str, env: Any) -> str:
+    """From the top on, as far as it goes."""
+    env["coloured"] -= len(token.content)
+    return highlighted(token.content, language) if env["coloured"] >= 0 else html.escape(token.content, quote=False)
 
-    return render
+
+def _inline_code(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
+    token = tokens[i]
+    return f"<code{renderer.renderAttrs(token)}>{html.escape(token.content, quote=False)}</code>"
 
 
 def _text(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
@@ -135,8 +190,8 @@ def _text(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
 def _image(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
     """A link: loading an image tells its server what was read, and when."""
     address = str(tokens[i].attrs.get("src", ""))
-    name = html.escape(tokens[i].content or address)
-    return f'<a href="{html.escape(address)}" rel="noopener noreferrer nofollow">{name}</a>'
+    name = text_html(tokens[i].content or address)
+    return f'<a href="{html.escape(address)}" rel="noopener noreferrer nofollow" target="_blank">{name}</a>'
 
 
 def _link(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
@@ -144,12 +199,25 @@ def _link(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
     return f'<a href="{address}" rel="noopener noreferrer nofollow" target="_blank">'
 
 
+def _table_open(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
+    table = renderer.renderToken(tokens, i, options, env)
+    return f'<div {SCROLLS}overflow-wrap:break-word">{table}'
+
+
+def _table_close(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
+    return "</table></div>\n"
+
+
 RULES = {
-    "fence": _fence,
+    "fence": _code,
+    "code_block": _code,
+    "code_inline": _inline_code,
     "text": _text,
     "image": _image,
     "link_open": _link,
-    "math_inline": _maths("$"),
-    "math_inline_double": _maths("$$"),
-    "math_block": _maths("$$", "<p>", "</p>\n"),
+    "table_open": _table_open,
+    "table_close": _table_close,
+    "math_inline": maths.inline("$"),
+    "math_inline_double": maths.inline("$$"),
+    "math_block": maths.block,
 }

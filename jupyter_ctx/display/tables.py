@@ -11,6 +11,7 @@ from .gauge import cost_text, gauge_text
 from .markdown import text_html, to_plain
 
 FIRST_WORDS = 60
+LONG = 30  # characters that may be cut short where a table is narrow
 Row = Sequence[str]
 Rows = Sequence[Row | str]  # a text alone is a line across the table
 
@@ -78,7 +79,11 @@ def _cells(row: Row | str, width: int) -> str:
     if isinstance(row, str):
         style = "text-align:left;border-top:2px solid currentColor;opacity:.75"
         return f'<td colspan="{width}" style="{style}">{text_html(row)}</td>'
-    return "".join(f'<td style="text-align:{_side(cell)}">{text_html(cell)}</td>' for cell in row)
+    return "".join(f'<td{_kind(cell)} style="text-align:{_side(cell)}">{text_html(cell)}</td>' for cell in row)
+
+
+def _kind(cell: str) -> str:
+    return ' class="jctx-text"' if len(cell) > LONG else ""
 
 
 def table(head: Row, rows: Rows, caption: str) -> dict[str, str]:
@@ -90,12 +95,14 @@ def table(head: Row, rows: Rows, caption: str) -> dict[str, str]:
 
 
 def _padded(cell: str, width: int) -> str:
-    return cell.rjust(width) if _is_figure(cell) else cell.ljust(width)
+    return cell.rjust(width) if figure(cell) is not None else cell.ljust(width)
 
 
-def _is_figure(cell: str) -> bool:
-    return cell.lstrip("~").removesuffix(" %").replace(",", "").isdigit()
+def figure(cell: str) -> int | None:
+    """The number that a cell holds, or ``None`` where it is text."""
+    digits = cell.lstrip("~").removesuffix(" %").replace(",", "")
+    return int(digits) if digits.isdecimal() else None
 
 
 def _side(cell: str) -> str:
-    return "right" if _is_figure(cell) else "left"
+    return "right" if figure(cell) is not None else "left"

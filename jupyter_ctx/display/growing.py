@@ -1,0 +1,179 @@
+"""An answer that is not at its end, completed so that it looks now as it will look then.
+
+For updates while it grows alone: what is kept is never completed. Nothing inside code is
+changed, and of the text no letter is left out but those of an address that has no end.
+"""
+
+from __future__ import annotations
+
+import re
+
+LONGEST = 2_000  # of what is looked at for an end that is still to come
+
+_BEFORE = r"(?:[ \t]|>|[-*+][ \t]|\d{1,9}[.)][ \t])*"  # a block may stand in lists and quotations
+_FENCE = re.compile(rf"^{_BEFORE}(?P<mark>`{{3,}}(?=[^`\n]*$)|~{{3,}})[^\n]*", re.M)
+_MARKS_ONLY = re.compile(r"(?:[ \t>]*\d{1,9}[.)][ \t]*|[ \t>*_+\-=#~`|:\\!\[\]()$]*)\Z")
+_BLANK_LINE = re.compile(r"^[ \t>]*$", re.M)
+_NEW_BLOCK = re.compile(rf"^{_BEFORE}(?:>|\||(?:[-*+]|\d{{1,9}}[.)]|#{{1,6}})(?=\s|\Z))[ \t]*", re.M)
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:[^()\s]|\([^()\s]*\)?)*(?:[ \t]+(?:\"[^\"\n]*\"?|'[^'\n]*'?)?[ \t]*)?\Z")
+_EMPHASIS = re.compile(r"(?<!\\)(?:\*+|_+|~~)")
+_BOUNDARY = re.compile(r"^[ \t]*\n(?![\s\d]|[-*+](?:\s|\Z)|\Z)", re.M)
+_ENDS = {"$$": "$$", r"\[": r"\]", r"\(": r"\)"}
+_MATHS = re.compile(r"(?<!\\)(?:\$\$|\\[\[\]()])")
+
+
+def completed(source: str) -> str:
+    """The text so far, as Markdown that is whole."""
+    covered, mark = _without_fences(source)
+    if mark is not None:
+        return _without_closing(source, mark)
+    lines, last = _split(source)
+    if _MARKS_ONLY.match(last) and last.strip() not in _ENDS.values():
+        source, covered = lines, covered[: len(lines)]
+    start = _open_maths(covered)
+    if start is not None:
+        return _as_code(source, start)
+    start = _last_block(covered)
+    return _with_delimiters(source[:start] + _whole(source[start:]))
+
+
+def finished(source: str) -> int:
+    """How many characters no continuation will show in another way: whole blocks, and nothing of the last."""
+    covered, _ = _without_fences(source)
+    ends = [found.end() for found in _BOUNDARY.finditer(covered)]
+    return ends[-1] if ends and _open_maths(covered[: ends[-1]]) is None else 0
+
+
+def _split(text: str) -> tuple[str, str]:
+    """All lines but the last, and the last."""
+    end = text.rfind("\n") + 1
+    return text[:end], text[end:]
+
+
+def _without_fences(source: str) -> tuple[str, str | None]:
+    """The text with something short for its fenced code, and the mark of the fence that is still open.
+
+    There the text ends: what is behind it is code.
+    """
+    covered: list[str] = []
+    place = 0
+    while found := _FENCE.search(source, place):
+        mark = found["mark"]
+        closed = re.compile(rf"^[ \t>]*{mark}{mark[0]}*[ \t]*$", re.M).search(source, found.end())
+        if closed is None:
+            return "".join(covered) + source[place : found.start()], mark
+        code = source[found.start("mark") : closed.end()]
+        covered += [source[place : found.start("mark")], "#", re.sub(r"[^\n]", " ", code[1:])]
+        place = closed.end()
+    return "".join(covered) + source[place:], None
+
+
+def _without_closing(source: str, mark: str) -> str:
+    """Code, without what may be the beginning of the fence that ends it."""
+    lines, last = _split(source)
+    begun = last.strip(" \t>")
+    return lines if begun and len(begun) < len(mark) and set(begun) == {mark[0]} else source
+
+
+def _open_maths(text: str) -> int | None:
+    """Where a formula begins that has no end yet."""
+    first = max(0, len(text) - 2 * LONGEST)
+    opened: re.Match[str] | None = None
+    for found in _MATHS.finditer(_without_code(text[first:])[0]):
+        if opened is None:
+            opened = found if found[0] in _ENDS else None
+        elif found[0] == _ENDS[opened[0]]:
+            opened = None
+    if opened is None or len(text) - first - opened.start() > LONGEST:
+        return None
+    return first + opened.start()
+
+
+def _as_code(source: str, start: int) -> str:
+    """A formula without its end is no formula yet: its signs are not Markdown's."""
+    tex = source[start + 2 :].rstrip("$\\ \t\n")
+    if not tex.strip():
+        return source[:start]
+    lines, before = _split(source[:start])
+    if before.strip() or "\n" not in tex:
+        marks = "`" * (1 + max((len(run) for run in re.findall("`+", tex)), default=0))
+        return f"{source[:start]}{marks} {' '.join(tex.split())} {marks}"
+    return f"{lines}{before}~~~\n{before}{tex.strip()}"
+
+
+def _last_block(text: str) -> int:
+    """Where the paragraph, item or cell begins that the text ends in."""
+    first = max(0, len(text) - 2 * LONGEST)
+    tail = text[first:]
+    ends = [found.end() for kind in (_BLANK_LINE, _NEW_BLOCK) for found in kind.finditer(tail.rstrip("\n"))]
+    start = max(ends, default=0)
+    _, line = _split(tail.rstrip("\n"))
+    if line.lstrip(" \t>").startswith("|"):
+        start = max(start, tail.rfind("|") + 1)
+    return first + start
+
+
+def _whole(text: str) -> str:
+    """A piece of running text with what is open in it closed."""
+    covered, opened = _without_code(text)
+    if opened is not None:
+        text = _closed_code(text, opened)
+        covered, _ = _without_code(text)
+    link = _LINK.search(covered, max(0, len(covered) - LONGEST))
+    if link:
+        kept = slice(link.start(1), link.end(1))
+        text, covered = text[: link.start()] + text[kept], covered[: link.start()] + covered[kept]
+    covered = covered.rstrip("*_~\\ \t\n")  # half of a mark, perhaps
+    return text[: len(covered)] + _open_emphasis(covered)
+
+
+def _without_code(text: str) -> tuple[str, re.Match[str] | None]:
+    """The text with letters for its code, and the backticks that are still open."""
+    covered, place = [], 0
+    opened: re.Match[str] | None = None
+    for run in re.finditer(r"(?<!\\)`+", text):
+        if opened is None:
+            opened = run
+        elif run[0] == opened[0]:
+            covered += [text[place : opened.start()], "x" * (run.end() - opened.start())]
+            opened, place = None, run.end()
+    return "".join(covered) + text[place:], opened
+
+
+def _closed_code(text: str, opened: re.Match[str]) -> str:
+    code = text[opened.end() :].rstrip("`")
+    return text[: opened.end()] + code + opened[0] if code.strip() else text[: opened.start()]
+
+
+def _open_emphasis(text: str) -> str:
+    """The marks that close what is open, the innermost first."""
+    stack: list[str] = []
+    for found in _EMPHASIS.finditer(text):
+        mark, before, after = found[0], text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
+        if stack and stack[-1][0] == mark[0] and before.strip():
+            _close(stack, len(mark))
+        elif after.strip() and not (before.isascii() and before.isalnum()) and len(mark) <= 3:  # 2*3, snake_case
+            stack.append(mark)
+    return "".join(reversed(stack))
+
+
+def _close(stack: list[str], count: int) -> None:
+    """Take so many signs off what is open."""
+    while stack and count:
+        taken = min(count, len(stack[-1]))
+        count -= taken
+        rest = stack.pop()[taken:]
+        stack += [rest] if rest else []
+
+
+def _with_delimiters(text: str) -> str:
+    """A row that begins with a bar and follows none is the head of a table."""
+    above, row = _split(text.rstrip("\n"))
+    bare = row.lstrip(" \t>")
+    is_head = bare.startswith("|") and not _split(above.rstrip("\n"))[1].lstrip(" \t>").startswith("|")
+    if not is_head or text.endswith("\n\n"):
+        return text
+    cells = re.split(r"(?<!\\)\|", bare.strip())[1:]
+    count = len(cells) - (not cells[-1].strip())
+    before = row[: len(row) - len(bare)]
+    return f"{above}{row}\n{before}|{'---|' * max(1, count)}"
