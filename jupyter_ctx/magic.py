@@ -7,6 +7,7 @@ import shlex
 from argparse import Namespace
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from getpass import getpass
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
@@ -20,9 +21,13 @@ from IPython.display import display
 from . import verbs
 from .chat import Chat
 from .completion import chat_matcher, is_ours
-from .display.gauge import GaugePanel, gauge_forms, gauge_text
+from .display.footer import Footer
+from .display.gauge import gauge_forms, gauge_text
 from .display.markdown import bundle
+from .display.panel import Controls, GaugePanel
 from .display.stream import AnswerView, NotebookView, TerminalView
+from .display.text import note_html, note_plain
+from .display.turntable import Table, TurnTable, table_forms
 from .errors import ChatError, ChatInterrupted, InvalidRequestError
 from .frontend import Where, deleted_cells, origin, where
 from .interrupts import uninterrupted
@@ -31,6 +36,7 @@ from .providers import Reply
 from .template import fill
 
 NAMES = ("chat", "ctx")
+NEXT = "%chat continue goes on; run the cell again for another answer."
 REPLAY_VARIABLE = "JUPYTER_CTX_REPLAY"
 
 
@@ -42,6 +48,7 @@ class ChatMagic:
         self._library: Library | None = None
         self._named: Chat | None = None  # by -i, for one cell
         self._panel: GaugePanel | None = None
+        self._histories: dict[Chat, TurnTable] = {}
         self._greeted = False
         self._deleted: set[str] = set()
 
@@ -187,7 +194,8 @@ class ChatMagic:
         arguments |= {"record": not options.no_history, "attachments": options.attach or ()}
         if options.preview:
             self._tell(above)
-            display(verbs.preview_table(chat.preview(filled, **arguments)), raw=True)
+            live = partial(verbs.live_preview, chat, filled, **arguments)
+            self.show_table(verbs.preview_table(chat, chat.preview(filled, **arguments)), live)
             return
         arguments |= {"execution": place.execution, "stored": None if options.ask else _accepted(place)}
         try:
@@ -200,23 +208,48 @@ class ChatMagic:
             raise ChatInterrupted("the answer had come whole.") from None
 
     def _send(self, view: AnswerView, place: Where, prompt: str, arguments: dict[str, Any]) -> Reply:
-        chat = self.talk
-        view.begin()
+        chat, begun = self.talk, False
+
+        def begin(warning: str | None = None) -> None:
+            nonlocal begun
+            if begun:
+                return
+            begun = True
+            if warning is not None and place.kind != "headless":
+                self._warn(warning, place)
+            view.begin()
+
         try:
-            reply = chat.send(prompt, on_piece=view.feed, **arguments)
+            reply = chat.send(prompt, on_begin=begin, on_piece=view.feed, on_thought=view.think, **arguments)
         except ChatInterrupted as stopped:
             with uninterrupted():
-                view.close((f"Interrupted: {stopped}",) if view.started else ())
+                begin()
+                view.close((f"Interrupted: {stopped} {NEXT}",) if view.started else ())
             raise
         except ChatError as error:
-            view.close((f"Cut off: {error}",) if view.started else ())
+            begin()
+            view.close((f"Cut off: {error} {NEXT}",) if view.started else ())
             raise
         below = [*reply.receipts, *_ending(reply), *self._offer()]
         notice = chat.threshold_notice() if place.kind != "headless" else None
-        below += chat.notices()
+        below += [*([notice] if notice else ()), *chat.notices()]
         with uninterrupted():
-            view.close([*below, notice] if notice else below)
+            view.close(below, _footer(reply) if self._has_footer(place) else None)
         return reply
+
+    def _warn(self, line: str, place: Where) -> None:
+        """Before an answer comes: that the context is nearly full, and what can be done."""
+        if place.kind == "terminal":
+            print(note_plain(line))
+            return
+        display({"text/html": note_html(line), "text/plain": note_plain(line)}, raw=True)
+        if not self._is_elsewhere and self.talk.config.gauge != "off":
+            self.show_gauge()
+            self._greeted = True
+
+    def _has_footer(self, place: Where) -> bool:
+        footer = self.talk.config.footer
+        return footer == "on" or (footer == "auto" and place.kind == "notebook")
 
     def _offer(self) -> tuple[str, ...]:
         """What may be done about turns whose cells were deleted; once for each cell."""
@@ -237,10 +270,11 @@ class ChatMagic:
             self.shell.user_ns[name] = reply
 
     def _greet(self, place: Where) -> None:
-        """The gauge, once, with the first chat cell."""
+        """The gauge, with the first chat cell or with every one."""
         if self._is_elsewhere:
             return
-        if not self._greeted and place.kind != "headless" and self.talk.config.gauge == "first":
+        gauge = self.talk.config.gauge
+        if place.kind != "headless" and (gauge == "every" or (gauge == "first" and not self._greeted)):
             self.show_gauge()
         self._greeted = True
 
@@ -257,18 +291,49 @@ class ChatMagic:
         elif kind == "headless" or self._is_elsewhere:
             display(gauge_forms(self.talk.info()), raw=True)
         else:
-            display(self.panel().widget)
+            self.panel().show()
+
+    def show_table(self, table: Table, live: Callable[[], TurnTable]) -> None:
+        """A table with boxes that act; where nobody can click, and where it is empty, the table alone."""
+        if where(self.shell).kind == "notebook" and table.rows:
+            live().show()
+        else:
+            display(table_forms(table), raw=True)
+
+    def history_of(self, chat: Chat) -> TurnTable:
+        """The one table of a conversation that is kept up to date: every view of it agrees."""
+        if chat not in self._histories:
+            self._histories[chat] = verbs.live_history(chat)
+            chat.listeners.append(self._histories[chat].update)
+        return self._histories[chat]
 
     def panel(self) -> GaugePanel:
         """The one panel of this conversation: every view of it agrees."""
         if self._panel is None:
-            actions: dict[str, Callable[[], object]] = {
-                "Summarise": lambda: self.library.current.summarize(), "Trim": lambda: self.library.current.trim(),
-                "Clear": lambda: self.library.current.clear(), "Undo": lambda: self.library.current.undo(),
-            }  # fmt: skip
-            self._panel = GaugePanel(lambda: self.library.current.info(), actions)
+            self._panel = GaugePanel(self._controls())
         self.follow()
         return self._panel
+
+    def _controls(self) -> Controls:
+        """What the panel's buttons do, to whatever conversation is talked in then."""
+
+        def chat() -> Chat:
+            return self.library.current
+
+        return Controls(
+            read=lambda: chat().info(),
+            plans=lambda: chat().plans(),
+            summarise=lambda stopper: chat().summarize(stopper=stopper),
+            trim=lambda: chat().trim(),
+            clear=lambda: chat().clear(),
+            undo=lambda: chat().undo(),
+            writer=lambda: chat().writer,
+            menu={
+                "Preview": lambda: verbs.live_preview(chat()),
+                "Pin": lambda: verbs.live_history(chat()),
+                "Settings": lambda: verbs.live_settings(chat()),
+            },
+        )
 
     def follow(self) -> None:
         """Let the panel show the conversation that is talked in now."""
@@ -375,16 +440,24 @@ def _as_typed(unknown: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _ending(reply: Reply) -> tuple[str, ...]:
-    """Why an answer ended early, or is none."""
-    if not reply.text and reply.stop_reason == "stop":
-        return ("The model said nothing.",)
+    """Why an answer ended early, or is none, with the next step."""
+    length = f" at {reply.usage.output_tokens:,} tokens" if reply.usage else ""
+    if reply.stop_reason == "refusal":
+        why = f": {reply.detail.rstrip('.')}" if reply.detail else ""
+        return (f"The model refused to go on{why}. Ask in other words, or another model (-m).",)
+    if not reply.text and reply.thinking and reply.stop_reason != "stop":
+        return (f"Stopped{length}, all of them for thinking: --max-tokens gives the answer more room.",)
+    if not reply.text:
+        return ("The model said nothing. Run the cell again, or ask in other words.",)
     if reply.stop_reason == "max_tokens":
-        length = f" at {reply.usage.output_tokens:,} tokens" if reply.usage else ""
         return (f"Stopped{length}, as long as a reply may be: %chat continue goes on.",)
     if reply.stop_reason == "context_window":
-        return ("The reply stopped where the context window ends.",)
-    why = f": {reply.detail.rstrip('.')}" if reply.detail else ""
-    return (f"The model refused to go on{why}.",) if reply.stop_reason == "refusal" else ()
+        return ("The reply stopped where the context window ends: %chat trim makes room, then %chat continue goes on.",)
+    return ()
+
+
+def _footer(reply: Reply) -> Footer:
+    return Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason)
 
 
 def _as(form: str) -> Callable[[Reply], str]:

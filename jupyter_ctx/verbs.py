@@ -7,17 +7,21 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import StdinNotImplementedError, UsageError
 from IPython.display import display
 
 from . import words as words_of
+from .actions import Change
 from .aliases import load_aliases, model_of, set_alias
 from .chat import Chat
+from .display.form import Choice, Form
 from .display.gauge import gauge_line
 from .display.markdown import to_plain
 from .display.tables import first_words, status_text, table, table_text
+from .display.turntable import Marks, Table, TurnTable
 from .frontend import Origin
 from .history import ENDINGS
 from .journal import is_held_elsewhere
@@ -77,7 +81,7 @@ def _status(magic: ChatMagic, words: list[str], options: Namespace, cell: str | 
 
 def _gauge(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     if words:
-        magic.talk.configure(gauge=_one("gauge", words, "first or off"))
+        magic.talk.configure(gauge=_one("gauge", words, "first, every or off"))
     else:
         magic.show_gauge()
 
@@ -89,7 +93,8 @@ def _history(magic: ChatMagic, words: list[str], options: Namespace, cell: str |
         number = _number("history --versions", _one("history --versions", words, "a turn's number"))
         display(versions_table(magic.talk, number), raw=True)
     else:
-        display(history_table(magic.talk), raw=True)
+        chat = magic.talk
+        magic.show_table(history_table(chat), lambda: magic.history_of(chat))
 
 
 def _pick(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
@@ -180,7 +185,40 @@ def _preview(magic: ChatMagic, words: list[str], options: Namespace, cell: str |
         magic.ask(options, cell)
     else:
         given = {name: getattr(options, name) for name in OF_A_REQUEST}
-        display(preview_table(magic.talk.preview(**given)), raw=True)
+        chat = magic.talk
+        magic.show_table(preview_table(chat, chat.preview(**given)), lambda: live_preview(chat, **given))
+
+
+def live_history(chat: Chat) -> TurnTable:
+    """Every turn, with boxes that pin and exclude."""
+    return TurnTable(lambda: history_table(chat), partial(mark, chat))
+
+
+def live_preview(chat: Chat, *prompt: str, **options: Any) -> TurnTable:
+    """The next request, with boxes that pin and exclude its turns."""
+    return TurnTable(lambda: preview_table(chat, chat.preview(*prompt, **options)), partial(mark, chat))
+
+
+CHOICES = (
+    Choice(
+        "on_overflow", "When it is full",
+        [("leave out the oldest turns", "trim"), ("and summarise them", "summarise"), ("stop", "stop")],
+    ),
+    Choice("compact_at", "That is, at", [(f"{percent} % of the limit", percent / 100) for percent in (100, 80, 60)]),
+    Choice("gauge", "Gauge", [("with the first chat cell", "first"), ("with every one", "every"), ("off", "off")]),
+    Choice("footer", "Figures below", [("where somebody reads", "auto"), ("always", "on"), ("never", "off")]),
+)  # fmt: skip
+
+
+def live_settings(chat: Chat) -> Form:
+    """The settings that people change while they talk."""
+    return Form(CHOICES, lambda name: getattr(chat.config, name), lambda name, value: chat.configure(**{name: value}))
+
+
+def mark(chat: Chat, number: int, name: str, on: bool) -> Change:
+    """Pin or exclude a turn, or take that back."""
+    verbs = {("pin", True): chat.pin, ("pin", False): chat.unpin, ("exclude", True): chat.exclude}
+    return verbs.get((name, on), chat.include)(number)
 
 
 def _marks(name: str, *, all_too: bool = False) -> Run:
@@ -294,7 +332,7 @@ def _help(magic: ChatMagic, words: list[str], options: Namespace, cell: str | No
 VERBS: dict[str, Verb] = {
     "use": Verb(_use, "use MODEL [--window N]", "talk with this model from here on", options=OF_A_MODEL),
     "status": Verb(_status, "status", "how full the context is, with the whole calculation"),
-    "gauge": Verb(_gauge, "gauge [off]", "the gauge, here; off: not with the first cell"),
+    "gauge": Verb(_gauge, "gauge [first | every | off]", "the gauge, here; else with which chat cells"),
     "history": Verb(
         _history, "history [N --versions]", "every turn, with its number, tokens and state; N: all its answers",
         options=("versions",),
@@ -350,7 +388,7 @@ def unknown(name: str) -> str:
 OMITTED = 20  # messages that a preview lists of those that are not sent
 
 
-def history_table(chat: Chat) -> dict[str, str]:
+def history_table(chat: Chat) -> Table:
     """Every turn since the last clear, and what becomes of it in the next request."""
     rows = [
         (
@@ -362,7 +400,11 @@ def history_table(chat: Chat) -> dict[str, str]:
     cleared = len(chat.conversation.cleared)
     before = f" ({cleared:,} before the last clear)" if cleared else ""
     caption = f"{words_of.turns(len(rows))}{before}" if rows else f"No turns yet{before}."
-    return table(("turn", "cell", "prompt", "reply", "tokens", "state"), rows, caption)
+    return Table(("turn", "cell", "prompt", "reply", "tokens", "state"), rows, caption, _marked(chat))
+
+
+def _marked(chat: Chat) -> dict[int, Marks]:
+    return {number: Marks(place.pinned, place.excluded) for number, place in enumerate(chat.conversation.places, 1)}
 
 
 def _versions(count: int) -> tuple[str, ...]:
@@ -399,7 +441,7 @@ def conversations_table(rows: Sequence[Row], current: str, origin: Origin) -> di
     return table(head, cells, caption if cells else "No conversations yet.")
 
 
-def preview_table(view: View) -> dict[str, str]:
+def preview_table(chat: Chat, view: View) -> Table:
     """The next request part by part, below a line, and above it what stays out."""
     total = max(1, view.input_tokens)
     rows: list[Sequence[str] | str] = list(_left_out(view.omitted))
@@ -408,7 +450,7 @@ def preview_table(view: View) -> dict[str, str]:
     rows += [_part(part, f"{100 * part.tokens / total:.0f} %") for part in view.messages]
     about = "" if view.exact else "~"
     caption = f"The next request: {about}{view.input_tokens:,} tokens in {len(view.messages):,} messages"
-    return table(("turn", "role", "text", "tokens", "share", "state"), rows, caption)
+    return Table(("turn", "role", "text", "tokens", "share", "state"), rows, caption, _marked(chat))
 
 
 def _left_out(parts: Sequence[Part]) -> Iterator[Sequence[str]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from jupyter_client import KernelManager
 
+VIEW = "application/vnd.jupyter.widget-view+json"
 SHOWN = ("display_data", "update_display_data", "execute_result")
 
 
@@ -65,6 +66,17 @@ class Kernel:
                 self.reply = said["content"]
                 return outputs
 
+    def click_on(self, widget: str) -> str:
+        """Click a button by its model's id, without waiting; the id of the message."""
+        data = {"method": "custom", "content": {"event": "click"}}
+        message = self.client.session.msg("comm_msg", {"comm_id": widget, "data": data})
+        self.client.shell_channel.send(message)
+        return str(message["header"]["msg_id"])
+
+    def click(self, expression: str) -> None:
+        """Click a button whose model's id is the value of an expression, and wait for what it does."""
+        self.outputs(self.click_on(self.value(expression)))
+
     def value(self, expression: str) -> str:
         """What an expression prints."""
         return text(self.run(f"print({expression})")).strip()
@@ -85,7 +97,9 @@ def shown(outputs: list[dict[str, Any]]) -> str:
         if kind == "stream":
             lines[number] = content["text"]
         elif kind in SHOWN:
-            lines[content.get("transient", {}).get("display_id", number)] = content["data"].get("text/plain", "")
+            place = content.get("transient", {}).get("display_id", number)
+            if kind != "update_display_data" or place in lines:  # else it is in another cell
+                lines[place] = content["data"].get("text/plain", lines.get(place, ""))
         elif kind == "error":
             lines[number] = "\n".join(content["traceback"])
     return "\n".join(lines.values())
@@ -105,4 +119,10 @@ def answers(outputs: list[dict[str, Any]]) -> list[dict[str, str]]:
 def widgets(outputs: list[dict[str, Any]]) -> list[dict[str, str]]:
     """The forms of each widget that was shown."""
     data = [o["content"]["data"] for o in outputs if o["msg_type"] == "display_data"]
-    return [forms for forms in data if "application/vnd.jupyter.widget-view+json" in forms]
+    return [forms for forms in data if VIEW in forms]
+
+
+def twins(outputs: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """The forms of each static twin, as it was shown or brought up to date."""
+    data = [o["content"]["data"] for o in outputs if o["msg_type"] in ("display_data", "update_display_data")]
+    return [forms for forms in data if "jctx-twin" in forms.get("text/html", "")]

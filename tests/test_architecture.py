@@ -31,7 +31,7 @@ LAYERS = [  # imports go from a later row to an earlier one, or within a room
     {"journal"},
     {"attachments", "settings", "providers.shape", "providers.http"},
     {"modelfiles", "providers.encoding", "providers.metadata", "providers.refusals"},
-    {"providers.adapter"},
+    {"providers.adapter", "providers.thinking"},
     {"providers.openai_sdk"},
     {"providers.anthropic", "providers.completions", "providers.google", "providers.responses"},
     {"providers.local", "providers.services"},
@@ -44,12 +44,16 @@ LAYERS = [  # imports go from a later row to an earlier one, or within a room
     {"documents"},
     {"models", "view"},
     {"fitting", "history", "replay", "summaries"},
-    {"receipts", "session", "truncation"},
+    {"receipts", "session", "truncation", "usages"},
     {"actions"},
     {"sending"},
     {"chat"},
     {"library"},
-    {"display.markdown", "display.stream", "display.gauge", "display.tables"},
+    {"display.text", "display.growing", "display.highlight", "display.lean", "display.maths", "display.pace"},
+    {"display.footer", "display.markdown", "display.thinking"},
+    {"display.draft", "display.gauge"},
+    {"display.form", "display.live", "display.stream", "display.tables"},
+    {"display.panel", "display.turntable"},
     {"verbs", "completion", "magic"},
 ]
 HEAVY = (
@@ -97,7 +101,7 @@ def test_context_knows_nothing_of_the_rest() -> None:
 def test_display_knows_no_provider() -> None:
     for name, tree in modules().items():
         if name.startswith("display."):
-            allowed = ("display", "context", "conversation", "errors", "words")
+            allowed = ("display", "context", "conversation", "errors", "interrupts", "words")
             assert all(other.startswith(allowed) for other in imported(name, tree)), name
 
 

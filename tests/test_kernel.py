@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from jupyter_client import KernelManager
-from kernels import Kernel, answers, error, widgets
+from kernels import VIEW, Kernel, answers, error, twins, widgets
 
 
 @pytest.fixture(scope="module")
@@ -32,17 +32,55 @@ def kernel(manager: KernelManager, local_model: str) -> Iterator[Kernel]:
 def test_an_answer_streams_and_stays_in_the_cell_in_three_forms(kernel: Kernel) -> None:
     outputs = kernel.run("%%chat\nSay hello.")
     shown = answers(outputs)
-    assert len([o for o in outputs if o["msg_type"] == "display_data"]) == 2  # the answer and the gauge
+    assert len([o for o in outputs if o["msg_type"] == "display_data"]) == 3  # the answer, the gauge and its twin
+    assert all(set(forms) == {"text/html"} for forms in shown[:-1])
     assert set(shown[-1]) == {"text/html", "text/markdown", "text/plain"}
-    assert shown[-1]["text/plain"].split("\n[")[0] == kernel.value("get_chat().turns[0].reply")
+    assert shown[-1]["text/plain"].split("\n[ctx] ")[0] == kernel.value("get_chat().turns[0].reply")
 
 
 def test_the_gauge_is_shown_with_the_first_chat_cell_only(kernel: Kernel) -> None:
-    (gauge,) = widgets(kernel.run("%%chat\nSay hello."))
-    assert gauge["text/plain"].startswith("Context [")
-    assert "of the bar" in gauge["text/html"]
-    assert not widgets(kernel.run("%%chat\nAnd again?"))
+    first = kernel.run("%%chat\nSay hello.")
+    assert len(widgets(first)) == 1
+    (twin,) = twins(first)
+    assert twin["text/plain"].startswith("Context [")
+    assert "Context after turn 1: " in twin["text/html"]
+    second = kernel.run("%%chat\nAnd again?")
+    assert not widgets(second)
+    (twin,) = twins(second)  # the first cell's, kept up to date
+    assert "Context after turn 2: " in twin["text/html"]
     assert len(widgets(kernel.run("%chat gauge"))) == 1
+
+
+def test_the_gauge_comes_with_every_cell_or_with_none_where_that_is_wanted(kernel: Kernel) -> None:
+    kernel.run("%chat gauge every")
+    assert [len(widgets(kernel.run(f"%%chat\nSay {word}."))) for word in ("one", "two")] == [1, 1]
+    kernel.run("%chat gauge off")
+    assert not widgets(kernel.run("%%chat\nSay three."))
+    assert len(widgets(kernel.run("%chat gauge"))) == 1
+
+
+def test_a_turn_costs_the_gauge_three_messages_at_most(kernel: Kernel) -> None:
+    kernel.run("%%chat\nSay hello.")
+    for act in ("", "%chat trim 1", "%chat pin 1", "%chat undo", ""):
+        kernel.run(act)
+        outputs = kernel.run("%%chat\nAnd again?")
+        messages = [o for o in outputs if o["msg_type"].startswith("comm_")]
+        assert 1 <= len(messages + twins(outputs)) <= 3, act
+
+
+def test_a_send_that_nearly_fills_the_context_says_so_once_above_its_answer_with_the_buttons(kernel: Kernel) -> None:
+    kernel.run("%chat config thresholds 0.9")
+    for words in (150, 150):
+        assert "after this" not in str(kernel.run("%%chat\n" + "word " * words))
+    outputs = kernel.run("%%chat\n" + "word " * 60)
+    shown = [o["content"]["data"] for o in outputs if o["msg_type"] == "display_data"]
+    assert re.fullmatch(r"\[ctx\] (8[5-9]|9\d) % after this: %chat summarise, trim or clear.", shown[0]["text/plain"])
+    assert "jctx-twin" in shown[1]["text/html"]
+    assert VIEW in shown[2]
+    assert "jctx-answer" in shown[3]["text/html"]
+    assert len(shown) == 4
+    kernel.run("%chat undo")
+    assert "after this" not in str(kernel.run("%%chat\n" + "word " * 60)), "it is said once"
 
 
 def test_running_a_cell_again_replaces_its_turn_and_sends_what_came_before(kernel: Kernel) -> None:
@@ -93,18 +131,30 @@ def test_a_click_acts_at_once_and_says_before_and_after(kernel: Kernel) -> None:
     kernel.run("%%chat\nAnd again?")
     kernel.run(
         "from jupyter_ctx.magic import magic_of\npanel = magic_of(get_ipython()).panel()\n"
-        "bar, row, status = panel.widget.children\nbuttons = {b.tooltip[:5]: b for b in row.children}"
+        "bar, row = panel.widget.children[1].children\n"
+        "def button(name): return next(b for b in row.children if b.description.startswith(name))"
     )
     before = kernel.value("bar.value")
-    button = kernel.value("[b.model_id for b in row.children if b.description == 'Clear'][0]")
-    message = kernel.client.session.msg(
-        "comm_msg", {"comm_id": button, "data": {"method": "custom", "content": {"event": "click"}}}
+    kernel.click("button('Clear').model_id")
+    assert "Cleared 2 turns (" in kernel.value("bar.value")
+    assert kernel.value("len(get_chat().turns), button('Undo').description") == "0 Undo clear"
+    kernel.click("button('Undo').model_id")
+    used = re.compile(r'aria-valuenow="\d+"')
+    assert used.findall(kernel.value("bar.value")) == used.findall(before)
+
+
+def test_a_click_while_a_cell_runs_is_not_lost_and_the_turn_is_whole(kernel: Kernel) -> None:
+    kernel.run("%%chat\nSay hello.")
+    kernel.run(
+        "from jupyter_ctx.magic import magic_of\nrow = magic_of(get_ipython()).panel().widget.children[1].children[1]"
     )
-    kernel.client.shell_channel.send(message)
-    kernel.outputs(message["header"]["msg_id"])
-    assert "Cleared 2 turns (" in kernel.value("status.value")
-    assert kernel.value("bar.value") != before
-    assert kernel.value("len(get_chat().turns), row.children[-1].description") == "0 Undo clear"
+    clear = kernel.value("next(b for b in row.children if b.description == 'Clear').model_id")
+    message = kernel.ask("%%chat --max-tokens 150\nWrite a long story about a lighthouse.", "story")
+    kernel.click_on(clear)
+    kernel.outputs(message)
+    kernel.run("pass")
+    assert kernel.value("len(get_chat().turns), len(get_chat().conversation.cleared)") == "0 2"
+    assert kernel.value("get_chat().conversation.cleared[-1].turn.stop_reason in ('stop', 'max_tokens')") == "True"
 
 
 def test_each_threshold_is_said_once_in_a_notebook(kernel: Kernel) -> None:

@@ -21,6 +21,7 @@ from jupyter_ctx import (
     Reply,
     get_chat,
 )
+from jupyter_ctx.display.turntable import table_forms
 from jupyter_ctx.verbs import preview_table
 
 Ask = Callable[..., Any]
@@ -73,8 +74,8 @@ def test_values_are_filled_in_and_become_part_of_the_turn(talk: Ask, cells: Cell
 
 def test_a_name_that_is_not_known_is_named_beside_the_answer(cells: Cells, local_model: str) -> None:
     said = cells.run(f"%%chat -m {local_model} --max-tokens 8\nSay {{{{ nope }}}}.")
-    assert said.startswith("[Sent as typed")
-    assert "{{ nope }}]" in said.splitlines()[0]
+    assert said.startswith("[ctx] Sent as typed")
+    assert said.splitlines()[0].endswith("{{ nope }}")
 
 
 def test_a_dataframe_is_filled_in_as_it_prints(cells: Cells, local_model: str) -> None:
@@ -195,7 +196,7 @@ def test_a_preview_has_a_line_where_the_request_begins(talk: Ask, cells: Cells) 
     assert below.index("Note 13.") < below.index("And now?")
     assert re.search(r"~\d+ +\d+ %  prompt", below)
     assert re.search(r"Note 13\. +\d+ +\d+ %  sent", below)
-    page = preview_table(get_chat().preview("And now?"))["text/html"]
+    page = table_forms(preview_table(get_chat(), get_chat().preview("And now?")))["text/html"]
     assert page.index("Note 11.") < page.index('<td colspan="6"') < page.index("Note 12.")
 
 
@@ -209,10 +210,11 @@ def test_large_values_are_said_before_they_are_sent(talk: Ask, cells: Cells) -> 
     assert "takes about" not in cells.run("%%chat\nWhat of {{ small }}?")
     said = cells.run("%%chat\nWhat of {{ rows }} and {{ small }}?")
     assert re.search(
-        r"\[The values filled in take about \d+ tokens, most of them \{\{ rows \}\} \(\d+\): \d+% of the \d+", said
+        r"\[ctx\] The values filled in take about \d+ tokens, most of them \{\{ rows \}\} \(\d+\): \d+% of the \d+",
+        said,
     )
     assert said.index("filled in take") < said.index(get_chat().turns[-1].reply.strip()[:10])
-    assert "[{{ rows }} takes about" in cells.run("%%chat -t 0\nWhat of {{ rows }}?")
+    assert "[ctx] {{ rows }} takes about" in cells.run("%%chat -t 0\nWhat of {{ rows }}?")
 
 
 def test_help_lists_every_verb_and_the_options_read_well(cells: Cells) -> None:

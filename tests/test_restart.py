@@ -388,7 +388,7 @@ def test_an_answer_given_after_an_older_one_is_marked_until_that_is_back(noteboo
 
 
 def test_turns_of_deleted_cells_are_offered_for_exclusion_once(notebook: Notebook) -> None:
-    offer = "[The cell of turn 1 was deleted: %chat exclude 1 leaves it out of what is sent.]"
+    offer = "[ctx] The cell of turn 1 was deleted: %chat exclude 1 leaves it out of what is sent."
     notebook.run(USE)
     notebook.run("%%chat\nSay one.", "one")
     notebook.run("1 + 1", deleted=["one", "of no chat"])
@@ -411,7 +411,7 @@ def test_the_gauge_shows_the_conversation_that_is_talked_in(notebook: Notebook) 
     elsewhere = notebook.kernel.run("%chat -i side")
     assert not widgets(elsewhere)
     assert "In 'side', a new conversation.\n\nContext [" in shown(elsewhere)
-    drawn = "__import__('jupyter_ctx.magic').magic.magic_of(get_ipython()).panel().widget.children[0].value"
+    drawn = "__import__('jupyter_ctx.magic').magic.magic_of(get_ipython()).panel().widget.children[1].children[0].value"
     for verb in ("new plans", "switch main", "fork", "switch plans"):
         notebook.run(f"%chat {verb}")
         used = notebook.value("get_chat().info().used")

@@ -1,0 +1,228 @@
+"""The live gauge: what its buttons show, do and say."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from test_gauge import info
+
+from jupyter_ctx import Chat, ProviderConnectionError
+from jupyter_ctx.context.budget import ContextInfo, Plan
+from jupyter_ctx.display.panel import BUTTONS, Controls, GaugePanel
+from jupyter_ctx.interrupts import Stopper
+
+TALK = [
+    {"role": role, "content": f"In line {n} there are {n} words."} for n in range(8) for role in ("user", "assistant")
+]
+CAN = {name.lower(): Plan("do it", before=2, after=1) for name in BUTTONS}
+SECONDS = 20
+
+
+def controls(read: Callable[[], ContextInfo] = lambda: info(640), **other: Any) -> Controls:
+    nothing = dict.fromkeys(("summarise", "trim", "clear", "undo"), lambda *_: "Done.")
+    return replace(Controls(read, lambda: CAN, **nothing, writer=lambda: "a/model", menu={}), **other)
+
+
+def panel_of(chat: Chat) -> GaugePanel:
+    panel = GaugePanel(
+        Controls(
+            chat.info, chat.plans, lambda stopper: chat.summarize(stopper=stopper), chat.trim, chat.clear, chat.undo,
+            writer=lambda: chat.writer, menu={},
+        )
+    )  # fmt: skip
+    chat.listeners.append(panel.update)
+    return panel
+
+
+class Seen:
+    """What a user finds in a panel."""
+
+    def __init__(self, panel: GaugePanel) -> None:
+        _, line, self.menu, self.area, self._spoken = panel.widget.children
+        self._bar, row = line.children
+        self._row = row.children
+
+    @property
+    def bar(self) -> str:
+        return str(self._bar.value)
+
+    @property
+    def spoken(self) -> str:
+        return str(self._spoken.value)
+
+    def button(self, name: str) -> Any:
+        return next(button for button in self._row if button.description.startswith(name))
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    waited = threading.Event()
+    for _ in range(SECONDS * 100):
+        if condition():
+            return
+        waited.wait(0.01)
+    raise AssertionError("it did not come")
+
+
+@pytest.fixture
+def talked(chat: Chat) -> Chat:
+    chat.add_messages(TALK)
+    return chat
+
+
+def test_a_button_does_what_it_said_and_undo_names_it(talked: Chat) -> None:
+    seen = Seen(panel_of(talked))
+    full = seen.bar
+    plan = talked.plans()["clear"]
+    assert f"Clear: begin anew without 8 turns, {plan.before} → {plan.after}" in full
+    seen.button("Clear").click()
+    assert f"Cleared 8 turns ({plan.before} → {plan.after} tokens)." in seen.bar
+    assert 'role="status">Cleared 8 turns' in seen.spoken
+    assert seen.button("Undo").description == "Undo clear"
+    assert seen.button("Clear").disabled
+    assert "Clear: nothing to do, nothing was said yet" in seen.bar
+    seen.button("Undo").click()
+    assert seen.bar.split("</div>")[0] == full.split("</div>")[0]
+    assert seen.button("Undo").description == "Undo added messages"
+
+
+def test_trim_does_exactly_what_it_shows(talked: Chat) -> None:
+    talked.configure(window=300)
+    seen, plan = Seen(panel_of(talked)), talked.plans()["trim"]
+    assert f"Trim: {plan.text}, {plan.before} → {plan.after}" in seen.bar
+    seen.button("Trim").click()
+    assert talked.info().used == plan.after
+    assert f"({plan.before} → {plan.after} tokens)" in seen.bar
+
+
+def test_a_summary_stays_within_what_it_shows(talked: Chat) -> None:
+    seen, plan = Seen(panel_of(talked)), talked.plans()["summarise"]
+    assert plan.possible
+    assert plan.after is not None
+    seen.button("Summarise").click()
+    wait_for(lambda: not seen.button("Trim").disabled or "Summar" in seen.spoken.partition("…")[0])
+    wait_for(lambda: talked.conversation.summary is not None)
+    assert talked.info().used <= plan.after
+    wait_for(lambda: "tokens)" in seen.bar)
+    seen.button("Undo").click()
+    assert talked.conversation.summary is None
+
+
+def test_what_a_click_did_is_gone_after_the_next_turn(talked: Chat) -> None:
+    seen = Seen(panel_of(talked))
+    seen.button("Clear").click()
+    assert "Cleared" in seen.bar
+    talked.send("Three?")
+    assert "Cleared" not in seen.bar
+
+
+def test_an_error_behind_a_button_is_said_in_words_in_the_panel() -> None:
+    def fail() -> None:
+        raise ProviderConnectionError("No connection to <there>.")
+
+    seen = Seen(GaugePanel(controls(trim=fail)))
+    seen.button("Trim").click()
+    assert 'role="alert">No connection to &lt;there&gt;.' in seen.spoken
+    assert "No connection to &lt;there&gt;." in seen.bar
+
+
+def test_a_summary_is_written_in_a_thread_of_its_own_with_progress_and_can_be_cancelled() -> None:
+    begun, ended = threading.Event(), threading.Event()
+    threads = []
+
+    def write(stopper: Stopper) -> str:
+        threads.append(threading.current_thread())
+        begun.set()
+        with stopper.ends(ended.set):
+            assert ended.wait(SECONDS)
+        return "Stopped." if stopper.stopped else "Summarised."
+
+    seen = Seen(GaugePanel(controls(summarise=write)))
+    cancel = seen.button("Cancel")
+    assert cancel.layout.display == "none"
+    seen.button("Summarise").click()
+    seen.button("Summarise").click()  # a second one changes nothing
+    assert begun.wait(SECONDS)
+    assert cancel.layout.display == ""
+    assert all(seen.button(name).disabled for name in BUTTONS)
+    wait_for(lambda: "Summarising with a/model… 1 s" in seen.bar)
+    cancel.click()
+    wait_for(lambda: "Stopped." in seen.bar)
+    assert threads != [threading.current_thread()]
+    assert len(threads) == 1
+    assert cancel.layout.display == "none"
+    assert not seen.button("Trim").disabled
+
+
+def test_a_click_while_a_turn_runs_is_done_after_it_in_order(talked: Chat) -> None:
+    seen = Seen(panel_of(talked))
+    clicked = []
+
+    def click(_: str) -> None:
+        if not clicked:
+            clicked.append(threading.Thread(target=seen.button("Clear").click))
+            clicked[0].start()
+            clicked[0].join()
+            assert "Will be done after this turn" in seen.bar
+
+    reply = talked.send("Count to three.", on_piece=click)
+    assert reply.text
+    assert talked.turns == ()
+    assert [place.turn.reply for place in talked.conversation.cleared][-1] == reply.text
+    assert "Cleared 9 turns" in seen.bar
+
+
+def test_a_summary_asked_for_while_a_turn_runs_is_written_after_it(talked: Chat) -> None:
+    seen = Seen(panel_of(talked))
+    clicked = []
+
+    def click(_: str) -> None:
+        if not clicked:
+            clicked.append(seen.button("Summarise").click())
+            assert talked.conversation.summary is None
+
+    reply = talked.send("Count to three.", on_piece=click)
+    wait_for(lambda: talked.conversation.summary is not None)
+    assert talked.turns[-1].reply == reply.text
+
+
+def test_a_gauge_that_cannot_be_read_fails_no_turn() -> None:
+    broken = [False]
+
+    def read() -> ContextInfo:
+        if broken[0]:
+            raise RuntimeError("<oh>")
+        return info(640)
+
+    panel = GaugePanel(controls(read))
+    broken[0] = True
+    panel.update()
+    assert 'role="alert">RuntimeError: &lt;oh&gt;' in Seen(panel).spoken
+
+
+def test_a_further_button_opens_what_it_makes_and_closes_it_again() -> None:
+    import ipywidgets
+
+    class Opened:
+        def __init__(self) -> None:
+            self.widget, self.drawn = ipywidgets.HTML("here"), 0
+
+        def update(self) -> None:
+            self.drawn += 1
+
+    opened = Opened()
+    panel = GaugePanel(controls(menu={"Settings": lambda: opened}))
+    seen = Seen(panel)
+    seen.button("More").click()
+    (settings,) = seen.menu.children
+    settings.click()
+    assert seen.area.children == (opened.widget,)
+    panel.update()
+    assert opened.drawn == 1
+    settings.click()
+    assert seen.area.children == ()
+    panel.update()
+    assert opened.drawn == 1
