@@ -242,7 +242,8 @@ class ChatMagic:
         if place.kind == "terminal":
             print(note_plain(line))
             return
-        display({"text/html": note_html(line), "text/plain": note_plain(line)}, raw=True)
+        warning = f'<div class="jctx-warning">{note_html(line)}</div>'
+        display({"text/html": warning, "text/plain": note_plain(line)}, raw=True)
         if not self._is_elsewhere and self.talk.config.gauge != "off":
             self.show_gauge()
             self._greeted = True

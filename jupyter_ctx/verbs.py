@@ -19,8 +19,8 @@ from .aliases import load_aliases, model_of, set_alias
 from .chat import Chat
 from .display.form import Choice, Form
 from .display.gauge import gauge_line
-from .display.markdown import to_plain
 from .display.tables import first_words, status_text, table, table_text
+from .display.text import to_plain
 from .display.turntable import Marks, Table, TurnTable
 from .frontend import Origin
 from .history import ENDINGS

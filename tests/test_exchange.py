@@ -379,6 +379,15 @@ def test_the_gauge_below_an_answer_is_not_the_answer() -> None:
     assert said(of_cells(cell("%%chat\np", shown("r"), gauge))) == [("p", "r")]
 
 
+def test_our_own_lines_and_the_gauges_twin_are_not_the_answer() -> None:
+    twin = shown("Context [#..]", "text/plain", **{"text/html": '<div class="jctx-twin">x</div>'})
+    warning = shown("[ctx] 87 % after this.", "text/plain", **{"text/html": '<div class="jctx-warning">x</div>'})
+    plain = shown("[ctx] Going on.\nr\n[ctx] Stopped at 40 tokens.", "text/plain")
+    whole = shown("> **[ctx]** Going on.\n\nr\n\ns\n\n> **[ctx]** Stopped at 40 tokens.")
+    assert said(of_cells(cell("%%chat --plain\np", warning, plain, twin))) == [("p", "r")]
+    assert said(of_cells(cell("%%chat\np", warning, whole, twin))) == [("p", "r\n\ns")]
+
+
 # what cannot be read
 
 

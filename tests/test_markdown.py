@@ -15,18 +15,10 @@ from markdown_it import MarkdownIt
 
 from jupyter_ctx.display import markdown
 from jupyter_ctx.display.footer import STYLE as FOOTER_STYLE
-from jupyter_ctx.display.markdown import (
-    ANSWER_STYLE,
-    bundle,
-    note_html,
-    plain_bundle,
-    to_html,
-    to_markdown,
-    to_plain,
-)
+from jupyter_ctx.display.markdown import ANSWER_STYLE, bundle, plain_bundle, to_html, to_markdown
 from jupyter_ctx.display.maths import UNSAFE
 from jupyter_ctx.display.tables import table_html
-from jupyter_ctx.display.text import BADGE_STYLE, CONTROL, LABEL, NOTE_STYLE
+from jupyter_ctx.display.text import BADGE_STYLE, CONTROL, LABEL, NOTE_STYLE, note_html, to_plain
 from jupyter_ctx.display.thinking import TEXT_STYLE
 
 ALLOWED = {

@@ -132,10 +132,10 @@ class ContextInfo:
     """How full a conversation is: what the gauge, status and the trigger all read.
 
     ``turns`` is how many were said since the last clear, ``in_view``, ``left_out`` and
-    ``will_leave`` (by the next send) are how many of these; ``reported`` is the provider's last figure in tokens, or ``None``, ``sent`` the input in it
-    and ``cached`` what of that came from a cache; ``cost`` is what all
-    replies so far cost in US dollars, ``None`` where unknown, ``unpriced`` how many of them
-    are not in it.
+    ``will_leave`` (by the next send) are how many of these; ``reported`` is the provider's last
+    figure in tokens, or ``None``, ``sent`` the input in it and ``cached`` what of that came from a
+    cache; ``cost`` is what all replies so far cost in US dollars, ``None`` where unknown,
+    ``unpriced`` how many of them are not in it.
     """
 
     model: str

@@ -7,13 +7,13 @@ theme's colours; the saved one by plain hex colours, which survive every sanitis
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from .. import words
 from ..context.budget import HALF, ContextInfo, Plan
-from .markdown import text_html, to_plain
+from .footer import dollars
+from .text import text_html, to_plain
 
 SHAPES = {"ok": "●", "half": "◐", "high": "▲", "full": "■", "over": "✖"}
 TEXT_WIDTH = 30
@@ -101,11 +101,10 @@ def gauge_line(info: ContextInfo) -> str:
 
 
 def cost_text(info: ContextInfo) -> str:
-    """Dollars so far, in two figures that count; what nobody has priced is not taken for nothing."""
+    """Dollars so far; what nobody has priced is not taken for nothing."""
     if info.cost is None:
         return "unknown"
-    digits = 2 if info.cost >= 1 or not info.cost else 1 - math.floor(math.log10(info.cost))
-    return f"{'at least ' if info.unpriced else ''}${info.cost:,.{min(max(digits, 2), 6)}f}"
+    return f"{'at least ' if info.unpriced else ''}{dollars(info.cost)}"
 
 
 def plan_line(verb: str, plan: Plan) -> str:

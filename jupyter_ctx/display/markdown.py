@@ -19,8 +19,6 @@ from .highlight import highlighted
 from .text import CONTROL, LABEL, note_html, note_plain, text_html, to_plain
 from .thinking import thinking_html
 
-__all__ = ["bundle", "note_html", "plain_bundle", "text_html", "to_html", "to_markdown", "to_plain"]
-
 WEB = "(?i:https?://|mailto:)"
 COLOURED = 20_000  # characters of code: more would take the page longer than it is worth
 LINKS = 1_000  # brackets in one paragraph

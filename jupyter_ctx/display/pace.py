@@ -7,7 +7,7 @@ from math import inf
 
 BYTES_A_SECOND = 190_000  # at most 200 kB: each update is a little larger than the one before
 APART = 0.084  # seconds: never more than 12 updates in one
-PATIENCE = 0.48  # seconds that a piece may wait until it is shown; the page takes some of the half second
+PATIENCE = 0.46  # seconds that a piece may wait until it is shown; the page takes some of the half second
 TYPICAL = 8_800  # characters: 2,000 tokens
 TYPICAL_BYTES = 820_000  # in all updates of such an answer; with the final one below 1 MB
 FIRST_BYTES = 5_000  # so that a slow answer is lively at its beginning

@@ -20,7 +20,7 @@ from ..errors import ChatError
 from ..interrupts import Stopper
 from .gauge import STYLE, gauge_forms, gauge_html
 from .live import LIVE, Twin, show
-from .markdown import to_plain
+from .text import to_plain
 
 BUTTONS = ("Summarise", "Trim", "Clear", "Undo")
 TICK = 1.0  # seconds between two lines of progress

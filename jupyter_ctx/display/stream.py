@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from IPython.display import display
 
+from ..interrupts import uninterrupted
 from .draft import Draft
 from .footer import Footer
 from .markdown import answer_html, bundle, plain_bundle
@@ -114,10 +115,11 @@ class NotebookView:
         wait = due(self._sent, waiting, self._length) - self._clock()
         if wait <= 0:
             self._show_growing()
-        elif self._timer is None or not self._timer.is_alive():  # one that an interrupt kept from starting, too
-            self._timer = Timer(wait, self._ring)
-            self._timer.daemon = True
-            self._timer.start()
+        elif self._timer is None:
+            with uninterrupted():  # a thread that is broken off as it starts is never heard of again
+                self._timer = Timer(wait, self._ring)
+                self._timer.daemon = True
+                self._timer.start()
 
     def _ring(self) -> None:
         with self._lock:
@@ -151,7 +153,8 @@ class NotebookView:
 
     def _show(self, forms: dict[str, str]) -> None:
         if self._handle is None:
-            self._handle = display(forms, raw=True, display_id=True)
+            with uninterrupted():  # a display that nobody knows of would stay as it is
+                self._handle = display(forms, raw=True, display_id=True)
         else:
             self._handle.update(forms, raw=True)
 

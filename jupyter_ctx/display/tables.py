@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from .. import words
 from ..context.budget import ContextInfo
 from .gauge import cost_text, gauge_text
-from .markdown import text_html, to_plain
+from .text import text_html, to_plain
 
 FIRST_WORDS = 60
 LONG = 30  # characters that may be cut short where a table is narrow

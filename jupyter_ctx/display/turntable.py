@@ -9,8 +9,8 @@ from typing import Any
 
 from ..errors import ChatError
 from .live import LIVE, Twin, show
-from .markdown import to_plain
 from .tables import Row, Rows, figure, table, table_html
+from .text import to_plain
 
 PAGE = 15  # turns at a time: each has two boxes of its own
 LINE = 26  # pixels: a row of the table and its boxes stand side by side

@@ -15,6 +15,9 @@ MAGICS = ("%%chat", "%%ctx")
 NOT_KEPT = frozenset({"--no-history", "--no_history", "--preview"})
 WIDGET = "application/vnd.jupyter.widget-view+json"
 FORMS = ("text/markdown", "text/plain")  # of an answer, the best first
+BESIDE = ("jctx-twin", "jctx-warning")  # classes of what stands beside an answer
+GAUGE = re.compile(r"Context \[")
+NOTICE = re.compile(r"^(?:> \*\*\[ctx\]\*\*|\[ctx\]) .*\n*", re.M)  # no answer begins a line so
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")  # viewers colour, terminals obey
 
 
@@ -75,9 +78,17 @@ def _answer(outputs: list[object]) -> tuple[str, Marks]:
         marks = find(dict, output, "metadata", OURS)
         if isinstance(marks.get("reply"), str):
             return marks["reply"], marks
-    shown = [data for output in outputs if WIDGET not in (data := find(dict, output, "data"))]  # that is the gauge
-    texts = {form: text for data in shown for form in FORMS if (text := _whole(data, form))}
+    shown = [data for output in outputs if _is_answer(data := find(dict, output, "data"))]
+    texts = {form: text for data in shown for form in FORMS if (text := NOTICE.sub("", _whole(data, form)).strip())}
     return next((texts[form] for form in FORMS if form in texts), ""), {}
+
+
+def _is_answer(data: Marks) -> bool:
+    """Whether an output is neither the gauge nor what stands in for it, nor a line of ours."""
+    page = _whole(data, "text/html")
+    return (
+        WIDGET not in data and not any(ours in page for ours in BESIDE) and not GAUGE.match(_whole(data, "text/plain"))
+    )
 
 
 def _whole(holder: object, name: str) -> str:

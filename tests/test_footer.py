@@ -1,0 +1,87 @@
+"""What an answer took, and what was thought before it."""
+
+from __future__ import annotations
+
+import pytest
+from hostile import NAMES
+from test_markdown import Seen
+
+from jupyter_ctx.context.usage import Usage
+from jupyter_ctx.display import thinking
+from jupyter_ctx.display.footer import Footer, dollars, footer_html, footer_line
+from jupyter_ctx.display.markdown import bundle
+
+USAGE = Usage(1_204, 312, cache_read_tokens=602, cache_write_tokens=40, reasoning_tokens=100)
+
+
+def test_the_line_says_tokens_and_seconds() -> None:
+    assert footer_line(Footer("m", USAGE, 4.06)) == "1,204 in · 312 out · 4.1 s"
+    assert footer_line(Footer("m", None, 75)) == "1 min 15 s"
+
+
+def test_it_unfolds_to_cost_cache_thinking_model_and_end() -> None:
+    said = "\n".join(Seen(footer_html(Footer("openai/gpt-5.2", USAGE, 4.1, 0.0042, "max_tokens"))).text)
+    for part in ("$", "0.0042", "602 tokens (50% of the input)", "100 tokens", "openai/gpt-5.2", "max_tokens"):
+        assert part in said
+
+
+def test_what_nobody_knows_is_not_said_and_a_price_is_not_nothing() -> None:
+    assert footer_html(Footer("m")) == ""
+    page = footer_html(Footer("m", Usage(10, 2)))
+    assert "Cost: unknown" in page
+    assert "cache" not in page
+    assert "Thinking" not in page
+
+
+def test_it_is_folded_and_its_price_is_no_maths() -> None:
+    page = footer_html(Footer("m", USAGE, 1.0, 0.5))
+    assert page.startswith("<details ")
+    assert "open" not in Seen(page).attributes_of("details")
+    assert "$" not in page.replace("<span>$</span>", "")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_hostile_name_is_only_text(name: str) -> None:
+    Seen(footer_html(Footer(NAMES[name], USAGE, 1.0, 0.1, NAMES[name]))).check()
+
+
+def test_prices_have_two_figures_that_count() -> None:
+    assert [dollars(cost) for cost in (0, 0.00000123, 0.0042, 0.123, 1.5, 1234)] == [
+        "$0.00", "$0.000001", "$0.0042", "$0.12", "$1.50", "$1,234.00",
+    ]  # fmt: skip
+
+
+def test_it_is_on_the_page_alone() -> None:
+    forms = bundle("yes", footer=Footer("m", USAGE, 1.0))
+    assert "jctx-footer" in forms["text/html"]
+    assert forms["text/markdown"] == forms["text/plain"] == "yes"
+
+
+def test_thought_is_folded_counted_and_no_markdown() -> None:
+    page = thinking.thinking_html("**so** <b> $5\nthen", 340)
+    assert "<summary>Thought for 340 tokens</summary>" in page
+    assert "**so** &lt;b&gt; <span>$</span>5\nthen" in page
+    assert "Thought for ~3 tokens" in thinking.thinking_html("so and so, then")
+    assert thinking.thinking_html("") == ""
+
+
+def test_while_it_grows_its_end_is_sent_and_below_an_answer_one_line() -> None:
+    thought = "a" * 5_000 + "z"
+    page = thinking.growing_html(thought, answered=False)
+    assert "Thinking… (~1,250 tokens, 5,001 characters)" in page
+    assert page.count("a" * 1_999 + "z") == 1
+    assert len(page) < 2_500
+    assert len(thinking.growing_html(thought, answered=True)) < 200
+
+
+def test_a_very_long_thought_is_cut_and_says_so() -> None:
+    page = thinking.thinking_html("x" * 60_000)
+    assert len(page) < 51_000
+    assert "10,000 characters more" in page
+
+
+def test_it_is_above_the_answer_and_on_the_page_alone() -> None:
+    forms = bundle("yes", ["above"], thought="hm", footer=Footer("m", USAGE))
+    page = forms["text/html"]
+    assert page.index("above") < page.index("Thought for 100 tokens") < page.index("yes")
+    assert "hm" not in forms["text/markdown"] + forms["text/plain"]
