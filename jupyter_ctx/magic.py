@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -22,7 +23,7 @@ from . import verbs
 from .chat import Chat
 from .completion import chat_matcher, is_ours
 from .display.footer import Footer
-from .display.gauge import gauge_forms, gauge_text
+from .display.gauge import gauge_forms, gauge_terminal
 from .display.markdown import bundle
 from .display.panel import Controls, GaugePanel
 from .display.stream import AnswerView, NotebookView, TerminalView
@@ -288,7 +289,7 @@ class ChatMagic:
         """The live panel; in a terminal and in headless runs its text, and where it shows another conversation."""
         kind = where(self.shell).kind
         if kind == "terminal":
-            print(gauge_text(self.talk.info()))
+            print(gauge_terminal(self.talk.info(), coloured=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
         elif kind == "headless" or self._is_elsewhere:
             display(gauge_forms(self.talk.info()), raw=True)
         else:

@@ -18,6 +18,7 @@ from jupyter_ctx.display.gauge import (
     gauge_html,
     gauge_line,
     gauge_static,
+    gauge_terminal,
     gauge_text,
     limit_mark,
     plan_line,
@@ -140,11 +141,20 @@ def test_a_button_says_what_it_will_do_or_why_it_can_do_nothing(plan: Plan, said
 
 
 @pytest.mark.parametrize("used", [0, 1, 640, 1_000, 1_100, 9_999])
-def test_the_terminals_bar_is_of_one_length_with_a_line_at_the_limit(used: int) -> None:
-    bar = gauge_text(info(used)).partition("[")[2].partition("]")[0]
-    assert len(bar) == 31
-    assert bar.count("|") == 1
-    assert bar.index("|") == round(limit_mark(info(used)) * 30)
+def test_a_bar_of_letters_is_of_one_length_with_a_line_at_the_limit(used: int) -> None:
+    now = info(used)
+    for drawing in (gauge_text(now), gauge_terminal(now, coloured=False)):
+        bar = drawing.partition("[")[2].partition("]")[0]
+        assert len(bar) == 31
+        assert bar.count("|") == 1
+        assert bar.index("|") == round(limit_mark(now) * 30)
+    coloured = gauge_terminal(now, coloured=True)
+    assert coloured != gauge_terminal(now, coloured=False)
+    assert re.sub(r"\x1b\[\d+m", "", coloured) == gauge_terminal(now, coloured=False)
+
+
+def test_what_is_saved_as_text_needs_no_special_font_for_its_bar() -> None:
+    assert gauge_text(info(640)).partition("]")[0].isascii()
 
 
 def test_a_hostile_model_name_is_only_text() -> None:

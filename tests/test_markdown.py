@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 
 from jupyter_ctx.display import markdown
 from jupyter_ctx.display.footer import STYLE as FOOTER_STYLE
-from jupyter_ctx.display.markdown import ANSWER_STYLE, bundle, plain_bundle, to_html, to_markdown
+from jupyter_ctx.display.markdown import ANSWER_STYLE, CODE_STYLE, bundle, plain_bundle, to_html, to_markdown
 from jupyter_ctx.display.maths import UNSAFE
 from jupyter_ctx.display.tables import table_html
 from jupyter_ctx.display.text import BADGE_STYLE, CONTROL, LABEL, NOTE_STYLE, note_html, to_plain
@@ -26,7 +26,7 @@ ALLOWED = {
     "ol", "p", "pre", "s", "span", "strong", "summary", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
 STYLES = {ANSWER_STYLE, NOTE_STYLE, BADGE_STYLE, FOOTER_STYLE, TEXT_STYLE, *(
-    "overflow-x:auto;white-space:pre", "overflow-x:auto;overflow-wrap:break-word",
+    f"overflow-x:auto;{CODE_STYLE}", "overflow-x:auto;overflow-wrap:break-word",
     "text-align:left", "text-align:right", "text-align:center",
 )}  # fmt: skip
 VALUES = {

@@ -7,7 +7,7 @@ theme's colours; the saved one by plain hex colours, which survive every sanitis
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from .. import words
@@ -22,22 +22,27 @@ HALF_TIP = "50 %: from about here answers are known to suffer (RULER, Hsieh et a
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How one part of the bar is drawn, named and changed; ``glyph`` in a terminal."""
+    """How one part of the bar is drawn, named and changed.
+
+    ``sign`` is it in text that may end up anywhere, ``glyph`` and ``ansi`` (its colour) in a terminal.
+    """
 
     label: str
     change: str
     colour: str
+    sign: str
     glyph: str
+    ansi: int
 
 
 KINDS = {
-    "system": Kind("system and memory", "%%chat system and %chat memory change it", "#6d4c41", "▚"),
-    "pinned": Kind("pinned turns", "%chat unpin N takes a pin off", "#8e24aa", "▞"),
-    "summary": Kind("summary of older turns", "%chat summarise writes it anew", "#00796b", "▤"),
-    "earlier turns": Kind("earlier turns", "%chat summarise or trim makes them less", "#1565c0", "█"),
-    "this turn": Kind("this turn, the newest", "%chat exclude leaves it out", "#4f97e0", "▓"),
-    "free": Kind("free", "the next prompt may have it", "#e4e4e4", "·"),
-    "reserve": Kind("kept for the reply", "%chat config max_tokens changes it", "#bdbdbd", "░"),
+    "system": Kind("system and memory", "%%chat system and %chat memory change it", "#6d4c41", "s", "▚", 33),
+    "pinned": Kind("pinned turns", "%chat unpin N takes a pin off", "#8e24aa", "p", "▞", 35),
+    "summary": Kind("summary of older turns", "%chat summarise writes it anew", "#00796b", "=", "▤", 36),
+    "earlier turns": Kind("earlier turns", "%chat summarise or trim makes them less", "#1565c0", "#", "█", 34),
+    "this turn": Kind("this turn, the newest", "%chat exclude leaves it out", "#4f97e0", "+", "▓", 94),
+    "free": Kind("free", "the next prompt may have it", "#e4e4e4", ".", "·", 90),
+    "reserve": Kind("kept for the reply", "%chat config max_tokens changes it", "#bdbdbd", "-", "░", 90),
 }
 
 
@@ -118,14 +123,31 @@ def plan_line(verb: str, plan: Plan) -> str:
 
 
 def gauge_text(info: ContextInfo) -> str:
-    """The gauge in plain text: each part in its own sign, the limit as a line."""
-    bar, at = "", 0
-    limit = round(limit_mark(info) * TEXT_WIDTH)
+    """The gauge in plain text, in signs that every font has: each part in its own, the limit as a line."""
+    return f"Context [{_text_bar(info, lambda kind, length: kind.sign * length)}] {gauge_line(info)}"
+
+
+def gauge_terminal(info: ContextInfo, *, coloured: bool) -> str:
+    """The same for a terminal."""
+
+    def drawn(kind: Kind, length: int) -> str:
+        glyphs = kind.glyph * length
+        return f"\x1b[{kind.ansi}m{glyphs}\x1b[0m" if coloured and length else glyphs
+
+    return f"Context [{_text_bar(info, drawn)}] {gauge_line(info)}"
+
+
+def _text_bar(info: ContextInfo, draw: Callable[[Kind, int], str]) -> str:
+    """The parts at full letters, each with one at least, and a line where the limit is."""
+    bar, at, limit = "", 0, round(limit_mark(info) * TEXT_WIDTH)
     for part in bar_parts(info):
-        end = max(round(part.end * TEXT_WIDTH), min(at + (part.name not in ("free", "reserve")), TEXT_WIDTH))
-        bar += KINDS[part.name].glyph * (end - at)
+        least = at + (part.name not in ("free", "reserve"))
+        end = min(max(round(part.end * TEXT_WIDTH), least), TEXT_WIDTH)
+        kind, mark = KINDS[part.name], min(max(limit, at), end)
+        line = "|" if at < limit <= end or (limit == at == 0) else ""
+        bar += draw(kind, mark - at) + line + draw(kind, end - mark)
         at = max(at, end)
-    return f"Context [{bar[:limit]}|{bar[limit:]}] {gauge_line(info)}"
+    return bar
 
 
 def gauge_forms(info: ContextInfo) -> dict[str, str]:
@@ -144,7 +166,7 @@ def gauge_static(info: ContextInfo) -> str:
         at = part.end
     when = f" after turn {info.turns:,}" if info.turns else ""
     return (
-        '<div><div style="display:flex;max-width:60em;height:10px;border:1px solid #757575">'
+        '<div style="font-size:13px"><div style="display:flex;max-width:60em;height:10px;border:1px solid #757575">'
         f"{bar}</div><span>Context{when}: {text_html(gauge_line(info))}</span></div>"
     )
 

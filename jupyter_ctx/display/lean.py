@@ -8,6 +8,7 @@ _TAG = re.compile(r"<(/?)(\w+)([^<>]*)>\n?")  # what is no tag of ours is escape
 _NEEDLESS_ENDS = {"p", "li", "tr", "td", "th", "thead", "tbody"}  # HTML ends these by itself
 _LINES = _NEEDLESS_ENDS | {"ul", "ol", "table", "blockquote", "div", "h1", "h2", "h3", "h4", "h5", "h6", "hr"}
 _SIDE = re.compile(r' style="text-align:(\w+)"')
+_FONT = re.compile(r";font-family:[^\"]*")  # for viewers of a saved notebook
 _QUOTES = re.compile(r'="([\w:;-]+)"')
 
 
@@ -21,5 +22,6 @@ def _short(match: re.Match[str]) -> str:
     if end and name in _NEEDLESS_ENDS:
         return ""
     line = "" if name in _LINES else "\n" * match[0].endswith("\n")
-    attributes = _QUOTES.sub(r"=\1", _SIDE.sub(r" align=\1", attributes)) if attributes else ""
+    if attributes:
+        attributes = _QUOTES.sub(r"=\1", _FONT.sub("", _SIDE.sub(r" align=\1", attributes)))
     return f"<{end}{name}{attributes}>{line}"

@@ -21,6 +21,7 @@ from .thinking import thinking_html
 
 WEB = "(?i:https?://|mailto:)"
 COLOURED = 20_000  # characters of code: more would take the page longer than it is worth
+CODE_STYLE = "white-space:pre;font-family:monospace;font-family:var(--jp-code-font-family,monospace)"
 LINKS = 1_000  # brackets in one paragraph
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 CONTAINERS = {"blockquote_open", "bullet_list_open", "ordered_list_open", "list_item_open", "table_open"}
@@ -167,7 +168,7 @@ def _code(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
     language = (token.info.split() or ["text"])[0]
     body = _coloured(token, language, env)
     attributes = renderer.renderAttrs(token)
-    return f'<div class="highlight"><pre{attributes} {SCROLLS}white-space:pre">{body}</pre></div>\n'
+    return f'<div class="highlight"><pre{attributes} {SCROLLS}{CODE_STYLE}">{body}</pre></div>\n'
 
 
 def _coloured(token: Any, language: str, env: Any) -> str:
