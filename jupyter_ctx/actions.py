@@ -67,15 +67,16 @@ class _Cut(NamedTuple):
 
 
 class _Older(NamedTuple):
-    """What a summary would stand for: ``turns`` of ``tokens``, and the summary of those ``before`` them.
+    """What a summary would stand for: ``turns``, and the summary of those ``before`` them.
 
-    ``covered`` are the turn versions that this one stands for, ``beside`` the tokens of turns that stay as they are.
+    ``covered`` are the turn versions that this one stands for. ``instead_of`` are the tokens of these
+    turns with all that is fixed now, ``beside`` those of turns that stay as they are.
     """
 
     turns: tuple[Turn, ...]
     before: str
     covered: frozenset[str]
-    tokens: float
+    instead_of: float
     beside: float
 
 
@@ -145,10 +146,9 @@ class Actions:
         if stopper.stopped:
             return Change("Stopped: no summary was written, and everything is as it was", changed=False)
         text, kept, wanted = completed(text, material, target, cap)
-        stands_for = target.meter.tokens(material.before) + older.tokens
-        then = target.meter.fixed(Fixed(self._session.system, summary_message(text))) + older.beside
+        fixed = target.meter.fixed(Fixed(self._session.system, summary_message(text) + SUMMARY_ANSWER))
         problem = _summary_problem(text, kept, wanted)
-        if target.meter.tokens(text) >= stands_for or then > limit:
+        if fixed >= older.instead_of or fixed + older.beside > limit:
             problem = problem or "it is no smaller than what it stands for, or leaves no room"
         if problem:
             return Change(f"Summary dropped: {problem}. Everything is as it was", changed=False)
@@ -166,18 +166,19 @@ class Actions:
             p.turn for p in session.conversation.places[scope.floor : keep] if scope.holds(p) and not p.pinned
         )
         old = session.conversation.summary if scope.covers else None
-        tokens = sum(turn_tokens(turn, target.meter) for turn in turns)
-        return _Older(turns, old.text if old else "", scope.covers, tokens, ledger.between(keep, scope.at))
+        instead_of = target.meter.fixed(scope.fixed) + sum(turn_tokens(turn, target.meter) for turn in turns)
+        beside = ledger.pinned(scope.at) + ledger.between(keep, scope.at)
+        return _Older(turns, old.text if old else "", scope.covers, instead_of, beside)
 
     def _summary_plan(self) -> Plan:
         target = self._session.target({}, ask=False)
         older, info = self._older(target), self._session.info()
         if not older.turns:
             return Plan(NOTHING_OLDER, possible=False)
-        system, pinned = (segment.tokens for segment in info.segments[:2])
-        most = system + pinned + summary_cap(info.limit) + round(older.beside)
+        empty = target.meter.fixed(Fixed(self._session.system, summary_message("") + SUMMARY_ANSWER))
+        most = min(empty + summary_cap(info.limit), older.instead_of) + older.beside
         text = f"send {_older_turns(len(older.turns))} as a summary"
-        return Plan(text, before=info.used, after=min(most, info.used), at_most=True)
+        return Plan(text, before=info.used, after=round(most), at_most=True)
 
     def _clear_plan(self) -> Plan:
         info = self._session.info()
@@ -204,6 +205,7 @@ class Actions:
                 stopper.check()
 
             with stopper.ends(by.provider.close):
+                stopper.check()
                 text = model_summary(older, by, cap, instructions, replied)
         except ChatError as error:
             lines = extractive_summary(older, target, cap)
