@@ -37,7 +37,7 @@ from .providers import Reply
 from .template import fill
 
 NAMES = ("chat", "ctx")
-NEXT = "%chat continue goes on; run the cell again for another answer."
+AGAIN = "Run the cell again for another answer"
 REPLAY_VARIABLE = "JUPYTER_CTX_REPLAY"
 
 
@@ -210,6 +210,7 @@ class ChatMagic:
 
     def _send(self, view: AnswerView, place: Where, prompt: str, arguments: dict[str, Any]) -> Reply:
         chat, begun = self.talk, False
+        step = f"{AGAIN}; %chat continue goes on with this one." if arguments["record"] else f"{AGAIN}."
 
         def begin(warning: str | None = None) -> None:
             nonlocal begun
@@ -225,17 +226,17 @@ class ChatMagic:
         except ChatInterrupted as stopped:
             with uninterrupted():
                 begin()
-                view.close((f"Interrupted: {stopped} {NEXT}",) if view.started else ())
+                view.close((f"Interrupted: {stopped} {step}",) if view.started else ())
             raise
         except ChatError as error:
             begin()
-            view.close((f"Cut off: {error} {NEXT}",) if view.started else ())
+            view.close((f"Cut off: {error} {step}",) if view.started else ())
             raise
         below = [*reply.receipts, *_ending(reply), *self._offer()]
         notice = chat.threshold_notice() if place.kind != "headless" else None
         below += [*([notice] if notice else ()), *chat.notices()]
         with uninterrupted():
-            view.close(below, _footer(reply) if self._has_footer(place) else None)
+            view.close(below, self._footer(reply, place))
         return reply
 
     def _warn(self, line: str, place: Where) -> None:
@@ -249,9 +250,12 @@ class ChatMagic:
             self.show_gauge()
             self._greeted = True
 
-    def _has_footer(self, place: Where) -> bool:
+    def _footer(self, reply: Reply, place: Where) -> Footer | None:
+        """What an answer took; a stored one took nothing."""
         footer = self.talk.config.footer
-        return footer == "on" or (footer == "auto" and place.kind == "notebook")
+        if reply.stored or footer == "off" or (footer == "auto" and place.kind == "headless"):
+            return None
+        return Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason)
 
     def _offer(self) -> tuple[str, ...]:
         """What may be done about turns whose cells were deleted; once for each cell."""
@@ -456,10 +460,6 @@ def _ending(reply: Reply) -> tuple[str, ...]:
     if reply.stop_reason == "context_window":
         return ("The reply stopped where the context window ends: %chat trim makes room, then %chat continue goes on.",)
     return ()
-
-
-def _footer(reply: Reply) -> Footer:
-    return Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason)
 
 
 def _as(form: str) -> Callable[[Reply], str]:
