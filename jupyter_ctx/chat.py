@@ -206,7 +206,10 @@ class Chat:
 
     def threshold_notice(self) -> str | None:
         """One line where the conversation has passed a share of its limit for the first time."""
-        info = self.info()
+        try:
+            info = self.info()
+        except ChatError:  # another model was asked, and the usual one is not there
+            return None
         new = self._session.passed(info.fill)
         if not new:
             return None

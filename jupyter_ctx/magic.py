@@ -281,7 +281,8 @@ class ChatMagic:
             return
         gauge = self.talk.config.gauge
         if place.kind != "headless" and (gauge == "every" or (gauge == "first" and not self._greeted)):
-            self.show_gauge()
+            with suppress(ChatError):  # another model was asked, and the usual one is not there
+                self.show_gauge()
         self._greeted = True
 
     @property

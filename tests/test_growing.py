@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_markdown import Seen
 
-from jupyter_ctx.display.draft import Draft
+from jupyter_ctx.display.draft import FORMULAS, Draft
 from jupyter_ctx.display.growing import completed, finished
 from jupyter_ctx.display.lean import lean
 from jupyter_ctx.display.markdown import to_html
@@ -156,7 +156,7 @@ def test_finished_blocks_are_not_rendered_again_and_the_page_is_the_same() -> No
     draft = Draft()
     for prefix in PREFIXES[: DOCUMENT.index("שלום")]:
         page = draft.page(prefix, colourful=False)
-        assert page == lean(to_html(completed(prefix), coloured=0)), prefix[-40:]
+        assert page == lean(to_html(completed(prefix), {"coloured": 0, "formulas": FORMULAS})), prefix[-40:]
 
 
 def test_code_has_its_colours_when_it_is_finished_and_keeps_them() -> None:
@@ -188,3 +188,13 @@ def test_a_hostile_answer_is_harmless_while_it_grows(name: str) -> None:
     draft = Draft()
     for end in range(1, len(answer) + 1, step):
         Seen(draft.page(answer[:end])).check()
+
+
+def test_only_so_many_formulas_are_set_while_it_grows_and_all_in_the_end() -> None:
+    source = "".join(f"Formula {number} is $x_{{{number}}}$ there.\n\n" for number in range(FORMULAS + 5))
+    draft, page = Draft(), ""
+    for end in range(0, len(source) + 1, 7):
+        page = draft.page(source[:end])
+    assert page.count("<span>$x_") == FORMULAS
+    assert page.count("<code>$x_") == 5
+    assert to_html(source).count("<span>$x_") == FORMULAS + 5

@@ -164,3 +164,11 @@ def test_why_a_model_refused_is_shown(cells: Cells, monkeypatch: pytest.MonkeyPa
         monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
         cells.run("%chat use claude-sonnet-5")
         assert "The model refused to go on: bio: of the rules." in cells.run("%%chat\nHello.")
+
+
+def test_another_model_answers_where_the_usual_one_is_not_there(cells: Cells) -> None:
+    cells.shell.config.Chat.model = "local//no/such/model.gguf"
+    dialect = DIALECTS["completions"]
+    with serve(lambda h, _: send(h, 200, dialect.answer("Because."), "text/event-stream"), path="") as (url, _):
+        assert "Because." in cells.run(f"%%chat -m m --base-url {url}/v1\nWhy?")
+    assert "no/such/model.gguf" in str(cells.fail("%chat"))

@@ -7,6 +7,7 @@ from .lean import lean
 from .markdown import to_html
 
 COLOURED = 2_000  # characters of code: every update carries their colours again
+FORMULAS = 12  # the page sets all of them again after every update, at a millisecond each
 
 
 class Draft:
@@ -15,15 +16,14 @@ class Draft:
     def __init__(self) -> None:
         self._done = 0
         self._page = ""
-        self._coloured = COLOURED
+        self._left: dict[str, float] = {"coloured": COLOURED, "formulas": FORMULAS}
 
     def page(self, text: str, *, colourful: bool = True) -> str:
         """``colourful``: highlight the code that is finished since; what has colours keeps them."""
         end = self._done + finished(text[self._done :])
         if end > self._done:
-            block = text[self._done : end]
-            coloured = self._coloured if colourful else 0
-            self._page += lean(to_html(block, coloured=coloured))
-            self._coloured -= len(block) if "```" in block or "~~~" in block else 0
+            left = {**self._left} if colourful else {**self._left, "coloured": 0}
+            self._page += lean(to_html(text[self._done : end], left))
+            self._left = left if colourful else {**left, "coloured": self._left["coloured"]}
             self._done = end
-        return self._page + lean(to_html(completed(text[end:]), coloured=0))
+        return self._page + lean(to_html(completed(text[end:]), {**self._left, "coloured": 0}))

@@ -8,6 +8,7 @@ two forms are made harmless for whoever prefers them.
 from __future__ import annotations
 
 import html
+import math
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -31,11 +32,16 @@ ANSWER_STYLE = "overflow-wrap:anywhere"
 SCROLLS = 'tabindex="0" style="overflow-x:auto;'  # by the keyboard too
 
 
-def to_html(source: str, *, coloured: int = COLOURED) -> str:
-    """Markdown as HTML that runs nothing and loads nothing; ``coloured`` is how much code is highlighted."""
+def to_html(source: str, left: dict[str, float] | None = None) -> str:
+    """Markdown as HTML that runs nothing and loads nothing.
+
+    ``left`` is how much may still be set: characters of code that are ``coloured`` and ``formulas``;
+    what is set is taken off.
+    """
     source = to_plain(source)
+    left = {"coloured": COLOURED, "formulas": math.inf} if left is None else left
     try:
-        return str(_parser().render(maths.to_dollars(source), {"coloured": coloured}))
+        return str(_parser().render(maths.to_dollars(source), left))
     except Exception:  # no answer may be lost over its looks
         return f"<pre>{html.escape(source, quote=False)}</pre>"
 

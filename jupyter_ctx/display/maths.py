@@ -39,22 +39,23 @@ def tamed(line: str) -> str:
 def inline(mark: str) -> Any:
     """The render rule for a formula in a line."""
 
-    def render(renderer: Any, tokens: Any, i: int, *_: Any) -> str:
-        return _set(renderer, tokens[i], mark, "span", "code")
+    def render(renderer: Any, tokens: Any, i: int, _: Any, left: dict[str, float]) -> str:
+        return _set(renderer, tokens[i], left, mark, "span", "code")
 
     return render
 
 
-def block(renderer: Any, tokens: Any, i: int, *_: Any) -> str:
+def block(renderer: Any, tokens: Any, i: int, _: Any, left: dict[str, float]) -> str:
     """The render rule for a formula in a place of its own."""
-    return _set(renderer, tokens[i], "$$", "p", "pre") + "\n"
+    return _set(renderer, tokens[i], left, "$$", "p", "pre") + "\n"
 
 
-def _set(renderer: Any, token: Any, mark: str, tag: str, as_code: str) -> str:
+def _set(renderer: Any, token: Any, left: dict[str, float], mark: str, tag: str, as_code: str) -> str:
     tex = token.content
+    left["formulas"] -= 1
     shown = html.escape(f"{mark}{tex}{mark}", quote=False)
     is_safe = len(tex) <= LONGEST and not UNSAFE.search(tex) and not DEEP.search(tex)
-    tag = tag if is_safe else as_code  # MathJax passes over code
+    tag = tag if is_safe and left["formulas"] >= 0 else as_code  # MathJax passes over code
     return f"<{tag}{renderer.renderAttrs(token)}>{shown}</{tag}>"
 
 
