@@ -60,7 +60,7 @@ def test_trim_makes_room_and_undo_takes_it_back(opened: Open, app: str) -> None:
 
 def test_running_a_cell_again_replaces_its_turn(opened: Open) -> None:
     notebook = opened(LOAD, ASK, ASK, "%chat history")
-    turns = notebook.output(3).locator(".jctx-table tbody tr")
+    turns = notebook.output(3).locator(".jctx-rows tbody tr")
     notebook.run(0, 1, 2, 3)
     expect(turns).to_have_count(2)
     notebook.run(1, 3)
@@ -110,8 +110,8 @@ def test_an_interrupt_keeps_the_text_and_runs_no_further_cell(opened: Open) -> N
     expect(notebook.prompt(3)).to_have_text("[ ]:")
     notebook.wait_idle()
     notebook.run(3)  # by now a cell queued before it would have run
-    expect(notebook.output(3).locator("tbody tr")).to_have_count(1)
-    expect(notebook.output(3).locator("tbody tr")).to_contain_text("interrupted")
+    expect(notebook.output(3).locator(".jctx-rows tbody tr")).to_have_count(1)
+    expect(notebook.output(3).locator(".jctx-rows tbody tr")).to_contain_text("interrupted")
     expect(notebook.prompt(2)).to_have_text("[ ]:")
     expect(notebook.output(2)).to_be_empty()
 
@@ -129,7 +129,7 @@ def test_restart_and_run_all_shows_stored_answers_and_asks_for_nothing(opened: O
     for index, answer in zip((1, 2), answers, strict=True):
         expect(notebook.output(index)).to_contain_text("stored answer; nothing was sent")
         expect(notebook.answer(index)).to_contain_text(answer)
-    expect(notebook.output(3).locator(".jctx-table tbody tr")).to_have_count(2)
+    expect(notebook.output(3).locator(".jctx-rows tbody tr")).to_have_count(2)
     assert notebook.used == used
     notebook.run(1)
     expect(notebook.output(1)).not_to_contain_text("stored answer")
@@ -143,7 +143,7 @@ def test_a_renamed_notebook_keeps_its_conversation(opened: Open) -> None:
     notebook.restart()
     notebook.run(0, 2)
     expect(notebook.output(0)).to_contain_text("Going on with 1 turn of 'main'")
-    expect(notebook.output(2).locator(".jctx-table tbody tr")).to_have_count(1)
+    expect(notebook.output(2).locator(".jctx-rows tbody tr")).to_have_count(1)
 
 
 def test_turns_of_deleted_cells_are_offered_for_exclusion(opened: Open) -> None:
@@ -154,7 +154,7 @@ def test_turns_of_deleted_cells_are_offered_for_exclusion(opened: Open) -> None:
     notebook.run(1)
     expect(notebook.output(1)).to_contain_text("The cell of turn 1 was deleted: %chat exclude 1")
     notebook.run(3)
-    rows = notebook.output(3).locator(".jctx-table tbody tr")
+    rows = notebook.output(3).locator(".jctx-rows tbody tr")
     expect(rows).to_have_count(2)
     expect(rows.first).to_contain_text("sent, cut at max_tokens, cell deleted")
     expect(rows.last).not_to_contain_text("cell deleted")

@@ -1,0 +1,543 @@
+"""The gauge, its buttons, the tables and the answers, as they are seen, heard and operated in a real browser."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from jupyter_page import SCREENSHOTS, NotebookPage, Open, Server
+from nbformat.sign import NotebookNotary
+from playwright.sync_api import Browser, Locator, expect
+from server import Answer, events, piece, send, serve, usage
+
+pytest_plugins = ("browsing",)
+
+# the last of them is what the next notebook of this server is shown in
+THEMES = {"contrast": "JupyterLab Dark High Contrast", "dark": "JupyterLab Dark", "light": "JupyterLab Light"}
+# so many turns of one size that the states follow each other; nobody is asked for any of it
+FILL = """
+from jupyter_ctx import get_chat
+def fill(turns, length=30):
+    get_chat().add_messages([message for turn in range(turns) for message in (
+        {"role": "user", "content": f"On day {turn} we saw {3 * turn} birds in Bergen. " + "Why? " * length},
+        {"role": "assistant", "content": "Because of the herring. " + "So it is. " * 18})])
+"""
+LOAD = "%load_ext jupyter_ctx\n" + FILL
+USE = "%chat use openai/gpt-4o --window 2000\n%chat config token_counting approximate\n"
+GAUGE = "%chat config summary_model local/smollm2\n%chat"
+SIGNS = {"ok": "●", "half": "◐", "high": "▲", "full": "■", "over": "✖"}
+RICH = (
+    """Here is a **whole** answer, with `code`, a [link](http://example.invalid) and a list:
+
+1. one
+2. two
+
+```python
+def area(radius: float) -> float:
+    return 3.14159 * radius**2  # a comment that is long enough to need a box of its own that scrolls to the right
+```
+
+| river | length in km | """
+    + " | ".join(f"measured in {year}" for year in range(2001, 2013))
+    + """ |
+|---|---:|"""
+    + "---|" * 12
+    + """
+| Glomma | 621 | """
+    + " | ".join("yes" for _ in range(12))
+    + r""" |
+
+Inline $a^2 + b^2 = c^2$ and alone:
+
+$$\int_0^\infty e^{-x^2}\,dx = \frac{\sqrt{\pi}}{2}$$
+
+> Quoted, and it costs $5 to $10.
+"""
+)
+FOREIGN = (
+    """שלום עולם: זה מספר 42 באמצע.
+
+مرحبا بالعالم، هذا نص طويل من اليمين إلى اليسار.
+
+天空为什么是蓝色的？"""
+    + "因为阳光被空气分子散射，短波长的光散射得更多。" * 8
+    + "\n\n"
+    + "x" * 400
+)
+LONG_NAME = "openai/" + "-".join(f"a-very-long-name-of-a-model-{n}" for n in range(12))
+OURS = ".jp-OutputArea-output:has([class*='jctx'])"
+# rules about a page as a whole, which is not ours
+WHOLE_PAGE = ("region", "bypass", "document-title", "html-has-lang", "page-has-heading-one", "skip-link")
+OVERFLOWS = """() => {
+    const found = [];
+    for (const output of document.querySelectorAll('.jp-OutputArea-output')) {
+        if (!output.querySelector('[class*=jctx]') || !output.checkVisibility()) continue;
+        const right = Math.min(output.getBoundingClientRect().right, innerWidth) + 1;
+        const scrolls = part => /auto|scroll|hidden/.test(getComputedStyle(part).overflowX);
+        for (const part of output.querySelectorAll('*')) {
+            if (!part.checkVisibility() || part.closest('.jctx-hidden, .jctx-tip, mjx-assistive-mml')) continue;
+            let box = part.parentElement;
+            while (box !== output && !scrolls(box)) box = box.parentElement;
+            if (box === output && part.getBoundingClientRect().right > right)
+                found.push(`${part.outerHTML.slice(0, 150)} ends at ${part.getBoundingClientRect().right} of ${right}`);
+            if (/BUTTON|LABEL|SELECT/.test(part.tagName) && part.scrollWidth > part.clientWidth + 1 && part.innerText)
+                found.push(`${part.outerHTML.slice(0, 150)} is cut: ${part.scrollWidth} in ${part.clientWidth}`);
+        }
+    }
+    return found;
+}"""
+FOCUSED = """() => {
+    const here = document.activeElement;
+    return here.getAttribute('aria-label') || here.innerText || here.tagName;
+}"""
+
+
+def complaints(notebook: NotebookPage) -> str:
+    """What axe finds wrong in our outputs, in words."""
+    rules = {name: {"enabled": False} for name in WHOLE_PAGE}
+    # JupyterLab's body has no height, and whatever is cut off by its box is hidden to axe: nothing would be looked at
+    notebook.page.evaluate("() => { document.body.style.height = '100vh' }")
+    places = {"include": [[OURS]], "exclude": [[".highlight pre span"]]}  # code has the theme's own colours
+    found = Axe().run(notebook.page, context=places, options={"rules": rules})
+    passed = {rule["id"] for rule in found.response["passes"]}
+    assert passed >= {"color-contrast", "aria-meter-name", "button-name", "label"}, passed
+    unsure = [
+        node["html"]
+        for rule in found.response["incomplete"]
+        for node in rule["nodes"]
+        for check in node["any"]
+        if (check["data"] or {}).get("messageKey") == "equalRatio"  # a colour on itself is no violation to axe
+    ]
+    return "\n".join([*unsure, *([found.generate_report()] if found.violations_count else [])])
+
+
+def button(place: Locator, name: str) -> Locator:
+    return place.get_by_role("button", name=name, exact=True)
+
+
+def expect_hint(place: Locator, verb: str, text: str | re.Pattern[str]) -> None:
+    hint = place.locator(f".jctx-plan-{verb}")
+    expect(hint).to_have_css("clip-path", "none")
+    expect(hint).to_have_text(text)
+
+
+def figures(text: str, pattern: str) -> list[int]:
+    """Numbers in a text, where it has that form."""
+    found = re.search(pattern, text)
+    assert found is not None, text
+    return [int(number.replace(",", "")) for number in found.groups()]
+
+
+def told(panel: Locator, did: str) -> list[int]:
+    """Tokens before and after, as the panel shows and speaks them."""
+    expect(panel.locator(".jctx-said")).to_have_text(re.compile(f"^{did}.*→"))
+    said = panel.locator(".jctx-said").inner_text()
+    expect(panel.get_by_role("status")).to_have_text(said)
+    return figures(said, r"\(([\d,]+) → ([\d,]+) tokens\)")
+
+
+def rich(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+    """Answer with everything that Markdown has; or with what reads from the right, where that is asked for."""
+    text = FOREIGN if "foreign" in json.dumps(request) else RICH
+    send(handler, 200, events(piece(text), end="") + ended(request, text), "text/event-stream")
+
+
+def ended(request: dict[str, Any], text: str) -> str:
+    """The end of an answer, with about as many tokens as there are."""
+    return events(piece("", "stop"), usage(len(json.dumps(request["messages"])) // 4, len(text) // 4))
+
+
+@contextmanager
+def gate(*pieces: str) -> Iterator[tuple[Answer, threading.Event, threading.Event]]:
+    """An answer that begins, and goes on once it may: the answer, whether it was asked for, and what lets it go on."""
+    asked, open_ = threading.Event(), threading.Event()
+
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        first, *rest = [events(piece(text), end="") for text in pieces]
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream")
+        handler.end_headers()
+        handler.wfile.write(first.encode())
+        handler.wfile.flush()
+        asked.set()
+        open_.wait(60)
+        with suppress(OSError):  # who asked may have gone
+            handler.wfile.write(("".join(rest) + ended(request, "".join(pieces))).encode())
+        handler.close_connection = True
+
+    try:
+        yield answer, asked, open_
+    finally:
+        open_.set()
+
+
+@pytest.mark.parametrize("app", ["lab", "notebook"])
+def test_the_gauge_says_how_full_it_is_by_word_sign_length_and_to_a_screen_reader(opened: Open, app: str) -> None:
+    adds = {"ok": 3, "half": 3, "high": 3, "full": 1, "over": 1}
+    unknown = "%chat use openai/nobody-knows-it"
+    notebook = opened(LOAD, USE + GAUGE, *(f"fill({turns})" for turns in adds.values()), unknown, app=app)
+    notebook.run(0, 1)
+    gauge = notebook.output(1).locator(".jctx")
+    for index, (state, sign) in enumerate(SIGNS.items(), 2):
+        notebook.run(index)
+        expect(gauge).to_have_class(f"jctx jctx-{state}")
+        line = gauge.locator(".jctx-line").inner_text()
+        assert line.startswith(f"{sign} ~")
+        assert state in line or state == "ok"
+        expect(notebook.meter).to_have_attribute("aria-valuetext", line)
+        expect(notebook.meter).to_have_attribute("aria-label", "Context used")
+        percent = figures(line, r"\((\d+) %\)")[0]
+        most = int(notebook.meter.get_attribute("aria-valuemax") or "")
+        assert round(100 * notebook.used / min(most, 1500)) == percent
+        bar = gauge.locator(".jctx-bar").bounding_box()
+        newest = gauge.locator(".jctx-this-turn").bounding_box()
+        limit = float((gauge.locator(".jctx-limit").get_attribute("style") or "").split(":")[1].rstrip("%;"))
+        assert bar is not None
+        assert newest is not None
+        share = (newest["x"] + newest["width"] - bar["x"]) / (bar["width"] * limit / 100)
+        assert abs(100 * share - percent) < 2
+        gauge.screenshot(path=SCREENSHOTS / f"state-{app}-{state}.png")
+    notebook.run(7)
+    expect(gauge).to_have_class("jctx jctx-ok jctx-guess")
+    expect(gauge.locator(".jctx-line")).to_contain_text("assumed")
+    expect(gauge.locator(".jctx-this-turn")).to_have_css("background-image", re.compile("repeating-linear-gradient"))
+    expect(gauge.locator(".jctx-limit")).to_have_css("background-image", "none")  # it lies over the whole bar
+    gauge.screenshot(path=SCREENSHOTS / f"state-{app}-assumed.png")
+    assert notebook.errors == []
+    assert notebook.foreign_requests == []
+
+
+@pytest.mark.parametrize("app", ["lab", "notebook"])
+def test_every_theme_is_readable_and_axe_finds_nothing(opened: Open, app: str) -> None:
+    with serve(rich) as (url, _):
+        notebook = opened(
+            LOAD, f"%chat use m --base-url {url} --window 2000\n%chat config summary_model local/smollm2\nfill(9)",
+            "%%chat\nShow me all.", "%chat history", "%chat preview", app=app,
+        )  # fmt: skip
+        notebook.run(0, 1, 2, 3, 4)
+    panel = notebook.output(2)
+    expect(notebook.answer(2).locator("mjx-container")).to_have_count(2)
+    button(notebook.output(3), "pin 2")
+    notebook.output(3).get_by_label("pin 2").check()
+    button(panel, "More").click()
+    button(panel, "Settings").click()
+    expect(panel.get_by_label("When it is full")).to_be_visible()
+    button(panel, "Trim").click()
+    expect(panel.locator(".jctx-said")).to_contain_text("→")
+    notebook.page.set_viewport_size({"width": 1200, "height": 3000})  # what is out of view has no colours to axe
+    notebook.page.mouse.move(0, 0)
+    found = {}
+    for name, theme in THEMES.items():
+        notebook.use_theme(theme)
+        for index, what in ((2, "answer"), (3, "history"), (4, "preview")):
+            notebook.output(index).screenshot(path=SCREENSHOTS / f"{what}-{app}-{name}.png")
+        found[name] = complaints(notebook)
+        panel.locator(".jctx-this-turn").focus()
+        notebook.page.keyboard.press("Shift+Tab")
+        expect(panel.locator(".jctx-earlier-turns")).to_be_focused()
+        panel.locator(".jctx-panel").screenshot(path=SCREENSHOTS / f"tip-{app}-{name}.png")
+    assert found == dict.fromkeys(THEMES, "")
+    assert notebook.errors == []
+    assert notebook.foreign_requests == []
+
+
+@pytest.mark.parametrize("app", ["lab", "notebook"])
+def test_each_button_shows_what_it_will_do_does_it_and_is_undone(opened: Open, app: str) -> None:
+    notebook = opened(LOAD, USE + GAUGE, "fill(9)", app=app)
+    notebook.run(0, 1)
+    panel = notebook.output(1)
+    why = {
+        "Summarise": "Summarise: nothing to do, the newest turns stay as they are",
+        "Trim": "Trim: nothing to do, the view is within 60 % of the limit",
+        "Clear": "Clear: nothing to do, nothing was said yet",
+        "Undo": "Undo: nothing to do, nothing was done yet",
+    }
+    for name, reason in why.items():
+        expect(button(panel, name)).to_be_disabled()
+        button(panel, name).hover()
+        expect_hint(panel, name.lower(), reason)
+    notebook.run(2)
+    full = notebook.used
+    for name, noun, did in (
+        ("Trim", "trim", "Left out"),
+        ("Clear", "clear", "Cleared"),
+        ("Summarise", "summary", "Summ"),
+    ):
+        button(panel, name).hover()
+        expect_hint(panel, name.lower(), re.compile(rf"{name}: .*→"))
+        notebook.page.mouse.move(0, 0)
+        expect(panel.locator(f".jctx-plan-{name.lower()}")).not_to_have_css("clip-path", "none")
+        button(panel, name).focus()
+        notebook.page.keyboard.press("Shift+Tab")
+        notebook.page.keyboard.press("Tab")
+        expect_hint(panel, name.lower(), re.compile(rf"{name}: .*→"))
+        hint = panel.locator(f".jctx-plan-{name.lower()}").inner_text()
+        button(panel, name).click()
+        before, after = told(panel, did)
+        assert before == full > after
+        expect(notebook.meter).to_have_attribute("aria-valuenow", str(after))
+        assert ("at most" in hint) == (name == "Summarise")
+        button(panel, f"Undo {noun}").hover()
+        expect_hint(panel, "undo", f"Undo: take back the {noun}")
+        button(panel, f"Undo {noun}").click()
+        expect(notebook.meter).to_have_attribute("aria-valuenow", str(full))
+        assert told(panel, "Undid") == [after, full]
+    assert notebook.errors == []
+    assert notebook.foreign_requests == []
+
+
+def test_a_summary_can_be_cancelled_and_the_kernel_works_while_it_is_written(opened: Open) -> None:
+    with gate("The", " end") as (answer, asked, _), serve(answer) as (url, seen):
+        notebook = opened(
+            LOAD, f"%chat use m --base-url {url} --window 2000\nfill(9)\n%chat", "print('still ' + 'here')"
+        )
+        notebook.run(0, 1)
+        panel, full = notebook.output(1), notebook.used
+        expect(button(panel, "Cancel")).to_be_hidden()
+        button(panel, "Summarise").click()
+        expect(button(panel, "Cancel")).to_be_visible()
+        expect(panel.locator(".jctx-said")).to_have_text(re.compile(r"Summarising with \S+… \d+ s"))
+        assert asked.wait(10)
+        expect(button(panel, "Trim")).to_be_disabled()
+        notebook.run(2)
+        expect(notebook.output(2)).to_contain_text("still here")
+        button(panel, "Cancel").click()
+        expect(panel.locator(".jctx-said")).to_contain_text("Stopped: no summary was written")
+        expect(button(panel, "Cancel")).to_be_hidden()
+        expect(button(panel, "Summarise")).to_be_enabled()
+        assert notebook.used == full
+        assert len(seen) == 1
+    assert notebook.errors == []
+
+
+def test_a_click_while_a_cell_runs_is_not_lost_and_does_not_harm_the_turn(opened: Open) -> None:
+    with gate("It begins ", "and is whole.") as (answer, asked, go_on), serve(answer) as (url, _):
+        notebook = opened(
+            LOAD,
+            f"%chat use m --base-url {url} --window 2000\n%chat gauge off\nfill(7)\n%chat",
+            "%%chat\nHow many?",
+            "%chat history",
+        )
+        notebook.run(0, 1)
+        panel = notebook.output(1)
+        notebook.page.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 2 }")
+        notebook.command("notebook:run-cell")
+        expect(notebook.answer(2)).to_contain_text("It begins")
+        assert asked.is_set()
+        button(panel, "Clear").click()
+        go_on.set()
+        expect(panel.locator(".jctx-said")).to_contain_text("Cleared 8 turns")
+        expect(notebook.answer(2)).to_contain_text("It begins and is whole.")
+        expect(notebook.meter).to_have_attribute("aria-valuenow", "0")
+        button(panel, "Undo clear").click()
+        expect(panel.locator(".jctx-said")).to_contain_text("Undid the clear")
+        notebook.run(3)
+        rows = notebook.output(3).locator("tbody tr:visible")
+        expect(rows).to_have_count(8)
+        expect(rows.last).to_contain_text("It begins and is whole.")
+        expect(rows.last).to_contain_text("sent")
+    assert notebook.errors == []
+
+
+@pytest.mark.parametrize("app", ["lab", "notebook"])
+def test_everything_can_be_done_with_the_keyboard_alone(opened: Open, app: str) -> None:
+    notebook = opened(LOAD, USE + GAUGE, "fill(9)", app=app)
+    notebook.run(0, 1, 2)
+    panel, press, full = notebook.output(1), notebook.page.keyboard.press, notebook.used
+    panel.locator(".jctx-part").first.focus()
+    reached = [notebook.page.evaluate(FOCUSED)]
+    while not reached[-1].startswith("More") and len(reached) < 20:
+        press("Tab")
+        reached.append(notebook.page.evaluate(FOCUSED))
+    starts = ("earlier turns: ", "this turn", "free: ", "kept for the reply: ", "50 %: ", "the limit of a prompt: ")
+    names = ("Summarise", "Trim", "Clear", "Undo added messages", "More")
+    assert [text.startswith(start) for text, start in zip(reached, (*starts, *names), strict=True)] == [True] * 11
+    press("Shift+Tab")
+    press("Shift+Tab")
+    expect(button(panel, "Clear")).to_be_focused()
+    expect_hint(panel, "clear", re.compile("Clear: begin anew without 9 turns"))
+    press("Enter")
+    expect(notebook.meter).to_have_attribute("aria-valuenow", "0")
+    expect(button(panel, "Undo clear")).to_be_focused()
+    press("Enter")
+    expect(notebook.meter).to_have_attribute("aria-valuenow", str(full))
+    expect(button(panel, "Undo added messages")).to_be_focused()
+    press("Enter")
+    expect(notebook.meter).to_have_attribute("aria-valuenow", "0")
+    expect(panel.locator(".jctx-do-undo")).to_have_text("Undo")
+    expect(panel.locator(":focus")).to_have_count(1)
+    notebook.run(2)
+    button(panel, "Trim").focus()
+    press("Space")
+    expect(panel.locator(".jctx-said")).to_contain_text("Left out")
+    expect(button(panel, "Undo trim")).to_be_focused()
+    press("Tab")
+    press("Enter")
+    expect(button(panel, "Pin")).to_be_visible()
+    press("Tab")
+    press("Tab")
+    expect(button(panel, "Pin")).to_be_focused()
+    press("Enter")
+    expect(panel.get_by_label("pin 9")).to_be_visible()
+    panel.get_by_label("pin 8").focus()
+    press("Space")
+    expect(panel.get_by_label("pin 8")).to_be_checked()
+    expect(panel.get_by_label("pin 8")).to_be_focused()
+    expect(panel.locator(".jctx-pinned")).to_have_attribute("aria-label", re.compile("pinned turns"))
+    assert notebook.errors == []
+
+
+@pytest.mark.parametrize("app", ["lab", "notebook"])
+def test_after_a_reload_the_gauge_acts_and_after_a_restart_its_twin_is_there(opened: Open, app: str) -> None:
+    notebook = opened(LOAD, USE + GAUGE, "fill(9)", app=app)
+    notebook.run(0, 1, 2)
+    panel, twin, full = notebook.output(1), notebook.output(1).locator(".jctx-twin"), notebook.used
+    expect(twin).to_be_hidden()
+    notebook.save()
+    notebook.reload()
+    expect(twin).to_be_hidden()
+    button(panel, "Clear").click()
+    expect(notebook.meter).to_have_attribute("aria-valuenow", "0")
+    button(panel, "Undo clear").click()
+    expect(notebook.meter).to_have_attribute("aria-valuenow", str(full))
+    notebook.restart()
+    expect(twin).to_be_visible()
+    expect(twin).to_contain_text("Context after turn 9: ▲ ~")
+    expect(panel.get_by_role("button")).to_have_count(0)
+    expect(notebook.meter).to_have_count(0)
+    notebook.output(1).screenshot(path=SCREENSHOTS / f"restarted-{app}.png")
+    assert notebook.errors == []
+
+
+@pytest.fixture(scope="module")
+def saved(server: Server, browser: Browser) -> nbformat.NotebookNode:
+    """A notebook with an answer and everything that we show, as it was saved."""
+    with serve(rich) as (url, _):
+        cells = (
+            LOAD, f"%chat use m --base-url {url} --window 2000\nfill(9)", "%%chat\nShow me all.", "%chat history",
+        )  # fmt: skip
+        notebook = NotebookPage(browser, server, cells)
+        notebook.run(0, 1, 2, 3)
+    expect(notebook.meter).to_be_visible()
+    notebook.save()
+    found = nbformat.read(notebook.path, 4)
+    notebook.close()
+    return found
+
+
+def written(server: Server, saved: nbformat.NotebookNode, *, trusted: bool, kernel: bool) -> Path:
+    """The notebook in another file."""
+    path = server.notebooks / f"n{secrets.token_hex(4)}.ipynb"
+    copy = nbformat.from_dict(saved)
+    copy.metadata["copy"] = path.stem  # else the signature of the first would do
+    if not kernel:
+        name = {"name": "gone", "display_name": "Gone", "language": "gone"}
+        copy.metadata |= {"kernelspec": name, "language_info": {"name": "gone"}}
+    nbformat.write(copy, path)
+    if trusted:
+        NotebookNotary(data_dir=str(server.notebooks.parent / "jupyter_data_dir")).sign(copy)
+    return path
+
+
+@pytest.mark.parametrize("kernel", [True, False], ids=["with a new kernel", "with no kernel"])
+@pytest.mark.parametrize("trusted", [True, False], ids=["trusted", "untrusted"])
+def test_a_saved_notebook_shows_the_answers_and_the_twins(
+    opened: Open, server: Server, saved: nbformat.NotebookNode, trusted: bool, kernel: bool
+) -> None:
+    notebook = opened(saved=written(server, saved, trusted=trusted, kernel=kernel), kernel=kernel)
+    if not kernel:
+        choice = notebook.page.get_by_role("dialog")
+        choice.get_by_role("combobox").select_option(label="No Kernel")
+        choice.get_by_role("button", name="Select").click()
+    answer, twins = notebook.output(2), notebook.page.locator(".jctx-twin, .jp-RenderedHTML:has-text('Context after')")
+    expect(answer).to_contain_text("return 3.14159 * radius**2")
+    expect(answer).to_contain_text("Glomma")
+    expect(answer.get_by_text("Context after turn 10: ")).to_be_visible()
+    expect(answer.get_by_text("Context after turn 10: ")).to_have_count(1)
+    expect(twins.first).to_be_visible()
+    expect(notebook.output(3).get_by_text("On day 8 we saw")).to_have_count(1)
+    for index, widget in ((2, 2), (3, 1)):  # what is left of the widget is not seen
+        rest = notebook.output(index).locator(".jp-OutputArea-child").nth(widget)
+        expect(rest).to_be_hidden() if trusted else expect(rest).to_have_text("")
+    shown = notebook.page.locator(".jp-Notebook").inner_text()
+    assert "displaying widget" not in shown
+    assert "Loading widget" not in shown
+    notebook.page.locator(".jp-Notebook").screenshot(
+        path=SCREENSHOTS / f"reopened-{'trusted' if trusted else 'untrusted'}-{'new' if kernel else 'no'}-kernel.png"
+    )
+    assert notebook.errors == []
+
+
+@pytest.mark.parametrize("app", ["lab", "notebook"])
+def test_a_narrow_pane_any_script_and_a_long_name_stay_inside_the_box(opened: Open, app: str) -> None:
+    with serve(rich) as (url, _):
+        notebook = opened(
+            LOAD, f"%chat use {LONG_NAME} --base-url {url} --window 2000\n%chat config summary_model local/smollm2",
+            "fill(5)", "%%chat\nSome foreign text", "%%chat\nShow me all.", "%chat history", "%chat preview", app=app,
+        )  # fmt: skip
+        notebook.run(0, 1, 2, 3, 4, 5, 6)
+    panel = notebook.output(3)
+    expect(notebook.answer(3).locator("p").first).to_have_css("direction", "rtl")
+    button(panel, "More").click()
+    button(panel, "Settings").click()
+    expect(panel.get_by_label("When it is full")).to_be_visible()
+    found = {}
+    for width in (1200, 480):
+        notebook.page.set_viewport_size({"width": width, "height": 900})
+        if app == "lab" and width < 1000:
+            notebook.page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
+        notebook.page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        for index in (3, 4, 5, 6):
+            notebook.output(index).screenshot(path=SCREENSHOTS / f"width-{app}-{width}-{index}.png")
+        found[width] = notebook.page.evaluate(OVERFLOWS)
+    assert found == {1200: [], 480: []}
+    assert complaints(notebook) == ""
+    assert notebook.errors == []
+
+
+def test_turns_are_pinned_excluded_and_sorted_in_the_table_and_settings_act(opened: Open) -> None:
+    notebook = opened(
+        LOAD, USE + GAUGE, "fill(2)\nfill(1, 90)\nfill(2)", "%chat history", "%chat history", "%chat status",
+        "c = get_chat().config; print(c.on_overflow, c.compact_at)",
+    )  # fmt: skip
+    notebook.run(0, 1, 2, 3, 4)
+    panel, one, other = notebook.output(1), notebook.output(3), notebook.output(4)
+    one.get_by_label("pin 2").check()
+    expect(other.get_by_label("pin 2")).to_be_checked()
+    expect(panel.locator(".jctx-pinned")).to_have_attribute("aria-label", re.compile(r"pinned turns: \d+ tokens"))
+    used = notebook.used
+    other.get_by_label("exclude 3").check()
+    expect(one.get_by_label("exclude 3")).to_be_checked()
+    expect(one.locator("tbody tr:visible").nth(2)).to_contain_text("excluded")
+    expect(notebook.meter).not_to_have_attribute("aria-valuenow", str(used))
+    assert notebook.used < used
+    notebook.run(5)
+    expect(notebook.output(5)).to_contain_text(re.compile(r"pinned \d+"))
+    button(panel, "Undo exclude").click()
+    expect(one.get_by_label("exclude 3")).not_to_be_checked()
+    one.get_by_label("Sort by").select_option("tokens")
+    one.get_by_label("largest first").check()
+    expect(other.get_by_label("largest first")).to_be_checked()
+    for view in (one, other):
+        expect(view.locator("tbody:visible tr:first-child td:first-child")).to_have_text("3")
+        sizes = [int(text.strip("~")) for text in view.locator("tbody:visible td:nth-child(5)").all_inner_texts()]
+        assert len(sizes) == 5
+        assert sizes == sorted(sizes, reverse=True)
+    button(panel, "More").click()
+    button(panel, "Settings").click()
+    panel.get_by_label("When it is full").select_option("stop")
+    panel.get_by_label("That is, at").select_option("80 % of the limit")
+    expect(notebook.output(6)).to_be_empty()
+    while "stop 0.8" not in notebook.output(6).inner_text():  # the next cell may run before a choice gets there
+        notebook.run(6)
+    assert notebook.errors == []

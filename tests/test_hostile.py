@@ -1,0 +1,146 @@
+"""Everything hostile that a model, a file or a name may say, shown at once in a real browser: none of it acts."""
+
+from __future__ import annotations
+
+import json
+import re
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+from hostile import ANSWERS, NAMES
+from jupyter_page import SCREENSHOTS, NotebookPage, Open
+from playwright.sync_api import expect
+from server import events, piece, send, serve, usage
+
+pytest_plugins = ("browsing",)
+
+LONGEST = 5_000  # characters of an answer that is shown here; how long ones are borne is measured elsewhere
+SHORT = {name: text for name, text in ANSWERS.items() if len(text) <= LONGEST}
+OURS = ".jctx-answer, .jctx-table, .jctx, .jctx-twin, .jp-RenderedMarkdown"
+ACTIVE = "script, img, iframe, object, embed, form, input, button, video, audio, svg, meta, base, link, template"
+# every element in what others have said, with what it could do
+WHAT_ACTS = """([ours, active]) => {
+    const found = [];
+    for (const box of document.querySelectorAll(ours)) for (const part of [box, ...box.querySelectorAll('*')]) {
+        if (part.matches(active) && !part.closest('mjx-container')) found.push(part.outerHTML.slice(0, 200));
+        for (const {name, value} of part.attributes) {
+            const leads = name === 'href' || name === 'xlink:href';
+            const loads = /^(src|srcset|srcdoc|data|action|formaction|poster|background|ping)$/.test(name);
+            const sheet = name === 'style' && /url\\s*\\(|position:\\s*fixed|expression/i.test(value);
+            if (/^on/.test(name) || /^data-(commandlinker|lm-)/.test(name) || loads || sheet
+                || leads && !/^(https?:|mailto:|#)/i.test(value)) found.push(`${name}=${value.slice(0, 200)}`);
+        }
+    }
+    return found;
+}"""
+FORGED = """() => [...document.querySelectorAll('.jctx-answer, .jctx-table, .jp-RenderedMarkdown')]
+    .flatMap(box => [...box.querySelectorAll('[class*=jctx]:not(td.jctx-text), [id^=jctx]')])
+    .map(part => part.outerHTML.slice(0, 200))"""
+SHOW = """
+import sys
+sys.path.insert(0, {tests!r})
+from hostile import ANSWERS, NAMES
+from IPython.display import display
+from jupyter_ctx.display.markdown import bundle, note_html
+short = [text for text in ANSWERS.values() if len(text) <= {longest}]
+parts = [short[:30], short[30:60], short[60:]]
+def sendable(text):
+    return text.replace(chr(0), "").encode("utf-8", "ignore").decode()
+"""
+
+
+def watched(notebook: NotebookPage) -> list[str]:
+    """What a page does that no answer may make it do: it fills while the test goes on."""
+    seen: list[str] = []
+    page = notebook.page
+    page.on("dialog", lambda dialog: (seen.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    page.on("framenavigated", lambda frame: seen.append(f"navigation: {frame.url}"))
+    page.on("popup", lambda popup: seen.append(f"popup: {popup.url}"))
+    return seen
+
+
+def expect_harmless(notebook: NotebookPage, seen: list[str]) -> None:
+    page = notebook.page
+    assert page.evaluate("typeof window.hacked") == "undefined"
+    assert page.evaluate(WHAT_ACTS, [OURS, ACTIVE]) == []
+    assert page.evaluate(FORGED) == []
+    assert notebook.foreign_requests == []
+    assert seen == []
+    assert page.locator(".jp-Notebook").is_visible()
+
+
+@pytest.fixture
+def load(request: pytest.FixtureRequest) -> str:
+    """A cell that has the hostile answers in the notebook's kernel."""
+    return SHOW.format(tests=str(request.path.parent), longest=LONGEST)
+
+
+@pytest.mark.parametrize("app", ["lab", "notebook"])
+@pytest.mark.parametrize("form", ["text/html", "text/markdown"])
+def test_no_answer_acts_loads_or_forges_anything(opened: Open, load: str, form: str, app: str) -> None:
+    cells = [
+        f"for text in parts[{i}]: display({{{form!r}: bundle(text)[{form!r}]}}, raw=True)\nprint('all', 'shown')"
+        for i in range(3)
+    ]
+    notebook = opened(load, *cells, app=app)
+    seen = watched(notebook)
+    notebook.run(0, 1, 2, 3)
+    for index in (1, 2, 3):
+        expect(notebook.output(index)).to_contain_text("all shown")
+    answers = notebook.page.locator(".jp-Cell-outputArea")
+    expect(answers.locator("mjx-container").first).to_be_attached()
+    expect_harmless(notebook, seen)
+    expect(answers.locator(".jctx-note, .jctx-badge")).to_have_count(0)
+    links = answers.locator("a[href]").evaluate_all("links => links.map(link => link.href)")
+    assert links
+    assert [link for link in links if not re.match("https?:|mailto:", link)] == []
+
+
+def test_a_hostile_conversation_streams_into_the_cell_and_stands_in_the_tables(opened: Open, load: str) -> None:
+    def echo(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        text = request["messages"][-1]["content"]
+        pieces = [piece(text[at : at + 7]) for at in range(0, len(text), 7)]
+        count = len(json.dumps(request["messages"])) // 4
+        send(handler, 200, events(*pieces, piece("", "stop"), usage(count, len(text) // 4)), "text/event-stream")
+
+    with serve(echo) as (url, _):
+        notebook = opened(
+            load, f"%load_ext jupyter_ctx\n%chat use m --base-url {url} --window 100000",
+            "for text in short[::3]: get_ipython().run_cell_magic('chat', '--raw', sendable(text))",
+            "%chat history", "%chat preview",
+        )  # fmt: skip
+        seen = watched(notebook)
+        notebook.run(0, 1, 2, 3, 4)
+    expect(notebook.output(3).locator(".jctx-rows .jctx-table")).to_be_visible()
+    expect(notebook.output(4).locator(".jctx-rows .jctx-table")).to_be_visible()
+    expect(notebook.answer(2)).to_have_count(len(range(0, len(SHORT), 3)))
+    expect_harmless(notebook, seen)
+    notebook.output(3).screenshot(path=SCREENSHOTS / "hostile-history.png")
+
+
+def test_hostile_names_are_names_wherever_they_stand(opened: Open, load: str) -> None:
+    notebook = opened(
+        load + "\n%load_ext jupyter_ctx\nfrom jupyter_ctx import get_chat\nip = get_ipython()",
+        "%chat",
+        "for name in NAMES.values():\n"
+        "    get_chat().configure(model='openai/' + name, window=2000)\n"
+        "    ip.run_line_magic('chat', '')",
+        "for name in NAMES.values(): display({'text/html': note_html(name)}, raw=True)",
+        "for name in list(NAMES.values()):\n"
+        "    try: ip.run_line_magic('chat', 'new ' + repr(name))\n"
+        "    except Exception as error: print(type(error).__name__)\n"
+        "ip.run_line_magic('chat', 'list')",
+        "for name in NAMES.values(): get_chat().add_messages([\n"
+        "    {'role': role, 'content': sendable(name)} for role in ('user', 'assistant')])\n"
+        "ip.run_line_magic('chat', 'history')\nip.run_line_magic('chat', 'preview')",
+    )  # fmt: skip
+    seen = watched(notebook)
+    notebook.run(0, 1, 2, 3, 4, 5)
+    expect(notebook.output(5).locator(".jctx-table").first).to_be_attached()
+    expect_harmless(notebook, seen)
+    expect(notebook.output(3).locator(".jctx-note")).to_have_count(len(NAMES))
+    expect(notebook.output(3).locator("a, img, script, mjx-container")).to_have_count(0)
+    ours = notebook.page.locator(".jctx-table, .jctx, .jctx-twin")
+    expect(ours.locator("a, img, script, mjx-container")).to_have_count(0)
+    notebook.output(5).screenshot(path=SCREENSHOTS / "hostile-names.png")
