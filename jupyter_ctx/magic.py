@@ -248,7 +248,6 @@ class ChatMagic:
         display({"text/html": warning, "text/plain": note_plain(line)}, raw=True)
         if not self._is_elsewhere and self.talk.config.gauge != "off":
             self.show_gauge()
-            self._greeted = True
 
     def _footer(self, reply: Reply, place: Where) -> Footer | None:
         """What an answer took; a stored one took nothing."""
@@ -299,6 +298,7 @@ class ChatMagic:
             display(gauge_forms(self.talk.info()), raw=True)
         else:
             self.panel().show()
+            self._greeted = True
 
     def show_table(self, table: Table, live: Callable[[], TurnTable]) -> None:
         """A table with boxes that act; where nobody can click, and where it is empty, the table alone."""

@@ -15,7 +15,15 @@ from markdown_it import MarkdownIt
 
 from jupyter_ctx.display import markdown
 from jupyter_ctx.display.footer import STYLE as FOOTER_STYLE
-from jupyter_ctx.display.markdown import ANSWER_STYLE, CODE_STYLE, bundle, plain_bundle, to_html, to_markdown
+from jupyter_ctx.display.markdown import (
+    ANSWER_STYLE,
+    CODE_STYLE,
+    LINK_STYLE,
+    bundle,
+    plain_bundle,
+    to_html,
+    to_markdown,
+)
 from jupyter_ctx.display.maths import UNSAFE
 from jupyter_ctx.display.tables import table_html
 from jupyter_ctx.display.text import BADGE_STYLE, CONTROL, LABEL, NOTE_STYLE, note_html, to_plain
@@ -25,7 +33,7 @@ ALLOWED = {
     "a", "blockquote", "br", "code", "del", "details", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li",
     "ol", "p", "pre", "s", "span", "strong", "summary", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
-STYLES = {ANSWER_STYLE, NOTE_STYLE, BADGE_STYLE, FOOTER_STYLE, TEXT_STYLE, *(
+STYLES = {ANSWER_STYLE, NOTE_STYLE, BADGE_STYLE, FOOTER_STYLE, TEXT_STYLE, LINK_STYLE, *(
     f"overflow-x:auto;{CODE_STYLE}", "overflow-x:auto;white-space:pre", "overflow-x:auto;overflow-wrap:break-word",
     "text-align:left", "text-align:right", "text-align:center",
 )}  # fmt: skip
@@ -231,3 +239,11 @@ def test_maths_that_does_more_is_shown_as_it_was_written() -> None:
 def test_what_can_not_be_rendered_is_shown_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(markdown.maths, "to_dollars", lambda _: 1 / 0)
     assert to_html("**a** <b>") == "<pre>**a** &lt;b&gt;</pre>"
+
+
+@pytest.mark.parametrize(
+    ("info", "kept"),
+    [("python", "python"), ('x"><script>1</script>', "x"), ('c++ jctx-note" onclick=1', "c++"), ("", "")],
+)
+def test_the_language_of_code_is_a_word_and_nothing_more(info: str, kept: str) -> None:
+    assert to_markdown(f"````{info}\n1\n````") == f"````{kept}\n1\n````"

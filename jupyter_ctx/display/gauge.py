@@ -251,8 +251,8 @@ STYLE = (
     + ".jctx-free{background-color:var(--jp-layout-color2,#eee)}"
     ".jctx-reserve{background:repeating-linear-gradient(90deg,var(--jp-layout-color3,#bdbdbd) 0 2px,"
     "transparent 2px 4px)}"
-    ".jctx-guess .jctx-part{background-image:repeating-linear-gradient(45deg,transparent 0 4px,"
-    "rgba(255,255,255,.5) 4px 6px)}"
+    ".jctx-guess .jctx-part:not(.jctx-mark,.jctx-reserve){background-image:repeating-linear-gradient(45deg,"
+    "transparent 0 4px,rgba(255,255,255,.5) 4px 6px)}"
     + "".join(f".jctx-{name} .jctx-bar{{border:2px solid {colour}}}" for name, colour in _STATE.items())
     + f".jctx-over .jctx-bar{{border:2px solid {_STATE['full']}}}"
     ".jctx-said{font-weight:600}"

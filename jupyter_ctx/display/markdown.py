@@ -22,7 +22,9 @@ from .thinking import thinking_html
 
 WEB = "(?i:https?://|mailto:)"
 COLOURED = 20_000  # characters of code: more would take the page longer than it is worth
+LINK_STYLE = "text-decoration:underline"
 CODE_STYLE = "white-space:pre;font-family:monospace;font-family:var(--jp-code-font-family,monospace)"
+LANGUAGE = r"[\w+#.-]{0,30}"
 LINKS = 1_000  # brackets in one paragraph
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 CONTAINERS = {"blockquote_open", "bullet_list_open", "ordered_list_open", "list_item_open", "table_open"}
@@ -53,12 +55,12 @@ def to_markdown(source: str) -> str:
     what is code.
     """
     lines = to_plain(source).split("\n")
-    code = {
-        line
-        for token in _blocks().parse("\n".join(lines))
-        if token.type == "fence" and token.level == 0 and token.map and lines[token.map[0]][:1] in "`~"
-        for line in range(*token.map)
-    }
+    code = set[int]()
+    for token in _blocks().parse("\n".join(lines)):
+        if token.type == "fence" and token.level == 0 and token.map and lines[token.map[0]][:1] in "`~":
+            code |= set(range(*token.map))
+            # JupyterLab writes it into an attribute as it is
+            lines[token.map[0]] = token.markup + re.match(LANGUAGE, token.info.strip())[0]  # type: ignore[index]
     return "\n".join(line if i in code else _harmless(line) for i, line in enumerate(lines))
 
 
@@ -196,12 +198,17 @@ def _image(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
     """A link: loading an image tells its server what was read, and when."""
     address = str(tokens[i].attrs.get("src", ""))
     name = text_html(tokens[i].content or address)
-    return f'<a href="{html.escape(address)}" rel="noopener noreferrer nofollow" target="_blank">{name}</a>'
+    return f"{_opened(address)}{name}</a>"
 
 
 def _link(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
-    address = html.escape(str(tokens[i].attrs.get("href", "")))
-    return f'<a href="{address}" rel="noopener noreferrer nofollow" target="_blank">'
+    return _opened(str(tokens[i].attrs.get("href", "")))
+
+
+def _opened(address: str) -> str:
+    """A link that is one without its colour, too."""
+    there = f'href="{html.escape(address)}" rel="noopener noreferrer nofollow" target="_blank"'
+    return f'<a {there} style="{LINK_STYLE}">'
 
 
 def _table_open(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:

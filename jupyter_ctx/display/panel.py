@@ -62,14 +62,12 @@ class GaugePanel:
         self._fresh = False
         self._work: Stopper | None = None
         self._twin: Twin | None = None
-        self._shown = 0
         self._opened: tuple[str, View] | None = None
         self._build()
         self.update()
 
     def show(self) -> None:
         """Show it in the running cell; from now on the twin there is the one that is kept up to date."""
-        self._shown += 1
         self._twin = show(self.widget, gauge_forms(self._controls.read()))
 
     def update(self, change: object = None) -> None:
@@ -122,8 +120,13 @@ class GaugePanel:
         """Say what came of a button; the keyboard stays where something can be done."""
         with self._lock:
             self._say(said, role)
-            if self._buttons[name].disabled and self._shown == 1:
-                self._buttons["Undo"].focus()
+            if self._buttons[name].disabled and self.widget._view_count <= 1:  # of several, another might get it
+                self._first_enabled().focus()
+
+    def _first_enabled(self) -> Any:
+        """The button that is most likely wanted next."""
+        names = ("Undo", "Trim", "Summarise", "Clear")
+        return next((self._buttons[name] for name in names if not self._buttons[name].disabled), self._last)
 
     # long work
 
@@ -195,11 +198,12 @@ class GaugePanel:
         self._cancel = self._button("Cancel", self.cancel, layout(width="auto", height="24px", display="none"))
         items = [self._button(name, partial(self.toggle, name)) for name in self._controls.menu]
         self._menu = ipywidgets.HBox(items, layout=layout(display="none"))
-        row = [*self._buttons.values(), self._cancel, *([self._button("More", self.unfold)] if items else [])]
+        self._last = self._button("More", self.unfold)  # the one that is never disabled
+        row = [*self._buttons.values(), self._cancel, self._last]
         line = ipywidgets.HBox([self._bar, ipywidgets.HBox(row, layout=wrap)], layout=wrap)
         self._area = ipywidgets.VBox(layout=layout(overflow="visible"))
         self.widget = ipywidgets.VBox(
-            [style, line, self._menu, self._area, self._spoken], layout=layout(overflow="visible")
+            [style, line, self._menu, self._area, self._spoken], layout=layout(overflow="visible"), _view_count=0
         )
         for name in ("jctx-panel", LIVE):
             self.widget.add_class(name)

@@ -27,8 +27,8 @@ _LONGEST = 80
 NOTE_STYLE = "font-size:90%;line-height:1.5;margin:.4em 0;white-space:pre-line;overflow-wrap:anywhere"
 # plain colours first: a sanitiser drops each declaration that has a variable, and leaves the other
 BADGE_STYLE = (
-    "background:#424242;background:var(--jp-inverse-layout-color1,var(--vscode-badge-background,#424242));"
-    "color:#ffffff;color:var(--jp-ui-inverse-font-color0,var(--vscode-badge-foreground,#ffffff));"
+    "background:#424242;background:var(--jp-ui-font-color1,var(--vscode-badge-background,#424242));"
+    "color:#ffffff;color:var(--jp-layout-color1,var(--vscode-badge-foreground,#ffffff));"
     "font-size:85%;padding:1px 5px;border-radius:3px;margin-right:.5em"
 )
 

@@ -78,7 +78,8 @@ class TurnTable:
         pages = max(1, -(-len(rows) // PAGE))
         self._page = min(self._page, pages - 1)
         shown = rows[self._page * PAGE :][:PAGE]
-        self._html.value = f'<div class="jctx-rows">{table_html(what.head, shown, what.caption)}</div>'
+        body = table_html(what.head, shown, what.caption)
+        self._html.value = f'<div class="jctx-rows" tabindex="0" role="region" aria-label="Turns">{body}</div>'
         self._set_boxes(shown)
         self._pager.layout.display = None if pages > 1 else "none"
         self._where.value = f"{self._page + 1} of {pages}"
@@ -146,7 +147,7 @@ class TurnTable:
         self._down = ipywidgets.Checkbox(description="largest first", indent=False, layout=layout(width="auto"))
         for choice in (self._by, self._down):
             choice.observe(lambda _: self._turn_to(0), "value")
-        self._html = ipywidgets.HTML(layout=layout(flex="1 1 0", overflow="auto", margin="0"))
+        self._html = ipywidgets.HTML(layout=layout(flex="1 1 0", overflow="hidden", margin="0"))
         self._column = ipywidgets.VBox(layout=layout(margin=f"{LINE}px 0 0 0", flex="0 0 auto"))
         self._said, self._where = ipywidgets.HTML(), ipywidgets.Label()
         small = layout(width="auto", height="24px")
@@ -182,7 +183,7 @@ def _number(row: Row | str) -> int | None:
 
 STYLE = (
     "<style>"
-    ".jctx-rows table{border-collapse:collapse;width:100%;"
+    ".jctx-rows{overflow-x:auto}.jctx-rows table{border-collapse:collapse;width:100%;"
     "font:12px var(--jp-ui-font-family,system-ui,sans-serif);"
     "color:var(--jp-ui-font-color1,var(--vscode-editor-foreground,inherit))}"
     f".jctx-rows caption{{caption-side:bottom;text-align:left;padding:4px 0}}.jctx-rows tr{{height:{LINE}px}}"
