@@ -79,7 +79,7 @@ class TurnTable:
         self._page = min(self._page, pages - 1)
         shown = rows[self._page * PAGE :][:PAGE]
         body = table_html(what.head, shown, what.caption)
-        self._html.value = f'<div class="jctx-rows" tabindex="0" role="region" aria-label="Turns">{body}</div>'
+        self._html.value = f'<div class="jctx-rows" tabindex="0" role="group" aria-label="Turns">{body}</div>'
         self._set_boxes(shown)
         self._pager.layout.display = None if pages > 1 else "none"
         self._where.value = f"{self._page + 1} of {pages}"
