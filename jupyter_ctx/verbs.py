@@ -204,7 +204,7 @@ CHOICES = (
         "on_overflow", "When it is full",
         [("leave out the oldest turns", "trim"), ("and summarise them", "summarise"), ("stop", "stop")],
     ),
-    Choice("compact_at", "That is, at", [(f"{percent} % of the limit", percent / 100) for percent in (100, 80, 60)]),
+    Choice("compact_at", "Full is at", [(f"{percent} % of the limit", percent / 100) for percent in (100, 80, 60)]),
     Choice("gauge", "Gauge", [("with the first chat cell", "first"), ("with every one", "every"), ("off", "off")]),
     Choice("footer", "Figures below", [("where somebody reads", "auto"), ("always", "on"), ("never", "off")]),
 )  # fmt: skip

@@ -536,7 +536,7 @@ def test_turns_are_pinned_excluded_and_sorted_in_the_table_and_settings_act(open
     button(panel, "More").click()
     button(panel, "Settings").click()
     panel.get_by_label("When it is full").select_option("stop")
-    panel.get_by_label("That is, at").select_option("80 % of the limit")
+    panel.get_by_label("Full is at").select_option("80 % of the limit")
     expect(notebook.output(6)).to_be_empty()
     while "stop 0.8" not in notebook.output(6).inner_text():  # the next cell may run before a choice gets there
         notebook.run(6)
