@@ -109,3 +109,8 @@ class ChatInterrupted(KeyboardInterrupt):
 
     def _render_traceback_(self) -> list[str]:
         return [f"\x1b[33mInterrupted\x1b[0m: {self}"]
+
+
+def in_words(error: Exception) -> str:
+    """An error where no traceback can be shown; ours say by themselves what is wrong."""
+    return str(error) if isinstance(error, ChatError) else f"{type(error).__name__}: {error}"

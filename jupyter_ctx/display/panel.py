@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from ..context.budget import ContextInfo, Plan
-from ..errors import ChatError
+from ..errors import ChatError, in_words
 from ..interrupts import Stopper
 from .gauge import STYLE, gauge_forms, gauge_html
 from .live import LIVE, Twin, show
@@ -73,15 +73,12 @@ class GaugePanel:
     def update(self, change: object = None) -> None:
         """Draw what is now; ``change`` is what a click did that had to wait for a turn."""
         with self._lock:
-            try:
-                if change is not None:
-                    self._say(str(change))
-                elif not self._fresh and self._work is None:
-                    self._said = ""  # what a click did is old news after the next turn
-                self._fresh = change is not None  # the end of the turn that it waited for is still to come
-                self._draw()
-            except Exception as error:  # a gauge is no reason for a turn to fail
-                self._speak(_words_of(error), "alert")
+            if change is not None:
+                self._say(str(change))
+            elif not self._fresh and self._work is None:
+                self._said = ""  # what a click did is old news after the next turn
+            self._fresh = change is not None  # the end of the turn that it waited for is still to come
+            self._draw()
 
     def press(self, name: str) -> None:
         """What a button does."""
@@ -172,6 +169,12 @@ class GaugePanel:
         self._spoken.value = f'<div class="jctx-hidden" role="{role}">{html.escape(to_plain(text))}</div>'
 
     def _draw(self) -> None:
+        try:
+            self._draw_now()
+        except Exception as error:  # a gauge is no reason for a turn to fail
+            self._speak(in_words(error), "alert")
+
+    def _draw_now(self) -> None:
         info, plans = self._controls.read(), self._controls.plans()
         by_name = {name: plans[name.lower()] for name in BUTTONS}
         self._bar.value = gauge_html(info, by_name, self._said, self._role)
@@ -222,8 +225,4 @@ def _tried(act: Callable[[], object]) -> tuple[str, str]:
     try:
         return str(act()), "status"
     except Exception as error:
-        return _words_of(error), "alert"
-
-
-def _words_of(error: Exception) -> str:
-    return str(error) if isinstance(error, ChatError) else f"{type(error).__name__}: {error}"
+        return in_words(error), "alert"

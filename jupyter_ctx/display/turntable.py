@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import ChatError
+from ..errors import ChatError, in_words
 from .live import LIVE, Twin, show
 from .tables import Row, Rows, figure, table, table_html
 from .text import to_plain
@@ -62,12 +62,11 @@ class TurnTable:
         del change
         try:
             self._table = self._read()
-        except ChatError as error:  # what is drawn stays
-            self._say(str(error), "alert")
-            return
-        self._draw()
-        if self._twin is not None:
-            self._twin.update(table_forms(self._table))
+            self._draw()
+            if self._twin is not None:
+                self._twin.update(table_forms(self._table))
+        except Exception as error:  # a table is no reason for a turn to fail
+            self._say(in_words(error), "alert")
 
     def _say(self, text: str, role: str) -> None:
         self._said.value = f'<div role="{role}">{html.escape(to_plain(text))}</div>'
