@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from server import events, piece, usage
+from server import events, piece, send, serve, usage
 
 from jupyter_ctx import Chat
 
@@ -179,3 +181,15 @@ DIALECTS = {
         ),
     )
 }  # fmt: skip
+
+
+@contextmanager
+def answering(dialect: Dialect, *answers: str, **more: Any) -> Iterator[tuple[Chat, list[dict[str, Any]]]]:
+    """A chat with a server that gives these answers in turn, the last one ever after."""
+    left = list(answers)
+
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        send(handler, 200, left.pop(0) if len(left) > 1 else left[0], "text/event-stream")
+
+    with serve(answer, path="") as (url, seen):
+        yield dialect.chat(url, **more), seen

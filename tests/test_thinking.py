@@ -7,14 +7,12 @@ import re
 import socket
 import struct
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
-from dialects import DIALECTS, Dialect, delta_piece
+from dialects import DIALECTS, Dialect, answering, delta_piece
 from hypothesis import given
 from hypothesis import strategies as st
 from server import events, piece, send, serve, usage
@@ -67,18 +65,6 @@ def _addresses_are_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(params=DIALECTS)
 def dialect(request: pytest.FixtureRequest) -> Dialect:
     return DIALECTS[request.param]
-
-
-@contextmanager
-def answering(dialect: Dialect, *answers: str, **more: Any) -> Iterator[tuple[Chat, list[dict[str, Any]]]]:
-    """A chat with a server that gives these answers in turn, the last one ever after."""
-    left = list(answers)
-
-    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
-        send(handler, 200, left.pop(0) if len(left) > 1 else left[0], "text/event-stream")
-
-    with serve(answer, path="") as (url, seen):
-        yield dialect.chat(url, **more), seen
 
 
 def test_thoughts_are_shown_apart_from_the_text_and_kept_with_it(dialect: Dialect) -> None:

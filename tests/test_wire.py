@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
-from dialects import DIALECTS, KEY, Dialect, delta_piece
+from dialects import DIALECTS, KEY, Dialect, answering, delta_piece
 from server import events, piece, send, serve, usage
 
 from jupyter_ctx import AuthenticationError, Chat, ContextOverflowError, InvalidRequestError, ProviderError
@@ -31,18 +29,6 @@ def _addresses_are_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(params=DIALECTS)
 def dialect(request: pytest.FixtureRequest) -> Dialect:
     return DIALECTS[request.param]
-
-
-@contextmanager
-def answering(dialect: Dialect, *answers: str, **more: Any) -> Iterator[tuple[Chat, list[dict[str, Any]]]]:
-    """A chat with a server that gives these answers in turn, the last one ever after."""
-    left = list(answers)
-
-    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
-        send(handler, 200, left.pop(0) if len(left) > 1 else left[0], "text/event-stream")
-
-    with serve(answer, path="") as (url, seen):
-        yield dialect.chat(url, **more), seen
 
 
 def hello(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
