@@ -12,7 +12,8 @@ from test_gauge import info
 
 from jupyter_ctx import Chat, ProviderConnectionError
 from jupyter_ctx.context.budget import ContextInfo, Plan
-from jupyter_ctx.display.panel import BUTTONS, Controls, GaugePanel
+from jupyter_ctx.display.gauge import BUTTONS
+from jupyter_ctx.display.panel import Controls, GaugePanel
 from jupyter_ctx.interrupts import Stopper
 
 TALK = [

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ChatError
+from .text import spoken_html
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Form:
             self._change(name, box.value)
             self._said.value = ""
         except ChatError as error:
-            self._said.value = f'<div role="alert">{html.escape(str(error))}</div>'
+            self._said.value = spoken_html(str(error), "alert")
             self.update()
 
     def _build(self, choices: Sequence[Choice]) -> None:

@@ -16,6 +16,7 @@ from .footer import dollars
 from .text import text_html, to_plain
 
 SHAPES = {"ok": "●", "half": "◐", "high": "▲", "full": "■", "over": "✖"}
+BUTTONS = ("Summarise", "Trim", "Clear", "Undo")  # of the panel, each with its plan
 TEXT_WIDTH = 30
 HALF_TIP = "50 %: from about here answers are known to suffer (RULER, Hsieh et al. 2024, arXiv 2404.06654)"
 
@@ -63,8 +64,7 @@ class Part:
 
 def bar_parts(info: ContextInfo) -> tuple[Part, ...]:
     """The bar from left to right; its length is the limit and what is kept for the reply, or what is used if more."""
-    length = max(1, info.limit + info.budget.reserve, info.used)
-    rest = max(info.used, info.limit)
+    length, rest = _length(info), max(info.used, info.limit)
     sizes: list[tuple[str, int]] = [(segment.name, segment.tokens) for segment in info.segments]
     sizes += [("free", rest - info.used), ("reserve", length - rest)]
     parts, end = list[Part](), 0
@@ -78,7 +78,11 @@ def bar_parts(info: ContextInfo) -> tuple[Part, ...]:
 
 def limit_mark(info: ContextInfo) -> float:
     """Where the limit stands, as a share of the bar."""
-    return info.limit / max(1, info.limit + info.budget.reserve, info.used)
+    return info.limit / _length(info)
+
+
+def _length(info: ContextInfo) -> int:
+    return max(1, info.limit + info.budget.reserve, info.used)
 
 
 def short(tokens: int) -> str:
@@ -191,7 +195,7 @@ def gauge_html(info: ContextInfo, plans: Mapping[str, Plan], said: str = "", rol
         f'<div class="jctx-tip jctx-plan-{name.lower()}">{text_html(plan_line(name, plan))}</div>'
         for name, plan in plans.items()
     )
-    told = f'<div class="jctx-said jctx-{role}">{text_html(to_plain(said))}</div>' if said else ""
+    told = f'<div class="jctx-said jctx-{role}">{text_html(said)}</div>' if said else ""
     return (
         f'<div class="jctx jctx-{info.state}{guess}"><div class="jctx-bar">{_meter(info)}{"".join(parts)}</div>'
         f'<div class="jctx-line">{line}</div>{hints}{told}</div>'
@@ -228,9 +232,11 @@ _TIP = (
     "white-space:normal;border:1px solid var(--jp-border-color1,#757575);"
     "background:var(--jp-layout-color1,var(--vscode-editor-background,#fff));color:inherit"
 )
-_ACTIONS = ("summarise", "trim", "clear", "undo")
-_SHOWN = ",".join(f".jctx-panel:has(.jctx-do-{name}:is(:hover,:focus-visible)) .jctx-plan-{name}" for name in _ACTIONS)
-_STATE = {"high": "var(--jp-warn-color1,#b26a00)", "full": "var(--jp-error-color1,#c62828)"}
+_SHOWN = ",".join(
+    f".jctx-panel:has(.jctx-do-{name}:is(:hover,:focus-visible)) .jctx-plan-{name}" for name in map(str.lower, BUTTONS)
+)
+_ALARM = "var(--jp-error-color1,#c62828)"
+_STATE = {"high": "var(--jp-warn-color1,#b26a00)", "full": _ALARM, "over": _ALARM}
 STYLE = (
     "<style>"
     ".jctx{position:relative;max-width:60em;font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:12px;"
@@ -254,8 +260,7 @@ STYLE = (
     ".jctx-guess .jctx-part:not(.jctx-mark,.jctx-reserve){background-image:repeating-linear-gradient(45deg,"
     "transparent 0 4px,rgba(255,255,255,.5) 4px 6px)}"
     + "".join(f".jctx-{name} .jctx-bar{{border:2px solid {colour}}}" for name, colour in _STATE.items())
-    + f".jctx-over .jctx-bar{{border:2px solid {_STATE['full']}}}"
-    ".jctx-said{font-weight:600}"
+    + ".jctx-said{font-weight:600}"
     ".jctx-hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}"
     "@media (forced-colors:active){.jctx-part{forced-color-adjust:none}}"
     "body:not(:has(.jp-Notebook)) .jctx-twin{display:none}"

@@ -7,7 +7,6 @@ for no cell would show it.
 
 from __future__ import annotations
 
-import html
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -18,11 +17,10 @@ from typing import Any, Protocol
 from ..context.budget import ContextInfo, Plan
 from ..errors import ChatError, in_words
 from ..interrupts import Stopper
-from .gauge import STYLE, gauge_forms, gauge_html
+from .gauge import BUTTONS, STYLE, gauge_forms, gauge_html
 from .live import LIVE, Twin, show
-from .text import to_plain
+from .text import spoken_html
 
-BUTTONS = ("Summarise", "Trim", "Clear", "Undo")
 TICK = 1.0  # seconds between two lines of progress
 
 
@@ -166,7 +164,7 @@ class GaugePanel:
         self._draw()
 
     def _speak(self, text: str, role: str) -> None:
-        self._spoken.value = f'<div class="jctx-hidden" role="{role}">{html.escape(to_plain(text))}</div>'
+        self._spoken.value = spoken_html(text, role, "jctx-hidden")
 
     def _draw(self) -> None:
         try:

@@ -60,6 +60,11 @@ def note_html(text: str) -> str:
     return f'<div class="jctx-note" dir="auto" style="{NOTE_STYLE}">{badge}{text_html(text)}</div>'
 
 
+def spoken_html(text: str, role: str, kind: str = "") -> str:
+    """What an action did, as ``status``, or what is wrong with it, as ``alert``, for who hears the page."""
+    return f'<div class="{kind}" role="{role}">{html.escape(to_plain(text))}</div>'
+
+
 def note_plain(text: str) -> str:
     """The same line in plain text."""
     return f"[ctx] {to_plain(text)}"

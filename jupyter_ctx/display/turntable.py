@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from ..errors import ChatError, in_words
 from .live import LIVE, Twin, show
 from .tables import Row, Rows, figure, table, table_html
-from .text import to_plain
+from .text import spoken_html
 
 PAGE = 15  # turns at a time: each has two boxes of its own
 LINE = 26  # pixels: a row of the table and its boxes stand side by side
@@ -69,7 +68,7 @@ class TurnTable:
             self._say(in_words(error), "alert")
 
     def _say(self, text: str, role: str) -> None:
-        self._said.value = f'<div role="{role}">{html.escape(to_plain(text))}</div>'
+        self._said.value = spoken_html(text, role)
 
     def _draw(self) -> None:
         what = self._table
