@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from .context.budget import MARGIN, TRIM_TO, Budget, whole
 from .context.compaction import GO_BACK, Cut, fit
+from .context.evidence import Refused
 from .context.ledger import Ledger
 from .context.overflow import Overflow
 from .context.tokens import Sent
@@ -24,7 +25,8 @@ class Attempt:
 
     ``first`` is where the view began before it was made smaller, ``said`` the new message
     and ``asked`` the tokens of it alone; ``retry`` counts the refusals before it; ``counted`` is what
-    the provider said of just this request when it was asked.
+    the provider said of just this request when it was asked. ``trial``: it goes beyond a learned limit,
+    to see whether that still holds.
     """
 
     target: Target
@@ -38,6 +40,7 @@ class Attempt:
     left_out: int
     retry: int = 0
     counted: int | None = None
+    trial: bool = False
 
     @property
     def prompt(self) -> str:
@@ -130,15 +133,27 @@ class Fitter:
         )  # fmt: skip
 
     def attempt(self, said: Message, target: Target, past: Conversation, at: int, system: str) -> Attempt:
-        """The request for a prompt at a position. Raises ContextOverflowError where it cannot fit."""
+        """The request for a prompt at a position.
+
+        Where even the smallest seems too large it is that one: the provider's word counts. Raises
+        ContextOverflowError where ``on_overflow`` is "stop" and something would have to be left out.
+        """
         scope = scope_at(past, at, system)
         first = self.start(target, past, scope)
         attempt = self._plan(said, target, past, scope, first, first, None)
         if target.settings.token_counting == "provider" and said.content:
             attempt = self._counted(attempt)
-        if target.settings.on_overflow == "stop" and attempt.cut.start > first:
+        if target.settings.on_overflow == "stop" and (attempt.cut.start > first or not attempt.cut.fits):
             raise overflow_error(replace(attempt, cut=replace(attempt.cut, start=first, tokens=attempt.cut.before)))
+        if target.trial is not None and attempt.cut.start > first:
+            return self._tried(attempt, target.trial)
         return attempt
+
+    def _tried(self, attempt: Attempt, target: Target) -> Attempt:
+        """The request as it would be without what was learned, where that would leave out less."""
+        said, past, scope, first = attempt.said, attempt.past, attempt.scope, attempt.first
+        trial = self._plan(said, target, past, scope, first, first, None)
+        return replace(trial, trial=True) if trial.cut.start < attempt.cut.start else attempt
 
     def _counted(self, attempt: Attempt) -> Attempt:
         """The request by the provider's own count, cut by that where it must be; as it was where nobody counts."""
@@ -159,34 +174,46 @@ class Fitter:
         Where only the room for the reply was too large, that alone shrinks.
         """
         old = refused.target
-        self._models.refused(old.provider, overflow)
-        target = self._models.target(old.settings, ask=False)
+        self._models.refused(old, seen(refused, overflow))
+        target = self._models.target(old.settings, ask=True)
         limit, size = target.budget().limit, _size_of(refused, overflow, target)
         if size is not None:
             old.meter.told(refused.sent, size)
         tokens = size or refused.tokens
-        if _states_limit(overflow) and _shorter_reply(old, target) and tokens <= limit:
+        if self._is_stated(target) and _shorter_reply(old, target) and tokens <= limit:
             goal = float(limit)
         else:
-            goal = self._goal(refused, tokens, limit if _states_limit(overflow) else None)
-        try:
-            attempt = self._plan(
-                refused.said, target, refused.past, refused.scope, refused.first, refused.cut.start, goal
-            )
-        except ContextOverflowError:
-            raise overflow_error(replace(refused, target=target), overflow) from None
-        if attempt.cut.start == refused.cut.start and not _shorter_reply(old, target):
+            goal = self._goal(refused, tokens, target)
+        attempt = self._less(refused, target, goal)
+        if attempt.left_out <= refused.left_out and not _shorter_reply(old, target):
             raise overflow_error(attempt, overflow)
         return replace(attempt, retry=refused.retry + 1)
 
-    def _goal(self, refused: Attempt, tokens: float, limit: int | None) -> float:
+    def _less(self, refused: Attempt, target: Target, goal: float) -> Attempt:
+        """A request of about this size that leaves out at least one more turn, where there is one."""
+        said, past, scope, first, start = refused.said, refused.past, refused.scope, refused.first, refused.cut.start
+        attempt = self._plan(said, target, past, scope, first, start, goal)
+        if attempt.left_out > refused.left_out or _shorter_reply(refused.target, target):
+            return attempt
+        ledger = self.ledger(target, past, scope)
+        further = ledger.last(ledger.count(start, scope.at) - 1, start, scope.at)
+        return self._plan(said, target, past, scope, first, further, goal)
+
+    def _is_stated(self, target: Target) -> bool:
+        """Whether the limit of a target that has just refused is one that somebody stated."""
+        return not target.window.is_of_prompts and (
+            target.window.source == "server" or self._models.evidence(target).stated is not None
+        )
+
+    def _goal(self, refused: Attempt, tokens: float, target: Target) -> float:
         """How small the next request shall be: 0.6 of the limit; where none is known or that did not do, halved."""
-        if limit is not None:
+        limit = target.budget().limit
+        if self._is_stated(target) and limit < tokens:
             return min(TRIM_TO * limit, 0.5 * tokens) if refused.retry else TRIM_TO * limit
-        accepted = self._models.accepted(refused.target.provider)
-        if refused.retry and 0 < accepted < tokens:
-            return TRIM_TO * accepted
-        return (0.5 if refused.retry else TRIM_TO) * tokens
+        passed = self._models.evidence(target).passed
+        if refused.retry:
+            return TRIM_TO * passed if 0 < passed < tokens else 0.5 * tokens
+        return min(TRIM_TO * tokens, limit) if passed else TRIM_TO * min(tokens, limit)
 
     def _plan(
         self, said: Message, target: Target, past: Conversation, scope: Scope,
@@ -196,10 +223,13 @@ class Fitter:
         cut = self.cut(target, past, scope, start, asked=asked, margin=MARGIN if said.attached else margin, goal=goal)
         request = target.request(to_messages(past, scope, cut.start, said))
         gone = self.ledger(target, past, scope).count(first, cut.start)
-        attempt = Attempt(target, past, scope, cut, first, said, asked, request, gone)
-        if not cut.fits:
-            raise overflow_error(attempt)
-        return attempt
+        return Attempt(target, past, scope, cut, first, said, asked, request, gone)
+
+
+def seen(refused: Attempt, overflow: Overflow) -> Refused:
+    """What a refusal shows of the endpoint's limit."""
+    tokens, output = whole(refused.tokens), refused.request.max_tokens or 0
+    return Refused(overflow, tokens, output, refused.retry, refused.trial)
 
 
 def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: bool = False) -> ContextOverflowError:
@@ -211,8 +241,9 @@ def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: 
     parts = ", ".join(f"{name} {tokens:,}" for name, tokens in largest)
     holds = f"{target.model} takes {limit:,} ({_bounds(attempt)})"
     figures = f"{'' if said is not None else 'about '}{used:,} tokens do not fit: {holds}"
-    if overflow and said is None and used <= limit:
-        figures = f"the provider refused about {used:,} tokens as too many and gave no limit; by what we know {holds}"
+    if overflow and said is None and (target.window.refused or used <= limit):
+        passed = f"; it has taken {target.window.passed:,}" if target.window.passed else ""
+        figures = f"the provider refused about {used:,} tokens as too many and gave no limit{passed}"
     return ContextOverflowError(
         f"{figures}. Largest parts: {parts}. "
         f"{'What came is kept, marked as cut' if kept else 'Nothing was recorded'}. {_remedy(attempt, largest)}",
