@@ -12,8 +12,9 @@ from .context.evidence import Refused
 from .context.ledger import Ledger
 from .context.overflow import Overflow
 from .context.tokens import Sent
-from .conversation import Conversation, Message, Place
+from .conversation import Attachment, Conversation, Message, Place
 from .errors import ContextOverflowError
+from .lighten import lightened, megabytes, request_bytes
 from .models import Models, Target
 from .providers import Request
 from .view import Scope, extend_ledger, in_view, scope_at, to_messages, turn_tokens
@@ -26,7 +27,7 @@ class Attempt:
     ``first`` is where the view began before it was made smaller, ``said`` the new message
     and ``asked`` the tokens of it alone; ``retry`` counts the refusals before it; ``counted`` is what
     the provider said of just this request when it was asked. ``trial``: it goes beyond a learned limit,
-    to see whether that still holds.
+    to see whether that still holds. ``dropped`` are files of earlier turns that would make too many bytes.
     """
 
     target: Target
@@ -41,6 +42,7 @@ class Attempt:
     retry: int = 0
     counted: int | None = None
     trial: bool = False
+    dropped: tuple[Attachment, ...] = ()
 
     @property
     def prompt(self) -> str:
@@ -189,6 +191,22 @@ class Fitter:
             raise overflow_error(attempt, overflow)
         return replace(attempt, retry=refused.retry + 1)
 
+    def lighter(self, refused: Attempt) -> Attempt:
+        """A request of about half the bytes: without the largest files of earlier turns, else without the oldest turns.
+
+        Raises ContextOverflowError where neither is there to be left out, or that was done before.
+        """
+        target, size = refused.target, request_bytes(refused.request.messages)
+        self._models.too_heavy(target, size)
+        attempt = self._plan(
+            refused.said, target, refused.past, refused.scope, refused.first, refused.cut.start, None
+        )  # fmt: skip
+        if request_bytes(attempt.request.messages) > (self._models.evidence(target).most_bytes or 0):
+            attempt = self._less(refused, target, 0.5 * refused.tokens)
+        if refused.retry or request_bytes(attempt.request.messages) >= size:
+            raise heavy_error(refused)
+        return replace(attempt, retry=refused.retry + 1)
+
     def _less(self, refused: Attempt, target: Target, goal: float) -> Attempt:
         """A request of about this size that leaves out at least one more turn, where there is one."""
         said, past, scope, first, start = refused.said, refused.past, refused.scope, refused.first, refused.cut.start
@@ -222,8 +240,11 @@ class Fitter:
         asked, margin = target.meter.message(said.content) + said.attached, target.meter.margin(said.content)
         cut = self.cut(target, past, scope, start, asked=asked, margin=MARGIN if said.attached else margin, goal=goal)
         request = target.request(to_messages(past, scope, cut.start, said))
+        most = self._models.evidence(target).most_bytes
+        messages, dropped = (request.messages, ()) if most is None else lightened(request.messages, most)
+        request = replace(request, messages=messages) if dropped else request
         gone = self.ledger(target, past, scope).count(first, cut.start)
-        return Attempt(target, past, scope, cut, first, said, asked, request, gone)
+        return Attempt(target, past, scope, cut, first, said, asked, request, gone, dropped=dropped)
 
 
 def seen(refused: Attempt, overflow: Overflow) -> Refused:
@@ -253,6 +274,18 @@ def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: 
         prompt=attempt.prompt,
         overflow=overflow,
     )
+
+
+def heavy_error(attempt: Attempt) -> ContextOverflowError:
+    """What to say of a request that was refused for its bytes, and cannot be made smaller by itself."""
+    files = sorted(attempt.said.attachments, key=lambda file: -len(file.data))
+    largest = f" {files[0].name} has {megabytes(len(files[0].data))}." if files else ""
+    size = megabytes(request_bytes(attempt.request.messages))
+    return ContextOverflowError(
+        f"{attempt.target.model}: the server takes no request of {size}.{largest} Nothing was recorded. "
+        "Send a smaller file, shorten the prompt, or make room with %chat trim.",
+        largest=_largest(attempt, whole(attempt.tokens)), prompt=attempt.prompt, by_bytes=True,
+    )  # fmt: skip
 
 
 def _bounds(attempt: Attempt) -> str:

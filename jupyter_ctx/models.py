@@ -162,7 +162,7 @@ class Models:
         """Know again what was known before a restart; what was learned since holds."""
         for end, known in state.get("endpoints", {}).items():
             if "evidence" in known and end not in self._evidence:
-                self._evidence[end] = known["evidence"]
+                self._evidence[end] = replace(known["evidence"], heavy=None, light=0)
                 self._older.add(end)
             self._served_names.setdefault(end, known.get("served", ""))
         counted: dict[tuple[str, str], Counted] = {}
@@ -191,10 +191,17 @@ class Models:
         provider.forget_window()
         provider.served_window(ask=True)
 
-    def answered(self, provider: Provider, reply: Reply) -> None:
-        """A prompt of this size was taken, by a model that calls itself so."""
+    def too_heavy(self, target: Target, size: int) -> None:
+        """Learn that a request was refused for its bytes."""
+        self._evidence[target.provider.endpoint] = self._seen(target.provider).too_heavy(size)
+
+    def answered(self, provider: Provider, reply: Reply, size: int | None = None) -> None:
+        """Learn from a reply that its prompt was taken, ``size`` bytes where that matters, and the model's own name."""
+        seen = self._seen(provider)
         if reply.usage is not None:
-            self._evidence[provider.endpoint] = self._seen(provider).accepted(reply.usage.input_tokens)
+            self._evidence[provider.endpoint] = seen = seen.accepted(reply.usage.input_tokens)
+        if size is not None:
+            self._evidence[provider.endpoint] = seen.carried(size)
         if reply.model:
             self._served_names[provider.endpoint] = reply.model
 

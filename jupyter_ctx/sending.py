@@ -14,8 +14,9 @@ from .context.overflow import Overflow
 from .context.usage import Usage
 from .conversation import Kept, Said, Turn, new_id
 from .errors import ChatError, ChatInterrupted, ContextOverflowError, ProviderError
-from .fitting import Attempt, overflow_error, seen
+from .fitting import Attempt, heavy_error, overflow_error, seen
 from .interrupts import uninterrupted
+from .lighten import request_bytes
 from .models import Target
 from .providers import Reply, Thought
 from .replay import digest_of
@@ -168,25 +169,31 @@ class Sender:
     def _answer(self, attempt: Attempt, coming: Coming) -> tuple[Attempt, Reply]:
         """Send, and after a refusal send less: at most twice, never once text or a thought was shown."""
         notes = receipts.fitted(attempt)
-        first: tuple[Attempt, Overflow] | None = None
+        first: tuple[Attempt, ContextOverflowError] | None = None
         for retry in range(RETRIES + 1):
             try:
                 reply = self._stream(attempt, coming)
-                if first is not None:
-                    notes = (*notes, receipts.recovered(*first, attempt))
-                return attempt, replace(reply, receipts=notes)
+                again = (receipts.again(*first, attempt),) if first is not None else ()
+                files = self._session.once(*receipts.without_files(attempt))
+                return attempt, replace(reply, receipts=(*notes, *again, *files))
             except ContextOverflowError as error:
-                overflow = error.overflow or Overflow()
-                first = first or (attempt, overflow)
+                first = first or (attempt, error)
                 stop = attempt.target.settings.on_overflow == "stop"
                 if coming.pieces or coming.thoughts or stop or retry == RETRIES:
-                    raise self._given_up(attempt, overflow, kept=bool(coming.pieces)) from None
-                attempt = self._session.fitter.smaller(attempt, overflow)
+                    raise self._given_up(attempt, error, kept=bool(coming.pieces)) from None
+                attempt = self._smaller(attempt, error)
         raise AssertionError("the last retry returns or raises")
 
-    def _given_up(self, attempt: Attempt, overflow: Overflow, *, kept: bool) -> ContextOverflowError:
+    def _smaller(self, attempt: Attempt, error: ContextOverflowError) -> Attempt:
+        """A request that is strictly smaller than the refused one, in what was refused of it."""
+        fitter = self._session.fitter
+        return fitter.lighter(attempt) if error.by_bytes else fitter.smaller(attempt, error.overflow or Overflow())
+
+    def _given_up(self, attempt: Attempt, refusal: ContextOverflowError, *, kept: bool) -> ContextOverflowError:
         """What to say of a refusal that stands; what it taught holds from the next cell on."""
-        models = self._session.models
+        if refusal.by_bytes:
+            return heavy_error(attempt)
+        models, overflow = self._session.models, refusal.overflow or Overflow()
         models.refused(attempt.target, seen(attempt, overflow))
         attempt = replace(attempt, target=models.target(attempt.target.settings, ask=False))
         return overflow_error(attempt, overflow, kept=kept)
@@ -264,10 +271,12 @@ class Sender:
             summary=attempt.scope.summary.id if attempt.scope.summary else None,
         )  # fmt: skip
         turn = replace(turn, start=_start_of(attempt, turn))
-        usage = None if truncated else reply.usage
+        usage = None if truncated or attempt.dropped else reply.usage
         if usage is not None:
             target.meter.reported(attempt.sent, reply.text, usage, turn_id=turn.id if record else None)
-        self._session.models.answered(target.provider, reply)
+        heavy = self._session.models.evidence(target).heavy is not None
+        size = request_bytes(attempt.request.messages) if heavy else None
+        self._session.models.answered(target.provider, reply, size)
         if record:
             self._keep(replace(said, turn=turn), attempt, counted=usage is not None and not usage.guessed)
         return replace(reply, model=model, cost=cost)

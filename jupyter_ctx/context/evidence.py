@@ -66,6 +66,7 @@ class Evidence:
     the prompt alone; ``against``: the window that was believed until then, by source and tokens.
     ``answers`` counts the replies since the last refusal, ``trials`` the refusals of larger requests
     that were sent to try the limit again; ``since`` is the time of the last refusal, in seconds since 1970.
+    ``heavy`` are the bytes of the smallest request that was refused for them, ``light`` of the largest taken since.
     """
 
     passed: int = 0
@@ -76,6 +77,8 @@ class Evidence:
     answers: int = 0
     trials: int = 0
     since: float = 0.0
+    heavy: int | None = None
+    light: int = 0
 
     @property
     def limits(self) -> bool:
@@ -91,18 +94,37 @@ class Evidence:
         """With a prompt of this size that was taken: a limit below it is disproved."""
         seen = replace(self, passed=max(self.passed, tokens), answers=self.answers + 1)
         if (self.stated is not None and tokens > self.stated) or (self.refused is not None and tokens >= self.refused):
-            return replace(seen, refused=None, stated=None, against=None, trials=0)
+            return seen._open()
         return seen
+
+    def _open(self) -> Evidence:
+        """The same without a limit in tokens."""
+        return replace(self, refused=None, stated=None, of_input=False, against=None, answers=0, trials=0)
+
+    def carried(self, size: int) -> Evidence:
+        """With a request of so many bytes that was taken."""
+        if self.heavy is None:
+            return self
+        return replace(self, light=max(self.light, size), heavy=None if size >= self.heavy else self.heavy)
+
+    def too_heavy(self, size: int) -> Evidence:
+        """With a request of so many bytes that was refused for them."""
+        heavy = min(size, self.heavy or size)
+        return replace(self, heavy=heavy, light=self.light if self.light < heavy else 0)
+
+    @property
+    def most_bytes(self) -> int | None:
+        """Bytes to plan a request with, half way from one that was taken to one that was refused; ``None``: any."""
+        return None if self.heavy is None else (self.light + self.heavy) // 2
 
     def after(self, refusal: Refused, believed: ContextWindow, now: float) -> Evidence:
         """With a refusal: the limit it states, else that there is one below its size.
 
         ``believed`` is the window that the user, the server or a table says at that time.
         """
-        seen = replace(
-            self if self._holds(believed) else Evidence(self.passed), answers=0, since=now,
-            trials=self.trials + refusal.trial, against=(believed.source, believed.tokens),
-        )  # fmt: skip
+        known = self if self._holds(believed) else self._open()
+        trials, against = known.trials + refusal.trial, (believed.source, believed.tokens)
+        seen = replace(known, answers=0, since=now, trials=trials, against=against)
         limit = refusal.limit
         if limit is not None:
             of_input = refusal.overflow.max_input_tokens is not None
@@ -120,7 +142,7 @@ class Evidence:
         return replace(seen, stated=None, refused=refused)
 
     def forgotten(self) -> Evidence:
-        """Without the limit in it: the question is open again."""
+        """Without the limits in it: the question is open again."""
         return Evidence(self.passed)
 
     def bound(self, window: ContextWindow) -> ContextWindow:
