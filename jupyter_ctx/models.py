@@ -102,6 +102,7 @@ class Models:
         self._older: set[str] = set()  # endpoints whose limits were learned by an earlier kernel: to be tried again
         self._lists: dict[str, Table] = {}
         self._served_names: dict[str, str] = {}
+        self.read: dict[str, int] = {}  # by endpoint: tokens that it read of a request that it truncated
         self.problems: dict[str, None] = {}  # of model files, in order, each once
 
     def set_key(self, owner: str, key: str) -> None:

@@ -227,7 +227,13 @@ class Sender:
         counted = session.is_counted(attempt.target, attempt.scope, attempt.cut.start)
         goes_on = counted and attempt.past is session.conversation
         follows = attempt.past.places[attempt.scope.at - 1].turn if goes_on else None
-        return reply.usage is not None and is_truncated(attempt, reply.usage, follows)
+        if reply.usage is None:
+            return False
+        read, end = session.models.read, attempt.target.provider.endpoint
+        truncated = is_truncated(attempt, reply.usage, follows, read.get(end, 0))
+        if truncated:
+            read[end] = max(reply.usage.input_tokens, read.get(end, 0))
+        return truncated
 
     def _summarizes(self, attempt: Attempt, *, record: bool) -> bool:
         """Whether turns that this request leaves out are summarised for good: not for one cell's model."""
