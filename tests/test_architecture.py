@@ -11,7 +11,7 @@ import jupyter_ctx
 
 PACKAGE = Path(jupyter_ctx.__file__).parent
 LAYERS = [  # imports go from a later row to an earlier one, or within a room
-    {"errors", "fences", "files", "interrupts", "queue", "words", "context.usage"},
+    {"errors", "fences", "files", "interrupts", "queue", "words", "context.refusal_words", "context.usage"},
     {
         "context.builtin_windows",
         "context.ledger",

@@ -2,8 +2,8 @@
 
 Every server words it in its own way, so no sentence is listed here. What only looks like an
 overflow is ruled out first: rate limits speak of tokens too. Then a code says that it is one,
-or a few words near one another, or the arithmetic: what was sent is more than the limit. Each
-number is understood by the words around it.
+or the parts that the words of a clause have (refusal_words.py), or the arithmetic: what was
+sent is more than the limit. Each number is understood by the words around it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from itertools import islice
 from typing import Any
 from unicodedata import normalize
 
-from .refusal_words import in_english
+from .refusal_words import ROLES, UNIT, in_english
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +41,21 @@ class Overflow:
 
 # In patterns "~" joins the words of a name: context length, context_length, ContextLength.
 
-UNIT = r"(?:[kmg]i?b|bytes?|char\w*|pixels|items|entries)\b"  # what other limits count
 EXCEPTION = r"extra usage is required for long context"  # Anthropic: a 429 that a shorter prompt cures
 VETO_STATUS = frozenset({401, 402, 403, 404, 408, 429, 529})
 RATES = (
     r"^(?:code |status\w* )?(?:40[1-48]|429|529)$",  # a gateway's 200 or 400 around another refusal
-    r"(?:rate|usage|request).?limit|quota|throttl|billing|credits?\b|balance|\b[rt]p[md]\b|overloaded|concurren",
-    r"content.(?:policy|filter)|too many requests|please wait\b|timed? ?out|out of memory|memory (?:limit|available)|more memory",
-    r"\bminutes?\b|\b(?:per|this|a).(?:second|min|hour|day|week|month)\b|\b(?:daily|weekly|monthly)\b|per.request\b",
-    r"/ ?(?:min|sec|hour|day)\b|\b(?:your|the|this|trial)\W(?:account|plan|key|tier|subscription)\b|trial\b|api.key\b",
+    r"(?:rate|usage|request).?limit|quota|throttl|billing|credits?\b|\bbalance\b|\b[rt]p[md]\b|overloaded|concurren",
+    r"content.(?:policy|filter)|too many requests|please wait\b|timed? ?out|out of memory"
+    r"|memory (?:limit|available)|more memory",
+    r"\bminutes?\b|\b(?:per|this|a).(?:second|min|hour|day|week|month)\b|\b(?:daily|weekly|monthly|today)\b|per.request\b",
+    r"/ ?(?:min|sec|hour|day)\b"
+    r"|\b(?:your|the|this|trial)\W(?:account|plan|key|tier|subscription|project|organi[sz]ation)\b"
+    r"|trial\b|api.key\b",
     r"(?:account|organi[sz]ation|project|user|plan|key|team)\b['’]?s? (?:\w+ ){0,2}(?:limit|budget|allowance|cap)\b",
 )
 VETOES = (
-    r"(?:too many|max\w* number of) (?!(?:\w+ ){0,2}tokens)\w+",  # images, messages, tools
+    r"(?:too many|max\w* number of) (?!(?:\w+ ){0,2}tokens|for\b|in\b)\w+",  # images, messages, tools
     r"(?:string|array)~(?:too~long|above~max)",  # OpenAI: one field of the request
     rf"\A(?![\s\S]*\d\W?tokens)[\s\S]*\d ?{UNIT}",
 )
@@ -64,72 +66,38 @@ CODES = (
     r"^(?:code )?1261$",  # Zhipu
 )
 # A request that is too large in bytes, which says nothing of tokens.
-ENTITY = r"(?:request entity|entity|(?:request )?(?:payload|body|content)|request)"
+ENTITY = r"(?:request entity|entity|(?:request )?(?:payload|body|content)|request)(?:~size)?"
+MORE = r"(?:exceed\w*|(?:larg|bigg|great)er than|over|above)"
 BYTES = (
-    rf"(?:entity|payload|body|content)(?:~size)? (?:is |was )?too~(?:large|big|long)|{ENTITY}[ _](?:size|length)[ _]limit",
-    rf"{ENTITY}(?:~size)? (?:\w+ )?(?:exceed\w*|(?:larg|bigg|great)er than|over|above) (?:(?!context)[^\n.;]){{0,30}}"
-    rf"(?:\bsize|buffer|\d ?(?:[kmg]i?b|bytes))",
-    rf"{ENTITY}(?:~size)? (?:\w+ )?(?:exceed\w*|(?:larg|bigg|great)er than|over|above|too~large)[^\n;]{{0,60}}\d ?(?:[kmg]i?b|bytes)\b",
-    rf"max\w* (?:allowed )?{ENTITY}[ _](?:size|length)",
+    r"(?:entity|payload|body|content)(?:~size)? (?:is |was )?too~(?:large|big|long)",
+    rf"{ENTITY} (?:\w+ )?{MORE} (?:(?!context)[^\n.;]){{0,30}}(?:\bsize|buffer)",
+    rf"{ENTITY} (?:\w+ )?(?:{MORE}|too~large)[^\n;]{{0,60}}\d ?(?:[kmg]i?b|bytes)\b",
+    rf"max\w* (?:allowed )?{ENTITY}[ _](?:size|length)|{ENTITY}[ _](?:size|length)[ _]limit",
     r"(?:messages|input)\[\d+\]\W{0,3}content\W+string too long",
 )
 
-# Every word of a sentence that matters becomes one letter; the first row that fits counts.
-WORDS = (
-    ("U", rf"\d ?{UNIT}"),
-    ("", r"bad~request(?: error)?|invalid~request(?:~error)?|request~id\S*|invalid (?:input )?argument|error message"),
-    ("", r"validation|text of|model~group|context (?:deadline|cancel\w*|menu|protocol|handle|manager)"),
-    ("H", r"shorten|reduce|trim|truncate|compress|cut down|clear|summari[sz]e|lower"),
-    # things that have limits of their own
-    ("U", r"(?:prompt|message|conversation|chat|history|context|input|session|token|tool~call)(?:~|')?s?~?"
-          r"(?:ids?(?! len)|names?|titles?|key|template|index|role|logprobs|caching|cache\w*|param\w*|audio)\b"),
-    ("U", r"(?:api|access|auth\w*|bearer|refresh|session|reset|jwt|csrf|id|security|invite) tokens?\b|(?:logit|stop|tool)\w*"
-          r"|images?|pictures?|photos?|files?|attachments?|documents?|pdfs?|pages?|audio|videos?|uploads?|frames?"
-          r"|schemas?|headers?|cookies?|ur[il]s?|query string|strings?|arrays?|passwords?|signatures?|jwt|csrf|names?|conversations"
-          r"|titles?|items?|lists?|metadata|users?|temperature|top_\w+|seeds?|logprobs|dimensions?"
-          r"|depth|vocab\w*|memory|[cg]pu|time|timeout|queue|connections?|buffers?|retries|iterations|sessions?|batch\w*"
-          r"|lora|functions? (?:name|desc)\w*|enum|num_ctx|chars|characters|bytes|budget_tokens|proxy|properties|seconds"),
-    ("C", r"context[ _-]?(?:windows?|length|size|limit|budget)(?:~size)?|(?:sequence|seq|model|position)~len(?:gth)?"
-          r"|max_(?:model|seq\w*|context|ctx|position\w*)(?:~(?:len|length|tokens|size|embeddings))?|n_ctx|ctx\w*"
-          r"|kv cache|\bcontext"),
-    ("O", r"max_(?:new_|completion_|output_)tokens?|max_tokens|max~(?:new|output|completion)~(?:tokens?|length)|n_predict"
-          r"|completions?|outputs?|generated|repl(?:y|ies)|responses?|answers?|predict\w*|writes?"),
-    ("Y", r"too (?:many|much)"),
-    ("X", r"too (?:long|large|big)|overflow\w*|exhausted|oversized?|(?:is|are|been|was) (?:full|filled)|full\b|filled|reached"
-          r"|no room|ran out|run out|out of(?= context)|longer than (?:allowed|permitted)"),
-    ("G", r"exceed\w*|surpass\w*|(?:long|larg|great|bigg|high)er than|more(?: \w+)?(?: \(?#\)?)? than|over\b(?!-)|above|beyond"
-          r"|past|outside|[>≥]=?|(?:not|n't|to|no longer|cannot|never) fits?"),
-    ("M", r"max\w*|limit\w*|largest|ceiling|cap\b|bound|specification"),
-    ("A", r"allow\w*|permit\w*|at most|up to|capacit\w*|supports?|supported|accept\w*|holds?|handle|(?:can|only) \w+|room"),
-    ("R", r"range|between"),
-    ("T", r"tokens\b|(?<=#-)token|token~(?:count|limit|length|budget|window|size|quantity|total|number)s?|tokeni[sz]\w*"
-          r"|(?<=input )token|(?<=prompt )token"),
-    ("I", r"prompts?|inputs?|messages?|conversation|chat|history|dialog\w*|question|query|text|contents?|transcript|sequence"),
-    ("Q", r"requests?"),
-    ("P", r"plus|\+|and|with|together"),
-    ("L", r"length|len|size|count|number|quantity|total|amount"),
-    ("W", r"models?|endpoint|deployment"),
-    ("", r"the|an?|of|is|are|was|were|be|been|has|have|had|its?|yours?|this|that|which|in|for|to|by|from|at|on|so|but|however"
-         r"|here|there|you|we|i|current\w*|requested|asked|sent|provided|given|supplied|submitted|received|contain\w*|results?"
-         r"|resulted|passed|used|uses?|estimated|entire|whole|combined|sum|about|approximately|already|now|would|will|can"
-         r"|could|must|should|may|not|cannot|do|does|error|exception|please|configured|valid\w*|our|s|as|while|only|long|went|goes?"),
-    ("", r"[a-z]*\d\w*"),
-    ("N", r"#"),
-    (".", r"[.;!?]"),
-    ("_", r"[a-z]+"),
-)
-# What a sentence says then. An output alone is not what a shorter prompt cures.
+# What the letters of a clause say, in any order of words that a language may have.
 OVER = "[XG]"
 BETWEEN = "[LTNMWCIAPR]{0,12}?(?:P[LTNM]*O[LTN]*)?"
 SIGNS = (
-    rf"C[^.]{{0,14}}{OVER}|{OVER}[^.]{{0,14}}C|MC",
-    rf"[IT]{BETWEEN}X|I{BETWEEN}G[^.U_]{{0,4}}[MCNTWA]|I{BETWEEN}[MA]{BETWEEN}G",
-    r"X[LN]*I|X(?:[LMN]*T)|G[LN]*M[LN]*[IT]|G[IAW]*TM?|GN?T(?!_)",
-    rf"Y(?:I|_)?T(?![_U])|T[LMN]*Y|T[^.UO_]{{0,8}}G[^.U_]{{0,3}}[MNWA]|T[LMNA]*{OVER}|M[LN]*T[LMNA]*{OVER}|[MA][LN]*T[^.UO]{{0,3}}{OVER}",
-    rf"QX|Q[LTNI]*G[LNTIAMW]*[CTW]|Q[LTNI]*X",
+    # the context is exceeded, or its size is stated
+    rf"C[^.]{{0,14}}{OVER}|{OVER}[^.]{{0,14}}C|MC|CL?MN",
+    # an input, or a request, is too long
+    rf"[IT]{BETWEEN}X|X[LMN]*[IT]|Q[LTNI]*X",
+    # an input is over a limit
+    rf"I{BETWEEN}G[^.U_]{{0,4}}[MCNTWA]|I{BETWEEN}[MA]{BETWEEN}G|M[LN]*I[LTN]*G|G[LNW]*M[LN]*I|I[LTN]*G$|I[ILN]*Y",
+    # tokens, or a request, are over a limit
+    r"T(?:[^.UO_]|PO){0,8}G[^.U_]{0,3}[MNWA]|Q[LTNI]*G[LNTIAMW]*[CTW]",
+    # their limit is exceeded
+    rf"G[LNMIAW]{{0,5}}T(?!_)|M?[LN]*T[LMNA]*{OVER}|[MA][LN]*T[^.UO]{{0,3}}{OVER}",
+    # too many tokens
+    r"Y[I_]?T(?![_U])|T[LMN]*Y",
+    # how long an input may be
+    r"[IQ][LT]*[SA]NT|I[LT]*T[SA]N|IL[SA]N|RL?I|M[LT]*I[LT]*N|I[LT]*ML?N",
+    # shorten the input
     r"H[LTN_]{0,4}[IC]",
-    r"RL?I|M[LT]*I[LT]*N|I[LT]*ML?N",
 )
+# But a shorter prompt cures neither an output that is too long by itself, nor other things.
 OUTPUT_ONLY = r"^(?:[^IPC]*O[^IPC]*$|[^IPXG]*O[^IP]*$)"
 OF_THINGS = r"^[^CXGY]*U[^C]*$|^[^C]*NU[^C]*$"
 # Words that say it without saying of what.
@@ -159,27 +127,37 @@ TOUCHING = (
     ("input", r"# ?(?:of|/) ?\d"),
     ("limit", r"^[\dkm] ?(?:of|/) ?#"),
     ("both", rf"{BOTH}\w*(?:\W|tokens?|would|be|of){{0,9}}#"),
-    ("output", rf"{AFTER}{OUTPUT}|\+ ?#(?! ?-?(?:input|prompt))"),
+    ("output", rf"{AFTER}{OUTPUT}|# new tokens|\+ ?#(?! ?-?(?:input|prompt))"),
     ("tools", rf"{AFTER}(?:functions|tool)"),
-    ("limit", r"(?:\blimit|\bmax(?:imum)?|allowed|window) ?[(:=]? ?#(?! ?(?:tokens? )?(?:[>+]|vs|is (?:less|small)))"),
-    ("limit", r"# ?-?(?:tokens? )?(?:max(?:imum)?\b(?! ?[=:(#]| is\b| \d)|limit|allowed|available|context|window|\((?:max\w*|limit|context|window)\))"),
-    ("limit", r"(?:up to|accepts|takes|vs\.?) #"),
+    (
+        "limit",
+        r"(?:\blimit|\bmax(?:imum)?|allowed|window|(?:context|maximum)[ _](?:length|size)) ?[(:=]? ?#"
+        r"(?![)\] ]*(?:tokens? ?)?[)\]]? ?(?:[>+]|vs|is \w+er|(?:exceed\w*|over|above|beyond|surpass\w*) [a-z#]))",
+    ),
+    (
+        "limit",
+        r"# ?-?(?:tokens? )?(?:max(?:imum)?\b(?! ?[=:(#]| is\b| \d)|limit|allowed|available|context|window"
+        r"|\((?:max\w*|limit|context|window)\))",
+    ),
+    ("limit", r"(?:(?<!add )(?<!adds )up to|accepts|(?:model|only) takes|vs\.?) #"),
     ("input", rf"{AFTER}(?:input (?:tokens|messages)|inputs?|prompt|(?<=the )messages|(?<=in )request)\b"),
     ("output", rf"{OUTPUT}\w*(?:\W|tokens?|is|of|value|too|large){{0,12}}#"),
     ("input", r"#[ )\]-]*(?:tokens?)?[ )\]]*(?:(?:is|are) )?(?:[>+]|plus|vs|over\b|above|beyond|\w+er than|more than)"),
     ("input", r"#[ )\]-]*(?:tokens?)?[ )\]]*(?:exceed(?:s? |ed [tm])|do(?:es)? not fit)"),
-    ("input", r"# (?:tokens )?(?:(?:were|was) )?(?:given|sent|provided)"),
+    ("input", r"# (?:tokens )?(?:(?:were|was) )?(?:given|sent|provided)|#, received"),
 )
+BEYOND = r"\b(?:than|exceed\w*|surpass\w*|overflows?|cross\w*|excess of|beyond|above|over|fits?)\b|[>≥]"
 # Else by the nearest words before it in its sentence.
 BEFORE = (
-    r"(?P<limit>max\w* (?:length|size|number) of (?:(?:the|your|current) )*\w+|max\w*(?: (?:allowed|input|prompt|number))*|limit|context(?!~overflow)|ctx|window|allow|accept|support"
-    r"|capacity"
-    r"|\b(?:at most|up to|only|holds?|handle|can|room|fit|available|below)\b|reached|should be|must be|cannot|[<≤])"
-    r"|(?P<beyond>\b(?:than|exceed\w*|beyond|above|over)\b|[>≥])"
+    r"(?P<limit>max\w* (?:length|size|number) of (?:(?:the|your|current) )*\w+"
+    r"|max\w*(?: (?:allowed|input|prompt|number))*|limit|context(?!~overflow)|ctx|window|allow|permit|accept|support"
+    r"|capacity|\b(?:at most|up to|only|holds?|handle|can|room|fit|available|below|under)\b|reached"
+    r"|should be|must be|cannot|[<≤])"
+    rf"|(?P<beyond>{BEYOND})"
     r"|(?P<input>prompt|input|message|conversation|chat|history|\btext\b|current|keep)"
     r"|(?P<total>request(?![\W_]?id)|total|n_tokens|result|sent|given|\bgot\b|received|provided|contain|needs?|require"
     r"|\b(?:has|have|comes to|used?)\b|estimate|actual|yours|overflow|too (?:long|large|many)"
-    r"|(?:^|[(,;.{\['\"] ?)(?:num_|n_|total[ _])?tokens?(?:[ _]count)? ?[:=])"
+    r"|(?<!max )(?<!maximum )(?<!allowed )token count|(?:^|[(,;.{\['\"] ?)(?:num_|n_|total[ _])?tokens?(?:[ _]count)? ?[:=])"
 )
 BOUND = r"(?:at least|passed) $"  # vLLM stops counting at the limit
 OF_INPUT = (
@@ -198,7 +176,7 @@ def classify_overflow(status: int | None, body: Any) -> Overflow | None:
 
     ``body`` is whatever came: an object, a list, JSON in a string, plain text, bytes.
     """
-    return None if status in VETO_STATUS and status != 429 else _classified(status, _text(body))
+    return _classified(status, _text(body))
 
 
 def is_too_many_bytes(status: int | None, body: Any) -> bool:
@@ -242,18 +220,20 @@ def _is_said(line: str) -> bool:
 
 
 def _says(clause: str) -> bool:
-    return not (_finds(OUTPUT_ONLY, clause) or _finds(OF_THINGS, clause)) and any(_finds(sign, clause) for sign in SIGNS)
+    return not (_finds(OUTPUT_ONLY, clause) or _finds(OF_THINGS, clause)) and any(
+        _finds(sign, clause) for sign in SIGNS
+    )
 
 
 def _letters(line: str) -> str:
     """A line with one letter for each word that matters."""
     line = _pattern(NUMBER).sub("#", line.lower())
-    return "".join(WORDS[match.lastindex - 1][0] for match in _word().finditer(line) if match.lastindex)
+    return "".join(ROLES[match.lastindex - 1][0] for match in _word().finditer(line) if match.lastindex)
 
 
 @cache
 def _word() -> re.Pattern[str]:
-    rows = (words if letter in (".", "N", "_") else rf"(?:{words})(?![a-z])" for letter, words in WORDS)
+    rows = (words if letter in (".", "N", "_") else rf"(?:{words})(?![a-z])" for letter, words in ROLES)
     return _pattern("(?<![a-z])(?:" + "|".join(f"({row})" for row in rows) + ")")
 
 
@@ -327,9 +307,11 @@ def _numbers_of(line: str) -> dict[str, int]:
     said: dict[str, int] = {}
     end = 0
     for match in _pattern(NUMBER).finditer(line):
-        before, after = line[max(end - 1, match.start() - 40, 0) : match.start()], line[match.end() : match.end() + 40]
+        before, after = line[max(end - 1, match.start() - 60, 0) : match.start()], line[match.end() : match.end() + 40]
         end, value = match.end(), _value(match)
         role = next((role for role in _roles(before, after) if said.get(role, value + 1) != value), None)
+        if role == "limit" and value < said.get("limit", 0) and "input" not in said and _finds(BEYOND, before):
+            said["input"] = said.pop("limit")  # "the context is 9,000 tokens, this exceeds the window of 8,192"
         if role is None or role in said:
             continue
         if role in ("input", "total") and "input" not in said and _finds(BOUND, before):
@@ -344,6 +326,11 @@ def _settled(said: dict[str, int], line: str) -> dict[str, int]:
     """What the numbers are that are known for being exceeded, or for being sent."""
     if "beyond" in said:
         said.setdefault("limit" if "limit" not in said else "input", said["beyond"])
+    rest = said.get("tokens", 0)  # whose part no word says: what is over the limit was sent
+    if rest > said.get("limit", rest):
+        said.setdefault("input", rest)
+    elif 0 < rest < said.get("input", 0):
+        said.setdefault("limit", rest)
     if "input" in said:
         said["input"] += said.get("tools", 0)
     elif "total" in said and "output" not in said and (_finds(INPUT, line) or not _finds(OUTPUT, line)):
@@ -357,6 +344,8 @@ def _roles(before: str, after: str) -> Iterator[str]:
     yield from (role for role, words in TOUCHING if _finds(words, around))
     nearest = deque(_pattern(BEFORE).finditer(re.split(r"[.!?] |[{}]", before)[-1]), maxlen=1)
     yield from (str(match.lastgroup) for match in nearest)
+    if _finds(r"#[)\] ]*-?tokens?\b", around):
+        yield "tokens"
 
 
 def _value(match: re.Match[str]) -> int:
