@@ -29,7 +29,7 @@ LAYERS = [  # imports go from a later row to an earlier one, or within a room
     {"store"},
     {"claims", "memory"},
     {"journal"},
-    {"attachments", "settings", "providers.shape", "providers.http"},
+    {"attachments", "settings", "providers.gguf", "providers.shape", "providers.http"},
     {"modelfiles", "providers.encoding", "providers.metadata", "providers.refusals"},
     {"providers.adapter", "providers.thinking"},
     {"providers.openai_sdk"},

@@ -157,7 +157,8 @@ BEFORE = (
     r"|(?P<input>prompt|input|message|conversation|chat|history|\btext\b|current|keep)"
     r"|(?P<total>request(?![\W_]?id)|total|n_tokens|result|sent|given|\bgot\b|received|provided|contain|needs?|require"
     r"|\b(?:has|have|comes to|used?)\b|estimate|actual|yours|overflow|too (?:long|large|many)"
-    r"|(?<!max )(?<!maximum )(?<!allowed )token count|(?:^|[(,;.{\['\"] ?)(?:num_|n_|total[ _])?tokens?(?:[ _]count)? ?[:=])"
+    r"|(?<!max )(?<!maximum )(?<!allowed )token count"
+    r"|(?:^|[(,;.{\['\"] ?)(?:num_|n_|total[ _])?tokens?(?:[ _]count)? ?[:=])"
 )
 BOUND = r"(?:at least|passed) $"  # vLLM stops counting at the limit
 OF_INPUT = (
