@@ -123,7 +123,7 @@ def _least_size(file: BinaryIO) -> int:
         sizes = [int(_number(file, "Q")) for _ in range(_bounded(_number(file, "I"), 16))]
         bits, offset = BITS.get(int(_number(file, "I")), 1), int(_number(file, "Q"))
         end = max(end, offset + int(prod(sizes) * bits) // 8)
-    return -(-file.tell() // alignment) * alignment + end
+    return -(-file.tell() // alignment) * alignment + end if end else file.tell()
 
 
 def _pass(file: BinaryIO, kind: int) -> None:
