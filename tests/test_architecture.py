@@ -11,7 +11,7 @@ import jupyter_ctx
 
 PACKAGE = Path(jupyter_ctx.__file__).parent
 LAYERS = [  # imports go from a later row to an earlier one, or within a room
-    {"errors", "fences", "files", "interrupts", "queue", "words", "context.usage"},
+    {"errors", "fences", "files", "interrupts", "queue", "words", "context.refusal_words", "context.usage"},
     {
         "context.builtin_windows",
         "context.ledger",
@@ -29,7 +29,7 @@ LAYERS = [  # imports go from a later row to an earlier one, or within a room
     {"store"},
     {"claims", "memory"},
     {"journal"},
-    {"attachments", "settings", "providers.shape", "providers.http"},
+    {"attachments", "settings", "providers.gguf", "providers.shape", "providers.http"},
     {"modelfiles", "providers.encoding", "providers.metadata", "providers.refusals"},
     {"providers.adapter", "providers.thinking"},
     {"providers.openai_sdk"},
