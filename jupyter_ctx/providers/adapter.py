@@ -13,7 +13,7 @@ import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from ..context.windows import ContextWindow
@@ -39,7 +39,8 @@ ASK_TIMES = 3  # some know a window only once the model is loaded
 class Endpoint:
     """Where a model is, how to get in, and what is peculiar there.
 
-    ``name`` is what messages call it, ``no_key`` what they say where there is no key;
+    ``name`` is what messages call it, ``other`` an address to try where nothing of the kind is
+    at ``base_url``, ``no_key`` what they say where there is no key;
     ``timeout`` is how many seconds a server may be silent. ``serves``: it runs the model
     itself and may report the window, in a list of its own where ``loaded_at`` is a path;
     ``truncates`` is the setting that ends its silent truncation; ``own`` are parameters sent
@@ -50,6 +51,7 @@ class Endpoint:
     model: str
     base_url: str | None = None
     api_key: str = field(default="", repr=False)
+    other: str = ""
     no_key: str = ""
     timeout: float = 600.0
     serves: bool = False
@@ -81,6 +83,7 @@ class Adapter(ABC):
         self._responses = OpenResponses()
         self._window: ContextWindow | None = None
         self._asked = 0
+        self._moved = False
 
     # what an adapter says of its SDK
 
@@ -190,7 +193,7 @@ class Adapter(ABC):
         if isinstance(error, ChatError):
             return None
         refusal = self._refused(error)
-        if refusal is not None and self._relent(refusal):
+        if refusal is not None and ((refusal.is_misplaced(self.at.model) and self._moves()) or self._relent(refusal)):
             return 0.0
         if not delays:
             return None
@@ -202,6 +205,8 @@ class Adapter(ABC):
     def _connect(self) -> Any:
         if not self.at.api_key:
             raise AuthenticationError(self.at.no_key)
+        if not self.at.api_key.isascii():
+            raise AuthenticationError(f"The key of {self.at.name} has letters that no key has: %chat key sets another.")
         if self._client is None:
             try:
                 http = new_http(self.at.base_url, self.at.timeout, self._responses)
@@ -210,6 +215,14 @@ class Adapter(ABC):
                 raise MissingDependencyError(f"{self.at.name} needs a package: {self.install}") from None
             self._close = weakref.finalize(self, http.close)
         return self._client
+
+    def _moves(self) -> bool:
+        """Go to the other address, once; where nothing is there either, back to the first one."""
+        if not self.at.other:
+            return False
+        self.at = replace(self.at, base_url=self.at.other, other=self.at.base_url or "")
+        self._client, self._moved = None, not self._moved
+        return self._moved
 
     @contextmanager
     def _translating(self, pieces: Sequence[str | Thought] = ()) -> Iterator[None]:

@@ -131,6 +131,13 @@ class Refusal:
             return True
         return self.code in (400, 402, 403, 429) and self.retry_after is None and bool(re.search(NO_CREDIT, said))
 
+    def is_misplaced(self, model: str) -> bool:
+        """Whether it may speak of the address, and not of the model: something else is served there."""
+        if self.status in (404, 405):
+            return "model" not in self.text.lower().replace(model.lower(), "model")
+        page = self.status is None and isinstance(self.body, str) and re.search(PAGE, self.body[:READ])
+        return bool(page) or bool(re.search(r"(?i)unexpected endpoint", self.text))  # LM Studio, with a 200
+
     def wait(self, delay: float, unnamed: float | None) -> float | None:
         """Seconds after which it is worth asking again by itself, or ``None``.
 
@@ -156,6 +163,9 @@ class Refusal:
             return ContextOverflowError(text, overflow=Overflow(), by_bytes=True)
         if self.code in (401, 403):
             return AuthenticationError(f"{where} does not take the key ({said}): %chat key sets another.")
+        if self.code == 404 and self.is_misplaced(model):
+            text = f"Nothing that answers is at {where} ({said}): is the address right? Most end in /v1."
+            return ModelNotFoundError(text, model=model)
         if self.code == 404:
             return ModelNotFoundError(f"{model} is not served at {where} ({said}).", model=model)
         again = " Try again later." if self.code in BUSY else ""
