@@ -144,7 +144,8 @@ class Adapter(ABC):
         if ask and self.at.serves and self._window is None and self._asked < ASK_TIMES:
             self._asked += 1
             with suppress(ChatError), self._translating():
-                card = find_card(self._loaded(self._connect()), self.at.model)
+                cards = self._loaded(self._connect())
+                card = find_card(cards, self.at.model, among_many=bool(self.at.loaded_at))
                 self._window = card.served if card else None
         return self._window
 

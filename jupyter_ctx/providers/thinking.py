@@ -26,13 +26,13 @@ def begins_inside(model: str) -> bool:
     return re.search(BEGINS_INSIDE, model) is not None
 
 
-def without_thought(text: str) -> tuple[str, str]:
+def without_thought(text: str) -> tuple[str, str] | None:
     """The thought that a text begins with, where only its end is marked, and the rest."""
     before, tag, after = text.partition(CLOSE)
     if not tag or OPEN in before or len(FENCE.findall(before)) % 2:
-        return "", text
+        return None
     line = before.rpartition("\n")[2] + tag + after[:1]
-    return (before.strip(), after.lstrip()) if LATE.search(line) else ("", text)
+    return (before.strip(), after.lstrip()) if LATE.search(line) else None
 
 
 class Splitter:
@@ -78,8 +78,7 @@ class Splitter:
         text = "".join(self._came)
         if self.assumed:
             return ("", text.strip()) if text.strip() else None
-        found = without_thought(text)
-        return found if found[0] and self._at == "text" and not self._apart else None
+        return without_thought(text) if self._at == "text" and not self._apart else None
 
     def _begin(self) -> None:
         begun = self._held.lstrip()
