@@ -134,7 +134,7 @@ class Refusal:
     def is_misplaced(self, model: str) -> bool:
         """Whether it may speak of the address, and not of the model: something else is served there."""
         if self.status in (404, 405):
-            return "model" not in self.text.lower().replace(model.lower(), "model")
+            return not re.search(rf"(?i)\bmodels?\b|(?<!\w){re.escape(model)}(?!\w)", self.text)
         page = self.status is None and isinstance(self.body, str) and re.search(PAGE, self.body[:READ])
         return bool(page) or bool(re.search(r"(?i)unexpected endpoint", self.text))  # LM Studio, with a 200
 

@@ -119,11 +119,11 @@ def _ollama(said: str) -> str:
     scheme, mark, rest = said.partition("://") if "://" in said else ("http", "", said)
     usual = {"http": "80", "https": "443"}.get(scheme, "11434") if mark else "11434"
     place, _, path = rest.partition("/")
-    found = re.fullmatch(r"(\[[^]]*\]|[^:]*):(\d*)", place)
+    found = re.fullmatch(r"(\[[^]]*\]|[^:]*):([^:]*)", place)
     host, port = found.groups() if found else (place, usual)
     host = host.strip("[]")
     host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    port = port if port and int(port[:6]) <= MOST_PORT else usual
+    port = port if re.fullmatch(r"\d{1,5}", port) and int(port) <= MOST_PORT else usual
     host = f"[{host}]" if ":" in host else host
     path = path.removesuffix("/v1").removesuffix("v1").rstrip("/")
     return f"{scheme}://{host}:{port}{'/' * bool(path)}{path}/v1"
