@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import cached_property
 from html import unescape
 from typing import Any
@@ -53,7 +52,7 @@ VAGUE = (None, 200, 400)
 BUSY = frozenset({408, 409, 500, 502, 503, 504, 529})
 PATIENCE = 10.0  # seconds: a longer wait is the user's to decide
 READ, WORDS = 4_000, 300  # characters of a provider's own words: that are read, that are shown
-SAID = ("error", "message", "msg", "detail", "error_msg", "error_message", "errorMessage", "errors", "title")
+SAID = ("error", "message", "msg", "detail", "error_msg", "error_message", "errorMessage", "errors", "title", "header", "details")
 PAGE = r"(?i)<(?:!doctype|html|head|body)\b"
 TITLE = r"(?is)<(title|h1)\b[^>]*>(.*?)</\1"
 
@@ -284,10 +283,10 @@ def _header_times(headers: Mapping[str, str]) -> Iterator[float | None]:
 def _until(date: str) -> float | None:
     """Seconds until a date as HTTP writes it."""
     try:
-        then = parsedate_to_datetime(date)
+        then = datetime.strptime(date, "%a, %d %b %Y %H:%M:%S GMT").replace(tzinfo=UTC)
     except ValueError:
         return None
-    return max(0.0, (then.replace(tzinfo=then.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+    return max(0.0, (then - datetime.now(UTC)).total_seconds())
 
 
 def _field_times(body: Any) -> Iterator[float | None]:
