@@ -52,7 +52,10 @@ VAGUE = (None, 200, 400)
 BUSY = frozenset({408, 409, 500, 502, 503, 504, 529})
 PATIENCE = 10.0  # seconds: a longer wait is the user's to decide
 READ, WORDS = 4_000, 300  # characters of a provider's own words: that are read, that are shown
-SAID = ("error", "message", "msg", "detail", "error_msg", "error_message", "errorMessage", "errors", "title", "header", "details")
+SAID = (
+    "error", "message", "msg", "detail", "error_msg", "error_message", "errorMessage", "errors", "title",
+    "header", "details",
+)  # fmt: skip
 PAGE = r"(?i)<(?:!doctype|html|head|body)\b"
 TITLE = r"(?is)<(title|h1)\b[^>]*>(.*?)</\1"
 
