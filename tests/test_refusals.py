@@ -438,6 +438,30 @@ def test_ollamas_variable_means_what_it_means_to_ollama(
     assert get_provider("ollama/m").at.base_url == address  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize(
+    ("said", "address"),
+    [
+        ("https://name.openai.azure.com", "https://name.openai.azure.com/openai/v1"),
+        ("name.openai.azure.com/", "https://name.openai.azure.com/openai/v1"),
+        ("https://name.openai.azure.com/openai/v1/", "https://name.openai.azure.com/openai/v1"),
+        ("https://name.openai.azure.com/openai/v1/responses", "https://name.openai.azure.com/openai/v1"),
+        ("http://127.0.0.1:8000", "http://127.0.0.1:8000/openai/v1"),
+        ("box:8000", "http://box:8000/openai/v1"),
+    ],
+)
+def test_azures_variable_is_understood_as_people_type_it(
+    said: str, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", said)
+    assert get_provider("azure/m").at.base_url == address  # type: ignore[attr-defined]
+
+
+def test_a_hosted_service_is_not_taken_for_a_wrong_address(server: Steps) -> None:
+    dialect = DIALECTS["responses"]
+    with pytest.raises(ModelNotFoundError, match="m is not served at azure"):
+        server.does(dialect, refuses(404, error("No endpoints found that match your policy."))).send("x")
+
+
 # windows that servers report
 
 

@@ -245,7 +245,7 @@ class Adapter(ABC):
 
         refusal, where = self._refused(error), self.at.address
         if refusal is not None:
-            return refusal.error(where, self.at.model)
+            return refusal.error(where, self.at.model, own=self.at.serves)
         cause = _cause(error)
         if not isinstance(cause, httpx2.HTTPError | OSError):
             return ProviderError(f"{where} sent what is no answer ({type(error).__name__}).")
@@ -262,7 +262,7 @@ class Adapter(ABC):
         if isinstance(error, EventError):
             return Refusal(None, error.body)
         response = getattr(error, "response", None)  # the errors of all three SDKs have it
-        if not isinstance(response, httpx2.Response) or response.status_code < 400:
+        if not isinstance(response, httpx2.Response) or response.status_code < 300:
             return None
         return Refusal(response.status_code, response.text, response.headers)
 

@@ -133,12 +133,16 @@ class Refusal:
             return True
         return self.code in (400, 402, 403, 429) and self.retry_after is None and bool(re.search(NO_CREDIT, said))
 
+    @property
+    def is_page(self) -> bool:
+        """Whether it is a web page that came as an answer."""
+        return self.status is None and isinstance(self.body, str) and bool(re.search(PAGE, self.body[:READ]))
+
     def is_misplaced(self, model: str) -> bool:
         """Whether it may speak of the address, and not of the model: something else is served there."""
-        if self.status in (404, 405):
+        if self.code in (404, 405):
             return not re.search(rf"(?i)\bmodels?\b|(?<!\w){re.escape(model)}(?!\w)", self.text)
-        page = self.status is None and isinstance(self.body, str) and re.search(PAGE, self.body[:READ])
-        return bool(page) or bool(re.search(r"(?i)unexpected endpoint", self.text))  # LM Studio, with a 200
+        return self.is_page or bool(re.search(r"(?i)unexpected endpoint", self.text))  # LM Studio, with a 200
 
     def wait(self, delay: float, unnamed: float | None) -> float | None:
         """Seconds after which it is worth asking again by itself, or ``None``.
@@ -151,8 +155,8 @@ class Refusal:
             return self.retry_after if self.retry_after <= PATIENCE else None
         return unnamed if self.code == 429 else delay
 
-    def error(self, where: str, model: str) -> ChatError:
-        """It as an error of ours."""
+    def error(self, where: str, model: str, *, own: bool = False) -> ChatError:
+        """It as an error of ours; ``own``: the address is the user's own, and may be wrong."""
         said = (self.words or "it said no more").rstrip(".")
         if self.overflow:
             return ContextOverflowError(
@@ -165,12 +169,13 @@ class Refusal:
             return ContextOverflowError(text, overflow=Overflow(), by_bytes=True)
         if self.code in (401, 403):
             return AuthenticationError(f"{where} does not take the key ({said}): %chat key sets another.")
-        if self.code == 404 and self.is_misplaced(model):
+        if self.code == 404 and own and self.is_misplaced(model):
             text = f"Nothing that answers is at {where} ({said}): is the address right? Most end in /v1."
             return ModelNotFoundError(text, model=model)
         if self.code == 404:
             return ModelNotFoundError(f"{model} is not served at {where} ({said}).", model=model)
         again = " Try again later." if self.code in BUSY else ""
+        again = " Is that the address of its API?" if self.is_page else again
         return ProviderError(f"{where} refused ({self.status or 'in the stream'}): {said}.{again}", status=self.code)
 
     def _limited(self, where: str, said: str) -> ChatError:

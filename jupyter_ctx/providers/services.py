@@ -110,8 +110,11 @@ def address_of(service: Service) -> str | None:
         return service.base_url
     if service.address == "OLLAMA_HOST":
         return _ollama(said)
-    said = said if "://" in said else f"https://{said}"
-    return said if urlsplit(said).path.endswith(service.path) else said + service.path
+    if "://" not in said:
+        place = said.partition("/")[0]
+        said = f"{'https' if '.' in place and ':' not in place else 'http'}://{said}"
+    said = _base_of(said)
+    return said if said.endswith(service.path) else said + service.path
 
 
 def _ollama(said: str) -> str:
@@ -129,6 +132,10 @@ def _ollama(said: str) -> str:
     return f"{scheme}://{host}:{port}{'/' * bool(path)}{path}/v1"
 
 
+def _base_of(address: str) -> str:
+    return re.sub(rf"(?:/+(?:{OPERATIONS}))?/*\Z", "", address)
+
+
 def tidied(base_url: str, adapter: type[Adapter]) -> tuple[str, str]:
     """An address as its SDK takes it, from one that may name a path in it; and another one to try.
 
@@ -136,7 +143,7 @@ def tidied(base_url: str, adapter: type[Adapter]) -> tuple[str, str]:
     """
     if "?" in base_url:
         return base_url, ""
-    base_url = re.sub(rf"(?:/+(?:{OPERATIONS}))?/*\Z", "", base_url)
+    base_url = _base_of(base_url)
     if adapter in (Anthropic, Google):  # their SDKs add the version
         return re.sub(r"/v1(?:beta)?\Z", "", base_url), ""
     if adapter is not ChatCompletions or re.search(r"/v\d\w*\Z", base_url):
