@@ -22,32 +22,42 @@ from ..errors import (
 )
 
 STATUS_OF = {  # an error inside a stream carries a word instead of a status, Gemini's bad key one beside a 400
-    "API_KEY_INVALID": 401,
-    "UNAUTHENTICATED": 401,
-    "authentication_error": 401,
-    "invalid_api_key": 401,
-    "PERMISSION_DENIED": 403,
-    "permission_error": 403,
-    "NOT_FOUND": 404,
-    "not_found_error": 404,
-    "model_not_found": 404,
-    "RESOURCE_EXHAUSTED": 429,
-    "rate_limit_error": 429,
-    "rate_limit_exceeded": 429,
-    "insufficient_quota": 429,
-    "api_error": 500,
-    "server_error": 500,
-    "internal_error": 500,
-    "internal_server_error": 500,
-    "INTERNAL": 500,
-    "service_unavailable": 503,
-    "UNAVAILABLE": 503,
-    "DEADLINE_EXCEEDED": 504,
-    "overloaded_error": 529,
+    "apikeyinvalid": 401,
+    "unauthenticated": 401,
+    "authentication": 401,
+    "invalidapikey": 401,
+    "permission": 403,
+    "permissiondenied": 403,
+    "notfound": 404,
+    "modelnotfound": 404,
+    "ratelimit": 429,
+    "ratelimitexceeded": 429,
+    "ratelimitreached": 429,
+    "toomanyrequests": 429,
+    "resourceexhausted": 429,
+    "insufficientquota": 429,
+    "exceededcurrentquota": 429,
+    "api": 500,
+    "server": 500,
+    "internal": 500,
+    "internalserver": 500,
+    "badgateway": 502,
+    "serviceunavailable": 503,
+    "unavailable": 503,
+    "deadlineexceeded": 504,
+    "gatewaytimeout": 504,
     "overloaded": 529,
-    "engine_overloaded_error": 529,
-    "server_overloaded": 529,
+    "engineoverloaded": 529,
+    "serveroverloaded": 529,
 }
+IN_WORDS = (  # where an error inside an answer carries nothing else
+    (429, r"(?i)rate.?limit|too many requests"),
+    (
+        503,
+        r"(?i)\boverloaded\b|\b(?:temporarily|service|server) unavailable|server (?:is )?(?:too |currently )?busy"
+        r"|bad gateway|gateway time-?out|internal server error|upstream (?:connect )?error|no healthy upstream",
+    ),
+)
 VAGUE = (None, 200, 400)
 BUSY = frozenset({408, 409, 500, 502, 503, 504, 529})
 PATIENCE = 10.0  # seconds: a longer wait is the user's to decide
@@ -91,6 +101,8 @@ class Refusal:
     def code(self) -> int | None:
         """The status; where it says little, what the error's word or number stands for."""
         marks = [code for code in map(_as_status, _marks(self.body)) if code]
+        if self.status in (None, 200) and not marks and not self.overflow:
+            marks = [code for code, words in IN_WORDS if re.search(words, self.text)]
         if self.status not in VAGUE and not (self.status == 413 and 429 in marks):  # Groq: tokens a minute
             return self.status
         return next(iter(marks), self.status)
@@ -274,7 +286,8 @@ def _details(level: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _as_status(mark: Any) -> int | None:
     if isinstance(mark, str):
-        return STATUS_OF.get(mark) or (int(mark) if re.fullmatch(r"[45]\d\d", mark) else None)
+        name = re.sub(r"[^a-z]", "", mark[:60].lower()).removesuffix("error")
+        return STATUS_OF.get(name) or (int(mark) if re.fullmatch(r"[45]\d\d", mark) else None)
     return mark if type(mark) is int and 400 <= mark < 600 else None
 
 
