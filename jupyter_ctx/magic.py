@@ -232,6 +232,7 @@ class ChatMagic:
             begin()
             view.close((f"Cut off: {error} {step}",) if view.started else ())
             raise
+        view.correct(reply.text, reply.thinking)
         below = [*reply.receipts, *_ending(reply), *self._offer()]
         notice = chat.threshold_notice() if place.kind != "headless" else None
         below += [*([notice] if notice else ()), *chat.notices()]

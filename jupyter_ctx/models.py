@@ -18,7 +18,7 @@ from .conversation import Message
 from .cost import price
 from .errors import ChatError, InvalidRequestError
 from .modelfiles import keep_list, kept_list, load_tables, table_of
-from .providers import Provider, Reply, Request, bills, get_provider, key_variables, split_model
+from .providers import Provider, Reply, Request, bills, clean_key, get_provider, key_variables, split_model
 from .records import EndpointState, MeterState, Sizes, State
 from .settings import Settings
 from .vocabulary import counter
@@ -107,7 +107,7 @@ class Models:
 
     def set_key(self, owner: str, key: str) -> None:
         """Keep a key for a provider or an address, in memory only."""
-        self._keys[owner.rstrip("/")] = key
+        self._keys[owner.rstrip("/")] = clean_key(key)
         self._providers.clear()  # the next request connects with the new one
         self._lists.clear()  # one may have been refused with the old one
 

@@ -101,7 +101,8 @@ class Sender:
         attempt, reply = self._exchange(said, attempt, coming, record=record)
         if reply.stop_reason == "cut":
             kept = "What came is kept, marked as cut." if reply.text else "No text had come; nothing was recorded."
-            raise ProviderError(f"The reply broke off. {kept}")
+            why = f" ({reply.detail})" if reply.detail else ""
+            raise ProviderError(f"The reply broke off{why}. {kept}")
         notes += (*reply.receipts, *receipts.rerun(attempt))
         if attempt.left_out and target.settings.compact_at == 1 and self._summarizes(attempt, record=record):
             notes += self._summarize("after")

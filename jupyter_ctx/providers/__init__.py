@@ -12,7 +12,8 @@ from ..errors import InvalidRequestError
 from .adapter import BY_ENVIRONMENT, NO_KEY, Adapter, Endpoint
 from .completions import ChatCompletions
 from .local import LocalProvider
-from .services import BARE, ELSEWHERE, NAMES, SERVICES, Service, address_of, key_of
+from .services import BARE, ELSEWHERE, NAMES, SERVICES, Service, address_of, key_of, tidied
+from .services import clean_key as clean_key
 from .services import key_variables as key_variables
 from .shape import Card as Card
 from .shape import Provider as Provider
@@ -56,8 +57,9 @@ def get_provider(
     Completions. ``timeout`` is how many seconds a server may be silent; ``n_ctx`` and
     ``n_threads`` are for local models.
     """
+    api_key = clean_key(api_key or "")
     if base_url is not None:
-        return _elsewhere(model, _checked(base_url), api_key or NO_KEY, timeout)
+        return _elsewhere(model, _checked(base_url.strip()), api_key or NO_KEY, timeout)
     provider, name = split_model(model)
     if provider == "local":
         return LocalProvider(name, n_ctx=n_ctx, n_threads=n_threads)
@@ -83,10 +85,13 @@ def _make(service: Service, provider: str, name: str, base_url: str | None, key:
     adapter = service.adapter
     if service is SERVICES["openai"] and base_url is not None:  # compatible servers know the older API
         adapter, service = ChatCompletions, replace(service, serves=True)
+    other = ""
+    if base_url is not None and base_url != service.base_url:
+        base_url, other = tidied(base_url, adapter)
     variables = " or ".join(service.keys)
     return adapter(
         Endpoint(
-            provider, name, base_url, key,
+            provider, name, base_url, key, other,
             no_key=f"{provider} needs a key: set {variables}, or type it with %chat key {provider}.",
             timeout=timeout, serves=service.serves, loaded_at=service.loaded_at, truncates=service.truncates,
         )
