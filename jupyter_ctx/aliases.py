@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from .errors import InvalidRequestError
-from .files import config_file, write_whole
+from .files import config_file, write_own
 
 NAME = r"[\w.:-]+"
 
@@ -41,7 +41,7 @@ def set_alias(name: str, model: str | None) -> None:
         aliases[name] = model
     path = _path()
     try:
-        write_whole(path, json.dumps(aliases, indent=2) + "\n")
+        write_own(path, json.dumps(aliases, indent=2) + "\n")
     except OSError as error:
         raise InvalidRequestError(f"{path} cannot be written ({error.strerror}).") from None
 

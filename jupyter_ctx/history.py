@@ -20,13 +20,13 @@ ENDINGS: dict[StopReason, str] = {
 
 
 class Row(NamedTuple):
-    """One turn: its number from 1, its cell, both texts, its tokens and what becomes of it.
+    """One turn: its number from 1 (``turn``), its cell, both texts, its tokens and what becomes of it.
 
     ``exact``: the tokens come from what the provider said; ``states`` begins with the place
     in the next request; ``versions`` is how many answers the cell has had.
     """
 
-    number: int
+    turn: int
     cell: str
     prompt: str
     reply: str

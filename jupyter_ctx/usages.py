@@ -12,13 +12,13 @@ TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tok
 
 
 class Answer(NamedTuple):
-    """One answer: of which turn and as which of its versions, both from 1, and what it took.
+    """One answer: of which ``turn`` and as which of its versions, both numbers from 1, and what it took.
 
     Tokens nest as in :class:`~jupyter_ctx.context.usage.Usage`; they, ``cost`` (in US dollars)
     and ``seconds`` are ``None`` where nobody knows, as after an interrupt.
     """
 
-    number: int
+    turn: int
     version: int
     cell: str
     model: str

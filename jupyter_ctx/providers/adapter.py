@@ -234,7 +234,7 @@ class Adapter(ABC):
 
         refusal, where = self._refused(error), self.at.address
         if refusal is not None:
-            return refusal.error(where, self.at.model)
+            return refusal.error(where, self.at.model, self.at.name)
         cause = error if isinstance(error, httpx2.HTTPError | OSError) else error.__cause__
         if not isinstance(cause, httpx2.HTTPError | OSError):
             return ProviderError(f"{where} sent what is no answer ({type(error).__name__}).")

@@ -73,8 +73,8 @@ class Refusal:
             return self.retry_after if self.retry_after <= PATIENCE else None
         return delay if self.code in BUSY and classify_overflow(self.status, self.body) is None else None
 
-    def error(self, where: str, model: str) -> ChatError:
-        """It as an error of ours."""
+    def error(self, where: str, model: str, key_for: str = "") -> ChatError:
+        """It as an error of ours; ``key_for`` names the provider or address that the key was for."""
         overflow = classify_overflow(self.status, self.body)
         said = self.words or "it said no more"
         if overflow:
@@ -82,7 +82,8 @@ class Refusal:
                 said, used=overflow.input_tokens, limit=overflow.context_window, overflow=overflow
             )
         if self.code in (401, 403):
-            return AuthenticationError(f"{where} does not take the key ({said}): %chat key sets another.")
+            another = f"%chat key {key_for or where}".partition("?")[0]
+            return AuthenticationError(f"{where} does not take the key ({said}): {another} asks for another.")
         if self.code == 404:
             return ModelNotFoundError(f"{model} is not served at {where} ({said}).", model=model)
         if self.code == 429:
