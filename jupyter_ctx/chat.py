@@ -7,6 +7,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any, Literal
 
@@ -475,8 +476,12 @@ class Chat:
             listener(change)
 
 
-Chat.__doc__ = f"{Chat.__doc__}\n    " + "\n    ".join(
-    f"{name}: {line} (default: {getattr(Settings(), name)!r})" for name, line in HELP.items()
+Chat.__doc__ = "\n".join(
+    [
+        cleandoc(Chat.__doc__ or ""),
+        "",
+        *(f"{name}: {line} (default: {getattr(Settings(), name)!r})" for name, line in HELP.items()),
+    ]
 )
 
 

@@ -21,8 +21,9 @@ from IPython.display import display
 from . import verbs
 from .chat import Chat
 from .completion import chat_matcher, is_ours
+from .context.budget import ContextInfo
 from .display.footer import Footer
-from .display.gauge import gauge_forms, gauge_terminal
+from .display.gauge import gauge_forms, gauge_static, gauge_terminal
 from .display.markdown import bundle
 from .display.panel import Controls, GaugePanel
 from .display.stream import AnswerView, NotebookView, TerminalView
@@ -62,8 +63,10 @@ class ChatMagic:
             config = dict(self.shell.config.get("Chat", {}))
             self._library = Library(origin(self.shell), config, ask=self._agree)
             self._library.deleted = self._deleted
+            formatters = self.shell.display_formatter.formatters
             for form in ("text/html", "text/markdown"):
-                self.shell.display_formatter.formatters[form].for_type(Reply, _as(form))
+                formatters[form].for_type(Reply, _as(form))
+            formatters["text/html"].for_type(ContextInfo, gauge_static)
         return self._library
 
     @property
