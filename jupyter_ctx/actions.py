@@ -314,8 +314,8 @@ class Actions:
         named = ", ".join(map(str, numbers))
         if not event.places:
             return Change(f"Nothing to do: turn {named} is {done} already", changed=False)
-        change = self._apply(event, f"{done.capitalize()} turn {named}")
-        return replace(change, note=_what_holds(numbers, self.places(numbers)))
+        note = _also(event, dict(zip(numbers, self.places(numbers), strict=True)))
+        return replace(self._apply(event, f"{done.capitalize()} turn {named}"), note=note)
 
     def places(self, numbers: Sequence[int]) -> list[Place]:
         """The places of these turns, by their numbers from 1."""
@@ -350,13 +350,20 @@ def _older_turns(count: int) -> str:
     return "the oldest turn" if count == 1 else f"{count:,} older turns"
 
 
-def _what_holds(numbers: Sequence[int], places: Sequence[Place]) -> str:
-    """What to say of turns that are pinned and yet not sent."""
-    pinned = [(number, place) for number, place in zip(numbers, places, strict=True) if place.pinned]
-    out = " ".join(str(number) for number, place in pinned if place.excluded)
-    empty = " ".join(str(number) for number, place in pinned if not place.excluded and not place.sendable)
-    said = [f"Pinned and excluded, {out} is not sent until %chat include {out}."] if out else []
-    said += [f"A turn without an answer is not sent, pinned or not: {empty}."] if empty else []
+def _also(event: Pinned | Excluded, turns: Mapping[int, Place]) -> str:
+    """What a mark takes away with it, for no turn is both pinned and excluded, and where it changes nothing."""
+    if not event.on:
+        return ""
+
+    def named(*, excluded: bool) -> str:
+        return " ".join(str(n) for n, place in turns.items() if (place.excluded if excluded else place.pinned))
+
+    if isinstance(event, Excluded):
+        pinned = named(excluded=False)
+        return f"No longer pinned: {pinned}; %chat pin {pinned} brings it back and keeps it in view." if pinned else ""
+    out, empty = named(excluded=True), " ".join(str(n) for n, place in turns.items() if not place.turn.reply)
+    said = [f"No longer excluded: {out}."] if out else []
+    said += [f"Pinned or not, a turn without an answer is not sent: {empty}."] if empty else []
     return " ".join(said)
 
 

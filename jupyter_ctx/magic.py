@@ -151,7 +151,7 @@ class ChatMagic:
         allowed = (*verb.options, "words", *(() if verb.of_all else ("conversation",)))
         unused = [key for key, value in vars(options).items() if value and key not in allowed]
         if unused:
-            raise UsageError(f"%chat {name} does not take {_option(unused[0])}: {_options(verb.options)}.")
+            raise UsageError(f"%chat {name} takes no {_option(unused[0])}. {_options(verb.options)}.")
         if cell is not None and not verb.takes_text:
             raise UsageError(f"%chat {name} takes no text below it: write %chat {name} on a line of its own.")
         if verb.asks:
@@ -466,7 +466,7 @@ def _option(name: str) -> str:
 def _options(names: Iterable[str]) -> str:
     """Which options a command takes, in words."""
     taken = ", ".join(map(_option, names))
-    return f"it takes {taken}" if taken else "it takes no options of its own"
+    return f"It takes {taken}" if taken else "It takes no options of its own"
 
 
 def _view(place: Where, options: Namespace, above: tuple[str, ...]) -> AnswerView:

@@ -36,6 +36,8 @@ def resolve_window(
     instead of the usual one. ``base_url`` changes nothing here: no server is asked.
     """
     del base_url
+    if not isinstance(model, str):
+        raise InvalidRequestError(f"model is {model!r}: it must be a name, such as openai/gpt-5.2.")
     if window is not None and (type(window) is not int or window < 1):
         raise InvalidRequestError(f"window is {window!r}: it must be a whole number, 1 or more.")
     return choose_window(model, load_tables(models_file), given=window)

@@ -532,8 +532,8 @@ def _none(name: str, words: list[str]) -> None:
 
 def _one(name: str, words: list[str], what: str) -> str:
     if len(words) != 1:
-        got = f"not {len(words)}: {' '.join(words)}" if words else "and none was given"
-        raise UsageError(f"%chat {name} takes one argument ({what}), {got}.")
+        got = f" (not {len(words)}: {' '.join(words)})" if words else ""
+        raise UsageError(f"%chat {name} takes one thing: {what}{got}.")
     return words[0]
 
 
