@@ -179,7 +179,7 @@ class GaugePanel:
             self._bar.value = (
                 f'<div class="jctx"><div class="jctx-said jctx-alert">{text_html(_not_drawn(error))}</div></div>'
             )
-            self._speak(_not_drawn(error), "alert")
+            self._speak(in_words(error), "alert")
 
     def _draw_now(self) -> None:
         info, plans = self._controls.read(), self._controls.plans()
