@@ -34,7 +34,7 @@ def load_aliases() -> dict[str, str]:
 def set_alias(name: str, model: str | None) -> None:
     """Keep a short name, for every notebook; ``None`` takes it away."""
     if not re.fullmatch(NAME, name):
-        raise InvalidRequestError(f"{name!r} is no short name: letters, digits and . : - _ only, and no slash.")
+        raise InvalidRequestError(f"{name!r} cannot be a short name: letters, digits and . : - _ only, no slash.")
     aliases = load_aliases()
     aliases.pop(name, None)
     if model is not None:

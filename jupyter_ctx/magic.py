@@ -8,6 +8,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from difflib import get_close_matches
 from functools import partial
 from getpass import getpass
 from typing import Any, Literal
@@ -441,8 +442,21 @@ def _parsed(magic: Any, line: str) -> Namespace:
         words = list(lexer)
     except ValueError:
         words = line.split()
-    options: Namespace = magic.parser.parse_intermixed_args(words)
+    try:
+        options: Namespace = magic.parser.parse_intermixed_args(words)
+    except UsageError as error:
+        raise UsageError(_what_is_wrong(str(error), magic.parser)) from None
     return options
+
+
+def _what_is_wrong(said: str, parser: Any) -> str:
+    """What the parser says of a line, with where to look and the nearest option there is."""
+    unknown = said.partition("unrecognized arguments: ")[2]
+    if not unknown:
+        return f"{said}. %%chat? shows every option with what it takes."
+    near = get_close_matches(unknown.split()[0], parser._option_string_actions, 1, 0.7)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    return f"Unknown option: {unknown}.{hint} %%chat? shows every option."
 
 
 def _no_prompt(line: str, options: Namespace) -> str:

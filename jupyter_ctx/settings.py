@@ -80,7 +80,7 @@ class Settings:
                 raise InvalidRequestError(f"{name} is {getattr(self, name)}: it must be from 0.1 to 1.")
         for share in (*(self.thresholds or ()), *((self.warn_at,) if self.warn_at is not None else ())):
             if not 0 < share <= 1:
-                raise InvalidRequestError(f"{share:g} is no share of the limit: from above 0 to 1, or 1% to 100%.")
+                raise InvalidRequestError(f"{share:g} is not a share of the limit: from above 0 to 1, or 1% to 100%.")
 
     def _check_pairs(self) -> None:
         """What is right alone and wrong together."""
@@ -226,8 +226,9 @@ def _parameters(value: Any) -> Mapping[str, Any]:
         found = dict(value)
     else:
         pairs = [pair.partition("=") for pair in ([value] if isinstance(value, str) else value)]
-        if not all(name.strip() and equals for name, equals, _ in pairs):
-            raise ValueError
+        for name, equals, text in pairs:
+            if not (name.strip() and equals):
+                raise InvalidRequestError(f"{name + equals + text!r} is not a parameter: write NAME=VALUE.")
         found = {name.strip(): _json(text) for name, _, text in pairs}
     return found
 

@@ -506,7 +506,7 @@ def preview_table(chat: Chat, view: View) -> Table:
         rows.append("the request begins here")
     rows += [_part(part, f"{100 * part.tokens / total:.0f} %") for part in view.messages]
     about = "" if view.exact else "~"
-    caption = f"The next request: {about}{view.input_tokens:,} tokens in {len(view.messages):,} messages"
+    caption = f"The next request: {about}{view.input_tokens:,} tokens in {words_of.messages(len(view.messages))}"
     return Table(("turn", "role", "text", "tokens", "share", "state"), rows, caption, _marked(chat))
 
 

@@ -49,11 +49,13 @@ METHODS: list[tuple[Callable[[Chat], Any], str]] = [
     (lambda c: c.add_messages(5), "5.*role and its text"),  # type: ignore[arg-type]
     (lambda c: c.export(5), "5 is not the path"),  # type: ignore[arg-type]
     (lambda c: c.export("talk.txt"), "'.txt'.*md, .json, .ipynb"),
+    (lambda c: c.export("talk"), "no suffix.*md, .json, .ipynb"),
+    (lambda c: c.configure(parameters="top_p"), "'top_p' is not a parameter: write NAME=VALUE"),
     (lambda c: c.export("nowhere/talk.md"), "no folder .*nowhere: make it first"),
     (lambda c: c.load(5), "5 is not the path"),  # type: ignore[arg-type]
     (lambda c: c.load("a\0b.md"), "cannot be read"),
     (lambda c: c.load("nobody.md"), "nobody.md"),
-    (lambda c: c.set_key("opnai", "sk-x"), "'opnai': did you mean openai"),
+    (lambda c: c.set_key("opnai", "sk-x"), r"'opnai'\. Did you mean openai\?"),
     (lambda c: c.set_key("local", "sk-x"), "needs no key"),
     (lambda c: c.set_key("openai", " "), "key is empty"),
     (lambda c: c.available("opnai"), "openai"),
@@ -114,6 +116,9 @@ LINES = [
     ("%chat export a.md b.md", "not 2: a.md b.md"),
     ("%%chat trim\nhello", "write %chat trim on a line of its own"),
     ("%chat system Be brief", "%chat config system TEXT"),
+    ("%%chat --bogus\nhi", "Unknown option: --bogus. %%chat? shows every option."),
+    ("%%chat --windw 5\nhi", "Did you mean --window?"),
+    ("%%chat -t\nhi", "-t/--temperature: expected one argument. %%chat?"),
     ("%%chat -o 1x\nhi", "'1x' cannot be the name of a variable"),
 ]
 
@@ -135,7 +140,7 @@ def test_a_key_may_be_given_for_whoever_takes_one(cells: Cells, monkeypatch: pyt
     assert len(asked) == 3
     for line, says in (
         ("%chat key", "name a provider, such as openai"),  # the model in use is local
-        ("%chat key opnai", "did you mean openai?"),
+        ("%chat key opnai", "Did you mean openai?"),
         ("%chat key sk-abc", "http://HOST:PORT/v1"),
     ):
         error = cells.fail(line)

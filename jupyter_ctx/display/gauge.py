@@ -128,8 +128,8 @@ def plan_line(verb: str, plan: Plan) -> str:
 
 def legend(*, glyphs: bool = False) -> str:
     """What the signs of the plain bar stand for, or the glyphs of a terminal's."""
-    parts = ", ".join(f"{kind.glyph if glyphs else kind.sign} {kind.label}" for kind in KINDS.values())
-    return f"In the {'terminal' if glyphs else 'text'} bar: {parts}, | the limit of a prompt"
+    parts = "; ".join(f"{kind.glyph if glyphs else kind.sign} {kind.label}" for kind in KINDS.values())
+    return f"In the {'terminal' if glyphs else 'text'} bar: {parts}; | the limit of a prompt"
 
 
 def gauge_text(info: ContextInfo) -> str:

@@ -64,9 +64,9 @@ def get_provider(
     service = SERVICES.get(provider)
     if service is None:
         near = get_close_matches(provider, NAMES, 1)
-        hint = f"did you mean {near[0]}/{name}? " if near else ""
+        hint = f" Did you mean {near[0]}/{name}?" if near else ""
         raise InvalidRequestError(
-            f"No provider {provider!r}: {hint}There are {', '.join(NAMES)}; "
+            f"No provider {provider!r}.{hint} There are {', '.join(NAMES)}; "
             "any other OpenAI-compatible server works with --base-url URL."
         )
     return _make(service, provider, name, _address(provider, service), api_key or _key(service), timeout)
@@ -108,9 +108,9 @@ def key_holder(name: str) -> str:
         raise InvalidRequestError("local runs models in this kernel and needs no key: name a provider, such as openai.")
     if provider not in SERVICES:
         near = get_close_matches(provider, SERVICES, 1)
-        hint = f"did you mean {near[0]}? " if near else ""
+        hint = f" Did you mean {near[0]}?" if near else ""
         raise InvalidRequestError(
-            f"No provider {name!r}: {hint}There are {', '.join(SERVICES)}; "
+            f"No provider {name!r}.{hint} There are {', '.join(SERVICES)}; "
             "a server elsewhere is named by its address, http://HOST:PORT/v1."
         )
     return provider
