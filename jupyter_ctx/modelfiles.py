@@ -14,7 +14,7 @@ from pathlib import Path
 from .context.builtin_windows import MODELS
 from .context.windows import ContextWindow, Source, Table, choose_window, read_table
 from .errors import InvalidRequestError
-from .files import config_file, data_file, write_whole
+from .files import config_file, data_file, write_own
 from .providers.shape import Card
 
 USER_FILE_VARIABLE = "JUPYTER_CTX_MODELS"
@@ -36,6 +36,8 @@ def resolve_window(
     instead of the usual one. ``base_url`` changes nothing here: no server is asked.
     """
     del base_url
+    if not isinstance(model, str):
+        raise InvalidRequestError(f"model is {model!r}: it must be a name, such as openai/gpt-5.2.")
     if window is not None and (type(window) is not int or window < 1):
         raise InvalidRequestError(f"window is {window!r}: it must be a whole number, 1 or more.")
     return choose_window(model, load_tables(models_file), given=window)
@@ -77,12 +79,20 @@ def kept_list(name: str) -> Table | None:
     return None
 
 
+def kept_names(name: str) -> tuple[str, ...]:
+    """The models in a provider's list that was kept, however old it is."""
+    with suppress(OSError):
+        table = _read(_list_path(name), "provider")
+        return tuple(table.rows) if table is not None else ()
+    return ()
+
+
 def keep_list(name: str, table: Table) -> None:
     """Keep a list for a day. Where that cannot be, it is asked for again."""
     if not name or os.environ.get("JUPYTER_CTX_STORE") == "memory":
         return
     with suppress(OSError):
-        write_whole(_list_path(name), json.dumps(dict(table.rows)))
+        write_own(_list_path(name), json.dumps(dict(table.rows)))
 
 
 def _list_path(name: str) -> Path:

@@ -37,6 +37,7 @@ LAYERS = [  # imports go from a later row to an earlier one, or within a room
     {"providers.anthropic", "providers.completions", "providers.google", "providers.responses"},
     {"providers.local", "providers.services"},
     {"providers"},
+    {"known"},
     {"exchange.values"},
     {"exchange.marks"},
     {"exchange.messages"},

@@ -135,6 +135,12 @@ def plan_line(verb: str, plan: Plan) -> str:
     return f"{verb}: {plan.text}, {short(plan.before)} → {most}{short(plan.after)}"
 
 
+def legend(*, glyphs: bool = False) -> str:
+    """What the signs of the plain bar stand for, or the glyphs of a terminal's."""
+    parts = "; ".join(f"{kind.glyph if glyphs else kind.sign} {kind.label}" for kind in KINDS.values())
+    return f"In the {'terminal' if glyphs else 'text'} bar: {parts}; | the limit of a prompt"
+
+
 def gauge_text(info: ContextInfo) -> str:
     """The gauge in plain text, in signs that every font has: each part in its own, the limit as a line."""
     return f"Context [{_text_bar(info, lambda kind, length: kind.sign * length)}] {gauge_line(info)}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from .. import words
 from ..context.budget import ContextInfo
-from .gauge import cost_text, gauge_text
+from .gauge import cost_text, gauge_text, legend
 from .text import text_html, to_plain
 
 FIRST_WORDS = 60
@@ -44,7 +44,7 @@ def status_text(info: ContextInfo, turns: int) -> str:
     lines = [f"{name:<12}{figure:>10}  {note}" for name, figure, note in rows]
     left = f", {info.left_out:,} left out" if info.left_out else ""
     said = f"{words.turns(turns)}: {info.in_view:,} in view{left}"
-    return to_plain("\n".join([gauge_text(info), *lines, said]))
+    return to_plain("\n".join([gauge_text(info), legend(), *lines, said]))
 
 
 def first_words(text: str) -> str:

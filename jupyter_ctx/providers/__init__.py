@@ -66,9 +66,9 @@ def get_provider(
     service = SERVICES.get(provider)
     if service is None:
         near = get_close_matches(provider, NAMES, 1)
-        hint = f"did you mean {near[0]}/{name}? " if near else ""
+        hint = f" Did you mean {near[0]}/{name}?" if near else ""
         raise InvalidRequestError(
-            f"No provider {provider!r}: {hint}There are {', '.join(NAMES)}; "
+            f"No provider {provider!r}.{hint} There are {', '.join(NAMES)}; "
             "any other OpenAI-compatible server works with --base-url URL."
         )
     return _make(service, provider, name, _address(provider, service), api_key or _key(service), timeout)
@@ -88,14 +88,41 @@ def _make(service: Service, provider: str, name: str, base_url: str | None, key:
     other = ""
     if base_url is not None and base_url != service.base_url:
         base_url, other = tidied(base_url, adapter)
-    variables = " or ".join(service.keys)
     return adapter(
         Endpoint(
-            provider, name, base_url, key, other,
-            no_key=f"{provider} needs a key: set {variables}, or type it with %chat key {provider}.",
+            provider, name, base_url, key, other, no_key=_no_key(provider, service),
             timeout=timeout, serves=service.serves, loaded_at=service.loaded_at, truncates=service.truncates,
         )
     )  # fmt: skip
+
+
+def missing_key(provider: str) -> str:
+    """What to do where a provider needs a key and the environment has none; nothing where it has one."""
+    service = SERVICES.get(provider)
+    return "" if service is None or _key(service) else _no_key(provider, service)
+
+
+def key_holder(name: str) -> str:
+    """Whom a key is for: a provider by its name or a model's, or an address. Raises InvalidRequestError."""
+    if not isinstance(name, str):
+        raise InvalidRequestError(f"{name!r} is not the name of a provider, such as openai.")
+    if "://" in name:
+        return _checked(name)
+    provider = name.partition("/")[0].lower()
+    if provider == "local":
+        raise InvalidRequestError("local runs models in this kernel and needs no key: name a provider, such as openai.")
+    if provider not in SERVICES:
+        near = get_close_matches(provider, SERVICES, 1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise InvalidRequestError(
+            f"No provider {name!r}.{hint} There are {', '.join(SERVICES)}; "
+            "a server elsewhere is named by its address, http://HOST:PORT/v1."
+        )
+    return provider
+
+
+def _no_key(provider: str, service: Service) -> str:
+    return f"{provider} needs a key: set {' or '.join(service.keys)}, or type it with %chat key {provider}."
 
 
 def _address(provider: str, service: Service) -> str | None:

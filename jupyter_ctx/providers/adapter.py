@@ -245,7 +245,7 @@ class Adapter(ABC):
 
         refusal, where = self._refused(error), self.at.address
         if refusal is not None:
-            return refusal.error(where, self.at.model, own=self.at.serves)
+            return refusal.error(where, self.at.model, self.at.name, own=self.at.serves)
         cause = _cause(error)
         if not isinstance(cause, httpx2.HTTPError | OSError):
             return ProviderError(f"{where} sent what is no answer ({type(error).__name__}).")

@@ -167,8 +167,12 @@ class Refusal:
             return self.retry_after if self.retry_after <= PATIENCE else None
         return unnamed if self.code == 429 else delay
 
-    def error(self, where: str, model: str, *, own: bool = False) -> ChatError:
-        """It as an error of ours; ``own``: the address is the user's own, and may be wrong."""
+    def error(self, where: str, model: str, key_for: str = "", *, own: bool = False) -> ChatError:
+        """It as an error of ours.
+
+        ``key_for`` names the provider or address that the key was for; ``own``: the address is the user's own,
+        and may be wrong.
+        """
         said = (self.words or "it said no more").rstrip(".")
         if self.overflow:
             return ContextOverflowError(
@@ -180,7 +184,8 @@ class Refusal:
             text = f"{where} takes no request of this many bytes ({said}): send fewer files, or a shorter conversation."
             return ContextOverflowError(text, overflow=Overflow(), by_bytes=True)
         if self.code in (401, 403):
-            return AuthenticationError(f"{where} does not take the key ({said}): %chat key sets another.")
+            another = f"%chat key {key_for or where}".partition("?")[0]
+            return AuthenticationError(f"{where} does not take the key ({said}): {another} asks for another.")
         if self.code == 404 and own and self.is_misplaced(model):
             text = f"Nothing that answers is at {where} ({said}): is the address right? Most end in /v1."
             return ModelNotFoundError(text, model=model)
