@@ -19,7 +19,7 @@ import re
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -33,7 +33,7 @@ Value = tuple[int, int | None]  # window and input cap
 Rows = dict[str, Value]
 
 MOST_BYTES = 80_000  # of models.json, which is read at the first request
-WIDTH = 100  # characters of a key
+WIDTH = 85  # characters of a key
 PRICE = 2  # for how many more names a family's row must be right to be kept
 CLOSE = 0.05  # windows that differ by less are one: rounded, or less what a host keeps for itself
 LEAST = 512  # tokens; what takes less does not converse
@@ -52,7 +52,7 @@ OF_PERPLEXITY = re.compile("sonar|pplx|r1")  # its own models; it has served oth
 SPLIT = {400_000: 272_000, 1_050_000: 922_000}
 DATED = re.compile(r"[-@](20\d{6}|20\d\d-\d\d-\d\d|\d{4}|\d\d-20\d\d)\b|:\w+$")
 TRAINED = r"\d{4}|base|chat|instruct|\bit\b"  # endings that may mean another window than the name without
-NOT_CHAT = re.compile(r"^ft:|^[*]|embed|lyria|ocr|orpheus|rerank|transcri|veo|video|whisper")
+NOT_CHAT = re.compile(r"^ft:|^[*]|dspy|embed|lyria|ocr|orpheus|rerank|transcri|veo|video|whisper")
 SPECIAL = re.compile(r"audio|computer-use|guard|image|live|realtime|robotics|safety|tts")  # say nothing of their family
 
 # What holds against the vote, and why
@@ -66,6 +66,8 @@ CORRECTIONS = {
     "codellama-7b": 16_384,  # trained with; 100,000 is what its authors saw it stretch to
     "codellama-13b": 16_384,
     "codellama-34b": 16_384,
+    "command": 4_096,  # as Cohere says; Helm sent less
+    "command-light": 4_096,
     "deepseek-coder-1.3b": 16_384,
     "deepseek-coder-6.7b": 16_384,
     "deepseek-coder-33b": 16_384,
@@ -85,6 +87,9 @@ CORRECTIONS = {
     "gpt-5.2-chat": 128_000,
 }
 CORRECTED = {spell(name).rpartition("/")[2]: window for name, window in CORRECTIONS.items()}
+
+# hosts that have rows of their own or give what makers give
+NOT_LESS = {*HOSTS, *(SERVED - {"perplexity"}), "azure", "ollama", "replicate"}
 
 # A name that nobody knows yet is likely a successor of these, where only the maker serves the family
 SUCCESSORS = {
@@ -154,7 +159,6 @@ def facts_of(claims: Iterable[Claim]) -> tuple[list[Fact], list[Dispute]]:
     said = {name: _todays(known.values()) for name, known in spoken.items() if _heard(known)}
     said |= {name: _todays(known.values()) for name, known in named.items()}
     facts = {name: _fact(name, known) for name, known in said.items()}
-    facts |= {fact.name: fact for fact in _given_less(spoken, facts)}
     disputes = (Dispute(name, tuple(sorted({claim.window for claim in at.values()}))) for name, at in named.items())
     worst = sorted(disputes, key=lambda dispute: -dispute.factor)
     return list(facts.values()), [dispute for dispute in worst if dispute.factor > 1 + CLOSE]
@@ -191,16 +195,16 @@ def _trusted(said: list[Claim]) -> int:
     return of.get("configuration") or (own if own <= STRETCHED else min(own, vote))
 
 
-NOT_LESS = {*HOSTS, "azure", "ollama", "perplexity host", "replicate"}  # have rows of their own, or give what the maker gives
-
-
-def _given_less(spoken: Mapping[str, Mapping[str, Claim]], facts: Mapping[str, Fact]) -> Iterator[Fact]:
-    """Names of hosts that give a model less than it holds elsewhere."""
-    for name, known in spoken.items():
-        for host, claim in known.items():
-            if "litellm" in claim.package and name in facts and host not in NOT_LESS:
-                if claim.window < (1 - CLOSE) * facts[name].value[0] and not _corrected(name):
-                    yield Fact(f"{host}/{claim.model}", (claim.window, None), None, FAINT)
+def given_less(claims: Iterable[Claim], facts: Iterable[Fact]) -> list[Fact]:
+    """Facts about names of hosts that give a model less than it holds elsewhere."""
+    known = {spell(fact.name): fact.value[0] for fact in facts}
+    less = {}
+    for claim in map(_comparable, claims):
+        name, host = names_of(claim.model)[-1:], claim.provider.removesuffix(" host").lower()
+        usual = known.get(name[0], 0) if name and not _corrected(name[0]) else 0
+        if "litellm" in claim.package and host not in NOT_LESS and LEAST <= claim.window < (1 - CLOSE) * usual:
+            less[f"{host}/{claim.model}"] = claim.window
+    return [Fact(name, (window, None), None, FAINT) for name, window in less.items() if spell(name) not in known]
 
 
 def _heard(said: Mapping[str, Claim]) -> bool:
@@ -226,7 +230,8 @@ def _first(written: dict[str, str], name: str) -> str:
 def _comparable(claim: Claim) -> Claim:
     """The claim with the total as its window, in lower case, without Fireworks' folders."""
     model = re.sub(r"accounts/[^/]+/models/", "", claim.model.lower())
-    provider = "perplexity host" if claim.provider == "perplexity" and not OF_PERPLEXITY.match(model) else claim.provider
+    hosted = claim.provider == "perplexity" and not OF_PERPLEXITY.match(model)
+    provider = "perplexity host" if hosted else claim.provider
     window, cap = claim.window, claim.max_input
     if OPENAI.match(model):
         window = 1_050_000 if window == 1_000_000 and "gpt-4" not in model else window  # rounded
@@ -334,7 +339,7 @@ def _differs(name: str, fact: Fact) -> bool:
     return not rest or fact.weight > OPEN or (fact.weight == OPEN and re.search(TRAINED, rest) is not None)
 
 
-def _fact_of(rows: Rows, name: str) -> Value | None:
+def _fact_of(rows: Mapping[str, Value], name: str) -> Value | None:
     """What these rows say of a name as a fact: as ``Table.find``."""
     sure = [(len(rest), row) for row, rest in candidates(name) if row in rows and same_window(rest)]
     return rows[min(sure, key=lambda found: found[0])[1]] if sure else None
@@ -366,7 +371,7 @@ def _worth(window: int, known: Collection[int]) -> float:
     return right - TOO_LARGE * sum(window > true and not _close(window, true) for true in known)
 
 
-def _answer(rows: Rows, name: str) -> Value | None:
+def _answer(rows: Mapping[str, Value], name: str) -> Value | None:
     """What these rows say of a name, as a fact or as what is likely."""
     likely = (rows.get(f"{row}-") or rows.get(row) for row, _ in candidates(name))
     return _fact_of(rows, name) or next(filter(None, likely), None)
@@ -495,6 +500,7 @@ def main(arguments: list[str]) -> None:
         claims, history = read_claims(folder), read_history(folder)
     facts, disputes = facts_of(claims)
     facts = with_history(facts, history_of(history, facts))
+    facts += given_less(claims, facts)
     print("Read", ", ".join((*PINS, *HISTORY)))
     if "--held-out" in arguments:
         _hold_out(facts)

@@ -87,7 +87,7 @@ class Table:
         """What is likely for a name that has no row: as its family's row says, else the row of a member."""
         likely = (self._spelled.get(f"{name}-") or self._spelled.get(name) for name in names)
         row = next(filter(None, likely), None)
-        return row and ContextWindow(*self.rows[row], matched=row.rstrip("-"))
+        return ContextWindow(*self.rows[row], matched=row.rstrip("-")) if row else None
 
     def _spell_rows(self) -> None:
         """Fill in the rows by spelling, all at once, and not before they are needed: most tables never are."""
