@@ -51,7 +51,7 @@ OPENAI = re.compile(r"(.*/)?(gpt-|chat-latest|codex-|daybreak-)")
 OF_PERPLEXITY = re.compile("sonar|pplx|r1")  # its own models; it has served others'
 SPLIT = {400_000: 272_000, 1_050_000: 922_000}
 DATED = re.compile(r"[-@](20\d{6}|20\d\d-\d\d-\d\d|\d{4}|\d\d-20\d\d)\b|:\w+$")
-TRAINED = r"\d{4}|base|chat|instruct|\bit\b"  # endings that may mean another window than the name without
+TRAINED = re.compile(r"(?:[^a-z0-9]+(?:\d+|base|chat|hf|instruct|it))*")  # endings that may mean another window
 NOT_CHAT = re.compile(r"^ft:|^[*]|dspy|embed|lyria|ocr|orpheus|rerank|transcri|veo|video|whisper")
 SPECIAL = re.compile(r"audio|computer-use|guard|image|live|realtime|robotics|safety|tts")  # say nothing of their family
 
@@ -326,17 +326,18 @@ def _spokesman_first(name: str, facts: list[Fact]) -> list[Fact]:
     votes: Counter[Value] = Counter()
     for fact in facts:
         votes[fact.value] += round(100 * fact.weight) + 1
-    kinds = [fact for fact in facts if spell(fact.name) == name or re.search(TRAINED, spell(fact.name)[len(name) :])]
-    least = min((fact.value for fact in kinds if fact.weight == OPEN), default=None)
-    if least and all(fact.weight <= OPEN for fact in facts):  # without a word on how it was trained the least is meant
-        facts = [Fact(name, least, None, OPEN), *facts]
-    return sorted(facts, key=lambda fact: (spell(fact.name) != name, -votes[fact.value], fact.value[0], fact.name))
+    ordered = sorted(facts, key=lambda fact: (spell(fact.name) != name, -votes[fact.value], fact.value[0], fact.name))
+    kinds = [fact for fact in facts if fact.weight == OPEN and TRAINED.fullmatch(spell(fact.name)[len(name) :])]
+    least = min(kinds, key=lambda fact: fact.value[0], default=ordered[0])
+    if ordered[0].weight > OPEN or _close(least.value[0], ordered[0].value[0]):
+        return ordered
+    return [Fact(name, least.value, None, OPEN), *ordered]  # without a word on how it was trained the least is meant
 
 
 def _differs(name: str, fact: Fact) -> bool:
     """Whether a fact may hold against one about the name without date or format: a format alone changes no window."""
     rest = spell(fact.name)[len(name) :]
-    return not rest or fact.weight > OPEN or (fact.weight == OPEN and re.search(TRAINED, rest) is not None)
+    return not rest or fact.weight > OPEN or (fact.weight == OPEN and TRAINED.fullmatch(rest) is not None)
 
 
 def _fact_of(rows: Mapping[str, Value], name: str) -> Value | None:
@@ -441,8 +442,10 @@ def _object(lines: Iterable[str], indent: str) -> str:
     return f"{{\n{inside}\n{indent}}}" + ("" if indent else "\n")
 
 
-def _served_by_ollama() -> Rows:
-    return {spell(f"ollama/{name}"): (window, None) for window, names in OLLAMA.items() for name in names.split()}
+def _served_by_ollama(rows: Rows) -> Rows:
+    """Rows for Ollama's names, but for those that mean what they mean elsewhere."""
+    said = {spell(f"ollama/{name}"): (window, None) for window, names in OLLAMA.items() for name in names.split()}
+    return {name: value for name, value in said.items() if _fact_of(rows, name) != value}
 
 
 def _columns(value: Value, outputs: Counter[int]) -> str:
@@ -506,7 +509,7 @@ def main(arguments: list[str]) -> None:
         _hold_out(facts)
         return
     rows = choose_rows(facts)
-    (builtin_windows.ROOT / "models.json").write_text(as_file(rows | OWN | _served_by_ollama(), facts), "utf-8")
+    (builtin_windows.ROOT / "models.json").write_text(as_file(rows | OWN | _served_by_ollama(rows), facts), "utf-8")
     builtin_windows.main()
     _report(rows, facts, disputes)
 

@@ -117,8 +117,8 @@ _SAME = (  # what a name may add to a row's and still mean the model of that row
     r"base|chat|hf|instruct|it|maas|pt|qat",  # kinds of training
     r"batch|(?<=:)beta|exacto|floor|free|high|low|nitro|thinking",  # ways to be served
     r"awq|bin|bnb|dynamic|exl\d|gg(?:ml|uf)|gptq|imatrix|mlx|onnx|quantized|safetensors|ud|unsloth",  # formats
-    r"i?q\d(?:[_-](?:\d|k|nl|[sml]|x{1,2}[sl]))*+|(?:bf|f|fp|int|mxfp|nf|nvfp)(?:4|8|16|32)|w\d+a\d+"
-    r"|\d(?:-\d+)?-?(?:bit|bpw)|g\d{2,3}",  # Q4_K_M, fp8, 4bit
+    r"i?q\d(?:[_-](?:\d|k|nl|[sml]|x{1,2}[sl])(?![a-z0-9]))*+|(?:bf|f|fp|int|mxfp|nf|nvfp)(?:4|8|16|32)|w\d+a\d+"
+    r"|\d(?:-\d+)?-?(?:bit|bpw)|\d{2,3}g",  # Q4_K_M, fp8, 4bit
     r"[0-9a-f]{12,}|\d{5}-of-\d{5}",  # versions of Replicate, parts of a file
 )
 _SAME_WINDOW = re.compile(rf"(?:[^a-z0-9]+(?:{'|'.join(_SAME)})(?![a-z0-9]))*+")
