@@ -49,6 +49,7 @@ class LocalProvider:
 
     def __init__(self, name: str, *, n_ctx: int | None = None, n_threads: int | None = None) -> None:
         name, said = _split_window(name)
+        self.name = name
         most = TRAINED.get(name, MOST_N_CTX)
         if said is not None and not LEAST_N_CTX <= said <= most:
             raise InvalidRequestError(f"local/{name}@{said}: a window from {LEAST_N_CTX} to {most:,} can be served.")
@@ -78,9 +79,10 @@ class LocalProvider:
         """It is what it was started with."""
 
     def cards(self) -> tuple[Card, ...]:
-        """The models that are installed, with the windows they are trained for."""
+        """The models that are installed, each with the window it is or would be started with."""
         there = [name for name, package in PACKAGED.items() if importlib.util.find_spec(package)]
-        return tuple(Card(name, stated=ContextWindow(TRAINED[name], source="provider")) for name in there)
+        usual = ContextWindow(WINDOW, source="server")
+        return tuple(Card(name, served=self.served_window(ask=False) if name == self.name else usual) for name in there)
 
     def count_tokens(self, request: Request) -> int | None:
         """As its own server counts."""
