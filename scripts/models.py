@@ -37,6 +37,7 @@ WIDTH = 85  # characters of a key
 PRICE = 2  # for how many more names a family's row must be right to be kept
 CLOSE = 0.05  # windows that differ by less are one: rounded, or less what a host keeps for itself
 LEAST = 512  # tokens; what takes less does not converse
+AGREED = 0.7  # of a family's members, for what is likely to be less than for any other name
 OPEN = 0.3  # the weight of what is known of an open or retired model
 STRETCHED = 32_768  # configurations that say more may count on a stretched model
 UNSERVED = 0.2  # of what a single package says of a maker that this package cannot ask
@@ -271,7 +272,9 @@ def _corrected(name: str) -> int | None:
 
 
 def _usual(claims: list[Claim]) -> int:
-    return Counter(claim.window for claim in claims).most_common(1)[0][0]
+    """The window that most of these give; of several a round one: some keep a token or two for themselves."""
+    votes = Counter(claim.window for claim in claims)
+    return max(votes, key=lambda window: (votes[window], window % 1_024 == 0, window % 1_000 == 0, -window))
 
 
 def _weight(name: str, said: list[Claim], winners: list[Claim]) -> float:
@@ -361,7 +364,8 @@ def _families(windows: Mapping[str, int]) -> Rows:
         known = [windows[name] for name in below[prefix]]
         inherited = next((likely[longer][0] for longer in _words(prefix) if longer in likely), ASSUMED)
         best = max(sorted(set(known)), key=lambda window: _worth(window, known))
-        if _worth(best, known) - _worth(inherited, known) >= PRICE:
+        agreed = sum(_close(best, true) for true in known) >= AGREED * len(known)
+        if _worth(best, known) - _worth(inherited, known) >= PRICE and (agreed or best > inherited):
             likely[prefix] = best, None
     return likely
 

@@ -22,8 +22,8 @@ MODELS = """\
   "4-0ultra": 8192,
   "72b-qwen2-5-kunou-v1": 131072,
   "abab": {
-    "5- 5-5s 6- 6-5g 6-5t": 8192,
     "5-5": 16384,
+    "5-5s 6-5g 6-5t": 8192,
     "6-5s": 245760
   },
   "abliterated": {
@@ -33,8 +33,8 @@ MODELS = """\
     "-model-large-flash": [1048576, null, 262144]
   },
   "acegpt": {
-    "- -v2-70b -v2-8b": 8192,
-    "-v2-32b": 32768
+    "-v2-32b": 32768,
+    "-v2-70b -v2-8b": 8192
   },
   "agnes": {
     "-2-5-flash": [512000, null, 65500],
@@ -52,8 +52,8 @@ MODELS = """\
   "alia-40b": 32768,
   "alibaba-qwen3-32b": 32768,
   "allam": {
-    "- -2-7b -7b-instruct-preview": 4096,
-    "-1-13b": 8192
+    "-1-13b": 8192,
+    "-2-7b -7b-instruct-preview": 4096
   },
   "alpaca-7b": 2048,
   "alphamonarch-7b": 32768,
@@ -69,7 +69,6 @@ MODELS = """\
     "/mistralai/mixtral-8x7b-instruct-v0.1": 16384
   },
   "apertus": {
-    "-": 8192,
     "-70b": 30000,
     "-8b": [8192, null, 4096]
   },
@@ -77,7 +76,7 @@ MODELS = """\
     "2- 2-34b 2-70b-expr 2-7b": 2048
   },
   "aquilachat": {
-    "2- 2-34b 2-70b-expr 2-7b": 2048,
+    "2-34b 2-70b-expr 2-7b": 2048,
     "2-34b-16k 2-7b-16k": 16384
   },
   "aragpt": {
@@ -100,9 +99,9 @@ MODELS = """\
     "_ai/mistral-large": 32000,
     "_ai/mistral-large-latest _ai/mistral-medium-3-5": 128000
   },
-  "babbage-002": 16000,
+  "babbage-002": 16384,
   "baichuan": {
-    "-13b -7b -llama-7b 2- 2-13b 2-7b": 4096,
+    "-13b -7b -llama-7b 2-13b 2-7b": 4096,
     "-m2 -m2-plus -m3 -m3-plus 2-turbo 3-turbo 4 4-air 4-turbo": 32768,
     "-m2-32b": 64000,
     "3-turbo-128k": 128000
@@ -137,9 +136,9 @@ MODELS = """\
   },
   "belgpt2": 1024,
   "bge": {
-    "-": 8191,
+    "-": 8192,
     "-m3": [8192, null, 1024],
-    "-multilingual-gemma2": [8191, null, 3072]
+    "-multilingual-gemma2": [8192, null, 3072]
   },
   "bielik": {
     "-11b-v2-3": 32768,
@@ -157,9 +156,9 @@ MODELS = """\
   "bodybuilder": 128000,
   "btlm-3b-8k": 8192,
   "c4ai": {
-    "- -aya-vision-32b": 16000,
     "-aya-expanse-32b": [128000, null, 4000],
     "-aya-expanse-8b": [8000, null, 4000],
+    "-aya-vision- -aya-vision-32b": 16000,
     "-aya-vision-8b": [16000, null, 4000],
     "-command- -command-r-plus -command-r-v01": 131072
   },
@@ -167,7 +166,7 @@ MODELS = """\
   "carbonbeagle-11b-truthy": 32768,
   "cc-glm-5-1": [200000, null, 131072],
   "cerebras": {
-    "- -gpt-13b -gpt-6-7b": 2048,
+    "-gpt- -gpt-13b -gpt-6-7b": 2048,
     "-llama-": 128000,
     "-llama-4-maverick-17b-128e -llama-4-scout-17b-16e": [128000, null, 4096],
     "/gemma-4-31b": [131072, null, 40960],
@@ -176,7 +175,7 @@ MODELS = """\
     "/zai-glm-4.7": 131072
   },
   "charglm": {
-    "- -3": 4096,
+    "-3": 4096,
     "-4": 8192
   },
   "chat": {
@@ -242,10 +241,10 @@ MODELS = """\
   },
   "cobuddy": [131072, null, 65536],
   "code": {
-    "- -llama-13b -llama-13b-python -llama-34b -llama-34b-python -llama-7b": 16384,
     "-bison -bison32k": [6144, null, 1024],
     "-bison-32k": 32000,
     "-gecko": [2048, null, 64],
+    "-llama- -llama-13b -llama-13b-python -llama-34b -llama-34b-python -llama-7b": 16384,
     "-llama-70b -llama-70b-python": 4096,
     "-llama-7b-python": 16384,
     "-qwen-1-5-7b": 65536
@@ -266,7 +265,7 @@ MODELS = """\
   },
   "codellama": {
     " -70b": 4096,
-    "- -13b": 16384,
+    "-13b": 16384,
     "-13b-python -34b-python -7b-python": 100000,
     "-34b -7b": [16384, null, 4096]
   },
@@ -295,7 +294,7 @@ MODELS = """\
   },
   "command": {
     "": [4096, null, 4000],
-    "-": 128000,
+    "- -a-": 128000,
     "-a": [256000, null, 8000],
     "-a-plus": 192000,
     "-a-plus-05-2026": [128000, null, 64000],
@@ -304,8 +303,7 @@ MODELS = """\
     "-a-vision": [256000, null, 8192],
     "-a-vision-07-2025": [128000, null, 8000],
     "-light -light-text-v14 -medium-beta -nightly -text-v14 -xlarge-beta": 4096,
-    "-plus-latest -r -r7b -r7b-arabic": [128000, null, 4000],
-    "-r-plus": 131072
+    "-plus-latest -r -r-plus -r7b -r7b-arabic": [128000, null, 4000]
   },
   "community": 64000,
   "compound": {
@@ -325,7 +323,7 @@ MODELS = """\
     "- -e-2 -e-3 -e-3-hd -e-3-hd-natural -e-3-natural": 1000
   },
   "dantaggen": {
-    "- -alpha -beta": 512,
+    "-alpha -beta": 512,
     "-delta -delta-rev2": 2048
   },
   "dare_ties_13b": 32768,
@@ -345,7 +343,7 @@ MODELS = """\
     "/databricks-gpt-6-astra /databricks-gpt-6-luna /databricks-gpt-6-sol": 922000,
     "/databricks-mixtral-8x7b-instruct": 4096
   },
-  "davinci-002": 16000,
+  "davinci-002": 16384,
   "daybreak": {
     "-blue-latest": [1050000, 922000, 128000],
     "-red-latest": [400000, 272000, 128000]
@@ -369,13 +367,13 @@ MODELS = """\
     "/xiaomimimo/mimo-v2.5": 262144
   },
   "deepseek": {
-    "- -coder-7b -coder-7b-base-v1-5 -coder-7b-instruct-v1-5 -llm-67b -llm-7b -vl-1-3b": 4096,
     "-chat -reasoner -v4-": 1000000,
     "-chat-v3 -r1-turbo -v3-turbo": 64000,
     "-chat-v3.1": [163840, null, 32768],
     "-coder": [128000, null, 4096],
     "-coder-1-3b -coder-1b -coder-33b": 16384,
     "-coder-6-7b": [16384, null, 4096],
+    "-coder-7b -coder-7b-base-v1-5 -coder-7b-instruct-v1-5 -llm- -llm-67b -llm-7b -vl-": 4096,
     "-coder-v2 -coder-v2-lite-instruct -r1-0528-turbo -r1-distill-qianfan-70b": 32768,
     "-coder-v2-instruct-0724 -math-v2 -prover-v2 -r1-fast-online -v2-5-1210 -v2-lite-chat": 163840,
     "-coder-v2-lite": 8192,
@@ -385,13 +383,13 @@ MODELS = """\
     "-prover-": 160000,
     "-prover-v2-671b": [160000, null, 16384],
     "-r1 -v3": [65536, null, 8192],
-    "-r1- -r1-distill-qwen-1-5b -r1-distill-qwen-14b -r1-distill-qwen-7b": 32000,
     "-r1-0528-qwen3-8b -r1-distill-llama- -r1-distill-llama-8b -v2 -v2-lite -v3- -v3.2": 128000,
     "-r1-70b-online -r1-distill-llama -r1-distill-llama-70b -r1-distill-qwen -v3-1-think": 131072,
     "-r1-7b-qwen": [131072, null, 16384],
     "-r1-8b": [65536, null, 16384],
     "-r1-basic": [163840, null, 20480],
-    "-r1-distill-qianfan-8b -r1-distill-qianfan-llama-70b -v2-5": 32768,
+    "-r1-distill-qianfan-8b -r1-distill-qianfan-llama-70b -r1-distill-qwen-14b -v2-5": 32768,
+    "-r1-distill-qwen-1-5b -r1-distill-qwen-7b": 32000,
     "-r1-distill-qwen-32b -r1-online -v3-2-speciale -v3-fast": 65536,
     "-v3-0324 -v3-1-671b-cloud": 163840,
     "-v3-1": [131072, null, 8192],
@@ -402,7 +400,7 @@ MODELS = """\
     "-v4-1-flash-1017-spot -v4-1-flash-1017-us -v4-1-flash-spot -v4-1-flash-us": [1048576, null, 393216],
     "-v4-1-flash-abliterated": [1048576, null, 130000],
     "-v4-flash -v4-pro": [1000000, null, 384000],
-    "-vl-7b -vl2 -vl2-small": 4096,
+    "-vl-1-3b -vl-7b -vl2 -vl2-small": 4096,
     "_r1 _r1_distill_llama_70b _r1_distill_qwen_14b _r1_distill_qwen_32b": 131072,
     "_v3": [64000, null, 16000]
   },
@@ -428,7 +426,7 @@ MODELS = """\
   "dolphin": {
     "": 16384,
     "-2-5-mixtral-8x7b -2-6-mistral-7b -2-6-mixtral-8x7b": 32768,
-    "-2-9- -2-9-1-yi-1-5-34b -2-9-llama3-8b": 8192,
+    "-2-9-1-yi-1-5-34b -2-9-llama3-8b": 8192,
     "-2-9-2-qwen2-72b -vision-72b": 131072,
     "-2-9-3-mistral-nemo-12b": 1024000,
     "-mistral-24b-venice-edition 3-8b": [128000, null, 8192],
@@ -451,18 +449,18 @@ MODELS = """\
   "emu3": 131072,
   "english-to-tamil": 1024,
   "ernie": {
-    "- -3-5-8k -3-5-8k-preview -4-0-8k -4-0-8k-preview -4-0-turbo-8k -4-0-turbo-8k-preview": 8192,
-    "-3-5-128k -lite-pro-128k -speed- -speed-128k -speed-pro-128k": 128000,
+    "-3-5-128k -5-0-thinking-preview -lite-pro-128k -speed- -speed-128k -speed-pro-128k": 128000,
+    "-3-5-8k -3-5-8k-preview -4-0- -4-0-8k -4-0-8k-preview -4-0-turbo-8k": 8192,
+    "-4-0-turbo-8k-preview -4-5-8k-preview -char- -char-fiction-8k": 8192,
     "-4-5-21b-a3b": 120000,
     "-4-5-21b-a3b-thingking -4-5-turbo -4-5-turbo-128k -4-5-turbo-vl -5-0": 131072,
     "-4-5-300b-a47b": 131000,
     "-4-5-300b-a47b-paddle": 123000,
-    "-4-5-8k-preview -char-fiction-8k -char-fiction-8k-preview -character-8k -novel-8k": 8192,
-    "-4-5-turbo- -4-5-turbo-32k -4-5-turbo-vl-32k": 32768,
+    "-4-5-turbo-32k -4-5-turbo-vl-32k": 32768,
     "-4-5-vl-28b-a3b": 30000,
     "-4.5-vl-424b-a47b": [123000, null, 16000],
-    "-5-0-thinking-preview": 131072,
     "-5-1": 119000,
+    "-char-fiction-8k-preview -character-8k -novel-8k": 8192,
     "-x1- -x1-1 -x1-1-preview": 65536
   },
   "exaone": {
@@ -551,7 +549,6 @@ MODELS = """\
     "-1-5-flash-001-safety -1-5-flash-001-safety-block-none -1-5-flash-preview": 1000000,
     "-1-5-pro-001-safety -1-5-pro-001-safety-block-none -2.5-flash-image-preview": 1000000,
     "-1-5-pro-preview -1.5-flash-8b-exp -flash-experimental -pro-experimental": [1000000, null, 8192],
-    "-1.0- -2.5-flash-lite-preview-tts -2.5-flash-preview-tts -2.5-flash-tts": 8192,
     "-1.0-pro -1.0-pro-vision-001": 32768,
     "-1.0-pro-vision": [16384, null, 2048],
     "-1.5-flash -1.5-flash-8b -1.5-flash-exp -2.0-flash -2.0-flash-exp -2.0-flash-lite": [1048576, null, 8192],
@@ -561,13 +558,14 @@ MODELS = """\
     "-2.0-flash-lite-preview -2.0-flash-preview-image-generation -exp-1114": [1048576, null, 8192],
     "-2.0-flash-thinking-exp -2.5-flash -2.5-flash-lite -2.5-pro -3-5-flash@eu": [1048576, null, 65536],
     "-2.5-computer-use-preview -3.1-flash-live-preview -omni-flash-preview": [131072, null, 65536],
+    "-2.5-flash-lite-preview-tts -2.5-flash-preview-tts -2.5-flash-tts": 8192,
     "-2.5-pro-exp -2.5-pro-preview": [1048576, null, 65535],
     "-2.5-pro-preview-tts -2.5-pro-tts -3.1-flash-tts-preview -gemma- -gemma-2-27b": 8192,
-    "-3-1-flash-image -3-1-flash-image-preview -3-1-flash-lite-image -3.1-flash-": 65536,
+    "-3-1-flash-image -3-1-flash-image-preview -3-1-flash-lite-image -nano-banana-2.1": 65536,
     "-3-7-flash@eu -3-8-flash-cyber -3-flash -3-flash-preview -3-flash-preview-search": [1048576, null, 65536],
     "-3-pro -3.1-flash-lite -3.1-flash-lite-preview -3.1-pro -3.1-pro-preview": [1048576, null, 65536],
-    "-3-pro- -3-pro-image-preview -3.8-live -omni- -omni-1.2-flash -robotics-": 131072,
     "-3-pro-image": [131072, null, 32768],
+    "-3-pro-image-preview -3.8-live -omni-1.2-flash -robotics-": 131072,
     "-3-pro-preview": [1048576, null, 64000],
     "-3.1-pro-preview-customtools -3.5-flash -3.5-flash-lite -3.6-flash -3.7-flash": [1048576, null, 65536],
     "-3.5-live-translate-preview": 16384,
@@ -575,7 +573,6 @@ MODELS = """\
     "-4-argon-cyber-permissive -robotics-er-1-5-preview": 1048576,
     "-flash-1.5-8b": 1000000,
     "-gemma-2-9b": 8192,
-    "-nano-banana-2.1": 65536,
     "-omni-1-1-flash-preview": 57920,
     "-pro": [32760, null, 8192],
     "-pro-1.5": 2000000,
@@ -583,19 +580,21 @@ MODELS = """\
     "-robotics-er-1.6-preview -robotics-er-2-preview -robotics-er-2-streaming-preview": [131072, null, 65536]
   },
   "gemma": {
-    "- -1-1-2b -2-2b -2-2b-it-abliterated -2-9b -2-9b-cpt-sea-lionv3 -2b-it -2b-it-lora": 8192,
+    "-1-1-2b -2- -2-2b -2-2b-it-abliterated -2-9b -2-9b-cpt-sea-lionv3 -2b- -2b-it": 8192,
     "-2-27b": [8192, null, 2048],
     "-2b -7b": 7167,
+    "-2b-it-lora -7b-it": 8192,
     "-3- -3-gaia-pt-br-4b -4- -4-e2b -sea-lion-v4-27b": 128000,
-    "-3-12b -4-e4b": [131072, null, 8192],
+    "-3-12b": [128000, null, 8192],
     "-3-27b -4 -4-31b-it-ultra": 131072,
     "-3-4b": [128000, null, 4096],
     "-3n-e4b": 32768,
     "-4-12b": 16384,
     "-4-26b": [131072, null, 32768],
-    "-4-26b-a4b -4-31b": [262144, null, 32768],
+    "-4-26b-a4b": [256000, null, 32768],
+    "-4-31b": [262144, null, 32768],
     "-4-31b-it-turbo": 262144,
-    "-7b-it": 8192,
+    "-4-e4b": [131072, null, 8192],
     "-7b-it-lora": 3500
   },
   "gemsura": {
@@ -627,15 +626,15 @@ MODELS = """\
   "glaive-coder-7b": 16384,
   "glimpse": 262144,
   "glm": {
-    "- -4 -4-air -4-alltools -4-flash -4-flashx -4-plus": 128000,
+    "- -4 -4-6v-flash -4-air -4-alltools -4-flash -4-flashx -4-plus": 128000,
     "-4-1v- -4-1v-9b -4-1v-thinking-flash -4-1v-thinking-flashx": 65536,
     "-4-32b -4-9b-0414 -z1-airx": 32768,
     "-4-32b-0414-128k -4.5-airx -4.5-x": [128000, null, 32000],
-    "-4-6v-flash -4-6v-flashx -4-9b-chat-hf -z1-9b -z1-air -z1-flash -z1-flashx": 131072,
+    "-4-6v-flashx -4-9b-chat-hf -z1-9b -z1-air -z1-flash -z1-flashx": 131072,
     "-4-7-h -4.6 -4.7 -5": [204800, null, 131072],
-    "-4-9b -4-airx -4v- -4v-9b -4v-plus -edge- -edge-1-5b -edge-4b": 8192,
-    "-4-9b- -4-9b-chat": 32000,
-    "-4-9b-chat-1m -5-3-fast -5-3-flash-us -5.3-flashx-legal -flash-latest": 1048576,
+    "-4-9b -4-airx -4v-9b -4v-plus -edge- -edge-1-5b -edge-4b": 8192,
+    "-4-9b-chat": 32000,
+    "-4-9b-chat-1m -5-3-fast -5-3-flash-us -5.3-flashx-legal -5.3-prime -flash-latest": 1048576,
     "-4-long": 1024000,
     "-4.5 -4.5-air -4.5-flash": [131072, null, 98304],
     "-4.5v": [64000, null, 16384],
@@ -645,14 +644,14 @@ MODELS = """\
     "-4v": 2048,
     "-4v-flash": 4096,
     "-4v-plus-0111": 16000,
-    "-5- -5.3-prime": 1000000,
+    "-5-": 1000000,
     "-5-1-fast": [202800, null, 131072],
     "-5-1-nvfp4-mtp -5.1-": 202752,
     "-5-2-fast -5-2-fast-us -5-3-abliterated -5-3-flash-abliterated -latest": [1048576, null, 131072],
     "-5-2-fast-preview -5-2-highspeed -5.2": [1000000, null, 131072],
-    "-5-3-spot -5-3-us -5.3-flash": [1048576, null, 128000],
+    "-5-3-spot -5-3-us -5.3-flash -5.3-flashx": [1048576, null, 128000],
     "-5-code": [200000, null, 128000],
-    "-5.3 -5.3-flashx": [1000000, null, 128000],
+    "-5.3": [1000000, null, 128000],
     "-zero-preview": 16384
   },
   "goliath-120b": 4096,
@@ -663,8 +662,8 @@ MODELS = """\
     " 2-mini": 512,
     "- -5.5-codex -6-astra-pro -6.1-terra-pro -astra-latest -luna-latest -sol-latest": [1050000, 922000, null],
     "-2- -2-spanish -2-tamil 2 2-bengali 2-french-small 2-large 2-medium 2-small-arabic": 1024,
-    "-3- -3.5-turbo-instruct": 4096,
     "-3.5-turbo -3.5-turbo-16k": [16385, null, 4096],
+    "-3.5-turbo- -3.5-turbo-instruct": 4096,
     "-3.5-turbo-0301 -3.5-turbo-0613": [4097, null, 4096],
     "-4": [8192, null, 4096],
     "-4-0125-preview -4-1106-preview -4-1106-vision-preview -4-turbo -4-turbo-preview": [128000, null, 4096],
@@ -711,13 +710,13 @@ MODELS = """\
     "_ai/openai-o3 _ai/openai-o3-mini": 100000
   },
   "granite": {
-    "- -20b-code-instruct-8k -3-1- -3-1-1b-a400m -3-1-2b -3-1-3b-a800m -3-1-8b -3-2b": 128000,
+    "- -20b-code-instruct-8k -3-1-1b-a400m -3-1-2b -3-1-3b-a800m -3-1-8b -3-2b -34b-code": 128000,
     "-13b- -13b-chat-v2 -13b-instruct-v2 -3-3-8b -3-8b -34b-code-instruct-8k -guardian-": 8192,
-    "-3- -3-0-1b-a400m -3-0-2b -3-0-3b-a800m -3-0-8b": 4096,
-    "-34b-code -3b-code -4-0-h-small -4-0-micro -8b-code -8b-code-instruct-128k": 128000,
+    "-3-0- -3-0-1b-a400m -3-0-2b -3-0-3b-a800m -3-0-8b": 4096,
+    "-3b-code -4-0-h-small -4-0-micro -8b-code -8b-code-instruct-128k": 128000,
     "-3b-code-base-2k": 2048,
-    "-4.0-h-micro -4.2-8b": 131000,
-    "-4.1-8b": 131072,
+    "-4.0-h-micro": 131000,
+    "-4.1-8b -4.2-8b": 131072,
     "-guardian-3-2-2b -guardian-3-3-8b -vision-3-2-2b": 8192,
     "-ttm- -ttm-1024-96-r2 -ttm-1536-96-r2 -ttm-512-96-r2": 512
   },
@@ -759,13 +758,13 @@ MODELS = """\
   "harmbench-llama-2-13b-cls": 2048,
   "hebrew-gpt_neo-small": 2048,
   "hermes": {
-    "- -2-pro-llama-3-8b -2-theta-llama-3-8b": 8192,
+    "-2-pro-llama-3-8b -2-theta-llama-3-8b": 8192,
     "-2-pro-mistral-7b": 32768,
-    "-3- -3-8b-tee": 16000,
+    "-3-8b-tee": 16000,
+    "-3-llama- -4- 3- 3-405b 3-70b 3-8b": 131072,
     "-3-llama-3-1-8b": 16384,
     "-3-llama-3-2-3b": 262144,
     "-3-llama-3.1-405b -3-llama-3.1-70b": [131072, null, 16384],
-    "-4- 3- 3-405b 3-70b 3-8b": 131072,
     "-4-405b -4-70b": [131072, 120000, 128000]
   },
   "hf-moshiko": 3000,
@@ -807,7 +806,7 @@ MODELS = """\
     "-small:free": 1048576
   },
   "instructblip": {
-    "- -flan-t5-xl": 512,
+    "-flan-t5-xl": 512,
     "-vicuna-7b": 2048
   },
   "intern": {
@@ -815,11 +814,11 @@ MODELS = """\
     "-s1 -s1-mini": 32768
   },
   "internlm": {
-    "- -chat-7b": 2048,
     "-2-5-7b 2-20b 2-7b 2-base-20b 2-base-7b 2-chat-20b 2-chat-20b-expo 2-chat-7b": 32768,
     "-2-5-7b-chat-1m 2_5-7b-chat-1m": 262144,
     "-20b -chat-20b": 16384,
     "-7b": 8192,
+    "-chat-7b": 2048,
     "2-chat-7b-expo 2_5-1_8b 2_5-20b 2_5-7b": 32768
   },
   "internvl": {
@@ -829,15 +828,15 @@ MODELS = """\
     "3-5-241b-a28b": 32768
   },
   "j2": {
-    "- -mid-v1 -ultra-v1": 8191,
     "-grande -large": 2047,
     "-jumbo": 6000,
-    "-light -mid -ultra": 8192
+    "-light -mid -ultra": 8192,
+    "-mid-v1 -ultra-v1": 8191
   },
   "jais": {
-    "- -family-1-3b -family-13b -family-2-7b -family-590m -family-6-7b": 2000,
     "-13b -30b -family-30b-8k": 8192,
     "-adapted- -adapted-13b -adapted-70b -adapted-7b": 4096,
+    "-family- -family-1-3b -family-13b -family-2-7b -family-590m -family-6-7b": 2000,
     "-family-30b-16k": 16384
   },
   "jamba": {
@@ -870,8 +869,8 @@ MODELS = """\
     "-k2.7-code -k2.7-code-highspeed": 262144,
     "-k3 -k3-fast -k3-spot -k3-us": [1048576, null, 131072],
     "-latest -latest-128k -thinking-preview": 131072,
-    "-latest- -latest-8k": 8192,
-    "-latest-32k": 32768
+    "-latest-32k": 32768,
+    "-latest-8k": 8192
   },
   "ko-platyi-6b": 2048,
   "koala-13b": 2048,
@@ -882,11 +881,11 @@ MODELS = """\
     "/qwen-3-coder": 131072
   },
   "l3": {
-    "- -70b-euryale-v2-1 -8b-lunaris -8b-lunaris-v1 -8b-lunaris-v1-turbo -8b-stheno-v3-2": 8192,
     "-1-70b-euryale-v2-2": [20480, null, 16384],
     "-3-70b-euryale-v2-3": 20480,
+    "-70b-euryale-v2-1 -8b- -8b-lunaris -8b-lunaris-v1 -8b-lunaris-v1-turbo": 8192,
+    "-8b-stheno-v3-2 -aethora-15b -lunaris-8b -umbral-mind-rp-v3-0-8b": 8192,
     "-8b-stheno-v3-3-32k": 32768,
-    "-aethora-15b -lunaris-8b -umbral-mind-rp-v3-0-8b": 8192,
     ".1-euryale-70b .3-euryale-70b": [131072, null, 16384]
   },
   "l31-70b-euryale-v2-2": 8192,
@@ -925,33 +924,31 @@ MODELS = """\
   "lit-gpt": 2048,
   "lite": 8192,
   "llama": {
-    "- -3-70b-instruct-lite -3-8b-instruct-turbo": 8191,
     "-13b -160m -2-fewer-kv-heads -2-kv-sharing -30b -65b -68m -7b": 2048,
-    "-2 -2-13b-chat-v1 -2-70b-chat-v1 -2-uncensored -3-1-405b-instruct-long": 4096,
-    "-2- -2-13b -2-70b -2-7b -guard-2-8b": 4094,
+    "-2 -2-13b -2-13b-chat-v1 -2-70b -2-70b-chat-v1 -2-7b -2-uncensored": 4096,
     "-2-0b-unit-test": 1024,
     "-2-7b-chat-hf-lora -3 -3-1 -3-1-70b-versatile -3-1-8b-omni -3-2-11b-vision-preview": 8192,
     "-3-1- -3-1-sonar-huge-128k-online -3-1-sonar-large-128k-online": 127072,
-    "-3-1-405b -3-2-11b-vision -3-2-90b-vision -3-3-nemotron-super-49b-v1": [131072, null, 16384],
-    "-3-1-405b-instruct-turbo -3-1-70b-cpt-sea-lionv3 -3-1-8b-cpt-sea-lionv3": 128000,
+    "-3-1-405b -3-1-405b-instruct-turbo -3-1-70b-cpt-sea-lionv3 -3-1-8b-cpt-sea-lionv3": 128000,
+    "-3-1-405b-instruct-long -3-1-70b-instruct-1b 2-70b-4096": 4096,
     "-3-1-70b -4-maverick -guard-4-12b": [128000, null, 16384],
     "-3-1-70b-chinese -3-1-70b-instruct-turbo -3-1-8b-instant -3-1-8b-instruct-abliterated": 131072,
-    "-3-1-70b-instruct-1b 2-70b-4096": 4096,
     "-3-1-8b": [128000, null, 8192],
-    "-3-1-8b-instruct-fast -3-1-nemotron-ultra-253b-v1 -3-2-11b-vision-instruct-turbo": 128000,
+    "-3-1-8b-instruct-fast -3-1-nemotron-ultra-253b-v1 -3-2-": 128000,
     "-3-1-8b-instruct-turbo -3-1-8b-lexi-uncensored-v2 -3-1-8b-prm-deepseek-data": 131072,
     "-3-1-instruct -3-1-sonar-large-128k -3-1-sonar-small-128k -3-1-tulu-3-8b-dpo": 131072,
     "-3-1-nemotron-51b": 32768,
-    "-3-1-nemotron-70b -3-2-3b-instruct-fast -4-maverick-17b -4-maverick-17b-128e": [131072, null, 8192],
+    "-3-1-nemotron-70b -3-2-3b-instruct-fast -4-maverick-17b -4-scout-17b-16e": [131072, null, 8192],
     "-3-1-nemotron-70b-instruct-hf -3-8b-instruct:extended": 16384,
     "-3-1-sonar-small-128k-online": 127072,
-    "-3-1-tulu-3-8b-sft -3-1-typhoon2-8b -3-2-3b -3-3-70b-instruct-abliterated": 131072,
+    "-3-1-tulu-3-8b-sft -3-1-typhoon2-8b -3-3-70b-instruct-abliterated": 131072,
     "-3-2-11b -3-2-90b -3.3-8b": [128000, null, 4096],
-    "-3-2-1b": [131072, null, 4096],
+    "-3-2-11b-vision -3-2-90b-vision -3-3-nemotron-super-49b-v1": [131072, null, 16384],
+    "-3-2-11b-vision-instruct-turbo -3-2-1b -3-2-3b -3-2-3b-instruct-turbo": 128000,
     "-3-2-1b-flax -3-2-3b-instruct-abliterated -3-2-korean-bllossom-3b -3-2-typhoon2-": 262144,
     "-3-2-1b-instruct-abliterated": 4194304,
-    "-3-2-3b-instruct- -3-2-3b-instruct-turbo -3-2-90b-vision-instruct-turbo -3.3-": 128000,
-    "-3-2-90b-vision-preview -3-70b-8192 -3-70b-instruct-mlx-unquantized": 8192,
+    "-3-2-90b-vision-instruct-turbo -3.3- -3.3-70b -3_1- -4- -4-maverick-17b-128e -guard-": 128000,
+    "-3-2-90b-vision-preview -3-70b-8192 -3-70b-instruct-lite": 8192,
     "-3-2-typhoon2-1b -3-2-typhoon2-3b": 262144,
     "-3-2-vision": 163840,
     "-3-3-70b-instruct-fp8-fast": 24000,
@@ -959,26 +956,27 @@ MODELS = """\
     "-3-3-nemotron-super-49b-v1-5 -3.3 -3.3-70b-instruct-turbo -4-maverick-instruct-basic": 131072,
     "-3-405b": 32000,
     "-3-70b": [8192, null, 8000],
-    "-3-70b-instruct-turbo -3-8b -3-8b-1-58-100b-tokens -3-8b-4bit-ultrachat-ita": 8192,
-    "-3-8b-8192 -3-8b-cpt-sea-lionv2 -3-8b-cpt-sea-lionv2-1": 8192,
+    "-3-70b-instruct-mlx-unquantized -3-70b-instruct-turbo -3-8b -3-8b-1-58-100b-tokens": 8192,
+    "-3-8b-4bit-ultrachat-ita -3-8b-8192 -3-8b-cpt-sea-lionv2 -3-8b-cpt-sea-lionv2-1": 8192,
     "-3-8b-fp8-compressed-tensors-test -3-8b-instruct-abliterated-v3 -3-8b-instruct-fp8-kv": 8192,
     "-3-8b-instruct-gradient-1048k -3-patronus-lynx-8b-instruct-v1-1": 1048576,
-    "-3-8b-instruct-lite -3-8b-instruct-nonuniform-test -3-8b-ita -3-8b-lexi-uncensored": 8192,
+    "-3-8b-instruct-lite -3-8b-instruct-nonuniform-test -3-8b-instruct-turbo -3-8b-ita": 8192,
+    "-3-8b-lexi-uncensored -3-8b-ultramedical -3-chatqa-1-5-8b -3-chinese-8b -3-groq-": 8192,
     "-3-8b-prolong-64k": 65536,
-    "-3-8b-ultramedical -3-chatqa-1-5-8b -3-chinese-8b -3-groq-70b-8192-tool-use-preview": 8192,
-    "-3-groq-8b-8192-tool-use-preview -3-groq-8b-tool-use -3-korean-bllossom-8b": 8192,
-    "-3-llava-next-8b -3-merged-linear -3-sauerkrautlm-8b -3-smaug-8b -3-sqlcoder-8b": 8192,
-    "-3-taiwan-70b -3-taiwan-8b -3-typhoon-v1-5-8b -3-typhoon-v1-5x-70b": 8192,
-    "-3-typhoon-v1-5x-8b -3.1-405b-reasoning -3.2-11b-text-preview -3.2-1b-preview": 8192,
-    "-3.2-3b-preview -3.2-90b-text-preview -3.3-70b-specdec": 8192,
-    "-3.3-70b -3_1- -4- -guard- -guard-3-11b-vision -guard-3-8b": 128000,
+    "-3-groq-70b-8192-tool-use-preview -3-groq-8b-8192-tool-use-preview": 8192,
+    "-3-groq-8b-tool-use -3-korean-bllossom-8b -3-llava-next-8b -3-merged-linear": 8192,
+    "-3-sauerkrautlm-8b -3-smaug-8b -3-sqlcoder-8b -3-taiwan- -3-taiwan-70b -3-taiwan-8b": 8192,
+    "-3-typhoon- -3-typhoon-v1-5-8b -3-typhoon-v1-5x-70b -3-typhoon-v1-5x-8b": 8192,
+    "-3.1-405b-reasoning -3.2-11b-text-preview -3.2-1b-preview -3.2-3b-preview": 8192,
+    "-3.2-90b-text-preview -3.3-70b-specdec": 8192,
     "-3_1-70b": 131000,
     "-3_1-nemotron-ultra-253b-v1": [128000, 120000, 4096],
     "-4-maverick-17b-16e": 1000000,
     "-4-scout -4-scout-instruct-basic -guard-3-1b -sea-lion-v3-8b -vision-free": 131072,
     "-4-scout-17b": [10000000, null, 8192],
     "-4-scout-17b-128e": 10000000,
-    "-4-scout-17b-16e": [131072, null, 8192],
+    "-guard-2-8b": 4094,
+    "-guard-3-11b-vision -guard-3-8b": 128000,
     "-guard-7b": 2047,
     "-prompt- -prompt-guard-2-22m -prompt-guard-2-86m": 512
   },
@@ -986,7 +984,7 @@ MODELS = """\
   "llamaguard-7b": 4096,
   "llammlein_1b_prerelease": 2048,
   "llava": {
-    "- -1-5-13b -1-5-7b -v1-6-34b -v1-6-vicuna-13b -v1-6-vicuna-7b": 2048,
+    "-1- -1-5-13b -1-5-7b -v1-6- -v1-6-34b -v1-6-vicuna-13b -v1-6-vicuna-7b": 2048,
     "-7b": [4096, null, 2048],
     "-interleave-qwen-0-5b -med-v1-5-mistral-7b -onevision-qwen2-7b-ov -v1-6-mistral-7b": 32768,
     "-llama-3-8b-v1_1-transformers": 8192,
@@ -1000,7 +998,7 @@ MODELS = """\
   "longcat": {
     "-2-": 1000000,
     "-2-5-preview": [1000000, null, 131072],
-    "-2.0": [1048756, null, 262144],
+    "-2.0": [1000000, null, 262144],
     "-flash-chat": 131072
   },
   "longwriter-glm4-9b": 1048576,
@@ -1055,12 +1053,11 @@ MODELS = """\
   },
   "midnight-rose-70b": 4096,
   "mimo": {
-    "- -v2-5-tts -v2-5-tts-voiceclone -v2-5-tts-voicedesign -v2-tts": 8192,
+    "-v2-5-tts -v2-5-tts-voiceclone -v2-5-tts-voicedesign -v2-tts": 8192,
     "-v2-flash": [262144, null, 65536],
     "-v2-omni": [262144, null, 131072],
     "-v2-pro": 262144,
-    "-v2.5": 1000000,
-    "-v2.5-pro -v2.6- -v2.6-flash -v2.6-pro -v2.6-pro-ultraspeed": 1048576,
+    "-v2.5 -v2.5-pro -v2.6- -v2.6-flash -v2.6-pro -v2.6-pro-ultraspeed": 1048576,
     "-v2.5-pro-ultraspeed": [1048576, null, 131072]
   },
   "ming-flash-omini-preview": 65536,
@@ -1080,8 +1077,9 @@ MODELS = """\
     "-m1 -m1-80k": [1000000, null, 40000],
     "-m2": [196608, null, 128000],
     "-m2-1-highspeed": 204800,
-    "-m2-7-turbo -m2.1 -m2.5 -m2.5-highspeed -m2.7 -m2.7-highspeed -m25": [204800, null, 131072],
+    "-m2-7-turbo": [196608, null, 131072],
     "-m2-her": [65536, null, 2048],
+    "-m2.1 -m2.5 -m2.5-highspeed -m2.7 -m2.7-highspeed -m25": [204800, null, 131072],
     "-m2.1-lightning -m2.5-lightning": [1000000, null, 8192],
     "-m3": [1000000, null, 128000]
   },
@@ -1092,11 +1090,10 @@ MODELS = """\
   },
   "mistral": {
     " -nemo-minitron-8b": 8192,
-    "-7b": [32000, null, 8192],
-    "-7b-instruct-4k -7b-instruct-v0-1 -7b-instruct-v0-2 -7b-instruct-v0-3 -7b-instruct-v3": 32768,
+    "-7b -7b-instruct-4k -7b-instruct-v0-1 -7b-instruct-v0-2 -7b-instruct-v0-3": 32768,
     "-7b-instruct-v0-2-lora": 15000,
     "-7b-instruct-v0:2": [32000, null, 4096],
-    "-7b-v0-1 -7b-v0-2 -saba -saba-24b": 32768,
+    "-7b-instruct-v3 -7b-v0-1 -7b-v0-2 -saba -saba-24b": 32768,
     "-7b-v0-3": [32768, null, 8192],
     "-code- -code-fim-latest -code-latest -large -medium-3.1 -nemo -nemo-instruct-2407": 128000,
     "-code-agent-latest -small-2603 -small-latest": 256000,
@@ -1121,10 +1118,8 @@ MODELS = """\
   "mixtao-7bx2-moe-v8-1": 32768,
   "mixtral": {
     " -8x7b-instruct-v0:1": [32000, null, 4096],
-    "-8x22b": 65535,
-    "-8x22b- -8x22b-instruct-v0-1 -8x22b-v0-1": 65536,
-    "-8x7b": [32000, null, 8192],
-    "-8x7b-32768 -8x7b-v0-1": 32768,
+    "-8x22b -8x22b-instruct-v0-1 -8x22b-v0-1": 65536,
+    "-8x7b -8x7b-32768 -8x7b-v0-1": 32768,
     "-8x7b-32kseqlen": 4095,
     "-8x7b-instruct-v0-1": [32768, null, 32000]
   },
@@ -1149,12 +1144,12 @@ MODELS = """\
   "morph": {
     "- -dsv41flash -dsv41flash-abliterated -dsv4flash -glm53-744b -glm53flash -kimik3": 1048576,
     "-kimik3-fast": 1048576,
-    "-v3- -v3-fast /morph-v3-large": 16000,
+    "-v3-fast /morph-v3-large": 16000,
     "-v3-large": 32768
   },
   "mpt": {
-    "- -7b -instruct-30b -instruct-7b": 2048,
     "-30b": 8192,
+    "-7b -instruct- -instruct-30b -instruct-7b": 2048,
     "-7b-storywriter": 65536
   },
   "mt": {
@@ -1277,15 +1272,15 @@ MODELS = """\
     "/athene-v2 /bakllava /codestral /dbrx /dolphin-mistral /dolphin-mixtral /exaone-deep": 32768,
     "/aya /aya-expanse /command-r7b /dolphin-llama3 /gemma /gemma-2 /granite-code-20b": 8192,
     "/codebooga /codellama /deepseek-coder /dolphincoder /duckdb-nsql /magicoder": 16384,
-    "/codegeex4 /cogito /command-r-plus /deepscaler /deepseek-coder-v2 /deepseek-r1": 128000,
-    "/codeqwen /dolphin-mixtral-8x22b /mixtral-8x22b /wizardlm2-8x22b": 65536,
+    "/codegeex4 /cogito /deepscaler /deepseek-coder-v2 /deepseek-r1 /devstral /dolphin3": 128000,
+    "/codeqwen /dolphin-mixtral-8x22b /wizardlm2-8x22b": 65536,
     "/codeup /deepseek-llm /goliath /granite-3-dense /granite-3-moe /llama-2-chinese": 4096,
-    "/devstral /dolphin3 /gemma-3 /glm4 /gpt-oss /granite-3-1-dense /granite-3-1-moe": 128000,
     "/exaone3-5 /falcon3 /gemma-3-1b /gemma-3:270m /gemma-3n /internlm2 /llava /marco-o1": 32768,
-    "/granite-3-2 /granite-3-3 /granite-code /hermes3 /llama-3-1 /llama-3-2": 128000,
+    "/gemma-3 /glm4 /gpt-oss /granite-3-1-dense /granite-3-1-moe /granite-3-2 /granite-3-3": 128000,
+    "/granite-code /hermes3 /llama-3-1 /llama-3-2 /llama-3-2-vision /llama-3-3": 128000,
     "/granite-code-34b /llama-3-chatqa /llama-3-groq-tool-use /llava-llama3 /openchat": 8192,
-    "/llama-3-2-vision /llama-3-3 /llama-guard3 /mistral-small-3-1 /nemotron /phi-3": 128000,
     "/llama-3-gradient /llama-4": 1048576,
+    "/llama-guard3 /mistral-small-3-1 /nemotron /phi-3 /phi-3-5 /qwen-2-5vl /reflection": 128000,
     "/llama-pro /llava-13b /llava-34b /llava-phi3 /medllama2 /megadolphin /nemotron-mini": 4096,
     "/magistral /qwen-3 /qwq": 40960,
     "/mathstral /minicpm-v /mistral /mistral-openorca /mistral-small /mixtral /neural-chat": 32768,
@@ -1294,26 +1289,25 @@ MODELS = """\
     "/nous-hermes /nous-hermes2 /olmo2 /open-orca-platypus2 /opencoder-1-5b /orca2": 4096,
     "/opencoder /shieldgemma /smollm2 /starling-lm": 8192,
     "/orca-mini /phi /smollm /tinyllama /wizard-vicuna /wizard-vicuna-uncensored": 2048,
-    "/phi-3-5 /qwen-2-5vl /reflection /tulu3 /yi-coder": 128000,
     "/qwen-2 /qwen-2-0-5b /qwen-2-1-5b /qwen-2-5-14b /qwen-2-5-32b /qwen-2-5-72b": 32768,
     "/qwen-2-5-7b /qwen-2-72b /qwen-2-7b /sailor2 /samantha-mistral /smallthinker": 32768,
     "/qwen-2-math /solar /solar-pro /stable-beluga /stablelm-zephyr /stablelm2": 4096,
     "/sqlcoder /wizardlm2 /zephyr": 32768,
-    "/tinydolphin /wizardlm-uncensored /xwinlm /yi": 4096
+    "/tinydolphin /wizardlm-uncensored /xwinlm /yi": 4096,
+    "/tulu3 /yi-coder": 128000
   },
   "olmo": {
-    "- -7b-twin-2t": 2047,
     "-1-7-7b -1b -7b": 2048,
     "-2- -2-0325-32b -2-1124-13b -2-1124-7b": 4096,
-    "-3-": 32768,
     "-3-32b-think": 65536,
-    "-3-7b -3-7b-think": [32768, null, 4096]
+    "-3-7b -3-7b-think": [32768, null, 4096],
+    "-7b-twin-2t": 2047
   },
   "olmoe-1b-7b": 4096,
   "omnilmm-12b": 2048,
   "oolel-v0-1": 32768,
   "open": {
-    "- -calm-3b _llama_13b _llama_3b _llama_3b_v2 _llama_7b": 2048,
+    "-calm-3b _llama- _llama_13b _llama_3b _llama_3b_v2 _llama_7b": 2048,
     "-codestral-mamba": 256000,
     "-mistral-7b": [32000, null, 8000],
     "-mistral-nemo": 128000,
@@ -1394,8 +1388,8 @@ MODELS = """\
     "- -1-3b -125m -13b -175b -2-7b -30b -350m -6-7b -66b": 2048
   },
   "orca": {
-    "- _mini_13b _mini_3b _mini_7b": 2048,
-    "-2- -2-13b -2-7b -mini": 4096
+    "-2- -2-13b -2-7b -mini": 4096,
+    "_mini- _mini_13b _mini_3b _mini_7b": 2048
   },
   "orion": {
     "- -14b -14b-chat-rag": 4096
@@ -1411,18 +1405,18 @@ MODELS = """\
     "- -3b-mix-224 -3b-mix-448": 7167
   },
   "palm": {
-    "- -2-codechat-bison": 20070,
     "-2-chat-bison": 25804,
+    "-2-codechat-bison": 20070,
     "/chat-bison": 4096
   },
   "palmyra": {
-    "- -base -large -vision-003": 2048,
+    "-base -large -vision-003": 2048,
     "-fin": 128000,
     "-fin-32k -med -med-32k": 32000,
     "-vision-7b": 4096,
     "-x": 8192,
-    "-x- -x-v2 -x-v3": 6000,
     "-x-32k": 28000,
+    "-x-v2 -x-v3": 6000,
     "-x4": [128000, null, 8192],
     "-x5": 1000000,
     "-x5-v1-bedrock": 1040000
@@ -1442,11 +1436,10 @@ MODELS = """\
   },
   "perplexity/mixtral-8x7b-instruct": 4096,
   "phi": {
-    "-": 128000,
+    "- -3-small-128k": 128000,
     "-1 -1_5 -2 -2-3b": 2048,
     "-3-5-mini -3-5-moe -3-5-vision -3-5-vision-instrust -3-medium-128k -3-mini-128k": 131072,
     "-3-medium-4k -3-mini-4k": 4096,
-    "-3-small-128k": 131072,
     "-3-small-8k": 8192,
     "-3-vision-128k": 32064,
     "-4": 16384,
@@ -1459,8 +1452,8 @@ MODELS = """\
     "-codellama-34b-v2": [16384, null, 4096]
   },
   "phogpt": {
-    "- -7b5": 2048,
-    "-4b": 8192
+    "-4b": 8192,
+    "-7b5": 2048
   },
   "pinstripes": {
     "/ps/deepseek-v4-flash": 163840,
@@ -1472,7 +1465,7 @@ MODELS = """\
   "platypus2-70b": 4096,
   "polish-gpt2-small": 2048,
   "pplx": {
-    "- -70b -70b-online -7b-online": 4096,
+    "-70b -70b-online -7b-online": 4096,
     "-7b": 8192,
     "-decider- -decider-v1-27b -decider-v1.1-27b": 262144
   },
@@ -1518,32 +1511,34 @@ MODELS = """\
     "-1-5-moe-a2-7b-chat -14b -1_8b-chat -2-0-5b-instruct -2-1-5b-instruct -2-5-0-5b": 32768,
     "-2-0-5b -2-1-5b -2-5-14b -2-5-32b -2-5-72b-instruct-128k -2-5-coder-32b-instruct-128k": 131072,
     "-2-5-1-5b -2-5-1-coder-7b -2-5-14b-instruct -2-5-32b-instruct": 32768,
-    "-2-5-14b-instruct-1m -long 3.7- 3.8-flash 3.8-max-prime": 1000000,
+    "-2-5-14b-instruct-1m -long 3.7- 3.8- 3.8-flash": 1000000,
     "-2-5-32b-instruct-abliterated -2-5-3b -2-5-72b-instruct-abliterated": 32768,
-    "-2-5-72b-instruct-turbo -3-32b 2.5-vl 3-235b-a22b": 128000,
+    "-2-5-72b-instruct-turbo -2-5-vl-32b -3-32b 2.5-vl 3-235b-a22b": 128000,
     "-2-5-7b-instruct-abliterated-v2 -2-5-7b-instruct-uncensored -2-5-coder-0-5b": 32768,
     "-2-5-coder-1-5b -2-5-coder-14b -2-5-coder-32b-instruct-32k-rope -2-5-coder-3b": 32768,
     "-2-5-coder-32b-instruct-64k -3-omni- -3-omni-30b-a3b-captioner -3-omni-flash": 65536,
     "-2-5-coder-7b -2-5-coder-7b-instruct-uncensored -2-5-omni-7b -2-5-sex": 32768,
     "-2-5-math- -2-5-math-1-5b -2-5-math-72b -2-5-math-7b -2-audio-7b-instruct -2-math-": 4096,
-    "-2-5-vl-32b -2-5-vl-7b -2-57b-a14b -2-72b -2-7b -2.5-72b -2.5-7b -25-coder-32b": 131072,
-    "-2-5-vl-3b -vl 2.5-vl- 2.5-vl-72b": 8191,
+    "-2-5-vl-3b -vl 2.5-vl-72b": 8191,
+    "-2-5-vl-7b -2-57b-a14b -2-72b -2-7b -2.5-72b -2.5-7b -25-coder-32b": 131072,
     "-2-57b-a14b-instruct -2-72b-instruct -2-7b-instruct -2-audio-7b -2-vl-2b -2-vl-7b": 32768,
-    "-2-math-72b -2-math-7b -math- -math-plus -math-turbo -mt- -mt-plus -vl-chat-": 4096,
-    "-2-vl-72b -3guard-gen-0-6b -3guard-gen-8b -vl-max-latest -vl-plus-latest": 32000,
+    "-2-math-72b -2-math-7b -math- -math-plus -math-turbo -mt-plus -vl-chat-int4": 4096,
+    "-2-vl-72b -vl-max-latest -vl-plus-latest": 32000,
     "-2.5 -2.5-7b-instruct -2.5-coder -2.5-coder-32b -3-0-6b -3-1-7b -3-30b-a3b-fp8 -3-4b": 32768,
     "-2.5-72b-instruct": [32768, null, 16384],
     "-3-1-7b-fp8-draft -3-5-4b -3-5-omni-flash -3-5-omni-plus -3-coder-480b-cloud": 262144,
-    "-3-1-7b-fp8-draft- -3-1-7b-fp8-draft-40960 -3-235b-a22b-fp8-tput 3-235b 3-30b": 40960,
-    "-3-1-7b-fp8-draft-131072 -coder- -coder-plus -coder-turbo -plus -turbo -vl-max": 131072,
+    "-3-1-7b-fp8-draft-131072 -coder- -coder-plus -coder-turbo -vl-max -vl-plus": 131072,
+    "-3-1-7b-fp8-draft-40960 -3-235b-a22b-fp8-tput 3-235b 3-30b": 40960,
     "-3-235b-a22b-fp8": [40960, null, 20000],
     "-3-235b-a22b-instruct-2507 3-vl-30b-a3b-instruct": [262144, null, 8192],
     "-3-5-0-8b -3-5-2b 3-vl-8b": [32768, null, 8192],
     "-3-8-max-preview 3.8-2.4t-a95b 3.8-max": [1000000, null, 131072],
     "-3-coder-480b-a35b-instruct-int4-mixed-ar": [106000, null, 10600],
-    "-3-coder-480b-a35b-instruct-turbo": [262144, null, 66536],
-    "-3-max-preview -3-vl-flash -3.8-27b 3-235b-a22b-instruct-2507-tput": 262144,
+    "-3-coder-480b-a35b-instruct-turbo": [256000, null, 66536],
+    "-3-max-preview": 258048,
+    "-3-vl-flash -3.8-27b 3-235b-a22b-instruct-2507-tput 3-30b-a3b-instruct-2507": 262144,
     "-35-122b-a10b": [262144, null, 25000],
+    "-3guard-gen-0-6b -3guard-gen-8b": [32768, null, 32000],
     "-72b -7b -omni-turbo -qwq-32b-preview 2.5-7b-instruct-turbo": 32768,
     "-audio": 2048,
     "-coder -turbo-latest": [1000000, null, 16384],
@@ -1551,37 +1546,37 @@ MODELS = """\
     "-max": 30720,
     "-mt-turbo": [16384, null, 8192],
     "-omni-turbo-realtime": [32768, null, 2048],
+    "-plus": [129024, null, 16384],
     "-plus-character-ja": [8192, null, 512],
     "-plus-latest": [997952, null, 32768],
     "-sea-lion-v4-32b": [32768, null, 4096],
-    "-vl-chat-int4": 4096,
+    "-turbo 3-30b-a3b": 129024,
     "-vl-chat-v1 -vl-v1": 8000,
-    "-vl-plus 3-coder-30b-a3b 3-next-80b-a3b-instruct": 131072,
-    "3- 3-235b-a22b-2507": 256000,
+    "3- 3-235b-a22b-2507 3-next-80b-a3b": 256000,
     "3-14b 3.6-27b": [131072, null, 16384],
     "3-235b-a22b-thinking-2507 3-30b-a3b-thinking-2507": [262144, null, 131072],
-    "3-30b-a3b 3-8b": [131072, null, 8192],
-    "3-30b-a3b-instruct-2507 3-coder-30b-a3b-instruct 3-coder-480b-a35b 3-coder-next 3-vl": 262144,
+    "3-8b": [131072, null, 8192],
     "3-asr-flash 3-livetranslate-flash-realtime": [53248, null, 4096],
     "3-coder 3-max 3.5-27b 3.5-35b-a3b 3.5-397b-a17b 3.6-max-preview": [262144, null, 65536],
+    "3-coder-30b-a3b 3-next-80b-a3b-instruct": 131072,
+    "3-coder-30b-a3b-instruct 3-coder-480b-a35b 3-coder-next 3-vl 3-vl-235b 3.5-397b": 262144,
     "3-coder-480b": [262144, null, 4096],
     "3-coder-flash 3.5-flash 3.5-plus 3.6-flash 3.7-max 3.7-plus": [1000000, null, 65536],
     "3-coder-plus": [1048576, null, 65536],
-    "3-next-80b-a3b": 262000,
     "3-omni-flash-realtime": [65536, null, 16384],
-    "3-vl-235b 3.5-397b 3.5-9b 3.6-35b-a3b 3.6-plus": 262144,
     "3-vl-235b-a22b 3-vl-30b-a3b 3-vl-32b": [131072, null, 32768],
     "3-vl-8b-instruct 3-vl-plus": [262144, null, 32768],
     "3.5-122b-a10b": [262144, null, 81920],
+    "3.5-9b 3.6-35b-a3b 3.6-plus": 262144,
     "3.6-35b": [256000, null, 32768],
     "3.7-flash": [1000000, 991000, 65536],
-    "3.8-": 991808,
+    "3.8-max-prime": 1048576,
     "3.8-omni-flash": [991808, null, 131072],
     "_ai_platform/kimi-k2.7-code": 229376
   },
   "qwencloud/kimi-k2.7-code": 229376,
   "qwerky": {
-    "-72b": [32000, null, 8192],
+    "-72b": [32768, null, 8192],
     "-qwq-32b": [32768, null, 4096]
   },
   "qwq": {
@@ -1635,7 +1630,7 @@ MODELS = """\
   },
   "sakana-namazu": [262144, null, 65536],
   "salamandra": {
-    "- -7b": 8192,
+    "-7b": 8192,
     "-7b-instruct-tools-16k": [16384, null, 4096]
   },
   "sambalingo": {
@@ -1651,7 +1646,7 @@ MODELS = """\
   },
   "santacoder": 2048,
   "sarvam": {
-    "- -1 -m": 8192,
+    "-1 -m": 8192,
     "-105b": 131072,
     "-30b": [65536, null, 4096]
   },
@@ -1665,7 +1660,7 @@ MODELS = """\
   },
   "sea-lion-7b": 2048,
   "seallm": {
-    "- -7b-v2": 4096,
+    "-7b-v2": 4096,
     "-7b-v2-5": 8192
   },
   "seallms-v3-7b": 131072,
@@ -1694,7 +1689,7 @@ MODELS = """\
   "smolvlm-instruct": 16384,
   "snorkel-mistral-7b-pairrm-dpo": 32768,
   "snowflake": {
-    "- -arctic": 4096,
+    "-arctic": 4096,
     "-llama-3-1-405b /snowflake-llama-3.3-70b": 8000,
     "-llama-3-3-70b": [128000, null, 16384],
     "/claude-3-5-sonnet": 18000,
@@ -1714,9 +1709,9 @@ MODELS = """\
   },
   "sonar": {
     " -reasoning-pro": [128000, null, 4096],
-    "- -medium-online -small-online": 12000,
     "-deep-research": [128000, null, 32768],
     "-medium-chat -small-chat": 16384,
+    "-medium-online -small-online": 12000,
     "-pro": [200000, null, 8192],
     "-pro-search": [200000, null, 8000],
     "-reasoning": 128000
@@ -1740,7 +1735,7 @@ MODELS = """\
     "-base-alpha-3b": 2048
   },
   "stanford": {
-    "- -alpaca-7b": 2048,
+    "-alpaca-7b": 2048,
     "-online-all-v4-s3": 8192
   },
   "starchat": {
@@ -1756,11 +1751,13 @@ MODELS = """\
     "- -lm-7b-alpha -lm-7b-beta": 8192
   },
   "step": {
-    "- -1-8k -1-flash -1v-8k -2-mini": 8000,
     "-1-128k": 128000,
     "-1-256k -3- -3.5-flash -3.7-flash": 256000,
-    "-1-32k -1-5v-mini -1o- -1o-turbo-vision -1o-vision-32k -1v-32k": 32000,
-    "-2-16k -2-16k-exp": 16000,
+    "-1-32k": 32768,
+    "-1-5v-mini -1o-turbo-vision -1o-vision-32k -1v-32k": 32000,
+    "-1-8k -1-flash -1v-8k -2-mini": 8000,
+    "-2-16k": 16384,
+    "-2-16k-exp": 16000,
     "-3": 64000,
     "-5-preview": [1048576, null, 65536],
     "-r1-v-mini": 100000
@@ -1794,19 +1791,19 @@ MODELS = """\
   "tess-2-0-llama-3-8b": 8192,
   "tev1-4b-experimental": 32768,
   "text": {
-    "- -ada-001 -babbage-001 -curie-001": 2049,
+    "-ada-001 -babbage-001 -curie-001": 2049,
     "-bison": [8192, null, 2048],
-    "-bison- -bison@001 -bison@002 -unicorn@001": 6000,
     "-bison-32k": 32000,
     "-bison-safety-": 8192,
     "-bison-safety-off -bison-safety-recitation-off -bison32k -unicorn": [8192, null, 1024],
+    "-bison@001 -bison@002 -unicorn@001": 6000,
     "-davinci- -davinci-002 -davinci-003": 4096
   },
   "textgeneration": {
     "- -llama-2-13b -llama-2-13b-f -llama-2-70b -llama-2-70b-b-f -llama-2-7b -llama-2-7b-f": 4096
   },
   "tiny": {
-    "- -llm": 1024,
+    "-llm": 1024,
     "-lm": 2048,
     "-mixtral": 131072
   },
@@ -1822,7 +1819,6 @@ MODELS = """\
     "- -200m-ft -500m": 2048
   },
   "titan": {
-    "-": 4096,
     "-text-express-v1": [8192, null, 8000],
     "-text-lite-v1": [4096, null, 4000],
     "-text-premier-v1:0": [42000, null, 32000]
@@ -1855,7 +1851,7 @@ MODELS = """\
   },
   "truthful_dpo_tomgrc_fusionnet_7bx2_moe_13b": 32768,
   "tucano": {
-    "- -1b1 -630m": 2048,
+    "-1b1 -630m": 2048,
     "-2b4": 4096
   },
   "turkish-gpt2": 1024,
@@ -1878,7 +1874,7 @@ MODELS = """\
   },
   "unslopnemo-12b": 1024000,
   "ura": {
-    "- -llama-13b -llama-70b -llama-7b": 4096,
+    "-llama-13b -llama-70b -llama-7b": 4096,
     "-llama-2-1-8b": 131072,
     "-llama-2-8b": 8192
   },
@@ -1927,7 +1923,7 @@ MODELS = """\
   "vistral-7b": 32768,
   "vlm2vec-full": 131072,
   "voxtral": {
-    "-mini- -mini-2602 -mini-latest": 16384,
+    "-mini-2602 -mini-latest": 16384,
     "-mini-3b": [32768, null, 8192],
     "-small-24b -small-2507": 32768,
     "-small-latest": 32000
@@ -1952,7 +1948,7 @@ MODELS = """\
     "-15b-v1-0": 8192
   },
   "wizardlm": {
-    "- -13b-v1-0-uncensored -30b-v1-0 -7b-uncensored -7b-v1-0 -7b-v1-0-uncensored": 2048,
+    "-13b-v1-0-uncensored -30b-v1-0 -7b- -7b-uncensored -7b-v1-0 -7b-v1-0-uncensored": 2048,
     "-13b-v1-2 -70b-v1-0": 4096,
     "-2-7b": 32768,
     "-2-8x22b": [65535, null, 8000]
@@ -1974,13 +1970,12 @@ MODELS = """\
   },
   "yalm": 2048,
   "yi": {
-    "- -1-5-34b -1-5-6b -1-5-9b -34b -6b -9b -vl-34b -vl-6b": 4096,
-    "-1-5-34b-chat-16k -1-5-9b-chat-16k -large-rag -large-turbo -lightning -lightning-lite": 16384,
+    "-1-5-34b -1-5-6b -1-5-9b -34b -6b -9b -vl- -vl-34b -vl-6b": 4096,
+    "-1-5-34b-chat-16k -1-5-9b-chat-16k -large- -large-preview -large-rag -large-turbo": 16384,
     "-34b- -34b-200k -34b-200k-capybara -6b-200k -medium-200k": 200000,
     "-coder- -coder-1-5b -coder-9b": 131072,
     "-large -large-fc": 32768,
-    "-large- -large-preview": 16000,
-    "-medium -spark -vision -vision-v2": 16384
+    "-lightning -lightning-lite -medium -spark -vision -vision-v2": 16384
   },
   "youtu-vita": 256000,
   "zai-glm-5": [1048576, null, 131072],
