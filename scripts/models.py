@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from jupyter_ctx.context.windows import ASSUMED, candidates, names_of, prefixes, same_window, spell
+from jupyter_ctx.context.windows import ASSUMED, candidates, names_of, prefixes, same_window, spell, stated_size
 
 from . import builtin_windows
 from .model_sources import HISTORY, HOSTS, MAKERS, OLDER, OLLAMA, PINS, SERVED, Claim, read_claims, read_history
@@ -52,7 +52,7 @@ OPENAI = re.compile(r"(.*/)?(gpt-|chat-latest|codex-|daybreak-)")
 OF_PERPLEXITY = re.compile("sonar|pplx|r1")  # its own models; it has served others'
 SPLIT = {400_000: 272_000, 1_050_000: 922_000}
 DATED = re.compile(r"[-@](20\d{6}|20\d\d-\d\d-\d\d|\d{4}|\d\d-20\d\d)\b|:\w+$")
-TRAINED = re.compile(r"(?:[^a-z0-9]+(?:\d+|base|chat|hf|instruct|it))*")  # endings that may mean another window
+TRAINED = re.compile(r"(?:[^a-z0-9]+(?:\d+|base|chat|instruct|it))*")  # endings that may mean another window
 NOT_CHAT = re.compile(r"^ft:|^[*]|dspy|embed|lyria|ocr|orpheus|rerank|transcri|veo|video|whisper")
 SPECIAL = re.compile(r"audio|computer-use|guard|image|live|realtime|robotics|safety|tts")  # say nothing of their family
 
@@ -65,8 +65,11 @@ CORRECTIONS = {
     "claude-sonnet-4": 200_000,  # Anthropic says 200K; 1,000,000 is for those who ask for a beta, or OpenRouter
     "claude-sonnet-4-5": 200_000,
     "codellama-7b": 16_384,  # trained with; 100,000 is what its authors saw it stretch to
+    "codellama-7b-python": 16_384,
     "codellama-13b": 16_384,
+    "codellama-13b-python": 16_384,
     "codellama-34b": 16_384,
+    "codellama-34b-python": 16_384,
     "command": 4_096,  # as Cohere says; Helm sent less
     "command-light": 4_096,
     "deepseek-coder-1.3b": 16_384,
@@ -190,7 +193,10 @@ def with_history(facts: list[Fact], history: list[Fact]) -> list[Fact]:
 
 def _trusted(said: list[Claim]) -> int:
     """The vote, or what the model's own configuration says; not, where that is more than others trust it to hold."""
-    vote = _usual(_winners(said))
+    stated = stated_size(said[0].model)
+    told = [claim for claim in said if stated and _close(claim.window, stated.tokens)]  # the name decides
+    longer = [claim for claim in said if claim.package != "crfm-helm"]  # which sends some models less than they hold
+    vote = _usual(_winners(told or longer or said))
     of = {claim.package: claim.window for claim in said}
     own = of.get("llmfit", vote)
     return of.get("configuration") or (own if own <= STRETCHED else min(own, vote))
