@@ -121,9 +121,9 @@ _SAME = (  # what a name may add to a row's and still mean the model of that row
     r"|\d(?:-\d+)?-?(?:bit|bpw)|\d{2,3}g",  # Q4_K_M, fp8, 4bit
     r"[0-9a-f]{12,}|\d{5}-of-\d{5}",  # versions of Replicate, parts of a file
 )
-_SAME_WINDOW = re.compile(rf"(?:[^a-z0-9]+(?:{'|'.join(_SAME)})(?![a-z0-9]))*+")
+_SAME_WINDOW = rf"(?:[^a-z0-9]+(?:{'|'.join(_SAME)})(?![a-z0-9]))*+"  # a text: import compiles nothing
 # Sizes as published names have them; 1m may be a window, 7m is a number of parameters
-_SIZES = re.compile(
+_SIZES = (
     r"(?<![0-9.])(?:(?<![a-z0-9])(2048|4096|8192|16384|32768|65536|131072|262144|1048576)"
     r"|(2|4|8|16|32|64|65|96|100|128|131|160|192|200|256|262|384|400|512|524)k|(?<![a-z0-9])([124]|10)m)(?![a-z0-9])"
 )
@@ -179,12 +179,12 @@ def same_window(rest: str) -> bool:
 
     Another size, version, modality or tier (`-70b`, `.5`, `-image`, `-mini`) may change it.
     """
-    return len(rest) <= LONGEST and _SAME_WINDOW.fullmatch(rest) is not None
+    return len(rest) <= LONGEST and re.fullmatch(_SAME_WINDOW, rest) is not None
 
 
 def stated_size(model: str) -> ContextWindow | None:
     """The window that a model's name states: `-4k`, `-8192`, `128k`, `-1m`."""
-    found = list(_SIZES.finditer(model.lower().rpartition("/")[2][-LONGEST:]))
+    found = list(re.finditer(_SIZES, model.lower().rpartition("/")[2][-LONGEST:]))
     if not found:
         return None
     number, thousands, millions = found[-1].groups()
@@ -205,24 +205,24 @@ def read_table(text: str, source: Source, path: str) -> Table:
         return Table({}, source, f"{path} is not JSON ({error})")
     if not isinstance(data, dict):
         return Table({}, source, f"{path} must hold an object, not a {type(data).__name__}")
-    rows, bad = {}, []
-    for name, value in _with_members(data):
+    rows, bad = dict[str, Row](), list[str]()
+    for names, value in _with_members(data):
         row = _row(value)
         if row is None:
-            bad.append(name)
+            bad += names
         else:
-            rows[name.lower()] = row
+            rows.update((name.lower(), row) for name in names)
     problem = f"{path}: ignored {bad[0]!r}: the window must be a positive integer." if bad else None
     return Table(rows, source, problem)
 
 
-def _with_members(data: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Every name with its value. A family may hold its members by what their names add to its own, many in one key."""
+def _with_members(data: Mapping[str, Any]) -> Iterator[tuple[list[str], Any]]:
+    """All names with their values. A family may hold its members by what they add to its name, many in one key."""
     for name, value in data.items():
         if isinstance(value, dict) and value and not value.keys() & set(COLUMNS):
-            yield from ((name + more, columns) for key, columns in value.items() for more in key.split(" "))
+            yield from (([name + more for more in key.split(" ")], columns) for key, columns in value.items())
         else:
-            yield name, value
+            yield [name], value
 
 
 def _row(value: Any) -> Row | None:
