@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -20,7 +21,6 @@ from .providers.shape import Card
 USER_FILE_VARIABLE = "JUPYTER_CTX_MODELS"
 KEEP_SECONDS = 86_400
 PACKAGE = Path(__file__).resolve().parent
-BUILT_IN = Table(MODELS, "built in")
 
 
 def resolve_window(
@@ -44,21 +44,29 @@ def resolve_window(
 
 
 def load_tables(models_file: str | Path | None = None) -> tuple[Table, ...]:
-    """The user's table, ours, and the one compiled in: the first that knows a model answers."""
+    """The user's table, and ours."""
     named = models_file or os.environ.get(USER_FILE_VARIABLE)
     path = Path(named).expanduser() if named else config_file("models.json")
     missing = Table({}, "user file", f"{path} is not there" if named else None)
-    return _read(path, "user file") or missing, _ours(), BUILT_IN
+    return _read(path, "user file") or missing, _ours()
 
 
 @cache
 def _ours() -> Table:
-    """models.json beside the package: in a wheel inside it, in a checkout above it."""
+    """models.json beside the package: in a wheel inside it, in a checkout above it; else the copy compiled in."""
+    problem = "models.json is missing"
     for path in (PACKAGE / "models.json", PACKAGE.parent / "models.json"):
         table = _read(path, "models.json")
-        if table is not None:
+        if table is not None and table.rows:
             return table
-    return Table({}, "models.json", "models.json is missing")
+        problem = table.problem or problem if table else problem
+    return replace(built_in(), problem=problem)
+
+
+@cache
+def built_in() -> Table:
+    """models.json as it was when this version was made."""
+    return read_table(MODELS, "built in", "models.json")
 
 
 def table_of(cards: Iterable[Card]) -> Table:

