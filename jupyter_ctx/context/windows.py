@@ -44,7 +44,7 @@ class ContextWindow:
     are any; ``matched`` is the row of the table that answered; ``given`` is what the user
     gave where a refusal has taught less. Of a learned window, ``passed`` is the largest prompt
     that was taken and ``refused`` the smallest that was refused without a limit being stated:
-    then ``tokens`` is an upper bound.
+    then ``tokens`` is an upper bound; ``since`` is when it was learned, in seconds since 1970.
     """
 
     tokens: int
@@ -55,6 +55,7 @@ class ContextWindow:
     given: int | None = None
     passed: int | None = None
     refused: int | None = None
+    since: float | None = field(default=None, compare=False)
 
     @property
     def origin(self) -> str:
@@ -71,6 +72,13 @@ class ContextWindow:
     def is_of_prompts(self) -> bool:
         """Whether it was seen of whole prompts: then nothing is taken off ``max_input_tokens`` for the reply."""
         return self.refused is not None or self.max_input_tokens == self.passed == self.tokens
+
+    @property
+    def bound(self) -> str:
+        """The sign that stands before ``tokens``: a limit that was only narrowed down is not known exactly."""
+        if not self.is_of_prompts:
+            return ""
+        return "≤ " if self.refused else "≥ "
 
     @property
     def evidence(self) -> tuple[tuple[Seen, int], ...]:

@@ -113,9 +113,8 @@ def _window(window: ContextWindow) -> str:
     """The window and who says so; of a learned one, what it rests on."""
     if window.source != "learned":
         return f"window {short(window.tokens)} {window.origin}"
-    bound = "≤ " if window.refused else "≥ " if window.is_of_prompts else ""
     rests = ", ".join(f"{short(tokens)} {what}" for what, tokens in reversed(window.evidence))
-    return f"window {bound}{short(window.tokens)}, learned: {rests}"
+    return f"window {window.bound}{short(window.tokens)}, learned: {rests}"
 
 
 def cost_text(info: ContextInfo) -> str:
