@@ -1,8 +1,8 @@
 """How much a model can hold, and who says so.
 
 What the user gave comes first, but never above what a refusal has taught; then what the
-server that serves the model reports; then tables: the user's own file, ours, and the same
-one compiled in. What nobody knows is assumed, and said to be.
+server that serves the model reports; then tables: the user's own file and ours. What no row
+says of the model itself is assumed, and said to be: from its name or its family.
 """
 
 from __future__ import annotations
