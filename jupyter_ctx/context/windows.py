@@ -1,8 +1,8 @@
 """How much a model can hold, and who says so.
 
 What the user gave comes first; then what the server that serves the model reports; then tables:
-the user's own file, ours, and the same one compiled in. What nobody knows is assumed, and said to
-be. What refusals teach is in ``evidence``.
+the user's own file and ours. What no row says of the model itself is assumed, and said to be:
+from its name or its family. What refusals teach is in ``evidence``.
 """
 
 from __future__ import annotations
