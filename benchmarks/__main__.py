@@ -12,7 +12,8 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 
 TABLES = (
-    "load", "storage", "stream", "display", "overflow", "cut", "counting", "recovery", "caching", "summaries", "long",
+    "load", "storage", "stream", "display", "overflow", "cut", "counting", "recovery", "refusals", "caching",
+    "summaries", "long",
 )  # fmt: skip
 WITH_TEXTS = {"counting"}
 PACKAGES = (

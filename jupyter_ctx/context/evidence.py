@@ -64,8 +64,8 @@ class Evidence:
     ``passed``: the largest prompt that was taken; ``refused``: the smallest that was refused without
     a limit being stated; ``stated``: the limit that a refusal stated, ``of_input`` where it is one on
     the prompt alone; ``against``: the window that was believed until then, by source and tokens.
-    ``answers`` counts the replies since the last refusal, ``trials`` the refusals of larger requests
-    that were sent to try the limit again; ``since`` is the time of the last refusal, in seconds since 1970.
+    ``answers`` counts the replies since the last refusal, ``trials`` the refusals that have
+    confirmed a limit that was known; ``since`` is the time of the last refusal, in seconds since 1970.
     ``heavy`` are the bytes of the smallest request that was refused for them, ``light`` of the largest taken since.
     """
 
@@ -123,7 +123,8 @@ class Evidence:
         ``believed`` is the window that the user, the server or a table says at that time.
         """
         known = self if self._holds(believed) else self._open()
-        trials, against = known.trials + refusal.trial, (believed.source, believed.tokens)
+        confirmed = refusal.trial or (known.limits and not refusal.retry)
+        trials, against = known.trials + confirmed, (believed.source, believed.tokens)
         seen = replace(known, answers=0, since=now, trials=trials, against=against)
         limit = refusal.limit
         if limit is not None:
