@@ -186,7 +186,7 @@ class ChatMagic:
         chat, place = self.talk, where(self.shell)
         arguments: dict[str, Any] = {name: getattr(options, name) for name in verbs.OF_A_REQUEST}
         filled = cell.rstrip("\n")
-        above = self.notes()
+        above = (*self.notes(), *filter(None, [None if options.preview else chat.memory_notice()]))
         if not options.raw:
             found = fill(filled, self.shell.user_ns, chat.models.secrets)
             large = chat.values_notice(found.values, **arguments)
@@ -198,7 +198,8 @@ class ChatMagic:
             live = partial(verbs.live_preview, chat, filled, **arguments)
             self.show_table(verbs.preview_table(chat, chat.preview(filled, **arguments)), live)
             return
-        arguments |= {"execution": place.execution, "stored": None if options.ask else _accepted(place)}
+        arguments |= {"execution": place.execution, "source": place.source}
+        arguments |= {"stored": None if options.ask else _accepted(place)}
         try:
             reply = self._send(_view(place, options, above), place, filled, arguments)
             self._keep(reply, options.out)

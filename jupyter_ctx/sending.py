@@ -127,8 +127,8 @@ class Sender:
         turn = session.journal.answered(digest_of(target, attempt.request)) if session.journal else None
         if turn is None or turn.stop_reason in BROKEN:
             return None
-        attached, cell, run = said.turn.attachments, said.turn.cell, said.turn.run
-        turn = replace(turn, attachments=attached, cell=cell, run=run, id=new_id(), cost=None, stored=True)
+        here = {name: getattr(said.turn, name) for name in ("attachments", "cell", "run", "source")}
+        turn = replace(turn, **here, id=new_id(), cost=None, stored=True)
         self._keep(replace(said, turn=replace(turn, start=_start_of(attempt, turn))), attempt, counted=False)
         return _as_stored(turn)
 
