@@ -9,6 +9,7 @@ import re
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path, PureWindowsPath
 from typing import Any, Literal, NamedTuple
 
@@ -21,6 +22,9 @@ COLAB = re.compile(r"fileId=[^&#\s]+")  # all of it: those of notebooks on GitHu
 KERNEL = re.compile(r"(?:kernel-)?(?:v\d-)?(.+)\.json$")
 UUID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}")
 EARLIER = re.compile(r"#\d+$")  # follows the path of a notebook in whose place there is another one now
+REPLAY_VARIABLE = "JUPYTER_CTX_REPLAY"
+PARAMETERS = "# Parameters"  # begins the cell that papermill puts into what it runs
+MOST_NOTEBOOKS = 200  # that are looked at in one folder
 OURS = "jupyter_ctx"  # where an export keeps the answer, in an output's metadata
 
 
@@ -71,11 +75,16 @@ def deleted_cells(shell: Any) -> frozenset[str]:
 
 
 class Origin(NamedTuple):
-    """To whom a conversation belongs: a notebook (its path, or its front end's name for it), else a kernel."""
+    """To whom a conversation belongs: a notebook (its path, or its front end's name for it), else a kernel.
+
+    What runs without a reader has no notebook: ``cwd`` is where it runs, and ``run_of`` the file there that
+    holds all that it has run so far.
+    """
 
     notebook: str | None = None
     kernel: str | None = None
-    cwd: str | None = None  # of what runs without a reader
+    cwd: str | None = None
+    run_of: str | None = None
 
     @property
     def scope(self) -> str:
@@ -127,8 +136,25 @@ def origin(shell: Any) -> Origin:
     What runs without a reader has no notebook: its name is that of whoever started it.
     """
     if where(shell).kind == "headless":
-        return Origin(None, _kernel(shell), os.path.realpath(os.curdir))
+        folder = os.path.realpath(os.curdir)
+        return Origin(None, _kernel(shell), folder, _run_of(shell, folder) if is_replay() else None)
     return Origin(_notebook(shell.user_ns), _kernel(shell))
+
+
+def is_replay() -> bool:
+    """Whether a run without a reader shows stored answers."""
+    return os.environ.get(REPLAY_VARIABLE) == "1"
+
+
+def _run_of(shell: Any, folder: str) -> str | None:
+    """The one notebook of a folder that holds every cell that was run so far; runners do not say which it is."""
+    ran = {fingerprint(code) for code in shell.history_manager.input_hist_raw if not code.startswith(PARAMETERS)}
+    found = list[str]()
+    for path in islice(Path(folder).glob("*.ipynb"), MOST_NOTEBOOKS):
+        sources = {cell.source for cell in (cells_of(str(path)) or {}).values()}
+        if ran - {fingerprint("")} <= sources:
+            found.append(str(path))
+    return found[0] if len(found) == 1 else None
 
 
 def _notebook(names: dict[str, Any]) -> str | None:

@@ -224,10 +224,11 @@ class Journal:
     def answered(self, digest: str) -> Turn | None:
         """The newest turn of this notebook that answered just this request; never another one's.
 
-        What runs without a notebook finds what others without one have asked in the same folder.
+        What runs without a reader finds what such runs have asked in the same folder, too.
         """
         try:
-            found = self.store.answered(digest, self.row.notebook, others=self.origin.runs)
+            places = filter(None, (self.row.notebook, self.origin.run_of))
+            found = self.store.answered(digest, places, runs=self.origin.runs)
             event = from_record(found.kind, found.body) if found is not None else None
         except UnreadableError:
             return None

@@ -30,7 +30,7 @@ from .display.stream import AnswerView, NotebookView, TerminalView
 from .display.text import note_html, note_plain
 from .display.turntable import Table, TurnTable, table_forms
 from .errors import ChatError, ChatInterrupted, InvalidRequestError
-from .frontend import Where, deleted_cells, origin, where
+from .frontend import Where, deleted_cells, is_replay, origin, where
 from .interrupts import uninterrupted
 from .library import Library
 from .providers import Reply
@@ -38,7 +38,6 @@ from .template import fill
 
 NAMES = ("chat", "ctx")
 AGAIN = "Run the cell again for another answer"
-REPLAY_VARIABLE = "JUPYTER_CTX_REPLAY"
 
 
 class ChatMagic:
@@ -436,7 +435,7 @@ def _view(place: Where, options: Namespace, above: tuple[str, ...]) -> AnswerVie
 def _accepted(place: Where) -> Literal["cell", "all"] | None:
     """Which stored answers will do: runs without a reader ask, unless told otherwise."""
     if place.kind == "headless":
-        return "all" if os.environ.get(REPLAY_VARIABLE) == "1" else None
+        return "all" if is_replay() else None
     return "cell"
 
 

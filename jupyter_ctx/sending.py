@@ -134,21 +134,19 @@ class Sender:
 
     def _exchange(self, said: Said, attempt: Attempt, coming: Coming, *, record: bool) -> tuple[Attempt, Reply]:
         """Send and record: whole, or what came of it with a flag."""
-        done = False
+        begun = self._session.conversation.length
         try:
             attempt, reply = self._answer(attempt, coming)
             truncated = self._is_truncated(attempt, reply)
             with uninterrupted():
                 reply = self._record(said, attempt, reply, record=record, truncated=truncated)
-                done = True
             reply = replace(reply, receipts=(*reply.receipts, *self._doubts(attempt, reply, truncated=truncated)))
         except KeyboardInterrupt:
             with uninterrupted():
-                if not done:
-                    self._record_partial(said, attempt, coming.broken("interrupted"), record=record)
+                self._record_partial(said, attempt, coming.broken("interrupted"), begun, record=record)
             raise ChatInterrupted(stopped(coming.pieces, record=record)) from None
         except Exception:  # whatever it was, what came is kept
-            self._record_partial(said, attempt, coming.broken("cut"), record=record)
+            self._record_partial(said, attempt, coming.broken("cut"), begun, record=record)
             raise
         return attempt, reply
 
@@ -267,8 +265,9 @@ class Sender:
         now = replace(attempt.scope, at=attempt.scope.at + 1)  # where that is the end, all of the view was counted
         session.record(said, counted=lambda: session.key(attempt.target, now, attempt.cut.start) if counted else ())
 
-    def _record_partial(self, said: Said, attempt: Attempt, reply: Reply, *, record: bool) -> None:
-        if reply.text:
+    def _record_partial(self, said: Said, attempt: Attempt, reply: Reply, begun: int, *, record: bool) -> None:
+        """Keep what has come, unless the turn is there already: what failed then came after it."""
+        if reply.text and self._session.conversation.length == begun:
             self._record(said, attempt, reply, record=record)
 
 

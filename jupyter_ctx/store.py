@@ -213,17 +213,16 @@ class Store:
 
         return self.database.run(write)
 
-    def answered(self, digest: str, place: str, *, others: str | None = None) -> Stored | None:
-        """The newest turn that answered just this request, in the conversations of a notebook.
+    def answered(self, digest: str, notebooks: Iterable[str], *, runs: str | None = None) -> Stored | None:
+        """The newest turn that answered just this request, in the conversations of these notebooks.
 
-        ``others``: or in those of notebooks whose names end in this.
+        ``runs``: or in those that have no notebook, and whose place ends in this.
         """
         events, table = self._events, self._conversations
 
         def read(connection: Connection) -> Stored | None:
-            theirs = table.c.notebook == place
-            if others is not None:
-                theirs |= table.c.notebook.endswith(others, autoescape=True)
+            ends = [table.c.notebook.endswith(runs, autoescape=True)] if runs is not None else []
+            theirs = self._sa.or_(table.c.notebook.in_(list(notebooks)), *ends)
             mine = self._sa.select(table.c.id).where(*self._mine(table), theirs)
             wanted = self._sa.select(*self._stored(connection)).where(
                 *self._mine(events, digest=digest), events.c.conversation.in_(mine)
