@@ -247,7 +247,7 @@ class Library:
         """The conversation of a notebook, by its path or the end of it."""
         path, here = str(self._path(notebook)), self.current.row.id
         rows = [row for row in self.rows(everywhere=True) if row.turns and row.id != here and name in (None, row.name)]
-        exact = [row for row in rows if row.notebook == path]
+        exact = [row for row in rows if row.notebook in (path, notebook)]
         near = [row for row in rows if row.notebook.endswith(f"{os.sep}{notebook}")]
         found = {row.notebook for row in near}
         if not exact and len(found) > 1:

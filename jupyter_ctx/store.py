@@ -173,7 +173,7 @@ class Store:
         def read(connection: Connection) -> set[str]:
             parts = (ids[i : i + AT_ONCE] for i in range(0, len(ids), AT_ONCE))
             wanted = (
-                self._sa.select(events.c.conversation.distinct()).where(*self._mine(events), events.c.cell.in_(part))
+                self._sa.select(events.c.conversation).where(*self._mine(events), events.c.cell.in_(part)).distinct()
                 for part in parts
             )
             return {found for each in wanted for found in connection.scalars(each)}
