@@ -177,8 +177,8 @@ def test_what_a_kernel_goes_on_with(case: Case) -> None:
         case.wish.origin.scope, case.wish.origin.kernel, ME
     )  # fmt: skip
     assert (got.opened, got.seen) == (NOW, NOW)
-    assert (got.id in before) == (case.how == "continued")
-    source = before.get(got.id) if case.how == "continued" else claim.source
+    assert (got.id in before) == (case.how in ("continued", "renamed"))
+    source = before.get(got.id) if case.how in ("continued", "renamed") else claim.source
     assert (source.name if source else None) == case.source
     moved = {before[each.id].name: each.name for each in claim.rows if each.id in before and before[each.id] != each}
     assert (moved if case.moved else {}) == case.moved
@@ -284,12 +284,12 @@ def test_no_claim_takes_what_is_held_loses_a_row_or_gives_a_name_twice(rows: lis
     names = [(row.notebook, row.name) for row in now.values()]
     assert len(names) == len(set(names))
     assert before.keys() <= now.keys()
-    assert len(now) - len(before) == (claim.how != "continued")
+    assert len(now) - len(before) == (claim.how not in ("continued", "renamed"))
     got, old = claim.row, before.get(claim.row.id)
     assert Holder(got.host or "", got.pid or 0, got.started or 0.0) == ME
     restarted = old is not None and old.kernel is not None and old.kernel == wish.origin.kernel and old.pid != ME.pid
     assert old is None or old.pid is None or restarted
-    assert (claim.source is None) == (claim.how in ("new", "continued"))
+    assert (claim.source is None) == (claim.how in ("new", "continued", "renamed"))
     assert wish.name is None or claim.how in ("new", "forked") or before[got.id].notebook != got.notebook or (
         got.name == wish.name
     )  # fmt: skip
