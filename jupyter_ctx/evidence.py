@@ -36,10 +36,11 @@ class Evidence(NamedTuple):
 def gather(store: Store, rows: Sequence[Row], origin: Origin, host: str, *, whole: bool) -> dict[str, Evidence]:
     """The evidence of each conversation that may be this notebook's, by id. Raises StoreError.
 
-    Unless it is the ``whole``, only of those that this kernel has talked in elsewhere.
+    Unless it is the ``whole``, or where this kernel is known here, only of those that it has talked in elsewhere.
     """
     if origin.notebook is None:
         return {}
+    whole = whole and not any(_is_kernels(row, origin) and row.notebook == origin.scope for row in rows)
     there = cells_of(origin.notebook) if whole else None
     sharing = store.sharing(there) if there else set[str]()
     here = [row for row in rows if row.id in sharing or (whole and row.notebook == origin.scope)]
