@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -41,7 +42,8 @@ def gather(store: Store, rows: Sequence[Row], origin: Origin, host: str, *, whol
     if origin.notebook is None:
         return {}
     whole = whole and not any(_is_kernels(row, origin) and row.notebook == origin.scope for row in rows)
-    there = cells_of(origin.notebook) if whole else None
+    read = cache(cells_of)  # each file once
+    there = read(origin.notebook) if whole else None
     sharing = store.sharing(there) if there else set[str]()
     here = [row for row in rows if row.id in sharing or (whole and row.notebook == origin.scope)]
     asked = [*here, *(row for row in rows if _is_kernels(row, origin) and row.notebook != origin.scope)]
@@ -49,7 +51,8 @@ def gather(store: Store, rows: Sequence[Row], origin: Origin, host: str, *, whol
     for each in store.ran({row.id for row in asked}):
         ran[each.conversation].append(each)
     several = store.database.is_shared and store.database.path is None  # a server: machines have only names in common
-    return {row.id: _evidence(row, ran[row.id], there, host, several=several) for row in asked}
+    old = {row.id: read(row.notebook) if row.host == host else None for row in asked}
+    return {row.id: _evidence(row, ran[row.id], there, old[row.id], host, several=several) for row in asked}
 
 
 def _is_kernels(row: Row, origin: Origin) -> bool:
@@ -57,11 +60,11 @@ def _is_kernels(row: Row, origin: Origin) -> bool:
 
 
 def _evidence(
-    row: Row, ran: Sequence[Ran], there: Mapping[str, Cell] | None, host: str, *, several: bool
+    row: Row, ran: Sequence[Ran], there: Mapping[str, Cell] | None, old: Mapping[str, Cell] | None,
+    host: str, *, several: bool,
 ) -> Evidence:  # fmt: skip
     cells = {each.cell: each.source for each in ran if each.cell is not None and not each.cell.startswith(VS_CODE)}
     whole = bool(cells) and all(each.cell in cells for each in ran)
-    old = cells_of(row.notebook) if row.host == host else None
     content = tuple((each.seq, each.at, each.cell) for each in ran)
     far = several and row.host not in (None, host)
     return Evidence(stands(cells, there, old, whole=whole), fate(row, host, cells, old), far, content)

@@ -451,6 +451,26 @@ def test_one_undo_puts_back_what_was_taken_over(desk: Desk, copied: bool, turns:
         assert [turn.prompt for turn in library.current.turns] == ["Alpha?", "Beta?"]
 
 
+@pytest.mark.parametrize("copied", [True, False], ids=["copied", "renamed"])
+def test_a_takeover_that_is_declined_leaves_everything_where_it_was(desk: Desk, copied: bool) -> None:
+    old, new = write(desk.folder / "a.ipynb", CELLS, ran=True), desk.folder / "b.ipynb"
+    desk.talk(old)
+    shutil.copy(old, new) if copied else old.rename(new)
+    close_stores()
+    asked = list[str]()
+
+    def decline(question: str) -> bool:
+        asked.append(question)
+        return False
+
+    config = {**desk._config, "restore": "ask"}
+    library = Library(Origin(str(new), "k"), config, store=desk.folder / "store.sqlite", ask=decline)
+    assert desk.run(library, "x", "%%chat\nAlone?") == ["Alone?"]
+    assert len(asked) == 1
+    rows = {(row.name, row.notebook, row.turns) for row in library.rows(everywhere=True)}
+    assert rows == {("main", str(old), 2), ("main", str(new), 1)}
+
+
 def test_other_actions_after_a_takeover_are_undone_first(desk: Desk) -> None:
     old = write(desk.folder / "a.ipynb", CELLS)
     desk.talk(old)
