@@ -90,7 +90,7 @@ class Actions:
 
     def plans(self) -> dict[str, Plan]:
         """What each action would do now, by its verb. Nothing is asked of any model."""
-        undo = self._session.conversation.undo_label
+        undo = self._session.undo_label
         return {
             "summarise": self._summary_plan(),
             "trim": self._cut_to(None).plan,

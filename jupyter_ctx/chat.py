@@ -77,6 +77,7 @@ class Chat:
         self._sender = Sender(self._session, self._actions)
         self._queue = TurnQueue()
         self.listeners: list[Callable[[Change | None], None]] = []
+        self.put_back: Callable[[], Change] | None = None  # where it was taken over from another notebook
         if api_key is not None:
             self.models.set_key(key_owner(self.config), api_key)
 
@@ -115,6 +116,10 @@ class Chat:
         """The memory file, and as much of its text as joins the system prompt."""
         return self._session.memory_file()
 
+    def memory_notice(self) -> str | None:
+        """One line, once for each of its versions, where a file beside the notebook joins the system prompt unasked."""
+        return self._session.memory_notice()
+
     def info(self) -> ContextInfo:
         """How full the next request is with an empty prompt. Nobody is asked for it."""
         return self._session.info()
@@ -148,6 +153,14 @@ class Chat:
         if self._session.journal is not None:
             self._session.journal.close()
             self._session.journal = None
+
+    def leave(self, taken: Sequence[Row]) -> None:
+        """Put it back where it was ``taken`` over from. Raises StoreError."""
+        self._journal.give_back(taken)
+
+    def changed(self) -> None:
+        """Tell who draws the conversation that it is another one now."""
+        self._notify()
 
     def notices(self) -> tuple[str, ...]:
         """What there is to say of the store, a line each; every line once."""
@@ -255,6 +268,7 @@ class Chat:
         on_begin: Callable[[str | None], object] | None = None,
         cell: str | None = None,
         run: str | None = None,
+        source: str | None = None,
         append: bool = False,
         new: bool = False,
         record: bool = True,
@@ -265,15 +279,15 @@ class Chat:
     ) -> Reply:
         """Ask, and keep what was said.
 
-        ``on_piece`` gets the text as it comes, ``on_thought`` what the model thinks before it,
-        where the provider sends that; ``on_begin`` hears, before the answer comes, one line where
-        the request nearly fills the context for the first time, else ``None``. ``cell`` and ``run``
-        say which notebook cell asks and in which execution: another execution of a cell replaces
-        its turn, unless ``append``. ``new`` begins the conversation anew, ``record=False`` neither
-        sends nor keeps any of it. ``execution`` is the number that the cell shows. ``stored``: an
-        answer to just this request that is there already will do, "cell": the cell's own from before
-        the kernel was restarted; "all": any of this user's. ``attachments`` are files: text becomes
-        part of the prompt, images and PDFs go beside it. ``options`` are settings for this request alone.
+        ``on_piece`` gets the text as it comes, ``on_thought`` what the model thinks before it, where the provider
+        sends that; ``on_begin`` hears, before the answer comes, one line where the request nearly fills the context
+        for the first time, else ``None``. ``cell`` and ``run`` say which notebook cell asks and in which execution:
+        another execution of a cell replaces its turn, unless ``append``; ``source`` tells the cell's text from any
+        other. ``new`` begins the conversation anew, ``record=False`` neither sends nor keeps any of it.
+        ``execution`` is the number that the cell shows. ``stored``: an answer to just this request that is there
+        already will do, "cell": the cell's own from before the kernel was restarted; "all": any of this user's.
+        ``attachments`` are files: text becomes part of the prompt, images and PDFs go beside it. ``options`` are
+        settings for this request alone.
 
         Raises a :class:`ChatError`; then nothing was recorded unless text had arrived.
         """
@@ -285,7 +299,9 @@ class Chat:
             if called is not None and not callable(called):
                 raise InvalidRequestError(f"{name} is {called!r}: it must be a function.")
         prompt, files = with_files(prompt, _paths(attachments))
-        turn = Turn(checked(prompt), "", "", cell=cell, run=run, attachments=files, execution=execution)
+        turn = Turn(
+            checked(prompt), "", "", cell=cell, run=run, source=source, attachments=files, execution=execution
+        )  # fmt: skip
         said = Said(turn, append, new)
         try:
             with self._queue.turn():
@@ -333,8 +349,15 @@ class Chat:
         return self._do(self._actions.clear)
 
     def undo(self) -> Change:
-        """Take back the last action, whole."""
-        return self._do(self._actions.undo)
+        """Take back the last action, whole; that it was taken over from another notebook, with its first turn."""
+        return self._do(self._undo)
+
+    def _undo(self) -> Change:
+        if self.put_back is None or not self._session.is_just_taken:
+            return self._actions.undo()
+        if self.conversation.steps - 1 == self._session.taken_at:
+            self._actions.undo()
+        return self.put_back()
 
     def redo(self) -> Change:
         """Do again what was last taken back."""

@@ -63,13 +63,14 @@ class Message:
 class Turn:
     """One cell's exchange, as it was sent and answered.
 
-    ``start`` names the place at which the view it was sent with began (``None``: at the
-    first turn), ``summary`` the one that stood in it; ``digest`` tells that request from any
-    other. ``window`` is what the model was believed to hold, in tokens; ``cell``, ``run`` and
+    ``start`` names the place at which the view it was sent with began (``None``: at the first
+    turn), ``summary`` the one that stood in it; ``digest`` tells that request from any other.
+    ``window`` is what the model was believed to hold, in tokens; ``cell``, ``run`` and
     ``execution`` are the notebook cell, its execution and the number that it shows, where the
-    front end tells; ``cost`` is in US dollars, ``None`` where unknown. ``thinking`` is what the
-    model thought before it answered, which no later request carries; ``seconds`` is how long
-    the answer took. ``stored``: it was there already, in another turn, and nothing was sent.
+    front end tells, and ``source`` tells that cell's text from any other; ``cost`` is in US
+    dollars, ``None`` where unknown. ``thinking`` is what the model thought before it answered,
+    which no later request carries; ``seconds`` is how long the answer took. ``stored``: it was
+    there already, in another turn, and nothing was sent.
     """
 
     prompt: str
@@ -89,6 +90,7 @@ class Turn:
     thinking: str = ""
     seconds: float | None = None
     stored: bool = False
+    source: str | None = None
     id: str = field(default_factory=new_id)
 
     @property
@@ -344,6 +346,16 @@ class Conversation:
     def events(self) -> tuple[Event, ...]:
         """All that happened, oldest first."""
         return tuple(self._events)
+
+    @property
+    def length(self) -> int:
+        """How many events there are."""
+        return len(self._events)
+
+    @property
+    def steps(self) -> int:
+        """How many undos would lead back to the beginning."""
+        return len(self._done)
 
     @property
     def undo_label(self) -> str | None:

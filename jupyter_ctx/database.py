@@ -115,15 +115,21 @@ class Database:
             raise StoreError(f"{self.shown} cannot be used: {error}.") from None
 
     def forget_deleted(self) -> None:
-        """Let nothing that was deleted stay in the log that SQLite keeps beside its file. Raises StoreError."""
+        """Let nothing that was deleted stay in SQLite's file, or in the log beside it. Raises StoreError.
+
+        Pages that were split keep text which ``secure_delete`` knows nothing of: the file is written anew.
+        """
         if self.path is None:
             return
         with self._lock, suppress(DamagedError), self._translated(), self._open().connect() as connection:
-            emptied: Any = connection.connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            if emptied.fetchone()[0]:
-                self.notices.append(
-                    f"What was deleted stays in {self.shown}-wal while another program reads it: end that."
-                )
+            driver: Any = connection.connection.cursor()
+            try:
+                driver.execute("VACUUM")
+                where = f"{self.shown}-wal" if driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] else ""
+            except sqlite3.OperationalError:  # another program reads it, or the disk is full
+                where = self.shown
+            if where:
+                self.notices.append(f"What was deleted stays in {where} while another program reads it: end that.")
 
     def close(self) -> None:
         """Let go of it; the next use opens it again."""

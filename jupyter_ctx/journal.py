@@ -12,31 +12,40 @@ import os
 import platform
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from types import MappingProxyType
 from typing import NamedTuple
 from weakref import WeakSet, ref
 
 from . import words
-from .claims import MAIN, Holder, Wish, choose, fork, free_name
+from .claims import MAIN, Holder, Wish, choose, fork, free_name, given_back
 from .conversation import Conversation, Event, Said, Turn, new_id
 from .database import Database, TakenError
 from .errors import StoreError
-from .frontend import Origin
+from .frontend import EARLIER, Origin
 from .records import Record, Sizes, State, UnreadableError, from_record, sizes_of, state_of, state_text, to_record
 from .store import Claim, Row, Store
+from .takeover import Clues, device_of, gather
 
 BEAT, GONE = 30.0, 120.0  # seconds between signs of life, and without one; only between machines
+NOTHING_KNOWN: Mapping[str, Clues] = MappingProxyType({})
 ATTEMPTS = 3  # at a name that somebody else has taken meanwhile
 
 
 class Opened(NamedTuple):
-    """A conversation as it was found, with what was learned. ``note`` says where it comes from."""
+    """A conversation as it was found, with what was learned.
+
+    ``note`` says where it comes from; ``taken`` are the conversations of another notebook that
+    became this one's, as they were. ``offer`` says what was not taken over, and how to.
+    """
 
     conversation: Conversation
     sizes: Sequence[Sizes] = ()
     state: State = {}  # noqa: RUF012  # it is read only
     note: str = ""
+    taken: tuple[Row, ...] = ()
+    offer: str = ""
 
 
 class Whole(NamedTuple):
@@ -55,9 +64,11 @@ class Journal:
         self.row = Row(new_id(), origin.scope, MAIN)
         self._store: Store | None = None
         self._written: int | None = None  # events that the store has; None: it does not know of the conversation
+        self._found = 0  # events that were there when it was opened
         self._waiting: list[Record] = []
         self._whole: Whole | None = None  # what the waiting records belong to
         self._failing = ""
+        self._is_deleted = False
         self._process = os.getpid()
         self._lock = threading.RLock()
 
@@ -78,7 +89,7 @@ class Journal:
         _settle_all()
         with self._lock:
             try:
-                return self._open(lambda rows, wish: choose(rows, wish, _is_held), name, afresh=afresh)
+                return self._open(self._choose, name, afresh=afresh, known=self._known(whole=name is None))
             except StoreError as error:
                 self._failed(error)
                 self.row, self._written = _begun(name, self.origin), None
@@ -88,28 +99,37 @@ class Journal:
         """Take hold of a new conversation that begins with all that another one has. Raises StoreError."""
         _settle_all()
         with self._lock:
-            return self._open(lambda rows, wish: fork(row, name, _here(rows, self.origin), wish), name)
+            return self._open(lambda rows, wish: fork(row, name, rows, wish), name)
+
+    def _known(self, *, whole: bool) -> Mapping[str, Clues]:
+        """The clues to conversations that may be this notebook's."""
+        return gather(self.store, self.store.rows(), self.origin, _me().host, whole=whole)
+
+    def _choose(self, rows: Sequence[Row], wish: Wish) -> Claim:
+        return choose(rows, wish, _is_held)
 
     def _open(
-        self, decide: Callable[[Sequence[Row], Wish], Claim], name: str | None, *, afresh: bool = False
+        self, decide: Callable[[Sequence[Row], Wish], Claim], name: str | None,
+        *, afresh: bool = False, known: Mapping[str, Clues] = NOTHING_KNOWN,
     ) -> Opened:  # fmt: skip
-        wish = Wish(self.origin, _me(), time.time(), name, afresh, self.origin.cells())
+        wish = Wish(self.origin, _me(), time.time(), name, afresh, known, device_of(self.origin.notebook))
         claim = self._claim(lambda rows: decide(rows, wish))
         self.row, self._written = claim.row, 0
         self._hold()
         self._collect()
         if claim.how == "new":
-            return Opened(Conversation())
+            return Opened(Conversation(), offer=_offer(claim.before[0], self.origin) if claim.before else "")
         before = (claim.source or claim.row).updated
         try:
             opened = self._read(claim.row)
         except UnreadableError as error:
             self.notices.append(f"{error} The conversation {claim.row.name!r} goes on in a new one.")
             self.close()
-            return self._open(lambda rows, wish: choose(rows, wish, _is_held), claim.row.name, afresh=True)
-        self._written = len(opened.conversation.events)
+            return self._open(self._choose, claim.row.name, afresh=True)
+        self._written = self._found = len(opened.conversation.events)
         self._collect()
-        return opened._replace(note=_note(claim, before) if opened.conversation.events else "")
+        note = _note(claim, before) if opened.conversation.events else ""
+        return opened._replace(note=note, taken=claim.before)
 
     def _claim(self, decide: Callable[[Sequence[Row]], Claim]) -> Claim:
         for _ in range(ATTEMPTS):
@@ -139,6 +159,8 @@ class Journal:
     ) -> None:  # fmt: skip
         """Write what has happened; ``everything`` is asked for where all must be written again."""
         with self._lock:
+            if self._is_deleted:
+                return
             self._waiting += [to_record(event, sizes if event is events[-1] else []) for event in events]
             self.row = self.row._replace(
                 updated=time.time(), seen=time.time(), turns=len(conversation.places), state=state_text(state)
@@ -185,7 +207,7 @@ class Journal:
 
     def _begin(self, rows: Sequence[Row]) -> Claim:
         """Make the conversation known to the store."""
-        others = [row for row in _here(rows, self.origin) if row.id != self.row.id]
+        others = [row for row in rows if row.notebook == self.row.notebook and row.id != self.row.id]
         self.row = self.row._replace(name=free_name(self.name, others), opened=time.time(), **_me()._asdict())
         return Claim((self.row,), "new")
 
@@ -200,9 +222,13 @@ class Journal:
                 self._flush(self._whole)
 
     def answered(self, digest: str) -> Turn | None:
-        """The newest turn of this owner that answered just this request."""
+        """The newest turn of this notebook that answered just this request; never another one's.
+
+        What runs without a reader finds what such runs have asked in the same folder, too.
+        """
         try:
-            found = self.store.answered(digest)
+            places = filter(None, (self.row.notebook, self.origin.run_of))
+            found = self.store.answered(digest, places, runs=self.origin.runs)
             event = from_record(found.kind, found.body) if found is not None else None
         except UnreadableError:
             return None
@@ -222,14 +248,32 @@ class Journal:
         with self._lock:
             return self._read(row)
 
+    def forget(self) -> None:
+        """Write nothing more: the conversation is deleted, and what waits goes with it."""
+        with self._lock:
+            self._waiting.clear()
+            self._whole, self._is_deleted = None, True
+            _unsaved.discard(self)
+            _open_journals.discard(self)
+
+    def give_back(self, taken: Sequence[Row]) -> None:
+        """Put what was taken over where it was; a fork that was made for nothing is removed. Raises StoreError."""
+        row, is_fork = self.row, all(self.row.id != each.id for each in taken)
+        if is_fork and self._written == self._found:
+            self.store.delete(row.id)
+            self.forget()
+        else:
+            self._claim(lambda rows: given_back(rows, row.id, taken, row.notebook))
+            self.close()
+
     def close(self) -> None:
         """Let go: another kernel may go on with it. What waits to be saved gets a last chance."""
         with self._lock:
             self.settle()
             _open_journals.discard(self)
             if self._store is not None and self._written is not None and self._process == os.getpid():
-                with suppress(StoreError):
-                    self._store.change(self.row.id, host=None, pid=None, started=None)
+                with suppress(StoreError):  # its machine stays known: paths are those of one machine
+                    self._store.change(self.row.id, pid=None, started=None)
 
     def _failed(self, error: StoreError) -> None:
         """Say what is wrong, once."""
@@ -256,6 +300,13 @@ class Journal:
         _open_journals.add(self)
         if self.store.database.is_shared:
             threading.Thread(target=_beat, args=(ref(self), self.row.id), daemon=True).start()
+
+
+def forget(conversation: str) -> None:
+    """Let nothing of a conversation that was deleted be written again."""
+    for journal in (*_open_journals, *_unsaved):
+        if journal.row.id == conversation:
+            journal.forget()
 
 
 def is_held_elsewhere(row: Row) -> bool:
@@ -335,10 +386,6 @@ def _started(pid: int) -> float | None:
         return None
 
 
-def _here(rows: Sequence[Row], origin: Origin) -> list[Row]:
-    return [row for row in rows if row.notebook == origin.scope]
-
-
 def _begun(name: str | None, origin: Origin) -> Row:
     now = time.time()
     return Row(new_id(), origin.scope, name or MAIN, kernel=origin.kernel, opened=now, created=now, updated=now)
@@ -360,9 +407,21 @@ def _note(claim: Claim, before: float) -> str:
     """One line that says where a conversation comes from."""
     source = claim.source or claim.row
     said = f"{words.turns(source.turns)} of {source.name!r}, last used {words.ago(time.time() - before)}"
+    remedy = "%chat undo puts that back, %chat new starts afresh."
     if claim.how == "continued":
         return f"Going on with {said}. %chat new starts afresh."
+    if claim.how == "renamed":
+        return f"Going on with {said}: this notebook was {claim.before[0].notebook}. {remedy}"
     if claim.how == "copied":
-        return f"This notebook begins like {source.notebook}: it starts with {said}. %chat new starts afresh."
+        return f"This notebook is a copy of {source.notebook}: it starts with {said}. {remedy}"
     turns = words.turns(source.turns)
     return f"Another kernel holds {source.name!r}: this is a fork of it, {claim.row.name!r}, with {turns}."
+
+
+def _offer(row: Row, origin: Origin) -> str:
+    """One line that says what was not taken over, and how to."""
+    how = " ".join(f'"{word}"' if set(word) & set(" '") else word for word in (row.notebook, row.name))
+    had_this_path = EARLIER.sub("", row.notebook) == origin.notebook
+    what = "another notebook, which had this path before" if had_this_path else f"{row.notebook}, which shares cells"
+    said = f"{words.turns(row.turns)} of {row.name!r}"
+    return f"This notebook begins anew: {said} belong to {what}. %chat resume {how} brings them in."

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from . import words
 from .actions import Change
 from .chat import Chat, checked_name, path_of
+from .claims import at_home
 from .database import TakenError
 from .documents import load
 from .errors import InvalidRequestError, StoreError
 from .exchange import carried, renewed
 from .frontend import Origin
-from .journal import Journal, Opened, is_held_elsewhere
+from .journal import Journal, Opened, forget, is_held_elsewhere
 from .models import Models
 from .session import Session
-from .settings import Settings, default_settings, restored_settings
+from .settings import Settings, default_settings, kept_settings, restored_settings
 from .store import Row, address_of
 
 
@@ -44,6 +46,7 @@ class Library:
         self.deleted: set[str] = set()  # cells that are not in the notebook any more
         self.offered: set[str] = set()  # those of them that were spoken of
         self._seen: set[str] = set()  # turns of this kernel, in whichever fork
+        self._told: dict[str, str] = {}  # memory files that were spoken of
         self._address, self._ask = address_of(store), ask
         self._begun, self._models = default_settings(config or {}, {}), Models()
         self._chats: dict[str, Chat] = {}
@@ -58,7 +61,9 @@ class Library:
 
     def rows(self, *, everywhere: bool = False) -> list[Row]:
         """The conversations of this notebook, or of all; the one opened last first. Raises StoreError."""
-        return self._journal().store.rows(**({} if everywhere else {"notebook": self.origin.scope}))
+        rows = self._journal().store.rows()
+        self.origin = at_home(rows, self.origin)
+        return [row for row in rows if everywhere or row.notebook == self.origin.scope]
 
     @property
     def names(self) -> list[str]:
@@ -128,10 +133,10 @@ class Library:
         if confirm != name:
             raise InvalidRequestError(f"{confirm!r} is not {name!r}: nothing was deleted.")
         gone = next((chat for chat in self._chats.values() if chat.name == name), None)
-        if gone is not None:
-            gone.close()
-            self._chats = {called: chat for called, chat in self._chats.items() if chat is not gone}
         self._journal().store.delete(row.id)
+        forget(row.id)
+        if gone is not None:
+            self._drop(gone)
         if gone is not None and gone is self._current:
             self._make_current(self._next(gone.config))
         return row
@@ -153,12 +158,33 @@ class Library:
         if opened.note:
             restore = restored_settings(settings, opened.state.get("settings", {})).restore
             if restore == "off" or (restore == "ask" and not self._goes_on(journal.row, opened.note)):
-                self._decline(journal)
+                self._decline(journal, opened.taken)
                 settings, journal = settings.changed({"restore": restore}), self._journal()
                 opened = journal.open(afresh=True)
             elif restore == "auto":
                 self.notes.append(opened.note)
-        return self._take(journal, opened, settings)
+        if opened.offer:
+            self.notes.append(opened.offer)
+        chat = self._take(journal, opened, settings)
+        if opened.taken:
+            chat.put_back = partial(self._put_back, chat, opened.taken, chat.config)
+        return chat
+
+    def _put_back(self, chat: Chat, taken: Sequence[Row], settings: Settings) -> Change:
+        """Leave another notebook's conversation to it, and begin anew with what was set here."""
+        chosen = kept_settings(settings, chat.config)
+        chat.leave(taken)
+        self._drop(chat)
+        journal = self._journal()
+        new = self._take(journal, journal.open(afresh=True), restored_settings(self._begun, chosen))
+        new.listeners, chat.listeners = chat.listeners, []
+        self._make_current(new).changed()
+        whose = f"{words.turns(taken[0].turns)} of {taken[0].name!r}"
+        return Change(f"Undid the takeover: {whose} are left to {taken[0].notebook}, and this notebook begins anew")
+
+    def _drop(self, chat: Chat) -> None:
+        chat.close()
+        self._chats = {called: other for called, other in self._chats.items() if other is not chat}
 
     def _goes_on(self, row: Row, note: str) -> bool:
         """Whether the user wants to go on with what is there."""
@@ -166,13 +192,12 @@ class Library:
         continued = f"Go on with {words.turns(row.turns)} of {row.name!r}, last used {used}?"
         return self._ask is not None and self._ask(f"{note} Go on with that?" if _is_made_now(row) else continued)
 
-    def _decline(self, journal: Journal) -> None:
+    def _decline(self, journal: Journal, taken: Sequence[Row]) -> None:
         """Leave a conversation as it was found; a fork was made for nothing."""
-        row = journal.row
+        with suppress(StoreError):
+            if taken or _is_made_now(journal.row):
+                journal.give_back(taken)
         journal.close()
-        if _is_made_now(row):
-            with suppress(StoreError):
-                journal.store.delete(row.id)
 
     def _next(self, settings: Settings) -> Chat:
         """The conversation that was talked in before, where there is one that is free."""
@@ -196,9 +221,10 @@ class Library:
     def _take(self, journal: Journal, opened: Opened, settings: Settings) -> Chat:
         session = Session(settings, self._models, journal)
         session.begun_with = self._begun
-        session.deleted, session.seen = self.deleted, self._seen
+        session.deleted, session.seen, session.told = self.deleted, self._seen, self._told
         session.memory.folder = self.origin.folder or Path.cwd()
         session.restore(opened)
+        session.taken_at = session.conversation.steps if opened.taken else None
         self.offered |= set(opened.state.get("deleted", ()))
         chat = self._chats[journal.name] = Chat(session=session)
         return chat
@@ -218,7 +244,7 @@ class Library:
         """The conversation of a notebook, by its path or the end of it."""
         path, here = str(self._path(notebook)), self.current.row.id
         rows = [row for row in self.rows(everywhere=True) if row.turns and row.id != here and name in (None, row.name)]
-        exact = [row for row in rows if row.notebook == path]
+        exact = [row for row in rows if row.notebook in (path, notebook)]
         near = [row for row in rows if row.notebook.endswith(f"{os.sep}{notebook}")]
         found = {row.notebook for row in near}
         if not exact and len(found) > 1:

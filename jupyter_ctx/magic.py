@@ -31,7 +31,7 @@ from .display.stream import AnswerView, NotebookView, TerminalView
 from .display.text import note_html, note_plain
 from .display.turntable import Table, TurnTable, table_forms
 from .errors import ChatError, ChatInterrupted, InvalidRequestError
-from .frontend import Where, deleted_cells, origin, where
+from .frontend import Where, deleted_cells, is_replay, origin, where
 from .interrupts import uninterrupted
 from .library import Library
 from .providers import Reply
@@ -40,7 +40,6 @@ from .template import fill
 NAMES = ("chat", "ctx")
 KEPT_AS = "_jupyter_ctx"  # the attribute of a shell that holds its ChatMagic
 AGAIN = "Run the cell again for another answer"
-REPLAY_VARIABLE = "JUPYTER_CTX_REPLAY"
 
 
 class ChatMagic:
@@ -192,7 +191,7 @@ class ChatMagic:
         chat, place = self.talk, where(self.shell)
         arguments: dict[str, Any] = {name: getattr(options, name) for name in verbs.OF_A_REQUEST}
         filled = cell.rstrip("\n")
-        above = self.notes()
+        above = (*self.notes(), *filter(None, [None if options.preview else chat.memory_notice()]))
         if not options.raw:
             found = fill(filled, self.shell.user_ns, chat.models.secrets)
             large = chat.values_notice(found.values, **arguments)
@@ -204,7 +203,8 @@ class ChatMagic:
             live = partial(verbs.live_preview, chat, filled, **arguments)
             self.show_table(verbs.preview_table(chat, chat.preview(filled, **arguments)), live)
             return
-        arguments |= {"execution": place.execution, "stored": None if options.ask else _accepted(place)}
+        arguments |= {"execution": place.execution, "source": place.source}
+        arguments |= {"stored": None if options.ask else _accepted(place)}
         self._gauge_is_here = self._passed = False
         try:
             reply = self._send(_view(place, options, above), place, filled, arguments)
@@ -493,7 +493,7 @@ def _view(place: Where, options: Namespace, above: tuple[str, ...]) -> AnswerVie
 def _accepted(place: Where) -> Literal["cell", "all"] | None:
     """Which stored answers will do: runs without a reader ask, unless told otherwise."""
     if place.kind == "headless":
-        return "all" if os.environ.get(REPLAY_VARIABLE) == "1" else None
+        return "all" if is_replay() else None
     return "cell"
 
 

@@ -90,25 +90,33 @@ class State(TypedDict, total=False):
     warned: list[str]
     spent: Spending
     deleted: list[str]
+    told: dict[str, str]
     meters: list[MeterState]
     endpoints: dict[str, EndpointState]
     exact: bool
 
 
 class Record(NamedTuple):
-    """One event as a row; ``digest`` finds the answer to a request again."""
+    """One event as a row.
+
+    ``digest`` finds the answer to a request again, ``cell`` the conversations of a notebook's
+    cell; ``source`` tells that cell's text from any other.
+    """
 
     kind: str
     body: str
     sizes: str | None
     digest: str | None
+    cell: str | None = None
+    source: str | None = None
 
 
 def to_record(event: Event, sizes: list[Sizes]) -> Record:
     """An event with what was learned of sizes by it."""
-    digest = event.turn.digest or None if isinstance(event, Said) else None
+    turn = event.turn if isinstance(event, Said) else None
+    where = (turn.digest or None, turn.cell, turn.source) if turn else (None, None, None)
     told: list[Sizes] = [{**size, "meter": _named(size["meter"])} for size in sizes]
-    return Record(NAMES[type(event)], _text(event), _text(told) if told else None, digest)
+    return Record(NAMES[type(event)], _text(event), _text(told) if told else None, *where)
 
 
 def from_record(kind: str, body: str | bytes) -> Event:

@@ -38,6 +38,12 @@ MIGRATIONS = (
         f"ALTER TABLE {EVENTS} ADD COLUMN digest TEXT",
         f"CREATE INDEX {EVENTS}_digest ON {EVENTS} (owner, digest)",
     ),
+    (
+        f"ALTER TABLE {CONVERSATIONS} ADD COLUMN device BIGINT",
+        f"ALTER TABLE {EVENTS} ADD COLUMN cell TEXT",
+        f"ALTER TABLE {EVENTS} ADD COLUMN source TEXT",
+        f"CREATE INDEX {EVENTS}_cell ON {EVENTS} (owner, cell)",
+    ),
 )
 
 

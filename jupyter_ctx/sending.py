@@ -142,28 +142,26 @@ class Sender:
         turn = session.journal.answered(digest_of(target, attempt.request)) if session.journal else None
         if turn is None or turn.stop_reason in BROKEN:
             return None
-        attached, cell, run = said.turn.attachments, said.turn.cell, said.turn.run
-        turn = replace(turn, attachments=attached, cell=cell, run=run, id=new_id(), cost=None, stored=True)
+        here = {name: getattr(said.turn, name) for name in ("attachments", "cell", "run", "source")}
+        turn = replace(turn, **here, id=new_id(), cost=None, stored=True)
         self._keep(replace(said, turn=replace(turn, start=_start_of(attempt, turn))), attempt, counted=False)
         return _as_stored(turn)
 
     def _exchange(self, said: Said, attempt: Attempt, coming: Coming, *, record: bool) -> tuple[Attempt, Reply]:
         """Send and record: whole, or what came of it with a flag."""
-        done = False
+        begun = self._session.conversation.length
         try:
             attempt, reply = self._answer(attempt, coming)
             truncated = self._is_truncated(attempt, reply)
             with uninterrupted():
                 reply = self._record(said, attempt, reply, record=record, truncated=truncated)
-                done = True
             reply = replace(reply, receipts=(*reply.receipts, *self._doubts(attempt, reply, truncated=truncated)))
         except KeyboardInterrupt:
             with uninterrupted():
-                if not done:
-                    self._record_partial(said, attempt, coming.broken("interrupted"), record=record)
+                self._record_partial(said, attempt, coming.broken("interrupted"), begun, record=record)
             raise ChatInterrupted(stopped(coming.pieces, record=record)) from None
         except Exception:  # whatever it was, what came is kept
-            self._record_partial(said, attempt, coming.broken("cut"), record=record)
+            self._record_partial(said, attempt, coming.broken("cut"), begun, record=record)
             raise
         return attempt, reply
 
@@ -293,8 +291,9 @@ class Sender:
         now = replace(attempt.scope, at=attempt.scope.at + 1)  # where that is the end, all of the view was counted
         session.record(said, counted=lambda: session.key(attempt.target, now, attempt.cut.start) if counted else ())
 
-    def _record_partial(self, said: Said, attempt: Attempt, reply: Reply, *, record: bool) -> None:
-        if reply.text:
+    def _record_partial(self, said: Said, attempt: Attempt, reply: Reply, begun: int, *, record: bool) -> None:
+        """Keep what has come, unless the turn is there already: what failed then came after it."""
+        if reply.text and self._session.conversation.length == begun:
             self._record(said, attempt, reply, record=record)
 
 

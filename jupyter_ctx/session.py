@@ -14,6 +14,7 @@ from .context.usage import Spending
 from .conversation import Conversation, Event, Place, Said, new_id
 from .errors import ChatError, InvalidRequestError
 from .fitting import Attempt, Fitter
+from .frontend import fingerprint
 from .history import History, history
 from .journal import Journal, Opened
 from .memory import MemoryFile, Ruler
@@ -58,7 +59,9 @@ class Session:
         self.warned: set[str] = set()
         self.seen: set[str] = set()  # turns that were answered, or shown again, since the kernel was started
         self.deleted: set[str] = set()  # cells that are not in the notebook any more
+        self.told: dict[str, str] = {}  # memory files that were spoken of, and in which version
         self.memory = MemoryFile()
+        self.taken_at: int | None = None  # its steps when it was taken over from another notebook
         self._cache_key = f"jupyter_ctx-{new_id()}"
 
     def record(self, event: Event, *, counted: Callable[[], tuple[object, ...]] | None = None) -> None:
@@ -85,6 +88,7 @@ class Session:
             "warned": sorted(self.warned),
             "spent": self.spent,
             "deleted": sorted(self.deleted),
+            "told": dict(self.told),
             "exact": self.counted == WAS_COUNTED or (self.counted != () and self.counted == self._now_key()),
         }
 
@@ -98,6 +102,8 @@ class Session:
         self.warned |= set(state.get("warned", ()))
         self.spent = state.get("spent", self.spent)
         self.deleted |= set(state.get("deleted", ()))
+        for file, version in state.get("told", {}).items():
+            self.told.setdefault(file, version)
         self.counted = WAS_COUNTED if state.get("exact") else ()
 
     def _look_again(self) -> None:
@@ -150,6 +156,22 @@ class Session:
         meter = Models().meter(target.provider, target.settings)  # one that has learned nothing
         return path, self.memory.text(path, target.budget().limit, Ruler(target.provider.tokenizer, meter.tokens))
 
+    def memory_notice(self) -> str | None:
+        """One line where a memory file joins the system prompt unasked: at first, and once it has changed."""
+        path, text = self.memory_file()
+        if path is None or not text or self.conversation.memory is not None:
+            return None
+        file, version = fingerprint(str(path)), fingerprint(text)
+        before, self.told[file] = self.told.get(file), version
+        if before == version:
+            return None
+        size = self.target({}, ask=False).meter.tokens(text)
+        return (
+            f"{path.name} beside this notebook {'has changed: it' if before else 'joins the system prompt:'}"
+            f"{' joins the system prompt with' if before else ''} about {size:,.0f} tokens of every request. "
+            "%chat memory shows them, %chat memory off leaves them out."
+        )
+
     def target(self, options: Mapping[str, Any], *, ask: bool) -> Target:
         """Where a request with these settings of its own goes."""
         given = {name: value for name, value in options.items() if value is not None}
@@ -181,6 +203,18 @@ class Session:
         new = tuple(line for line in lines if line not in self.warned)
         self.warned.update(new)
         return new
+
+    @property
+    def is_just_taken(self) -> bool:
+        """Whether undo takes back that it was taken over from another notebook, with its first turn there."""
+        steps, past = self.conversation.steps, self.conversation
+        first = steps - 1 == self.taken_at and past.undo_label in ("turn", "re-run")
+        return self.taken_at is not None and (first or steps <= self.taken_at)
+
+    @property
+    def undo_label(self) -> str | None:
+        """What undo would take back, in a word."""
+        return "takeover" if self.is_just_taken else self.conversation.undo_label
 
     def notices(self) -> tuple[str, ...]:
         """What there is to say of the memory file and the store, a line each; every line once."""
@@ -262,7 +296,7 @@ class Session:
             reported=usage.carried if usage else None,
             cached=usage.cache_read_tokens if usage else None,
             sent=usage.input_tokens if usage else None,
-            undo=self.conversation.undo_label,
+            undo=self.undo_label,
             redo=self.conversation.redo_label,
             cost=self.spent.dollars,
             unpriced=self.spent.unknown,

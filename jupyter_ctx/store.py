@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import getpass
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -21,20 +21,22 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 VARIABLE = "JUPYTER_CTX_STORE"
-OF_AN_EVENT = ("seq", "at", "kind", "body", "sizes", "digest")
+OF_AN_EVENT = ("seq", "at", "kind", "body", "sizes", "digest", "cell", "source")
+AT_ONCE = 500  # values in one question
+WITH_TURNS = ("said", "added")  # kinds of events
 
 
 class Row(NamedTuple):
     """One conversation. ``notebook`` says where it belongs; ``host``, ``pid`` and ``started`` who holds it.
 
-    Times are in seconds since 1970; ``turns`` is how many it had when it was last saved.
+    ``host`` stays when it is let go: the machine on which the notebook has its path, on the disk
+    ``device``. Times are in seconds since 1970; ``turns`` is how many it had when it was last saved.
     """
 
     id: str
     notebook: str
     name: str
     kernel: str | None = None
-    first_cell: str | None = None
     host: str | None = None
     pid: int | None = None
     started: float | None = None
@@ -44,6 +46,17 @@ class Row(NamedTuple):
     updated: float = 0.0
     turns: int = 0
     state: str | None = None
+    device: int | None = None
+
+
+class Ran(NamedTuple):
+    """An event that brought turns, and the cell that ran; ``None`` where no cell is known."""
+
+    conversation: str
+    seq: int
+    at: float
+    cell: str | None
+    source: str | None
 
 
 class Stored(NamedTuple):
@@ -55,11 +68,16 @@ class Stored(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What is to be written: ``rows``, the claimed one last, and the events of ``source`` for it where it is a copy."""
+    """What is to be written: ``rows``, the claimed one last, and the events of ``source`` for it where it is a copy.
+
+    ``before`` are conversations of another notebook as they were: those that are taken over
+    ("copied" and "renamed"), or that which might have been ("new").
+    """
 
     rows: tuple[Row, ...]
-    how: Literal["new", "continued", "forked", "copied"]
+    how: Literal["new", "continued", "forked", "copied", "renamed"]
     source: Row | None = None
+    before: tuple[Row, ...] = ()
 
     @property
     def row(self) -> Row:
@@ -148,6 +166,34 @@ class Store:
 
         return self.database.run(read, write=False)
 
+    def sharing(self, cells: Iterable[str]) -> set[str]:
+        """Ids of the conversations that have turns of any of these cells."""
+        events, ids = self._events, list(cells)
+
+        def read(connection: Connection) -> set[str]:
+            parts = (ids[i : i + AT_ONCE] for i in range(0, len(ids), AT_ONCE))
+            wanted = (
+                self._sa.select(events.c.conversation).where(*self._mine(events), events.c.cell.in_(part)).distinct()
+                for part in parts
+            )
+            return {found for each in wanted for found in connection.scalars(each)}
+
+        return self.database.run(read, write=False)
+
+    def ran(self, conversations: Iterable[str]) -> list[Ran]:
+        """The cells that brought these conversations their turns, in the order in which they ran."""
+        events, ids = self._events, list(conversations)
+
+        def read(connection: Connection) -> list[Ran]:
+            found = list[Ran]()
+            for i in range(0, len(ids), AT_ONCE):
+                these = events.c.conversation.in_(ids[i : i + AT_ONCE]), events.c.kind.in_(WITH_TURNS)
+                wanted = self._sa.select(*(events.c[name] for name in Ran._fields)).where(*self._mine(events), *these)
+                found += map(Ran._make, connection.execute(wanted.order_by(events.c.seq)))
+            return found
+
+        return self.database.run(read, write=False)
+
     def append(self, row: Row, seq: int, records: Sequence[Record]) -> bool:
         """Add events from number ``seq`` on, with what the row says now; ``False`` where the row is not there.
 
@@ -167,12 +213,20 @@ class Store:
 
         return self.database.run(write)
 
-    def answered(self, digest: str) -> Stored | None:
-        """The newest turn that answered just this request."""
-        events = self._events
+    def answered(self, digest: str, notebooks: Iterable[str], *, runs: str | None = None) -> Stored | None:
+        """The newest turn that answered just this request, in the conversations of these notebooks.
+
+        ``runs``: or in those that have no notebook, and whose place ends in this.
+        """
+        events, table = self._events, self._conversations
 
         def read(connection: Connection) -> Stored | None:
-            wanted = self._sa.select(*self._stored(connection)).where(*self._mine(events, digest=digest))
+            ends = [table.c.notebook.endswith(runs, autoescape=True)] if runs is not None else []
+            theirs = self._sa.or_(table.c.notebook.in_(list(notebooks)), *ends)
+            mine = self._sa.select(table.c.id).where(*self._mine(table), theirs)
+            wanted = self._sa.select(*self._stored(connection)).where(
+                *self._mine(events, digest=digest), events.c.conversation.in_(mine)
+            )
             found = connection.execute(wanted.order_by(events.c.at.desc()).limit(1)).first()
             return Stored._make(found) if found is not None else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_ctx.claims import Holder, Wish, choose, fork, free_name
-from jupyter_ctx.frontend import Origin
+from jupyter_ctx.claims import Holder, Wish, at_home, choose, fork, free_name, given_back
+from jupyter_ctx.frontend import Origin, cells_of, fingerprint
 from jupyter_ctx.store import Claim, Row
+from jupyter_ctx.takeover import Clues
 
 HERE, THERE = "/n/a.ipynb", "/n/b.ipynb"
 ME, OTHER = Holder("host", 1, 1.0), Holder("host", 2, 2.0)
@@ -28,9 +30,15 @@ def held(row: Row, by: Holder = OTHER) -> Row:
 
 
 def wish(
-    name: str | None = None, notebook: str | None = HERE, kernel: str | None = "k", *cells: str, afresh: bool = False
-) -> Wish:
-    return Wish(Origin(notebook, kernel), ME, NOW, name, afresh, cells)
+    name: str | None = None, notebook: str | None = HERE, kernel: str | None = "k", *,
+    afresh: bool = False, known: Mapping[str, Clues] | None = None,
+) -> Wish:  # fmt: skip
+    """``known`` is by a name, and the notebook where it is not another one: ``x``, ``x in /n/a.ipynb``."""
+    ids = {key if " in " in key else f"{key} in {THERE}": evidence for key, evidence in (known or {}).items()}
+    return Wish(Origin(notebook, kernel), ME, NOW, name, afresh, {f"id of {key}": each for key, each in ids.items()})
+
+
+GONE, BESIDE = Clues("all", "gone", content="c"), Clues("all", "there", content="c")
 
 
 def is_held(row: Row) -> bool:
@@ -85,35 +93,68 @@ CASES = {
     "a notebook that has got a name at last": Case(
         [row("main", "kernel k", "k")], wish(), "continued", "main", "main", {"main": "main"}
     ),
-    "a copy of a notebook": Case(
-        [row("x", THERE, first_cell="c1")], wish(None, HERE, "k", "c1", "c2"), "copied", "x", "x"
+    "a renamed notebook, to where one still is": Case(
+        [row("x", THERE, "k"), row("y", THERE)], wish(known={"x": Clues("some", "there")}), "copied", "x", "x"
     ),
-    "a copy of one that is open": Case(
-        [held(row("x", THERE, first_cell="c1"))], wish(None, HERE, "k", "c1"), "copied", "x", "x"
+    "a kernel whose notebook is another one now": Case(
+        [row("x", THERE, "k")], wish(known={"x": Clues("none", "there")}), "new", "main"
     ),
+    "a copy of a notebook": Case([row("x", THERE)], wish(known={"x": BESIDE}), "copied", "x", "x"),
+    "a copy of one that is open": Case([held(row("x", THERE))], wish(known={"x": BESIDE}), "copied", "x", "x"),
     "a copy, of the conversation opened last": Case(
-        [row("y", THERE, first_cell="c1"), row("x", THERE, first_cell="c1")],
-        wish(None, HERE, "k", "c1"), "copied", "y", "y",
+        [row("y", THERE), row("x", THERE)], wish(known={"x": BESIDE, "y": BESIDE}), "copied", "y", "y"
     ),
-    "no copy where only another cell is the same": Case(
-        [row("x", THERE, first_cell="c1")], wish(None, HERE, "k", "c2", "c1"), "new", "main"
+    "a copy of a copy that has said nothing more": Case(
+        [row("y", "/n/c.ipynb"), row("x", THERE)], wish(known={"x": BESIDE, "y in /n/c.ipynb": BESIDE}),
+        "copied", "y", "y",
     ),
-    "no copy of nothing": Case(
-        [row("x", THERE, first_cell="c1")._replace(turns=0)], wish(None, HERE, "k", "c1"), "new", "main"
+    "a copy of either of two that differ": Case(
+        [row("y", "/n/c.ipynb"), row("x", THERE)],
+        wish(known={"x": BESIDE, "y in /n/c.ipynb": BESIDE._replace(content="d")}), "new", "main",
     ),
+    "a notebook that was renamed while no kernel ran": Case(
+        [row("x", THERE), row("y", THERE)], wish(known={"x": GONE, "y": Clues("some", "gone")}),
+        "renamed", "x", "x", {"x": "x"},
+    ),
+    "with all of its conversations": Case(
+        [row("x", THERE), row("y", THERE)], wish(known={"x": GONE, "y": GONE}),
+        "renamed", "x", "x", {"x": "x", "y": "y"},
+    ),
+    "but for those that are held": Case(
+        [row("x", THERE), held(row("y", THERE))], wish(known={"x": GONE, "y": GONE}), "renamed", "x", "x", {"x": "x"}
+    ),
+    "a renamed notebook that another kernel holds": Case(
+        [held(row("x", THERE))], wish(known={"x": GONE}), "forked", "x", "x"
+    ),
+    "no copy where only some of its cells are here": Case(
+        [row("x", THERE)], wish(known={"x": Clues("some", "there")}), "new", "main"
+    ),
+    "no copy of what cannot be seen": Case(
+        [row("x", THERE)], wish(known={"x": Clues("all", "unseen")}), "new", "main"
+    ),
+    "no copy of nothing": Case([row("x", THERE)._replace(turns=0)], wish(known={"x": BESIDE}), "new", "main"),
     "no copy where something is here": Case(
-        [row("x", THERE, first_cell="c1"), row("y")], wish(None, HERE, "k", "c1"), "continued", "y", "y"
+        [row("x", THERE), row("y")], wish(known={"x": BESIDE}), "continued", "y", "y"
     ),
-    "no copy under another name": Case(
-        [row("x", THERE, first_cell="c1")], wish("new", HERE, "k", "c1"), "new", "new"
+    "no copy under another name": Case([row("x", THERE)], wish("new", known={"x": BESIDE}), "new", "new"),
+    "no copy when afresh": Case([row("x", THERE)], wish(afresh=True, known={"x": BESIDE}), "new", "main"),
+    "no copy where nothing is known": Case([row("x", THERE)], wish(), "new", "main"),
+    "another notebook at this path": Case(
+        [row("x"), row("y")], wish(known={f"x in {HERE}": Clues("none")}), "new", "main", None, {"x": "x", "y": "y"}
     ),
-    "no copy when afresh": Case(
-        [row("x", THERE, first_cell="c1")], wish(None, HERE, "k", "c1", afresh=True), "new", "main"
+    "the same notebook where some cells of one conversation are left": Case(
+        [row("x"), row("y")],
+        wish(known={f"x in {HERE}": Clues("none"), f"y in {HERE}": Clues("some")}), "continued", "x", "x",
     ),
-    "no copy in a kernel without a notebook": Case(
-        [row("x", THERE, first_cell="c1")], wish(None, None, "k", "c1"), "new", "main"
+    "the same notebook where this kernel was there": Case(
+        [row("x", kernel="k")], wish(known={f"x in {HERE}": Clues("none")}), "continued", "x", "x"
     ),
-    "no copy where no cell is known": Case([row("x", THERE)], wish(None, HERE, "k"), "new", "main"),
+    "the same path on another machine": Case(
+        [row("x")], wish(known={f"x in {HERE}": Clues("some", far=True)}), "new", "main", None, {"x": "x"}
+    ),
+    "the same notebook on another machine": Case(
+        [row("x")], wish(known={f"x in {HERE}": Clues("all", far=True)}), "continued", "x", "x"
+    ),
     "a kernel without a notebook": Case([row("x", "kernel k", "k")], wish(None, None), "continued", "x", "x"),
     "another kernel without a notebook": Case([row("x", "kernel j", "j")], wish(None, None), "new", "main"),
     "a terminal goes on with nothing": Case([row("main", "")], wish(None, None, None), "new", "main-2"),
@@ -136,8 +177,8 @@ def test_what_a_kernel_goes_on_with(case: Case) -> None:
         case.wish.origin.scope, case.wish.origin.kernel, ME
     )  # fmt: skip
     assert (got.opened, got.seen) == (NOW, NOW)
-    assert (got.id in before) == (case.how == "continued")
-    source = before.get(got.id) if case.how == "continued" else claim.source
+    assert (got.id in before) == (case.how in ("continued", "renamed"))
+    source = before.get(got.id) if case.how in ("continued", "renamed") else claim.source
     assert (source.name if source else None) == case.source
     moved = {before[each.id].name: each.name for each in claim.rows if each.id in before and before[each.id] != each}
     assert (moved if case.moved else {}) == case.moved
@@ -146,10 +187,29 @@ def test_what_a_kernel_goes_on_with(case: Case) -> None:
         assert (got.turns, got.state) == (source.turns, source.state)
 
 
-def test_the_first_cell_is_kept_where_it_cannot_be_read_now() -> None:
-    there = row("main", first_cell="c1")
-    assert choose([there], wish(), is_held).row.first_cell == "c1"
-    assert choose([there], wish(None, HERE, "k", "c2"), is_held).row.first_cell == "c2"
+def test_another_notebook_at_the_same_path_leaves_the_first_one_a_place_of_its_own() -> None:
+    rows = [row("x", kernel="j"), row("z", f"{HERE}#1", "i")]
+    claim = choose(rows, wish(known={f"x in {HERE}": Clues("none")}), is_held)
+    assert [(each.name, each.notebook) for each in claim.rows] == [("x", f"{HERE}#2"), ("main", HERE)]
+    assert [each.notebook for each in claim.before] == [f"{HERE}#2"], "it is offered"
+    rows = [*after(rows, claim).values()]
+    assert at_home(rows, Origin(HERE, "j")) == Origin(f"{HERE}#2", "j")
+    assert at_home(rows, Origin(HERE, "k")) == Origin(HERE, "k")
+    assert at_home(rows, Origin(THERE, "j")) == Origin(THERE, "j")
+    back = choose(rows, wish(notebook=THERE, kernel="j"), is_held)
+    assert (back.how, back.row.name, back.row.notebook) == ("continued", "x", THERE)
+
+
+def test_what_was_taken_over_is_given_back_under_names_that_are_free() -> None:
+    before = (row("x", THERE, "j"), row("y", THERE))
+    claim = choose(list(before), wish(known={"x": GONE, "y": GONE}), is_held)
+    assert claim.before == before
+    now = [*after(list(before), claim).values(), row("y", THERE)._replace(id="new")]
+    back = given_back(now, claim.row.id, before, HERE)
+    assert {(each.name, each.notebook, each.kernel) for each in back.rows} == {("x", THERE, "j"), ("y-2", THERE, None)}
+    copy = choose([before[0]], wish(known={"x": BESIDE}), is_held)
+    (fork,) = given_back([before[0], copy.row], copy.row.id, copy.before, HERE).rows
+    assert (fork.id, fork.name, fork.notebook, fork.kernel) == (copy.row.id, "x-2", THERE, None)
 
 
 def test_a_fork_takes_the_next_free_name_and_holds_all_that_was_said() -> None:
@@ -187,14 +247,21 @@ def test_a_free_name_is_never_taken(name: str, taken: list[str]) -> None:
 NOTEBOOKS, KERNELS = [HERE, THERE, None], ["k", "j", None]
 
 
+KEYS = st.tuples(
+    st.sampled_from([HERE, THERE, f"{HERE}#1", "", "kernel k", "kernel j"]), st.sampled_from(["main", "x", "x-2"])
+)
+evidence = st.builds(
+    Clues, st.sampled_from(["all", "some", "none", "unknown"]), st.sampled_from(["gone", "there", "unseen"]),
+    st.booleans(), st.sampled_from("cd"),
+)  # fmt: skip
+
+
 @st.composite
 def stores(draw: st.DrawFn) -> list[Row]:
     """Rows as a store may hold them: names are unique in a notebook."""
-    keys = st.tuples(st.sampled_from([HERE, THERE, "", "kernel k", "kernel j"]), st.sampled_from(["main", "x", "x-2"]))
     rows = []
-    for notebook, name in draw(st.lists(keys, unique=True, max_size=8)):
-        one = row(name, notebook, draw(st.sampled_from(KERNELS)), first_cell=draw(st.sampled_from([None, "c1", "c2"])))
-        one = one._replace(turns=draw(st.integers(0, 2)))
+    for notebook, name in draw(st.lists(KEYS, unique=True, max_size=8)):
+        one = row(name, notebook, draw(st.sampled_from(KERNELS)))._replace(turns=draw(st.integers(0, 2)))
         rows.append(held(one, draw(st.sampled_from([ME, OTHER]))) if draw(st.booleans()) else one)
     return rows
 
@@ -206,7 +273,7 @@ wishes = st.builds(
     st.just(NOW),
     st.sampled_from([None, "main", "x", "x-2", "y"]),
     st.booleans(),
-    st.sampled_from([(), ("c1",), ("c2", "c1")]),
+    st.dictionaries(KEYS.map(lambda key: f"id of {key[1]} in {key[0]}"), evidence),
 )
 
 
@@ -217,22 +284,37 @@ def test_no_claim_takes_what_is_held_loses_a_row_or_gives_a_name_twice(rows: lis
     names = [(row.notebook, row.name) for row in now.values()]
     assert len(names) == len(set(names))
     assert before.keys() <= now.keys()
-    assert len(now) - len(before) == (claim.how != "continued")
+    assert len(now) - len(before) == (claim.how not in ("continued", "renamed"))
     got, old = claim.row, before.get(claim.row.id)
     assert Holder(got.host or "", got.pid or 0, got.started or 0.0) == ME
     restarted = old is not None and old.kernel is not None and old.kernel == wish.origin.kernel and old.pid != ME.pid
     assert old is None or old.pid is None or restarted
-    assert (claim.source is None) == (claim.how in ("new", "continued"))
+    assert (claim.source is None) == (claim.how in ("new", "continued", "renamed"))
     assert wish.name is None or claim.how in ("new", "forked") or before[got.id].notebook != got.notebook or (
         got.name == wish.name
     )  # fmt: skip
-    for other in now.values():  # nobody else's place or holder changes, but where this kernel's notebook was moved
+    for other in now.values():  # nobody else's holder changes, and its place only with its notebook
         if other.id != got.id:
             was = before[other.id]
             moved = was.notebook != other.notebook
             assert other == (was._replace(notebook=other.notebook, name=other.name) if moved else was)
-            left = {row.notebook for row in rows if row.kernel == wish.origin.kernel}
-            assert not moved or (wish.origin.kernel is not None and was.notebook in left)
+            left = {row.notebook for row in rows if row.kernel == wish.origin.kernel is not None}
+            replaced = other.notebook.startswith(f"{was.notebook}#")
+            renamed = claim.how == "renamed" and wish.of(was) == wish.of(was)._replace(stands="all", file="gone")
+            assert not moved or was.notebook in left or replaced or renamed
+
+
+@given(stores(), wishes)
+def test_no_other_notebooks_conversation_is_taken_over_in_doubt(rows: list[Row], wish: Wish) -> None:
+    claim = choose(rows, wish, is_held)
+    source = claim.source if claim.source else {row.id: row for row in rows}.get(claim.row.id)
+    if source is None or {row.id: row for row in rows}[source.id].notebook == claim.row.notebook:
+        return
+    of_kernel = wish.origin.kernel is not None and any(
+        row.kernel == wish.origin.kernel and row.notebook == source.notebook for row in [*rows, source]
+    )
+    known = wish.of(source)
+    assert of_kernel or claim.row.notebook == source.notebook or (known.stands == "all" and known.file != "unseen")
 
 
 @given(st.lists(st.tuples(wishes, st.booleans()), max_size=8))
@@ -251,9 +333,20 @@ def test_through_any_sequence_of_starts_and_ends_names_stay_unique(steps: list[t
 
 def test_the_cells_of_a_notebook_are_read_from_its_file(tmp_path: Path) -> None:
     notebook = tmp_path / "a.ipynb"
-    origin = Origin(str(notebook), "k")
-    assert origin.cells() == ()
-    notebook.write_text(json.dumps({"cells": [{"id": "c1"}, {"id": "c2"}]}))
-    assert origin.cells() == ("c1", "c2")
-    notebook.write_text(json.dumps({"cells": [{"source": "of an older format"}]}))
-    assert origin.cells() == ()
+    assert cells_of(None) is None
+    assert cells_of(str(notebook)) is None
+    answer = {"metadata": {"jupyter_ctx": {"reply": "Hi"}}}
+    cells: list[dict[str, object]] = [
+        {"id": "c1", "source": ["a\n", "b "], "execution_count": 1, "outputs": []},
+        {"id": "c2", "source": "a\nb\n\n", "outputs": [answer]},
+        {"id": "c3"},
+    ]
+    notebook.write_text(json.dumps({"cells": cells}))
+    found = cells_of(str(notebook))
+    same = fingerprint("a\r\nb")
+    assert found == {"c1": (same, True, False), "c2": (same, True, True), "c3": (None, False, False)}
+    for text in ('{"cells": [{"source": "of an older format"}]}', '{"cells": [1]}', '{"cells": 1}', "[" * 9999, ""):
+        notebook.write_text(text)
+        assert cells_of(str(notebook)) is None
+    notebook.write_text('{"cells": []}')
+    assert cells_of(str(notebook)) == {}

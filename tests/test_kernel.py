@@ -38,6 +38,16 @@ def test_an_answer_streams_and_stays_in_the_cell_in_three_forms(kernel: Kernel) 
     assert shown[-1]["text/plain"].split("\n[ctx] ")[0] == kernel.value("get_chat().turns[0].reply")
 
 
+def test_a_turn_has_the_number_that_its_cell_shows(kernel: Kernel) -> None:
+    """IPython has counted before a cell runs since 9.8, and after it before that."""
+    numbers = []
+    for source in ("%%chat\nSay one.", "for _ in range(2): get_ipython().run_cell_magic('chat', '', 'Say two.')"):
+        kernel.run(source)
+        numbers.append(f"[{kernel.reply['execution_count']}]")
+    first, loop = numbers
+    assert kernel.value("[row.cell for row in get_chat().history()]") == str([first, loop, loop])
+
+
 def test_the_gauge_is_shown_with_the_first_chat_cell_only(kernel: Kernel) -> None:
     first = kernel.run("%%chat\nSay hello.")
     assert len(widgets(first)) == 1

@@ -286,6 +286,52 @@ def test_the_memory_file_beside_the_notebook_joins_the_system_prompt(page: Cells
     assert "I like bees" in page.run("%chat preview")
 
 
+def test_a_memory_file_that_came_with_a_notebook_is_spoken_of_above_the_answer(
+    opened: Open, tmp_path: Path, local_model: str
+) -> None:
+    def ask(page: Cells, line: str = "") -> str | None:
+        said = page.run(f"%%chat {line}\nSay one.")
+        return next((line for line in said.splitlines() if "of every request" in line), None)
+
+    file, use = tmp_path / "preferences.md", f"%chat use {local_model} --max-tokens 4"
+    file.write_text("I like birds.")
+    page = opened()
+    page.run(use)
+    assert ask(page, "--preview") is None, "nothing is sent, and the preview shows the text"
+    assert re.fullmatch(
+        r"\[ctx\] preferences.md beside this notebook joins the system prompt: about \d tokens of every request\. "
+        r"%chat memory shows them, %chat memory off leaves them out\.",
+        str(ask(page)),
+    )
+    assert ask(page) is None
+    page.run(f"%chat new plans\n{use}")
+    assert ask(page) is None, "another conversation of this notebook"
+    page = opened()
+    assert ask(page) is None, "a restart"
+    file.write_text("I like boats.")
+    assert "preferences.md beside this notebook has changed: it joins the system prompt with about" in str(ask(page))
+    assert ask(page) is None
+    file.write_text("I like birds.")
+    assert "has changed" in str(ask(page)), "it was another one meanwhile"
+    page = opened()
+    page.run("%chat memory off")
+    file.write_text("I like bees.")
+    assert ask(page) is None, "it is not sent"
+    (tmp_path / "mine.md").write_text("I like wasps.")
+    page.run("%chat memory mine.md")
+    assert ask(page) is None, "somebody chose it"
+
+
+def test_another_notebook_beside_the_same_memory_file_says_so_too(
+    opened: Open, tmp_path: Path, local_model: str
+) -> None:
+    (tmp_path / "preferences.md").write_text("I like birds.")
+    for path in ("x.ipynb", "y.ipynb"):
+        page = opened(path)
+        page.run(f"%chat use {local_model} --max-tokens 4")
+        assert "preferences.md beside this notebook" in page.run("%%chat\nSay one.")
+
+
 def test_a_memory_file_that_cannot_be_read_is_said_once_and_nothing_of_it_is_sent(page: Cells, tmp_path: Path) -> None:
     file = tmp_path / "notes.md"
     file.write_bytes(b"\xff\xfe\x80")

@@ -308,26 +308,49 @@ def test_a_renamed_notebook_keeps_its_conversations(notebook: Notebook) -> None:
     assert "x.ipynb" not in notebook.run("%chat list all")
 
 
+def save(path: Path, cells: Mapping[str, str]) -> None:
+    """Write a notebook's file, as a front end does."""
+    listed = [nbformat.v4.new_code_cell(source, id=cell) for cell, source in cells.items()]
+    nbformat.write(nbformat.v4.new_notebook(cells=listed), path)
+
+
 def test_a_copied_notebook_starts_with_a_fork_and_goes_its_own_way(
     notebook: Notebook, other: Notebook, tmp_path: Path
 ) -> None:
-    page = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(LOAD), nbformat.v4.new_code_cell("1 + 1")])
-    for name in ("x.ipynb", "copy.ipynb"):
-        nbformat.write(page, tmp_path / name)
-    notebook.run(TALK)
+    cells = {"load": LOAD, "use": USE, "one": "%%chat\nSay {{ x }}.", "loop": LOOP.format([1, 2], "")}
+    save(tmp_path / "x.ipynb", cells)
+    notebook.start()
+    notebook.run("x = 'one'")
+    notebook.run_all(cells)
+    save(tmp_path / "copy.ipynb", {**cells, "two": "%%chat\nSay two."})
     other.start("copy.ipynb")
     assert other.run("%chat").splitlines()[0] == (
-        f"This notebook begins like {tmp_path / 'x.ipynb'}: it starts with 1 turn of 'main', "
-        "last used just now. %chat new starts afresh."
+        f"This notebook is a copy of {tmp_path / 'x.ipynb'}: it starts with 3 turns of 'main', "
+        "last used just now. %chat undo puts that back, %chat new starts afresh."
     )
-    other.run(TALK)
-    assert (len(notebook.value(PROMPTS)), len(other.value(PROMPTS))) == (1, 2)
+    other.run("%%chat\nSay two.", "two")
+    assert (len(notebook.value(PROMPTS)), len(other.value(PROMPTS))) == (3, 4)
     listed = notebook.run("%chat list all")
-    assert re.search(rf"^main +2 turns .* in another kernel +{tmp_path / 'copy.ipynb'}$", listed, re.M)
-    assert re.search(r"^main +1 turn .* current +this one$", listed, re.M)
+    assert re.search(rf"^main +4 turns .* in another kernel +{tmp_path / 'copy.ipynb'}$", listed, re.M)
+    assert re.search(r"^main +3 turns .* current +this one$", listed, re.M)
     notebook.start()
     other.start()
-    assert (len(notebook.value(PROMPTS)), len(other.value(PROMPTS))) == (1, 2)
+    assert (len(notebook.value(PROMPTS)), len(other.value(PROMPTS))) == (3, 4)
+
+
+def test_a_notebook_that_shares_its_first_cells_begins_anew(
+    notebook: Notebook, other: Notebook, tmp_path: Path
+) -> None:
+    cells = {"load": LOAD, "use": USE, "one": "%%chat\nSay one."}
+    save(tmp_path / "x.ipynb", cells)
+    notebook.start()
+    notebook.run_all({**cells, "mine": "%%chat\nMy secret is a rose."})
+    save(tmp_path / "y.ipynb", cells)
+    other.start("y.ipynb")
+    said = other.run_all(cells)
+    assert said["use"].startswith("This notebook begins anew: 2 turns of 'main' belong to ")
+    assert STORED not in said["one"]
+    assert other.value(PROMPTS) == ["Say one."]
 
 
 def test_a_second_kernel_on_a_notebook_starts_with_a_fork_and_says_so(notebook: Notebook, other: Notebook) -> None:

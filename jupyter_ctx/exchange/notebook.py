@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..conversation import Added
+from ..conversation import Added, new_id
 from ..errors import InvalidRequestError
 from .marks import OURS, VERSION, Marks, Said, file_marks, together
 from .messages import marked, with_files
@@ -23,16 +23,16 @@ CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]") 
 
 def write(added: Added) -> str:
     """A conversation as a notebook of version 4.5."""
-    cells = [_cell("load", f"%load_ext {OURS}")]
+    cells = [_cell(f"%load_ext {OURS}")]
     if added.system is not None:
-        cells.append(_cell("system", f"%%chat system\n{added.system}\n"))  # IPython runs no cell without a line
-    for number, (turn, marks) in enumerate(with_files(added), 1):
+        cells.append(_cell(f"%%chat system\n{added.system}\n"))  # IPython runs no cell without a line
+    for turn, marks in with_files(added):
         first = "%%chat --raw" if turn.prompt.strip() else "# nothing was asked in words"  # it would stop the run
         # with the answer, not with the cell: another run writes another one, of which this is not true
         ours = {**marks, "reply": turn.reply}
         data = {"text/plain": CONTROL.sub("�", turn.reply.replace("\r\n", "\n"))}
         answer = {"output_type": "display_data", "data": data, "metadata": {OURS: ours}}
-        cells.append(_cell(f"turn-{number}", f"{first}\n{turn.prompt}", answer))
+        cells.append(_cell(f"{first}\n{turn.prompt}", answer))
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, OURS: file_marks(added)}
     return dumped({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
@@ -52,8 +52,9 @@ def read(text: str) -> Added:
     return together([*system, *(each for each in said if each[0].role != "system")], ours.get("summary"))
 
 
-def _cell(name: str, source: str, *outputs: Marks) -> Marks:
-    cell: Marks = {"cell_type": "code", "id": name, "metadata": {}, "execution_count": None}
+def _cell(source: str, *outputs: Marks) -> Marks:
+    """A cell with an id that no other notebook has, not even another export."""
+    cell: Marks = {"cell_type": "code", "id": new_id(), "metadata": {}, "execution_count": None}
     return {**cell, "source": source, "outputs": outputs}
 
 
