@@ -73,6 +73,7 @@ BYTES = (
     rf"{ENTITY} (?:\w+ )?{MORE} (?:(?!context)[^\n.;]){{0,30}}(?:\bsize|buffer)",
     rf"{ENTITY} (?:\w+ )?(?:{MORE}|too~large)[^\n;]{{0,60}}\d ?(?:[kmg]i?b|bytes)\b",
     rf"max\w* (?:allowed )?{ENTITY}[ _](?:size|length)|{ENTITY}[ _](?:size|length)[ _]limit",
+    r"request_too_large|max\w* (?:allowed )?(?:number of )?bytes",  # the first is Anthropic's type
     r"(?:messages|input)\[\d+\]\W{0,3}content\W+string too long",
 )
 
@@ -170,7 +171,7 @@ OF_INPUT = (
 
 ECHOES = frozenset({"input", "inputs", "messages", "prompt", "content", "contents", "tools", "request"})
 # How much is looked at: parts of a body, of one part, characters at each end, of JSON inside of a text.
-NODES, CHILDREN, END, JSON = 1_000, 100, 4_000, 200_000
+NODES, CHILDREN, END, JSON = 1_000, 100, 3_000, 200_000
 
 
 def classify_overflow(status: int | None, body: Any) -> Overflow | None:
