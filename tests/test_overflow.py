@@ -678,6 +678,8 @@ BYTES: list[tuple[int | None, Any]] = [
     (400, error("Request body too large, limit 4 MB")),
     (None, error("request body exceeds 4194304 bytes")),
     (400, error("Content too large")),
+    (None, error("Request exceeds the maximum allowed number of bytes", type="request_too_large")),
+    (413, "请求体过大"),
 ]
 NOT_BYTES: list[tuple[int | None, Any]] = [
     (413, error("Prompt is too long")),
@@ -862,7 +864,7 @@ def test_a_body_of_100_kb_is_judged_at_once(part: str) -> None:
     classify_overflow(400, body)  # compiled
     begun = time.process_time()
     classify_overflow(400, body)
-    assert time.process_time() - begun < 0.3  # 0.05 where nothing else runs
+    assert time.process_time() - begun < 0.3  # a third of it on a machine with nothing else to do
 
 
 def corpus(path: Path = CORPUS) -> list[dict[str, Any]]:

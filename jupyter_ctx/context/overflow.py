@@ -46,7 +46,7 @@ VETO_STATUS = frozenset({401, 402, 403, 404, 408, 429, 529})
 RATES = (
     r"^(?:code |status\w* )?(?:40[1-48]|429|529)$",  # a gateway's 200 or 400 around another refusal
     r"(?:rate|usage|request).?limit|quota|throttl|billing|credits?\b|\bbalance\b|\b[rt]p[md]\b|overloaded|concurren",
-    r"content.(?:policy|filter)|too many requests|please wait\b|timed? ?out|out of memory"
+    r"content.(?:policy|filter)|too many requests|(?:please|then) wait\b|wait \d|slow down|timed? ?out|out of memory"
     r"|memory (?:limit|available)|more memory",
     r"\bminutes?\b|\b(?:per|this|a).(?:second|min|hour|day|week|month)\b|\b(?:daily|weekly|monthly|today)\b|per.request\b",
     r"/ ?(?:min|sec|hour|day)\b"
@@ -73,6 +73,7 @@ BYTES = (
     rf"{ENTITY} (?:\w+ )?{MORE} (?:(?!context)[^\n.;]){{0,30}}(?:\bsize|buffer)",
     rf"{ENTITY} (?:\w+ )?(?:{MORE}|too~large)[^\n;]{{0,60}}\d ?(?:[kmg]i?b|bytes)\b",
     rf"max\w* (?:allowed )?{ENTITY}[ _](?:size|length)|{ENTITY}[ _](?:size|length)[ _]limit",
+    r"request_too_large|max\w* (?:allowed )?(?:number of )?bytes",  # the first is Anthropic's type
     r"(?:messages|input)\[\d+\]\W{0,3}content\W+string too long",
 )
 
@@ -81,7 +82,7 @@ OVER = "[XG]"
 BETWEEN = "[LTNMWCIAPR]{0,12}?(?:P[LTNM]*O[LTN]*)?"
 SIGNS = (
     # the context is exceeded, or its size is stated
-    rf"C[^.]{{0,14}}{OVER}|{OVER}[^.]{{0,14}}C|MC|CL?MN",
+    rf"C[^.]{{0,14}}{OVER}|{OVER}[^.]{{0,14}}C|MC|CL?MN|C[^.U_]{{0,8}}S[^.U]{{0,4}}I",
     # an input, or a request, is too long
     rf"[IT]{BETWEEN}X|X[LMN]*[IT]|Q[LTNI]*X",
     # an input is over a limit
@@ -139,12 +140,13 @@ TOUCHING = (
         r"# ?-?(?:tokens? )?(?:max(?:imum)?\b(?! ?[=:(#]| is\b| \d)|limit|allowed|available|context|window"
         r"|\((?:max\w*|limit|context|window)\))",
     ),
+    ("limit", r"#[ )]*(?:tokens?)?[ )]* is (?:small|low)er than (?!max|limit|the (?:max|limit))"),
     ("limit", r"(?:(?<!add )(?<!adds )up to|accepts|(?:model|only) takes|vs\.?) #"),
     ("input", rf"{AFTER}(?:input (?:tokens|messages)|inputs?|prompt|(?<=the )messages|(?<=in )request)\b"),
     ("output", rf"{OUTPUT}\w*(?:\W|tokens?|is|of|value|too|large){{0,12}}#"),
     ("input", r"#[ )\]-]*(?:tokens?)?[ )\]]*(?:(?:is|are) )?(?:[>+]|plus|vs|over\b|above|beyond|\w+er than|more than)"),
     ("input", r"#[ )\]-]*(?:tokens?)?[ )\]]*(?:exceed(?:s? |ed [tm])|do(?:es)? not fit)"),
-    ("input", r"# (?:tokens )?(?:(?:were|was) )?(?:given|sent|provided)|#, received"),
+    ("input", r"#\)? (?:tokens )?(?:(?:were|was|you|that you) )?(?:given|sent|provided)|#, received"),
 )
 BEYOND = r"\b(?:than|exceed\w*|surpass\w*|overflows?|cross\w*|excess of|beyond|above|over|fits?)\b|[>≥]"
 # Else by the nearest words before it in its sentence.
@@ -158,7 +160,7 @@ BEFORE = (
     r"|(?P<total>request(?![\W_]?id)|total|n_tokens|result|sent|given|\bgot\b|received|provided|contain|needs?|require"
     r"|\b(?:has|have|comes to|used?)\b|estimate|actual|yours|overflow|too (?:long|large|many)"
     r"|(?<!max )(?<!maximum )(?<!allowed )token count"
-    r"|(?:^|[(,;.{\['\"] ?)(?:num_|n_|total[ _])?tokens?(?:[ _]count)? ?[:=])"
+    r"|(?:^|^[\dkm]\)? |[(,;.{\['\"] ?)(?:num_|n_|total[ _])?tokens?(?:[ _]count)? ?[:=])"
 )
 BOUND = r"(?:at least|passed) $"  # vLLM stops counting at the limit
 OF_INPUT = (
@@ -169,7 +171,7 @@ OF_INPUT = (
 
 ECHOES = frozenset({"input", "inputs", "messages", "prompt", "content", "contents", "tools", "request"})
 # How much is looked at: parts of a body, of one part, characters at each end, of JSON inside of a text.
-NODES, CHILDREN, END, JSON = 1_000, 100, 4_000, 200_000
+NODES, CHILDREN, END, JSON = 1_000, 100, 3_000, 200_000
 
 
 def classify_overflow(status: int | None, body: Any) -> Overflow | None:

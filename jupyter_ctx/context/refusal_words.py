@@ -58,7 +58,8 @@ ROLES = (
     ),
     (  # output
         "O",
-        r"max_(?:new_|completion_|output_)tokens?|(?<!model_)max_tokens"
+        r"(?:generated|output|response|reply|completion) (?:text|messages?|content|sequence)"
+        r"|max_(?:new_|completion_|output_)tokens?|(?<!model_)max_tokens"
         r"|max~(?:new|output|completion)~(?:tokens?|length)|n_predict|completions?|outputs?|generated"
         r"|repl(?:y|ies)|responses?|answers?|predict[a-z]*|writes?",
     ),
@@ -73,7 +74,7 @@ ROLES = (
         "G",
         r"exceed[a-z]*|surpass[a-z]*|cross(?:e[sd])?|in excess(?= of)|(?:long|larg|great|bigg|high)er than"
         r"|more(?: \w+)?(?: \(?#\)?)? than|over\b(?!-)|above|beyond|past|outside|[>≥]=?"
-        r"|(?:not|n't|to|no longer|cannot|never) fits?",
+        r"|(?:[a-z]+n['’]t|not|to|no longer|cannot|never) fits?",
     ),
     ("M", r"max[a-z]*|limit[a-z]*|largest|ceiling|cap\b|bound|specification"),  # limit
     (  # allows
@@ -84,13 +85,14 @@ ROLES = (
     ("R", r"range|between"),  # range
     (  # tokens
         "T",
-        r"tokens|(?<=#-)token|token~(?:count|limit|length|budget|window|size|quantity|total|number|usage)s?"
+        r"tokens|(?<=#-)token|token(?=~overflow| over\b)"
+        r"|token~(?:count|limit|length|budget|window|size|quantity|total|number|usage)s?"
         r"|tokeni[sz][a-z]*|(?<=input )token|(?<=prompt )token",
     ),
     (  # input
         "I",
         r"prompts?|inputs?|messages?|conversation|chat|history|dialog[a-z]*|question|query|text|contents?"
-        r"|transcript|sequence",
+        r"|transcript|sequence|thread",
     ),
     ("Q", r"requests?"),  # request
     ("P", r"plus|\+|and|with|together"),  # plus
@@ -166,8 +168,9 @@ UNSPACED = {
     "history": r"历史|歷史|履歴|기록",
     "messages": r"消息|訊息|信息|メッセージ|메시지|메세지",
     "text": r"文本|内容|內容|问题|問題|文章|文字数?|字数|テキスト|質問|텍스트|내용|질문",
+    "request body": r"请求(?:主?体|正文)|リクエスト(?:ボディ|本文)|요청 본문",
     "request": r"请求|請求|リクエスト|要求|요청",
-    "tokens": r"词元|詞元|トークン|토큰",
+    "tokens": r"\btokens?\b|词元|詞元|トークン|토큰",
     "shorten the": r"缩短|縮短|精简|精簡|减少|減少|截断|短くし|減らし|줄여|줄이",
     "length": r"[长長]度|長さ|길이|大小|サイズ|크기",
     "count": r"数量|數量|总数|總數|总量|个数|件数|数|數|개수|수(?=[가는를 (])",
@@ -282,7 +285,7 @@ SPACED = {
     "input": r"ввод\w*|входн\w*|вход\b|eingabe\w*|eingegeben\w*|entr[ée]es?\b|entradas?|ingresso",
     "prompt": r"запрос\w*|промпт\w*|подсказ\w*|invites?\b",
     "conversation": (
-        r"диалог\w*|бесед\w*|чат\w*|разговор\w*|переписк\w*|unterhaltung\w*|gespr(?:ä|ae)ch\w*|verlauf\w*"
+        r"диалог\w*|бесед\w*|чат\w*|разговор\w*|переписк\w*|unterhaltung\w*|chatverlauf\w*|gespr(?:ä|ae)ch\w*|verlauf\w*"
         r"|conversaci[oó]n|conversa\b"
     ),
     "history": r"истори\w*|historial|hist[oó]ric[oa]|historique|cronologia",
@@ -314,13 +317,15 @@ SPACED = {
     ),
 }
 
+IDEOGRAPHS = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
+
 
 def in_english(text: str) -> str:
     """A refusal with its words of other languages put into English."""
-    if not text.isascii():
+    if _compiled(IDEOGRAPHS).search(text):
         text = _substitute(UNSPACED, "{}", text)
-        text = re.sub(r"(?<=\d)[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+", ", ", text)
-        text = re.sub(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+", " ", text)
+        text = re.sub(rf"(?<=\d){IDEOGRAPHS}", ", ", text)
+        text = re.sub(IDEOGRAPHS, " ", text)
     return _substitute(SPACED, r"(?<!\w){}(?!\w)", text)
 
 
