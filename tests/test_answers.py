@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
 from typing import Any
@@ -153,8 +155,8 @@ def test_an_array_and_lines_of_json_are_read_as_events(told: Told) -> None:
 
 
 def test_an_answer_that_comes_once_more_whole_is_not_doubled(told: Told) -> None:
-    answer = events(piece("Hi"), piece("", "stop"), COMPLETIONS.whole("Hi"))
-    assert told.says(COMPLETIONS, answer).send("x").text == "Hi"
+    for before in ([piece("Hi"), piece("", "stop")], [delta_piece({"role": "assistant", "content": ""})]):
+        assert told.says(COMPLETIONS, events(*before, COMPLETIONS.whole("Hi"))).send("x").text == "Hi"
 
 
 FORMS: dict[str, Callable[[str], str]] = {
@@ -198,6 +200,25 @@ def test_half_an_event_is_none_and_broken_json_is_an_error() -> None:
         list(Answer([b'data: {"a": \n\n']))
     with pytest.raises(EventError):
         list(Answer([b"event: error\ndata: no"]))
+
+
+def test_the_mark_at_the_end_ends_a_reply_even_where_the_connection_stays() -> None:
+    ended = threading.Event()
+
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        handler.close_connection = True
+        handler.send_response(200)
+        handler.send_header("Content-Type", STREAM)
+        handler.end_headers()
+        handler.wfile.write(COMPLETIONS.answer("Hi").rstrip("\n").encode() + b"\n")
+        handler.wfile.flush()
+        ended.wait(10)
+
+    with serve(answer, path="") as (url, _):
+        begun = time.monotonic()
+        assert COMPLETIONS.chat(url).send("x").text == "Hi"
+        assert time.monotonic() - begun < 5
+        ended.set()
 
 
 # why a reply ended

@@ -221,8 +221,9 @@ class Adapter(ABC):
         """Go to the other address, once; where nothing is there either, back to the first one."""
         if not self.at.other:
             return False
+        self.close()
         self.at = replace(self.at, base_url=self.at.other, other=self.at.base_url or "")
-        self._client, self._moved = None, not self._moved
+        self._moved = not self._moved
         return self._moved
 
     @contextmanager

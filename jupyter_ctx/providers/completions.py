@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..context.windows import ContextWindow
-from .adapter import ASK_SECONDS, Adapter, Endpoint
+from .adapter import ASK_SECONDS, NOTHING, Adapter, Endpoint
 from .encoding import as_part, content, count
 from .endings import Ending
 from .events import DONE, EventError, dict_at, dicts_at, text_at
@@ -77,7 +77,7 @@ class ChatCompletions(Adapter):
                 said = _said(choice, whole=empty)
                 refused += text_at(said, "refusal")
                 for piece in _pieces(said):
-                    empty = empty and not piece
+                    empty = empty and piece in NOTHING
                     if isinstance(piece, str):
                         yield from splitter.feed(piece)
                     elif piece.text:
@@ -122,12 +122,14 @@ class ChatCompletions(Adapter):
         return cards if any(card.served for card in cards) else (*self._properties(asked), *cards)
 
     def _properties(self, asked: Any) -> tuple[Card, ...]:
-        """What llama.cpp says of its one model, where its list of models does not say it (before 2025)."""
+        """What llama.cpp says of its one model, where its list of models does not say it."""
         import openai
 
+        path = f"{self._root}/props"
         try:
-            said = asked.get(f"{self._root}/props", cast_to=object)
+            said = asked.get(path, cast_to=object) if path not in self._missing else {}
         except openai.APIStatusError:
+            self._missing.add(path)
             return ()
         n_ctx = count(dict_at(said, "default_generation_settings"), "n_ctx")
         return (Card(self.at.model, ContextWindow(n_ctx, source="server")),) if n_ctx else ()

@@ -72,9 +72,8 @@ class Answer:
             self._event = value
         elif name == "data":
             self._data.append(value)
-            if len(self._data) == 1 and value[-1:] == "}" and isinstance(found := _parsed(value), dict):
-                self._data = []
-                yield from self._given(found)
+            if len(self._data) == 1 and (value == "[DONE]" or _is_whole(value)):
+                yield from self._dispatch()
 
     def _dispatch(self) -> Iterator[dict[str, Any]]:
         """Give what one event holds, where it holds anything."""
@@ -151,6 +150,10 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
         held.append(rest)
     if last := "".join(held) + decoder.decode(b"", True):
         yield last
+
+
+def _is_whole(text: str) -> bool:
+    return text[-1:] == "}" and _parsed(text) is not BROKEN
 
 
 def _parsed(text: str) -> Any:

@@ -12,6 +12,7 @@ from .adapter import ASK_SECONDS, BY_ENVIRONMENT, Adapter
 from .encoding import count
 from .endings import Ending
 from .events import dict_at, dicts_at, text_at
+from .http import trusted
 from .refusals import Refusal
 from .shape import Request, Thought
 
@@ -28,7 +29,10 @@ class Google(Adapter):
 
         _hand_over_streams(http)
         milliseconds = round(self.at.timeout * 1_000)  # it would wait for ever
-        options = genai.types.HttpOptions(base_url=self.at.base_url, timeout=milliseconds, httpx_client=http)
+        options = genai.types.HttpOptions(
+            base_url=self.at.base_url, timeout=milliseconds, httpx_client=http,
+            async_client_args={"verify": trusted()},  # else it reads the certificates again, for a client of no use
+        )  # fmt: skip
         if self.at.api_key != BY_ENVIRONMENT:
             return genai.Client(vertexai=False, api_key=self.at.api_key, http_options=options)
         try:

@@ -127,5 +127,5 @@ class Provider(Protocol):
         ...
 
     def close(self) -> None:
-        """End every open response, from any thread."""
+        """End every open response and close the connections, from any thread; may be done twice."""
         ...
