@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import gc
 import re
+from argparse import Namespace
 from collections.abc import Callable
 from importlib import resources
-from types import SimpleNamespace
 from typing import Any
 from weakref import ref
 
@@ -223,7 +223,7 @@ def test_everything_imported_leaves_display_alone_and_every_name_is_there(cells:
 
 def test_a_shell_that_nobody_else_holds_is_freed_with_its_conversation(cells: Cells) -> None:
     # IPython keeps its own until the process ends
-    shell = SimpleNamespace(config={}, user_ns={}, display_formatter=cells.shell.display_formatter)
+    shell = Namespace(config={}, user_ns={}, display_formatter=cells.shell.display_formatter)
     chat = magic_of(shell).talk
     assert magic_of(shell).talk is chat
     gone = ref(shell), ref(chat)
