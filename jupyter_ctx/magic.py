@@ -34,7 +34,7 @@ from .frontend import Where, deleted_cells, origin, where
 from .interrupts import uninterrupted
 from .library import Library
 from .providers import Reply
-from .template import fill
+from .template import fill, notes
 
 NAMES = ("chat", "ctx")
 AGAIN = "Run the cell again for another answer"
@@ -190,7 +190,8 @@ class ChatMagic:
         if not options.raw:
             found = fill(filled, self.shell.user_ns, chat.models.secrets)
             large = chat.values_notice(found.values, **arguments)
-            filled, above = found.text, (*above, *_as_typed(found.unknown), *([large] if large else ()))
+            typed = notes(filled, self.shell.user_ns, found.unknown)
+            filled, above = found.text, (*above, *typed, *([large] if large else ()))
         arguments |= {"cell": place.cell, "run": place.run, "append": options.append, "new": options.new}
         arguments |= {"record": not options.no_history, "attachments": options.attach or ()}
         if options.preview:
@@ -437,13 +438,6 @@ def _accepted(place: Where) -> Literal["cell", "all"] | None:
     if place.kind == "headless":
         return "all" if os.environ.get(REPLAY_VARIABLE) == "1" else None
     return "cell"
-
-
-def _as_typed(unknown: tuple[str, ...]) -> tuple[str, ...]:
-    if not unknown:
-        return ()
-    named = ", ".join(f"{{{{ {expression} }}}}" for expression in unknown)
-    return (f"Sent as typed, for it is no expression of names in this notebook: {named}",)
 
 
 def _ending(reply: Reply) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,19 +13,15 @@ from jupyter_ctx import InvalidRequestError
 from jupyter_ctx.template import Filled, fill
 
 
-class Table:
-    def head(self) -> str:
-        return "first rows"
-
-
-NAMES: dict[str, Any] = {"x": 42, "table": Table(), "row": {"a": [1, 2]}, "braces": "{{ x }}"}
+TABLE = pd.DataFrame({"name": ["Ada", "Alan"], "born": [1815, 1912]})
+NAMES: dict[str, Any] = {"x": 42, "table": TABLE, "row": {"a": [1, 2]}, "braces": "{{ x }}"}
 
 
 @pytest.mark.parametrize(
     ("text", "filled"),
     [
         ("{{ x }}", "42"),
-        ("a {{ table.head() }} b {{ row['a'][1] }}", "a first rows b 2"),
+        ("a {{ table.head() }} b {{ row['a'][1] }}", f"a {TABLE.head()} b 2"),
         ("{{ row.a|length }}", "2"),
         ("{{ 'x' if x > 40 else 'y' }}", "x"),
         ("{{ braces }}", "{{ x }}"),
@@ -52,7 +49,7 @@ def test_what_cannot_be_filled_in_stays_and_is_named(expression: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "expression", ["table.nope", "row['b'].c", "x / 0", "table.__class__.__mro__", "row.a.append(3)", "table.head(1)"]
+    "expression", ["table.nope", "row['b'].c", "x / 0", "table.__class__.__mro__", "row.a.append(3)", "table.head(1, 2)"]
 )
 def test_an_expression_that_fails_fails_the_cell(expression: str) -> None:
     with pytest.raises(InvalidRequestError, match="failed"):

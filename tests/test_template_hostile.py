@@ -1,0 +1,122 @@
+"""A prompt that was pasted from elsewhere reads data, and nothing else happens."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Cells
+from expressions import HOSTILE, NOTEBOOK
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from jupyter_ctx import InvalidRequestError
+from jupyter_ctx.template import fill
+
+AWS = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+TYPED = "typed-by-hand-42"
+SECONDS, MEGABYTES, LONGEST = 3.0, 300, 4_000_000
+READ = (".py", ".pyc", ".so", ".json", ".txt.gz")
+STARTS = ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.posix_spawn", "socket.connect", "os.remove")
+
+happened: list[str] = []
+watching = False
+
+
+def _watch(event: str, args: tuple[Any, ...]) -> None:
+    if watching and (event in STARTS or (event == "open" and not str(args[0]).endswith(READ))):
+        happened.append(f"{event} {args[:2]}")
+
+
+sys.addaudithook(_watch)
+
+
+class Notebook:
+    """A shell whose names are dangerous to read, and what is seen of it."""
+
+    def __init__(self, shell: InteractiveShell, folder: Path) -> None:
+        self.names, self.folder = shell.user_ns, folder
+        self.fired: list[str] = self.names["FIRED"]
+        self.fired.clear()
+        self.secrets = (TYPED, AWS, *self.names["keys"].values())
+        self.before = self._data()
+
+    def _data(self) -> str:
+        parts = [self.names[name] for name in ("l", "d", "t", "s", "queue", "counter", "point", "slots")]
+        frames = [self.names["df"].to_dict(), self.names["arr"].tolist(), list(self.names["default"])]
+        state = (self.names["random"].getstate(), str(self.names["np"].random.get_state()))
+        return repr((parts, frames, self.names["slots"].a, self.names["stream"].tell(), hash(state)))
+
+    def filled(self, expression: str) -> str | None:
+        """What an expression becomes, or ``None`` where it stays as typed; in bounded time and memory."""
+        global watching
+        begun, memory, text = time.thread_time(), _peak(), f"{{{{ {expression} }}}}"
+        watching = True
+        try:
+            found = fill(text, self.names, [TYPED])
+        finally:
+            watching = False
+            assert time.thread_time() - begun < SECONDS
+            assert _peak() - memory < MEGABYTES
+        assert len(found.text) <= LONGEST + 100
+        return None if found.unknown or not found.values else found.text
+
+    def check(self) -> None:
+        """Assert that nothing ran, changed, began or was written."""
+        seen, happened[:] = list(happened), []
+        assert seen == []
+        assert self.fired == []
+        assert list(self.folder.iterdir()) == []
+        assert self._data() == self.before
+        self.fired.clear()
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Notebook]:
+    config = Config()
+    config.HistoryManager.enabled = False
+    folder, here = tmp_path_factory.mktemp("notebook"), os.getcwd()
+    os.environ["AWS_SECRET_ACCESS_KEY"] = AWS
+    shell = InteractiveShell(config=config)
+    os.chdir(folder)
+    result = shell.run_cell(NOTEBOOK)
+    assert result.success
+    yield Notebook(shell, folder)
+    os.chdir(here)
+    del os.environ["AWS_SECRET_ACCESS_KEY"]
+    shell.user_ns["sock"].close()
+
+
+@pytest.fixture
+def notebook(made: Notebook) -> Iterator[Notebook]:
+    made.check()
+    yield made
+    made.check()
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [pytest.param(expression, id=f"{group}: {expression[:60]}") for group, all_of in HOSTILE.items() for expression in all_of],
+)
+def test_nothing_but_data_is_read(notebook: Notebook, expression: str) -> None:
+    try:
+        found = notebook.filled(expression)
+    except InvalidRequestError as error:
+        said = str(error)
+        assert "failed: " in said or "holds a key" in said
+        assert all(secret not in said for secret in notebook.secrets)
+        assert len(said) < 4_000
+    else:
+        assert found is None, found[:200]
