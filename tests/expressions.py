@@ -62,7 +62,7 @@ class Zone(datetime.tzinfo):
     utcoffset = tzname = dst = firing("zone", None)
 
 class Meta(type):
-    def __getattribute__(cls, name): 
+    def __getattribute__(cls, name):
         if name not in ("__class__", "mro"): FIRED.append("meta " + name)
         return type.__getattribute__(cls, name)
 
@@ -137,7 +137,7 @@ config = types.SimpleNamespace(api_key=KEY)
 prose, in_bytes, in_frame = f"my key is {KEY}, keep it", KEY.encode(), pd.DataFrame({"k": ["x", KEY]})
 in_array, in_list, env = np.array(["x", KEY]), [["x", [KEY]]], dict(os.environ)
 typed, letters = "typed-by-hand-42", list(KEY)
-long_key = "x" + KEY * 3
+long_key = "key=" + KEY * 3
 '''
 
 HOSTILE: dict[str, list[str]] = {
@@ -219,7 +219,7 @@ HOSTILE: dict[str, list[str]] = {
         "[column]", "column|list|join", "column|max", "objects == 1", "odd.to_json()", "namespace()", "nested.deep[0].x()",
     ],
     "what takes for ever": [
-        "'a' * 10**10", "10**10**8", "2**2**40", "l * 10**10", "(1,) * 10**10", "10**4000 * 10**4000", "big * big * big * big",
+        "'a' * 10**10", "10**(10**8)", "2**(2**40)", "l * 10**10", "(1,) * 10**10", "10**4000 * 10**4000", "big * big * big * big",
         "wide_range|list", "wide_range|sum", "1.5 in wide_range", "wide_range.count(1.5)", "wide_range|join", "wide_range|last",
         "wide_range|max", "[wide_range]|sort", "'x'|center(10**10)", "'%1000000000d'|format(1)", "spans % 1",
         "'%.1000000000f' % 1.0", "'%*d' % (1000000000, 1)", "'a'.ljust(10**10)", "'a'.rjust(10**10)", "'a'.zfill(10**10)",
@@ -228,10 +228,10 @@ HOSTILE: dict[str, list[str]] = {
         "huge_text.join(huge_text)", "huge_text|join(huge_text)", "'a'|indent(10**10)", "lines|indent(100000)",
         "huge_text|wordwrap(1)", "huge_text|urlencode", "[huge_text, huge_text]", "[huge_text, huge_text]|join",
         "doubling", "doubling|string", "doubling == doubling", "doubling|tojson", "loop == [loop]", "loop|tojson", "loop",
-        "decimals|int", "decimals * 1", "'%d' % decimals", "decimals.as_integer_ratio()", "decimals", "tiny ** 10**9",
-        "fraction ** 10**9", "big|string * 2000", "7 ** 7 ** 7", "(7 ** 4000) ** 4000", "3 ** -10**9", "tall.to_string()",
+        "decimals|int", "decimals * 1", "'%d' % decimals", "decimals.as_integer_ratio()", "decimals", "tiny ** (10**9)",
+        "fraction ** (10**9)", "big|string * 2000", "7 ** (7 ** 7)", "(7 ** 4000) ** 4000", "3 ** -(10**9)", "tall.to_string()",
         "tall.to_csv()", "tall.describe()", "tall.to_dict()", "tall.to_html()", "tall.values.tolist()", "tall.T.describe()",
-        "broad.describe()", "broad.corr()", "broad.T + broad", "same + same[::-1]", "same * same[1:]", "tall.x|list",
+        "broad.describe()", "broad.corr()", "broad.T + broad", "same * same[1:]", "tall.x|list",
         "cube", "cube|string", "cube.tolist()", "grid.sum()", "grid + 1", "grid.copy()", "grid.tolist()", "grid.T.sum()",
         "row.reshape(100000, 1) * row", "row[[0] * 100000]|list|join * 9", "arr[[0] * 10000000]", "grid[[0, 1] * 100]",
         "groups.describe()", "groups.apply(fires)", "groups|list", "tall.groupby(['x', 'y', 'z', 'x']).sum()", "groups",
@@ -239,9 +239,9 @@ HOSTILE: dict[str, list[str]] = {
         "[1]|slice(10**10)|list", "l|sum(start=10**4000 * 10**4000)", "at.strftime('%1000000000d')",
         "'a' * (10**10)|int", "l[::1] * 10**9", "('%(a)s' * 100000) % d * 9999", "1|round(10**10)", "d|tojson(10**10)",
         "wide_range|batch(2)", "wide_range|map('string')", "wide_range|select", "wide_range|random", "wide_range|groupby('x')",
-        "((((((((1))))))))" + " ** 9" * 60, "+".join(["1"] * 900), "(" * 300 + "1" + ")" * 300, "[" * 200 + "]" * 200,
+        "((((((((3))))))))" + " ** 99" * 9, "+".join(["1"] * 900), "(" * 300 + "1" + ")" * 300, "[" * 200 + "]" * 200,
         "-" * 1500 + "1", "not " * 400 + "1", "l" + "[0:]" * 480, "1 if " * 300 + "1", "'a'" + "|upper" * 300, "x" * 3000,
-        "'%s'" + " % 'a%s'" * 200, "hanging ~ 'x'", "tall.sort_values('x').to_string()", "tall.corr(method='kendall') * 9 ** 9 ** 9",
+        "'%s'" + " % 'a%s'" * 200, "hanging ~ 'x'", "tall.sort_values('x').to_string()", "tall.corr(method='kendall') * 9 ** (9 ** 9)",
     ],
     "keys": [
         "KEY", "keys", "keys.openai", "keys['google']", "keys.github", "keys.aws", "keys.slack", "keys.hf", "keys.groq",
@@ -249,10 +249,10 @@ HOSTILE: dict[str, list[str]] = {
         "KEY|reverse", "KEY|list", "KEY|upper", "KEY.replace('-', '')", "KEY[:10] ~ ' ' ~ KEY[10:]", "KEY|replace('s', '$')",
         "keys|dictsort", "keys|items", "keys.values()", "keys.values()|join", "keys|tojson", "in_bytes", "in_bytes.hex()",
         "in_frame", "in_frame.k[1]", "in_frame.k", "in_frame.to_csv()", "in_frame.to_dict()", "in_frame.k.to_list()",
-        "in_frame.k.max()", "in_array", "in_array[1]", "in_list", "in_list[0][1]", "in_list|string", "env",
+        "in_array", "in_array[1]", "in_list", "in_list[0][1]", "in_list|string", "env",
         "env['AWS_SECRET_ACCESS_KEY']", "env.AWS_SECRET_ACCESS_KEY[::-1]", "env|items", "env.get('AWS_SECRET_ACCESS_KEY')",
         "typed", "typed|upper", "[typed]", "typed[6:]", "letters|join", "letters|join|reverse", "in_frame.loc[1, 'k']",
-        "in_frame.iloc[1, 0]", "keys|map('reverse')|list", "keys.values()|map('reverse')|list", "KEY|truncate(20)",
+        "in_frame.iloc[1, 0]", "keys.values()|map('reverse')|list", "KEY|truncate(20)",
         "'%.20s' % KEY", "'%.20s'|format(KEY)", "KEY|wordwrap(5)", "KEY|batch(3)|list", "KEY.partition('-')", "KEY|first",
         "KEY == 'x'", "KEY < 'sl'", "'Zq' in KEY", "KEY|urlencode", "KEY.find('Z')", "in_frame.describe()", "long_key",
         "In|last", "In[-1]", "KEY|length", "in_frame.k.sort_values()", "in_array.tolist()", "keys.values()|first|list",

@@ -111,7 +111,7 @@ class Evaluation:
         kind = type(node).__name__
         if kind == "Slice":
             bounds = (node.start, node.stop, node.step)
-            return slice(*(None if bound is None else self._argument(bound) for bound in bounds))
+            return slice(*(None if bound is None else self._reader.plain(self.value(bound)) for bound in bounds))
         if kind == "Tuple":
             return tuple(map(self._key, node.items))
         return self._argument(node)

@@ -57,7 +57,9 @@ def _center(reader: Reader, value: Any, width: int = 80) -> Any:
 
 
 def _indent(reader: Reader, value: Any, width: Any = 4, first: bool = False, blank: bool = False) -> str:
-    text, space = reader.text(value), width if type(width) is str else " " * min(int(width), ITEMS)
+    text = reader.text(value)
+    at_most(0 if type(width) is str else int(width), ITEMS, "spaces")
+    space = width if type(width) is str else " " * int(width)
     at_most(len(text) + (text.count("\n") + 1) * len(space), TEXT, "characters")
     lines = text.split("\n")
     return "\n".join(

@@ -104,15 +104,21 @@ def is_path(value: object) -> bool:
 def is_record(value: object) -> bool:
     """Whether a value is an instance of a class written in Python, whose stored attributes may be read."""
     kind = type(value)
-    own = bool(kind.__flags__ & _OF_PYTHON) or kind is types.SimpleNamespace
-    return own and not issubclass(kind, (type, types.ModuleType)) and module_of(kind) not in _CLOSED
+    own = bool(type.__dict__["__flags__"].__get__(kind) & _OF_PYTHON) or kind is types.SimpleNamespace
+    runs = getattr_static(type(kind), "__getattribute__", None) is not type.__getattribute__
+    return own and not runs and not issubclass(kind, (type, types.ModuleType)) and module_of(kind) not in _CLOSED
+
+
+def _has(kind: type, name: str) -> bool:
+    bases = type.__dict__["__mro__"].__get__(kind)
+    return any(name in type.__dict__["__dict__"].__get__(base) for base in bases)
 
 
 _WORDS: tuple[tuple[str, Callable[[Any], bool]], ...] = (
     ("a module", lambda value: issubclass(type(value), types.ModuleType)),
     ("a class", lambda value: issubclass(type(value), type)),
     ("a function", lambda value: name_of(type(value)) in _FUNCTIONS),
-    ("an iterator, which reading uses up", lambda value: getattr_static(type(value), "__next__", None) is not None),
+    ("an iterator, which reading uses up", lambda value: _has(type(value), "__next__")),
 )
 
 

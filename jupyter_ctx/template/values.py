@@ -94,6 +94,8 @@ class Reader:
         kind, found = type(value), MISSING
         if array_kind(value):
             return self.admit(self.arrays.item(value, key))
+        if array_kind(key):
+            raise RefusedError("only arrays and frames are read by arrays")
         try:
             if issubclass(kind, dict):
                 found = dict.get(value, key, MISSING)
