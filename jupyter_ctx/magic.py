@@ -27,7 +27,7 @@ from .display.gauge import gauge_forms, gauge_terminal
 from .display.markdown import bundle
 from .display.panel import Controls, GaugePanel
 from .display.stream import AnswerView, NotebookView, TerminalView
-from .display.text import note_html, note_plain
+from .display.text import note_html, note_plain, to_plain
 from .display.turntable import Table, TurnTable, table_forms
 from .errors import ChatError, ChatInterrupted, InvalidRequestError
 from .frontend import Where, deleted_cells, origin, where
@@ -168,7 +168,7 @@ class ChatMagic:
 
     def _tell(self, lines: Iterable[str]) -> None:
         for line in lines:
-            print(line)
+            print(to_plain(line))
 
     def _agree(self, question: str) -> bool:
         """Whether the user says yes; where nobody can be asked, no."""

@@ -103,10 +103,10 @@ def gauge_line(info: ContextInfo) -> str:
     guess = "~" if info.source == "assumed" else ""
     figures = f"{about}{short(info.used)} / {short(info.limit)} ({guess}{info.fill * 100:.0f} %){word}"
     window = info.budget.window
-    parts = [f"{SHAPES[info.state]} {figures}", to_plain(info.model), f"window {short(window.tokens)} {window.origin}"]
+    parts = [f"{SHAPES[info.state]} {figures}", info.model, f"window {short(window.tokens)} {window.origin}"]
     parts += [cost_text(info)] if info.cost is not None else []
     parts += [f"{100 * info.cached / info.sent:.0f} % cached"] if info.cached and info.sent else []
-    return " · ".join(parts)
+    return to_plain(" · ".join(parts))
 
 
 def cost_text(info: ContextInfo) -> str:
