@@ -111,7 +111,11 @@ def _memory(magic: ChatMagic, words: list[str], options: Namespace, cell: str | 
         return
     file, text = chat.memory
     if file is not None:
-        print(to_plain(f"{file}:\n{text}") if text else f"Nothing of {file} is sent: it is not there, empty, or not UTF-8 text.")
+        print(
+            to_plain(f"{file}:\n{text}")
+            if text
+            else f"Nothing of {file} is sent: it is not there, empty, or not UTF-8 text."
+        )
     elif chat.conversation.memory is None:
         print("There is no memory file: preferences.md beside the notebook, or %chat memory PATH.")
     else:

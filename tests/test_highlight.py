@@ -15,7 +15,8 @@ from jupyter_ctx.display.markdown import to_html
 
 SIZE = 20_000
 SLOW = {
-    "cpp": "\n", "c": "\r", "coffeescript": "a.", "javascript+cheetah": '"', "easytrieve": "\t", "tnt": "!", "zeek": "0",
+    "cpp": "\n", "c": "\r", "coffeescript": "a.", "javascript+cheetah": '"', "easytrieve": "\t", "tnt": "!",
+    "zeek": "0",
     "autohotkey": "\n", "csharp": "a\n", "c-objdump": " ", "devicetree": "1e", "janet": "`", "maple": "'", "ini": ":",
     "html+ng2": "[[", "lilypond": "é", "xquery": "_", "ocaml": "0", "cfc": "//", "css+django": "{#", "console": "T<",
 }  # fmt: skip
@@ -46,9 +47,11 @@ def test_hostile_code_behind_much_that_is_harmless_is_shown_in_time() -> None:
     assert taken("x = 1\n" * 1_500 + "0" * 10_000, "zeek") < 0.25
 
 
-@pytest.mark.parametrize("language", ["python", "javascript", "html", "cpp", "bash", "sql", "yaml", "json", "css", "rust"])
+@pytest.mark.parametrize(
+    "language", ["python", "javascript", "html", "cpp", "bash", "sql", "yaml", "json", "css", "rust"]
+)
 def test_bounded_patterns_find_what_the_lexer_finds(language: str) -> None:
-    long = '/*' + " comment" * 500 + "*/\n'''" + "text\n" * 500 + '"""\n' + "// line\n# line\n<!-- x -->\n" * 20
+    long = "/*" + " comment" * 500 + "*/\n'''" + "text\n" * 500 + '"""\n' + "// line\n# line\n<!-- x -->\n" * 20
     code = inspect.getsource(Draft) + long + "def f(a: int = 0x1F) -> str:\n    return f'{a!r:>{10}}'\n"
     tokens = get_lexer_by_name(language, stripnl=False, ensurenl=False).get_tokens(code)
     expected = [text for kind, text in tokens if STANDARD_TYPES.get(kind) == "k"]
@@ -80,5 +83,3 @@ def test_a_growing_answer_with_slow_code_costs_little_in_all() -> None:
         draft.page(text)
     draft.page(text + "```coffeescript\n" + "a." * 10_000)
     assert time.thread_time() - begun < 3
-
-

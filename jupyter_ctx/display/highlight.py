@@ -180,9 +180,7 @@ def _inside(name: str, value: Any) -> list[Any]:
 
 
 def _chooses(items: Any) -> bool:
-    return any(
-        str(sign) == "BRANCH" or any(map(_chooses, _inside(str(sign), value))) for sign, value in items
-    )
+    return any(str(sign) == "BRANCH" or any(map(_chooses, _inside(str(sign), value))) for sign, value in items)
 
 
 class _Lexer:

@@ -83,7 +83,9 @@ def _evaluated(expression: str, names: Mapping[str, Any], reader: Reader, keys: 
         problem = f"failed: {error}. {REMEDY}"
     except Exception as error:  # an operation on plain data, such as a division by zero
         problem = f"failed: {' '.join(str(error).split())[:300] or type(error).__name__}"
-    shown = "".join(letter if letter.isprintable() else "�" for letter in keys.masked(f"{{{{ {expression} }}}} {problem}"))
+    shown = "".join(
+        letter if letter.isprintable() else "�" for letter in keys.masked(f"{{{{ {expression} }}}} {problem}")
+    )
     raise InvalidRequestError(shown)
 
 

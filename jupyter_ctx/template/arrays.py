@@ -43,6 +43,7 @@ _ATTRIBUTES = {
     "index": (*_READ, "dtype", "name", "names", "empty", "values", "nlevels", "is_unique", "hasnans"),
     "groups": ("ngroups",),
     "locator": (),
+    "values": ("shape", "size", "ndim", "dtype"),
     "polars": ("shape", "columns", "height", "width", "name"),
 }  # fmt: skip
 
@@ -77,13 +78,23 @@ _METHODS = {
         "head", "tail", "quantile",
     ),
     "locator": (),
+    "values": ("tolist", "unique", "min", "max", "copy"),
     "polars": (
         "head", "tail", "limit", "describe", "sum", "mean", "median", "min", "max", "std", "var", "n_unique",
         "null_count", "unique", "sort", "select", "to_list",
     ),
 }  # fmt: skip
 _AT_ONCE = ("head", "tail", "limit", "keys", "squeeze", "reshape", "ravel")  # of any size: they copy little or nothing
-_POSITIONAL = {"reshape": 8, "transpose": 8, "clip": 2, "between": 2, "nlargest": 2, "nsmallest": 2, "item": 3, "copy": 0}
+_POSITIONAL = {
+    "reshape": 8,
+    "transpose": 8,
+    "clip": 2,
+    "between": 2,
+    "nlargest": 2,
+    "nsmallest": 2,
+    "item": 3,
+    "copy": 0,
+}
 _POSITIONAL |= dict.fromkeys(("to_csv", "to_json", *_PAGES), 0)  # else it is a path to write to
 _KEYWORDS = frozenset({
     "axis", "n", "by", "ascending", "columns", "index", "subset", "keep", "how", "thresh", "skipna", "numeric_only",
@@ -148,7 +159,7 @@ class Arrays:
             many = part.size if array_kind(part) else _leaves(part)
             at_most(many * max(1, int(target.size) // max(1, len(target))), CELLS, "cells")
             self._exact(part)
-        if kind not in ("array", "polars"):
+        if kind not in ("array", "polars", "values"):
             self._exact(*_labels(target), most=CELLS if "oc" in name_of(type(value)) else None)
         try:
             return value[key]
@@ -184,7 +195,9 @@ class Arrays:
         elif name == "transpose" and array_kind(target) == "frame":
             _one_block(target)
         elif name == "sample" and type(keywords.get("random_state")) is not int:
-            raise RefusedError("sample() changes NumPy's random numbers, unless random_state=1 or another number is given")
+            raise RefusedError(
+                "sample() changes NumPy's random numbers, unless random_state=1 or another number is given"
+            )
         elif name == "groupby":
             _few_groups(target, keywords.get("by", args[0] if args else None))
         elif name == "describe" and array_kind(value) == "groups":
@@ -194,7 +207,9 @@ class Arrays:
         """An operator between an array or a frame and another one that is like it, or one number."""
         for side in (left, right):
             if not array_kind(side) and not is_scalar(side):
-                raise RefusedError("with an array or a frame only one of its kind and single values are calculated with")
+                raise RefusedError(
+                    "with an array or a frame only one of its kind and single values are calculated with"
+                )
             if array_kind(side):
                 self._calculable(side)
                 numbers = all(_is_of(dtype, _NUMBERS) for dtype in _dtypes(side))
@@ -213,7 +228,7 @@ class Arrays:
             return self._array_text(value, write)
         if kind in ("frame", "series"):
             self._shown(value)
-        elif kind == "index":
+        elif kind in ("index", "values"):
             self._exact(*_levels(value))
             at_most(min(len(value), _option("max_seq_items") or len(value)), SHOWN, "values")
         elif "Object" in str(getattr(value, "dtypes", None) or value.dtype):
@@ -239,7 +254,9 @@ class Arrays:
         at_most(rows * (min(len(value.columns), columns) if wide else 1), SHOWN, "printed cells")
         ends = (value.iloc[:rows], value.iloc[len(value) - rows :])
         for end in ends:
-            parts = [end.iloc[:, : columns + 1], end.iloc[:, max(0, len(end.columns) - columns - 1) :]] if wide else [end]
+            parts = (
+                [end.iloc[:, : columns + 1], end.iloc[:, max(0, len(end.columns) - columns - 1) :]] if wide else [end]
+            )
             for part in parts:
                 self._exact(*_parts(part))
                 self._characters(part)
@@ -269,7 +286,7 @@ class Arrays:
                 if not _is_of(objects.dtype, _SAFE + "O"):
                     raise RefusedError(f"it holds values of the type {name_of(type(objects.dtype))}, which is not read")
                 at_most(objects.size, ITEMS, "objects")
-                self._exact_members(list(objects.ravel()), 0)
+                self._exact_members(list(objects.ravel() if array_kind(objects) == "array" else objects), 0)
 
     def _exact_members(self, members: Any, depth: int) -> None:
         for member in members:

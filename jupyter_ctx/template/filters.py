@@ -100,7 +100,9 @@ def _key(reader: Reader, attribute: Any, case: bool) -> Callable[[Any], Any]:
     return key
 
 
-def _sort(reader: Reader, value: Any, reverse: bool = False, case_sensitive: bool = False, attribute: Any = None) -> Any:
+def _sort(
+    reader: Reader, value: Any, reverse: bool = False, case_sensitive: bool = False, attribute: Any = None
+) -> Any:
     return sorted(reader.members(value), key=_key(reader, attribute, case_sensitive), reverse=bool(reverse))
 
 
@@ -249,7 +251,9 @@ def _select(*, kept: bool, by: bool) -> Callable[..., Any]:
 
 def _groupby(reader: Reader, value: Any, attribute: Any, default: Any = _MISSING, case_sensitive: bool = False) -> Any:
     found: dict[Any, list[Any]] = {}
-    for member in _sort(reader, value, False, case_sensitive, attribute) if default is _MISSING else reader.members(value):
+    for member in (
+        _sort(reader, value, False, case_sensitive, attribute) if default is _MISSING else reader.members(value)
+    ):
         found.setdefault(reader.plain(_reached_or(reader, member, attribute, default)), []).append(member)
     return list(found.items())
 

@@ -32,6 +32,7 @@ class Keys:
         values = (value.strip() for name, value in os.environ.items() if _NAMED.search(name))
         secrets = {*filter(None, known), *(value for value in values if len(value) >= _LEAST and not _is_file(value))}
         self._known = sorted(secrets, key=len, reverse=True)
+        self._clean = ""  # the text that was looked at last: a long one is met again and again
         # a table shows the beginning of a long text alone
         self._parts = [secret[:_BEGINNING] if len(secret) >= 2 * _BEGINNING else secret for secret in self._known]
 
@@ -43,8 +44,11 @@ class Keys:
 
     def check(self, text: str) -> None:
         """Raise RefusedError where a text has a key in it."""
+        if text is self._clean:
+            return
         if self.hold(text):
             raise KeyFoundError
+        self._clean = text
 
     def masked(self, text: str) -> str:
         """A text for an error, which must not show a key either."""

@@ -33,11 +33,13 @@ _INDEXES = (
     "Index", "RangeIndex", "MultiIndex", "DatetimeIndex", "TimedeltaIndex", "PeriodIndex", "CategoricalIndex",
     "IntervalIndex",
 )  # fmt: skip
+_ARRAYS_OF = ("String", "ArrowString", "Integer", "Floating", "Boolean", "Datetime", "Timedelta", "Period")
 _ARRAYS = {
     ("numpy", "ndarray"): "array", ("pandas", "DataFrame"): "frame", ("pandas", "Series"): "series",
     ("pandas", "DataFrameGroupBy"): "groups", ("pandas", "SeriesGroupBy"): "groups",
     **{("pandas", name): "index" for name in _INDEXES},
     **{("pandas", name): "locator" for name in ("_LocIndexer", "_iLocIndexer", "_AtIndexer", "_iAtIndexer")},
+    **{("pandas", f"{name}Array"): "values" for name in _ARRAYS_OF}, ("pandas", "Categorical"): "values",
     ("polars", "DataFrame"): "polars", ("polars", "Series"): "polars",
 }  # fmt: skip
 _PANDAS = ("Timestamp", "Timedelta", "Period", "Interval", "NaTType", "NAType")

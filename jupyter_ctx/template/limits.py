@@ -7,6 +7,7 @@ import time
 TEXT = 4_000_000  # characters of any text, in total
 ITEMS = 200_000  # members of any collection, in total
 BITS = 14_000  # of a whole number: Python writes no longer ones
+STEPS = 1_000_000  # of one expression: most operations go through the values of a collection several times
 DEPTH = 50  # of a value in a value
 SECONDS = 2.0  # of this thread's own time for all expressions of a prompt
 
@@ -24,18 +25,18 @@ class Allowance:
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self._end = time.thread_time() + seconds
-        self._members, self._characters = ITEMS, TEXT
+        self._steps, self._characters = STEPS, TEXT
 
     def renew(self) -> None:
         """Begin another expression: its own size, and the time that is left."""
-        self._members, self._characters = ITEMS, TEXT
+        self._steps, self._characters = STEPS, TEXT
 
-    def spend(self, members: int = 1, characters: int = 0) -> None:
+    def spend(self, steps: int = 1, characters: int = 0) -> None:
         """Take some of it, or raise RefusedError where it does not suffice."""
-        self._members -= members
+        self._steps -= steps
         self._characters -= characters
-        if self._members < 0:
-            raise RefusedError(f"it goes through more than {ITEMS:,} values")
+        if self._steps < 0:
+            raise RefusedError(f"it takes more than {STEPS:,} steps")
         if self._characters < 0:
             raise RefusedError(f"it makes more than {TEXT:,} characters")
         if time.thread_time() > self._end:

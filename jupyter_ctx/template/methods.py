@@ -17,7 +17,16 @@ from .limits import ITEMS, TEXT, MissingError, RefusedError, at_most
 from .values import Reader
 
 _OF_DATES = ("isoformat", "strftime", "weekday", "isoweekday", "isocalendar", "toordinal", "ctime", "timetuple")
-_OF_SETS = ("union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint", "copy")
+_OF_SETS = (
+    "union",
+    "intersection",
+    "difference",
+    "symmetric_difference",
+    "issubset",
+    "issuperset",
+    "isdisjoint",
+    "copy",
+)
 METHODS: dict[type, tuple[str, ...]] = {
     str: (
         "capitalize", "casefold", "center", "count", "endswith", "expandtabs", "find", "index", "isalnum", "isalpha",

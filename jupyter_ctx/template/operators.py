@@ -70,7 +70,7 @@ def formatted(reader: Reader, form: str, values: Any) -> str:
             at_most(int(figures[:9] or 0), _WIDTH, "characters of one value")
     largest = len(reader.text(values)) + 5 * _WIDTH  # a decimal number may have more digits than it shows
     at_most(len(form) + len(fields) * largest, TEXT, "characters")
-    return form % values
+    return str(form % values)
 
 
 _BINARY: dict[str, Callable[[Reader, Any, Any], Any]] = {

@@ -19,6 +19,7 @@ from typing import Any
 from uuid import UUID
 
 from .arrays import SCALAR_ATTRIBUTES, Arrays, attribute, length
+from .keys import Keys
 from .kinds import (
     COLLECTIONS,
     SCALARS,
@@ -34,7 +35,6 @@ from .kinds import (
     module_of,
     name_of,
 )
-from .keys import Keys
 from .limits import BITS, DEPTH, ITEMS, Allowance, MissingError, RefusedError, at_most
 
 _BARE = (str, bytes, int, float)  # a subclass is read as one of these
@@ -119,7 +119,7 @@ class Reader:
             return length(value)
         base = next((base for base in (*COLLECTIONS, str, bytes) if issubclass(kind, base)), None)
         if base is not None:
-            return int(base.__len__(value))
+            return int(getattr(base, "__len__")(value))
         if kind is range or kind in VIEWS:
             return len(value)
         raise RefusedError(f"{described(value)} has no length")
@@ -255,7 +255,9 @@ def _stored(value: Any, name: str) -> Any:
     found = getattr_static(value, name, MISSING)
     if found is MISSING:
         raise MissingError(f"{name_of(type(value))} has no attribute {name!r}")
-    if type(found) is types.MemberDescriptorType and "__slots__" in type.__dict__["__dict__"].__get__(found.__objclass__):
+    if type(found) is types.MemberDescriptorType and "__slots__" in type.__dict__["__dict__"].__get__(
+        found.__objclass__
+    ):
         try:
             return found.__get__(value)
         except AttributeError:
