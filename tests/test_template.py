@@ -104,8 +104,10 @@ DATA: dict[str, Any] = {
     "rows": [{"name": "b", "n": 2}, {"name": "a",
     "n": 1}], "arr": np.arange(6.0).reshape(2, 3), "text": "one two\nthree",
     "d": {"k": "v", "n": 3}, "point": Point(), "pair": Pair(1, "r"), "space": types.SimpleNamespace(a=1, b="x"),
-    "when": datetime.datetime(2026, 11, 22, 20, 5), "price": decimal.Decimal("9.50"), "path": pathlib.PurePosixPath("a/b.csv"),
-    "tags": {"x"}, "none": None, "yes": True, "counts": collections.Counter("hello"), "pi": math.pi, "colour": Colour.RED,
+    "when": datetime.datetime(2026, 11, 22, 20, 5), "price": decimal.Decimal("9.50"),
+    "path": pathlib.PurePosixPath("a/b.csv"),
+    "tags": {"x"}, "none": None, "yes": True, "counts": collections.Counter("hello"), "pi": math.pi,
+    "colour": Colour.RED,
     "queue": collections.deque([1, 2]), "dates": pd.date_range("2026-01-01", periods=2), "np_pi": np.float64(3.5),
     "frames": [pd.DataFrame({"a": [1]})], "nested": {"a": [1, {"b": (2, 3)}]}, "raw": b"abc", "words": ["x", "y"],
 }  # fmt: skip

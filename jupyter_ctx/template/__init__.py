@@ -111,7 +111,8 @@ def _hints(text: str, names: Mapping[str, Any], unknown: Iterable[str]) -> Itera
             yield f"{name}(…) is a filter in a prompt: {{{{ {inner}|{_AS_FILTERS[name]} }}}} is filled in."
     near = [match for match in _UNSPACED.finditer(text) if not EXPRESSION.fullmatch(match.group())]
     for match in [match for match in near[:100] if _is_expression(match.group(1), names)][:_HINTS]:
-        yield f"Sent as typed: {match.group()}. With a space inside both braces it is filled in: {{{{ {match.group(1)} }}}}."
+        spaced = f"{{{{ {match.group(1)} }}}}"
+        yield f"Sent as typed: {match.group()}. With a space inside both braces it is filled in: {spaced}."
     for match in list(_FORMATTED.finditer(text))[:_HINTS]:
         yield f"Sent as typed: {match.group()}. Braces in an expression are not read. {REMEDY}"
 

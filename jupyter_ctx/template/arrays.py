@@ -37,8 +37,8 @@ _ATTRIBUTES = {
     "array": (*_READ, "dtype", "itemsize", "nbytes", "real", "imag"),
     "frame": (*_READ, "columns", "index", "dtypes", "empty", "values", "loc", "iloc", "at", "iat"),
     "series": (
-        *_READ, "index", "dtype", "name", "empty", "values", "nbytes", "hasnans", "is_unique", "loc", "iloc", "at", "iat",
-        "is_monotonic_increasing", "is_monotonic_decreasing",
+        *_READ, "index", "dtype", "name", "empty", "values", "nbytes", "hasnans", "is_unique", "loc", "iloc", "at",
+        "iat", "is_monotonic_increasing", "is_monotonic_decreasing",
     ),
     "index": (*_READ, "dtype", "name", "names", "empty", "values", "nlevels", "is_unique", "hasnans"),
     "groups": ("ngroups",),

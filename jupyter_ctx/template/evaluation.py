@@ -90,20 +90,20 @@ class Evaluation:
         finally:
             self._depth -= 1
 
-    def const(self, node: Any) -> Any:
+    def _const(self, node: Any) -> Any:
         return node.value
 
-    def name(self, node: Any) -> Any:
+    def _name(self, node: Any) -> Any:
         return self._names[node.name]
 
-    def many(self, node: Any) -> Any:
+    def _many(self, node: Any) -> Any:
         made = tuple if type(node).__name__ == "Tuple" else list
         return made(self.value(item) for item in node.items)
 
-    def getattr(self, node: Any) -> Any:
+    def _getattr(self, node: Any) -> Any:
         return either(self._reader, self.value(node.node), node.attr)
 
-    def getitem(self, node: Any) -> Any:
+    def _getitem(self, node: Any) -> Any:
         value, key = self.value(node.node), self._key(node.arg)
         return either(self._reader, value, key, item_first=True)
 
@@ -121,7 +121,7 @@ class Evaluation:
         value = self.value(node)
         return value if array_kind(value) else self._reader.plain(value)
 
-    def call(self, node: Any) -> Any:
+    def _call(self, node: Any) -> Any:
         if type(node.node).__name__ != "Getattr":
             self.value(node.node)  # says what it is
             raise RefusedError("it calls a value: only methods of data are called")
@@ -133,7 +133,7 @@ class Evaluation:
             raise RefusedError("arguments are written out, without *")
         return [self._argument(arg) for arg in node.args], {kw.key: self._argument(kw.value) for kw in node.kwargs}
 
-    def filter(self, node: Any) -> Any:
+    def _filter(self, node: Any) -> Any:
         arguments = self._arguments(node)
         try:
             value = self.value(node.node)
@@ -143,7 +143,7 @@ class Evaluation:
             value, arguments = "", ([*arguments[0][:1], True], {})
         return apply(self._reader, node.name, value, *arguments)
 
-    def test(self, node: Any) -> Any:
+    def _test(self, node: Any) -> Any:
         try:
             value = self.value(node.node)
         except MissingError:
@@ -152,24 +152,24 @@ class Evaluation:
             return node.name == "undefined"
         return examine(self._reader, node.name, value, self._arguments(node)[0])
 
-    def binary(self, node: Any) -> Any:
+    def _binary(self, node: Any) -> Any:
         return binary(self._reader, type(node).__name__, self.value(node.left), self.value(node.right))
 
-    def sign(self, node: Any) -> Any:
+    def _sign(self, node: Any) -> Any:
         return unary(self._reader, type(node).__name__, self.value(node.node))
 
-    def not_(self, node: Any) -> Any:
+    def _not_(self, node: Any) -> Any:
         return not truth(self._reader, self.value(node.node))
 
-    def and_(self, node: Any) -> Any:
+    def _and_(self, node: Any) -> Any:
         left = self.value(node.left)
         return self.value(node.right) if truth(self._reader, left) else left
 
-    def or_(self, node: Any) -> Any:
+    def _or_(self, node: Any) -> Any:
         left = self.value(node.left)
         return left if truth(self._reader, left) else self.value(node.right)
 
-    def compare(self, node: Any) -> Any:
+    def _compare(self, node: Any) -> Any:
         left, found = self.value(node.expr), True
         for operand in node.ops:
             right = self.value(operand.expr)
@@ -179,10 +179,10 @@ class Evaluation:
             left = right
         return found
 
-    def concat(self, node: Any) -> Any:
+    def _concat(self, node: Any) -> Any:
         return chain([self._reader.text(self.value(part)) for part in node.nodes])
 
-    def condition(self, node: Any) -> Any:
+    def _condition(self, node: Any) -> Any:
         if truth(self._reader, self.value(node.test)):
             return self.value(node.expr1)
         if node.expr2 is None:
@@ -191,10 +191,11 @@ class Evaluation:
 
 
 _NODES: dict[str, Callable[[Evaluation, Any], Any]] = {
-    "Const": Evaluation.const, "Name": Evaluation.name, "List": Evaluation.many, "Tuple": Evaluation.many,
-    "Getattr": Evaluation.getattr, "Getitem": Evaluation.getitem, "Call": Evaluation.call, "Filter": Evaluation.filter,
-    "Test": Evaluation.test, "Neg": Evaluation.sign, "Pos": Evaluation.sign, "Not": Evaluation.not_,
-    "And": Evaluation.and_, "Or": Evaluation.or_, "Compare": Evaluation.compare, "Concat": Evaluation.concat,
-    "CondExpr": Evaluation.condition,
-    **dict.fromkeys(("Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow"), Evaluation.binary),
+    "Const": Evaluation._const, "Name": Evaluation._name, "List": Evaluation._many, "Tuple": Evaluation._many,
+    "Getattr": Evaluation._getattr, "Getitem": Evaluation._getitem, "Call": Evaluation._call,
+    "Filter": Evaluation._filter,
+    "Test": Evaluation._test, "Neg": Evaluation._sign, "Pos": Evaluation._sign, "Not": Evaluation._not_,
+    "And": Evaluation._and_, "Or": Evaluation._or_, "Compare": Evaluation._compare, "Concat": Evaluation._concat,
+    "CondExpr": Evaluation._condition,
+    **dict.fromkeys(("Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow"), Evaluation._binary),
 }  # fmt: skip

@@ -217,7 +217,7 @@ def _slice(reader: Reader, value: Any, slices: int, fill: Any = None) -> list[An
     size, more = divmod(len(members), int(slices))
     starts = [number * size + min(number, more) for number in range(slices + 1)]
     found = [members[starts[number] : starts[number + 1]] for number in range(slices)]
-    return [part + [fill] if fill is not None and number >= more else part for number, part in enumerate(found)]
+    return [[*part, fill] if fill is not None and number >= more else part for number, part in enumerate(found)]
 
 
 def _map(reader: Reader, value: Any, *args: Any, attribute: Any = None, default: Any = _MISSING, **more: Any) -> Any:

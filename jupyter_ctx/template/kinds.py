@@ -16,7 +16,8 @@ from typing import Any
 from uuid import UUID
 
 SCALARS = frozenset({
-    type(None), bool, int, float, complex, str, bytes, Decimal, Fraction, datetime, date, time, timedelta, timezone, UUID,
+    type(None), bool, int, float, complex, str, bytes, Decimal, Fraction, datetime, date, time, timedelta, timezone,
+    UUID,
 })  # fmt: skip
 COLLECTIONS: tuple[type, ...] = (list, tuple, dict, set, frozenset, deque)
 VIEWS = frozenset(

@@ -83,7 +83,8 @@ _PLAIN: dict[str, Callable[[Any, Any], Any]] = {
     "Div": operator.truediv, "FloorDiv": operator.floordiv,
 }  # fmt: skip
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "lteq": operator.le, "gt": operator.gt, "gteq": operator.ge,
+    "eq": operator.eq, "ne": operator.ne, "lt": operator.lt, "lteq": operator.le, "gt": operator.gt,
+    "gteq": operator.ge,
 }  # fmt: skip
 
 

@@ -90,7 +90,7 @@ class Reader:
         raise MissingError(f"{name_of(type(value))} has no attribute {name!r} that a prompt reads")
 
     def item(self, value: Any, key: Any) -> Any:
-        """``value[key]`` for a plain key, which changes nothing: no ``__missing__``, no ``__getitem__`` of the notebook's own."""
+        """``value[key]`` for a plain key, which changes nothing and runs no method of the notebook's own."""
         kind, found = type(value), MISSING
         if array_kind(value):
             return self.admit(self.arrays.item(value, key))
@@ -101,7 +101,7 @@ class Reader:
                 found = dict.get(value, key, MISSING)
             elif issubclass(kind, (list, tuple)) and not is_enum(value):
                 base = list if issubclass(kind, list) else tuple
-                found = base.__getitem__(value, key)  # type: ignore[index]
+                found = base.__getitem__(value, key)
             elif kind in (str, bytes, range, deque):
                 found = value[key]
             else:
@@ -119,7 +119,7 @@ class Reader:
             return length(value)
         base = next((base for base in (*COLLECTIONS, str, bytes) if issubclass(kind, base)), None)
         if base is not None:
-            return int(getattr(base, "__len__")(value))
+            return int(base.__len__(value))  # type: ignore[attr-defined]
         if kind is range or kind in VIEWS:
             return len(value)
         raise RefusedError(f"{described(value)} has no length")
@@ -193,52 +193,56 @@ class Reader:
         value = self.admit(value)
         if depth > DEPTH:
             raise RefusedError(f"it is nested more than {DEPTH} times")
+        single = self._single(value, nested=depth > 0)
+        if single is not None:
+            self._add(written, single)
+            return
+        opened, closed, parts = self._opened(value)
+        self._add(written, opened)
+        for number, (name, part) in enumerate(parts):
+            self._add(written, ", " if number else "")
+            if type(name) is str:
+                self._add(written, name)
+            else:  # a dictionary's key, alone in a tuple
+                self._write(name[0], written, depth + 1)
+                self._add(written, ": ")
+            self._write(part, written, depth + 1)
+        self._add(written, closed)
 
-        def add(*pieces: str) -> None:
-            self.allowance.spend(1, sum(map(len, pieces)))
-            written.extend(pieces)
+    def _add(self, written: list[str], piece: str) -> None:
+        self.allowance.spend(1, len(piece))
+        written.append(piece)
 
-        def separated(parts: Iterator[tuple[str, Any]]) -> None:
-            for number, (name, part) in enumerate(parts):
-                add(", " if number else "", name)
-                self._write(part, written, depth + 1)
-
-        kind = type(value)
+    def _single(self, value: Any, *, nested: bool) -> str | None:
+        """The text of a value that has no parts which are written on their own."""
         if is_scalar(value):
-            add(repr(self._small(value)))
-        elif array_kind(value):
-            add(self.arrays.text(value, nested=depth > 0))
-        elif is_enum(value):
-            add(f"{name_of(kind)}.{self.attribute(value, 'name')}")
-        elif kind is range or is_path(value):
-            add(repr(value))
-        elif issubclass(kind, dict):
+            return repr(self._small(value))
+        if array_kind(value):
+            return self.arrays.text(value, nested=nested)
+        if is_enum(value):
+            return f"{name_of(type(value))}.{self.attribute(value, 'name')}"
+        return repr(value) if type(value) is range or is_path(value) else None
+
+    def _opened(self, value: Any) -> tuple[str, str, Iterator[tuple[Any, Any]]]:
+        """How a collection or a record begins and ends, and its parts by name."""
+        kind = type(value)
+        if issubclass(kind, dict):
             name = name_of(kind) if kind in (Counter, OrderedDict) else ""
-            add(f"{name}({{" if name else "{")
-            for number, (key, part) in enumerate(self._pairs(value)):
-                add(", " if number else "")
-                self._write(key, written, depth + 1)
-                add(": ")
-                self._write(part, written, depth + 1)
-            add("})" if name else "}")
-        elif fields := _fields(value):
-            add(f"{'namespace' if kind is types.SimpleNamespace else name_of(kind)}(")
-            separated((f"{name}=", self.attribute(value, name)) for name in fields)
-            add(")")
-        elif kind in VIEWS or issubclass(kind, COLLECTIONS):
-            opened, closed = _brackets(kind, self.size(value))
-            add(opened)
-            separated(("", member) for member in self.members(value))
-            add(closed)
-        else:
-            raise RefusedError(f"it prints {described(value)}, which runs code of its class")
+            pairs = (((key,), part) for key, part in self._pairs(value))
+            return (f"{name}({{", "})", pairs) if name else ("{", "}", pairs)
+        if fields := _fields(value):
+            name = "namespace" if kind is types.SimpleNamespace else name_of(kind)
+            return f"{name}(", ")", ((f"{field}=", self.attribute(value, field)) for field in fields)
+        if is_collection(value):
+            return *_brackets(kind, self.size(value)), (("", member) for member in self.members(value))
+        raise RefusedError(f"it prints {described(value)}, which runs code of its class")
 
 
 def _bare(value: Any, base: type) -> Any:
     """A copy as the built-in type itself."""
     if base is bytes:
         return bytes.__getitem__(value, slice(None))
-    return {str: str.__str__, int: int.__int__, float: float.__float__}[base](value)  # type: ignore[index]
+    return {str: str.__str__, int: int.__int__, float: float.__float__}[base](value)
 
 
 def _attributes(value: Any) -> tuple[str, ...]:
