@@ -23,6 +23,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .words import visible
+
 if TYPE_CHECKING:
     from .context.overflow import Overflow
 
@@ -31,7 +33,7 @@ class ChatError(Exception):
     """Base of all errors of jupyter_ctx."""
 
     def _render_traceback_(self) -> list[str]:
-        return [f"\x1b[31m{type(self).__name__}\x1b[0m: {self}"]
+        return [f"\x1b[31m{type(self).__name__}\x1b[0m: {visible(str(self))}"]
 
 
 class InvalidRequestError(ChatError, ValueError):
@@ -111,7 +113,7 @@ class ChatInterrupted(KeyboardInterrupt):
     """The user stopped a reply. A KeyboardInterrupt, so that Run All stops here."""
 
     def _render_traceback_(self) -> list[str]:
-        return [f"\x1b[33mInterrupted\x1b[0m: {self}"]
+        return [f"\x1b[33mInterrupted\x1b[0m: {visible(str(self))}"]
 
 
 def in_words(error: Exception) -> str:

@@ -28,14 +28,14 @@ from .display.gauge import gauge_forms, gauge_static, gauge_terminal
 from .display.markdown import bundle
 from .display.panel import Controls, GaugePanel
 from .display.stream import AnswerView, NotebookView, TerminalView
-from .display.text import note_html, note_plain
+from .display.text import note_html, note_plain, to_plain
 from .display.turntable import Table, TurnTable, table_forms
 from .errors import ChatError, ChatInterrupted, InvalidRequestError
 from .frontend import Where, deleted_cells, is_replay, origin, where
 from .interrupts import uninterrupted
 from .library import Library
 from .providers import Reply
-from .template import fill
+from .template import fill, notes
 
 NAMES = ("chat", "ctx")
 KEPT_AS = "_jupyter_ctx"  # the attribute of a shell that holds its ChatMagic
@@ -173,7 +173,7 @@ class ChatMagic:
 
     def _tell(self, lines: Iterable[str]) -> None:
         for line in lines:
-            print(line)
+            print(to_plain(line))
 
     def _agree(self, question: str) -> bool:
         """Whether the user says yes; where nobody can be asked, no."""
@@ -195,7 +195,8 @@ class ChatMagic:
         if not options.raw:
             found = fill(filled, self.shell.user_ns, chat.models.secrets)
             large = chat.values_notice(found.values, **arguments)
-            filled, above = found.text, (*above, *_as_typed(found.unknown), *([large] if large else ()))
+            typed = notes(filled, self.shell.user_ns, found.unknown)
+            filled, above = found.text, (*above, *typed, *([large] if large else ()))
         arguments |= {"cell": place.cell, "run": place.run, "append": options.append, "new": options.new}
         arguments |= {"record": not options.no_history, "attachments": options.attach or ()}
         if options.preview:
@@ -495,13 +496,6 @@ def _accepted(place: Where) -> Literal["cell", "all"] | None:
     if place.kind == "headless":
         return "all" if is_replay() else None
     return "cell"
-
-
-def _as_typed(unknown: tuple[str, ...]) -> tuple[str, ...]:
-    if not unknown:
-        return ()
-    named = ", ".join(f"{{{{ {expression} }}}}" for expression in unknown)
-    return (f"Sent as typed, for it is no expression of names in this notebook: {named}",)
 
 
 def _ending(reply: Reply) -> tuple[str, ...]:

@@ -122,7 +122,11 @@ def _memory(magic: ChatMagic, words: list[str], options: Namespace, cell: str | 
         return
     file, text = chat.memory
     if file is not None:
-        print(f"{file}:\n{text}" if text else f"Nothing of {file} is sent: it is not there, empty, or not UTF-8 text.")
+        print(
+            to_plain(f"{file}:\n{text}")
+            if text
+            else f"Nothing of {file} is sent: it is not there, empty, or not UTF-8 text."
+        )
     elif chat.conversation.memory is None:
         print("There is no memory file: preferences.md beside the notebook, or %chat memory PATH.")
     else:
@@ -177,7 +181,7 @@ def _delete(magic: ChatMagic, words: list[str], options: Namespace, cell: str | 
 def _resume(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     if not 1 <= len(words) <= 2:
         raise UsageError("%chat resume NOTEBOOK [NAME] [--summary]: %chat list all shows what there is.")
-    print(magic.library.resume(*words, summary=options.summary))
+    print(to_plain(str(magic.library.resume(*words, summary=options.summary))))
 
 
 def _export(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
@@ -257,7 +261,7 @@ def _summarise(magic: ChatMagic, words: list[str], options: Namespace, cell: str
     print(change)
     summary = magic.talk.conversation.summary
     if change.changed and summary is not None:
-        print(summary.text)
+        print(to_plain(summary.text))
 
 
 def _does(name: str) -> Run:
@@ -279,7 +283,7 @@ def _system(magic: ChatMagic, words: list[str], options: Namespace, cell: str | 
     if cell is not None:
         print(magic.talk.set_system(cell.strip()))
     else:
-        print(magic.talk.system or "There is no system prompt: %%chat system heads a cell with one.")
+        print(to_plain(magic.talk.system) or "There is no system prompt: %%chat system heads a cell with one.")
 
 
 def _config(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:

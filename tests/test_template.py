@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import collections
+import dataclasses
+import datetime
+import decimal
+import enum
+import math
+import pathlib
+import types
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
+from conftest import Cells
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx import InvalidRequestError
-from jupyter_ctx.template import Filled, fill
+from jupyter_ctx.providers import Reply
+from jupyter_ctx.template import Filled, fill, notes
 
-
-class Table:
-    def head(self) -> str:
-        return "first rows"
-
-
-NAMES: dict[str, Any] = {"x": 42, "table": Table(), "row": {"a": [1, 2]}, "braces": "{{ x }}"}
+TABLE = pd.DataFrame({"name": ["Ada", "Alan"], "born": [1815, 1912]})
+NAMES: dict[str, Any] = {"x": 42, "table": TABLE, "row": {"a": [1, 2]}, "braces": "{{ x }}"}
 
 
 @pytest.mark.parametrize(
     ("text", "filled"),
     [
         ("{{ x }}", "42"),
-        ("a {{ table.head() }} b {{ row['a'][1] }}", "a first rows b 2"),
+        ("a {{ table.head() }} b {{ row['a'][1] }}", f"a {TABLE.head()} b 2"),
         ("{{ row.a|length }}", "2"),
         ("{{ 'x' if x > 40 else 'y' }}", "x"),
         ("{{ braces }}", "{{ x }}"),
@@ -52,7 +59,8 @@ def test_what_cannot_be_filled_in_stays_and_is_named(expression: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "expression", ["table.nope", "row['b'].c", "x / 0", "table.__class__.__mro__", "row.a.append(3)", "table.head(1)"]
+    "expression",
+    ["table.nope", "row['b'].c", "x / 0", "table.__class__.__mro__", "row.a.append(3)", "table.head(1, 2)"],
 )
 def test_an_expression_that_fails_fails_the_cell(expression: str) -> None:
     with pytest.raises(InvalidRequestError, match="failed"):
@@ -78,3 +86,137 @@ def test_a_key_is_never_filled_in() -> None:
 @given(st.text())
 def test_text_without_names_is_untouched(text: str) -> None:
     assert fill(text, {}).text == text or "{{ " in text
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+@dataclasses.dataclass
+class Point:
+    x: int = 1
+    y: float = 2.5
+
+
+Pair = collections.namedtuple("Pair", "left right")
+DATA: dict[str, Any] = {
+    **NAMES, "df": pd.DataFrame({"city": ["Rome", "Oslo", "Bern"], "t": [30.5, 9.0, 17.0], "n": [3, 1, 2]}),
+    "rows": [{"name": "b", "n": 2}, {"name": "a",
+    "n": 1}], "arr": np.arange(6.0).reshape(2, 3), "text": "one two\nthree",
+    "d": {"k": "v", "n": 3}, "point": Point(), "pair": Pair(1, "r"), "space": types.SimpleNamespace(a=1, b="x"),
+    "when": datetime.datetime(2026, 11, 22, 20, 5), "price": decimal.Decimal("9.50"),
+    "path": pathlib.PurePosixPath("a/b.csv"),
+    "tags": {"x"}, "none": None, "yes": True, "counts": collections.Counter("hello"), "pi": math.pi,
+    "colour": Colour.RED,
+    "queue": collections.deque([1, 2]), "dates": pd.date_range("2026-01-01", periods=2), "np_pi": np.float64(3.5),
+    "frames": [pd.DataFrame({"a": [1]})], "nested": {"a": [1, {"b": (2, 3)}]}, "raw": b"abc", "words": ["x", "y"],
+}  # fmt: skip
+PLAIN = [  # each is Python, too, and what Python prints is filled in
+    "df", "df.head(2)", "df.tail(1)", "df.describe()", "df.shape", "df.columns", "df.dtypes", "df.t", "df['t']", "df.T",
+    "df.t.mean()", "df['city'].unique()", "df.t.max()", "df.sort_values('t')",
+    "df.sort_values('t', ascending=False).head(1)",
+    "df[df.t > 10]", "df[df.city == 'Rome']", "df[['city', 'n']]", "df.loc[0]", "df.loc[0, 'city']", "df.iloc[0:2]",
+    "df.city.value_counts()", "df.groupby('city').mean()", "df.groupby('city')['n'].sum()", "df.to_csv(index=False)",
+    "df.to_string()", "df.to_dict()", "df.t * 2 + 1", "df.nlargest(2, 't')", "df.isna().sum()", "df.t.quantile(0.5)",
+    "df.t.corr(df.n)", "df.select_dtypes('number').corr()", "df.drop(columns=['city'])", "df.t.round(1).to_list()",
+    "df.n.sum() / 2", "df.index", "df.iloc[0]['city']", "df.t[0]", "df.sample(2, random_state=1)", "dates", "dates[0]",
+    "rows", "rows[0]", "rows[:1]", "rows[0]['name'].upper()", "d['k']", "d['k'].upper()", "d.get('z', 'none')",
+    "d.keys()",
+    "d.items()", "arr", "arr.shape", "arr.mean()", "arr[0, 1:]", "arr.sum(axis=0)", "arr + 1", "arr * arr",
+    "arr > 2", "arr.T",
+    "text", "text.split()", "text.splitlines()[0]", "text[:3]", "text.replace('one', '1')", "text.title()",
+    "'x' in words",
+    "', '.join(words)", "'%s of %d' % ('x', 3)", "'%.2f' % pi", "pi * 2", "2 ** 10", "-x", "x // 5", "x % 5", "not yes",
+    "x if yes else 0", "1 < x < 50", "point", "point.x", "pair", "pair.right", "space", "space.b", "when", "when.year",
+    "when.strftime('%d.%m.%Y')", "when.date()", "when.isoformat()", "price", "price * 2", "path", "path.name", "tags",
+    "none", "yes", "counts.most_common(1)", "colour", "colour.name", "colour.value", "queue", "np_pi",
+    "nested['a'][1]['b'][0]",
+    "nested", "frames", "raw", "[x, pi]", "(x, 1)", "x == 42", "arr.max() - arr.min()", "arr.tolist()", "words * 2",
+    "rows[-1]['n'] + 1", "arr[arr > 2]", "df[(df.t > 10) == True]", "text.count('o')", "[1, 2] + [3]", "()",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", PLAIN)
+def test_plain_data_is_filled_in_as_python_prints_it(expression: str) -> None:
+    assert fill(f"{{{{ {expression} }}}}", DATA).text == str(eval(expression, {}, DATA))
+
+
+@pytest.mark.parametrize(
+    ("expression", "filled"),
+    [
+        ("rows|length", "2"), ("rows|map(attribute='name')|join(', ')", "b, a"), ("rows|sum(attribute='n')", "3"),
+        ("rows|sort(attribute='n')|map(attribute='name')|list", "['a', 'b']"), ("d|tojson", '{"k": "v", "n": 3}'),
+        ("rows|selectattr('n', 'gt', 1)|list|length", "1"), ("words|first", "x"), ("words|last|upper", "Y"),
+        ("d.nope|default('none')", "none"), ("d.nope is defined", "False"), ("text|wordcount", "3"), ("pi|round(2)",
+        "3.14"),
+        ("words|join(' and ')", "x and y"), ("'a' ~ x ~ 'b'", "a42b"), ("text|truncate(8, true)",
+        "one two\nthree"[:13]),
+        ("[3, 1, 2]|sort|reverse|list", "[3, 2, 1]"), ("words|map('upper')|list", "['X', 'Y']"), ("x is even", "True"),
+        ("d|dictsort|first|last", "v"), ("d.items()|list", "[('k', 'v'), ('n', 3)]"), ("arr|length", "2"),
+        ("row.a.1", "2"),
+        ("df|length", "3"), ("df.city|list", "['Rome', 'Oslo', 'Bern']"), ("rows|batch(1)|list|length", "2"),
+        ("[1, 1, 2]|unique|list", "[1, 2]"), ("'%s!'|format('hi')", "hi!"), ("words|max", "y"), ("-3|abs", "3"),
+        ("rows|groupby('name')|map(attribute=0)|list", "['a', 'b']"), ("counts.h", "1"), ("text|indent",
+        "one two\n    three"),
+        ("reply", "Because."), ("reply.text|upper", "BECAUSE."), ("reply.model", "m"),
+    ],
+)  # fmt: skip
+def test_filters_work_as_in_jinja(expression: str, filled: str) -> None:
+    names = {**DATA, "reply": Reply("Because.", None, "stop", model="m")}
+    assert fill(f"{{{{ {expression} }}}}", names).text == filled
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a {{x}} b", "{{ x }}"), ("{{ x}}", "{{ x }}"), ("{{row['a']}}", "{{ row['a'] }}"),
+        ("{{ len(row) }}", "{{ row|length }}"), ("{{ sorted(row.a) }}", "{{ row.a|sort }}"),
+        ('{{ f"{x}" }}', "Compute it in a cell"), ("{{f'{x}'}}", "Compute it in a cell"), ("{{ nope }}", "{{ nope }}"),
+    ],
+)  # fmt: skip
+def test_what_was_nearly_an_expression_is_said_with_how_to_write_it(text: str, said: str) -> None:
+    found = fill(text, NAMES)
+    assert found.text == text
+    lines = notes(text, NAMES, found.unknown)
+    assert said in lines[-1]
+    assert len(lines) <= 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [r"\frac{{x}}{{y}}", '{"a": {"x": {}}}', "{{{x}}}", "{{ y}}", "${{x}}", "a {{ x }}", "{{}}", "{%x%}", "\\{{x}}"],
+)
+def test_nothing_is_said_of_braces_that_are_something_else(text: str) -> None:
+    assert notes(text, NAMES) == ()
+
+
+def test_what_is_refused_says_what_to_do() -> None:
+    with pytest.raises(InvalidRequestError, match=r"Compute it in a cell and fill in the name: \{\{ name \}\}\.$"):
+        fill("{{ row.a.append(3) }}", NAMES)
+    assert NAMES["row"] == {"a": [1, 2]}
+
+
+def test_a_pasted_prompt_sends_nothing_and_runs_nothing(cells: Cells, tmp_path: pathlib.Path) -> None:
+    cells.run("import os, subprocess\nl = [1]\nkey = 'sk-proj-Zq3vX9bN2mK7tR5wY8pL4dF6'\n%chat use openai/gpt-4o")
+    mark = tmp_path / "mark"
+    for expression in (
+        f"get_ipython().system('touch {mark}')", f"open('{mark}', 'w')", f"subprocess.getoutput('touch {mark}')",
+        "os.environ['HOME']", "l.append(2)", "'a'*10**10", "key", "key[::-1]",
+    ):  # fmt: skip
+        error = cells.fail(f"%%chat --preview\nhello {{{{ {expression} }}}}")
+        assert isinstance(error, InvalidRequestError)
+        assert "Zq3v" not in str(error)
+    assert not mark.exists()
+    assert cells.shell.user_ns["l"] == [1]
+    assert "key[::-1]" in cells.run("%%chat --preview --raw\nhello {{ key[::-1] }}")
+
+
+def test_what_was_nearly_filled_in_is_said_above_the_answer(cells: Cells) -> None:
+    cells.run("n = 5\n%chat use openai/gpt-4o")
+    assert "With a space inside both braces" in cells.run("%%chat --preview\nhow about {{n}}?")
+
+
+def test_all_expressions_of_a_prompt_share_their_time() -> None:
+    names = {"l": list(range(150_000))}
+    with pytest.raises(InvalidRequestError, match="takes too long"):
+        fill("".join(f"{{{{ l|sum + {number} }}}}" for number in range(200)), names)

@@ -103,10 +103,10 @@ def gauge_line(info: ContextInfo) -> str:
     word += f": the next send leaves out {words.turns(info.will_leave)}" if info.will_leave else ""
     guess = "~" if info.source == "assumed" else ""
     figures = f"{about}{short(info.used)} / {short(info.limit)} ({guess}{info.fill * 100:.0f} %){word}"
-    parts = [f"{SHAPES[info.state]} {figures}", to_plain(info.model), _window(info.budget.window)]
+    parts = [f"{SHAPES[info.state]} {figures}", info.model, _window(info.budget.window)]
     parts += [cost_text(info)] if info.cost is not None else []
     parts += [f"{100 * info.cached / info.sent:.0f} % cached"] if info.cached and info.sent else []
-    return " · ".join(parts)
+    return to_plain(" · ".join(parts))
 
 
 def _window(window: ContextWindow) -> str:

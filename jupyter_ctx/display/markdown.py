@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Sequence
 from functools import cache
+from time import thread_time
 from typing import Any
 
 from . import maths
@@ -22,6 +23,7 @@ from .thinking import thinking_html
 
 WEB = "(?i:https?://|mailto:)"
 COLOURED = 20_000  # characters of code: more would take the page longer than it is worth
+SECONDS = 0.5  # of highlighting all blocks of an answer; each has its own bound
 LINK_STYLE = "text-decoration:underline"
 CODE_STYLE = "white-space:pre;font-family:monospace;font-family:var(--jp-code-font-family,monospace)"
 LANGUAGE = r"[\w+#.-]{0,30}"
@@ -37,7 +39,7 @@ SCROLLS = 'tabindex="0" style="overflow-x:auto;'  # by the keyboard too
 def to_html(source: str, left: dict[str, float] | None = None) -> str:
     """Markdown as HTML that runs nothing and loads nothing.
 
-    ``left`` is how much may still be set: characters of code that are ``coloured`` and ``formulas``;
+    ``left`` is how much may still be set: characters of code that are ``coloured``, ``formulas`` and ``seconds``;
     what is set is taken off.
     """
     source = to_plain(source)
@@ -180,9 +182,15 @@ def _code(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
 
 
 def _coloured(token: Any, language: str, env: Any) -> str:
-    """From the top on, as far as it goes."""
+    """From the top on, as far as it goes and as long as it takes no time to speak of."""
     env["coloured"] -= len(token.content)
-    return highlighted(token.content, language) if env["coloured"] >= 0 else html.escape(token.content, quote=False)
+    left = env.get("seconds", SECONDS)
+    if env["coloured"] < 0 or left <= 0:
+        return html.escape(token.content, quote=False)
+    begun = thread_time()
+    page = highlighted(token.content, language)
+    env["seconds"] = left - (thread_time() - begun)
+    return page
 
 
 def _inline_code(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:

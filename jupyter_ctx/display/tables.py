@@ -57,7 +57,8 @@ def first_words(text: str) -> str:
 
 
 def table_text(head: Row, rows: Rows) -> str:
-    """A table for a terminal; figures stand right."""
+    """A table for a terminal, where every cell is one line of what can be seen; figures stand right."""
+    head, rows = _line(head), [to_plain(row) if isinstance(row, str) else _line(row) for row in rows]
     cells = [head, *(row for row in rows if not isinstance(row, str))]
     widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
     width = sum(widths) + 2 * (len(widths) - 1)
@@ -66,6 +67,10 @@ def table_text(head: Row, rows: Rows) -> str:
         return f"── {row} ".ljust(width, "─") if isinstance(row, str) else "  ".join(map(_padded, row, widths)).rstrip()
 
     return "\n".join(map(line, (head, *rows)))
+
+
+def _line(row: Row) -> Row:
+    return [to_plain(cell).replace("\n", " ") for cell in row]
 
 
 def table_html(head: Row, rows: Rows, caption: str) -> str:
@@ -91,6 +96,7 @@ def _kind(cell: str) -> str:
 
 def table(head: Row, rows: Rows, caption: str) -> dict[str, str]:
     """A table in both forms."""
+    caption = to_plain(caption)
     return {
         "text/html": table_html(head, rows, caption),
         "text/plain": f"{caption}\n{table_text(head, rows)}" if rows else caption,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 import re
 
-# left-to-right and right-to-left marks stay: they turn nothing round and some names need them
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+from ..words import CONTROL as CONTROL
+from ..words import visible
 
 _BETWEEN = "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]{0,16}"  # what nobody sees
 
@@ -38,7 +38,7 @@ def to_plain(source: str) -> str:
 
     ``[ctx]`` begins our own lines alone: wherever else it stands it becomes ``[ctx ]``.
     """
-    return LABEL.sub(r"\1 \2", CONTROL.sub("�", source.replace("\r\n", "\n")))
+    return LABEL.sub(r"\1 \2", visible(source))
 
 
 def settled(text: str) -> int:

@@ -1,0 +1,125 @@
+"""Filling ``{{ expressions }}`` into a prompt; everything else stays byte for byte.
+
+A prompt is text, and often pasted from elsewhere. So an expression reads data and runs nothing:
+
+- ``evaluation`` walks the tree that Jinja's parser makes of it; parts that are not listed are refused.
+- ``values`` reads attributes, members and text without running code of the notebook's own objects, and
+  makes the copies in built-in types that ``operators``, ``filters`` and ``methods`` work on.
+- ``arrays`` has the same for NumPy, pandas and Polars.
+- ``limits`` bounds time, memory and length beforehand, and ``keys`` keeps keys out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+from ..errors import InvalidRequestError
+from .evaluation import Evaluation, filters_of, is_known, names_of, parsed
+from .filters import FILTERS, TESTS
+from .keys import KeyFoundError, Keys
+from .limits import Allowance, RefusedError
+from .values import Reader
+
+EXPRESSION = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*[^{}\s]) \}\}(?!\})")
+REMEDY = "Compute it in a cell and fill in the name: {{ name }}."
+_UNSPACED = re.compile(r"(?<![\w{}$\\])\{\{ ?([^\s{}](?:[^{}\n]*[^\s{}])?) ?\}\}(?!\})")
+_FORMATTED = re.compile(r"(?<![\w{}$\\])\{\{ ?[fF][rR]?(?:'[^'\n]*'|\"[^\"\n]*\") ?\}\}(?!\})")
+_CALLED = re.compile(r"(\w+)\(([^(),]+)\)")
+_AS_FILTERS = {
+    "len": "length", "sum": "sum", "min": "min", "max": "max", "abs": "abs", "round": "round", "sorted": "sort",
+    "list": "list", "str": "string", "int": "int", "float": "float", "repr": "pprint", "reversed": "reverse",
+}  # fmt: skip
+_HINTS = 3  # lines about text that was nearly an expression
+
+
+class Filled(NamedTuple):
+    """A prompt with its values, the expressions that stayed as typed, and what each other one became."""
+
+    text: str
+    unknown: tuple[str, ...] = ()
+    values: tuple[tuple[str, str], ...] = ()
+
+
+def fill(text: str, names: Mapping[str, Any], secrets: Iterable[str] = ()) -> Filled:
+    """Fill in what ``names`` knows. Each expression is evaluated alone, and reads data only.
+
+    An unknown name or a syntax error stays as typed. Raises InvalidRequestError where an expression
+    fails or does what a prompt may not do, and where its value holds a key: one of ``secrets``, one
+    of the environment, or what looks like one.
+    """
+    unknown: dict[str, None] = {}
+    values: list[tuple[str, str]] = []
+    keys, allowance = Keys(secrets), Allowance()
+
+    @cache
+    def value(expression: str) -> str | None:
+        allowance.renew()
+        return _evaluated(expression, names, Reader(allowance, keys), keys)
+
+    def replaced(match: re.Match[str]) -> str:
+        found = value(match.group(1))
+        if found is None:
+            unknown[match.group(1)] = None
+            return match.group()
+        values.append((match.group(1), found))
+        return found
+
+    return Filled(EXPRESSION.sub(replaced, text), tuple(unknown), tuple(values))
+
+
+def _evaluated(expression: str, names: Mapping[str, Any], reader: Reader, keys: Keys) -> str | None:
+    """The value as text; ``None`` where the expression is not one we can fill in."""
+    try:
+        tree = parsed(expression)
+        if tree is None or not _is_known(tree, names):
+            return None
+        return reader.text(Evaluation(reader, names).value(tree))
+    except KeyFoundError:
+        problem = "holds a key: it is not sent."
+    except RefusedError as error:
+        problem = f"failed: {error}. {REMEDY}"
+    except Exception as error:  # an operation on plain data, such as a division by zero
+        problem = f"failed: {' '.join(str(error).split())[:300] or type(error).__name__}"
+    shown = "".join(
+        letter if letter.isprintable() else "�" for letter in keys.masked(f"{{{{ {expression} }}}} {problem}")
+    )
+    raise InvalidRequestError(shown)
+
+
+def _is_known(tree: Any, names: Mapping[str, Any]) -> bool:
+    """Whether all names are the notebook's, and all filters and tests are Jinja's."""
+    return names_of(tree) <= names.keys() and all(
+        name in FILTERS or name in TESTS or is_known(name) for name in filters_of(tree)
+    )
+
+
+def notes(text: str, names: Mapping[str, Any], unknown: Iterable[str] = ()) -> tuple[str, ...]:
+    """Lines about what was sent as typed: ``unknown`` expressions of a prompt, and what is nearly one."""
+    named = ", ".join(f"{{{{ {expression} }}}}" for expression in unknown)
+    lines = [f"Sent as typed, because it names nothing that this notebook has: {named}"] if named else []
+    return (*lines, *dict.fromkeys(_hints(text, names, unknown)))
+
+
+def _hints(text: str, names: Mapping[str, Any], unknown: Iterable[str]) -> Iterator[str]:
+    for expression in unknown:
+        called = _CALLED.fullmatch(expression)
+        if called and called.group(1) in _AS_FILTERS:
+            name, inner = called.groups()
+            yield f"{name}(…) is a filter in a prompt: {{{{ {inner}|{_AS_FILTERS[name]} }}}} is filled in."
+    near = [match for match in _UNSPACED.finditer(text) if not EXPRESSION.fullmatch(match.group())]
+    for match in [match for match in near[:100] if _is_expression(match.group(1), names)][:_HINTS]:
+        spaced = f"{{{{ {match.group(1)} }}}}"
+        yield f"Sent as typed: {match.group()}. With a space inside both braces it is filled in: {spaced}."
+    for match in list(_FORMATTED.finditer(text))[:_HINTS]:
+        yield f"Sent as typed: {match.group()}. Braces in an expression are not read. {REMEDY}"
+
+
+def _is_expression(expression: str, names: Mapping[str, Any]) -> bool:
+    try:
+        tree = parsed(expression)
+    except RefusedError:
+        return False
+    return tree is not None and bool(names_of(tree)) and _is_known(tree, names)

@@ -1,0 +1,201 @@
+"""One expression of Jinja's grammar, evaluated over data by walking its tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from .filters import apply, either, examine
+from .kinds import array_kind
+from .limits import MissingError, RefusedError
+from .methods import call
+from .operators import binary, chain, compare, truth, unary
+from .values import Reader
+
+LONGEST = 2_000  # characters of one expression
+NESTED = 60  # parts in each other
+
+
+@cache
+def _environment() -> Any:
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    return ImmutableSandboxedEnvironment()
+
+
+def parsed(expression: str) -> Any:
+    """The tree of an expression, or ``None`` where it is none. Raises RefusedError for one that is too long."""
+    from jinja2 import TemplateSyntaxError, nodes
+
+    if len(expression) > LONGEST:
+        raise RefusedError(f"it has more than {LONGEST:,} characters")
+    try:
+        body = _environment().parse(f"{{{{ {expression} }}}}").body
+    except RecursionError:
+        raise RefusedError("it is nested too deeply") from None
+    except (TemplateSyntaxError, ValueError, OverflowError, UnicodeError, Warning):
+        return None
+    whole = len(body) == 1 and isinstance(body[0], nodes.Output) and len(body[0].nodes) == 1
+    tree = body[0].nodes[0] if whole else None
+    return tree if isinstance(tree, nodes.Expr) and not isinstance(tree, nodes.TemplateData) else None
+
+
+def _all(tree: Any) -> Iterator[Any]:
+    """All parts of an expression; Jinja's own search goes as deep as the tree does, and breaks there."""
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        waiting += node.iter_child_nodes()
+        yield node
+
+
+def names_of(tree: Any) -> set[str]:
+    """The names of the notebook that an expression reads."""
+    from jinja2 import nodes
+
+    return {node.name for node in _all(tree) if isinstance(node, nodes.Name)}
+
+
+def filters_of(tree: Any) -> set[str]:
+    """The filters and tests that an expression uses."""
+    from jinja2 import nodes
+
+    return {node.name for node in _all(tree) if isinstance(node, (nodes.Filter, nodes.Test))}
+
+
+def is_known(name: str) -> bool:
+    """Whether Jinja has such a filter or test at all."""
+    environment = _environment()
+    return name in environment.filters or name in environment.tests
+
+
+class Evaluation:
+    """Evaluates the tree of one expression. Each kind of node that is allowed has a method."""
+
+    def __init__(self, reader: Reader, names: Mapping[str, Any]) -> None:
+        self._reader, self._names, self._depth = reader, names, 0
+
+    def value(self, node: Any) -> Any:
+        """What a node stands for. Raises RefusedError, MissingError, or what an operation on plain data raises."""
+        kind = type(node).__name__
+        self._reader.allowance.spend()
+        if kind not in _NODES:
+            raise RefusedError(f"{kind} is no part of an expression in a prompt")
+        self._depth += 1
+        if self._depth > NESTED:
+            raise RefusedError(f"it is nested more than {NESTED} times")
+        try:
+            return self._reader.admit(_NODES[kind](self, node))
+        finally:
+            self._depth -= 1
+
+    def _const(self, node: Any) -> Any:
+        return node.value
+
+    def _name(self, node: Any) -> Any:
+        return self._names[node.name]
+
+    def _many(self, node: Any) -> Any:
+        made = tuple if type(node).__name__ == "Tuple" else list
+        return made(self.value(item) for item in node.items)
+
+    def _getattr(self, node: Any) -> Any:
+        return either(self._reader, self.value(node.node), node.attr)
+
+    def _getitem(self, node: Any) -> Any:
+        value, key = self.value(node.node), self._key(node.arg)
+        return either(self._reader, value, key, item_first=True)
+
+    def _key(self, node: Any) -> Any:
+        kind = type(node).__name__
+        if kind == "Slice":
+            bounds = (node.start, node.stop, node.step)
+            return slice(*(None if bound is None else self._reader.plain(self.value(bound)) for bound in bounds))
+        if kind == "Tuple":
+            return tuple(map(self._key, node.items))
+        return self._argument(node)
+
+    def _argument(self, node: Any) -> Any:
+        """Plain data; frames and arrays as they are."""
+        value = self.value(node)
+        return value if array_kind(value) else self._reader.plain(value)
+
+    def _call(self, node: Any) -> Any:
+        if type(node.node).__name__ != "Getattr":
+            self.value(node.node)  # says what it is
+            raise RefusedError("it calls a value: only methods of data are called")
+        value = self.value(node.node.node)
+        return call(self._reader, value, node.node.attr, *self._arguments(node))
+
+    def _arguments(self, node: Any) -> tuple[list[Any], dict[str, Any]]:
+        if node.dyn_args is not None or node.dyn_kwargs is not None:
+            raise RefusedError("arguments are written out, without *")
+        return [self._argument(arg) for arg in node.args], {kw.key: self._argument(kw.value) for kw in node.kwargs}
+
+    def _filter(self, node: Any) -> Any:
+        arguments = self._arguments(node)
+        try:
+            value = self.value(node.node)
+        except MissingError:
+            if node.name not in ("default", "d"):
+                raise
+            value, arguments = "", ([*arguments[0][:1], True], {})
+        return apply(self._reader, node.name, value, *arguments)
+
+    def _test(self, node: Any) -> Any:
+        try:
+            value = self.value(node.node)
+        except MissingError:
+            if node.name not in ("defined", "undefined"):
+                raise
+            return node.name == "undefined"
+        return examine(self._reader, node.name, value, self._arguments(node)[0])
+
+    def _binary(self, node: Any) -> Any:
+        return binary(self._reader, type(node).__name__, self.value(node.left), self.value(node.right))
+
+    def _sign(self, node: Any) -> Any:
+        return unary(self._reader, type(node).__name__, self.value(node.node))
+
+    def _not_(self, node: Any) -> Any:
+        return not truth(self._reader, self.value(node.node))
+
+    def _and_(self, node: Any) -> Any:
+        left = self.value(node.left)
+        return self.value(node.right) if truth(self._reader, left) else left
+
+    def _or_(self, node: Any) -> Any:
+        left = self.value(node.left)
+        return left if truth(self._reader, left) else self.value(node.right)
+
+    def _compare(self, node: Any) -> Any:
+        left, found = self.value(node.expr), True
+        for operand in node.ops:
+            right = self.value(operand.expr)
+            found = compare(self._reader, operand.op, left, right)
+            if len(node.ops) > 1 and not truth(self._reader, found):
+                return False
+            left = right
+        return found
+
+    def _concat(self, node: Any) -> Any:
+        return chain([self._reader.text(self.value(part)) for part in node.nodes])
+
+    def _condition(self, node: Any) -> Any:
+        if truth(self._reader, self.value(node.test)):
+            return self.value(node.expr1)
+        if node.expr2 is None:
+            raise MissingError("the condition does not hold, and there is no else")
+        return self.value(node.expr2)
+
+
+_NODES: dict[str, Callable[[Evaluation, Any], Any]] = {
+    "Const": Evaluation._const, "Name": Evaluation._name, "List": Evaluation._many, "Tuple": Evaluation._many,
+    "Getattr": Evaluation._getattr, "Getitem": Evaluation._getitem, "Call": Evaluation._call,
+    "Filter": Evaluation._filter,
+    "Test": Evaluation._test, "Neg": Evaluation._sign, "Pos": Evaluation._sign, "Not": Evaluation._not_,
+    "And": Evaluation._and_, "Or": Evaluation._or_, "Compare": Evaluation._compare, "Concat": Evaluation._concat,
+    "CondExpr": Evaluation._condition,
+    **dict.fromkeys(("Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow"), Evaluation._binary),
+}  # fmt: skip

@@ -1,0 +1,131 @@
+"""What a value is, told by its type alone: no value is asked anything."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from enum import EnumMeta
+from fractions import Fraction
+from inspect import getattr_static
+from pathlib import PurePath
+from typing import Any
+from uuid import UUID
+
+SCALARS = frozenset({
+    type(None), bool, int, float, complex, str, bytes, Decimal, Fraction, datetime, date, time, timedelta, timezone,
+    UUID,
+})  # fmt: skip
+COLLECTIONS: tuple[type, ...] = (list, tuple, dict, set, frozenset, deque)
+VIEWS = frozenset(
+    type(view)
+    for made in (dict[Any, Any](), OrderedDict[Any, Any]())
+    for view in (made.keys(), made.values(), made.items())
+)
+_ZONES = ("datetime", "zoneinfo", "pytz", "dateutil")
+_CLOSED = ("IPython", "ipykernel", "traitlets", "jupyter_client", "os")  # shells and environments are no records
+_OF_PYTHON = 1 << 9  # the flag of a class that a class statement has made
+_FUNCTIONS = ("function", "builtin_function_or_method", "method", "method_descriptor", "partial", "ufunc")
+
+_INDEXES = (
+    "Index", "RangeIndex", "MultiIndex", "DatetimeIndex", "TimedeltaIndex", "PeriodIndex", "CategoricalIndex",
+    "IntervalIndex",
+)  # fmt: skip
+_ARRAYS_OF = ("String", "ArrowString", "Integer", "Floating", "Boolean", "Datetime", "Timedelta", "Period")
+_ARRAYS = {
+    ("numpy", "ndarray"): "array", ("pandas", "DataFrame"): "frame", ("pandas", "Series"): "series",
+    ("pandas", "DataFrameGroupBy"): "groups", ("pandas", "SeriesGroupBy"): "groups",
+    **{("pandas", name): "index" for name in _INDEXES},
+    **{("pandas", name): "locator" for name in ("_LocIndexer", "_iLocIndexer", "_AtIndexer", "_iAtIndexer")},
+    **{("pandas", f"{name}Array"): "values" for name in _ARRAYS_OF}, ("pandas", "Categorical"): "values",
+    ("polars", "DataFrame"): "polars", ("polars", "Series"): "polars",
+}  # fmt: skip
+_PANDAS = ("Timestamp", "Timedelta", "Period", "Interval", "NaTType", "NAType")
+
+
+def module_of(kind: type) -> str:
+    """The package that a class says it comes from; a metaclass is not asked."""
+    found = type.__dict__["__module__"].__get__(kind)
+    return found.partition(".")[0] if type(found) is str else ""
+
+
+def name_of(kind: type) -> str:
+    """What a class is called."""
+    return str(type.__dict__["__name__"].__get__(kind))
+
+
+def array_kind(value: object) -> str:
+    """Which of the listed arrays and frames a value is; nothing for anything else."""
+    return _ARRAYS.get((module_of(type(value)), name_of(type(value))), "")
+
+
+def is_library_scalar(value: object) -> bool:
+    """Whether a value is one number, date or data type of NumPy's or pandas' own."""
+    kind = type(value)
+    library, name = module_of(kind), name_of(kind)
+    if library == "pandas":
+        return name in _PANDAS or (name.endswith("Dtype") and name != "IntervalDtype")
+    return library == "numpy" and issubclass(kind, _numpy("generic", "dtype")) and not issubclass(kind, _numpy_text())
+
+
+def _numpy(*names: str) -> tuple[type, ...]:
+    numpy = sys.modules.get("numpy")
+    return tuple(found for name in names if (found := getattr(numpy, name, None)) is not None)
+
+
+def _numpy_text() -> tuple[type, ...]:
+    return _numpy("str_", "bytes_", "void", "object_")
+
+
+def is_scalar(value: object) -> bool:
+    """Whether a value is one number, text or date, exactly of a listed type."""
+    kind = type(value)
+    if kind in (datetime, time):
+        zone = value.tzinfo  # type: ignore[attr-defined]
+        return zone is None or module_of(type(zone)) in _ZONES
+    return kind in SCALARS or is_library_scalar(value)
+
+
+def is_collection(value: object) -> bool:
+    """Whether a value is a built-in collection, or a subclass of one, which is read as that."""
+    return type(value) is range or type(value) in VIEWS or issubclass(type(value), COLLECTIONS)
+
+
+def is_enum(value: object) -> bool:
+    """Whether a value is a member of an enumeration."""
+    return issubclass(type(type(value)), EnumMeta)
+
+
+def is_path(value: object) -> bool:
+    """Whether a value is a path of pathlib's own."""
+    return issubclass(type(value), PurePath) and module_of(type(value)) == "pathlib"
+
+
+def is_record(value: object) -> bool:
+    """Whether a value is an instance of a class written in Python, whose stored attributes may be read."""
+    kind = type(value)
+    own = bool(type.__dict__["__flags__"].__get__(kind) & _OF_PYTHON) or kind is types.SimpleNamespace
+    runs = getattr_static(type(kind), "__getattribute__", None) is not type.__getattribute__
+    return own and not runs and not issubclass(kind, (type, types.ModuleType)) and module_of(kind) not in _CLOSED
+
+
+def _has(kind: type, name: str) -> bool:
+    bases = type.__dict__["__mro__"].__get__(kind)
+    return any(name in type.__dict__["__dict__"].__get__(base) for base in bases)
+
+
+_WORDS: tuple[tuple[str, Callable[[Any], bool]], ...] = (
+    ("a module", lambda value: issubclass(type(value), types.ModuleType)),
+    ("a class", lambda value: issubclass(type(value), type)),
+    ("a function", lambda value: name_of(type(value)) in _FUNCTIONS),
+    ("an iterator, which reading uses up", lambda value: _has(type(value), "__next__")),
+)
+
+
+def described(value: object) -> str:
+    """A kind of value in words."""
+    found = (words for words, fits in _WORDS if fits(value))
+    return next(found, f"an object of the class {name_of(type(value))}")

@@ -1,0 +1,150 @@
+"""The methods of data that a prompt may call: they read, and what they make is bounded beforehand."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+from uuid import UUID
+
+from .arrays import SCALAR_METHODS
+from .kinds import array_kind, described, is_library_scalar, name_of
+from .limits import ITEMS, TEXT, MissingError, RefusedError, at_most
+from .values import Reader
+
+_OF_DATES = ("isoformat", "strftime", "weekday", "isoweekday", "isocalendar", "toordinal", "ctime", "timetuple")
+_OF_SETS = (
+    "union",
+    "intersection",
+    "difference",
+    "symmetric_difference",
+    "issubset",
+    "issuperset",
+    "isdisjoint",
+    "copy",
+)
+METHODS: dict[type, tuple[str, ...]] = {
+    str: (
+        "capitalize", "casefold", "center", "count", "endswith", "expandtabs", "find", "index", "isalnum", "isalpha",
+        "isascii", "isdecimal", "isdigit", "isidentifier", "islower", "isnumeric", "isprintable", "isspace", "istitle",
+        "isupper", "join", "ljust", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "replace", "rfind",
+        "rindex", "rjust", "rpartition", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "swapcase",
+        "title", "upper", "zfill",
+    ),
+    bytes: ("count", "endswith", "find", "hex", "index", "lower", "startswith", "strip", "upper"),
+    int: ("bit_length", "bit_count", "as_integer_ratio", "conjugate"),
+    float: ("as_integer_ratio", "conjugate", "hex", "is_integer"), complex: ("conjugate",),
+    Decimal: ("as_integer_ratio", "is_finite", "is_nan", "normalize", "quantize", "to_eng_string", "adjusted"),
+    Fraction: ("limit_denominator", "as_integer_ratio"),
+    list: ("copy", "count", "index"), tuple: ("count", "index"), range: ("count", "index"),
+    dict: ("copy", "get", "items", "keys", "values"), set: _OF_SETS, frozenset: _OF_SETS,
+    date: (*_OF_DATES, "replace"), time: ("isoformat", "strftime", "utcoffset", "tzname", "replace"),
+    datetime: (*_OF_DATES, "date", "time", "timestamp", "utcoffset", "tzname", "replace", "timetz"),
+    timedelta: ("total_seconds",), UUID: (),
+}  # fmt: skip
+_DATES = (date, time, datetime)
+
+
+def call(reader: Reader, value: Any, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    """Call a listed method of a value with plain arguments; what it works on is a copy."""
+    if array_kind(value):
+        return reader.arrays.call(value, name, args, keywords)
+    if is_library_scalar(value):
+        return _scalar_method(value, name, args, keywords)
+    if issubclass(type(value), Counter) and name in ("most_common", "total"):
+        return getattr(Counter(reader.plain(value)), name)(*args, **keywords)
+    if name == "get" and issubclass(type(value), dict):
+        return _get(reader, value, *args)
+    kind = _listed(value, name)
+    copied = reader.plain(value)
+    guard = _GUARDS.get(name)
+    if guard and kind is str:
+        args = guard(copied, *args, **keywords)
+        keywords = {}
+    elif kind in _DATES and name == "strftime":
+        _format(*args)
+    return getattr(kind, name)(copied, *args, **keywords)
+
+
+def _listed(value: Any, name: str) -> type:
+    kind = next((kind for kind in METHODS if type(value) is kind), None)
+    kind = kind or next((kind for kind in METHODS if issubclass(type(value), kind)), None)
+    if kind is None or name not in METHODS[kind]:
+        raise RefusedError(f"{name}() is not among the methods of {_whose(value)} that a prompt calls")
+    return kind
+
+
+def _whose(value: Any) -> str:
+    known = any(issubclass(type(value), kind) for kind in METHODS)
+    return name_of(type(value)) if known else described(value)
+
+
+def _scalar_method(value: Any, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+    if name not in SCALAR_METHODS:
+        raise RefusedError(f"{name}() is not among the methods of {name_of(type(value))} that a prompt calls")
+    if name == "strftime":
+        _format(*args)
+    return getattr(type(value), name)(value, *args, **keywords)
+
+
+def _get(reader: Reader, value: Any, key: Any, default: Any = None) -> Any:
+    try:
+        return reader.item(value, key)
+    except MissingError:
+        return default
+
+
+def _format(form: str) -> None:
+    """Where the system's library takes widths in a date's form, it takes any."""
+    if len(form) > 200 or re.search(r"%[-_0^#+]*\d", form):
+        raise RefusedError("a date's form is short and has no widths in a prompt")
+
+
+# Each takes the text and the arguments of a method that makes more than it was given, and returns the arguments.
+
+
+def _replace(text: str, old: str, new: str, count: int = -1) -> tuple[Any, ...]:
+    found = text.count(old) if count < 0 else min(count, text.count(old))
+    at_most(len(text) + found * len(new), TEXT, "characters")
+    return old, new, count
+
+
+def _padded(text: str, width: int, fill: str = " ") -> tuple[Any, ...]:
+    at_most(int(width), TEXT, "characters")
+    return width, fill
+
+
+def _zeros(text: str, width: int) -> tuple[Any, ...]:
+    return _padded(text, width)[:1]
+
+
+def _tabs(text: str, tabsize: int = 8) -> tuple[Any, ...]:
+    at_most(len(text) + text.count("\t") * int(tabsize), TEXT, "characters")
+    return (tabsize,)
+
+
+def _join(text: str, parts: Any) -> tuple[Any, ...]:
+    parts = list(parts)
+    at_most(sum(map(len, parts)) + len(text) * len(parts), TEXT, "characters")
+    return (parts,)
+
+
+def _split(text: str, sep: str | None = None, maxsplit: int = -1) -> tuple[Any, ...]:
+    most = ITEMS if maxsplit < 0 else min(ITEMS, maxsplit)
+    at_most(text.count(sep) if sep and maxsplit < 0 else 0, ITEMS, "values")
+    return sep, most
+
+
+def _lines(text: str, keepends: bool = False) -> tuple[Any, ...]:
+    at_most(text.count("\n") + text.count("\r"), ITEMS, "lines")
+    return (keepends,)
+
+
+_GUARDS: dict[str, Callable[..., tuple[Any, ...]]] = {
+    "replace": _replace, "center": _padded, "ljust": _padded, "rjust": _padded, "zfill": _zeros, "expandtabs": _tabs,
+    "join": _join, "split": _split, "rsplit": _split, "splitlines": _lines,
+}  # fmt: skip

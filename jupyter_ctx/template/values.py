@@ -1,0 +1,304 @@
+"""How attributes, members and the text of values are read without running any code of the notebook's.
+
+Instances' own dictionaries and slots are looked at, never their methods and properties; subclasses of
+built-in types are read as those types are; and what is calculated with are copies in built-in types.
+"""
+
+from __future__ import annotations
+
+import types
+from collections import Counter, OrderedDict, deque
+from collections.abc import Iterator
+from dataclasses import MISSING
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from inspect import getattr_static
+from pathlib import PurePath
+from typing import Any
+from uuid import UUID
+
+from .arrays import SCALAR_ATTRIBUTES, Arrays, attribute, length
+from .keys import Keys
+from .kinds import (
+    COLLECTIONS,
+    SCALARS,
+    VIEWS,
+    array_kind,
+    described,
+    is_collection,
+    is_enum,
+    is_library_scalar,
+    is_path,
+    is_record,
+    is_scalar,
+    module_of,
+    name_of,
+)
+from .limits import BITS, DEPTH, ITEMS, Allowance, MissingError, RefusedError, at_most
+
+_BARE = (str, bytes, int, float)  # a subclass is read as one of these
+_DIGITS = 4_300  # of a decimal number written out
+_ATTRIBUTES: dict[type, tuple[str, ...]] = {
+    int: ("real", "imag", "numerator", "denominator"), float: ("real", "imag"), complex: ("real", "imag"),
+    Fraction: ("numerator", "denominator"), range: ("start", "stop", "step"),
+    date: ("year", "month", "day"), time: ("hour", "minute", "second", "microsecond", "tzinfo", "fold"),
+    datetime: ("year", "month", "day", "hour", "minute", "second", "microsecond", "tzinfo", "fold"),
+    timedelta: ("days", "seconds", "microseconds"), UUID: ("hex", "int", "urn", "version"),
+    PurePath: ("name", "stem", "suffix", "suffixes", "parts", "parent", "anchor"),
+}  # fmt: skip
+
+
+class Reader:
+    """Reads values for one expression, within what it may take."""
+
+    def __init__(self, allowance: Allowance, keys: Keys) -> None:
+        self.allowance, self._keys = allowance, keys
+        self.arrays = Arrays(allowance)
+
+    def admit(self, value: Any) -> Any:
+        """The value, where it is data; subclasses of text and numbers as such. Raises RefusedError."""
+        kind = type(value)
+        if is_scalar(value):
+            return self._checked(value)
+        for base in _BARE:
+            if issubclass(kind, base) and not is_library_scalar(value):
+                return self._checked(_bare(value, base))
+        if is_collection(value) or is_path(value) or array_kind(value) or is_enum(value) or is_record(value):
+            return value
+        raise RefusedError(f"it reads {described(value)}, and a prompt reads data alone")
+
+    def _checked(self, value: Any) -> Any:
+        if type(value) is str:
+            self._keys.check(value)
+        elif type(value) is bytes:
+            self._keys.check(value.decode("latin-1"))
+        return value
+
+    def attribute(self, value: Any, name: str) -> Any:
+        """An attribute that is stored, or listed for its type. Raises MissingError or RefusedError."""
+        if name.startswith("_"):
+            raise RefusedError(f"it reads {name}: names that begin with _ are not read")
+        if array_kind(value):
+            return self.admit(attribute(value, name))
+        if is_enum(value) and name in ("name", "value"):
+            return self.admit(getattr_static(value, f"_{name}_"))
+        if name in _attributes(value):
+            return self.admit(getattr(value, name))
+        if type(value) not in SCALARS and is_record(value):
+            return self.admit(_stored(value, name))
+        raise MissingError(f"{name_of(type(value))} has no attribute {name!r} that a prompt reads")
+
+    def item(self, value: Any, key: Any) -> Any:
+        """``value[key]`` for a plain key, which changes nothing and runs no method of the notebook's own."""
+        kind, found = type(value), MISSING
+        if array_kind(value):
+            return self.admit(self.arrays.item(value, key))
+        if array_kind(key):
+            raise RefusedError("only arrays and frames are read by arrays")
+        try:
+            if issubclass(kind, dict):
+                found = dict.get(value, key, MISSING)
+            elif issubclass(kind, (list, tuple)) and not is_enum(value):
+                base = list if issubclass(kind, list) else tuple
+                found = base.__getitem__(value, key)
+            elif kind in (str, bytes, range, deque):
+                found = value[key]
+            else:
+                raise RefusedError(f"{described(value)} has no items that a prompt reads")
+        except (LookupError, TypeError) as error:
+            raise MissingError(str(error)) from None
+        if found is MISSING:
+            raise MissingError(f"there is no {key!r} in it")
+        return self.admit(found)
+
+    def size(self, value: Any) -> int:
+        """How many members a value has."""
+        kind = type(value)
+        if array_kind(value):
+            return length(value)
+        base = next((base for base in (*COLLECTIONS, str, bytes) if issubclass(kind, base)), None)
+        if base is not None:
+            return int(base.__len__(value))  # type: ignore[attr-defined]
+        if kind is range or kind in VIEWS:
+            return len(value)
+        raise RefusedError(f"{described(value)} has no length")
+
+    def members(self, value: Any) -> Iterator[Any]:
+        """Each member of a collection, or each letter of a text; of a dictionary its keys."""
+        if array_kind(value):
+            value = self.arrays.members(value)
+        at_most(self.size(value), ITEMS, "values")
+        for member in _iterator(value):
+            self.allowance.spend()
+            yield self.admit(member)
+
+    def plain(self, value: Any, depth: int = 0) -> Any:
+        """A copy of a value made of built-in types alone: to calculate with it runs none of the notebook's code."""
+        value, kind = self.admit(value), type(value)
+        if is_scalar(value):
+            return self._small(value)
+        if depth > DEPTH:
+            raise RefusedError(f"it is nested more than {DEPTH} times")
+        if kind is range:
+            at_most(len(value), ITEMS, "values")
+            return value
+        if is_path(value):
+            return str(value)
+        if issubclass(kind, dict):
+            return {self.plain(k, depth + 1): self.plain(v, depth + 1) for k, v in self._pairs(value)}
+        if kind in VIEWS or issubclass(kind, COLLECTIONS):
+            made = next((base for base in (tuple, set, frozenset) if issubclass(kind, base)), list)
+            return made(self.plain(member, depth + 1) for member in self.members(value))
+        raise RefusedError(f"it calculates with {described(value)}, and nothing of it can be read without running it")
+
+    def _small(self, value: Any) -> Any:
+        kind = type(value)
+        self.allowance.spend(1, len(value) if kind in (str, bytes) else 0)
+        if kind is int:
+            at_most(value.bit_length(), BITS, "bits")
+        elif kind is Fraction:
+            at_most(max(value.numerator.bit_length(), value.denominator.bit_length()), BITS, "bits")
+        elif kind is Decimal and value.is_finite():
+            at_most(max(abs(value.adjusted()), len(value.as_tuple().digits)), _DIGITS, "digits")
+        return value
+
+    def _pairs(self, value: Any) -> Iterator[tuple[Any, Any]]:
+        at_most(dict.__len__(value), ITEMS, "values")
+        for pair in value.items() if type(value) is OrderedDict else dict.items(value):
+            self.allowance.spend()
+            yield pair
+
+    def text(self, value: Any) -> str:
+        """A value as it prints."""
+        value = self.admit(value)
+        if type(value) is str:
+            self.allowance.spend(1, len(value))
+            return value
+        found = self._printed(value)
+        self._keys.check(found)
+        return found
+
+    def _printed(self, value: Any) -> str:
+        if is_scalar(value):
+            return str(self._small(value))
+        if is_path(value) or module_of(type(value)) == "jupyter_ctx":
+            return str(value)
+        written: list[str] = []
+        self._write(value, written, 0)
+        return "".join(written)
+
+    def _write(self, value: Any, written: list[str], depth: int) -> None:
+        """As ``repr`` does, piece by piece, and as far as the allowance goes."""
+        value = self.admit(value)
+        if depth > DEPTH:
+            raise RefusedError(f"it is nested more than {DEPTH} times")
+        single = self._single(value, nested=depth > 0)
+        if single is not None:
+            self._add(written, single)
+            return
+        opened, closed, parts = self._opened(value)
+        self._add(written, opened)
+        for number, (name, part) in enumerate(parts):
+            self._add(written, ", " if number else "")
+            if type(name) is str:
+                self._add(written, name)
+            else:  # a dictionary's key, alone in a tuple
+                self._write(name[0], written, depth + 1)
+                self._add(written, ": ")
+            self._write(part, written, depth + 1)
+        self._add(written, closed)
+
+    def _add(self, written: list[str], piece: str) -> None:
+        self.allowance.spend(1, len(piece))
+        written.append(piece)
+
+    def _single(self, value: Any, *, nested: bool) -> str | None:
+        """The text of a value that has no parts which are written on their own."""
+        if is_scalar(value):
+            return repr(self._small(value))
+        if array_kind(value):
+            return self.arrays.text(value, nested=nested)
+        if is_enum(value):
+            return f"{name_of(type(value))}.{self.attribute(value, 'name')}"
+        return repr(value) if type(value) is range or is_path(value) else None
+
+    def _opened(self, value: Any) -> tuple[str, str, Iterator[tuple[Any, Any]]]:
+        """How a collection or a record begins and ends, and its parts by name."""
+        kind = type(value)
+        if issubclass(kind, dict):
+            name = name_of(kind) if kind in (Counter, OrderedDict) else ""
+            pairs = (((key,), part) for key, part in self._pairs(value))
+            return (f"{name}({{", "})", pairs) if name else ("{", "}", pairs)
+        if fields := _fields(value):
+            name = "namespace" if kind is types.SimpleNamespace else name_of(kind)
+            return f"{name}(", ")", ((f"{field}=", self.attribute(value, field)) for field in fields)
+        if is_collection(value):
+            return *_brackets(kind, self.size(value)), (("", member) for member in self.members(value))
+        raise RefusedError(f"it prints {described(value)}, which runs code of its class")
+
+
+def _bare(value: Any, base: type) -> Any:
+    """A copy as the built-in type itself."""
+    if base is bytes:
+        return bytes.__getitem__(value, slice(None))
+    return {str: str.__str__, int: int.__int__, float: float.__float__}[base](value)
+
+
+def _attributes(value: Any) -> tuple[str, ...]:
+    if is_path(value):
+        return _ATTRIBUTES[PurePath]
+    return _ATTRIBUTES.get(type(value), SCALAR_ATTRIBUTES if is_library_scalar(value) else ())
+
+
+def _stored(value: Any, name: str) -> Any:
+    """An attribute out of an instance's dictionary, its slots, its class, or a named tuple."""
+    fields = getattr_static(type(value), "_fields", ()) if issubclass(type(value), tuple) else ()
+    if type(fields) is tuple and name in fields:
+        return tuple.__getitem__(value, fields.index(name))
+    found = getattr_static(value, name, MISSING)
+    if found is MISSING:
+        raise MissingError(f"{name_of(type(value))} has no attribute {name!r}")
+    if type(found) is types.MemberDescriptorType and "__slots__" in type.__dict__["__dict__"].__get__(
+        found.__objclass__
+    ):
+        try:
+            return found.__get__(value)
+        except AttributeError:
+            raise MissingError(f"{name_of(type(value))} has no attribute {name!r} yet") from None
+    if getattr_static(type(found), "__get__", None) is not None:
+        raise RefusedError(f"{name} of {name_of(type(value))} is a method or a property, and to read it runs code")
+    return found
+
+
+def _fields(value: Any) -> tuple[str, ...]:
+    """What a record consists of: a data class, a named tuple or a namespace."""
+    kind = type(value)
+    if kind is types.SimpleNamespace:
+        return tuple(vars(value))
+    if issubclass(kind, tuple):
+        found = getattr_static(kind, "_fields", ())
+        return found if type(found) is tuple else ()
+    found = getattr_static(kind, "__dataclass_fields__", {})
+    return tuple(name for name, field in found.items() if field.repr and name[0] != "_") if type(found) is dict else ()
+
+
+def _brackets(kind: type, size: int) -> tuple[str, str]:
+    if issubclass(kind, list):
+        return "[", "]"
+    if issubclass(kind, tuple):
+        return "(", ",)" if size == 1 else ")"
+    if issubclass(kind, (set, frozenset)):
+        name = "" if kind is set and size else name_of(kind)
+        opened, closed = ("{", "}") if size else ("", "")
+        return (f"{name}({opened}", f"{closed})") if name else (opened, closed)
+    return f"{name_of(kind)}([", "])"
+
+
+def _iterator(value: Any) -> Iterator[Any]:
+    """Over a collection as its built-in type has it."""
+    base = next((base for base in COLLECTIONS if issubclass(type(value), base)), None)
+    if base is None or type(value) is OrderedDict:
+        return iter(value)
+    found: Iterator[Any] = base.__iter__(value)  # type: ignore[attr-defined]
+    return found

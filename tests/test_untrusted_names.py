@@ -1,0 +1,83 @@
+"""Names that come out of files and from other notebooks are shown, and obeyed by no terminal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import Cells
+
+from jupyter_ctx import Chat, get_chat
+from jupyter_ctx.display.gauge import gauge_terminal
+from jupyter_ctx.display.tables import table
+from jupyter_ctx.errors import ChatInterrupted, ProviderError
+from jupyter_ctx.frontend import Origin
+from jupyter_ctx.library import Library
+
+BAD = "evil\x1b[2J\x9b31m\u202egpj.\u2066x\r\x07\x85"
+SEEN = "evil"
+OBEYED = ("\x1b", "\x9b", "\x07", "\x85", "\u202e", "\u2066", "\r")
+
+
+def harmless(text: str) -> bool:
+    return SEEN in text and not any(sign in text for sign in OBEYED)
+
+
+@pytest.fixture
+def imported(cells: Cells, tmp_path: Path) -> Cells:
+    """A conversation out of a file whose names, prompts and answers have escapes in them."""
+    chat, path = Chat("openai/gpt-4o"), tmp_path / "talk.json"
+    chat.add_messages([{"role": role, "content": "evil"} for role in ("user", "assistant")])
+    chat.export(path)
+    written = path.read_text("utf-8").replace("evil", json.dumps(BAD)[1:-1])
+    path.write_text(written.replace('"model": ""', f'"model": {json.dumps(BAD)}'), "utf-8")
+    cells.run("%chat use openai/gpt-4o")
+    cells.run(f"%chat import {path}")
+    return cells
+
+
+@pytest.mark.parametrize("line", ["%chat history", "%chat history 1 --versions", "%chat preview"])
+def test_what_a_file_says_is_shown_without_escapes(imported: Cells, line: str) -> None:
+    assert harmless(imported.run(line))
+
+
+def test_a_model_whose_name_has_escapes_is_shown_without_them(cells: Cells) -> None:
+    get_chat().configure(model=f"openai/{BAD}", window=2_000)
+    for line in ("%chat", "%chat status", "%chat config model", "%chat use -t 0.5"):
+        assert harmless(cells.run(line)), line
+    assert harmless(gauge_terminal(get_chat().info(), coloured=False))
+
+
+def test_conversations_of_notebooks_with_such_paths_are_listed_without_escapes(cells: Cells) -> None:
+    other = Library(Origin(f"/n/{BAD}.ipynb", "kernel"), {"model": "openai/gpt-4o"})
+    other.current.add_messages([{"role": role, "content": "hi"} for role in ("user", "assistant")])
+    assert harmless(cells.run("%chat list all"))
+
+
+def test_notes_are_told_without_escapes(cells: Cells) -> None:
+    get_chat()
+    library = cells.shell.magics_manager.magics["line"]["chat"].__self__.library
+    library.notes.append(f"Going on with {BAD}.")
+    assert harmless(cells.run("%chat status"))
+
+
+def test_the_system_prompt_and_the_memory_file_are_printed_without_escapes(cells: Cells, tmp_path: Path) -> None:
+    get_chat().set_system(BAD)
+    assert harmless(cells.run("%chat system"))
+    path = tmp_path / "notes.md"
+    path.write_text(BAD, "utf-8")
+    cells.run(f"%chat memory {path}")
+    assert harmless(cells.run("%chat memory"))
+
+
+def test_a_table_keeps_a_name_of_several_lines_in_its_row() -> None:
+    text = table(("name", "turns"), [(f"one\n{BAD}", "1")], f"All of {BAD}")["text/plain"]
+    assert harmless(text)
+    assert len(text.splitlines()) == 3
+
+
+@pytest.mark.parametrize("error", [ProviderError(BAD), ChatInterrupted(BAD)], ids=["error", "interrupt"])
+def test_an_error_shows_a_server_words_without_escapes(error: ProviderError | ChatInterrupted) -> None:
+    (line,) = error._render_traceback_()
+    assert harmless(line.replace("\x1b[31m", "").replace("\x1b[33m", "").replace("\x1b[0m", ""))
