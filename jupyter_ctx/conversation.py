@@ -304,8 +304,10 @@ class Place:
 
     @property
     def sendable(self) -> bool:
-        """Whether a view may hold it: no provider takes an empty reply back."""
-        return not self.excluded and bool(self.turn.reply.strip())
+        """Whether a view may hold it: Anthropic refuses a message without text."""
+        turn = self.turn
+        asked = turn.prompt.strip() or turn.attachments
+        return not self.excluded and bool(asked) and bool(turn.reply.strip())
 
 
 class Conversation:

@@ -145,7 +145,8 @@ def in_view(conversation: Conversation, scope: Scope, start: int) -> tuple[list[
     """
     rest = [place for place in conversation.places[start : scope.at] if scope.holds(place)]
     verbatim = next((i for i, place in enumerate(rest) if not place.pinned), len(rest))
-    passed = [place for place in conversation.pins if conversation.index(place.id) < min(start, scope.at)]
+    before = min(start, scope.at)
+    passed = [place for place in conversation.pins if scope.holds(place) and conversation.index(place.id) < before]
     if scope.covers:
         passed, rest = passed + rest[:verbatim], rest[verbatim:]
     return passed, rest
@@ -154,7 +155,7 @@ def in_view(conversation: Conversation, scope: Scope, start: int) -> tuple[list[
 def to_messages(conversation: Conversation, scope: Scope, start: int, asked: Message) -> tuple[Message, ...]:
     """The messages of a request: what is fixed first, the newest last."""
     passed, rest = in_view(conversation, scope, start)
-    messages = [Message("system", scope.fixed.system)] if scope.fixed.system else []
+    messages = [Message("system", scope.fixed.system)] if scope.fixed.system.strip() else []
     messages += [message for place in passed for message in place.turn.messages]
     if scope.summary is not None:
         messages += [Message("user", summary_message(scope.summary.text))]
