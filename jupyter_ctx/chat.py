@@ -311,7 +311,7 @@ class Chat:
         """
 
         def act() -> Change:
-            return self._actions.summarize(instructions, method, stopper=stopper)
+            return self._actions.summarize(instructions, method, stopper)
 
         return self._do(act) if stopper is None else self._do_alone(act)
 

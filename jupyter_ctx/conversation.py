@@ -415,6 +415,13 @@ class Conversation:
         past._find_pins()
         return past
 
+    def summarized(self, summary: Summary) -> Conversation:
+        """As it is, but with this summary standing for the turns that it covers."""
+        other = copy(self)
+        other.summaries = {**self.summaries}
+        other._stand_in(summary)
+        return other
+
     def append(self, event: Event) -> None:
         """Add one event and fold it in."""
         if isinstance(event, Undone):

@@ -15,7 +15,16 @@ from .conversation import Conversation, Message, Place
 from .errors import ContextOverflowError
 from .models import Models, Target
 from .providers import Request
-from .view import Scope, extend_ledger, in_view, scope_at, to_messages, turn_tokens
+from .view import (
+    Scope,
+    covered_to,
+    extend_ledger,
+    in_view,
+    scope_at,
+    to_messages,
+    turn_tokens,
+    without_summary,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +62,11 @@ class Attempt:
     def budget(self) -> Budget:
         """The budget of this request, without what is used of it."""
         return self.target.budget()
+
+    @property
+    def lacks_summary(self) -> bool:
+        """Whether there was no room for the summary."""
+        return self.scope.summary is None and scope_at(self.past, self.scope.at, "").summary is not None
 
     @property
     def places(self) -> list[Place]:
@@ -170,13 +184,13 @@ class Fitter:
         else:
             goal = self._goal(refused, tokens, limit if _states_limit(overflow) else None)
         try:
-            attempt = self._plan(
-                refused.said, target, refused.past, refused.scope, refused.first, refused.cut.start, goal
-            )
+            start = refused.cut.start
+            attempt = self._plan(refused.said, target, refused.past, refused.scope, refused.first, start, goal)
+            same = attempt.scope is refused.scope and attempt.left_out == refused.left_out
+            if same and not _shorter_reply(old, target):
+                attempt = self._without_summary(attempt, start, goal)
         except ContextOverflowError:
             raise overflow_error(replace(refused, target=target), overflow) from None
-        if attempt.cut.start == refused.cut.start and not _shorter_reply(old, target):
-            raise overflow_error(attempt, overflow)
         return replace(attempt, retry=refused.retry + 1)
 
     def _goal(self, refused: Attempt, tokens: float, limit: int | None) -> float:
@@ -197,9 +211,23 @@ class Fitter:
         request = target.request(to_messages(past, scope, cut.start, said))
         gone = self.ledger(target, past, scope).count(first, cut.start)
         attempt = Attempt(target, past, scope, cut, first, said, asked, request, gone)
-        if not cut.fits:
-            raise overflow_error(attempt)
-        return attempt
+        return attempt if cut.fits else self._without_summary(attempt, start, goal)
+
+    def _without_summary(self, full: Attempt, start: int, goal: float | None) -> Attempt:
+        """The request without the summary, and without what that stands for: a prompt comes first.
+
+        Raises ContextOverflowError where there is no summary, or the rest does not fit either.
+        """
+        target, past, scope = full.target, full.past, full.scope
+        if scope.summary is None or target.settings.on_overflow == "stop":
+            raise overflow_error(full)
+        ledger, start = self.ledger(target, past, scope), max(start, covered_to(past, scope.covers))
+        attempt = self._plan(full.said, target, past, without_summary(scope), full.first, start, goal)
+        return replace(
+            attempt,
+            cut=replace(attempt.cut, before=full.cut.before),
+            left_out=ledger.count(full.first, attempt.cut.start),
+        )
 
 
 def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: bool = False) -> ContextOverflowError:

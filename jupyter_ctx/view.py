@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from .context.ledger import Ledger
@@ -106,17 +106,26 @@ def scope_at(conversation: Conversation, at: int, system: str) -> Scope:
     """
     floor = conversation.trimmed_to if conversation.trimmed_to <= at else 0
     summary = conversation.summary
-    if summary is not None:
-        current = [i for i, place in enumerate(conversation.places) if place.turn.id in summary.covers]
-        if not current or current[-1] >= at:
-            summary = None
+    if summary is not None and not 0 < covered_to(conversation, summary.covers) <= at:
+        summary = None
     return _scope(at, floor, system, summary)
+
+
+def covered_to(conversation: Conversation, covers: frozenset[str]) -> int:
+    """The position after the last turn whose current version is among these; 0 where none is."""
+    places = conversation.places
+    return next((i for i in range(len(places), 0, -1) if places[i - 1].turn.id in covers), 0)
 
 
 def scope_then(conversation: Conversation, at: int, system: str, turn: Turn) -> tuple[Scope, int]:
     """What stands now in the view that a turn was sent with, and where that begins."""
     scope = _scope(at, 0, system, conversation.summaries.get(turn.summary or ""))
     return scope, at if turn.start == turn.id else conversation.index(turn.start)
+
+
+def without_summary(scope: Scope) -> Scope:
+    """The same for a request that leaves no room for the summary."""
+    return replace(scope, fixed=Fixed(scope.fixed.system), summary=None)
 
 
 def _scope(at: int, floor: int, system: str, summary: Summary | None) -> Scope:
