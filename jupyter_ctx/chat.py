@@ -386,6 +386,8 @@ class Chat:
         settings = self.config.changed(changes)
         if changes.keys() & OF_A_TARGET:
             self.models.target(settings, ask=False)
+        if changes.get("window") is not None:
+            self.models.reopen(settings)
         if settings.model != self.config.model:
             self._sender.begin_anew()
         self._session.settings = settings

@@ -47,7 +47,8 @@ class ContextOverflowError(ChatError):
 
     ``used`` and ``limit`` are tokens (``None`` where nobody said), ``largest`` the biggest
     parts of the request as ``(name, tokens)``, ``prompt`` what the user had asked,
-    ``overflow`` what could be read from a provider's refusal.
+    ``overflow`` what could be read from a provider's refusal; ``by_bytes``: the request was
+    refused for its bytes, files included, before anyone counted tokens.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class ContextOverflowError(ChatError):
         largest: Sequence[tuple[str, int]] = (),
         prompt: str = "",
         overflow: Overflow | None = None,
+        by_bytes: bool = False,
     ) -> None:
         super().__init__(message)
         self.used = used
@@ -66,6 +68,7 @@ class ContextOverflowError(ChatError):
         self.largest = tuple(largest)
         self.prompt = prompt
         self.overflow = overflow
+        self.by_bytes = by_bytes
 
 
 class ProviderError(ChatError):

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 
 from .context.budget import MARGIN, TRIM_TO, Budget, whole
 from .context.compaction import GO_BACK, Cut, fit
+from .context.evidence import Refused
 from .context.ledger import Ledger
 from .context.overflow import Overflow
 from .context.tokens import Sent
-from .conversation import Conversation, Message, Place
+from .conversation import Attachment, Conversation, Message, Place
 from .errors import ContextOverflowError
+from .lighten import lightened, megabytes, request_bytes
 from .models import Models, Target
 from .providers import Request
 from .view import (
@@ -33,7 +35,8 @@ class Attempt:
 
     ``first`` is where the view began before it was made smaller, ``said`` the new message
     and ``asked`` the tokens of it alone; ``retry`` counts the refusals before it; ``counted`` is what
-    the provider said of just this request when it was asked.
+    the provider said of just this request when it was asked. ``trial``: it goes beyond a learned limit,
+    to see whether that still holds. ``dropped`` are files of earlier turns that would make too many bytes.
     """
 
     target: Target
@@ -47,6 +50,8 @@ class Attempt:
     left_out: int
     retry: int = 0
     counted: int | None = None
+    trial: bool = False
+    dropped: tuple[Attachment, ...] = ()
 
     @property
     def prompt(self) -> str:
@@ -144,15 +149,27 @@ class Fitter:
         )  # fmt: skip
 
     def attempt(self, said: Message, target: Target, past: Conversation, at: int, system: str) -> Attempt:
-        """The request for a prompt at a position. Raises ContextOverflowError where it cannot fit."""
+        """The request for a prompt at a position.
+
+        Where even the smallest seems too large it is that one: the provider's word counts. Raises
+        ContextOverflowError where ``on_overflow`` is "stop" and something would have to be left out.
+        """
         scope = scope_at(past, at, system)
         first = self.start(target, past, scope)
         attempt = self._plan(said, target, past, scope, first, first, None)
         if target.settings.token_counting == "provider" and said.content:
             attempt = self._counted(attempt)
-        if target.settings.on_overflow == "stop" and attempt.cut.start > first:
+        if target.settings.on_overflow == "stop" and (attempt.cut.start > first or not attempt.cut.fits):
             raise overflow_error(replace(attempt, cut=replace(attempt.cut, start=first, tokens=attempt.cut.before)))
+        if target.trial is not None and attempt.cut.start > first:
+            return self._tried(attempt, target.trial)
         return attempt
+
+    def _tried(self, attempt: Attempt, target: Target) -> Attempt:
+        """The request as it would be without what was learned, where that would leave out less."""
+        said, past, scope, first = attempt.said, attempt.past, attempt.scope, attempt.first
+        trial = self._plan(said, target, past, scope, first, first, None)
+        return replace(trial, trial=True) if trial.cut.start < attempt.cut.start else attempt
 
     def _counted(self, attempt: Attempt) -> Attempt:
         """The request by the provider's own count, cut by that where it must be; as it was where nobody counts."""
@@ -173,34 +190,64 @@ class Fitter:
         Where only the room for the reply was too large, that alone shrinks.
         """
         old = refused.target
-        self._models.refused(old.provider, overflow)
-        target = self._models.target(old.settings, ask=False)
+        self._models.refused(old, seen(refused, overflow))
+        target = self._models.target(old.settings, ask=True)
         limit, size = target.budget().limit, _size_of(refused, overflow, target)
         if size is not None:
             old.meter.told(refused.sent, size)
         tokens = size or refused.tokens
-        if _states_limit(overflow) and _shorter_reply(old, target) and tokens <= limit:
+        if self._is_stated(target) and _shorter_reply(old, target) and tokens <= limit:
             goal = float(limit)
         else:
-            goal = self._goal(refused, tokens, limit if _states_limit(overflow) else None)
-        try:
-            start = refused.cut.start
-            attempt = self._plan(refused.said, target, refused.past, refused.scope, refused.first, start, goal)
-            same = attempt.scope is refused.scope and attempt.left_out == refused.left_out
-            if same and not _shorter_reply(old, target):
-                attempt = self._without_summary(attempt, start, goal)
-        except ContextOverflowError:
-            raise overflow_error(replace(refused, target=target), overflow) from None
+            goal = self._goal(refused, tokens, target)
+        attempt = self._less(refused, target, goal)
+        if not _sends_less(attempt, refused):
+            attempt = self._without_summary(attempt, refused.cut.start, goal)
+        if not _sends_less(attempt, refused):
+            raise overflow_error(attempt, overflow)
         return replace(attempt, retry=refused.retry + 1)
 
-    def _goal(self, refused: Attempt, tokens: float, limit: int | None) -> float:
+    def lighter(self, refused: Attempt) -> Attempt:
+        """A request of about half the bytes: without the largest files of earlier turns, else without the oldest turns.
+
+        Raises ContextOverflowError where neither is there to be left out, or that was done before.
+        """
+        target, size = refused.target, request_bytes(refused.request.messages)
+        self._models.too_heavy(target, size)
+        attempt = self._plan(
+            refused.said, target, refused.past, refused.scope, refused.first, refused.cut.start, None
+        )  # fmt: skip
+        if request_bytes(attempt.request.messages) > (self._models.evidence(target).most_bytes or 0):
+            attempt = self._less(refused, target, 0.5 * refused.tokens)
+        if refused.retry or request_bytes(attempt.request.messages) >= size:
+            raise heavy_error(refused)
+        return replace(attempt, retry=refused.retry + 1)
+
+    def _less(self, refused: Attempt, target: Target, goal: float) -> Attempt:
+        """A request of about this size that leaves out at least one more turn, where there is one."""
+        said, past, scope, first, start = refused.said, refused.past, refused.scope, refused.first, refused.cut.start
+        attempt = self._plan(said, target, past, scope, first, start, goal)
+        if _sends_less(attempt, refused):
+            return attempt
+        ledger = self.ledger(target, past, scope)
+        further = ledger.last(ledger.count(start, scope.at) - 1, start, scope.at)
+        return self._plan(said, target, past, scope, first, further, goal)
+
+    def _is_stated(self, target: Target) -> bool:
+        """Whether the limit of a target that has just refused is one that somebody stated."""
+        return not target.window.is_of_prompts and (
+            target.window.source == "server" or self._models.evidence(target).stated is not None
+        )
+
+    def _goal(self, refused: Attempt, tokens: float, target: Target) -> float:
         """How small the next request shall be: 0.6 of the limit; where none is known or that did not do, halved."""
-        if limit is not None:
+        limit = target.budget().limit
+        if self._is_stated(target) and limit < tokens:
             return min(TRIM_TO * limit, 0.5 * tokens) if refused.retry else TRIM_TO * limit
-        accepted = self._models.accepted(refused.target.provider)
-        if refused.retry and 0 < accepted < tokens:
-            return TRIM_TO * accepted
-        return (0.5 if refused.retry else TRIM_TO) * tokens
+        passed = self._models.evidence(target).passed
+        if refused.retry:
+            return TRIM_TO * passed if 0 < passed < tokens else 0.5 * tokens
+        return min(TRIM_TO * tokens, limit) if passed else TRIM_TO * min(tokens, limit)
 
     def _plan(
         self, said: Message, target: Target, past: Conversation, scope: Scope,
@@ -209,25 +256,33 @@ class Fitter:
         asked, margin = target.meter.message(said.content) + said.attached, target.meter.margin(said.content)
         cut = self.cut(target, past, scope, start, asked=asked, margin=MARGIN if said.attached else margin, goal=goal)
         request = target.request(to_messages(past, scope, cut.start, said))
+        most = self._models.evidence(target).most_bytes
+        messages, dropped = (request.messages, ()) if most is None else lightened(request.messages, most)
+        request = replace(request, messages=messages) if dropped else request
         gone = self.ledger(target, past, scope).count(first, cut.start)
-        attempt = Attempt(target, past, scope, cut, first, said, asked, request, gone)
+        attempt = Attempt(target, past, scope, cut, first, said, asked, request, gone, dropped=dropped)
         return attempt if cut.fits else self._without_summary(attempt, start, goal)
 
     def _without_summary(self, full: Attempt, start: int, goal: float | None) -> Attempt:
-        """The request without the summary, and without what that stands for: a prompt comes first.
+        """The request without the summary and what that stands for, where there is one: a prompt comes first."""
+        past, scope = full.past, full.scope
+        if scope.summary is None or full.target.settings.on_overflow == "stop":
+            return full
+        first, start = (max(position, covered_to(past, scope.covers)) for position in (full.first, start))
+        attempt = self._plan(full.said, full.target, past, without_summary(scope), first, start, goal)
+        return replace(attempt, cut=replace(attempt.cut, before=full.cut.before))
 
-        Raises ContextOverflowError where there is no summary, or the rest does not fit either.
-        """
-        target, past, scope = full.target, full.past, full.scope
-        if scope.summary is None or target.settings.on_overflow == "stop":
-            raise overflow_error(full)
-        ledger, start = self.ledger(target, past, scope), max(start, covered_to(past, scope.covers))
-        attempt = self._plan(full.said, target, past, without_summary(scope), full.first, start, goal)
-        return replace(
-            attempt,
-            cut=replace(attempt.cut, before=full.cut.before),
-            left_out=ledger.count(full.first, attempt.cut.start),
-        )
+
+def _sends_less(attempt: Attempt, refused: Attempt) -> bool:
+    """Whether a request is smaller than the one that was refused, or asks for a shorter reply."""
+    fewer = attempt.scope is not refused.scope or attempt.left_out > refused.left_out
+    return fewer or _shorter_reply(refused.target, attempt.target)
+
+
+def seen(refused: Attempt, overflow: Overflow) -> Refused:
+    """What a refusal shows of the endpoint's limit."""
+    tokens, output = whole(refused.tokens), refused.request.max_tokens or 0
+    return Refused(overflow, tokens, output, refused.retry, refused.trial)
 
 
 def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: bool = False) -> ContextOverflowError:
@@ -239,8 +294,9 @@ def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: 
     parts = ", ".join(f"{name} {tokens:,}" for name, tokens in largest)
     holds = f"{target.model} takes {limit:,} ({_bounds(attempt)})"
     figures = f"{'' if said is not None else 'about '}{used:,} tokens do not fit: {holds}"
-    if overflow and said is None and used <= limit:
-        figures = f"the provider refused about {used:,} tokens as too many and gave no limit; by what we know {holds}"
+    if overflow and said is None and (target.window.refused or used <= limit):
+        passed = f"; it has taken {target.window.passed:,}" if target.window.passed else ""
+        figures = f"the provider refused about {used:,} tokens as too many and gave no limit{passed}"
     return ContextOverflowError(
         f"{figures}. Largest parts: {parts}. "
         f"{'What came is kept, marked as cut' if kept else 'Nothing was recorded'}. {_remedy(attempt, largest)}",
@@ -250,6 +306,18 @@ def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: 
         prompt=attempt.prompt,
         overflow=overflow,
     )
+
+
+def heavy_error(attempt: Attempt) -> ContextOverflowError:
+    """What to say of a request that was refused for its bytes, and cannot be made smaller by itself."""
+    files = sorted(attempt.said.attachments, key=lambda file: -len(file.data))
+    largest = f" {files[0].name} has {megabytes(len(files[0].data))}." if files else ""
+    size = megabytes(request_bytes(attempt.request.messages))
+    return ContextOverflowError(
+        f"{attempt.target.model}: the server takes no request of {size}.{largest} Nothing was recorded. "
+        "Send a smaller file, shorten the prompt, or make room with %chat trim.",
+        largest=_largest(attempt, whole(attempt.tokens)), prompt=attempt.prompt, by_bytes=True,
+    )  # fmt: skip
 
 
 def _bounds(attempt: Attempt) -> str:

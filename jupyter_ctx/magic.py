@@ -452,7 +452,8 @@ def _ending(reply: Reply) -> tuple[str, ...]:
     if reply.stop_reason == "refusal":
         why = f": {reply.detail.rstrip('.')}" if reply.detail else ""
         return (f"The model refused to go on{why}. Ask in other words, or another model (-m).",)
-    if not reply.text and reply.thinking and reply.stop_reason != "stop":
+    thought = reply.thinking or (reply.usage is not None and reply.usage.output_tokens > 0)
+    if not reply.text and thought and reply.stop_reason in ("max_tokens", "context_window"):
         return (f"Stopped{length}, all of them for thinking: --max-tokens gives the answer more room.",)
     if not reply.text:
         return ("The model said nothing. Run the cell again, or ask in other words.",)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from .context.budget import Budget, default_reserve
+from .context.evidence import Evidence, Refused
 from .context.families import family_of, thinks
-from .context.overflow import Overflow
 from .context.tokens import Counted, Fixed, Learned, Meter
 from .context.usage import Usage
 from .context.windows import ContextWindow, Table, choose_window
@@ -23,13 +24,16 @@ from .settings import Settings
 from .vocabulary import counter
 
 NOTHING = Table({}, "provider")
+NO_EVIDENCE = Evidence()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Target:
     """Where a request goes: settings, provider, the meter of its tokens, its window and reserve.
 
-    ``cache_key`` names the conversation to prompt caches; without one nothing is cached.
+    ``claimed`` is the window that would hold if no refusal had taught a smaller one; ``due``: what was
+    learned is old enough to be tried again. ``cache_key`` names the conversation to prompt caches;
+    without one nothing is cached.
     """
 
     settings: Settings
@@ -37,6 +41,8 @@ class Target:
     meter: Meter
     window: ContextWindow
     reserve: int
+    claimed: ContextWindow
+    due: bool = False
     cache_key: str | None = None
 
     @property
@@ -54,6 +60,13 @@ class Target:
         """What the request says of the reply's length."""
         planned = self.settings.max_tokens is None and not self.provider.sends_reserve
         return None if planned else self.reserve
+
+    @property
+    def trial(self) -> Target | None:
+        """The same without what was learned, where that is worth trying: never at the cost of a failed cell."""
+        if not self.due or self.window.source != "learned" or self.settings.on_overflow == "stop":
+            return None
+        return replace(self, window=self.claimed, reserve=_reserve(self.settings, self.claimed), due=False)
 
     def request(self, messages: tuple[Message, ...], **other: Any) -> Request:
         """A request with these settings; ``other`` says what is not as they say."""
@@ -86,9 +99,9 @@ class Models:
         self._providers: dict[tuple[object, ...], Provider] = {}
         self._meters: dict[tuple[str, str], Meter] = {}
         self._kept: dict[tuple[str, str], list[tuple[Learned, Counted]]] = {}  # of meters that were not used yet
-        self._learned: dict[str, ContextWindow] = {}
+        self._evidence: dict[str, Evidence] = {}
+        self._older: set[str] = set()  # endpoints whose limits were learned by an earlier kernel: to be tried again
         self._lists: dict[str, Table] = {}
-        self._accepted: dict[str, int] = {}
         self._served_names: dict[str, str] = {}
         self.problems: dict[str, None] = {}  # of model files, in order, each once
 
@@ -107,8 +120,10 @@ class Models:
     def target(self, settings: Settings, *, ask: bool) -> Target:
         """Where a request with these settings goes. ``ask``: the server may be asked and started."""
         provider = self._provider(settings)
-        window = self._window(settings, provider, ask=ask)
-        return Target(settings, provider, self.meter(provider, settings), window, _reserve(settings, window))
+        claimed, evidence = self._claimed(settings, provider, ask=ask), self._seen(provider)
+        window, due = evidence.bound(claimed), evidence.due or provider.endpoint in self._older
+        meter, reserve = self.meter(provider, settings), _reserve(settings, window)
+        return Target(settings, provider, meter, window, reserve, claimed, due)
 
     def meter(self, provider: Provider, settings: Settings) -> Meter:
         """Who counts tokens as this provider does, in the way that the settings say."""
@@ -134,14 +149,9 @@ class Models:
 
     def state(self) -> State:
         """What was learned of models and endpoints."""
-        ends = {*self._learned, *self._accepted, *self._served_names}
         endpoints: dict[str, EndpointState] = {
-            end: {
-                "learned": self._learned.get(end),
-                "accepted": self._accepted.get(end, 0),
-                "served": self._served_names.get(end, ""),
-            }
-            for end in ends
+            end: {"evidence": self._evidence.get(end, NO_EVIDENCE), "served": self._served_names.get(end, "")}
+            for end in {*self._evidence, *self._served_names}
         }
         meters: list[MeterState] = [
             {"meter": key, **meter.learned._asdict()}  # type: ignore[typeddict-item]
@@ -152,10 +162,10 @@ class Models:
     def restore(self, state: State, sizes: Iterable[Sizes]) -> None:
         """Know again what was known before a restart; what was learned since holds."""
         for end, known in state.get("endpoints", {}).items():
-            if known["learned"] is not None:
-                self._learned.setdefault(end, known["learned"])
-            self._accepted[end] = max(known["accepted"], self._accepted.get(end, 0))
-            self._served_names.setdefault(end, known["served"])
+            if "evidence" in known and end not in self._evidence:
+                self._evidence[end] = replace(known["evidence"], heavy=None, light=0)
+                self._older.add(end)
+            self._served_names.setdefault(end, known.get("served", ""))
         counted: dict[tuple[str, str], Counted] = {}
         for told in sizes:
             parts = counted.setdefault(told["meter"], Counted({}, {}))
@@ -169,39 +179,45 @@ class Models:
             else:
                 self._kept.setdefault(meter["meter"], []).append(known_parts)
 
-    def refused(self, provider: Provider, overflow: Overflow, *, tokens: int | None = None) -> None:
-        """Learn a limit, but never one below what this endpoint has taken already.
+    def refused(self, target: Target, refusal: Refused) -> None:
+        """Learn from a refusal. A server that reports its window is asked for it anew: that may explain it."""
+        provider = target.provider
+        provider.forget_window()
+        believed = self._claimed(target.settings, provider, ask=True)
+        self._evidence[provider.endpoint] = self._seen(provider).after(refusal, believed, time.time())
+        self._older.discard(provider.endpoint)
 
-        Where none is stated it is below the size that was refused: as the refusal tells it,
-        else ``tokens``. A lower bound of a size says nothing of the limit.
-        """
-        accepted, known = self.accepted(provider), self._learned.get(provider.endpoint)
-        size = tokens if overflow.input_tokens is None or overflow.input_is_bound else overflow.input_tokens
-        if overflow.max_input_tokens is not None:
-            cap = max(overflow.max_input_tokens, accepted)
-            self._learned[provider.endpoint] = ContextWindow(cap, max_input_tokens=cap, source="learned")
-        elif overflow.context_window is not None:
-            self._learned[provider.endpoint] = ContextWindow(max(overflow.context_window, accepted), source="learned")
-        elif size is not None and accepted < size and (known is None or size <= known.tokens):
-            self._learned[provider.endpoint] = ContextWindow(size, max_input_tokens=size - 1, source="learned")
+    def ask_again(self, provider: Provider) -> None:
+        """Ask a server that reports its window for it anew."""
+        provider.forget_window()
+        provider.served_window(ask=True)
 
-    def answered(self, provider: Provider, reply: Reply) -> None:
-        """A prompt of this size was taken, by a model that calls itself so."""
-        size = reply.usage.input_tokens if reply.usage else 0
-        self._accepted[provider.endpoint] = max(size, self.accepted(provider))
+    def too_heavy(self, target: Target, size: int) -> None:
+        """Learn that a request was refused for its bytes."""
+        self._evidence[target.provider.endpoint] = self._seen(target.provider).too_heavy(size)
+
+    def answered(self, provider: Provider, reply: Reply, size: int | None = None) -> None:
+        """Learn from a reply that its prompt was taken, ``size`` bytes where that matters, and the model's own name."""
+        seen = self._seen(provider)
+        if reply.usage is not None:
+            self._evidence[provider.endpoint] = seen = seen.accepted(reply.usage.input_tokens)
+        if size is not None:
+            self._evidence[provider.endpoint] = seen.carried(size)
         if reply.model:
             self._served_names[provider.endpoint] = reply.model
 
-    def accepted(self, provider: Provider) -> int:
-        """Tokens of the largest prompt that this endpoint has taken, 0 where it has taken none."""
-        return self._accepted.get(provider.endpoint, 0)
+    def reopen(self, settings: Settings) -> None:
+        """Forget a learned limit: the user has said what holds."""
+        provider = self._provider(settings)
+        if provider.endpoint in self._evidence:
+            self._evidence[provider.endpoint] = self._seen(provider).forgotten()
 
-    def truncated(self, provider: Provider, usage: Usage) -> None:
-        """The server left out a part of the prompt without a word: what it took and said is all it holds."""
-        provider.forget_window()
-        if provider.served_window(ask=True) is None:
-            taken = usage.input_tokens + usage.output_tokens
-            self._learned[provider.endpoint] = ContextWindow(taken, source="learned")
+    def evidence(self, target: Target) -> Evidence:
+        """What the endpoint of a target has shown of its limit."""
+        return self._seen(target.provider)
+
+    def _seen(self, provider: Provider) -> Evidence:
+        return self._evidence.get(provider.endpoint, NO_EVIDENCE)
 
     def cost(self, target: Target, usage: Usage | None, served: str = "") -> float | None:
         """US dollars for one request, or ``None`` where nobody knows."""
@@ -219,17 +235,15 @@ class Models:
         windows = {prefix + card.id: choose_window(card.id, tables, served=card.served) for card in cards}
         return tuple(windows.items())
 
-    def _window(self, settings: Settings, provider: Provider, *, ask: bool) -> ContextWindow:
+    def _claimed(self, settings: Settings, provider: Provider, *, ask: bool) -> ContextWindow:
+        """The window that the user, the server or a table says."""
         tables = load_tables()
         self.problems.update({table.problem: None for table in tables if table.problem})
         served = provider.served_window(ask=ask)
-        learned = self._learned.get(provider.endpoint)
         names = tuple(name for name in (settings.model, self._served_names.get(provider.endpoint)) if name)
 
         def among(tables: tuple[Table, ...]) -> ContextWindow:
-            windows = [
-                choose_window(name, tables, given=settings.window, served=served, learned=learned) for name in names
-            ]
+            windows = [choose_window(name, tables, given=settings.window, served=served) for name in names]
             return next((window for window in windows if window.source != "assumed"), windows[0])
 
         found = among(tables)

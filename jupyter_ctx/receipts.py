@@ -5,7 +5,9 @@ from __future__ import annotations
 from .context.overflow import Overflow
 from .context.usage import Usage
 from .context.windows import ContextWindow
+from .errors import ContextOverflowError
 from .fitting import Attempt
+from .lighten import megabytes
 
 KEPT = "They are kept: %chat history shows them, %chat pin N keeps one in view."
 
@@ -34,9 +36,23 @@ def fitted(attempt: Attempt) -> tuple[str, ...]:
     return (f"To fit {attempt.budget.limit:,} tokens: left out {gone} ({before:,.0f} → {attempt.tokens:,.0f}).{note}",)
 
 
+def without_files(attempt: Attempt) -> tuple[str, ...]:
+    """Which files of earlier turns were left out, and why."""
+    if not attempt.dropped:
+        return ()
+    names = " and ".join(dict.fromkeys(file.name for file in attempt.dropped))
+    size = megabytes(sum(len(file.data) for file in attempt.dropped))
+    return (f"Left out {names} ({size}) of earlier turns: the server takes no larger request. -a sends one again.",)
+
+
 def nearly_full(fill: float) -> str:
     """That a request fills this share of the limit, before it is sent."""
     return f"{100 * fill:.0f} % after this: %chat summarise, trim or clear."
+
+
+def again(refused: Attempt, error: ContextOverflowError, sent: Attempt) -> str:
+    """How a refused request was made smaller, in tokens or in bytes."""
+    return lighter(sent) if error.by_bytes else recovered(refused, error.overflow or Overflow(), sent)
 
 
 def recovered(refused: Attempt, overflow: Overflow, sent: Attempt) -> str:
@@ -52,6 +68,12 @@ def recovered(refused: Attempt, overflow: Overflow, sent: Attempt) -> str:
             "at most and sent again."
         )
     return f"Context window exceeded{figures}: left out {gone} and sent again. {KEPT}"
+
+
+def lighter(sent: Attempt) -> str:
+    """How a request that was refused for its bytes was made smaller."""
+    gone = f"left out {oldest(sent.left_out)}" if sent.left_out else "left out files of earlier turns"
+    return f"The request had too many bytes for the server: {gone} and sent again."
 
 
 def rerun(attempt: Attempt) -> tuple[str, ...]:

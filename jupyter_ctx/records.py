@@ -13,8 +13,8 @@ from functools import cache
 from typing import Any, NamedTuple, TypedDict
 
 from .context.calibration import Calibration
+from .context.evidence import Evidence
 from .context.usage import Spending
-from .context.windows import ContextWindow
 from .conversation import (
     Added,
     Cleared,
@@ -75,11 +75,10 @@ class MeterState(TypedDict):
     floor: float
 
 
-class EndpointState(TypedDict):
-    """What one endpoint has shown of itself."""
+class EndpointState(TypedDict, total=False):
+    """What one endpoint has shown of itself; ``served`` is what it calls the model."""
 
-    learned: ContextWindow | None
-    accepted: int
+    evidence: Evidence
     served: str
 
 

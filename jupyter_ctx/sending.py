@@ -11,10 +11,12 @@ from typing import Any, Literal
 from . import receipts
 from .actions import Actions, Change, Draft
 from .context.overflow import Overflow
+from .context.usage import Usage
 from .conversation import Kept, Said, Summarized, Turn, new_id
 from .errors import ChatError, ChatInterrupted, ContextOverflowError, ProviderError
-from .fitting import Attempt, overflow_error
+from .fitting import Attempt, heavy_error, overflow_error, seen
 from .interrupts import uninterrupted
+from .lighten import request_bytes
 from .models import Target
 from .providers import Reply, Thought
 from .replay import digest_of
@@ -24,6 +26,7 @@ from .truncation import is_truncated
 RETRIES = 2
 SUMMARY_FAILURES = 2
 BROKEN = ("interrupted", "cut")
+TRUNCATED = "reads only a part:"  # among what was said of an endpoint, each once
 OnText = Callable[[str], object] | None
 
 
@@ -87,8 +90,9 @@ class Sender:
 
     def send(self, said: Said, options: Mapping[str, Any], coming: Coming, *, record: bool) -> Reply:
         """Ask, and keep what was said. Raises a ChatError, or ChatInterrupted."""
-        target, system = self._session.target(options, ask=True), self._session.system_for(options)
-        attempt = self._session.attempt(said, target, system, record=record)
+        system = self._session.system_for(options)
+        attempt = self._planned(said, options, system, record=record)
+        target = attempt.target
         notes = self._warnings(target)
         if attempt.left_out and target.settings.compact_at < 1 and self._summarizes(attempt, record=record):
             attempt, line = self._with_summary(said, attempt, system)
@@ -102,6 +106,16 @@ class Sender:
         if attempt.left_out and target.settings.compact_at == 1 and self._summarizes(attempt, record=record):
             notes += (self._summarize_after(),)
         return replace(reply, receipts=notes)
+
+    def _planned(self, said: Said, options: Mapping[str, Any], system: str, *, record: bool) -> Attempt:
+        """The request for a turn. Before anything is left out, a server that reports its window is asked anew."""
+        session, target = self._session, self._session.target(options, ask=True)
+        attempt = session.attempt(said, target, system, record=record)
+        if attempt.cut.start == attempt.first:
+            return attempt
+        session.models.ask_again(target.provider)
+        now = session.target(options, ask=True)
+        return attempt if now.window == target.window else session.attempt(said, now, system, record=record)
 
     def stored(self, said: Said, options: Mapping[str, Any], among: Literal["cell", "all"]) -> Reply | None:
         """The answer to just this request that is there already: from before a restart, or ``all`` of the owner's."""
@@ -155,32 +169,34 @@ class Sender:
     def _answer(self, attempt: Attempt, coming: Coming) -> tuple[Attempt, Reply]:
         """Send, and after a refusal send less: at most twice, never once text or a thought was shown."""
         notes = receipts.fitted(attempt)
-        first: tuple[Attempt, Overflow] | None = None
+        first: tuple[Attempt, ContextOverflowError] | None = None
         for retry in range(RETRIES + 1):
             try:
                 reply = self._stream(attempt, coming)
-                if first is not None:
-                    notes = (*notes, receipts.recovered(*first, attempt))
-                return attempt, replace(reply, receipts=notes)
+                again = (receipts.again(*first, attempt),) if first is not None else ()
+                files = self._session.once(*receipts.without_files(attempt))
+                return attempt, replace(reply, receipts=(*notes, *again, *files))
             except ContextOverflowError as error:
-                overflow = error.overflow or Overflow()
-                first = first or (attempt, overflow)
+                first = first or (attempt, error)
                 stop = attempt.target.settings.on_overflow == "stop"
                 if coming.pieces or coming.thoughts or stop or retry == RETRIES:
-                    kept, last = bool(coming.pieces), retry == RETRIES
-                    raise self._given_up(attempt, overflow, kept=kept, last=last) from None
-                attempt = self._session.fitter.smaller(attempt, overflow)
+                    raise self._given_up(attempt, error, kept=bool(coming.pieces)) from None
+                attempt = self._smaller(attempt, error)
         raise AssertionError("the last retry returns or raises")
 
-    def _given_up(self, attempt: Attempt, overflow: Overflow, *, kept: bool, last: bool) -> ContextOverflowError:
+    def _smaller(self, attempt: Attempt, error: ContextOverflowError) -> Attempt:
+        """A request that is strictly smaller than the refused one, in what was refused of it."""
+        fitter = self._session.fitter
+        return fitter.lighter(attempt) if error.by_bytes else fitter.smaller(attempt, error.overflow or Overflow())
+
+    def _given_up(self, attempt: Attempt, refusal: ContextOverflowError, *, kept: bool) -> ContextOverflowError:
         """What to say of a refusal that stands; what it taught holds from the next cell on."""
-        models, provider = self._session.models, attempt.target.provider
-        models.refused(provider, overflow)
+        if refusal.by_bytes:
+            return heavy_error(attempt)
+        models, overflow = self._session.models, refusal.overflow or Overflow()
+        models.refused(attempt.target, seen(attempt, overflow))
         attempt = replace(attempt, target=models.target(attempt.target.settings, ask=False))
-        error = overflow_error(attempt, overflow, kept=kept)
-        if last:  # after two retries even an estimate tells a limit: the next cell begins below it
-            models.refused(provider, overflow, tokens=round(attempt.tokens))
-        return error
+        return overflow_error(attempt, overflow, kept=kept)
 
     def _stream(self, attempt: Attempt, coming: Coming) -> Reply:
         coming.asked = time.monotonic()  # a request that was refused before is not this one
@@ -254,8 +270,9 @@ class Sender:
             return ()
         if not truncated:
             return receipts.beyond(attempt, reply.usage)
-        self._session.models.truncated(attempt.target.provider, reply.usage)
-        return self._session.once(receipts.truncated(attempt, reply.usage))
+        self._session.models.ask_again(attempt.target.provider)
+        said = self._session.once(f"{TRUNCATED} {attempt.target.provider.endpoint}")
+        return (receipts.truncated(attempt, reply.usage),) if said else ()
 
     def _record(self, said: Said, attempt: Attempt, reply: Reply, *, record: bool, truncated: bool = False) -> Reply:
         """Keep a turn whole, with what its report tells of sizes; nothing where not all was read."""
@@ -270,10 +287,12 @@ class Sender:
             summary=attempt.scope.summary.id if attempt.scope.summary else None,
         )  # fmt: skip
         turn = replace(turn, start=_start_of(attempt, turn))
-        usage = None if truncated else reply.usage
+        usage = None if truncated or attempt.dropped else reply.usage
         if usage is not None:
             target.meter.reported(attempt.sent, reply.text, usage, turn_id=turn.id if record else None)
-        self._session.models.answered(target.provider, reply)
+        heavy = self._session.models.evidence(target).heavy is not None
+        size = request_bytes(attempt.request.messages) if heavy else None
+        self._session.models.answered(target.provider, reply, size)
         if record:
             self._keep(replace(said, turn=turn), attempt, counted=usage is not None and not usage.guessed)
         return replace(reply, model=model, cost=cost)
@@ -302,21 +321,29 @@ def _as_stored(turn: Turn) -> Reply:
 
 
 def _judged(reply: Reply, attempt: Attempt) -> Reply:
-    """Servers say "length" too when it was the window that ended a reply."""
+    """The reply with why it really ended: servers say "length", too, when it was the window that ended it."""
     usage, asked = reply.usage, attempt.request.max_tokens
     if reply.stop_reason != "max_tokens" or usage is None:
         return reply
-    at_the_edge = usage.input_tokens + usage.output_tokens >= attempt.target.window.tokens - 1
-    if at_the_edge or (asked is not None and usage.output_tokens < asked):
+    at_the_edge = abs(usage.input_tokens + usage.output_tokens - attempt.target.window.tokens) <= 1
+    nothing = not usage.output_tokens and not reply.text
+    if at_the_edge or nothing or (asked is not None and _ends_early(reply, usage, asked, attempt)):
         return replace(reply, stop_reason="context_window")
     return reply
 
 
+def _ends_early(reply: Reply, usage: Usage, asked: int, attempt: Attempt) -> bool:
+    """Whether a server of one's own has written less than was asked for; others may think without counting it."""
+    thought = reply.thinking or usage.reasoning_tokens
+    return bool(reply.text) and usage.output_tokens < asked and not thought and not attempt.target.provider.catalogue
+
+
 def _checked(reply: Reply) -> Reply:
-    """A reply that the window ended before its first word or thought is a refusal that came as a success."""
-    if reply.stop_reason == "context_window" and not reply.text and not reply.thinking:
-        size = reply.usage.input_tokens if reply.usage else None
-        raise ContextOverflowError("The window had no room for a reply.", overflow=Overflow(input_tokens=size))
+    """A reply that the window ended before its first token is a refusal that came as a success."""
+    usage, said = reply.usage, reply.text or reply.thinking
+    if reply.stop_reason == "context_window" and not said and (usage is None or not usage.output_tokens):
+        overflow = Overflow(input_tokens=usage.input_tokens if usage else None)
+        raise ContextOverflowError("The window had no room for a reply.", overflow=overflow)
     return reply
 
 

@@ -276,8 +276,8 @@ class Session:
         )
 
     def _will_leave(self, target: Target, scope: Scope, start: int) -> int:
-        """How many turns the next send leaves out by itself."""
-        cut = self.fitter.cut(target, self.conversation, scope, start)
+        """How many turns the next send leaves out by itself; a learned limit that it will try again counts for none."""
+        cut = self.fitter.cut(target.trial or target, self.conversation, scope, start)
         return self.fitter.ledger(target, self.conversation, scope).count(start, cut.start)
 
     def history(self) -> History:

@@ -9,21 +9,21 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import partial
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, get_state_machine_test, initialize, invariant, precondition, rule
 from server import events, piece, send, serve, usage
 
 from jupyter_ctx import Chat, ChatError, ContextOverflowError
-from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.frontend import Origin
 from jupyter_ctx.journal import close_stores
 from jupyter_ctx.library import Library
@@ -287,7 +287,8 @@ class Sequences(RuleBasedStateMachine):
         reports=st.booleans(),
     )
     def begin(
-        self, window: int, how: str, compact_at: float, turns: Any, share: float, summary_model: str | None, reports: bool
+        self, window: int, how: str, compact_at: float, turns: Any, share: float,
+        summary_model: str | None, reports: bool,
     ) -> None:  # fmt: skip
         self.server.windows, self.server.reports = {"m1": window, "m2": window}, reports
         self.config = {
@@ -424,7 +425,7 @@ class Sequences(RuleBasedStateMachine):
         if current and current[-1] < at and not stands:
             assert any("the summary" in line for line in lines)
         if stands:
-            assert current and current[-1] < at
+            assert current[-1] < at
 
     def check_failure(
         self, error: BaseException, talk: Talk, at: int, prompt: str, limit: int, outcome: str, options: dict[str, Any]
@@ -456,10 +457,8 @@ class Sequences(RuleBasedStateMachine):
         prompt, happened = self.text(size), len(self.chat.conversation.events)
         self.server.outcome = "words"
         self.server.asked.clear()
-        try:
+        with suppress(ContextOverflowError):
             self.chat.send(prompt, record=False)
-        except ContextOverflowError:
-            pass
         for request in self.server.asked:
             self.check_request(request["messages"], Talk(system=self.now.system), 0, prompt, known=True)
         assert len(self.chat.conversation.events) == happened
@@ -500,7 +499,10 @@ class Sequences(RuleBasedStateMachine):
             for i, slot in enumerate(talk.slots):
                 slot.trimmed = i < first
 
-    @rule(method=st.sampled_from(["extractive", "model"]), writer=st.sampled_from(["good", "empty", "long", "poor", "fail"]))
+    @rule(
+        method=st.sampled_from(["extractive", "model"]),
+        writer=st.sampled_from(["good", "empty", "long", "poor", "fail"]),
+    )
     def summarise(self, method: Any, writer: str) -> None:
         self.server.writer, happened = writer, len(self.chat.conversation.events)
         change = self.chat.summarize(method=method)
@@ -604,7 +606,11 @@ class Sequences(RuleBasedStateMachine):
         self.chat.configure(**changes)
         self.config |= changes
 
-    @rule(window=st.sampled_from([300, 500, 900, 2_000]), told=st.booleans(), states=st.sampled_from(["all", "limit", "nothing"]))
+    @rule(
+        window=st.sampled_from([300, 500, 900, 2_000]),
+        told=st.booleans(),
+        states=st.sampled_from(["all", "limit", "nothing"]),
+    )
     def change_window(self, window: int, told: bool, states: str) -> None:
         """Another window at the server, of which the chat is told or not."""
         self.server.windows = {"m1": window, "m2": window}
@@ -706,15 +712,8 @@ def run(examples: int, steps: int, **more: Any) -> None:
     """Let the machine do so many things."""
     server = Served()
     with serve(server.answer) as (url, _):
-        machine: Callable[[], Sequences] = lambda: Sequences(url, server)  # noqa: E731
-        test = get_state_machine_test(
-            machine,  # type: ignore[arg-type]
-            settings=settings(
-                max_examples=examples, stateful_step_count=steps, deadline=None,
-                suppress_health_check=list(HealthCheck), **more,
-            ),  # fmt: skip
-        )
-        test()
+        machine: Any = partial(Sequences, url, server)
+        get_state_machine_test(machine, settings=settings(max_examples=examples, stateful_step_count=steps, **more))()
 
 
 def test_whatever_is_done_in_whatever_order_keeps_what_was_said_and_sends_sound_requests() -> None:

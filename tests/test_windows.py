@@ -148,13 +148,6 @@ def test_what_the_user_gives_comes_first() -> None:
     assert resolve_window("gpt-5", window=9_000).max_input_tokens is None
 
 
-def test_a_given_window_is_never_above_what_a_refusal_taught() -> None:
-    learned = ContextWindow(8_192, source="learned")
-    window = choose_window("x", [], given=128_000, served=SERVED, learned=learned)
-    assert (window.tokens, window.source, window.given) == (8_192, "learned", 128_000)
-    assert choose_window("x", [], given=4_000, learned=learned).source == "given"
-
-
 def test_a_server_beats_the_tables_but_not_the_user() -> None:
     assert choose_window("gpt-4o", [BUILT_IN], served=SERVED) == SERVED
     assert choose_window("gpt-4o", [BUILT_IN], served=SERVED, given=2_000).tokens == 2_000

@@ -60,9 +60,11 @@ class Budget:
     @property
     def limit(self) -> int:
         """Tokens a prompt may have."""
-        room = self.window.tokens - self.reserve
-        cap = self.window.max_input_tokens
-        return max(0, math.floor(min(room, cap if cap is not None else room) * self.share))
+        window = self.window
+        room, cap = window.tokens - self.reserve, window.max_input_tokens
+        if cap is not None:
+            room = cap if window.is_of_prompts else min(room, cap)
+        return max(0, math.floor(room * self.share))
 
     @property
     def available(self) -> int:

@@ -1,8 +1,8 @@
 """How much a model can hold, and who says so.
 
-What the user gave comes first, but never above what a refusal has taught; then what the
-server that serves the model reports; then tables: the user's own file, ours, and the same
-one compiled in. What nobody knows is assumed, and said to be.
+What the user gave comes first; then what the server that serves the model reports; then tables:
+the user's own file, ours, and the same one compiled in. What nobody knows is assumed, and said to
+be. What refusals teach is in ``evidence``.
 """
 
 from __future__ import annotations
@@ -13,18 +13,25 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+Seen = Literal["given", "refused", "stated", "passed"]
 Source = Literal["given", "learned", "server", "user file", "models.json", "provider", "built in", "assumed"]
 ASSUMED = 32_000
 COLUMNS = ("context_window", "max_input_tokens", "max_output_tokens")
 ORIGINS: dict[Source, str] = {
     "given": "(given)",
-    "learned": "learned from a refusal",
+    "learned": "learned",
     "server": "from the server",
     "user file": "from your models.json",
     "models.json": "from models.json",
     "provider": "from the provider",
     "built in": "from the built-in table",
     "assumed": "assumed",
+}
+SEEN: dict[Seen, str] = {
+    "given": "given",
+    "refused": "server refused",
+    "stated": "server refuses above",
+    "passed": "passed",
 }
 
 
@@ -34,7 +41,9 @@ class ContextWindow:
 
     ``max_input_tokens`` and ``max_output_tokens`` are caps on one side alone, where there
     are any; ``matched`` is the row of the table that answered; ``given`` is what the user
-    asked for where a refusal has taught less.
+    gave where a refusal has taught less. Of a learned window, ``passed`` is the largest prompt
+    that was taken and ``refused`` the smallest that was refused without a limit being stated:
+    then ``tokens`` is an upper bound.
     """
 
     tokens: int
@@ -43,14 +52,31 @@ class ContextWindow:
     source: Source = "assumed"
     matched: str | None = None
     given: int | None = None
+    passed: int | None = None
+    refused: int | None = None
 
     @property
     def origin(self) -> str:
         """Where the number comes from, in words."""
-        if self.source == "learned" and self.given:
-            return f"learned: given {self.given:,}, server refuses above {self.max_input_tokens or self.tokens:,}"
+        if self.source == "learned":
+            seen = (f"{SEEN[what]} {tokens:,}" for what, tokens in self.evidence)
+            return f"learned: {', '.join(seen)}"
         row = f" ({self.matched})" if self.matched else ""
         return ORIGINS[self.source] + row
+
+    @property
+    def is_of_prompts(self) -> bool:
+        """Whether it was seen of whole prompts: then nothing is taken off ``max_input_tokens`` for the reply."""
+        return self.refused is not None or self.max_input_tokens == self.passed == self.tokens
+
+    @property
+    def evidence(self) -> tuple[tuple[Seen, int], ...]:
+        """What a learned window rests on, each with its figure in tokens."""
+        stated = None if self.is_of_prompts else self.max_input_tokens or self.tokens
+        found: tuple[tuple[Seen, int | None], ...] = (
+            ("given", self.given), ("refused", self.refused), ("stated", stated), ("passed", self.passed)
+        )  # fmt: skip
+        return tuple((what, tokens) for what, tokens in found if tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,39 +196,15 @@ def _row(value: Any) -> tuple[int, int | None, int | None] | None:
 
 
 def choose_window(
-    model: str,
-    tables: Iterable[Table],
-    *,
-    given: int | None = None,
-    served: ContextWindow | None = None,
-    learned: ContextWindow | None = None,
+    model: str, tables: Iterable[Table], *, given: int | None = None, served: ContextWindow | None = None
 ) -> ContextWindow:
-    """The window that holds, from what the user gave, a refusal taught, the server or a table says.
-
-    A refusal teaches a window, or a cap on the input alone.
-    """
+    """The window that is said to hold: by the user, by the server, by a table."""
     found = served or _from_tables(model, tables)
-    if given is not None:
-        cap = found.max_input_tokens
-        found = replace(
-            found,
-            tokens=given,
-            max_input_tokens=cap if cap is not None and cap < given else None,
-            source="given",
-            matched=None,
-        )
-    taught = (learned.max_input_tokens or learned.tokens) if learned else None
-    if learned is None or taught is None or (given is not None and given <= taught):
+    if given is None:
         return found
-    tokens = learned.tokens if learned.max_input_tokens is None else max(found.tokens, taught)
-    return replace(
-        found,
-        tokens=tokens,
-        max_input_tokens=learned.max_input_tokens,
-        source="learned",
-        matched=None,
-        given=given,
-    )
+    cap = found.max_input_tokens
+    cap = cap if cap is not None and cap < given else None
+    return replace(found, tokens=given, max_input_tokens=cap, source="given", matched=None)
 
 
 def _from_tables(model: str, tables: Iterable[Table]) -> ContextWindow:

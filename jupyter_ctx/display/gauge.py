@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from .. import words
 from ..context.budget import HALF, ContextInfo, Plan
+from ..context.windows import ContextWindow
 from .footer import dollars
 from .text import text_html, to_plain
 
@@ -102,11 +103,19 @@ def gauge_line(info: ContextInfo) -> str:
     word += f": the next send leaves out {words.turns(info.will_leave)}" if info.will_leave else ""
     guess = "~" if info.source == "assumed" else ""
     figures = f"{about}{short(info.used)} / {short(info.limit)} ({guess}{info.fill * 100:.0f} %){word}"
-    window = info.budget.window
-    parts = [f"{SHAPES[info.state]} {figures}", to_plain(info.model), f"window {short(window.tokens)} {window.origin}"]
+    parts = [f"{SHAPES[info.state]} {figures}", to_plain(info.model), _window(info.budget.window)]
     parts += [cost_text(info)] if info.cost is not None else []
     parts += [f"{100 * info.cached / info.sent:.0f} % cached"] if info.cached and info.sent else []
     return " · ".join(parts)
+
+
+def _window(window: ContextWindow) -> str:
+    """The window and who says so; of a learned one, what it rests on."""
+    if window.source != "learned":
+        return f"window {short(window.tokens)} {window.origin}"
+    bound = "≤ " if window.refused else "≥ " if window.is_of_prompts else ""
+    rests = ", ".join(f"{short(tokens)} {what}" for what, tokens in reversed(window.evidence))
+    return f"window {bound}{short(window.tokens)}, learned: {rests}"
 
 
 def cost_text(info: ContextInfo) -> str:

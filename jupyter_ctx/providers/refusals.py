@@ -77,6 +77,8 @@ class Refusal:
         """It as an error of ours."""
         overflow = classify_overflow(self.status, self.body)
         said = self.words or "it said no more"
+        if self.code == 413 and not overflow:
+            return ContextOverflowError(said, by_bytes=True)
         if overflow:
             return ContextOverflowError(
                 said, used=overflow.input_tokens, limit=overflow.context_window, overflow=overflow

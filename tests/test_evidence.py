@@ -1,0 +1,358 @@
+"""What refusals and replies teach of a limit, and when it gives way."""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from server import events, piece, send, serve, usage
+from test_wire import PIXEL
+
+from jupyter_ctx import Chat, ContextOverflowError
+from jupyter_ctx.context.evidence import Evidence, Refused
+from jupyter_ctx.context.overflow import Overflow
+from jupyter_ctx.context.windows import ContextWindow
+from jupyter_ctx.display.gauge import gauge_line
+
+TABLE = ContextWindow(128_000, source="models.json")
+GIVEN = ContextWindow(128_000, source="given")
+NOW = 1_000.0
+
+
+def after(*refusals: Refused, passed: int = 0, believed: ContextWindow = TABLE) -> Evidence:
+    """What is known after a prompt that passed and these refusals."""
+    evidence = Evidence().accepted(passed) if passed else Evidence()
+    for refusal in refusals:
+        evidence = evidence.after(refusal, believed, NOW)
+    return evidence
+
+
+# the arithmetic
+
+
+def test_a_stated_limit_holds_until_something_larger_passes() -> None:
+    evidence = after(Refused(Overflow(context_window=9_300, input_tokens=12_000), 12_000))
+    assert evidence.bound(TABLE).tokens == 9_300
+    assert evidence.accepted(9_000).bound(TABLE).source == "learned"
+    assert evidence.accepted(9_301).bound(TABLE) == TABLE
+
+
+def test_a_stated_limit_is_believed_at_once_even_below_what_passed() -> None:
+    evidence = after(Refused(Overflow(context_window=2_048, input_tokens=5_000), 5_000), passed=7_900)
+    assert evidence.bound(TABLE).tokens == 2_048
+
+
+@pytest.mark.parametrize("stated", [3, 255, 8_001, 90_000])
+def test_a_limit_that_cannot_be_true_is_not_believed(stated: int) -> None:
+    evidence = after(Refused(Overflow(context_window=stated, input_tokens=8_000), 8_000))
+    assert evidence.stated is None
+    assert evidence.bound(TABLE).refused == 8_000
+
+
+def test_a_limit_that_a_much_smaller_request_fails_at_too_is_not_believed() -> None:
+    told = Overflow(context_window=8_000)
+    evidence = after(Refused(told, 9_000), Refused(told, 4_800, retry=1))
+    assert (evidence.stated, evidence.refused) == (None, 4_800)
+
+
+def test_the_room_asked_for_the_reply_counts_where_the_window_is_stated() -> None:
+    refusal = Refused(Overflow(context_window=8_192, input_tokens=5_000), 5_000, output=4_096)
+    assert refusal.limit == 8_192
+
+
+@given(st.integers(1, 10**6), st.integers(2, 10**6))
+def test_between_what_passed_and_what_was_refused_a_size_is_planned_that_narrows_the_bracket(
+    passed: int, refused: int
+) -> None:
+    evidence = after(Refused(Overflow(), refused), passed=passed)
+    assert evidence.refused is not None
+    assert evidence.planned is not None
+    assert 0 < evidence.planned < evidence.refused
+    if refused > passed:
+        assert passed <= evidence.planned
+        taken, again = evidence.accepted(evidence.planned), after(Refused(Overflow(), evidence.planned + 1))
+        assert taken.passed == evidence.planned
+        assert again.refused is not None
+        assert again.refused <= evidence.refused
+
+
+def test_an_excess_bounds_the_limit_from_above() -> None:
+    evidence = after(Refused(Overflow(excess=1_200), 9_500), passed=8_000)
+    assert evidence.refused == 8_300
+
+
+def test_the_gauge_and_status_say_what_passed_and_what_was_refused() -> None:
+    window = after(Refused(Overflow(), 9_300), passed=8_100, believed=GIVEN).bound(GIVEN)
+    assert window.origin == "learned: given 128,000, server refused 9,300, passed 8,100"
+    assert (window.tokens, window.max_input_tokens) == (9_300, 8_500)
+
+
+@pytest.mark.parametrize(
+    "newer", [ContextWindow(64_000, source="given"), ContextWindow(16_384, source="server"),
+              ContextWindow(10_000, source="user file")]
+)  # fmt: skip
+def test_another_word_of_the_user_or_the_server_ends_what_was_learned(newer: ContextWindow) -> None:
+    evidence = after(Refused(Overflow(context_window=9_300), 12_000))
+    assert evidence.bound(newer) == newer
+
+
+def test_the_word_that_a_refusal_contradicted_does_not_end_it() -> None:
+    evidence = after(Refused(Overflow(context_window=9_300), 12_000), believed=GIVEN)
+    assert evidence.bound(GIVEN).tokens == 9_300
+    assert evidence.bound(TABLE).tokens == 9_300  # nor does a table
+
+
+def test_a_larger_prompt_that_passed_raises_a_window_that_was_only_assumed() -> None:
+    window = Evidence().accepted(50_000).bound(ContextWindow(32_000))
+    assert (window.tokens, window.source, window.origin) == (50_000, "learned", "learned: passed 50,000")
+    assert Evidence().accepted(50_000).bound(ContextWindow(32_000, source="given")).tokens == 32_000
+
+
+def test_a_limit_is_tried_again_after_a_few_replies_and_less_often_from_then_on() -> None:
+    evidence, tries = after(Refused(Overflow(), 9_000), passed=8_500), list[int]()
+    for turn in range(50):
+        if evidence.due:
+            tries.append(turn)
+            evidence = evidence.after(Refused(Overflow(), 9_000, trial=True), TABLE, NOW)
+        evidence = evidence.accepted(8_000)
+    assert tries == [4, 20, 36]
+
+
+# conversations
+
+
+@dataclass
+class Server:
+    """Counts a token for each four characters, refuses what is above its limit, and reports what it is told to."""
+
+    limit: int = 4_000
+    refuse: Callable[[int, int], tuple[int, Any]] = lambda size, limit: (400, overflow("prompt is too long"))
+    report: Callable[[int], int] = lambda size: size
+    refusals: int = 0
+    sizes: list[int] = field(default_factory=list)
+    served: int | None = None
+
+    def answer(self, handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        size = sum(len(message["content"]) // 4 + 4 for message in request["messages"])
+        self.sizes.append(size)
+        if size > self.limit:
+            self.refusals += 1
+            status, body = self.refuse(size, self.limit)
+            send(handler, status, json.dumps(body))
+            return
+        send(handler, 200, events(piece("Yes."), piece("", "stop"), usage(self.report(size), 2)), "text/event-stream")
+
+    @contextmanager
+    def chat(self, **settings: Any) -> Iterator[Chat]:
+        """A conversation with it."""
+        lists: dict[str, Any] = {"/v1/models": {"data": [{"id": "m"}]}}
+        with serve(self.answer, lists=lists) as (url, _):
+            self.lists = lists
+            yield Chat("m", base_url=url, **settings)
+
+    def serves(self, tokens: int) -> None:
+        """Restart with another window, and say so."""
+        self.limit = tokens
+        self.lists["/v1/models"] = {"data": [{"id": "m", "max_model_len": tokens}]}
+
+
+def overflow(message: str, **more: Any) -> dict[str, Any]:
+    """The body of a refusal."""
+    return {"error": {"message": message, "type": "invalid_request_error", "code": None, **more}}
+
+
+def figures(size: int, limit: int) -> tuple[int, Any]:
+    """The usual refusal, with figures."""
+    said = f"This model's maximum context length is {limit} tokens. However, your messages resulted in {size} tokens."
+    return 400, overflow(said, code="context_length_exceeded")
+
+
+REFUSALS: dict[str, Callable[[int, int], tuple[int, Any]]] = {
+    "with figures": figures,
+    "without figures": lambda size, limit: (400, overflow("Your input exceeds the context window of this model.")),
+    "with an excess": lambda size, limit: (
+        400, overflow(f"prompt too long; exceeded max context length by {size - limit} tokens")
+    ),
+    "with figures that contradict one another": lambda size, limit: figures(size, 3 * limit),
+    "with what was left for the reply as the limit": lambda size, limit: figures(size, 3),
+}  # fmt: skip
+
+
+def talk(chat: Chat, turns: int, characters: Callable[[int], int]) -> None:
+    for number in range(turns):
+        chat.send(f"{number} " + "of all that was said " * (characters(number) // 21))
+
+
+@pytest.mark.parametrize("kind", REFUSALS)
+@pytest.mark.parametrize(("characters", "most"), [(900, 3), (6_500, 6)], ids=["short prompts", "long prompts"])
+def test_forty_turns_cost_few_refusals_and_no_failed_cell(kind: str, characters: int, most: int) -> None:
+    server = Server(refuse=REFUSALS[kind])
+    with server.chat(window=128_000) as chat:
+        talk(chat, 40, lambda number: characters * (2 + number % 3) // 3)
+        assert len(chat.turns) == 40
+        assert chat.info().limit <= 1.1 * server.limit
+    assert 1 <= server.refusals <= most
+
+
+@pytest.mark.parametrize("kind", REFUSALS)
+def test_a_limit_that_falls_and_grows_again_is_followed(kind: str) -> None:
+    server = Server(4_000, refuse=REFUSALS[kind])
+    with server.chat(window=6_000) as chat:
+        talk(chat, 12, lambda _: 1_500)
+        server.limit = 1_500
+        talk(chat, 10, lambda _: 1_500)
+        assert chat.info().limit <= 1.1 * server.limit
+        server.limit = 5_900
+        talk(chat, 20, lambda _: 1_500)
+        assert statistics.mean(server.sizes[-8:]) > 2_500
+    assert server.refusals <= 8
+
+
+def test_a_server_that_is_restarted_with_another_window_is_believed() -> None:
+    server = Server(4_000, refuse=REFUSALS["with figures"])
+    with server.chat() as chat:
+        server.serves(4_000)
+        talk(chat, 4, lambda _: 3_000)
+        assert (chat.info().context_window, chat.info().source) == (4_000, "server")
+        server.serves(1_500)
+        talk(chat, 4, lambda _: 3_000)
+        assert chat.info().context_window == 1_500
+        server.serves(16_000)
+        talk(chat, 8, lambda _: 3_000)
+        assert (chat.info().context_window, chat.info().source) == (16_000, "server")
+    assert server.refusals <= 1
+
+
+@pytest.mark.parametrize(
+    "report", [lambda _: 11, lambda size: min(size, 200), lambda size: max(1, int(size * 0.15))],
+    ids=["a constant", "what was not cached", "a fraction"],
+)  # fmt: skip
+def test_a_report_of_few_tokens_sets_no_limit(report: Callable[[int], int]) -> None:
+    server = Server(100_000, report=report)
+    with server.chat(window=50_000) as chat:
+        talk(chat, 12, lambda _: 4_000)
+        assert (chat.info().context_window, chat.info().source) == (50_000, "given")
+        assert chat.info().left_out == 0
+    assert server.sizes == sorted(server.sizes)
+
+
+def test_a_window_given_anew_ends_what_was_learned() -> None:
+    server = Server(2_000, refuse=REFUSALS["without figures"])
+    with server.chat(window=8_000) as chat:
+        talk(chat, 6, lambda _: 2_400)
+        assert chat.info().source == "learned"
+        assert re.search(r"window ≤ \S+, learned: \S+ passed, \S+ refused, 8k given", gauge_line(chat.info()))
+        chat.configure(window=8_000)
+        assert (chat.info().context_window, chat.info().source) == (8_000, "given")
+
+
+def test_a_reply_of_thoughts_alone_that_nobody_sent_is_what_it_is() -> None:
+    answers = iter([events(piece("", "length"), usage(40, 3_071))])
+    with serve(lambda handler, _: send(handler, 200, next(answers), "text/event-stream")) as (url, seen):
+        chat = Chat("m", base_url=url, window=1_048_576, max_tokens=3_072)
+        reply = chat.send("Think.")
+        assert (reply.text, reply.stop_reason) == ("", "max_tokens")
+        assert (chat.info().context_window, chat.info().source) == (1_048_576, "given")
+    assert len(seen) == 1
+
+
+def test_a_prompt_that_seems_too_large_is_sent_and_the_providers_word_counts() -> None:
+    server = Server(3_000)
+    with server.chat(window=1_000) as chat:
+        assert chat.send("Все счастливые семьи похожи друг на друга. " * 60).text == "Yes."
+        with pytest.raises(ContextOverflowError, match="Largest parts"):
+            chat.send("x" * 40_000)
+        assert len(chat.turns) == 1
+    assert server.refusals == 1
+
+
+def test_stop_still_sends_nothing_that_does_not_seem_to_fit() -> None:
+    server = Server(3_000)
+    with server.chat(window=1_000, on_overflow="stop") as chat, pytest.raises(ContextOverflowError):
+        chat.send("of all that was said " * 400)
+    assert server.sizes == []
+
+
+@contextmanager
+def few_bytes(most: int) -> Iterator[tuple[Chat, list[int]]]:
+    """A conversation with a server that takes requests of so many bytes, and the sizes it was sent."""
+    sizes = list[int]()
+
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        sizes.append(len(json.dumps(request["messages"])))
+        if sizes[-1] > most:
+            send(handler, 413, "<html><h1>413 Request Entity Too Large</h1></html>", "text/html")
+        else:
+            send(handler, 200, events(piece("Yes."), piece("", "stop"), usage(sizes[-1] // 5, 2)), "text/event-stream")
+
+    with serve(answer) as (url, _):
+        yield Chat("m", base_url=url, window=100_000), sizes
+
+
+def image(folder: Path, name: str, size: int) -> Path:
+    path = folder / name
+    path.write_bytes(PIXEL + bytes(size))
+    return path
+
+
+def test_a_request_of_too_many_bytes_leaves_out_the_largest_files_of_earlier_turns(tmp_path: Path) -> None:
+    with few_bytes(150_000) as (chat, sizes):
+        for name, size in (("small.png", 3_000), ("large.png", 60_000), ("other.png", 40_000)):
+            reply = chat.send(f"Look at {name}", attachments=[image(tmp_path, name, size)])
+        assert len(sizes) == 3
+        reply = chat.send("And now?", attachments=[image(tmp_path, "new.png", 30_000)])
+        assert "too many bytes" in reply.receipts[0]
+        assert "large.png" in reply.receipts[1]
+        assert "small.png" not in reply.receipts[1]
+        before = len(sizes)
+        for _ in range(3):
+            assert "too many bytes" not in " ".join(reply.receipts[2:])
+            reply = chat.send("And then?")
+        assert reply.receipts == ()  # what was left out is said once
+        assert len(sizes) == before + 3  # what was learned is not asked again
+        assert len(chat.turns) == 7
+        assert chat.turns[1].attachments
+
+
+def test_without_files_it_leaves_out_the_oldest_turns() -> None:
+    with few_bytes(20_000) as (chat, sizes):
+        replies = [chat.send("of all that was said " * 200) for _ in range(6)]
+        assert [number for number, reply in enumerate(replies) if reply.receipts] == [4]
+        assert "left out the" in replies[4].receipts[0]
+        assert len(chat.turns) == 6
+
+
+def test_a_file_that_alone_is_too_large_fails_with_its_name_and_size(tmp_path: Path) -> None:
+    with few_bytes(20_000) as (chat, sizes):
+        with pytest.raises(ContextOverflowError, match=r"huge.png has 0.1 MB") as raised:
+            chat.send("Look", attachments=[image(tmp_path, "huge.png", 100_000)])
+        assert raised.value.prompt == "Look"
+        assert len(sizes) == 1
+        assert chat.turns == ()
+        assert chat.send("And without it?").text == "Yes."
+
+
+def test_a_new_kernel_tries_again_what_an_older_one_has_learned(tmp_path: Any) -> None:
+    server = Server(2_000, refuse=REFUSALS["without figures"])
+    with server.chat(window=8_000, store=tmp_path / "store.sqlite", name="c") as chat:
+        talk(chat, 5, lambda _: 2_400)
+        known = chat.info()
+        assert known.source == "learned"
+        chat.close()
+        url = chat.config.base_url
+        again = Chat("m", base_url=url, window=8_000, store=tmp_path / "store.sqlite", name="c")
+        assert again.info().budget.window == known.budget.window
+        server.limit, refusals = 8_000, server.refusals
+        talk(again, 5, lambda _: 2_400)
+        assert again.info().source == "given"
+        assert server.refusals == refusals
