@@ -95,7 +95,9 @@ class Library:
         settings, journal = self._current.config if self._current else self._begun, self._journal()
         if name is not None:
             self._free(_checked(name))
-        return self._make_current(self._take(journal, journal.open(name, afresh=True), settings))
+        chat = self._make_current(self._take(journal, journal.open(name, afresh=True), settings))
+        chat.configure()  # what is set for it holds after a restart, too
+        return chat
 
     def fork(self, name: str | None = None) -> Chat:
         """Talk in a new one that begins with all that was said in this one."""
