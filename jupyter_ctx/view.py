@@ -112,9 +112,9 @@ def scope_at(conversation: Conversation, at: int, system: str) -> Scope:
 
 
 def covered_to(conversation: Conversation, covers: frozenset[str]) -> int:
-    """The position after the last turn whose current version is among these; 0 where none is."""
-    places = conversation.places
-    return next((i for i in range(len(places), 0, -1) if places[i - 1].turn.id in covers), 0)
+    """The position after the last turn whose current version is among these and may be sent; 0 where none is."""
+    there = (place.turn.id in covers and not place.excluded for place in reversed(conversation.places))
+    return next((len(conversation.places) - i for i, covered in enumerate(there) if covered), 0)
 
 
 def scope_then(conversation: Conversation, at: int, system: str, turn: Turn) -> tuple[Scope, int]:
