@@ -7,27 +7,48 @@ from __future__ import annotations
 
 from typing import Any
 
-from .chat import Chat as Chat
-from .context.overflow import Overflow as Overflow
-from .context.overflow import classify_overflow as classify_overflow
-from .context.windows import ContextWindow as ContextWindow
-from .errors import AuthenticationError as AuthenticationError
-from .errors import ChatError as ChatError
-from .errors import ChatInterrupted as ChatInterrupted
-from .errors import ContextOverflowError as ContextOverflowError
-from .errors import InvalidRequestError as InvalidRequestError
-from .errors import MissingDependencyError as MissingDependencyError
-from .errors import ModelNotFoundError as ModelNotFoundError
-from .errors import ProviderConnectionError as ProviderConnectionError
-from .errors import ProviderError as ProviderError
-from .errors import RateLimitError as RateLimitError
-from .errors import StoreError as StoreError
-from .library import Library as Library
-from .magic import get_chat as get_chat
-from .magic import register, unregister
-from .modelfiles import resolve_window as resolve_window
-from .providers import Reply as Reply
+from .chat import Chat
+from .context.overflow import Overflow, classify_overflow
+from .context.windows import ContextWindow
+from .errors import (
+    AuthenticationError,
+    ChatError,
+    ChatInterrupted,
+    ContextOverflowError,
+    InvalidRequestError,
+    MissingDependencyError,
+    ModelNotFoundError,
+    ProviderConnectionError,
+    ProviderError,
+    RateLimitError,
+    StoreError,
+)
+from .library import Library
+from .magic import get_chat, register, unregister
+from .modelfiles import resolve_window
+from .providers import Reply
 
+__all__ = [
+    "AuthenticationError",
+    "Chat",
+    "ChatError",
+    "ChatInterrupted",
+    "ContextOverflowError",
+    "ContextWindow",
+    "InvalidRequestError",
+    "Library",
+    "MissingDependencyError",
+    "ModelNotFoundError",
+    "Overflow",
+    "ProviderConnectionError",
+    "ProviderError",
+    "RateLimitError",
+    "Reply",
+    "StoreError",
+    "classify_overflow",
+    "get_chat",
+    "resolve_window",
+]
 __version__ = "0.1.0"
 
 

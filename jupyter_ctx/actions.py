@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, SupportsIndex, get_args
 
 from . import receipts, words
 from .context.budget import TRIM_TO, Plan
@@ -45,17 +45,19 @@ NOTHING_OLDER = "the newest turns stay as they are"
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What an action did: ``before`` and ``after`` are tokens of the next request."""
+    """What an action did: ``before`` and ``after`` are tokens of the next request; ``note`` is a further sentence."""
 
     text: str
     changed: bool = True
     before: int = 0
     after: int = 0
+    note: str = ""
 
     def __str__(self) -> str:
         moved = self.changed and self.before != self.after
         text = self.text.rstrip(".")
-        return f"{text} ({self.before:,} → {self.after:,} tokens)." if moved else f"{text}."
+        said = f"{text} ({self.before:,} → {self.after:,} tokens)." if moved else f"{text}."
+        return f"{said} {self.note}".rstrip()
 
 
 class Draft(NamedTuple):
@@ -109,8 +111,8 @@ class Actions:
 
     def trim(self, turns: int | None) -> Change:
         """Leave out the oldest turns: down to about 0.6 of the limit, or to the newest ``turns``."""
-        if turns is not None and turns < 0:
-            raise InvalidRequestError(f"Trim to {turns} turns? Say 0 or more.")
+        if turns is not None and (not _is_whole(turns) or turns < 0):
+            raise InvalidRequestError(f"Trim to {turns!r} turns? It must be a whole number, 0 or more.")
         cut = self._cut_to(turns)
         if not cut.plan.possible:
             return Change(f"Nothing to trim: {cut.plan.text}", changed=False)
@@ -145,6 +147,10 @@ class Actions:
         stopper: Stopper | None = None,
     ) -> Change:
         """Send the older turns as a summary, where a checked one can be written."""
+        if method not in (None, *get_args(Method)):
+            raise InvalidRequestError(f"method is {method!r}: it must be 'extractive', 'model' or None.")
+        if not isinstance(instructions, str | None):
+            raise InvalidRequestError(f"instructions is {instructions!r}: it must be text.")
         return self.keep(self.draft(instructions, method, stopper))
 
     def keep(self, draft: Draft, automatic: Literal["after"] | None = None) -> Change:
@@ -277,8 +283,8 @@ class Actions:
     def pick(self, number: int, version: int) -> Change:
         """Bring an older answer of a turn back."""
         place = self.places((number,))[0]
-        if not 1 <= version <= len(place.versions):
-            raise InvalidRequestError(f"Turn {number} has no answer {version}: there are 1 to {len(place.versions)}.")
+        if not _is_whole(version) or not 1 <= version <= len(place.versions):
+            raise InvalidRequestError(f"Turn {number} has no answer {version!r}: there are 1 to {len(place.versions)}.")
         turn = place.versions[version - 1]
         if turn is place.turn:
             return Change(f"Turn {number} has answer {version} already", changed=False)
@@ -328,7 +334,8 @@ class Actions:
         named = ", ".join(map(str, numbers))
         if not event.places:
             return Change(f"Nothing to do: turn {named} is {done} already", changed=False)
-        return self._apply(event, f"{done.capitalize()} turn {named}")
+        note = _also(event, dict(zip(numbers, self.places(numbers), strict=True)))
+        return replace(self._apply(event, f"{done.capitalize()} turn {named}"), note=note)
 
     def places(self, numbers: Sequence[int]) -> list[Place]:
         """The places of these turns, by their numbers from 1."""
@@ -336,9 +343,9 @@ class Actions:
         if not numbers:
             raise InvalidRequestError("Which turn? Give its number.")
         for number in numbers:
-            if not 1 <= number <= len(places):
+            if not _is_whole(number) or not 1 <= number <= len(places):
                 there = f"there are 1 to {len(places)}" if places else "there are none yet"
-                raise InvalidRequestError(f"There is no turn {number}: {there}.")
+                raise InvalidRequestError(f"There is no turn {number!r}: {there}.")
         return [places[number - 1] for number in numbers]
 
     def _apply(self, event: Event, text: str) -> Change:
@@ -354,8 +361,30 @@ class Actions:
             return 0
 
 
+def _is_whole(number: object) -> bool:
+    """Whether that is a whole number, NumPy's included."""
+    return isinstance(number, SupportsIndex) and not isinstance(number, bool)
+
+
 def _older_turns(count: int) -> str:
     return "the oldest turn" if count == 1 else f"{count:,} older turns"
+
+
+def _also(event: Pinned | Excluded, turns: Mapping[int, Place]) -> str:
+    """What a mark takes away with it, for no turn is both pinned and excluded, and where it changes nothing."""
+    if not event.on:
+        return ""
+
+    def named(*, excluded: bool) -> str:
+        return " ".join(str(n) for n, place in turns.items() if (place.excluded if excluded else place.pinned))
+
+    if isinstance(event, Excluded):
+        pinned = named(excluded=False)
+        return f"No longer pinned: {pinned}; %chat pin {pinned} brings it back and keeps it in view." if pinned else ""
+    out, empty = named(excluded=True), " ".join(str(n) for n, place in turns.items() if not place.turn.reply)
+    said = [f"No longer excluded: {out}."] if out else []
+    said += [f"Pinned or not, a turn without an answer is not sent: {empty}."] if empty else []
+    return " ".join(said)
 
 
 def _summary_problem(text: str, kept: int, wanted: int) -> str | None:

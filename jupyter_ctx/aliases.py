@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from .errors import InvalidRequestError
-from .files import config_file, write_whole
+from .files import config_file, write_own
 
 NAME = r"[\w.:-]+"
 
@@ -34,14 +34,14 @@ def load_aliases() -> dict[str, str]:
 def set_alias(name: str, model: str | None) -> None:
     """Keep a short name, for every notebook; ``None`` takes it away."""
     if not re.fullmatch(NAME, name):
-        raise InvalidRequestError(f"{name!r} is no short name: letters, digits and . : - _ only, and no slash.")
+        raise InvalidRequestError(f"{name!r} cannot be a short name: letters, digits and . : - _ only, no slash.")
     aliases = load_aliases()
     aliases.pop(name, None)
     if model is not None:
         aliases[name] = model
     path = _path()
     try:
-        write_whole(path, json.dumps(aliases, indent=2) + "\n")
+        write_own(path, json.dumps(aliases, indent=2) + "\n")
     except OSError as error:
         raise InvalidRequestError(f"{path} cannot be written ({error.strerror}).") from None
 

@@ -66,5 +66,8 @@ def guessed_tokens(media_type: str, data: bytes) -> int:
         return TOKENS_A_PAGE * (len(re.findall(PAGE, data)) or 1 + len(data) // BYTES_A_PAGE)
     import imagesize
 
-    width, height = imagesize.get(BytesIO(data))
+    try:
+        width, height = imagesize.get(BytesIO(data))
+    except Exception:  # whatever its version raises for an image that is cut off or odd: the provider may read it
+        return MOST
     return min(max(width * height // PIXELS_A_TOKEN, LEAST), MOST) if width > 0 < height else MOST

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any, Literal
 
 from . import words
 from .actions import Actions, Change, Method
 from .attachments import with_files
-from .context.budget import HIGH, ContextInfo, Plan
+from .context.budget import ContextInfo, Plan
 from .context.windows import ContextWindow
 from .conversation import Added, Conversation, Said, Turn
 from .documents import export, load
@@ -23,28 +25,32 @@ from .history import History
 from .interrupts import Stopper, uninterrupted
 from .journal import Journal
 from .models import Models, key_owner
-from .providers import Reply
+from .providers import Reply, key_holder
 from .queue import TurnQueue
 from .sendable import checked
 from .sending import Coming, Sender, stopped
 from .session import Session
-from .settings import DEFAULT_MODEL, Settings, default_settings
+from .settings import DEFAULT_MODEL, HELP, Settings, default_settings, is_none
 from .store import Row, address_of
 from .usages import Usages, usages
 from .view import View
 
+NAME = re.compile(r"[^\s-]([^\x00-\x1f\x7f]{0,78}[^\s])?")  # of a conversation
 OF_A_TARGET = {"model", "base_url", "window", "n_ctx", "max_tokens"}
+CHOICES = "%chat summarise, trim or clear makes room."
 LARGE_VALUES = 0.2  # of the limit, in one cell
 
 
 class Chat:
     """A conversation with a model that never gets stuck on a full context window.
 
-    ``model`` is a full name such as ``local/smollm2`` or ``openai/gpt-5.2``; ``settings``
-    are those of :class:`~jupyter_ctx.settings.Settings`, ``config`` the same with less
-    weight. The key is kept in memory only. ``store`` is where the conversation is kept: a
-    database's address or a file's path, ``"default"`` for the usual one; without it nothing
-    is. It goes on with the conversation of that ``name`` there, else begins a new one.
+    ``model`` is a full name such as ``local/smollm2`` or ``openai/gpt-5.2``. ``api_key`` is kept in
+    memory only. ``store`` is where the conversation is kept: a database's address or a file's path,
+    ``"default"`` for the usual one; without it nothing is. It goes on with the conversation of that
+    ``name`` there, else begins a new one. ``config`` holds settings that give way to any other.
+
+    Every setting below may be given here, changed with :meth:`configure`, or given to
+    :meth:`send` and :meth:`preview` for that request alone.
     """
 
     def __init__(
@@ -59,6 +65,8 @@ class Chat:
         **settings: Any,
     ) -> None:
         if session is None:
+            if name is not None:
+                checked_name(name)
             given = {name: value for name, value in {"model": model, **settings}.items() if value is not None}
             journal = Journal(address_of(store), Origin()) if store is not None else None
             session = Session(default_settings(config or {}, given), journal=journal)
@@ -69,8 +77,8 @@ class Chat:
         self._sender = Sender(self._session, self._actions)
         self._queue = TurnQueue()
         self.listeners: list[Callable[[Change | None], None]] = []
-        if api_key:
-            self.set_key(key_owner(self.config), api_key)
+        if api_key is not None:
+            self.models.set_key(key_owner(self.config), api_key)
 
     def __repr__(self) -> str:
         return f"Chat({self.config.model!r}, {words.turns(len(self.turns))})"
@@ -129,7 +137,7 @@ class Chat:
 
     def rename(self, name: str) -> None:
         """Call it something else in its store. Raises StoreError, TakenError where there is one of that name."""
-        self._journal.change(name=name)
+        self._journal.change(name=checked_name(name))
 
     def opened(self) -> None:
         """Remember that it is the one talked in last."""
@@ -183,7 +191,7 @@ class Chat:
         **options: Any,
     ) -> View:
         """What :meth:`send` would send with the same arguments, part by part, and what it would leave out."""
-        prompt, files = with_files(prompt, attachments)
+        prompt, files = with_files(checked(prompt), _paths(attachments))
         said = Said(Turn(checked(prompt), "", "", cell=cell, run=run, attachments=files), append, new)
         return self._session.view(said, options, record=record)
 
@@ -215,8 +223,7 @@ class Chat:
             return None
         self._session.save()
         about = "" if info.exact else "~"
-        remedy = " %chat summarise, trim or clear makes room." if max(new) >= HIGH else ""
-        return f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens.{remedy}"
+        return f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens. {CHOICES}"
 
     def values_notice(self, values: Sequence[tuple[str, str]], **options: Any) -> str | None:
         """One line where values filled into a prompt take more than a fifth of the limit.
@@ -272,7 +279,12 @@ class Chat:
         """
         if not checked(prompt).strip():
             raise InvalidRequestError("The prompt is empty.")
-        prompt, files = with_files(prompt, attachments)
+        if stored not in (None, "cell", "all"):
+            raise InvalidRequestError(f"stored is {stored!r}: it must be 'cell', 'all' or None.")
+        for name, called in {"on_piece": on_piece, "on_thought": on_thought, "on_begin": on_begin}.items():
+            if called is not None and not callable(called):
+                raise InvalidRequestError(f"{name} is {called!r}: it must be a function.")
+        prompt, files = with_files(prompt, _paths(attachments))
         turn = Turn(checked(prompt), "", "", cell=cell, run=run, attachments=files, execution=execution)
         said = Said(turn, append, new)
         try:
@@ -366,6 +378,8 @@ class Chat:
 
     def set_system(self, text: str) -> Change:
         """Set the system prompt from here on; empty takes it away."""
+        if not isinstance(text, str):
+            raise InvalidRequestError(f"The system prompt is {text!r}: it must be text, empty for none.")
         return self._do(lambda: self._actions.set_system(text))
 
     def add_messages(self, messages: Iterable[Mapping[str, object]]) -> Change:
@@ -382,18 +396,21 @@ class Chat:
         return self._do(lambda: self._actions.add(added))
 
     def export(self, path: str | Path) -> Path:
-        """Write the conversation to a file: Markdown, JSON in OpenAI's form or a notebook, by its suffix."""
-        return export(self.conversation, Path(path).expanduser())
+        """Write the conversation to a file: Markdown, JSON in OpenAI's form or a notebook, by its suffix.
+
+        The folder must be there, and a file of that name is replaced. Return the absolute path.
+        """
+        return export(self.conversation, path_of(path))
 
     def load(self, path: str | Path) -> Change:
         """Add what such a file holds; JSON and notebooks may also come from elsewhere."""
-        added = load(Path(path).expanduser())
+        added = load(path_of(path))
         return self._do(lambda: self._actions.add(added))
 
     def configure(self, **changes: Any) -> Settings:
         """Change settings for the conversation from here on; a wrong one changes none."""
-        system = changes.pop("system", None)
-        settings = self.config.changed(changes)
+        system = self._new_system(changes)
+        settings = self.config.changed({name: value for name, value in changes.items() if name != "system"})
         if changes.keys() & OF_A_TARGET:
             self.models.target(settings, ask=False)
         if changes.get("window") is not None:
@@ -407,9 +424,32 @@ class Chat:
         self._notify()
         return self.config
 
+    def _new_system(self, changes: Mapping[str, Any]) -> str | None:
+        """The system prompt among new settings; ``None`` where it stays as it is."""
+        if "system" not in changes:
+            return None
+        system = changes["system"]
+        if not (system is None or isinstance(system, str)):
+            raise InvalidRequestError(f"system is {system!r}: it must be text.")
+        return "" if system is None or is_none(system) else checked(system)
+
     def set_key(self, owner: str, key: str) -> None:
-        """Keep a key in memory for a provider (``openai``) or an address."""
-        self.models.set_key(owner, key)
+        """Keep a key in memory for a provider (``openai``) or an address.
+
+        Raises InvalidRequestError where no such provider is known.
+        """
+        self.models.set_key(key_holder(owner), key)
+
+    def source_of(self, name: str) -> Literal["default", "at the start", "set here"]:
+        """Where a setting's value comes from; "at the start": keywords, IPython's configuration, the environment."""
+        begun = getattr(self._session.begun_with, name)
+        if getattr(self.config, name) != begun or (name == "system" and self.conversation.system is not None):
+            return "set here"
+        return "default" if begun == getattr(Settings(), name) else "at the start"
+
+    def missing_key(self) -> str:
+        """What to do where the model in use needs a key and there is none; nothing where all is well."""
+        return self.models.missing_key(self.config)
 
     def _do(self, act: Callable[[], Change]) -> Change:
         """Act now, or after the turn that is running; then those who listen are told what was done."""
@@ -446,3 +486,35 @@ class Chat:
         """Tell who draws the conversation; ``change``: what was done after waiting for a turn."""
         for listener in tuple(self.listeners):
             listener(change)
+
+
+Chat.__doc__ = "\n".join(
+    [
+        cleandoc(Chat.__doc__ or ""),
+        "",
+        *(f"{name}: {line} (default: {getattr(Settings(), name)!r})" for name, line in HELP.items()),
+    ]
+)
+
+
+def checked_name(name: str) -> str:
+    """A name that a conversation may have. Raises InvalidRequestError."""
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise InvalidRequestError(f"{name!r} cannot be a name: up to 80 characters in one line, with no - in front.")
+    return name
+
+
+def path_of(path: str | Path) -> Path:
+    """A path as a user writes it, with ``~`` for the home folder. Raises InvalidRequestError."""
+    try:
+        return Path(path).expanduser()
+    except (TypeError, RuntimeError):
+        raise InvalidRequestError(f"{path!r} is not the path of a file.") from None
+
+
+def _paths(attachments: Iterable[str | Path]) -> list[Path]:
+    """The files to attach; one path alone is one file."""
+    try:
+        return [path_of(path) for path in ([attachments] if isinstance(attachments, str | Path) else attachments)]
+    except TypeError:
+        raise InvalidRequestError(f"attachments is {attachments!r}: it must be paths of files.") from None

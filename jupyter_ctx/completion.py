@@ -2,48 +2,38 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
 from IPython.core.getipython import get_ipython
 
 from .aliases import load_aliases
-from .context.windows import Table
 from .errors import InvalidRequestError
-from .modelfiles import load_tables
-from .providers.services import BARE, NAMES
+from .known import bare_names, known_models, model_names, providers
+from .providers.services import NAMES, SERVICES
 from .settings import NAMES as SETTINGS
+from .settings import choices
 from .verbs import VERBS
 
 HEADS = ("%%chat", "%chat", "%%ctx", "%ctx")
 FLAGS = ("--new", "--no-history", "--append", "--ask", "--raw", "--plain", "--preview", "--versions", "--summary")
 OF_A_VERB = {"--versions", "--summary"}
-VALUES = (
-    "--model",
-    "--system",
-    "--temperature",
-    "--out",
-    "--max-tokens",
-    "--window",
-    "--base-url",
-    "--on-overflow",
-    "--attach",
-    "--conversation",
-    "--set",
-)
+SHORT = {
+    "-m": "--model", "-s": "--system", "-t": "--temperature", "-o": "--out", "-a": "--attach", "-i": "--conversation",
+}  # fmt: skip
+VALUES = (*SHORT.values(), "--max-tokens", "--window", "--base-url", "--on-overflow", "--set")
 NAMING = ("-i", "--conversation", "switch", "delete")  # what a conversation's name follows
+OF_A_FILE = ("export", "import", "memory", "resume")
 AFTER = {
-    ("gauge",): ("first", "off"),
-    ("include",): ("all",),
-    ("config",): SETTINGS,
-    ("config", "on_overflow"): ("trim", "summarise", "stop"),
-    ("config", "gauge"): ("first", "off"),
-    ("config", "restore"): ("auto", "ask", "off"),
-    ("list",): ("all",),
-    ("memory",): ("off",),
-    ("help",): tuple(name for name, verb in VERBS.items() if verb.takes),
+    "include": ("all",),
+    "config": SETTINGS,
+    "list": ("all",),
+    "memory": ("off",),
+    "help": tuple(name for name, verb in VERBS.items() if verb.takes),
+    "models": NAMES,
+    "key": tuple(SERVICES),
 }
 
 
@@ -64,6 +54,8 @@ def chat_matcher(context: CompletionContext) -> Any:
     skip = len(current) - len(token) if current.endswith(token) else 0
     names = _owner(head).names if before[-1:] and before[-1] in NAMING else []
     found = [word for word in (*names, *_possible(before, current)) if word.startswith(current)]
+    if not found:  # nothing of Python's belongs here
+        return _prose(context)
     return {
         "completions": [SimpleCompletion(text=word[skip:], type="param") for word in found],
         "suppress": True,
@@ -90,34 +82,70 @@ def _prose(context: CompletionContext) -> Any:
 
 
 def _possible(before: list[str], current: str) -> list[str]:
-    last = before[-1] if before else ""
-    if last in ("-m", "--model") or before == ["use"]:
-        with suppress(InvalidRequestError):  # a damaged file is told of when it is used
-            return [*load_aliases(), *model_names()]
-        return model_names()
-    if before == ["models"]:
-        return list(NAMES)
-    if last == "--on-overflow":
-        return ["trim", "summarise", "stop"]
+    """What may stand after these words of the line."""
+    option = SHORT.get(before[-1], before[-1]) if before else ""
+    if option in VALUES:
+        return _values(option, current)
     verb = VERBS.get(before[0]) if before else None
     if verb is not None:
-        known = [option for option in (*VALUES, *FLAGS) if option.strip("-").replace("-", "_") in verb.options]
-        return [*AFTER.get(tuple(before), ()), *known]
+        return _of_a_verb(before, current)
     options = [option for option in (*VALUES, *FLAGS) if option not in (*before, *OF_A_VERB)]
     names = [name for name, verb in VERBS.items() if verb.takes] if not before else []
     return options if current.startswith("-") else names + options
 
 
-def model_names() -> list[str]:
-    """Full names of models that a table knows and a provider here can serve."""
-    names: dict[str, None] = {"local/smollm2": None}
-    for table in load_tables():
-        names.update(dict.fromkeys(_served(table)))
-    return list(names)
+def _of_a_verb(before: list[str], current: str) -> list[str]:
+    verb, alone = VERBS[before[0]], len(before) == 1
+    known = [option for option in (*VALUES, *FLAGS) if _attribute(option) in verb.options]
+    known += ["--conversation"] if not verb.of_all else []
+    if before[0] == "config" and len(before) == 2:
+        return _of_a_setting(before[1], current)
+    models = _models(current) if alone and before[0] == "use" else []
+    files = _files(current) if alone and before[0] in OF_A_FILE else []
+    words = choices("gauge") if before == ["gauge"] else AFTER.get(before[0], ()) if alone else ()
+    return [*words, *models, *files, *known]
 
 
-def _served(table: Table) -> list[str]:
-    # a host's rows in ours are exceptions, and some rows are families: gpt, claude
-    full = [name for name in table.rows if "/" in name] if table.source == "user file" else []
-    named = [name for name in table.rows if any(map(str.isdigit, name))]
-    return full + [f"{provider}/{name}" for name in named for pattern, provider in BARE if re.match(pattern, name)]
+def _attribute(option: str) -> str:
+    """What the parser calls an option."""
+    return "parameters" if option == "--set" else option.strip("-").replace("-", "_")
+
+
+def _values(option: str, current: str) -> list[str]:
+    if option == "--model":
+        return _models(current)
+    if option == "--attach":
+        return _files(current)
+    if option == "--system" and current.startswith("@"):
+        return [f"@{path}" for path in _files(current[1:])]
+    return list(choices("on_overflow")) if option == "--on-overflow" else []
+
+
+def _of_a_setting(name: str, current: str) -> list[str]:
+    if name in ("model", "summary_model"):
+        return _models(current)
+    return list(choices(name)) if name in SETTINGS else []
+
+
+def _models(current: str) -> list[str]:
+    """Models of the provider that is named already, else short names, providers and the makers' models."""
+    provider, slash, _ = current.partition("/")
+    if slash:
+        return [*known_models(provider), *(name for name in model_names() if name.startswith(current))]
+    aliases: list[str] = []
+    with suppress(InvalidRequestError):  # a damaged file is told of when it is used
+        aliases += load_aliases()
+    bare = bare_names() if current else []
+    return list(dict.fromkeys([*aliases, *model_names(), *providers(), *bare]))
+
+
+def _files(current: str) -> list[str]:
+    """Files and folders whose path begins so; those with a space must be quoted, and are left out."""
+    folder, _, start = current.rpartition("/")
+    place = Path(f"{folder}/" if "/" in current else ".").expanduser()
+    typed = current[: len(current) - len(start)]
+    with suppress(OSError, RuntimeError):
+        found = sorted(place.iterdir())
+        shown = [path for path in found if start.startswith(".") or not path.name.startswith(".")]
+        return [f"{typed}{path.name}{'/' if path.is_dir() else ''}" for path in shown if " " not in path.name]
+    return []

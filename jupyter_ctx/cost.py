@@ -33,3 +33,12 @@ def price(provider: str | None, names: Iterable[str], usage: Usage, *, cache_ttl
             if found.total_price or free:
                 return float(found.total_price)
     return None
+
+
+def priced_names(provider: str) -> tuple[str, ...]:
+    """The models of a provider that the table of prices has."""
+    try:
+        from genai_prices.data import providers
+    except ImportError:  # a table of another form
+        return ()
+    return tuple(model.id for known in providers if known.id == provider for model in known.models)

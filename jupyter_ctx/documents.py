@@ -11,21 +11,36 @@ from .files import write_whole
 
 
 def export(conversation: Conversation, path: Path) -> Path:
-    """Write a conversation to a file, whole or not at all; the suffix says in which form. Gives where it is."""
-    text = written(carried(conversation), path.suffix)
+    """Write a conversation to a file, whole or not at all; the suffix says in which form. Return its absolute path.
+
+    Raises InvalidRequestError where there is nothing to export or no such folder; no folder is made.
+    """
+    added = carried(conversation)
+    text = written(added, path.suffix)
+    if not added.turns:
+        raise InvalidRequestError("There is nothing to export: this conversation has no turns yet.")
+    if not path.parent.is_dir():
+        raise InvalidRequestError(f"There is no folder {path.parent.absolute()}: make it first, or name another place.")
     try:
         write_whole(path, text)
-    except OSError as error:
-        raise InvalidRequestError(f"{path} cannot be written: {error.strerror}. Name another place.") from None
+    except (OSError, ValueError) as error:
+        raise InvalidRequestError(f"{path} cannot be written: {_why(error)}. Name another place.") from None
     return path.absolute()
 
 
 def load(path: Path) -> Added:
-    """What a file holds of a conversation."""
+    """Return what a file holds of a conversation. Raises InvalidRequestError, which names the file."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InvalidRequestError(f"{path} cannot be read: {error.strerror} (looked for from {Path.cwd()}).") from None
     except UnicodeDecodeError:
         raise InvalidRequestError(f"{path} is not UTF-8 text, so it holds no conversation.") from None
-    return read(text, path.suffix)
+    except (OSError, ValueError) as error:
+        raise InvalidRequestError(f"{path} cannot be read: {_why(error)} (looked for from {Path.cwd()}).") from None
+    try:
+        return read(text, path.suffix)
+    except InvalidRequestError as error:
+        raise InvalidRequestError(f"{path}: {error}") from None
+
+
+def _why(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
+from contextlib import suppress
 from pathlib import Path
 
 NETWORK = re.compile(r"(?i)nfs|cifs|smb|afs|9p|ceph|lustre|gpfs|beegfs|gluster|webdav|davfs|fuse\.(?!fuse-overlayfs)")
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file, with its folder, whole or not at all. Raises OSError."""
+    """Write a file whole or not at all; the target of a symbolic link, not the link. Raises OSError."""
+    path = Path(os.path.realpath(path))  # what a link leads to is replaced, and the link stays
+    half = path.with_name(f".{secrets.token_hex(8)}.part")
+    try:
+        with half.open("xb") as file:  # never a file, or a link, that is there already
+            file.write(text.encode("utf-8"))
+        with suppress(FileNotFoundError):
+            half.chmod(path.stat().st_mode & 0o777)
+        half.replace(path)
+    finally:
+        half.unlink(missing_ok=True)
+
+
+def write_own(path: Path, text: str) -> None:
+    """The same for a file of ours in a folder of ours, which is made. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    half = path.with_suffix(f".{os.getpid()}")
-    half.write_bytes(text.encode("utf-8"))
-    half.replace(path)
+    write_whole(path, text)
 
 
 def is_on_network(path: Path) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .conversation import Conversation, Place, StopReason
-from .frames import to_dataframe
+from .frames import AsTable
 from .view import State
 
 ENDINGS: dict[StopReason, str] = {
@@ -20,13 +20,13 @@ ENDINGS: dict[StopReason, str] = {
 
 
 class Row(NamedTuple):
-    """One turn: its number from 1, its cell, both texts, its tokens and what becomes of it.
+    """One turn: its number from 1 (``turn``), its cell, both texts, its tokens and what becomes of it.
 
     ``exact``: the tokens come from what the provider said; ``states`` begins with the place
     in the next request; ``versions`` is how many answers the cell has had.
     """
 
-    number: int
+    turn: int
     cell: str
     prompt: str
     reply: str
@@ -37,16 +37,15 @@ class Row(NamedTuple):
     model: str
 
 
-class History(tuple[Row, ...]):
-    """All turns since the last clear, in order."""
+class History(AsTable, tuple[Row, ...]):
+    """All turns since the last clear, in order; a table of the fields of a row, with ``state`` in words."""
 
     __slots__ = ()
 
-    def to_dataframe(self) -> Any:
-        """One row a turn, with the fields of a row; ``state`` is its states in words."""
+    def _columns(self) -> dict[str, list[Any]]:
         rows = [{**row._asdict(), "state": ", ".join(row.states)} for row in self]
         names = [*(name for name in Row._fields if name != "states"), "state"]
-        return to_dataframe({name: [row[name] for row in rows] for name in names})
+        return {name: [row[name] for row in rows] for name in names}
 
 
 def history(conversation: Conversation, sizes: Iterator[tuple[int, bool, State]], deleted: frozenset[str]) -> History:

@@ -352,9 +352,6 @@ def _without_collections() -> Iterator[None]:
     try:
         yield
     finally:
-        if not gc.get_freeze_count():  # makes them old at once; what somebody else has frozen stays so
-            gc.freeze()
-            gc.unfreeze()
         if was:
             gc.enable()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -13,7 +12,7 @@ from typing import Any
 
 from . import words
 from .actions import Change
-from .chat import Chat
+from .chat import Chat, checked_name, path_of
 from .database import TakenError
 from .documents import load
 from .errors import InvalidRequestError, StoreError
@@ -24,8 +23,6 @@ from .models import Models
 from .session import Session
 from .settings import Settings, default_settings, restored_settings
 from .store import Row, address_of
-
-NAME = re.compile(r"[^\s-]([^\x00-\x1f\x7f]{0,78}[^\s])?")
 
 
 class Library:
@@ -94,7 +91,7 @@ class Library:
         """Begin another one and talk in it; what was said before stays where it is."""
         settings, journal = self._current.config if self._current else self._begun, self._journal()
         if name is not None:
-            self._free(_checked(name))
+            self._free(checked_name(name))
         chat = self._make_current(self._take(journal, journal.open(name, afresh=True), settings))
         chat.configure()  # what is set for it holds after a restart, too
         return chat
@@ -103,14 +100,14 @@ class Library:
         """Talk in a new one that begins with all that was said in this one."""
         current, journal = self.current, self._journal()
         if name is not None:
-            self._free(_checked(name))
+            self._free(checked_name(name))
         opened = journal.fork(current.row, name)
         return self._make_current(self._take(journal, opened, current.config))
 
     def rename(self, name: str) -> Chat:
         """Call the current conversation something else."""
         chat, old = self.current, self.current.name
-        if _checked(name) != old:
+        if checked_name(name) != old:
             try:
                 chat.rename(name)
             except TakenError:
@@ -189,7 +186,7 @@ class Library:
 
     def _open(self, name: str, settings: Settings) -> Chat:
         journal = self._journal()
-        opened = journal.open(_checked(name))
+        opened = journal.open(checked_name(name))
         chat = self._chats[name] = self._take(journal, opened, settings)
         if chat.name != name:  # a fork has a name of its own
             self.notes.append(opened.note)
@@ -234,15 +231,9 @@ class Library:
         return next(iter(exact or near), None)
 
     def _path(self, notebook: str) -> Path:
-        return ((self.origin.folder or Path.cwd()) / Path(notebook).expanduser()).absolute()
+        return ((self.origin.folder or Path.cwd()) / path_of(notebook)).absolute()
 
 
 def _is_made_now(row: Row) -> bool:
     """Whether it is a fork or a copy of what was found."""
     return row.created == row.opened
-
-
-def _checked(name: str) -> str:
-    if not NAME.fullmatch(name):
-        raise InvalidRequestError(f"{name!r} cannot be a name: up to 80 characters in one line, with no - in front.")
-    return name

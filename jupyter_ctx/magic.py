@@ -8,10 +8,10 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from difflib import get_close_matches
 from functools import partial
 from getpass import getpass
 from typing import Any, Literal
-from weakref import WeakKeyDictionary
 
 from IPython.core.error import StdinNotImplementedError, UsageError
 from IPython.core.getipython import get_ipython
@@ -22,8 +22,9 @@ from IPython.display import display
 from . import verbs
 from .chat import Chat
 from .completion import chat_matcher, is_ours
+from .context.budget import ContextInfo
 from .display.footer import Footer
-from .display.gauge import gauge_forms, gauge_terminal
+from .display.gauge import gauge_forms, gauge_static, gauge_terminal
 from .display.markdown import bundle
 from .display.panel import Controls, GaugePanel
 from .display.stream import AnswerView, NotebookView, TerminalView
@@ -37,6 +38,7 @@ from .providers import Reply
 from .template import fill
 
 NAMES = ("chat", "ctx")
+KEPT_AS = "_jupyter_ctx"  # the attribute of a shell that holds its ChatMagic
 AGAIN = "Run the cell again for another answer"
 REPLAY_VARIABLE = "JUPYTER_CTX_REPLAY"
 
@@ -51,6 +53,8 @@ class ChatMagic:
         self._panel: GaugePanel | None = None
         self._histories: dict[Chat, TurnTable] = {}
         self._greeted = False
+        self._gauge_is_here = False  # in the output of the cell that runs
+        self._passed = False  # a threshold, in this cell
         self._deleted: set[str] = set()
 
     @property
@@ -60,8 +64,10 @@ class ChatMagic:
             config = dict(self.shell.config.get("Chat", {}))
             self._library = Library(origin(self.shell), config, ask=self._agree)
             self._library.deleted = self._deleted
+            formatters = self.shell.display_formatter.formatters
             for form in ("text/html", "text/markdown"):
-                self.shell.display_formatter.formatters[form].for_type(Reply, _as(form))
+                formatters[form].for_type(Reply, _as(form))
+            formatters["text/html"].for_type(ContextInfo, gauge_static)
         return self._library
 
     @property
@@ -127,9 +133,10 @@ class ChatMagic:
             if options.words:
                 self._verb(options, cell)
             elif cell is not None:
+                _only_of_verbs(options)
                 self.ask(options, cell)
             elif any(vars(options).values()) and not options.conversation:
-                raise UsageError("A prompt heads a cell: put %%chat on its first line and the prompt below.")
+                raise UsageError(_no_prompt(line.strip(), options))
             else:
                 self._tell(self.notes())
                 self.show_gauge()
@@ -141,14 +148,13 @@ class ChatMagic:
         name, *words = options.words
         verb = verbs.VERBS.get(name.lower())
         if verb is None:
-            raise UsageError(verbs.unknown(name))
+            raise UsageError(verbs.unknown(name, "%chat" if cell is None else "%%chat"))
         allowed = (*verb.options, "words", *(() if verb.of_all else ("conversation",)))
         unused = [key for key, value in vars(options).items() if value and key not in allowed]
         if unused:
-            option = {"parameters": "set"}.get(unused[0], unused[0])
-            raise UsageError(f"%chat {name} takes no --{option.replace('_', '-')}.")
+            raise UsageError(f"%chat {name} takes no {_option(unused[0])}. {_options(verb.options)}.")
         if cell is not None and not verb.takes_text:
-            raise UsageError(f"%chat {name} takes no text: write it on a line of its own.")
+            raise UsageError(f"%chat {name} takes no text below it: write %chat {name} on a line of its own.")
         if verb.asks:
             verb.run(self, words, options, cell)
             return
@@ -182,7 +188,7 @@ class ChatMagic:
         if not cell.strip():
             raise UsageError("The cell is empty: write a prompt below %%chat.")
         if options.out is not None and not options.out.isidentifier():
-            raise UsageError(f"-o {options.out}: a variable's name is needed.")
+            raise UsageError(f"-o {options.out}: {options.out!r} cannot be the name of a variable.")
         chat, place = self.talk, where(self.shell)
         arguments: dict[str, Any] = {name: getattr(options, name) for name in verbs.OF_A_REQUEST}
         filled = cell.rstrip("\n")
@@ -199,6 +205,7 @@ class ChatMagic:
             self.show_table(verbs.preview_table(chat, chat.preview(filled, **arguments)), live)
             return
         arguments |= {"execution": place.execution, "stored": None if options.ask else _accepted(place)}
+        self._gauge_is_here = self._passed = False
         try:
             reply = self._send(_view(place, options, above), place, filled, arguments)
             self._keep(reply, options.out)
@@ -232,8 +239,10 @@ class ChatMagic:
             begin()
             view.close((f"Cut off: {error} {step}",) if view.started else ())
             raise
+        view.correct(reply.text, reply.thinking)
         below = [*reply.receipts, *_ending(reply), *self._offer()]
         notice = chat.threshold_notice() if place.kind != "headless" else None
+        self._passed = notice is not None
         below += [*([notice] if notice else ()), *chat.notices()]
         with uninterrupted():
             view.close(below, self._footer(reply, place))
@@ -247,7 +256,7 @@ class ChatMagic:
         warning = f'<div class="jctx-warning">{note_html(line)}</div>'
         display({"text/html": warning, "text/plain": note_plain(line)}, raw=True)
         if not self._is_elsewhere and self.talk.config.gauge != "off":
-            self.show_gauge()
+            self._show_beside()
 
     def _footer(self, reply: Reply, place: Where) -> Footer | None:
         """What an answer took; a stored one took nothing."""
@@ -275,14 +284,20 @@ class ChatMagic:
             self.shell.user_ns[name] = reply
 
     def _greet(self, place: Where) -> None:
-        """The gauge, with the first chat cell or with every one."""
+        """The gauge, with the first chat cell or with every one; its buttons where a line has just named them."""
         if self._is_elsewhere:
             return
         gauge = self.talk.config.gauge
-        if place.kind != "headless" and (gauge == "every" or (gauge == "first" and not self._greeted)):
-            with suppress(ChatError):  # another model was asked, and the usual one is not there
-                self.show_gauge()
+        wanted = gauge == "every" or (gauge == "first" and not self._greeted)
+        wanted |= gauge != "off" and self._passed and place.kind == "notebook"
+        if wanted and place.kind != "headless" and not self._gauge_is_here:
+            self._show_beside()
         self._greeted = True
+
+    def _show_beside(self) -> None:
+        """Show the gauge beside an answer, which does not depend on it."""
+        with suppress(ChatError):  # another model was asked, and the usual one is not there
+            self.show_gauge()
 
     @property
     def _is_elsewhere(self) -> bool:
@@ -298,7 +313,7 @@ class ChatMagic:
             display(gauge_forms(self.talk.info()), raw=True)
         else:
             self.panel().show()
-            self._greeted = True
+            self._greeted = self._gauge_is_here = True
 
     def show_table(self, table: Table, live: Callable[[], TurnTable]) -> None:
         """A table with boxes that act; where nobody can click, and where it is empty, the table alone."""
@@ -356,18 +371,24 @@ class ChatMagic:
         try:
             key = getpass(f"Key for {owner} (kept in memory only): ").strip()
         except (StdinNotImplementedError, EOFError):
-            raise UsageError("Nobody can be asked for a key here: set the provider's variable instead.") from None
+            raise UsageError(
+                "A key cannot be typed here: set the provider's environment variable, such as OPENAI_API_KEY."
+            ) from None
         if not key:
             raise InvalidRequestError("No key was typed; nothing has changed.")
         self.talk.set_key(owner, key)
 
 
-_magics: WeakKeyDictionary[Any, ChatMagic] = WeakKeyDictionary()
-
-
 def magic_of(shell: Any) -> ChatMagic:
-    """The magic of a shell: the same one after a reload, with its conversation."""
-    return _magics.setdefault(shell, ChatMagic(shell))
+    """The magic of a shell: the same one after a reload, with its conversation.
+
+    It is kept in the shell itself, so that nothing else holds either of them.
+    """
+    magic: ChatMagic | None = getattr(shell, KEPT_AS, None)
+    if magic is None:
+        magic = ChatMagic(shell)
+        setattr(shell, KEPT_AS, magic)
+    return magic
 
 
 def get_chat() -> Chat:
@@ -422,8 +443,45 @@ def _parsed(magic: Any, line: str) -> Namespace:
         words = list(lexer)
     except ValueError:
         words = line.split()
-    options: Namespace = magic.parser.parse_intermixed_args(words)
+    try:
+        options: Namespace = magic.parser.parse_intermixed_args(words)
+    except UsageError as error:
+        raise UsageError(_what_is_wrong(str(error), magic.parser)) from None
     return options
+
+
+def _what_is_wrong(said: str, parser: Any) -> str:
+    """What the parser says of a line, with where to look and the nearest option there is."""
+    unknown = said.partition("unrecognized arguments: ")[2]
+    if not unknown:
+        return f"{said}. %%chat? shows every option with what it takes."
+    near = get_close_matches(unknown.split()[0], parser._option_string_actions, 1, 0.7)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    return f"Unknown option: {unknown}.{hint} %%chat? shows every option."
+
+
+def _no_prompt(line: str, options: Namespace) -> str:
+    """What to type instead of options on a line of their own."""
+    use = f"; %chat use {options.model} keeps the model for the conversation" if options.model else ""
+    return f"%chat {line} has no prompt: put %%chat {line} on a cell's first line and the prompt below it{use}."
+
+
+def _only_of_verbs(options: Namespace) -> None:
+    """Refuse beside a prompt what only a command takes."""
+    for name, example in (("versions", "%chat history N --versions"), ("summary", "%chat resume NOTEBOOK --summary")):
+        if getattr(options, name):
+            raise UsageError(f"A prompt does not take --{name}: it belongs to {example}. Nothing was sent.")
+
+
+def _option(name: str) -> str:
+    """An option as it is typed."""
+    return "--" + {"parameters": "set"}.get(name, name).replace("_", "-")
+
+
+def _options(names: Iterable[str]) -> str:
+    """Which options a command takes, in words."""
+    taken = ", ".join(map(_option, names))
+    return f"It takes {taken}" if taken else "It takes no options of its own"
 
 
 def _view(place: Where, options: Namespace, above: tuple[str, ...]) -> AnswerView:

@@ -8,19 +8,19 @@ import re
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from .context.builtin_windows import MODELS
 from .context.windows import ContextWindow, Source, Table, choose_window, read_table
 from .errors import InvalidRequestError
-from .files import config_file, data_file, write_whole
+from .files import config_file, data_file, write_own
 from .providers.shape import Card
 
 USER_FILE_VARIABLE = "JUPYTER_CTX_MODELS"
 KEEP_SECONDS = 86_400
 PACKAGE = Path(__file__).resolve().parent
-BUILT_IN = Table(MODELS, "built in")
 
 
 def resolve_window(
@@ -36,27 +36,37 @@ def resolve_window(
     instead of the usual one. ``base_url`` changes nothing here: no server is asked.
     """
     del base_url
+    if not isinstance(model, str):
+        raise InvalidRequestError(f"model is {model!r}: it must be a name, such as openai/gpt-5.2.")
     if window is not None and (type(window) is not int or window < 1):
         raise InvalidRequestError(f"window is {window!r}: it must be a whole number, 1 or more.")
     return choose_window(model, load_tables(models_file), given=window)
 
 
 def load_tables(models_file: str | Path | None = None) -> tuple[Table, ...]:
-    """The user's table, ours, and the one compiled in: the first that knows a model answers."""
+    """The user's table, and ours."""
     named = models_file or os.environ.get(USER_FILE_VARIABLE)
     path = Path(named).expanduser() if named else config_file("models.json")
     missing = Table({}, "user file", f"{path} is not there" if named else None)
-    return _read(path, "user file") or missing, _ours(), BUILT_IN
+    return _read(path, "user file") or missing, _ours()
 
 
 @cache
 def _ours() -> Table:
-    """models.json beside the package: in a wheel inside it, in a checkout above it."""
+    """models.json beside the package: in a wheel inside it, in a checkout above it; else the copy compiled in."""
+    problem = "models.json is missing"
     for path in (PACKAGE / "models.json", PACKAGE.parent / "models.json"):
         table = _read(path, "models.json")
-        if table is not None:
+        if table is not None and table.rows:
             return table
-    return Table({}, "models.json", "models.json is missing")
+        problem = table.problem or problem if table else problem
+    return replace(built_in(), problem=problem)
+
+
+@cache
+def built_in() -> Table:
+    """models.json as it was when this version was made."""
+    return read_table(MODELS, "built in", "models.json")
 
 
 def table_of(cards: Iterable[Card]) -> Table:
@@ -77,12 +87,20 @@ def kept_list(name: str) -> Table | None:
     return None
 
 
+def kept_names(name: str) -> tuple[str, ...]:
+    """The models in a provider's list that was kept, however old it is."""
+    with suppress(OSError):
+        table = _read(_list_path(name), "provider")
+        return tuple(table.rows) if table is not None else ()
+    return ()
+
+
 def keep_list(name: str, table: Table) -> None:
     """Keep a list for a day. Where that cannot be, it is asked for again."""
     if not name or os.environ.get("JUPYTER_CTX_STORE") == "memory":
         return
     with suppress(OSError):
-        write_whole(_list_path(name), json.dumps(dict(table.rows)))
+        write_own(_list_path(name), json.dumps(dict(table.rows)))
 
 
 def _list_path(name: str) -> Path:

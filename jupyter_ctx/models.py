@@ -17,8 +17,19 @@ from .context.windows import ContextWindow, Table, choose_window
 from .conversation import Message
 from .cost import price
 from .errors import ChatError, InvalidRequestError
+from .known import near_models
 from .modelfiles import keep_list, kept_list, load_tables, table_of
-from .providers import Provider, Reply, Request, bills, get_provider, key_variables, split_model
+from .providers import (
+    Provider,
+    Reply,
+    Request,
+    bills,
+    clean_key,
+    get_provider,
+    key_variables,
+    missing_key,
+    split_model,
+)
 from .records import EndpointState, MeterState, Sizes, State
 from .settings import Settings
 from .vocabulary import counter
@@ -103,13 +114,21 @@ class Models:
         self._older: set[str] = set()  # endpoints whose limits were learned by an earlier kernel: to be tried again
         self._lists: dict[str, Table] = {}
         self._served_names: dict[str, str] = {}
+        self.read: dict[str, int] = {}  # by endpoint: tokens that it read of a request that it truncated
         self.problems: dict[str, None] = {}  # of model files, in order, each once
 
     def set_key(self, owner: str, key: str) -> None:
         """Keep a key for a provider or an address, in memory only."""
-        self._keys[owner.rstrip("/")] = key
+        if not isinstance(key, str) or not clean_key(key):
+            raise InvalidRequestError("The key is empty or not text: nothing has changed.")
+        self._keys[owner.rstrip("/")] = clean_key(key)
         self._providers.clear()  # the next request connects with the new one
         self._lists.clear()  # one may have been refused with the old one
+
+    def missing_key(self, settings: Settings) -> str:
+        """What to do where a provider needs a key and there is none; nothing where it has one."""
+        owner = key_owner(settings)
+        return "" if settings.base_url or owner in self._keys else missing_key(owner)
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -231,6 +250,7 @@ class Models:
         """The models that a provider lists, with the window of each. Raises a ChatError."""
         provider, prefix = self._provider(settings), "" if settings.base_url else split_model(settings.model)[0] + "/"
         cards = provider.cards()
+        keep_list(provider.catalogue, table_of(cards))
         tables = (*load_tables(), table_of(cards))
         windows = {prefix + card.id: choose_window(card.id, tables, served=card.served) for card in cards}
         return tuple(windows.items())
@@ -272,8 +292,11 @@ class Models:
         return table
 
     def _provider(self, settings: Settings) -> Provider:
+        if settings.base_url is None:
+            full_name(settings.model)
         n_ctx = settings.n_ctx or settings.window
-        key = (settings.model, settings.base_url, n_ctx, settings.n_threads, settings.timeout)
+        missing = self.missing_key(settings)  # a variable may be set later
+        key = (settings.model, settings.base_url, n_ctx, settings.n_threads, settings.timeout, missing)
         if key not in self._providers:
             self._providers[key] = get_provider(
                 settings.model,
@@ -297,6 +320,16 @@ def _sizes(counted: Mapping[tuple[str, str], Counted]) -> list[Sizes]:
         for key, parts in counted.items()
         if parts.turns or parts.fixed
     ]
+
+
+def full_name(model: str) -> str:
+    """``provider/model``. Raises InvalidRequestError for a name without a provider, with the nearest that are known."""
+    try:
+        return "/".join(split_model(model))
+    except InvalidRequestError as error:
+        near = near_models(model)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise InvalidRequestError(f"{error}{hint}") from None
 
 
 def key_owner(settings: Settings) -> str:

@@ -107,6 +107,6 @@ def beyond(attempt: Attempt, usage: Usage) -> tuple[str, ...]:
 def assumed(model: str, window: ContextWindow) -> str:
     """That a window is a guess, and how to say the right one."""
     return (
-        f"The window of {model} is not known: {window.tokens:,} tokens are assumed. "
+        f"The window of {model} is not known: {window.tokens:,} tokens are {window.origin}. "
         f"Say it with %chat use {model} --window N, or in models.json."
     )

@@ -101,7 +101,8 @@ class Sender:
         attempt, reply = self._exchange(said, attempt, coming, record=record)
         if reply.stop_reason == "cut":
             kept = "What came is kept, marked as cut." if reply.text else "No text had come; nothing was recorded."
-            raise ProviderError(f"The reply broke off. {kept}")
+            why = f" ({reply.detail})" if reply.detail else ""
+            raise ProviderError(f"The reply broke off{why}. {kept}")
         notes += (*reply.receipts, *receipts.rerun(attempt))
         if attempt.left_out and target.settings.compact_at == 1 and self._summarizes(attempt, record=record):
             notes += (self._summarize_after(),)
@@ -227,7 +228,13 @@ class Sender:
         counted = session.is_counted(attempt.target, attempt.scope, attempt.cut.start)
         goes_on = counted and attempt.past is session.conversation
         follows = attempt.past.places[attempt.scope.at - 1].turn if goes_on else None
-        return reply.usage is not None and is_truncated(attempt, reply.usage, follows)
+        if reply.usage is None:
+            return False
+        read, end = session.models.read, attempt.target.provider.endpoint
+        truncated = is_truncated(attempt, reply.usage, follows, read.get(end, 0))
+        if truncated:
+            read[end] = max(reply.usage.input_tokens, read.get(end, 0))
+        return truncated
 
     def _summarizes(self, attempt: Attempt, *, record: bool) -> bool:
         """Whether turns that this request leaves out are summarised for good: not for one cell's model."""

@@ -24,27 +24,12 @@ SPELLINGS = {"summarize": "summarise"}
 MOST_SECONDS = 86_400
 OURS = frozenset({"model", "messages", "input", "contents", "stream", "system", "instructions"})
 NONE = frozenset({"none", "default", "off"})
+SHARES = frozenset({"compact_at", "budget_share", "warn_at"})  # these may be said in percent
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a conversation is held. Tokens throughout; shares are of the prompt's limit.
-
-    ``window``: what the model is believed to hold; ``n_ctx``: what a local model is served
-    with, where that is not the same. ``compact_at``: the share at which the view is made
-    smaller; ``on_overflow``: how. ``min_turns`` and ``max_turns`` bound the turns in view.
-    ``timeout``: seconds that a server may be silent; ``parameters`` are passed on as given;
-    ``cache_ttl``: how long Anthropic keeps a cached prompt; ``ask_windows``: whether a
-    provider is asked for the window of a model that no table knows; ``summary_model`` writes the
-    summaries, where it is not the chat's own model. ``token_counting``: "auto"
-    counts with tiktoken where a model's vocabulary is public, "tiktoken" for every model,
-    "approximate" for none; "provider" asks the provider before each request. ``restore``:
-    whether a notebook goes on with the conversation it had before its kernel was restarted.
-    ``gauge``: with the first chat cell, with every one, or only where it is asked for;
-    ``footer``: the line of figures below an answer, "auto" where somebody reads along.
-    ``thresholds``: the shares at which one line says how full it is; ``warn_at``: that above which
-    a line above the answer says so before it comes.
-    """
+    """How a conversation is held; :data:`HELP` has one line for each setting."""
 
     model: str = DEFAULT_MODEL
     system: str | None = None
@@ -95,7 +80,7 @@ class Settings:
                 raise InvalidRequestError(f"{name} is {getattr(self, name)}: it must be from 0.1 to 1.")
         for share in (*(self.thresholds or ()), *((self.warn_at,) if self.warn_at is not None else ())):
             if not 0 < share <= 1:
-                raise InvalidRequestError(f"{share:g} is no share of the limit: from above 0 to 1, or 1% to 100%.")
+                raise InvalidRequestError(f"{share:g} is not a share of the limit: from above 0 to 1, or 1% to 100%.")
 
     def _check_pairs(self) -> None:
         """What is right alone and wrong together."""
@@ -130,6 +115,39 @@ def _kinds() -> dict[str, Any]:
 
 
 NAMES = tuple(field.name for field in fields(Settings))
+HELP: Mapping[str, str] = {  # shares are of the limit, which is what a prompt may have; none takes a setting away
+    "model": "provider/model, such as openai/gpt-5.2; %chat use sets it too",
+    "system": "the system prompt; %%chat system sets it to a cell's text, @FILE reads a file",
+    "temperature": "0 to 2; none: the provider's default",
+    "max_tokens": "longest reply, in tokens; none: a part of the window is kept free for it",
+    "window": "tokens the model is taken to hold, prompt and reply together; none: looked up",
+    "n_ctx": "tokens a local model is served with; none: as window",
+    "n_threads": "processor threads of a local model; none: chosen",
+    "base_url": "address of an OpenAI-compatible server; none: the provider's own",
+    "timeout": "seconds that a server may be silent",
+    "parameters": "further parameters of a request, passed on as given: NAME=VALUE, NAME=null drops one",
+    "cache_ttl": "how long Anthropic keeps a cached prompt: 5m, 1h or off",
+    "ask_windows": "on: the provider's list is asked for the window of a model that no table knows; off",
+    "token_counting": "auto (tiktoken where the vocabulary is public), tiktoken, approximate, or provider (asked)",
+    "summary_model": "the model that writes summaries; none: the chat's own, or your own lines for local models",
+    "on_overflow": "when a prompt does not fit: trim (leave out the oldest turns), summarise them, or stop",
+    "compact_at": "the share of the limit at which room is made; 1.0: only when a prompt does not fit",
+    "min_turns": "turns to keep when room is made, as long as they fit",
+    "max_turns": "most turns to send; passing it leaves out turns down to 0.6 of it; none: no such limit",
+    "budget_share": "the share of the window's limit that a prompt may take",
+    "gauge": "the gauge by itself: with the first chat cell, with every one, or off",
+    "footer": "the line of figures below an answer: auto (where somebody reads), on or off",
+    "thresholds": "shares of the limit at which one line says how full it is; off",
+    "warn_at": "share of the limit above which a line says so before the answer; off",
+    "restore": "after a restart of the kernel: auto (go on with the conversation), ask or off",
+}
+
+
+def choices(name: str) -> tuple[str, ...]:
+    """The words that a setting may be, where there are only so many."""
+    kinds = _alternatives(_kinds()[name])
+    words = typing.get_args(kinds[0]) if typing.get_origin(kinds[0]) is Literal else ()
+    return (*words, "off") if words and type(None) in kinds else words
 
 
 def default_settings(config: Mapping[str, Any], given: Mapping[str, Any]) -> Settings:
@@ -169,19 +187,23 @@ def _parsed(name: str, value: Any) -> Any:
             f"No setting {name!r}" + (f": did you mean {near[0]}?" if near else f": there are {', '.join(NAMES)}.")
         )
     kinds = _alternatives(_kinds()[name])
-    none = isinstance(value, str) and value.lower() in NONE
-    if type(None) in kinds and (value is None or none):
+    if type(None) in kinds and (value is None or is_none(value)):
         return None
     kind = kinds[0]
     kind = typing.get_origin(kind) if typing.get_origin(kind) in (Mapping, tuple) else kind
     if typing.get_origin(kind) is Literal:
         return _one_of(name, SPELLINGS.get(value, value), typing.get_args(kind))
     try:
-        return READ[kind](value)
+        return _share(value) if name in SHARES else READ[kind](value)
     except InvalidRequestError:
         raise
     except (TypeError, ValueError):
         raise InvalidRequestError(f"{name} is {value!r}: it must be {SPOKEN[kind]}.") from None
+
+
+def is_none(value: Any) -> bool:
+    """Whether a text takes a setting away."""
+    return isinstance(value, str) and value.lower() in NONE
 
 
 def _whole(value: Any) -> int:
@@ -204,8 +226,9 @@ def _parameters(value: Any) -> Mapping[str, Any]:
         found = dict(value)
     else:
         pairs = [pair.partition("=") for pair in ([value] if isinstance(value, str) else value)]
-        if not all(name.strip() and equals for name, equals, _ in pairs):
-            raise ValueError
+        for name, equals, text in pairs:
+            if not (name.strip() and equals):
+                raise InvalidRequestError(f"{name + equals + text!r} is not a parameter: write NAME=VALUE.")
         found = {name.strip(): _json(text) for name, _, text in pairs}
     return found
 
@@ -238,7 +261,7 @@ def _share(value: Any) -> float:
 
 
 READ: dict[Any, Callable[[Any], Any]] = {
-    int: _whole, float: _share, str: _text, Mapping: _parameters, tuple: _shares,
+    int: _whole, float: _number, str: _text, Mapping: _parameters, tuple: _shares,
 }  # fmt: skip
 SPOKEN: dict[Any, str] = {
     int: "a whole number", float: "a number", str: "text", Mapping: "NAME=VALUE", tuple: "shares such as 0.5,0.75",

@@ -14,17 +14,21 @@ from .fitting import Attempt
 
 LONG, FEW = 1_000, 0.35  # tokens by our raw estimate, and a share of them that no tokenizer is content with
 LIKELY = 0.8  # of the tokens that we expected: what read as much as that has read all
+AGAIN = 1.25  # of what was read of a truncated request: whole messages are left out, so it varies
 ADDED, HARDLY = 60, 0.25  # tokens worth comparing, and the share of them that must have been read
 THOUGHT = "</think>"  # templates drop what a model thought from older turns: then less is read, and rightly
 
 
-def is_truncated(attempt: Attempt, usage: Usage, follows: Turn | None) -> bool:
+def is_truncated(attempt: Attempt, usage: Usage, follows: Turn | None, read: int = 0) -> bool:
     """Whether much less was read than was sent.
 
     ``follows`` is the last turn where the request is the one before it, with its reply and a
-    new prompt added: then the report can be compared with that turn's.
+    new prompt added: then the report can be compared with that turn's. ``read`` is what this
+    server read of a request that it truncated, 0 where it has truncated none.
     """
     if usage.input_tokens < LIKELY * attempt.tokens:  # else all of it need not be estimated anew
+        if usage.input_tokens <= AGAIN * read:
+            return True
         raw = sum(estimate_tokens(message.content) for message in attempt.request.messages)
         if raw >= LONG and usage.input_tokens < FEW * raw:
             return True

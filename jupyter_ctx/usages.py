@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .conversation import Conversation, Place, StopReason, Turn
-from .frames import to_dataframe
+from .frames import AsTable
 from .history import cell_of
 
 TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 
 
 class Answer(NamedTuple):
-    """One answer: of which turn and as which of its versions, both from 1, and what it took.
+    """One answer: of which ``turn`` and as which of its versions, both numbers from 1, and what it took.
 
     Tokens nest as in :class:`~jupyter_ctx.context.usage.Usage`; they, ``cost`` (in US dollars)
     and ``seconds`` are ``None`` where nobody knows, as after an interrupt.
     """
 
-    number: int
+    turn: int
     version: int
     cell: str
     model: str
@@ -44,8 +44,11 @@ class Total(NamedTuple):
     seconds: float
 
 
-class Usages(tuple[Answer, ...]):
-    """All answers to the turns since the last clear, older versions included, in order of the turns."""
+class Usages(AsTable, tuple[Answer, ...]):
+    """All answers to the turns since the last clear, older versions included, in order of the turns.
+
+    As a table it has one row an answer, with the fields of a row.
+    """
 
     __slots__ = ()
 
@@ -56,9 +59,8 @@ class Usages(tuple[Answer, ...]):
         priced = any(row.cost is not None for row in self)
         return Total(**{**sums, "cost": sums["cost"] if priced else None})
 
-    def to_dataframe(self) -> Any:
-        """One row an answer, with the fields of a row."""
-        return to_dataframe({name: [getattr(row, name) for row in self] for name in Answer._fields})
+    def _columns(self) -> dict[str, list[Any]]:
+        return {name: [getattr(row, name) for row in self] for name in Answer._fields}
 
 
 def usages(conversation: Conversation) -> Usages:

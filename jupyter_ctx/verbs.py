@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -18,15 +19,16 @@ from .actions import Change
 from .aliases import load_aliases, model_of, set_alias
 from .chat import Chat
 from .display.form import Choice, Form
-from .display.gauge import gauge_line
+from .display.gauge import gauge_line, legend
 from .display.tables import first_words, status_text, table, table_text
 from .display.text import to_plain
 from .display.turntable import Marks, Table, TurnTable
 from .frontend import Origin
 from .history import ENDINGS
 from .journal import is_held_elsewhere
-from .models import key_owner
-from .providers import split_model
+from .models import full_name, key_owner
+from .providers import key_holder
+from .settings import HELP, Settings
 from .settings import NAMES as SETTINGS
 from .store import Row
 from .view import Part, View
@@ -68,12 +70,20 @@ def _use(magic: ChatMagic, words: list[str], options: Namespace, cell: str | Non
         raise UsageError("%chat use MODEL, with --window N, --base-url URL, --max-tokens N or -t where wanted.")
     magic.talk.configure(**given)
     print(gauge_line(magic.talk.info()))
+    _say_missing_key(magic.talk)
+
+
+def _say_missing_key(chat: Chat) -> None:
+    missing = chat.missing_key()
+    if missing:
+        print(missing)
 
 
 def _status(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     _none("status", words)
     info = magic.talk.info()
     print(status_text(info, len(magic.talk.turns)))
+    print(*_of_a_request(magic.talk.config), sep="\n")
     undo = f"%chat undo takes back: {info.undo}" if info.undo else ""
     redo = f"%chat redo does again: {info.redo}" if info.redo else ""
     print(*filter(None, (undo, redo)), sep="; ")
@@ -82,6 +92,7 @@ def _status(magic: ChatMagic, words: list[str], options: Namespace, cell: str | 
 def _gauge(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     if words:
         magic.talk.configure(gauge=_one("gauge", words, "first, every or off"))
+        _show_setting(magic.talk, "gauge")
     else:
         magic.show_gauge()
 
@@ -229,7 +240,7 @@ def _marks(name: str, *, all_too: bool = False) -> Run:
             print(magic.talk.include())
             return
         if not words:
-            raise UsageError(f"%chat {name} N: which turn? %chat history shows their numbers.")
+            raise UsageError(f"%chat {name} needs the number of a turn: %chat history shows them.")
         print(getattr(magic.talk, name)(*(_number(name, word) for word in words)))
 
     return run
@@ -261,7 +272,10 @@ def _does(name: str) -> Run:
 
 def _system(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     if words:
-        raise UsageError("The system prompt is text: put %%chat system on a cell's first line and the text below.")
+        raise UsageError(
+            "%chat system takes no text on its line: put %%chat system on a cell's first line and the text below it, "
+            "or write %chat config system TEXT."
+        )
     if cell is not None:
         print(magic.talk.set_system(cell.strip()))
     else:
@@ -270,20 +284,27 @@ def _system(magic: ChatMagic, words: list[str], options: Namespace, cell: str | 
 
 def _config(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     chat = magic.talk
-    if len(words) > 2:
-        raise UsageError("%chat config NAME VALUE, or without them to see all.")
-    if len(words) == 2:
-        chat.configure(**{words[0]: words[1]})
-    elif words and words[0] not in SETTINGS:
-        chat.configure(**{words[0]: None})  # says that there is no such setting
-    shown = words[:1] or SETTINGS
-    print(table_text(("setting", "value"), [(name, str(getattr(chat.config, name))) for name in shown]))
+    if words and words[0].partition("=")[0] in SETTINGS and "=" in words[0]:  # NAME=VALUE
+        words = [*words[0].split("=", 1), *words[1:]]
+    if not words:
+        rows = [(name, first_words(setting_text(chat, name)), chat.source_of(name), HELP[name]) for name in SETTINGS]
+        print(table_text(("setting", "value", "from", ""), rows))
+        return
+    name, *values = words
+    if values:
+        chat.configure(**{name: values if name == "parameters" else " ".join(values)})
+    elif name not in SETTINGS:
+        chat.configure(**{name: None})  # says that there is no such setting
+    _show_setting(chat, name)
+    if name == "model":
+        _say_missing_key(chat)
 
 
 def _key(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    owner = _one("key", words, "a provider, such as openai") if words else key_owner(magic.talk.config)
-    magic.ask_key(options.base_url or owner)
-    print(f"The key for {options.base_url or owner} is kept until this kernel ends.")
+    named = _one("key", words, "a provider, such as openai, or an address") if words else key_owner(magic.talk.config)
+    owner = key_holder(options.base_url or named)
+    magic.ask_key(owner)
+    print(f"The key for {owner} is kept until this kernel ends.")
 
 
 def _continue(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
@@ -304,7 +325,7 @@ def _alias(magic: ChatMagic, words: list[str], options: Namespace, cell: str | N
         raise UsageError("%chat alias NAME MODEL keeps a short name, %chat alias NAME none drops it.")
     if words:
         name, model = words
-        set_alias(name, None if model.lower() == "none" else "/".join(split_model(model_of(model))))
+        set_alias(name, None if model.lower() == "none" else full_name(model_of(model)))
     aliases = sorted(load_aliases().items())
     print(table_text(("alias", "model"), aliases) if aliases else "No aliases yet: %chat alias NAME MODEL.")
 
@@ -323,10 +344,15 @@ def _help(magic: ChatMagic, words: list[str], options: Namespace, cell: str | No
         if verb.takes and (not words or name in words)
     ]
     if not rows:
-        raise UsageError(unknown(words[0]))
+        raise UsageError(unknown(words[0], "%chat"))
     print("\n".join(f"{takes:<31} {does}" for takes, does in rows))
+    if words == ["gauge"]:
+        print(legend(), legend(glyphs=True), sep="\n")
     if not words:
-        print("\n%%chat heads a cell with a prompt. %%chat? shows its options.")
+        print(
+            "\n%%chat on a cell's first line sends the text below it; %%chat? shows its options. A line that ends in ? "
+            "is IPython's help and never reaches %chat."
+        )
 
 
 VERBS: dict[str, Verb] = {
@@ -378,11 +404,42 @@ VERBS: dict[str, Verb] = {
 }  # fmt: skip
 
 
-def unknown(name: str) -> str:
-    """What to say of a first word that is no verb."""
-    near = get_close_matches(name, VERBS, 1)
-    hint = f"did you mean %chat {near[0]}? " if near else ""
-    return f"{name!r} is no verb of %chat: {hint}%chat help lists them. A prompt goes below %%chat, not on its line."
+def unknown(name: str, head: str) -> str:
+    """What to say of a first word that is not a command."""
+    near = get_close_matches(name.lower(), VERBS, 1)
+    hint = f" Did you mean {head} {near[0]}?" if near else ""
+    return (
+        f"Unknown command: {head} {name}.{hint} %chat help lists the commands. "
+        "To ask a model, put %%chat alone on a cell's first line and the prompt below it."
+    )
+
+
+def setting_text(chat: Chat, name: str) -> str:
+    """The value of a setting as it is typed."""
+    value = chat.system or None if name == "system" else getattr(chat.config, name)
+    if isinstance(value, Mapping):
+        return " ".join(f"{key}={json.dumps(each)}" for key, each in value.items()) or "none"
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else "none" if value is None else str(value)
+
+
+def _show_setting(chat: Chat, name: str) -> None:
+    print(f"{name} = {setting_text(chat, name)} ({chat.source_of(name)})\n{HELP[name]}")
+
+
+VIEW_SETTINGS = ("on_overflow", "compact_at", "min_turns", "max_turns", "budget_share", "summary_model")
+REQUEST_SETTINGS = ("max_tokens", "temperature", "token_counting", "cache_ttl")
+
+
+def _of_a_request(settings: Settings) -> Iterator[str]:
+    """The settings that decide what is sent."""
+    for what, names in (("what is sent", VIEW_SETTINGS), ("with each request", REQUEST_SETTINGS)):
+        yield f"{what}: " + ", ".join(f"{name} {_or_none(getattr(settings, name))}" for name in names)
+    if settings.parameters:
+        yield f"further parameters: {', '.join(settings.parameters)}"
+
+
+def _or_none(value: object) -> str:
+    return "none" if value is None else str(value)
 
 
 OMITTED = 20  # messages that a preview lists of those that are not sent
@@ -392,7 +449,7 @@ def history_table(chat: Chat) -> Table:
     """Every turn since the last clear, and what becomes of it in the next request."""
     rows = [
         (
-            str(row.number), row.cell, first_words(row.prompt), first_words(row.reply),
+            str(row.turn), row.cell, first_words(row.prompt), first_words(row.reply),
             f"{'' if row.exact else '~'}{row.tokens:,}", ", ".join((*row.states, *_versions(row.versions))),
         )
         for row in chat.history()
@@ -449,7 +506,7 @@ def preview_table(chat: Chat, view: View) -> Table:
         rows.append("the request begins here")
     rows += [_part(part, f"{100 * part.tokens / total:.0f} %") for part in view.messages]
     about = "" if view.exact else "~"
-    caption = f"The next request: {about}{view.input_tokens:,} tokens in {len(view.messages):,} messages"
+    caption = f"The next request: {about}{view.input_tokens:,} tokens in {words_of.messages(len(view.messages))}"
     return Table(("turn", "role", "text", "tokens", "share", "state"), rows, caption, _marked(chat))
 
 
@@ -470,12 +527,13 @@ def _part(part: Part, share: str) -> Sequence[str]:
 
 def _none(name: str, words: list[str]) -> None:
     if words:
-        raise UsageError(f"%chat {name} takes nothing more, not {words[0]!r}.")
+        raise UsageError(f"%chat {name} stands alone: {' '.join(words)!r} was not understood, and nothing was done.")
 
 
 def _one(name: str, words: list[str], what: str) -> str:
     if len(words) != 1:
-        raise UsageError(f"%chat {name} takes one thing: {what}.")
+        got = f" (not {len(words)}: {' '.join(words)})" if words else ""
+        raise UsageError(f"%chat {name} takes one thing: {what}{got}.")
     return words[0]
 
 
@@ -488,4 +546,4 @@ def _number(name: str, word: str) -> int:
     try:
         return int(word)
     except ValueError:
-        raise UsageError(f"%chat {name} takes numbers of turns, not {word!r}.") from None
+        raise UsageError(f"%chat {name} takes numbers of turns, not {word!r}: %chat history shows them.") from None

@@ -10,7 +10,7 @@ from .context.ledger import Ledger
 from .context.summary import SUMMARY_ANSWER, summary_message
 from .context.tokens import Fixed, Meter
 from .conversation import Conversation, Message, Place, Role, Summary, Turn
-from .frames import to_dataframe
+from .frames import AsTable, to_dataframe
 from .providers import Request
 
 State = Literal[
@@ -47,8 +47,8 @@ class Part:
     stale: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+@dataclass(frozen=True, slots=True, repr=False)
+class View(AsTable):
     """A request before it is sent.
 
     ``messages`` are its parts in order, ``omitted`` the turns' messages that stay out,
@@ -66,13 +66,20 @@ class View:
 
         What stays out of the request comes last, with a share of 0.
         """
+        return to_dataframe(self._columns()).astype({"turn": "Int64"})
+
+    def _shown(self) -> dict[str, list[Any]]:
+        return {name: column[: len(self.messages)] for name, column in self._columns().items()}
+
+    def _columns(self) -> dict[str, list[Any]]:
         total = max(self.input_tokens, 1)
         shares = [part.tokens / total for part in self.messages] + [0.0] * len(self.omitted)
         parts = (*self.messages, *self.omitted)
-        names = ("number", "role", "text", "tokens", "exact", "stale")
-        columns = {name: [getattr(part, name) for part in parts] for name in names}
-        frame = to_dataframe({**columns, "share": shares, "state": [part.state for part in parts]})
-        return frame.rename(columns={"number": "turn"}).astype({"turn": "Int64"})
+        columns: dict[str, list[Any]] = {"turn": [part.number for part in parts]}
+        columns |= {
+            name: [getattr(part, name) for part in parts] for name in ("role", "text", "tokens", "exact", "stale")
+        }
+        return {**columns, "share": shares, "state": [part.state for part in parts]}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,11 @@ def turns(count: int) -> str:
     return "1 turn" if count == 1 else f"{count:,} turns"
 
 
+def messages(count: int) -> str:
+    """So many messages."""
+    return "1 message" if count == 1 else f"{count:,} messages"
+
+
 def ago(seconds: float) -> str:
     """How long ago, in words."""
     for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):

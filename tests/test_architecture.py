@@ -11,7 +11,7 @@ import jupyter_ctx
 
 PACKAGE = Path(jupyter_ctx.__file__).parent
 LAYERS = [  # imports go from a later row to an earlier one, or within a room
-    {"errors", "fences", "files", "interrupts", "queue", "words", "context.usage"},
+    {"errors", "fences", "files", "interrupts", "queue", "words", "context.refusal_words", "context.usage"},
     {
         "context.builtin_windows",
         "context.ledger",
@@ -29,13 +29,15 @@ LAYERS = [  # imports go from a later row to an earlier one, or within a room
     {"store"},
     {"claims", "memory"},
     {"journal"},
-    {"attachments", "settings", "providers.shape", "providers.http"},
+    {"attachments", "settings", "providers.events", "providers.gguf", "providers.http", "providers.shape"},
     {"modelfiles", "providers.encoding", "providers.metadata", "providers.refusals"},
-    {"providers.adapter", "providers.thinking"},
+    {"providers.endings", "providers.thinking"},
+    {"providers.adapter"},
     {"providers.openai_sdk"},
     {"providers.anthropic", "providers.completions", "providers.google", "providers.responses"},
     {"providers.local", "providers.services"},
     {"providers"},
+    {"known"},
     {"exchange.values"},
     {"exchange.marks"},
     {"exchange.messages"},

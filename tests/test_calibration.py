@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from jupyter_ctx.context.budget import LEAST_MARGIN, MARGIN
 from jupyter_ctx.context.calibration import Calibration, Vector
 from jupyter_ctx.context.families import UNKNOWN
-from jupyter_ctx.context.makeup import makeup
+from jupyter_ctx.context.makeup import KINDS, makeup
 
 ENGLISH, RUSSIAN = "The ship sailed on through the night. " * 6, "Корабль плыл всю ночь напролёт. " * 6
 numbers = st.floats(0, 1e5)
-vectors = st.tuples(*[numbers] * 7, st.integers(0, 9).map(float))
+vectors = st.tuples(*[numbers] * len(KINDS), st.integers(0, 9).map(float))
 
 
 def vector(text: str) -> Vector:
@@ -49,6 +49,27 @@ def test_what_is_learned_of_one_script_tells_little_of_another() -> None:
     assert russian == pytest.approx(2, rel=0.1)
     assert english == pytest.approx(1, abs=0.35)
     assert learned.margin(vector(RUSSIAN)) < learned.margin(vector(ENGLISH))
+
+
+SCRIPTS = {
+    "Greek": "Το πλοίο ταξίδευε όλη τη νύχτα. ", "Hebrew": "הספינה הפליגה כל הלילה. ",
+    "Arabic": "أبحرت السفينة طوال الليل. ", "Thai": "เรือแล่นตลอดทั้งคืน ", "Hindi": "जहाज रात भर चलता रहा। ",
+    "Korean": "배는 밤새도록 항해했다. ",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_one_script_is_learned_in_two_reports_and_tells_nothing_of_the_others(script: str) -> None:
+    begun = calibration = Calibration.of(UNKNOWN.prior)
+    for other in set(SCRIPTS) - {script}:
+        calibration = calibration.learned(vector(SCRIPTS[other] * 8), begun.estimate(vector(SCRIPTS[other] * 8)))
+    truth = 0.6 * begun.estimate(vector(SCRIPTS[script] * 8))
+    for _ in range(2):
+        calibration = calibration.learned(vector(SCRIPTS[script] * 8), truth)
+    assert calibration.estimate(vector(SCRIPTS[script] * 8)) == pytest.approx(truth, rel=0.1)
+    for other in set(SCRIPTS) - {script}:
+        before, now = (each.estimate(vector(SCRIPTS[other] * 8)) for each in (begun, calibration))
+        assert now == pytest.approx(before, rel=0.1)
 
 
 def test_the_margin_starts_at_20_percent_and_shrinks_to_3_as_estimates_prove_right() -> None:

@@ -243,6 +243,8 @@ def test_a_report_of_few_tokens_sets_no_limit(report: Callable[[int], int]) -> N
         talk(chat, 12, lambda _: 4_000)
         assert (chat.info().context_window, chat.info().source) == (50_000, "given")
         assert chat.info().left_out == 0
+        assert not chat.info().exact
+        assert chat.info().used == pytest.approx(server.sizes[-1], rel=0.4)  # estimated
     assert server.sizes == sorted(server.sizes)
 
 
@@ -325,7 +327,7 @@ def test_a_request_of_too_many_bytes_leaves_out_the_largest_files_of_earlier_tur
 
 
 def test_without_files_it_leaves_out_the_oldest_turns() -> None:
-    with few_bytes(20_000) as (chat, sizes):
+    with few_bytes(20_000) as (chat, _):
         replies = [chat.send("of all that was said " * 200) for _ in range(6)]
         assert [number for number, reply in enumerate(replies) if reply.receipts] == [4]
         assert "left out the" in replies[4].receipts[0]

@@ -159,7 +159,12 @@ def test_a_click_while_a_cell_runs_is_not_lost_and_the_turn_is_whole(kernel: Ker
 
 def test_each_threshold_is_said_once_in_a_notebook(kernel: Kernel) -> None:
     ask = "%%chat\n" + "The ship sailed on through the night. " * 10
-    said = "".join(answers(kernel.run(ask))[-1]["text/plain"] for _ in range(5))
+    cells = [kernel.run(ask) for _ in range(5)]
+    said = "".join(answers(outputs)[-1]["text/plain"] for outputs in cells)
+    for outputs in cells[1:]:  # the first one shows the gauge in any case
+        line = answers(outputs)[-1]["text/plain"].partition("Context ")[2]
+        assert ("%chat summarise, trim or clear makes room" in line) == bool(line)
+        assert len(widgets(outputs)) == bool(line or "after this" in str(outputs)), "the buttons come with the line"
     fills = [int(percent) for percent in re.findall(r"Context ~?(\d+) % full", said)]
     passed = [max(share for share in (50, 75, 90) if fill >= share) for fill in fills]
     assert passed

@@ -343,6 +343,7 @@ def test_a_conversation_comes_back_from_a_file_as_it_was(page: Cells, form: str)
     page.run("%chat pin 2\n%chat exclude 6")
     parts = get_chat().preview()
     assert {"pinned", "summary", "system"} <= {part.state for part in parts.messages}
+    Path("out").mkdir()
     assert re.fullmatch(rf"Wrote 6 turns to .*/out/a\{form}\.\n", page.run(f"%chat export out/a{form}"))
     page.run("%chat new again")
     assert page.run(f"%chat import out/a{form}").startswith("Added 6 turns (")

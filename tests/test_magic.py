@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Callable
+from importlib import resources
+from types import SimpleNamespace
 from typing import Any
+from weakref import ref
 
 import pytest
 from conftest import Cells
 from IPython.core.completer import provisionalcompleter
 from IPython.core.error import UsageError
 
+import jupyter_ctx
 from jupyter_ctx import (
     AuthenticationError,
     ChatInterrupted,
@@ -21,7 +26,11 @@ from jupyter_ctx import (
     Reply,
     get_chat,
 )
+from jupyter_ctx.context.windows import ContextWindow
 from jupyter_ctx.display.turntable import table_forms
+from jupyter_ctx.magic import magic_of
+from jupyter_ctx.modelfiles import keep_list, table_of
+from jupyter_ctx.providers import Card
 from jupyter_ctx.verbs import preview_table
 
 Ask = Callable[..., Any]
@@ -158,6 +167,87 @@ def test_config_shows_and_sets(cells: Cells) -> None:
     assert get_chat().config.compact_at == 0.8
     assert isinstance(cells.fail("%chat config compact_at 7"), InvalidRequestError)
     assert isinstance(cells.fail("%chat config nope 7"), InvalidRequestError)
+
+
+def test_config_shows_what_was_set_whatever_it_is(cells: Cells) -> None:
+    for line, says in (
+        ("system Hello", "system = Hello (set here)"),
+        ("system You answer in one line.", "system = You answer in one line. (set here)"),
+        ('system "You are brief."', "system = You are brief. (set here)"),
+        ("system none", "system = none"),
+        ("thresholds 50 %, 75 %", "thresholds = 0.5, 0.75 (set here)"),
+        ("thresholds=off", "thresholds = none"),
+        ("compact_at 80%", "compact_at = 0.8"),
+        ("parameters top_p=0.9 seed=3", "parameters = top_p=0.9 seed=3"),
+        ("max_tokens 1,024", "max_tokens = 1024"),
+        ("footer off", "footer = off"),
+    ):
+        assert says in cells.run(f"%chat config {line}"), line
+    assert "footer = off" in cells.run("%chat config footer")
+    assert get_chat().system == ""
+    assert get_chat().config.parameters == {"top_p": 0.9, "seed": 3}
+    long = "Be brief. " * 90
+    assert long.strip() in cells.run(f"%chat config system {long}")
+    rows = {line.split()[0]: line for line in cells.run("%chat config").splitlines() if line.strip()}
+    assert "set here" in rows["system"]
+    assert len(rows["system"]) < 200
+    assert "default" in rows["min_turns"]
+    assert all(line.split("  ")[-1].strip() for line in rows.values())  # each says what it is
+
+
+def test_gauge_and_help_say_what_they_changed_and_what_the_signs_are(cells: Cells) -> None:
+    assert "gauge = every (set here)" in cells.run("%chat gauge every")
+    said = cells.run("%chat help gauge")
+    assert "# earlier turns" in said
+    assert "█ earlier turns" in said
+    assert "ends in ?" in cells.run("%chat help")
+
+
+def test_status_says_which_settings_decide_what_is_sent(talk: Ask, cells: Cells) -> None:
+    cells.run("%chat config compact_at 0.8\n%chat config max_turns 20\n%chat config parameters seed=3")
+    said = cells.run("%chat status")
+    for part in ("on_overflow trim", "compact_at 0.8", "min_turns 1", "max_turns 20", "budget_share 1.0"):
+        assert part in said
+    assert "further parameters: seed" in said
+    assert "s system and memory" in said
+    assert "temperature none" in said
+
+
+def test_everything_imported_leaves_display_alone_and_every_name_is_there(cells: Cells) -> None:
+    cells.run("from IPython.display import display\nbefore = display\nfrom jupyter_ctx import *")
+    assert cells.shell.user_ns["display"] is cells.shell.user_ns["before"]
+    assert "magic" not in cells.shell.user_ns
+    assert all(name in cells.shell.user_ns for name in jupyter_ctx.__all__)
+    assert (resources.files(jupyter_ctx) / "py.typed").is_file()
+
+
+def test_a_shell_that_nobody_else_holds_is_freed_with_its_conversation(cells: Cells) -> None:
+    # IPython keeps its own until the process ends
+    shell = SimpleNamespace(config={}, user_ns={}, display_formatter=cells.shell.display_formatter)
+    chat = magic_of(shell).talk
+    assert magic_of(shell).talk is chat
+    gone = ref(shell), ref(chat)
+    del shell, chat
+    gc.collect()
+    assert [each() for each in gone] == [None, None]
+
+
+def test_tables_and_info_show_themselves(talk: Ask, cells: Cells) -> None:
+    talk("What is $5 <b>and</b> more?")
+    talk("And again?")
+    for call, words in (
+        ("history()", "turn  cell"), ("usage()", "input_tokens"), ("preview('x')", "role"), ("info()", "window 512"),
+    ):  # fmt: skip
+        data, _ = cells.shell.display_formatter.format(eval(f"get_chat().{call}"))
+        assert words in data["text/plain"]
+        assert "Row(" not in data["text/plain"]
+        assert ("<table" in data["text/html"]) == (call != "info()")
+        assert "<b>" not in data["text/html"]
+    chat = get_chat()
+    for table in (chat.history(), chat.usage(), chat.preview()):
+        frame = table.to_dataframe()
+        assert frame.columns[0] == "turn"
+        assert set(frame["turn"]) == {1, 2}
 
 
 def test_ipythons_configuration_is_read(cells: Cells, local_model: str) -> None:
@@ -360,6 +450,23 @@ def test_anothers_chat_magic_is_left_alone_and_named(shell: Any) -> None:
         ("%chat use local/smollm2 --w", {"--window"}),
         ("x = 1\n%chat hist", {"history"}),
         ("%chat config on_overflow s", {"summarise", "stop"}),
+        ("%chat gauge e", {"every"}),
+        ("%chat config gauge e", {"every"}),
+        ("%chat config footer ", {"auto", "on", "off"}),
+        ("%chat config token_counting ", {"auto", "approximate", "tiktoken", "provider"}),
+        ("%chat config cache_ttl ", {"5m", "1h", "off"}),
+        ("%chat config ask_windows o", {"on", "off"}),
+        ("%chat config restore a", {"auto", "ask"}),
+        ("%chat config summary_model openai/gpt-5-n", {"openai/gpt-5-nano"}),
+        ("%chat use openai/gpt-5.", {"openai/gpt-5.2"}),
+        ("%chat use gpt-5.", {"gpt-5.2"}),
+        ("%%chat -m anthropic/claude-sonnet-", {"anthropic/claude-sonnet-5"}),
+        ("%%chat -m google/gemini-3.8", {"google/gemini-3.8-flash"}),
+        ("%chat use gro", {"groq/"}),
+        ("%chat use local/smollm2 --s", {"--set"}),
+        ("%chat continue --s", {"--set", "--system"}),
+        ("%chat key gr", {"groq"}),
+        ("%chat models loc", {"local"}),
     ],
 )
 def test_tab_completes_options_verbs_and_models(cells: Cells, text: str, wanted: set[str]) -> None:
@@ -368,6 +475,46 @@ def test_tab_completes_options_verbs_and_models(cells: Cells, text: str, wanted:
     head = text.rsplit(" ", 1)[0]
     assert {f"{head} {word}" for word in wanted} <= found
     assert all(line.startswith(text) for line in found)
+
+
+def completions(cells: Cells, text: str) -> set[str]:
+    with provisionalcompleter():
+        return {text[: c.start] + c.text for c in cells.shell.Completer.completions(text, len(text))}
+
+
+def test_tab_offers_no_prefixes_and_nothing_that_does_not_talk(cells: Cells) -> None:
+    for provider in ("anthropic", "openai", "google", "mistral"):
+        found = {name.removeprefix(f"%chat use {provider}/") for name in completions(cells, f"%chat use {provider}/")}
+        assert len(found) > 10
+        assert not found & {"", "claude", "claude-3", "claude-4", "gpt", "gemini", "mistral"}
+        assert not [name for name in found if re.search("embed|image|tts|realtime|whisper|-$", name)]
+
+
+def test_tab_offers_the_list_that_a_provider_gave(cells: Cells) -> None:
+    keep_list("https://api.groq.com/openai/v1", table_of([Card("llama-9", stated=ContextWindow(9_000))]))
+    found = completions(cells, "%chat use groq/")
+    assert "%chat use groq/llama-9" in found
+    assert all(name.startswith("%chat use groq/") for name in found)
+
+
+@pytest.mark.parametrize(
+    "text", ["%chat use lmstudio/", "%chat use nobody/", "%chat pin ", "%%chat -t ", "%chat trim pr"]
+)
+def test_tab_offers_nothing_of_pythons_in_a_line_of_ours(cells: Cells, text: str) -> None:
+    assert not completions(cells, text) & {f"{text}{name}" for name in ("print", "abs", "int", "nt", "bs")}
+    assert {found.rstrip() for found in completions(cells, text)} <= {text.rstrip(), *(f"{text}--conversation",)}
+
+
+def test_tab_completes_paths(cells: Cells, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    for name in ("cat.png", "folder/notes.txt", ".hidden"):
+        (tmp_path / name).touch()
+    assert {"%%chat -a cat.png", "%%chat -a folder/"} <= completions(cells, "%%chat -a ")
+    assert completions(cells, "%%chat -a cat.png -a folder/n") == {"%%chat -a cat.png -a folder/notes.txt"}
+    assert completions(cells, f"%%chat -a {tmp_path}/c") == {f"%%chat -a {tmp_path}/cat.png"}
+    assert completions(cells, "%%chat -s @fol") == {"%%chat -s @folder/"}
+    assert completions(cells, "%chat import ca") == {"%chat import cat.png"}
 
 
 @pytest.mark.parametrize("text", ["%chat switch pla", "%%chat -i pla", "%chat delete pla"])

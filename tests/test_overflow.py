@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import SHARED
 from hypothesis import given
 from hypothesis import strategies as st
+from refusal_families import ALIKE, Case, cases, sentences
+from refusal_families import SAID as IN_LANGUAGES
 
 from jupyter_ctx import Overflow, classify_overflow
+from jupyter_ctx.context.overflow import is_too_many_bytes
 
 CORPUS = SHARED / "overflow_errors.jsonl"
+MORE = SHARED / "overflow_more.jsonl"
 TOO_LONG = "prompt is too long: 11 tokens > 10 maximum"
 
 
@@ -193,6 +200,7 @@ ENVELOPES: dict[str, Any] = {
     "an event": {"type": "response.failed", "response": {"id": "x", **error(TOO_LONG)}},
     "line breaks": TOO_LONG.replace(" ", " \n "),
     "the end of much else": "x" * 100_000 + " " + TOO_LONG,
+    "a gateway's status in a page": f"<html><h1>502 Bad Gateway</h1><p>{TOO_LONG}</p></html>",
     "a deep place": json.loads("[" * 300 + json.dumps(error(TOO_LONG)) + "]" * 300),
 }
 
@@ -633,7 +641,70 @@ def test_what_only_looks_like_one_is_none(status: int | None, body: Any) -> None
     assert classify_overflow(status, body) is None
 
 
-@pytest.mark.parametrize("status", [401, 402, 403, 404, 408, 429, 502, 504, 529])
+def wrong(made: Iterable[Case]) -> list[tuple[Any, ...]]:
+    """The refusals of a family that are not found with their figures."""
+    found = ((status, body, figures, classify_overflow(status, body)) for status, body, figures in made)
+    return [
+        (status, body, overflow)
+        for status, body, figures, overflow in found
+        if overflow is None or (overflow.context_window, overflow.input_tokens, overflow.output_tokens) != figures
+    ]
+
+
+def test_any_subject_any_verb_and_any_limit_make_an_overflow() -> None:
+    assert not wrong(cases(islice(sentences(), 0, None, 7)))  # with 14 verbs and 24 limits: all meet
+
+
+@pytest.mark.parametrize("language", IN_LANGUAGES)
+def test_an_overflow_is_recognised_in_many_languages(language: str) -> None:
+    assert not wrong(cases(IN_LANGUAGES[language], 3))
+
+
+@pytest.mark.parametrize("kind", ALIKE)
+def test_no_language_makes_an_overflow_of_something_else(kind: str) -> None:
+    assert not [(status, body) for status, body, _ in cases(ALIKE[kind], 3) if classify_overflow(status, body)]
+
+
+BYTES: list[tuple[int | None, Any]] = [
+    (413, None),
+    (413, ""),
+    (413, "<html><head><title>413 Request Entity Too Large</title></head><hr><center>nginx</center></html>"),
+    (413, "Payload Too Large"),
+    (413, error("No.")),
+    (413, error("Request exceeds the maximum size", type="request_too_large")),
+    (400, error("Request payload size exceeds the limit: 314572800 bytes.")),
+    (413, "Maximum request body size 1048576 exceeded, actual body size 1056562"),
+    (500, error("upstream: request entity too large")),
+    (400, error("Request body too large, limit 4 MB")),
+    (None, error("request body exceeds 4194304 bytes")),
+    (400, error("Content too large")),
+]
+NOT_BYTES: list[tuple[int | None, Any]] = [
+    (413, error("Prompt is too long")),
+    (413, error("Request body too large for a model. Max size: 8000 tokens.", code="tokens_limit_reached")),
+    (413, error("Request too large on tokens per minute (TPM): Limit 6000, Requested 14368")),
+    (429, "Payload Too Large"),
+    (401, None),
+    (400, None),
+    (400, error("The prompt is too long")),
+    (400, error("image exceeds 5 MB maximum: 6500712 bytes > 5242880 bytes")),
+    (400, error("max_tokens is too large")),
+    (500, error("the server ran out of memory")),
+]
+
+
+@pytest.mark.parametrize(("status", "body"), BYTES)
+def test_a_request_of_too_many_bytes_is_recognised_and_is_no_overflow(status: int | None, body: Any) -> None:
+    assert is_too_many_bytes(status, body)
+    assert classify_overflow(status, body) is None
+
+
+@pytest.mark.parametrize(("status", "body"), NOT_BYTES)
+def test_no_other_refusal_is_one_of_too_many_bytes(status: int | None, body: Any) -> None:
+    assert not is_too_many_bytes(status, body)
+
+
+@pytest.mark.parametrize("status", [401, 402, 403, 404, 408, 429, 529])
 def test_some_statuses_never_mean_an_overflow(status: int) -> None:
     assert classify_overflow(status, error(TOO_LONG)) is None
 
@@ -767,19 +838,44 @@ HUGE["itself"].append(HUGE["itself"])
 def test_no_body_takes_long(name: str) -> None:
     begun = time.process_time()
     classify_overflow(400, HUGE[name])
-    assert time.process_time() - begun < 5
+    assert time.process_time() - begun < 2
 
 
-def corpus() -> list[dict[str, Any]]:
+FILLED = [
+    "context length ",
+    "prompt tokens 1 2 3 ",
+    "1,",
+    "( ",
+    "> ",
+    "\\",
+    "上下文长度",
+    "длина ",
+    "zu ",
+    '{"a":"',
+    "</a> <b ",
+]
+
+
+@pytest.mark.parametrize("part", FILLED)
+def test_a_body_of_100_kb_is_judged_at_once(part: str) -> None:
+    body = error((part * 100_000)[:100_000])
+    classify_overflow(400, body)  # compiled
+    begun = time.process_time()
+    classify_overflow(400, body)
+    assert time.process_time() - begun < 0.3  # 0.05 where nothing else runs
+
+
+def corpus(path: Path = CORPUS) -> list[dict[str, Any]]:
     """Refusals that were collected; where a body was not, its message stands for it."""
-    rows = [json.loads(line) for line in CORPUS.read_text("utf-8").splitlines()]
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     return [{**row, "body": row["message"] if row["body"] is None else row["body"]} for row in rows]
 
 
 @pytest.mark.skipif(not CORPUS.is_file(), reason="the collected refusals are not here")
-def test_every_collected_overflow_is_found_with_its_numbers_and_no_look_alike_is() -> None:
+@pytest.mark.parametrize("path", [CORPUS, MORE], ids=["first", "more"])
+def test_every_collected_overflow_is_found_with_its_numbers_and_no_look_alike_is(path: Path) -> None:
     wrong = []
-    for row in corpus():
+    for row in corpus(path) if path.is_file() else ():
         found = classify_overflow(row["status"], row["body"])
         if row["overflow"] is False and found is not None:
             wrong.append(row["id"])

@@ -201,7 +201,15 @@ def test_a_gauge_that_cannot_be_read_fails_no_turn() -> None:
     panel = GaugePanel(controls(read))
     broken[0] = True
     panel.update()
-    assert 'role="alert">RuntimeError: &lt;oh&gt;' in Seen(panel).spoken
+    seen = Seen(panel)
+    assert 'role="alert">RuntimeError: &lt;oh&gt;' in seen.spoken
+    assert "The gauge could not be drawn: RuntimeError: &lt;oh&gt;. The conversation goes on" in seen.bar
+    assert "jctx-hidden" not in seen.bar
+    assert "640" not in seen.bar  # no figure that may not hold any more
+    broken[0] = False
+    panel.update()
+    assert "could not be drawn" not in seen.bar
+    assert 'role="meter"' in seen.bar
 
 
 def test_a_further_button_opens_what_it_makes_and_closes_it_again() -> None:

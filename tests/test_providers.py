@@ -223,7 +223,7 @@ FAULTS: dict[str, tuple[Any, type[ChatError]]] = {
     "nothing at all": (answer(end=""), ProviderError),
     "events that are none": (answer(None, 5, [1]), ChatError),
     "broken JSON": (lambda h, r: send(h, 200, "data: {broken\n\n", "text/event-stream"), ChatError),
-    "an error in the stream": (answer({"error": {"message": "overloaded", "code": "x"}}), ProviderError),
+    "an error in the stream": (answer({"error": {"message": "gone", "code": "x"}}), ProviderError),
 }
 
 

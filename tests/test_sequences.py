@@ -636,10 +636,13 @@ class Sequences(RuleBasedStateMachine):
 
     @rule()
     def restart(self) -> None:
-        before, name = looks(self.chat), self.chat.name
+        """End the kernel. What other conversations have taught of the model is not kept with this one."""
+        alone, before, name = len(self.library.names) == 1, looks(self.chat), self.chat.name
         close_stores()
         self.library = self.open()
         assert self.chat.name == name
+        if not alone:
+            before = {name: before[name] for name in ("history", "system")}
         assert same(looks(self.chat), before)
 
     @rule()
@@ -654,6 +657,7 @@ class Sequences(RuleBasedStateMachine):
         name = data.draw(st.sampled_from(sorted(self.pasts)))
         self.library.switch(name)
 
+    @precondition(lambda self: self.now.slots)
     @rule(suffix=st.sampled_from([".json", ".md", ".ipynb"]))
     def carry(self, suffix: str) -> None:
         """Export it, and import it into a new conversation."""
@@ -662,9 +666,7 @@ class Sequences(RuleBasedStateMachine):
         self.count += 1
         self.library.new()
         past = self.pasts[self.chat.name] = Past()
-        if not self.chat.load(path).changed:
-            assert not before
-            return
+        assert self.chat.load(path).changed
         with past.step() as new:
             new.system = talk.system
             new.slots = [Slot([slot.current], pinned=slot.pinned, excluded=slot.excluded) for slot in talk.slots]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jupyter_ctx import Chat, InvalidRequestError
-from jupyter_ctx.settings import Settings, default_settings, kept_settings, restored_settings
+from jupyter_ctx.settings import HELP, NAMES, Settings, default_settings, kept_settings, restored_settings
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,9 @@ from jupyter_ctx.settings import Settings, default_settings, kept_settings, rest
         ("max_tokens", "none", None),
         ("compact_at", "0.8", 0.8),
         ("system", "Be brief.", "Be brief."),
+        ("compact_at", "80%", 0.8),
+        ("warn_at", "90 %", 0.9),
+        ("thresholds", "50%, 0.8", (0.5, 0.8)),
     ],
 )
 def test_a_setting_is_read_from_text(name: str, text: str, value: Any) -> None:
@@ -32,11 +35,28 @@ def test_a_setting_is_read_from_text(name: str, text: str, value: Any) -> None:
         ("window", 0), ("window", "-5"), ("window", "many"), ("window", 1.5), ("window", True), ("max_tokens", 0),
         ("temperature", 3), ("temperature", "warm"), ("on_overflow", "explode"), ("compact_at", 0),
         ("budget_share", 1.5), ("min_turns", -1), ("model", 7), ("max_turns", "none at all"),
+        ("timeout", "50%"), ("temperature", "50%"), ("min_turns", "50%"),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_named_with_what_it_must_be(name: str, value: Any) -> None:
     with pytest.raises(InvalidRequestError, match=rf"{name} is .*must be"):
         Settings().changed({name: value})
+
+
+def test_every_setting_is_explained_in_one_line() -> None:
+    assert tuple(HELP) == NAMES
+    assert all(line and "\n" not in line for line in HELP.values())
+    assert Chat.__doc__ is not None
+    assert all(f"\n{name}: " in Chat.__doc__ for name in NAMES)
+
+
+def test_settings_change_one_by_one_and_none_takes_the_system_prompt_away() -> None:
+    chat = Chat("openai/gpt-4o", system="Be kind.")
+    assert chat.configure(compact_at="60%").compact_at == 0.6
+    chat.configure(system="Be brief.")
+    assert chat.system == "Be brief."
+    chat.configure(system=None)
+    assert chat.system == ""
 
 
 def test_an_unknown_setting_is_named_with_the_nearest() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import shutil
@@ -1000,3 +1001,23 @@ def test_rows_tell_what_there_is_without_reading_it(address: str) -> None:
     assert [(row.name, row.turns, row.notebook, row.kernel) for row in rows] == [("main", 2, "/n/a.ipynb", "k")]
     assert isinstance(rows[0], Row)
     assert rows[0].updated == pytest.approx(time.time(), abs=10)
+
+
+def test_opening_a_conversation_leaves_the_users_garbage_collection_as_it_was(tmp_path: Path) -> None:
+    chat = Chat("openai/gpt-4o", store=tmp_path / "s", name="x")
+    chat.add_messages([{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hi."}])
+    chat.close()
+    for switch in (gc.enable, gc.disable):
+        switch()
+        try:
+            Chat("openai/gpt-4o", store=tmp_path / "s", name="x").close()
+            assert gc.isenabled() == (switch is gc.enable)
+        finally:
+            gc.enable()
+    gc.disable()
+    try:
+        young = [["made just now"]]
+        Chat("openai/gpt-4o", store=tmp_path / "s", name="x").close()
+        assert any(each is young for each in gc.get_objects(generation=0)), "nothing was made old before its time"
+    finally:
+        gc.enable()

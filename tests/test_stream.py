@@ -179,6 +179,16 @@ def test_thought_without_an_answer_stays_with_our_lines(screen: Screen) -> None:
     assert not view.started
 
 
+def test_text_that_turned_out_to_be_thought_is_folded_at_the_end(screen: Screen) -> None:
+    view = NotebookView()
+    view.feed("let me see</think>yes")
+    view.correct("yes", "let me see")
+    view.close()
+    final = screen.shown[-1]
+    assert final["text/plain"] == "yes"
+    assert final["text/html"].index("let me see") < final["text/html"].index("yes")
+
+
 def test_a_terminal_says_once_that_the_model_thinks(capsys: pytest.CaptureFixture[str]) -> None:
     view = TerminalView(["above"])
     view.begin()

@@ -282,7 +282,7 @@ def test_what_is_too_new_to_be_summarised_is_no_failure_of_a_summary() -> None:
 def test_a_summary_of_turns_that_are_all_excluded_is_not_sent() -> None:
     with tight() as (chat, _):
         assert chat.summarize(method="extractive").changed
-        covered = [row.number for row in chat.history() if row.states[0] == "summarised"]
+        covered = [row.turn for row in chat.history() if row.states[0] == "summarised"]
         chat.exclude(*covered)
         assert "summary" not in {part.state for part in chat.preview("And now?").messages}
         chat.include(*covered)

@@ -310,7 +310,7 @@ def test_usage_tells_what_every_answer_took() -> None:
         assert table.total[:6] == (60, 27, 9, 6, 15, None)
         assert table.total.seconds == sum(row.seconds or 0 for row in table)
         frame = table.to_dataframe()
-        assert list(frame.columns[:3]) == ["number", "version", "cell"]
+        assert list(frame.columns[:3]) == ["turn", "version", "cell"]
         assert frame.output_tokens.sum() == 27
         chat.clear()
     assert chat.usage() == ()

@@ -138,7 +138,7 @@ def test_the_models_of_a_provider_are_listed_with_their_windows(cells: Cells) ->
         shown = cells.run("%chat models")
     assert "9,000  from the provider" in shown
     assert "128,000  from models.json" in shown
-    assert "local/smollm2" in cells.run("%chat models local")
+    assert "local/smollm2   2,048  from the server" in cells.run("%chat models local")
     assert isinstance(cells.fail("%chat models groq"), AuthenticationError)
     assert "nobody" in str(cells.fail("%chat models nobody"))
 

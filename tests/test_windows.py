@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx import resolve_window
-from jupyter_ctx.context.windows import ContextWindow, Table, choose_window, read_table
-from jupyter_ctx.modelfiles import BUILT_IN
+from jupyter_ctx.context.windows import ContextWindow, Table, choose_window, read_table, same_window, stated_size
+from jupyter_ctx.modelfiles import built_in
 from scripts.builtin_windows import compiled
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,14 +29,14 @@ def table(text: str) -> Table:
     ("name", "tokens", "row"),
     [
         ("gpt-4o-2024-08-06", 128_000, "gpt-4o"),
-        ("openai/gpt-4o-mini", 128_000, "gpt-4o"),
+        ("openai/gpt-4o-mini", 128_000, "gpt-4o-mini"),
         ("gpt-4-0613", 8_192, "gpt-4"),
-        ("claude-3.5-sonnet", 200_000, "claude-3"),
-        ("openrouter/anthropic/claude-opus-5", 1_000_000, "claude"),
-        ("GPT-5-mini", 400_000, "gpt-5"),
+        ("claude-3.5-sonnet", 200_000, "claude-3-5-sonnet"),
+        ("openrouter/anthropic/claude-opus-5", 1_000_000, "claude-opus-5"),
+        ("GPT-5-mini", 400_000, "gpt-5-mini"),
     ],
 )
-def test_a_name_finds_its_exact_row_or_its_longest_prefix(name: str, tokens: int, row: str) -> None:
+def test_a_name_finds_its_row_whatever_its_date_or_provider(name: str, tokens: int, row: str) -> None:
     window = resolve_window(name)
     assert (window.tokens, window.matched, window.source) == (tokens, row, "models.json")
 
@@ -49,41 +49,160 @@ def test_a_prefix_ends_where_a_word_does() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "tokens", "row"),
+    ("name", "tokens"),
     [
-        ("models/gemini-3.1-pro-preview", 1_048_576, "gemini"),
-        ("publishers/google/models/gemini-2.5-flash-001", 1_048_576, "gemini"),
-        ("us.anthropic.claude-sonnet-4-20250514-v1:0", 200_000, "claude-sonnet-4"),
-        ("bedrock/eu.anthropic.claude-haiku-4-5-20991231-v1:0", 200_000, "claude-haiku-4-5"),
-        ("mistral.mistral-large-4-v1:0", 1_048_576, "mistral-large-4"),
-        ("meta.llama3-1-70b-instruct-v1:0", 131_072, "llama-3.1-70b-instruct"),
-        ("claude-sonnet-4-5@20250929", 200_000, "claude-sonnet-4"),
-        ("claude-sonnet-4.5", 200_000, "claude-sonnet-4"),
-        ("claude-opus-4.6-20991231", 1_000_000, "claude-opus-4-6"),
-        ("databricks-claude-opus-4-5", 200_000, "claude-opus-4"),
-        ("openrouter/~anthropic/claude-fable-latest", 1_000_000, "claude"),
-        ("openrouter/meta-llama/llama-3.3-70b-instruct:free", 131_072, "llama-3.3-70b-instruct"),
-        ("openrouter/openai/gpt-oss-20b:nitro", 131_072, "gpt-oss"),
-        ("ft:gpt-4o-mini:org::id", 128_000, "gpt-4o"),
-        ("ft:gpt-4.1-2025-04-14:org:suffix:id", 1_047_576, "gpt-4.1"),
-        ("azure/gpt-35-turbo-0125", 16_385, "gpt-3.5-turbo"),
-        ("fireworks/accounts/fireworks/models/llama-v3p1-70b-instruct", 131_072, "llama-3.1-70b-instruct"),
-        ("accounts/fireworks/models/glm-4p7", 204_800, "glm-4.7"),
-        ("together/meta-llama/Meta-Llama-3.1-8B-Instruct-Turbo", 131_072, "llama-3.1-8b-instruct"),
-        ("ollama/llama3.2:1b", 128_000, "llama"),
-        ("ollama/gemma3:27b", 131_072, "gemma-3"),
-        ("cerebras/zai-glm-4.7", 131_072, "cerebras/zai-glm-4.7"),
-        ("hf.co/bartowski/Llama-3.2-3B-Instruct-GGUF:Q4_K_M", 131_072, "llama-3-2-3b"),
-        ("deepseek/deepseek-reasoner", 1_000_000, "deepseek"),
-        ("mistral/mistral-large-4-2099", 1_048_576, "mistral-large-4"),
-        ("gpt-5.2-2099-12-31", 400_000, "gpt-5"),
-        ("gpt-6.2-sol", 1_050_000, "gpt"),
-        ("claude-opus-9", 1_000_000, "claude"),
+        ("models/gemini-3.1-pro-preview", 1_048_576),
+        ("publishers/google/models/gemini-2.5-flash-001", 1_048_576),
+        ("us.anthropic.claude-sonnet-4-20250514-v1:0", 200_000),
+        ("bedrock/eu.anthropic.claude-haiku-4-5-20991231-v1:0", 200_000),
+        ("bedrock/us-east-1/anthropic.claude-v2:1", 200_000),
+        ("mistral.mistral-large-4-v1:0", 1_048_576),
+        ("meta.llama3-1-70b-instruct-v1:0", 128_000),
+        ("claude-sonnet-4-5@20250929", 200_000),
+        ("claude-sonnet-4.5", 200_000),
+        ("claude-opus-4.6-20991231", 1_000_000),
+        ("databricks-claude-opus-4-5", 200_000),
+        ("openrouter/~anthropic/claude-fable-latest", 1_000_000),
+        ("openrouter/meta-llama/llama-3.3-70b-instruct:free", 128_000),
+        ("openrouter/openai/gpt-oss-20b:nitro", 131_072),
+        ("ft:gpt-4o-mini:org::id", 128_000),
+        ("ft:gpt-4.1-2025-04-14:org:suffix:id", 1_047_576),
+        ("azure/gpt-35-turbo-0125", 16_385),
+        ("azure/gpt-4-32k", 32_768),
+        ("fireworks/accounts/fireworks/models/llama-v3p1-70b-instruct", 128_000),
+        ("accounts/fireworks/models/glm-4p7", 204_800),
+        ("together/meta-llama/Meta-Llama-3.1-8B-Instruct-Turbo", 131_072),
+        ("ollama/llama3.2:1b", 128_000),
+        ("ollama/llama3", 8_192),
+        ("ollama/mistral:7b", 32_768),
+        ("ollama/mistral:7b-instruct-v0.2-q4_K_M", 32_768),
+        ("ollama/deepseek-coder:6.7b", 16_384),
+        ("ollama/tinyllama", 2_048),
+        ("ollama/gemma3:27b", 131_072),
+        ("cerebras/zai-glm-4.7", 131_072),
+        ("hf.co/bartowski/Llama-3.2-3B-Instruct-GGUF:Q4_K_M", 131_072),
+        ("TheBloke/Llama-2-7B-Chat-AWQ", 4_096),
+        ("llama-2-7b-chat.Q4_K_M.gguf", 4_096),
+        ("Meta-Llama-3-70B-Instruct-Q4_K_M-00001-of-00002.gguf", 8_192),
+        ("replicate/meta/llama-2-70b-chat:02e509c789964a7ea8736978a43525956ef40397be9033abf9fd2badfe68c9e3", 4_096),
+        ("EleutherAI/gpt-neox-20b", 2_048),
+        ("bigcode/starcoder", 8_192),
+        ("deepseek/deepseek-reasoner", 1_000_000),
+        ("mistral/mistral-large-4-2612", 1_048_576),
+        ("gpt-5.2-2099-12-31", 400_000),
+        ("xai/grok-beta", 131_072),
+        ("anthropic.claude-instant-v1", 100_000),
+        ("gemini/gemini-2.5-flash-image", 32_768),
     ],
 )
-def test_a_name_is_found_as_each_provider_writes_it(name: str, tokens: int, row: str) -> None:
+def test_a_models_window_is_a_fact_as_each_provider_writes_its_name(name: str, tokens: int) -> None:
     window = resolve_window(name)
-    assert (window.tokens, window.matched) == (tokens, row)
+    assert window.tokens == pytest.approx(tokens, rel=0.05)
+    assert window.source == "models.json"
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("claude-next-9", "claude"),
+        ("claude-opus-4-5-nano", "claude-opus-4-5"),
+        ("openrouter/openai/gpt-99-image", "gpt"),
+        ("gpt-4o-2024-08-06-tts", "gpt-4o"),
+        ("gemini-9-pro", "gemini"),
+        ("mixtral-8x7b-instruct-v0.1-abliterated", "mixtral-8x7b-instruct-v0-1"),
+    ],
+)
+def test_a_family_or_a_relative_makes_a_window_likely_but_no_fact(name: str, row: str) -> None:
+    window = resolve_window(name)
+    assert (window.source, window.matched) == ("assumed", row)
+    assert window.origin == f"assumed from {row}"
+
+
+def test_a_familys_row_is_never_a_fact_even_for_its_own_name() -> None:
+    rows = Table({"claude-": (1_000, None, None), "claude-2": (200, None, None)}, "models.json").find
+    names = ("claude-next-9", "claude-latest", "claude", "claude-2-mini")
+    assert [found.source for name in names if (found := rows(name))] == ["assumed"] * 4
+    assert (rows("claude-2-latest"), rows("claude:2")) == (
+        ContextWindow(200, source="models.json", matched="claude-2"),
+        ContextWindow(1_000, matched="claude"),
+    )
+
+
+@pytest.mark.parametrize("more", [
+    "-2024-08-06", "-20250929", "@20250929", "-v1:0", "-20250929-v1:0", "-0613", "-2411", "-06-2025", "-latest",
+    "@001", ":free", ":thinking", ":beta", "-instruct", "-chat-hf", "-it", "-Q4_K_M", "-q8_0", "-iq3_xxs", "-GGUF",
+    "-awq", "-fp8", "-bf16", "-w4a16", "-4bit", "-4.0bpw-exl2", "-gptq-4bit-128g", "-instruct-fp8-dynamic", "",
+])  # fmt: skip
+def test_a_date_a_format_or_a_way_to_be_served_leaves_the_window_a_fact(more: str) -> None:
+    rows = Table({"model-1-7b": (1_000, None, None)}, "models.json")
+    assert rows.find(f"host/Model-1-7b{more}") == ContextWindow(1_000, source="models.json", matched="model-1-7b")
+
+
+@pytest.mark.parametrize("more", [
+    "-70b", ".5", "-v0.2", "-mini", "-nano", "-lite", "-pro", "-image", "-audio", "-tts", "-code", "-vision", "-fast",
+    "-turbo", "-8k", ":extended", "-2024-08-06-mini", "-preview", "-exp", "-gguf-lora", "-", "-2048", "x-1",
+])  # fmt: skip
+def test_another_size_version_or_kind_makes_it_a_guess(more: str) -> None:
+    found = choose_window(f"model-1-7b{more}", [Table({"model-1-7b": (1_000, None, None)}, "models.json")])
+    assert found.source == "assumed"
+
+
+@pytest.mark.parametrize("word", ["-q4_k", "-2024-08", "-hf", "-4-0bpw", ":1", "-v1:0"])
+def test_the_end_of_a_name_is_read_fast_however_it_repeats(word: str) -> None:
+    start = time.process_time()
+    assert not same_window(word * 200 + "!")
+    assert not same_window(word * (180 // len(word)) + "!")
+    assert time.process_time() - start < 0.1
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens", "size"),
+    [
+        ("x-4k", 4_096, "-4k"),
+        ("x-8k-instruct", 8_192, "-8k"),
+        ("host/x-70b-8192", 8_192, "-8192"),
+        ("x:128k", 128_000, "-128k"),
+        ("X-7B-32K-Instruct.gguf", 32_768, "-32k"),
+        ("x-7b-65k", 65_536, "-65k"),
+        ("x-34B-200K", 200_000, "-200k"),
+        ("x-14b-instruct-1m", 1_000_000, "-1m"),
+        ("code-x32k", 32_768, "-32k"),
+        ("x-8k-16384", 16_384, "-16384"),
+    ],
+)
+def test_a_size_in_a_name_is_read(name: str, tokens: int, size: str) -> None:
+    assert choose_window(name, []) == ContextWindow(tokens, matched=size)
+
+
+@pytest.mark.parametrize("name", [
+    "x-2024", "x-70b", "x-3.5", "x-0613", "x:8x7b", "x-70m", "x-15k", "x-7.4k", "x-1.5m", "x-20480", "8k/x", "x-4kb",
+])  # fmt: skip
+def test_years_versions_and_numbers_of_parameters_are_no_sizes(name: str) -> None:
+    assert stated_size(name) is None
+
+
+def test_a_size_in_a_name_counts_before_a_familys_row_and_after_a_models_own() -> None:
+    rows = Table({"phi-": (131_072, None, None), "gpt-4-32k": (32_769, None, None)}, "models.json")
+    assert choose_window("phi-9-mini-4k-instruct", [rows]) == ContextWindow(4_096, matched="-4k")
+    assert choose_window("gpt-4-32k-0613", [rows]) == ContextWindow(32_769, source="models.json", matched="gpt-4-32k")
+
+
+def test_a_fact_of_any_table_comes_before_a_guess_of_another() -> None:
+    ours = Table({"claude-": (1_000_000, None, None)}, "models.json")
+    listed = Table({"claude-next-9": (555_000, None, None)}, "provider")
+    assert choose_window("claude-next-9", [ours, listed]).tokens == 555_000
+    assert choose_window("claude-next-8", [ours, listed]).source == "assumed"
+
+
+def test_a_row_of_the_users_file_answers_for_every_name_that_begins_with_it() -> None:
+    ours = Table({"gpt-4o-image": (5, None, None)}, "models.json")
+    mine = table('{"gpt": 1234}')
+    assert choose_window("gpt-4o-image", [mine, ours]) == ContextWindow(1_234, source="user file", matched="gpt")
+
+
+def test_the_row_to_which_a_name_adds_least_answers() -> None:
+    rows = Table({"host/large": (32, None, None), "large-2407": (128, None, None)}, "models.json").find
+    assert [found.tokens for name in ("host/large-2407", "host/large-2409") if (found := rows(name))] == [128, 32]
 
 
 @pytest.mark.parametrize(
@@ -149,8 +268,8 @@ def test_what_the_user_gives_comes_first() -> None:
 
 
 def test_a_server_beats_the_tables_but_not_the_user() -> None:
-    assert choose_window("gpt-4o", [BUILT_IN], served=SERVED) == SERVED
-    assert choose_window("gpt-4o", [BUILT_IN], served=SERVED, given=2_000).tokens == 2_000
+    assert choose_window("gpt-4o", [built_in()], served=SERVED) == SERVED
+    assert choose_window("gpt-4o", [built_in()], served=SERVED, given=2_000).tokens == 2_000
 
 
 def test_the_users_file_comes_before_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,6 +294,12 @@ def test_a_malformed_table_is_empty_and_says_why(text: str) -> None:
     assert rows.rows == {}
     assert rows.problem
     assert "models.json" in rows.problem
+
+
+def test_a_bad_window_is_named_and_the_other_rows_hold() -> None:
+    rows = table('{"x": 0, "y": 9}')
+    assert rows.problem == "models.json: ignored 'x': the window must be a positive integer."
+    assert rows.rows == {"y": (9, None, None)}
 
 
 def test_the_compiled_table_is_the_file() -> None:

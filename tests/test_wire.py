@@ -359,20 +359,23 @@ def test_a_local_model_costs_nothing_that_could_be_unknown(chat: Chat) -> None:
     assert (chat.info().cost, chat.info().unpriced) == (None, 0)
 
 
-def test_a_window_that_no_table_knows_is_asked_of_the_provider_once_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["novel-one", "claude-next-9"])
+def test_a_window_that_no_table_knows_as_a_fact_is_asked_of_the_provider_once_and_kept(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     dialect = DIALECTS["anthropic"]
-    listed = {"data": [{"id": "novel-one", "max_input_tokens": 77_000, "max_tokens": 5_000}]}
+    listed = {"data": [{"id": name, "max_input_tokens": 77_000, "max_tokens": 5_000}]}
     with serve(lambda h, _: send(h, 200, dialect.answer("Hi"), "text/event-stream"), listed, path="") as (url, _):
         monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
-        off = Chat("anthropic/novel-one", api_key=KEY, ask_windows="off")
+        off = Chat(f"anthropic/{name}", api_key=KEY, ask_windows="off")
         off.send("x")
         assert off.info().source == "assumed"
-        chat = Chat("anthropic/novel-one", api_key=KEY)
+        chat = Chat(f"anthropic/{name}", api_key=KEY)
         assert chat.info().source == "assumed"
         chat.send("x")
         assert (chat.info().context_window, chat.info().source) == (77_000, "provider")
         assert chat.info().budget.window.max_output_tokens == 5_000
-    later = Chat("anthropic/novel-one", api_key=KEY)  # the server is gone, the list is kept
+    later = Chat(f"anthropic/{name}", api_key=KEY)  # the server is gone, the list is kept
     assert later.info().context_window == 77_000
 
 
@@ -406,10 +409,14 @@ def test_the_lists_of_all_services_are_read(who: str) -> None:
     ("model", "path", "listed"),
     [
         ("ollama/m", "/api/ps", {"models": [{"name": "m:latest", "model": "m:latest", "context_length": 4_096}]}),
+        ("ollama/llama3.1", "/api/ps", {"models": [{"name": "llama3.1:latest", "context_length": 4_096}]}),
+        ("lmstudio/qwen2.5-7b-instruct-1m", "/api/v0/models", {
+            "data": [{"id": "qwen2.5-7b-instruct-1m", "loaded_context_length": 4_096, "max_context_length": 1_010_000}]
+        }),
         ("lmstudio/m", "/api/v0/models", {"data": [{"id": "m", "loaded_context_length": 4_096}]}),
     ],
 )  # fmt: skip
-def test_what_a_server_has_loaded_is_its_window(model: str, path: str, listed: Any) -> None:
+def test_what_a_server_has_loaded_is_its_window_whatever_tables_say(model: str, path: str, listed: Any) -> None:
     with serve(hello, lists={path: listed}) as (url, _):
         chat = Chat(model, base_url=url)
         chat.send("x")

@@ -155,6 +155,14 @@ class ContextInfo:
     cost: float | None = None
     unpriced: int = 0
 
+    def __repr__(self) -> str:
+        about = "" if self.exact or not self.used else "~"
+        window, full = self.budget.window, f"{self.fill:.0%} full, {self.state}"
+        return (
+            f"ContextInfo({self.model}: {about}{self.used:,} of {self.limit:,} tokens, {full}; "
+            f"window {window.tokens:,} {window.origin}; {self.in_view:,} of {self.turns:,} turns in view)"
+        )
+
     @property
     def used(self) -> int:
         """Tokens the next request carries with an empty prompt."""

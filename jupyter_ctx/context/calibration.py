@@ -18,7 +18,7 @@ Vector = tuple[float, ...]
 
 MESSAGE, MESSAGE_DOUBT = 8.0, 4.0  # tokens of the common chat templates for a prompt and its reply
 COMMON_DOUBT = 0.30  # of all weights together
-OWN_DOUBTS = (0.10, 0.35, 0.5, 0.5, 0.5, 0.4, 0.4)  # of each weight beside the others
+OWN_DOUBTS = (0.10, 0.35, *[0.5] * 10, 0.4, 0.4)  # of each weight beside the others: words, digits, scripts, rest
 KNOWN_DOUBT = 0.02  # of a vocabulary's own count
 NOISE = 0.135  # of what a text's makeup does not tell: relative, before anything was measured
 LEAST_NOISE = 0.01

@@ -160,7 +160,7 @@ class Evidence:
         return replace(
             window, tokens=max(window.tokens, stated) if self.of_input else stated,
             max_input_tokens=stated if self.of_input else None,
-            source="learned", matched=None, given=given, passed=self.passed or None, refused=None,
+            source="learned", matched=None, given=given, passed=self.passed or None, refused=None, since=self.since,
         )  # fmt: skip
 
     def _within_bracket(self, window: ContextWindow, given: int | None) -> ContextWindow:
@@ -170,6 +170,7 @@ class Evidence:
         return replace(
             window, tokens=self.refused, max_input_tokens=self.planned,
             source="learned", matched=None, given=given, passed=self.passed or None, refused=self.refused,
+            since=self.since,
         )  # fmt: skip
 
     @property

@@ -19,15 +19,18 @@ class Family:
     vocabulary: Vocabulary | None = None
 
 
-# Words, digits, two bytes, kana, Chinese, other, emoji: as vocabularies that are public have it
-UNKNOWN = Family((1.05, 1.0, 0.50, 1.05, 1.05, 1.3, 3.0))
-O200K = Family((0.96, 0.67, 0.25, 0.72, 0.69, 1.06, 2.37), "o200k_base")
-CL100K = Family((0.95, 0.67, 0.46, 0.98, 1.00, 1.38, 2.97), "cl100k_base")
-LARGE = Family((1.00, 1.00, 0.31, 0.70, 0.70, 1.10, 2.60))  # vocabularies of 100,000 and more, for many languages
-SMALL = Family((1.06, 1.19, 0.88, 1.80, 1.75, 1.45, 3.10))  # of 32,000 to 50,000, for English
+# Words, digits; Latin, Greek, Cyrillic, Hebrew, Arabic; kana, Chinese, Hangul; Thai, Indic; other, emoji:
+# as vocabularies that are public have it
+UNKNOWN = Family((1.05, 1.0, 1.5, 0.85, 0.45, 0.85, 0.70, 1.05, 1.05, 1.0, 0.8, 1.0, 1.3, 3.0))
+O200K = Family((0.96, 0.67, 0.9, 0.41, 0.28, 0.46, 0.37, 0.72, 0.69, 0.66, 0.41, 0.42, 1.06, 2.37), "o200k_base")
+CL100K = Family((0.95, 0.67, 1.7, 1.06, 0.48, 1.18, 0.87, 0.98, 1.00, 1.04, 0.95, 1.40, 1.38, 2.97), "cl100k_base")
+# vocabularies of 100,000 and more, for many languages
+LARGE = Family((1.00, 1.00, 1.3, 0.60, 0.34, 0.52, 0.42, 0.70, 0.70, 0.75, 0.50, 0.75, 1.10, 2.60))
+# of 32,000 to 50,000, for English
+SMALL = Family((1.06, 1.19, 2.5, 1.08, 0.75, 1.28, 1.15, 1.80, 1.75, 2.00, 1.50, 1.50, 1.60, 3.10))
 # Anthropic's own are not public: 1.3 and 1.6 times what o200k makes of the same text
-CLAUDE = Family((1.25, 0.87, 0.50, 0.95, 0.95, 1.38, 3.1))
-NEW_CLAUDE = Family((1.54, 1.07, 0.50, 1.15, 1.10, 1.70, 3.8))
+CLAUDE = Family((1.25, 0.87, 1.3, 0.85, 0.45, 0.85, 0.75, 0.95, 0.95, 1.00, 1.00, 1.00, 1.38, 3.1))
+NEW_CLAUDE = Family((1.54, 1.07, 1.5, 1.00, 0.52, 1.00, 0.90, 1.15, 1.10, 1.20, 1.20, 1.20, 1.70, 3.8))
 # The first that fits, where a word of the name begins
 FAMILIES = (
     (r"gpt-(?:4o|4[.-]1|oss|[5-9])|chatgpt-4o|o\d|codex", O200K),

@@ -1,7 +1,7 @@
 """What a text is made of: a few quick counts from which its tokens can be told.
 
 Tokenizers differ little in what they make of English and code, and much in digits and other
-scripts. So a text is a small vector, one number for each of these; what one model's tokenizer
+scripts. So a text is a small vector, one number for each script; what one model's tokenizer
 makes of each is learned in ``calibration``. Counted in bytes of UTF-8, where it takes C speed.
 """
 
@@ -11,7 +11,10 @@ import string
 
 Makeup = tuple[float, ...]
 
-KINDS = ("words", "digits", "letters of two bytes", "kana", "Chinese characters", "other characters", "emoji")
+KINDS = (
+    "words", "digits", "Latin letters with marks", "Greek", "Cyrillic", "Hebrew", "Arabic", "kana",
+    "Chinese characters", "Hangul", "Thai", "Indic scripts", "other characters", "emoji",
+)  # fmt: skip
 
 
 def _only(wanted: str) -> bytes:
@@ -27,11 +30,17 @@ def _but(*wanted: int) -> bytes:
 WORDS, MARKS = _only(string.ascii_letters), _only(string.punctuation)
 NO_LETTERS, NO_MARKS = _but(*string.ascii_letters.encode()), _but(*string.punctuation.encode())
 NO_DIGITS = _but(*string.digits.encode())
-# by the first byte of a character: Latin with accents to Arabic; kana; Han; the rest of three; four
+# by the first byte of a character, in the order of KINDS from the third on; Thai shares its own with Indic scripts
 LEADS = tuple(
-    _but(*lead) for lead in (range(0xC2, 0xE0), (0xE3,), range(0xE4, 0xEA), (0xE0, 0xE1, 0xE2, *range(0xEA, 0xF0)))
-)
-NO_FOUR = _but(*range(0xF0, 0xF5))
+    _but(*lead)
+    for lead in (
+        range(0xC2, 0xCE), (0xCE, 0xCF), range(0xD0, 0xD5), range(0xD5, 0xD8), range(0xD8, 0xE0),
+        (0xE3,), range(0xE4, 0xEA), range(0xEA, 0xEE),
+    )
+)  # fmt: skip
+NO_INDIC, NO_REST, NO_FOUR = _but(0xE0), _but(0xE1, 0xE2, 0xEE, 0xEF), _but(*range(0xF0, 0xF5))
+THAI = (b"\xe0\xb8", b"\xe0\xb9")
+ASCII_ONLY = (0,) * (len(KINDS) - 2)
 
 
 def makeup(text: str) -> Makeup:
@@ -48,5 +57,8 @@ def makeup(text: str) -> Makeup:
     words = 0.9 * len(data.translate(WORDS).split()) + 0.036 * count(NO_LETTERS)
     marks = 0.75 * len(data.translate(MARKS).split()) + 0.12 * count(NO_MARKS)
     lines = 0.7 * data.count(b"\n") + 0.3 * (data.count(b"\n  ") + data.count(b"\n\t"))
-    others = (0, 0, 0, 0, 0) if len(data) == len(text) else (*map(count, LEADS), count(NO_FOUR))
+    if len(data) == len(text):
+        return (words + marks + lines, count(NO_DIGITS), *ASCII_ONLY)
+    thai = sum(map(data.count, THAI))
+    others = (*map(count, LEADS), thai, count(NO_INDIC) - thai, count(NO_REST), count(NO_FOUR))
     return (words + marks + lines, count(NO_DIGITS), *others)

@@ -2,8 +2,8 @@
 
 Every server words it in its own way, so no sentence is listed here. What only looks like an
 overflow is ruled out first: rate limits speak of tokens too. Then a code says that it is one,
-or a few words near one another, or the arithmetic: what was sent is more than the limit. Each
-number is understood by the words around it.
+or the parts that the words of a clause have (refusal_words.py), or the arithmetic: what was
+sent is more than the limit. Each number is understood by the words around it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from functools import cache
 from html import unescape
 from itertools import islice
 from typing import Any
+from unicodedata import normalize
+
+from .refusal_words import ROLES, UNIT, in_english
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +41,21 @@ class Overflow:
 
 # In patterns "~" joins the words of a name: context length, context_length, ContextLength.
 
-UNIT = r"(?:[kmg]i?b|bytes?|char\w*|pixels|items|entries)\b"  # what other limits count
 EXCEPTION = r"extra usage is required for long context"  # Anthropic: a 429 that a shorter prompt cures
-VETO_STATUS = frozenset({401, 402, 403, 404, 408, 429, 502, 504, 529})
+VETO_STATUS = frozenset({401, 402, 403, 404, 408, 429, 529})
+RATES = (
+    r"^(?:code |status\w* )?(?:40[1-48]|429|529)$",  # a gateway's 200 or 400 around another refusal
+    r"(?:rate|usage|request).?limit|quota|throttl|billing|credits?\b|\bbalance\b|\b[rt]p[md]\b|overloaded|concurren",
+    r"content.(?:policy|filter)|too many requests|please wait\b|timed? ?out|out of memory"
+    r"|memory (?:limit|available)|more memory",
+    r"\bminutes?\b|\b(?:per|this|a).(?:second|min|hour|day|week|month)\b|\b(?:daily|weekly|monthly|today)\b|per.request\b",
+    r"/ ?(?:min|sec|hour|day)\b"
+    r"|\b(?:your|the|this|trial)\W(?:account|plan|key|tier|subscription|project|organi[sz]ation)\b"
+    r"|trial\b|api.key\b",
+    r"(?:account|organi[sz]ation|project|user|plan|key|team)\b['’]?s? (?:\w+ ){0,2}(?:limit|budget|allowance|cap)\b",
+)
 VETOES = (
-    r"^(?:code |status\w* )?(?:40[1-48]|429|50[24]|529)$",  # a gateway's 200 or 400 around another refusal
-    r"(?:rate|usage).?limit|quota|throttl|billing|content.(?:policy|filter)|credits?\b|\b[rt]p[md]\b|overloaded",
-    r"\bminutes?\b|\b(?:per|this|a).(?:second|min|hour|day|week|month)\b|\b(?:daily|weekly|monthly)\b|per.request\b",
-    r"(?:too many|max\w* number of) (?!(?:\w+ ){0,2}tokens)",  # images, messages, tools
+    r"(?:too many|max\w* number of) (?!(?:\w+ ){0,2}tokens|for\b|in\b)\w+",  # images, messages, tools
     r"(?:string|array)~(?:too~long|above~max)",  # OpenAI: one field of the request
     rf"\A(?![\s\S]*\d\W?tokens)[\s\S]*\d ?{UNIT}",
 )
@@ -55,33 +65,49 @@ CODES = (
     r"prompt_tokens_exceeded",  # GitHub Copilot
     r"^(?:code )?1261$",  # Zhipu
 )
+# A request that is too large in bytes, which says nothing of tokens.
+ENTITY = r"(?:request entity|entity|(?:request )?(?:payload|body|content)|request)(?:~size)?"
+MORE = r"(?:exceed\w*|(?:larg|bigg|great)er than|over|above)"
+BYTES = (
+    r"(?:entity|payload|body|content)(?:~size)? (?:is |was )?too~(?:large|big|long)",
+    rf"{ENTITY} (?:\w+ )?{MORE} (?:(?!context)[^\n.;]){{0,30}}(?:\bsize|buffer)",
+    rf"{ENTITY} (?:\w+ )?(?:{MORE}|too~large)[^\n;]{{0,60}}\d ?(?:[kmg]i?b|bytes)\b",
+    rf"max\w* (?:allowed )?{ENTITY}[ _](?:size|length)|{ENTITY}[ _](?:size|length)[ _]limit",
+    r"(?:messages|input)\[\d+\]\W{0,3}content\W+string too long",
+)
 
+# What the letters of a clause say, in any order of words that a language may have.
+OVER = "[XG]"
+BETWEEN = "[LTNMWCIAPR]{0,12}?(?:P[LTNM]*O[LTN]*)?"
+SIGNS = (
+    # the context is exceeded, or its size is stated
+    rf"C[^.]{{0,14}}{OVER}|{OVER}[^.]{{0,14}}C|MC|CL?MN",
+    # an input, or a request, is too long
+    rf"[IT]{BETWEEN}X|X[LMN]*[IT]|Q[LTNI]*X",
+    # an input is over a limit
+    rf"I{BETWEEN}G[^.U_]{{0,4}}[MCNTWA]|I{BETWEEN}[MA]{BETWEEN}G|M[LN]*I[LTN]*G|G[LNW]*M[LN]*I|I[LTN]*G$|I[ILN]*Y",
+    # tokens, or a request, are over a limit
+    r"T(?:[^.UO_]|PO){0,8}G[^.U_]{0,3}[MNWA]|Q[LTNI]*G[LNTIAMW]*[CTW]",
+    # their limit is exceeded
+    rf"G[LNMIAW]{{0,5}}T(?!_)|M?[LN]*T[LMNA]*{OVER}|[MA][LN]*T[^.UO]{{0,3}}{OVER}",
+    # too many tokens
+    r"Y[I_]?T(?![_U])|T[LMN]*Y",
+    # how long an input may be
+    r"[IQ][LT]*[SA]NT|I[LT]*T[SA]N|IL[SA]N|RL?I|M[LT]*I[LT]*N|I[LT]*ML?N",
+    # shorten the input
+    r"H[LTN_]{0,4}[IC]",
+)
+# But a shorter prompt cures neither an output that is too long by itself, nor other things.
+OUTPUT_ONLY = r"^(?:[^IPC]*O[^IPC]*$|[^IPXG]*O[^IP]*$)"
+OF_THINGS = r"^[^CXGY]*U[^C]*$|^[^C]*NU[^C]*$"
+# Words that say it without saying of what.
+PHRASES = (
+    r"\b(?:no room|out of context)\b",
+    r"tokens\W+must be at least 1, got -\d",  # vLLM: what is left for the reply
+)
 INPUT = r"(?:prompt|input|messages?|conversation|chat|history)\b"
 OUTPUT = r"(?:max_(?:new_|completion_|output_)?tokens|max~new|completion|output|generat|predict|reply)"
 BOTH = r"(?:(?:input|prompt)\w*\W+(?:and|plus|\+)\W+(?:\w+ )?(?:output|completion|prediction)|max_total)"
-CONTEXT = (
-    r"(?:context~(?:length|window|size|limit|budget)|(?:model|sequence)~length|model\W?s? context|n_ctx"
-    r"|model\W?s? (?:\w+ )?max\w* length|(?:model|input|prompt|context)\W?s? tokens?~limit|max_(?:model|seq)\w+)"
-)
-OVER = (
-    r"(?:exceed|overflow|surpass|exhaust|reached|beyond|above|\bover\b|too~(?:long|large|big)|more than"
-    r"|(?:long|larg|great|bigg|high)er than|(?:not|n't|to|no longer) fit)"
-)
-NEAR = r"[^\n.;]{0,40}?"
-FILL = r"(?:[\W_]|tokens?|and|output|count|sequence|length|size|of|is|are|was|has|have|been|\d){0,20}"
-# What says it in words: a window, or an input, near a word for too much.
-SIGNS = (
-    rf"{OVER}{NEAR}{CONTEXT}|{CONTEXT}(?:(?!must|should)[^\n.;]){{0,30}}?{OVER}",
-    rf"{INPUT}{FILL}(?:too~(?:long|large|big)\b|(?:exceed|\w+er than){NEAR}(?:limit|max|allowed))",
-    r"max(?:imum)? (?:context (?:length|window|size)|model length)",
-    r"context(?:~(?:length|window|size))?(?: is| has| has been)? (?:full|filled|reached)",
-    r"\b(?:no room|out of context)\b",
-    r"too many (?:\w+ ){0,2}tokens (?:in|for)",
-    rf"(?:shorten|reduce|reduce the length of) (?:the|your) {INPUT}",
-    r"range of input length",  # DashScope
-    r"max tokens of \d+ exceeded",  # Snowflake
-    r"tokens\W+must be at least 1, got -\d",  # vLLM: what is left for the reply
-)
 # The arithmetic alone convinces only where it is about tokens, and about no smaller number of them.
 TOPIC = r"(?:\b|input~|prompt~|total~)tokens\b|token~count|tokeni[sz]|\bprompt\b|context|\b(?:n_)?ctx|input~(?:len|ids)"
 SMALLEST = 500
@@ -89,7 +115,7 @@ SMALLEST = 500
 ADDRESS = r"https?://[^\s\"'<>]+"  # its numbers mean nothing
 NUMBER = (
     r"(?<![\w.<$-])(?<!\w\[|\d:)(?<!be at least )(?:\[[01], ?)?"
-    r"(?P<whole>\d{1,3}(?:[ .,_'’]\d{3}){1,4}|\d{1,12})(?P<part>\.\d\d?(?=[km]))?(?P<unit>[km])?"
+    r"(?P<whole>\d{1,3}(?:[ .,_'’]\d{3}){1,4}|\d{1,12})(?P<part>\.\d\d?(?=[km]))?(?P<unit>[km])?(?:\.0+(?!\d))?"
     rf"(?!\w|[.,:]\d|-(?!token)| ?{UNIT}| (?:images|messages|pages|seconds)\b)"
     r"(?<!limit \(2013)"  # MiniMax: a status
 )
@@ -101,24 +127,38 @@ TOUCHING = (
     ("input", r"# ?(?:of|/) ?\d"),
     ("limit", r"^[\dkm] ?(?:of|/) ?#"),
     ("both", rf"{BOTH}\w*(?:\W|tokens?|would|be|of){{0,9}}#"),
-    ("output", rf"{AFTER}{OUTPUT}|\+ ?#(?! ?-?(?:input|prompt))"),
+    ("output", rf"{AFTER}{OUTPUT}|# new tokens|\+ ?#(?! ?-?(?:input|prompt))"),
     ("tools", rf"{AFTER}(?:functions|tool)"),
-    ("limit", r"# ?-?(?:tokens? )?(?:max|limit|allowed|available|context|window)"),
-    ("limit", r"(?:up to|accepts|takes|vs\.?) #"),
+    (
+        "limit",
+        r"(?:\blimit|\bmax(?:imum)?|allowed|window|(?:context|maximum)[ _](?:length|size)) ?[(:=]? ?#"
+        r"(?![)\] ]*(?:tokens? ?)?[)\]]? ?(?:[>+]|vs|is \w+er|(?:exceed\w*|over|above|beyond|surpass\w*) [a-z#]))",
+    ),
+    (
+        "limit",
+        r"# ?-?(?:tokens? )?(?:max(?:imum)?\b(?! ?[=:(#]| is\b| \d)|limit|allowed|available|context|window"
+        r"|\((?:max\w*|limit|context|window)\))",
+    ),
+    ("limit", r"(?:(?<!add )(?<!adds )up to|accepts|(?:model|only) takes|vs\.?) #"),
     ("input", rf"{AFTER}(?:input (?:tokens|messages)|inputs?|prompt|(?<=the )messages|(?<=in )request)\b"),
     ("output", rf"{OUTPUT}\w*(?:\W|tokens?|is|of|value|too|large){{0,12}}#"),
     ("input", r"#[ )\]-]*(?:tokens?)?[ )\]]*(?:(?:is|are) )?(?:[>+]|plus|vs|over\b|above|beyond|\w+er than|more than)"),
     ("input", r"#[ )\]-]*(?:tokens?)?[ )\]]*(?:exceed(?:s? |ed [tm])|do(?:es)? not fit)"),
-    ("input", r"# (?:tokens )?(?:(?:were|was) )?(?:given|sent|provided)"),
+    ("input", r"# (?:tokens )?(?:(?:were|was) )?(?:given|sent|provided)|#, received"),
 )
+BEYOND = r"\b(?:than|exceed\w*|surpass\w*|overflows?|cross\w*|excess of|beyond|above|over|fits?)\b|[>≥]"
 # Else by the nearest words before it in its sentence.
 BEFORE = (
-    r"(?P<limit>max\w*(?: (?:allowed|input|prompt|number))*|limit|context(?!~overflow)|ctx|window|allow|accept|support"
-    r"|\b(?:at most|up to|only|holds?|handle|can|room|fit|available|than|exceed\w*|beyond|above|over|below)\b"
-    r"|reached|should be|must be|cannot|[<>≤≥])"
+    r"(?P<limit>max\w* (?:length|size|number) of (?:(?:the|your|current) )*\w+"
+    r"|max\w*(?: (?:allowed|input|prompt|number))*|limit|context(?!~overflow)|ctx|window|allow|permit|accept|support"
+    r"|capacity|\b(?:at most|up to|only|holds?|handle|can|room|fit|available|below|under)\b|reached"
+    r"|should be|must be|cannot|[<≤])"
+    rf"|(?P<beyond>{BEYOND})"
     r"|(?P<input>prompt|input|message|conversation|chat|history|\btext\b|current|keep)"
     r"|(?P<total>request(?![\W_]?id)|total|n_tokens|result|sent|given|\bgot\b|received|provided|contain|needs?|require"
-    r"|\b(?:has|have|comes to|used?)\b|estimate|actual|yours|overflow|too (?:long|large|many))"
+    r"|\b(?:has|have|comes to|used?)\b|estimate|actual|yours|overflow|too (?:long|large|many)"
+    r"|(?<!max )(?<!maximum )(?<!allowed )token count"
+    r"|(?:^|[(,;.{\['\"] ?)(?:num_|n_|total[ _])?tokens?(?:[ _]count)? ?[:=])"
 )
 BOUND = r"(?:at least|passed) $"  # vLLM stops counting at the limit
 OF_INPUT = (
@@ -128,7 +168,8 @@ OF_INPUT = (
 )
 
 ECHOES = frozenset({"input", "inputs", "messages", "prompt", "content", "contents", "tools", "request"})
-NODES, CHILDREN, END = 1_000, 100, 20_000  # how much is looked at: parts of a body, of one part, characters at each end
+# How much is looked at: parts of a body, of one part, characters at each end, of JSON inside of a text.
+NODES, CHILDREN, END, JSON = 1_000, 100, 4_000, 200_000
 
 
 def classify_overflow(status: int | None, body: Any) -> Overflow | None:
@@ -136,12 +177,31 @@ def classify_overflow(status: int | None, body: Any) -> Overflow | None:
 
     ``body`` is whatever came: an object, a list, JSON in a string, plain text, bytes.
     """
-    text = _ends("\n".join(dict.fromkeys(_lines(body))))
+    return _classified(status, _text(body))
+
+
+def is_too_many_bytes(status: int | None, body: Any) -> bool:
+    """Whether a request was refused for its size in bytes: smaller files or fewer turns may pass.
+
+    Any 413 that speaks neither of tokens nor of a rate, and other refusals that say so.
+    """
+    if status in VETO_STATUS:
+        return False
+    text = _text(body)
+    if _classified(status, text) is not None or any(_finds(veto, text) for veto in RATES):
+        return False
+    return status == 413 or any(_finds(pattern, text) for pattern in BYTES)
+
+
+def _classified(status: int | None, text: str) -> Overflow | None:
     if _finds(EXCEPTION, text):
         return Overflow()
-    if status in VETO_STATUS or any(_finds(veto, text) for veto in VETOES):
+    if status in VETO_STATUS or any(_finds(veto, text) for veto in RATES):
         return None
-    named = any(_finds(sign, text) for sign in (*CODES, *SIGNS))
+    named = any(_finds(code, text) for code in CODES)
+    if not named and any(_finds(veto, text) for veto in (*VETOES, *BYTES)):
+        return None
+    named = named or any(_finds(phrase, text) for phrase in PHRASES) or any(map(_is_said, text.split("\n")))
     said = _numbers(text) if named or _finds(TOPIC, text) else {}
     if not (named or _is_too_much(said)):
         return None
@@ -153,6 +213,29 @@ def classify_overflow(status: int | None, body: Any) -> Overflow | None:
         excess=said.get("excess"),
         input_is_bound="bound" in said,
     )
+
+
+def _is_said(line: str) -> bool:
+    """Whether a sentence of it says in words that something is more than the context holds."""
+    return any(_says(clause) for clause in _letters(line).split("."))
+
+
+def _says(clause: str) -> bool:
+    return not (_finds(OUTPUT_ONLY, clause) or _finds(OF_THINGS, clause)) and any(
+        _finds(sign, clause) for sign in SIGNS
+    )
+
+
+def _letters(line: str) -> str:
+    """A line with one letter for each word that matters."""
+    line = _pattern(NUMBER).sub("#", line.lower())
+    return "".join(ROLES[match.lastindex - 1][0] for match in _word().finditer(line) if match.lastindex)
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    rows = (words if letter in (".", "N", "_") else rf"(?:{words})(?![a-z])" for letter, words in ROLES)
+    return _pattern("(?<![a-z])(?:" + "|".join(f"({row})" for row in rows) + ")")
 
 
 def _is_too_much(said: dict[str, int]) -> bool:
@@ -183,7 +266,7 @@ def _opened(value: Any) -> Any:
     """What bytes, and JSON in a string, stand for."""
     if isinstance(value, bytes | bytearray):
         value = value.decode("utf-8", "replace")
-    if isinstance(value, str) and len(value) < 10 * END and value.lstrip()[:1] in ("{", "["):
+    if isinstance(value, str) and len(value) < JSON and value.lstrip()[:1] in ("{", "["):
         try:
             return json.loads(value)
         except (ValueError, RecursionError):
@@ -191,10 +274,22 @@ def _opened(value: Any) -> Any:
     return value
 
 
+def _text(body: Any) -> str:
+    """What a body says: a line for each of its texts, once each, in English."""
+    return _ends("\n".join(dict.fromkeys(_lines(body))))
+
+
 def _plain(text: str) -> str:
-    """Text without the escapes that JSON and reprs inside of strings leave."""
-    text = unescape(_ends(text)).replace("\\u003e", ">")
-    return re.sub(r"(?:\\[nrt]|[\s\\#])+", " ", text)
+    """Text in one line of English words, without what JSON, reprs, HTML and names of code add."""
+    text = _pattern(r"\\{1,4}u([0-9a-f]{4})").sub(lambda match: chr(int(match[1], 16)), unescape(_ends(text)))
+    text = normalize("NFKC", text).replace("\\", " \\")
+    if "</" in text:
+        text = re.sub(r"</?[A-Za-z][^<>]{0,200}>", " . ", text)
+    text = re.sub(r"(?:\\+[nrt]|[\s\\#])+", " ", text)
+    text = re.sub(r"""["']\w+["'] ?: ?(?=["'{\[])""", " . ", text)
+    text = re.sub(r"(?<![A-Za-z])max(?:Output|New|Completion)?Tokens", "max_output_tokens", text)
+    text = in_english(re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", text).replace("。", ". "))
+    return re.sub(r"\s+", " ", text)
 
 
 def _ends(text: str) -> str:
@@ -213,16 +308,30 @@ def _numbers_of(line: str) -> dict[str, int]:
     said: dict[str, int] = {}
     end = 0
     for match in _pattern(NUMBER).finditer(line):
-        before, after = line[max(end - 1, match.start() - 40, 0) : match.start()], line[match.end() : match.end() + 40]
-        end = match.end()
-        role = _role(before, after)
+        before, after = line[max(end - 1, match.start() - 60, 0) : match.start()], line[match.end() : match.end() + 40]
+        end, value = match.end(), _value(match)
+        role = next((role for role in _roles(before, after) if said.get(role, value + 1) != value), None)
+        if role == "limit" and value < said.get("limit", 0) and "input" not in said and _finds(BEYOND, before):
+            said["input"] = said.pop("limit")  # "the context is 9,000 tokens, this exceeds the window of 8,192"
         if role is None or role in said:
             continue
         if role in ("input", "total") and "input" not in said and _finds(BOUND, before):
             said["bound"] = 1
-        said[role] = _value(match)
-        if role == "limit" and _finds(OF_INPUT, line[max(0, match.start() - 150) : match.start()]):
-            said["cap"] = said[role]
+        said[role] = value
+        if role in ("limit", "beyond") and _finds(OF_INPUT, line[max(0, match.start() - 150) : match.start()]):
+            said["cap"] = value
+    return _settled(said, line)
+
+
+def _settled(said: dict[str, int], line: str) -> dict[str, int]:
+    """What the numbers are that are known for being exceeded, or for being sent."""
+    if "beyond" in said:
+        said.setdefault("limit" if "limit" not in said else "input", said["beyond"])
+    rest = said.get("tokens", 0)  # whose part no word says: what is over the limit was sent
+    if rest > said.get("limit", rest):
+        said.setdefault("input", rest)
+    elif 0 < rest < said.get("input", 0):
+        said.setdefault("limit", rest)
     if "input" in said:
         said["input"] += said.get("tools", 0)
     elif "total" in said and "output" not in said and (_finds(INPUT, line) or not _finds(OUTPUT, line)):
@@ -230,13 +339,14 @@ def _numbers_of(line: str) -> dict[str, int]:
     return said
 
 
-def _role(before: str, after: str) -> str | None:
+def _roles(before: str, after: str) -> Iterator[str]:
+    """What a number may be, the likeliest first."""
     around = f"{before}#{after}"
-    for role, words in TOUCHING:
-        if _finds(words, around):
-            return role
+    yield from (role for role, words in TOUCHING if _finds(words, around))
     nearest = deque(_pattern(BEFORE).finditer(re.split(r"[.!?] |[{}]", before)[-1]), maxlen=1)
-    return nearest[0].lastgroup if nearest else None
+    yield from (str(match.lastgroup) for match in nearest)
+    if _finds(r"#[)\] ]*-?tokens?\b", around):
+        yield "tokens"
 
 
 def _value(match: re.Match[str]) -> int:

@@ -113,9 +113,8 @@ def _window(window: ContextWindow) -> str:
     """The window and who says so; of a learned one, what it rests on."""
     if window.source != "learned":
         return f"window {short(window.tokens)} {window.origin}"
-    bound = "≤ " if window.refused else "≥ " if window.is_of_prompts else ""
     rests = ", ".join(f"{short(tokens)} {what}" for what, tokens in reversed(window.evidence))
-    return f"window {bound}{short(window.tokens)}, learned: {rests}"
+    return f"window {window.bound}{short(window.tokens)}, learned: {rests}"
 
 
 def cost_text(info: ContextInfo) -> str:
@@ -133,6 +132,12 @@ def plan_line(verb: str, plan: Plan) -> str:
         return f"{verb}: {plan.text}"
     most = "at most " if plan.at_most else ""
     return f"{verb}: {plan.text}, {short(plan.before)} → {most}{short(plan.after)}"
+
+
+def legend(*, glyphs: bool = False) -> str:
+    """What the signs of the plain bar stand for, or the glyphs of a terminal's."""
+    parts = "; ".join(f"{kind.glyph if glyphs else kind.sign} {kind.label}" for kind in KINDS.values())
+    return f"In the {'terminal' if glyphs else 'text'} bar: {parts}; | the limit of a prompt"
 
 
 def gauge_text(info: ContextInfo) -> str:

@@ -19,7 +19,7 @@ from ..errors import ChatError, in_words
 from ..interrupts import Stopper
 from .gauge import BUTTONS, STYLE, gauge_forms, gauge_html
 from .live import LIVE, Twin, show
-from .text import spoken_html
+from .text import spoken_html, text_html, to_plain
 
 TICK = 1.0  # seconds between two lines of progress
 
@@ -66,7 +66,12 @@ class GaugePanel:
 
     def show(self) -> None:
         """Show it in the running cell; from now on the twin there is the one that is kept up to date."""
-        self._twin = show(self.widget, gauge_forms(self._controls.read()))
+        info = self._controls.read()
+        try:
+            forms = gauge_forms(info)
+        except Exception as error:  # the cell that asked for it must not fail for a drawing
+            forms = {"text/html": text_html(_not_drawn(error)), "text/plain": to_plain(_not_drawn(error))}
+        self._twin = show(self.widget, forms)
 
     def update(self, change: object = None) -> None:
         """Draw what is now; ``change`` is what a click did that had to wait for a turn."""
@@ -170,6 +175,10 @@ class GaugePanel:
         try:
             self._draw_now()
         except Exception as error:  # a gauge is no reason for a turn to fail
+            # in the bar's place, until it can be drawn again: figures that do not hold any more would mislead
+            self._bar.value = (
+                f'<div class="jctx"><div class="jctx-said jctx-alert">{text_html(_not_drawn(error))}</div></div>'
+            )
             self._speak(in_words(error), "alert")
 
     def _draw_now(self) -> None:
@@ -216,6 +225,10 @@ class GaugePanel:
         button.add_class(f"jctx-do-{name.lower()}")
         button.on_click(lambda _: act())
         return button
+
+
+def _not_drawn(error: Exception) -> str:
+    return f"The gauge could not be drawn: {in_words(error).rstrip('.')}. The conversation goes on without it."
 
 
 def _tried(act: Callable[[], object]) -> tuple[str, str]:

@@ -38,6 +38,10 @@ class AnswerView(Protocol):
         """One more piece of what is thought before it."""
         ...
 
+    def correct(self, text: str, thought: str) -> None:
+        """The whole answer, where only its end shows what in it was thought."""
+        ...
+
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
         """The end; with no text and no lines nothing is left in the cell."""
         ...
@@ -93,6 +97,11 @@ class NotebookView:
         """One more piece of what is thought before it."""
         self._thought.append(piece)
         self._grown(piece)
+
+    def correct(self, text: str, thought: str) -> None:
+        """Take text and thought as they turned out to be; shown at the end."""
+        with self._lock:
+            self._pieces, self._thought = [text][: bool(text)], [thought][: bool(thought)]
 
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
         """The whole answer in all its forms."""
@@ -185,6 +194,9 @@ class TerminalView:
         if piece and not self._has_thought:
             self._has_thought = True
             self._say(["Thinking…"])
+
+    def correct(self, text: str, thought: str) -> None:
+        """Do nothing: what is printed stays."""
 
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:  # noqa: ARG002
         """End the line; our own lines follow. There is no footer: nothing can be folded here."""

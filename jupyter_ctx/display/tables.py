@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import html
+import time
 from collections.abc import Sequence
 
 from .. import words
 from ..context.budget import ContextInfo
-from .gauge import cost_text, gauge_text
+from .gauge import cost_text, gauge_text, legend
 from .text import text_html, to_plain
 
 FIRST_WORDS = 60
@@ -20,7 +21,9 @@ def status_text(info: ContextInfo, turns: int) -> str:
     """How full the context is, with the whole calculation."""
     budget, window = info.budget, info.budget.window
     about = "" if info.exact or not info.used else "~"
-    input_cap = f", input at most {window.max_input_tokens:,}" if window.max_input_tokens else ""
+    capped = window.max_input_tokens is not None and not window.is_of_prompts
+    input_cap = f", input at most {window.max_input_tokens:,}" if capped else ""
+    age = f", {words.ago(time.time() - window.since)}" if window.since else ""
     parts = ", ".join(f"{s.name} {s.tokens:,}" for s in info.segments if s.tokens) or "nothing yet"
     reported = "nothing reported yet" if info.reported is None else f"last report {info.reported:,} in and out"
     cached = f", {info.cached:,} of {info.sent:,} in from the cache" if info.cached else ""
@@ -31,8 +34,8 @@ def status_text(info: ContextInfo, turns: int) -> str:
         f"the next send leaves out {words.turns(info.will_leave)}" if info.will_leave else "left for the next prompt"
     )
     rows = [
-        ("window", f"{window.tokens:,}", window.origin + input_cap),
-        ("− reserve", f"{budget.reserve:,}", "kept free for the reply"),
+        ("window", f"{window.bound}{window.tokens:,}", window.origin + age + input_cap),
+        *([] if window.is_of_prompts else [("− reserve", f"{budget.reserve:,}", "kept free for the reply")]),
         ("= limit", f"{info.limit:,}", f"what a prompt may have{share}"),
         ("− fixed", f"{budget.fixed:,}", "system, pins and summary: always sent"),
         ("= available", f"{budget.available:,}", f"for turns; planned up to {budget.target:,} where only estimated"),
@@ -44,7 +47,7 @@ def status_text(info: ContextInfo, turns: int) -> str:
     lines = [f"{name:<12}{figure:>10}  {note}" for name, figure, note in rows]
     left = f", {info.left_out:,} left out" if info.left_out else ""
     said = f"{words.turns(turns)}: {info.in_view:,} in view{left}"
-    return to_plain("\n".join([gauge_text(info), *lines, said]))
+    return to_plain("\n".join([gauge_text(info), legend(), *lines, said]))
 
 
 def first_words(text: str) -> str:

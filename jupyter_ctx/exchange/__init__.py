@@ -70,6 +70,8 @@ def read(text: str, suffix: str) -> Added:
 
 
 def _format(suffix: str) -> Format:
+    if not suffix:
+        raise InvalidRequestError(f"The name has no suffix to say the form: name a file {', '.join(FORMATS)}.")
     if suffix.lower() not in FORMATS:
         raise InvalidRequestError(f"{suffix!r} is no form of a conversation: name a file {', '.join(FORMATS)}.")
     return FORMATS[suffix.lower()]

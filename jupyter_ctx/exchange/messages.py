@@ -29,6 +29,8 @@ def from_messages(messages: Iterable[object]) -> Added:
 
 def joined(messages: Iterable[object]) -> Iterator[Message]:
     """Messages as values. Raises InvalidRequestError."""
+    if not isinstance(messages, Iterable):
+        raise InvalidRequestError(f"{messages!r} is not a list of messages, each with a role and its text.")
     for role, group in groupby(map(_message, messages), lambda message: message.role):
         same = list(group)
         files = tuple(file for message in same for file in message.attachments)

@@ -12,7 +12,8 @@ from ..errors import InvalidRequestError
 from .adapter import BY_ENVIRONMENT, NO_KEY, Adapter, Endpoint
 from .completions import ChatCompletions
 from .local import LocalProvider
-from .services import BARE, ELSEWHERE, NAMES, SERVICES, Service, address_of, key_of
+from .services import BARE, ELSEWHERE, NAMES, SERVICES, Service, address_of, key_of, tidied
+from .services import clean_key as clean_key
 from .services import key_variables as key_variables
 from .shape import Card as Card
 from .shape import Provider as Provider
@@ -56,17 +57,18 @@ def get_provider(
     Completions. ``timeout`` is how many seconds a server may be silent; ``n_ctx`` and
     ``n_threads`` are for local models.
     """
+    api_key = clean_key(api_key or "")
     if base_url is not None:
-        return _elsewhere(model, _checked(base_url), api_key or NO_KEY, timeout)
+        return _elsewhere(model, _checked(base_url.strip()), api_key or NO_KEY, timeout)
     provider, name = split_model(model)
     if provider == "local":
         return LocalProvider(name, n_ctx=n_ctx, n_threads=n_threads)
     service = SERVICES.get(provider)
     if service is None:
         near = get_close_matches(provider, NAMES, 1)
-        hint = f"did you mean {near[0]}/{name}? " if near else ""
+        hint = f" Did you mean {near[0]}/{name}?" if near else ""
         raise InvalidRequestError(
-            f"No provider {provider!r}: {hint}There are {', '.join(NAMES)}; "
+            f"No provider {provider!r}.{hint} There are {', '.join(NAMES)}; "
             "any other OpenAI-compatible server works with --base-url URL."
         )
     return _make(service, provider, name, _address(provider, service), api_key or _key(service), timeout)
@@ -83,14 +85,44 @@ def _make(service: Service, provider: str, name: str, base_url: str | None, key:
     adapter = service.adapter
     if service is SERVICES["openai"] and base_url is not None:  # compatible servers know the older API
         adapter, service = ChatCompletions, replace(service, serves=True)
-    variables = " or ".join(service.keys)
+    other = ""
+    if base_url is not None and base_url != service.base_url:
+        base_url, other = tidied(base_url, adapter)
     return adapter(
         Endpoint(
-            provider, name, base_url, key,
-            no_key=f"{provider} needs a key: set {variables}, or type it with %chat key {provider}.",
+            provider, name, base_url, key, other, no_key=_no_key(provider, service),
             timeout=timeout, serves=service.serves, loaded_at=service.loaded_at, truncates=service.truncates,
         )
     )  # fmt: skip
+
+
+def missing_key(provider: str) -> str:
+    """What to do where a provider needs a key and the environment has none; nothing where it has one."""
+    service = SERVICES.get(provider)
+    return "" if service is None or _key(service) else _no_key(provider, service)
+
+
+def key_holder(name: str) -> str:
+    """Whom a key is for: a provider by its name or a model's, or an address. Raises InvalidRequestError."""
+    if not isinstance(name, str):
+        raise InvalidRequestError(f"{name!r} is not the name of a provider, such as openai.")
+    if "://" in name:
+        return _checked(name)
+    provider = name.partition("/")[0].lower()
+    if provider == "local":
+        raise InvalidRequestError("local runs models in this kernel and needs no key: name a provider, such as openai.")
+    if provider not in SERVICES:
+        near = get_close_matches(provider, SERVICES, 1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise InvalidRequestError(
+            f"No provider {name!r}.{hint} There are {', '.join(SERVICES)}; "
+            "a server elsewhere is named by its address, http://HOST:PORT/v1."
+        )
+    return provider
+
+
+def _no_key(provider: str, service: Service) -> str:
+    return f"{provider} needs a key: set {' or '.join(service.keys)}, or type it with %chat key {provider}."
 
 
 def _address(provider: str, service: Service) -> str | None:

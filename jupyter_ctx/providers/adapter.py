@@ -11,16 +11,16 @@ from __future__ import annotations
 import time
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from ..context.usage import Usage
 from ..context.windows import ContextWindow
-from ..conversation import StopReason
 from ..errors import AuthenticationError, ChatError, MissingDependencyError, ProviderConnectionError, ProviderError
 from ..sendable import clean
+from .endings import Ending
+from .events import Answer, EventError
 from .http import OpenResponses, new_http
 from .metadata import find_card, read_cards
 from .refusals import Refusal
@@ -39,7 +39,8 @@ ASK_TIMES = 3  # some know a window only once the model is loaded
 class Endpoint:
     """Where a model is, how to get in, and what is peculiar there.
 
-    ``name`` is what messages call it, ``no_key`` what they say where there is no key;
+    ``name`` is what messages call it, ``other`` an address to try where nothing of the kind is
+    at ``base_url``, ``no_key`` what they say where there is no key;
     ``timeout`` is how many seconds a server may be silent. ``serves``: it runs the model
     itself and may report the window, in a list of its own where ``loaded_at`` is a path;
     ``truncates`` is the setting that ends its silent truncation; ``own`` are parameters sent
@@ -50,6 +51,7 @@ class Endpoint:
     model: str
     base_url: str | None = None
     api_key: str = field(default="", repr=False)
+    other: str = ""
     no_key: str = ""
     timeout: float = 600.0
     serves: bool = False
@@ -62,31 +64,6 @@ class Endpoint:
         """How messages name it: a server of one's own by its address, without what may be a key."""
         shown = self.base_url if self.base_url and self.serves else self.name
         return shown.partition("?")[0]
-
-
-@dataclass(slots=True)
-class Ending:
-    """What is known of a reply while it comes; one that never says why it ended is cut."""
-
-    model: str
-    usage: Usage | None = None
-    stop_reason: StopReason = "cut"
-    detail: str = ""
-
-    def reply(self, text: str, thinking: str) -> Reply:
-        """The whole reply."""
-        usage = self.usage
-        if usage is not None and thinking and not usage.reasoning_tokens:
-            usage = usage.with_reasoning(len(thinking) / len(thinking + text))
-        return Reply(text, usage, self.stop_reason, self.model, detail=self.detail, thinking=thinking)
-
-
-class EventError(Exception):
-    """An error that came as an event of the answer."""
-
-    def __init__(self, body: Any) -> None:
-        super().__init__("an error event")
-        self.body = body
 
 
 class Adapter(ABC):
@@ -102,9 +79,11 @@ class Adapter(ABC):
         self.truncates = at.truncates
         self.catalogue = "" if at.serves else (at.base_url or at.name)
         self._client: Any = None
+        self._close: Callable[[], object] | None = None
         self._responses = OpenResponses()
         self._window: ContextWindow | None = None
         self._asked = 0
+        self._moved = False
 
     # what an adapter says of its SDK
 
@@ -113,16 +92,12 @@ class Adapter(ABC):
         """The SDK's client, speaking through ``http``, without retries of its own."""
 
     @abstractmethod
-    def _start(self, client: Any, request: Request) -> Iterator[Any]:
-        """Send a request: the events of its answer."""
+    def _start(self, client: Any, request: Request) -> Any:
+        """Send a request: the HTTP response, of which nothing is read yet."""
 
     @abstractmethod
-    def _read(self, events: Iterator[Any], ending: Ending) -> Iterator[str | Thought]:
+    def _read(self, events: Iterator[dict[str, Any]], ending: Ending) -> Iterator[str | Thought]:
         """The text in the events, and what was thought; ``ending`` is filled in meanwhile."""
-
-    @abstractmethod
-    def _refusal(self, error: Exception) -> Refusal | None:
-        """What a provider's refusal says; ``None`` for any other error."""
 
     @abstractmethod
     def _listing(self, client: Any) -> Any:
@@ -147,21 +122,30 @@ class Adapter(ABC):
     def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
         """Thoughts and text pieces as they come, then exactly one Reply."""
         pieces: list[str | Thought] = []
-        ending = Ending(self.at.model)
+        delays = list(DELAYS)
         with self._translating(pieces):
-            for piece in self._read(self._started(request), ending):
-                if piece not in NOTHING:
-                    pieces.append(_clean(piece))
-                    yield pieces[-1]
-        thinking = "".join(piece.text for piece in pieces if isinstance(piece, Thought))
-        yield ending.reply("".join(piece for piece in pieces if isinstance(piece, str)), thinking)
+            while True:
+                ending = Ending(self.at.model)
+                try:
+                    for piece in self._answer(request, ending):
+                        pieces.append(_clean(piece))
+                        yield pieces[-1]
+                    break
+                except Exception as error:
+                    wait = None if pieces else self._wait(error, delays)
+                    if wait is None:
+                        raise
+                self._responses.release()
+                time.sleep(wait)
+        yield ending.reply(pieces)
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
         """What the server that runs the model reports; other services report nothing of the kind."""
         if ask and self.at.serves and self._window is None and self._asked < ASK_TIMES:
             self._asked += 1
             with suppress(ChatError), self._translating():
-                card = find_card(self._loaded(self._connect()), self.at.model)
+                cards = self._loaded(self._connect())
+                card = find_card(cards, self.at.model, among_many=bool(self.at.loaded_at))
                 self._window = card.served if card else None
         return self._window
 
@@ -181,38 +165,65 @@ class Adapter(ABC):
         return None
 
     def close(self) -> None:
-        """End every open response, from any thread."""
+        """End every open response and close the connections, from any thread; the next request opens new ones."""
         self._responses.end()
-        self._client = None
+        closes, self._client, self._close = self._close, None, None
+        if closes is not None:
+            with suppress(Exception):  # another thread may be reading
+                closes()
 
-    def _started(self, request: Request) -> Iterator[Any]:
-        """The events of an answer; a busy server is asked again."""
-        delays = list(DELAYS)
-        while True:
-            try:
-                return self._start(self._connect(), request)
-            except ChatError:
-                raise
-            except Exception as error:
-                refusal = self._refused(error)
-                if refusal is not None and self._relent(refusal):
-                    continue
-                wait = refusal.wait(delays.pop(0)) if refusal is not None and delays else None
-                if wait is None:
-                    raise
-            time.sleep(wait)
+    def _answer(self, request: Request, ending: Ending) -> Iterator[str | Thought]:
+        """The pieces of one answer, none of them empty."""
+        answer = Answer(self._start(self._connect(), request).iter_bytes())
+        empty = True
+        for piece in self._read(iter(answer), ending):
+            if piece not in NOTHING:
+                empty = False
+                yield piece
+        if empty and ending.stop_reason is None and answer.words is not None:
+            raise EventError(answer.words)
+
+    def _post(self, client: Any, path: str, body: dict[str, Any]) -> Any:
+        """Send a request as the clients of OpenAI and Anthropic do, whose models are slow and forget what is new."""
+        import httpx2
+
+        return client.post(path, body=body, cast_to=httpx2.Response, stream=True, stream_cls=object)
+
+    def _wait(self, error: Exception, delays: list[float]) -> float | None:
+        """Seconds after which to ask again by itself, or ``None``; ``delays`` are those that are left."""
+        if isinstance(error, ChatError):
+            return None
+        refusal = self._refused(error)
+        if refusal is not None and ((refusal.is_misplaced(self.at.model) and self._moves()) or self._relent(refusal)):
+            return 0.0
+        if not delays:
+            return None
+        first, delay = len(delays) == len(DELAYS), delays.pop(0)
+        if refusal is None:
+            return delay if _is_reset(error) else None
+        return refusal.wait(delay, DELAYS[-1] if first else None)
 
     def _connect(self) -> Any:
         if not self.at.api_key:
             raise AuthenticationError(self.at.no_key)
+        if not self.at.api_key.isascii():
+            raise AuthenticationError(f"The key of {self.at.name} has letters that no key has: %chat key sets another.")
         if self._client is None:
             try:
                 http = new_http(self.at.base_url, self.at.timeout, self._responses)
                 self._client = self._new_client(http)
             except ImportError:
                 raise MissingDependencyError(f"{self.at.name} needs a package: {self.install}") from None
-            weakref.finalize(self, http.close)
+            self._close = weakref.finalize(self, http.close)
         return self._client
+
+    def _moves(self) -> bool:
+        """Go to the other address, once; where nothing is there either, back to the first one."""
+        if not self.at.other:
+            return False
+        self.at = replace(self.at, base_url=self.at.other, other=self.at.base_url or "")
+        self._client, self._moved = None, not self._moved
+        return self._moved
 
     @contextmanager
     def _translating(self, pieces: Sequence[str | Thought] = ()) -> Iterator[None]:
@@ -234,8 +245,8 @@ class Adapter(ABC):
 
         refusal, where = self._refused(error), self.at.address
         if refusal is not None:
-            return refusal.error(where, self.at.model)
-        cause = error if isinstance(error, httpx2.HTTPError | OSError) else error.__cause__
+            return refusal.error(where, self.at.model, self.at.name, own=self.at.serves)
+        cause = _cause(error)
         if not isinstance(cause, httpx2.HTTPError | OSError):
             return ProviderError(f"{where} sent what is no answer ({type(error).__name__}).")
         if begun:
@@ -245,7 +256,29 @@ class Adapter(ABC):
         return ProviderConnectionError(f"No connection to {where}: is the address right and the server up?")
 
     def _refused(self, error: Exception) -> Refusal | None:
-        return Refusal(None, error.body) if isinstance(error, EventError) else self._refusal(error)
+        """What a provider's refusal says; ``None`` for any other error."""
+        import httpx2
+
+        if isinstance(error, EventError):
+            return Refusal(None, error.body)
+        response = getattr(error, "response", None)  # the errors of all three SDKs have it
+        if not isinstance(response, httpx2.Response) or response.status_code < 300:
+            return None
+        return Refusal(response.status_code, response.text, response.headers)
+
+
+def _cause(error: Exception) -> BaseException | None:
+    """What broke; OpenAI's and Anthropic's clients wrap it in an error of their own."""
+    import httpx2
+
+    return error if isinstance(error, httpx2.HTTPError | OSError) else error.__cause__
+
+
+def _is_reset(error: Exception) -> bool:
+    """Whether the server hung up; one that is not there, or silent, is not asked again."""
+    import httpx2
+
+    return isinstance(_cause(error), httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError)
 
 
 def _clean(piece: str | Thought) -> str | Thought:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 from ..context.usage import Usage
-from ..conversation import Attachment, StopReason
-from .adapter import ASK_SECONDS, Adapter, Ending
+from ..conversation import Attachment
+from .adapter import ASK_SECONDS, Adapter
 from .encoding import as_base64, content, count
-from .refusals import Refusal
+from .endings import Ending
+from .events import dict_at, dicts_at, text_at
 from .shape import Request, Thought
 
-STOP_REASONS: dict[str, StopReason] = {
-    "max_tokens": "max_tokens",
-    "model_context_window_exceeded": "context_window",
-    "refusal": "refusal",
-}
+SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 MAX_TOKENS = 4_096  # the API demands one
 
 
@@ -33,26 +29,19 @@ class Anthropic(Adapter):
     def _new_client(self, http: Any) -> Any:
         import anthropic
 
-        # it warns of models that will be retired one day, in the cell
-        warnings.filterwarnings("ignore", category=DeprecationWarning, module=__name__)
         address = self.at.base_url and self.at.base_url.removesuffix("/v1")  # the SDK adds it
         return anthropic.Anthropic(
             base_url=address, api_key=self.at.api_key, http_client=http, timeout=http.timeout, max_retries=0
         )
 
-    def _start(self, client: Any, request: Request) -> Iterator[Any]:
-        temperature = {} if request.temperature is None else {"temperature": request.temperature}  # no argument has it
-        caching = {"type": "ephemeral", "ttl": request.cache_ttl} if request.cache_key and request.cache_ttl else None
-        optional = {"cache_control": caching} if caching else {}
-        return iter(
-            client.messages.create(
-                **self._asked_for(request),
-                max_tokens=request.max_tokens or MAX_TOKENS,
-                stream=True,
-                extra_body={**self.at.own, **temperature, **request.parameters} or None,
-                **optional,
-            )
-        )
+    def _start(self, client: Any, request: Request) -> Any:
+        body: dict[str, Any] = {"max_tokens": request.max_tokens or MAX_TOKENS, "stream": True}
+        if request.temperature is not None:
+            body["temperature"] = request.temperature
+        if request.cache_key and request.cache_ttl:
+            body["cache_control"] = {"type": "ephemeral", "ttl": request.cache_ttl}
+        body = {**self._asked_for(request), **body, **self.at.own, **request.parameters}
+        return self._post(client, "/v1/messages", body)
 
     def _asked_for(self, request: Request) -> dict[str, Any]:
         """What is sent, and counted."""
@@ -62,46 +51,39 @@ class Anthropic(Adapter):
     def _count(self, client: Any, request: Request) -> int:
         return int(client.messages.count_tokens(**self._asked_for(request)).input_tokens)
 
-    def _read(self, events: Iterator[Any], ending: Ending) -> Iterator[str | Thought]:
-        reported: list[Any] = []
+    def _read(self, events: Iterator[dict[str, Any]], ending: Ending) -> Iterator[str | Thought]:
+        reported: dict[str, Any] = {}
         for event in events:
-            if event.type == "message_start":
-                reported.append(event.message.usage)
-                ending.model = event.message.model or ending.model
-            elif event.type == "content_block_delta":
-                yield _piece(event.delta)
-            elif event.type == "message_delta":
-                reported.append(event.usage)
-                _end(event.delta, ending)
+            kind = text_at(event, "type")
+            message = event if kind == "message" else dict_at(event, "message")  # whole, where it is not streamed
+            ending.model = text_at(message, "model") or ending.model
+            for block in (*dicts_at(message, "content"), dict_at(event, "content_block"), dict_at(event, "delta")):
+                yield from _pieces(block)
+            for place in (message, event):
+                reported = _reported(reported, dict_at(place, "usage"))
+            _end(dict_at(event, "delta") if kind == "message_delta" else message, ending)
+            ending.whole = ending.whole or kind == "message_stop"
         ending.usage = _usage(reported)
-
-    def _refusal(self, error: Exception) -> Refusal | None:
-        """The whole body; an error event carries the status 200 of the stream it came in."""
-        import anthropic
-
-        if not isinstance(error, anthropic.APIStatusError):
-            return None
-        status = error.status_code if error.status_code != 200 else None
-        return Refusal(status, error.body if error.body is not None else error.message, error.response.headers)
 
     def _listing(self, client: Any) -> Any:
         return client.with_options(timeout=ASK_SECONDS).get("/v1/models?limit=1000", cast_to=object)
 
 
-def _piece(delta: Any) -> str | Thought:
-    """Text or a thought; signatures, and thinking that is redacted, show nothing."""
-    if delta.type == "thinking_delta":
-        return Thought(delta.thinking or "")
-    return delta.text or "" if delta.type == "text_delta" else ""
+def _pieces(block: dict[str, Any]) -> Iterator[str | Thought]:
+    """Text and thoughts; signatures, and thinking that is redacted, show nothing."""
+    kind = text_at(block, "type")
+    if kind in ("thinking", "thinking_delta"):
+        yield Thought(text_at(block, "thinking"))
+    elif kind in ("text", "text_delta"):
+        yield text_at(block, "text")
 
 
-def _end(delta: Any, ending: Ending) -> None:
-    if delta.stop_reason is None:
-        return
-    ending.stop_reason = STOP_REASONS.get(delta.stop_reason, "stop")
-    details = getattr(delta, "stop_details", None)
-    said = [getattr(details, name, None) for name in ("category", "explanation")]
-    ending.detail = ": ".join(str(part) for part in said if part)
+def _end(said: dict[str, Any], ending: Ending) -> None:
+    if text_at(said, "stop_reason"):
+        details = dict_at(said, "stop_details")
+        ending.end(
+            said["stop_reason"], ": ".join(filter(None, (text_at(details, n) for n in ("category", "explanation"))))
+        )
 
 
 def _part(attachment: Attachment) -> dict[str, Any]:
@@ -111,16 +93,22 @@ def _part(attachment: Attachment) -> dict[str, Any]:
     return {"type": "document", "source": source, "title": attachment.name}
 
 
-def _usage(reported: list[Any]) -> Usage | None:
-    """Cached tokens stand beside input_tokens. What is reported again replaces what was before."""
+def _reported(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+    """What is reported, with what a later event says of it, as the SDK adds it up.
 
-    def last(name: str) -> int:
-        return next((count(usage, name) for usage in reversed(reported) if count(usage, name)), 0)
+    Some gateways fill in zeros: where nothing at all would have been sent, the earlier figures stay.
+    """
+    said = {name: value for name, value in now.items() if value is not None}
+    if not any(count(said, name) for name in SENT):
+        said = {name: value for name, value in said.items() if name not in SENT}
+    said = said if count(said, "output_tokens") else {n: v for n, v in said.items() if n != "output_tokens"}
+    return {**before, **said}
 
-    read, written = last("cache_read_input_tokens"), last("cache_creation_input_tokens")
-    sent = last("input_tokens") + read + written
-    if not sent:
+
+def _usage(reported: dict[str, Any]) -> Usage | None:
+    """Cached tokens stand beside input_tokens."""
+    fresh, read, written = (count(reported, name) for name in SENT)
+    if not fresh + read + written:
         return None
-    details = [getattr(usage, "output_tokens_details", None) for usage in reported]
-    thought = max((count(detail, "thinking_tokens") for detail in details), default=0)
-    return Usage(sent, last("output_tokens"), read, written, thought)
+    thought = count(dict_at(reported, "output_tokens_details"), "thinking_tokens")
+    return Usage(fresh + read + written, count(reported, "output_tokens"), read, written, thought)

@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..conversation import StopReason
-from .adapter import ASK_SECONDS, Adapter, Ending, Endpoint
-from .encoding import as_part, content
+from ..context.windows import ContextWindow
+from .adapter import ASK_SECONDS, Adapter, Endpoint
+from .encoding import as_part, content, count
+from .endings import Ending
+from .events import DONE, EventError, dict_at, dicts_at, text_at
 from .metadata import read_cards
-from .openai_sdk import new_client, refusal_of, usage_of
+from .openai_sdk import new_client, usage_of
 from .refusals import Refusal
 from .shape import Card, Request, Thought
-from .thinking import Splitter
+from .thinking import Splitter, begins_inside
 
-STOP_REASONS: dict[str, StopReason] = {
-    "length": "max_tokens",
-    "content_filter": "refusal",
-    "model_context_window_exceeded": "context_window",
-    "error": "cut",  # OpenRouter, where the provider behind it broke off
-}
 BAD_PARAMETER = frozenset({400, 404, 422})
 
 
@@ -33,20 +29,16 @@ class ChatCompletions(Adapter):
         self._options: dict[str, Any] = {"stream_options": {"include_usage": True}}
         self._length = "max_tokens"
         self._missing: set[str] = set()  # paths that this server has not
+        self._inside = begins_inside(at.model)
 
     def _new_client(self, http: Any) -> Any:
         return new_client(self.at, http)
 
-    def _start(self, client: Any, request: Request) -> Iterator[Any]:
+    def _start(self, client: Any, request: Request) -> Any:
         optional = {self._length: request.max_tokens, "temperature": request.temperature, **self._options}
-        return iter(
-            client.chat.completions.create(
-                **self._asked_for(request),
-                stream=True,
-                extra_body={**self.at.own, **request.parameters} or None,
-                **{name: value for name, value in optional.items() if value is not None},
-            )
-        )
+        given = {name: value for name, value in optional.items() if value is not None}
+        body = {**self._asked_for(request), "stream": True, **given, **self.at.own, **request.parameters}
+        return self._post(client, "/chat/completions", body)
 
     def _asked_for(self, request: Request) -> dict[str, Any]:
         """What is sent, and counted."""
@@ -55,8 +47,8 @@ class ChatCompletions(Adapter):
 
     def _count(self, client: Any, request: Request) -> int | None:
         """Servers of one's own count: llama.cpp in a path of its own, vLLM where it shows tokens."""
-        root = (self.at.base_url or "").removesuffix("/v1")
-        for path, name in ((f"{root}/v1/chat/completions/input_tokens", "input_tokens"), (f"{root}/tokenize", "count")):
+        counted, tokenized = f"{self._root}/v1/chat/completions/input_tokens", f"{self._root}/tokenize"
+        for path, name in ((counted, "input_tokens"), (tokenized, "count")):
             if self.at.serves and path not in self._missing:
                 said = self._posted(client, path, self._asked_for(request))
                 if isinstance(said.get(name), int):
@@ -73,24 +65,38 @@ class ChatCompletions(Adapter):
             return {}
         return said if isinstance(said, dict) else {}
 
-    def _read(self, events: Iterator[Any], ending: Ending) -> Iterator[str | Thought]:
-        splitter = Splitter()
-        for chunk in events:
-            if chunk.usage:
-                ending.usage = usage_of(chunk.usage, "prompt", "completion") or ending.usage
-            if chunk.model:
-                ending.model = chunk.model
-            for choice in chunk.choices or ():  # some servers send null
-                if choice.finish_reason:
-                    ending.stop_reason = STOP_REASONS.get(choice.finish_reason, "stop")
-                for piece in _pieces(choice.delta, ending) if choice.delta else ():
-                    yield from splitter.feed(piece) if isinstance(piece, str) else (piece,)
+    def _read(self, events: Iterator[dict[str, Any]], ending: Ending) -> Iterator[str | Thought]:
+        splitter, refused, empty = Splitter(inside=self._inside), "", True
+        for event in events:
+            ending.whole = event is DONE and ending.usage is not None
+            ending.model = text_at(event, "model") or ending.model
+            choices = dicts_at(event, "choices")
+            for place in (event, dict_at(event, "x_groq"), *choices):  # Moonshot reports in a choice
+                ending.usage = usage_of(dict_at(place, "usage")) or ending.usage
+            for choice in choices:
+                said = _said(choice, whole=empty)
+                refused += text_at(said, "refusal")
+                for piece in _pieces(said):
+                    empty = empty and not piece
+                    if isinstance(piece, str):
+                        yield from splitter.feed(piece)
+                    elif piece.text:
+                        splitter.apart()
+                        yield piece
+                if text_at(choice, "finish_reason"):
+                    ending.end(choice["finish_reason"])
         yield splitter.end()
-        if ending.detail:
-            ending.stop_reason = "refusal"
+        yield self._corrected(splitter, ending)
+        if refused:
+            ending.stop_reason, ending.detail = "refusal", refused
 
-    def _refusal(self, error: Exception) -> Refusal | None:
-        return refusal_of(error)
+    def _corrected(self, splitter: Splitter, ending: Ending) -> str:
+        """Learn how this model thinks. Text that was taken for a thought up to its end is given as text."""
+        thinks, said = not splitter.assumed, splitter.corrected()
+        if said is None or not (thinks or ending.stop_reason == "stop"):
+            return ""
+        self._inside, ending.said = thinks, said
+        return "" if thinks else said[1]
 
     def _relent(self, refusal: Refusal) -> bool:
         """Some servers refuse stream_options; OpenAI's reasoning models want max_completion_tokens."""
@@ -109,22 +115,45 @@ class ChatCompletions(Adapter):
         return client.with_options(timeout=ASK_SECONDS).get("/models", cast_to=object)
 
     def _loaded(self, client: Any) -> tuple[Card, ...]:
-        if not self.at.loaded_at:
-            return super()._loaded(client)
-        path = (self.at.base_url or "").removesuffix("/v1") + self.at.loaded_at
-        return read_cards(client.with_options(timeout=ASK_SECONDS).get(path, cast_to=object), loaded=True)
+        asked = client.with_options(timeout=ASK_SECONDS)
+        if self.at.loaded_at:
+            return read_cards(asked.get(self._root + self.at.loaded_at, cast_to=object), loaded=True)
+        cards = read_cards(self._listing(client))
+        return cards if any(card.served for card in cards) else (*self._properties(asked), *cards)
+
+    def _properties(self, asked: Any) -> tuple[Card, ...]:
+        """What llama.cpp says of its one model, where its list of models does not say it (before 2025)."""
+        import openai
+
+        try:
+            said = asked.get(f"{self._root}/props", cast_to=object)
+        except openai.APIStatusError:
+            return ()
+        n_ctx = count(dict_at(said, "default_generation_settings"), "n_ctx")
+        return (Card(self.at.model, ContextWindow(n_ctx, source="server")),) if n_ctx else ()
+
+    @property
+    def _root(self) -> str:
+        """The address of what a server offers beside OpenAI's API."""
+        return (self.at.base_url or "").removesuffix("/v1")
 
 
-def _pieces(delta: Any, ending: Ending) -> Iterator[str | Thought]:
+def _said(choice: dict[str, Any], *, whole: bool) -> dict[str, Any]:
+    """A piece of the answer; the ``whole`` of it, from servers that do not stream.
+
+    MiniMax sends that once more behind the pieces.
+    """
+    if choice.get("error"):  # OpenRouter
+        raise EventError(choice)
+    return dict_at(choice, "delta") or (dict_at(choice, "message") if whole else {})
+
+
+def _pieces(said: dict[str, Any]) -> Iterator[str | Thought]:
     """What a piece of the answer holds: a thought, or text; Mistral sends both in lists of parts."""
-    if delta.refusal:
-        ending.detail += delta.refusal
-    yield Thought(_thought(delta.model_extra or {}))
-    if not isinstance(delta.content, list):
-        yield delta.content or ""
-        return
-    for part in delta.content:
-        thought = part.get("thinking") if isinstance(part, dict) else None
+    yield Thought(_thought(said))
+    yield text_at(said, "content")
+    for part in dicts_at(said, "content"):
+        thought = part.get("thinking")
         yield _texts([part]) if thought is None else Thought(_texts(thought))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..conversation import Attachment, Message
@@ -35,7 +35,7 @@ def content(message: Message, part: Callable[[Attachment], dict[str, Any]], text
     return [*map(part, message.attachments), *said]
 
 
-def count(reported: Any, name: str) -> int:
-    """A number of tokens; the SDKs hand on whatever a server sent."""
-    value = getattr(reported, name, None)
-    return value if type(value) is int and value > 0 else 0
+def count(reported: Mapping[str, Any], *names: str) -> int:
+    """A number of tokens, under the first of these names that has one; servers send all kinds of things."""
+    values = (reported.get(name) for name in names)
+    return next((value for value in values if type(value) is int and value > 0), 0)

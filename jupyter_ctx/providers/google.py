@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 from ..context.usage import Usage
-from ..conversation import Attachment, Message, StopReason
-from ..errors import AuthenticationError, InvalidRequestError
-from .adapter import ASK_SECONDS, BY_ENVIRONMENT, Adapter, Ending
+from ..conversation import Attachment, Message
+from ..errors import AuthenticationError, InvalidRequestError, ProviderError
+from .adapter import ASK_SECONDS, BY_ENVIRONMENT, Adapter
 from .encoding import count
+from .endings import Ending
+from .events import dict_at, dicts_at, text_at
 from .refusals import Refusal
 from .shape import Request, Thought
 
-STOP_REASONS: dict[str, StopReason] = {
-    "STOP": "stop",
-    "FINISH_REASON_UNSPECIFIED": "stop",
-    "MAX_TOKENS": "max_tokens",
-    "CONTINUATION": "max_tokens",  # a limit of one request; asking on is left to the user, who pays
-}
 ROLES = {"user": "user", "assistant": "model"}
 
 
@@ -32,8 +26,7 @@ class Google(Adapter):
     def _new_client(self, http: Any) -> Any:
         from google import genai
 
-        # it warns of every enum member that is newer than itself
-        warnings.filterwarnings("ignore", category=UserWarning, module=r"google\.genai")
+        _hand_over_streams(http)
         milliseconds = round(self.at.timeout * 1_000)  # it would wait for ever
         options = genai.types.HttpOptions(base_url=self.at.base_url, timeout=milliseconds, httpx_client=http)
         if self.at.api_key != BY_ENVIRONMENT:
@@ -43,7 +36,7 @@ class Google(Adapter):
         except Exception as error:  # whatever is missing there: credentials, a project, a location
             raise AuthenticationError(f"Vertex lets nobody in: {error}") from None
 
-    def _start(self, client: Any, request: Request) -> Iterator[Any]:
+    def _start(self, client: Any, request: Request) -> Any:
         from google.genai import types
 
         given = {
@@ -59,9 +52,11 @@ class Google(Adapter):
         except ValueError as error:
             raise InvalidRequestError(f"Gemini does not take --set as given: {_first_line(error)}") from None
         contents = [_message(message) for message in request.said]
-        events = client.models.generate_content_stream(model=self.at.model, contents=contents, config=config)
-        first = next(events, None)  # nothing is sent before it is asked for
-        return events if first is None else chain([first], events)
+        try:
+            next(client.models.generate_content_stream(model=self.at.model, contents=contents, config=config), None)
+        except Answered as answered:
+            return answered.response
+        raise ProviderError("The google-genai package sent nothing.")
 
     def _count(self, client: Any, request: Request) -> int:
         """The Gemini API counts no system instruction, so that goes in as one more message."""
@@ -69,46 +64,51 @@ class Google(Adapter):
         contents = [_message(message) for message in (*system, *request.said)]
         return int(client.models.count_tokens(model=self.at.model, contents=contents).total_tokens)
 
-    def _read(self, events: Iterator[Any], ending: Ending) -> Iterator[str | Thought]:
+    def _read(self, events: Iterator[dict[str, Any]], ending: Ending) -> Iterator[str | Thought]:
         for chunk in events:
-            ending.usage = _usage(chunk.usage_metadata) or ending.usage
-            ending.model = chunk.model_version or ending.model
-            blocked = getattr(chunk.prompt_feedback, "block_reason", None)
+            ending.usage = _usage(dict_at(chunk, "usageMetadata")) or ending.usage
+            ending.model = text_at(chunk, "modelVersion") or ending.model
+            blocked = text_at(dict_at(chunk, "promptFeedback"), "blockReason")
             if blocked:
-                ending.stop_reason, ending.detail = "refusal", _name(blocked)
-            for candidate in (chunk.candidates or [])[:1]:
-                yield from _pieces(candidate)
-                _end(candidate, ending)
+                ending.stop_reason, ending.detail = "refusal", blocked
+            for candidate in dicts_at(chunk, "candidates")[:1]:
+                for part in dicts_at(dict_at(candidate, "content"), "parts"):
+                    text = text_at(part, "text")
+                    yield Thought(text) if part.get("thought") else text
+                if text_at(candidate, "finishReason"):
+                    ending.end(candidate["finishReason"], text_at(candidate, "finishMessage"))
 
-    def _refusal(self, error: Exception) -> Refusal | None:
-        """In a stream the code is that of the error, not of the response."""
+    def _refused(self, error: Exception) -> Refusal | None:
         from google.auth.exceptions import GoogleAuthError
-        from google.genai import errors
 
         if isinstance(error, GoogleAuthError):  # on the way into Vertex
             return Refusal(401, str(error))
-        if not isinstance(error, errors.APIError):
-            return None
-        code = error.code if isinstance(error.code, int) else None
-        return Refusal(code, error.details, getattr(error.response, "headers", None) or {})
+        return super()._refused(error)
 
     def _listing(self, client: Any) -> Any:
         options = {"http_options": {"timeout": round(ASK_SECONDS * 1_000)}, "page_size": 1_000}
         return [model.model_dump() for model in client.models.list(config=options).page]
 
 
-def _pieces(candidate: Any) -> Iterator[str | Thought]:
-    for part in (candidate.content and candidate.content.parts) or []:
-        text = part.text or ""
-        yield Thought(text) if part.thought else text
+class Answered(Exception):  # noqa: N818  # no error
+    """A stream has begun."""
+
+    def __init__(self, response: Any) -> None:
+        super().__init__("a response")
+        self.response = response
 
 
-def _end(candidate: Any, ending: Ending) -> None:
-    if candidate.finish_reason is None:
-        return
-    why = _name(candidate.finish_reason)
-    ending.stop_reason = STOP_REASONS.get(why, "refusal")
-    ending.detail = (candidate.finish_message or why) if ending.stop_reason == "refusal" else ""
+def _hand_over_streams(http: Any) -> None:
+    """Raise Answered with the response to a streamed request: the SDK has no other way to give it unread."""
+    send = http.send
+
+    def hand_over(request: Any, *, stream: bool = False, **options: Any) -> Any:
+        response = send(request, stream=stream, **options)
+        if stream and response.status_code == 200:
+            raise Answered(response)
+        return response
+
+    http.send = hand_over
 
 
 def _message(message: Message) -> dict[str, Any]:
@@ -121,21 +121,17 @@ def _part(attachment: Attachment) -> dict[str, Any]:
     return {"inline_data": {"mime_type": attachment.media_type, "data": attachment.data}}
 
 
-def _usage(reported: Any) -> Usage | None:
-    """Cached tokens are inside prompt_token_count; thoughts stand beside candidates_token_count."""
-    if not count(reported, "prompt_token_count"):
+def _usage(reported: dict[str, Any]) -> Usage | None:
+    """Cached tokens are inside promptTokenCount; thoughts stand beside candidatesTokenCount."""
+    if not count(reported, "promptTokenCount"):
         return None
-    thought = count(reported, "thoughts_token_count")
+    thought = count(reported, "thoughtsTokenCount")
     return Usage(
-        count(reported, "prompt_token_count") + count(reported, "tool_use_prompt_token_count"),
-        count(reported, "candidates_token_count") + thought,
-        cache_read_tokens=count(reported, "cached_content_token_count"),
+        count(reported, "promptTokenCount") + count(reported, "toolUsePromptTokenCount"),
+        count(reported, "candidatesTokenCount") + thought,
+        cache_read_tokens=count(reported, "cachedContentTokenCount"),
         reasoning_tokens=thought,
     )
-
-
-def _name(member: Any) -> str:
-    return str(getattr(member, "value", member))
 
 
 def _first_line(error: ValueError) -> str:

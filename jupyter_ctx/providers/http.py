@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+KEYS = ("authorization", "api-key", "x-api-key", "x-goog-api-key")
 CONNECT_SECONDS = 10.0
 
 
@@ -58,5 +59,14 @@ def new_http(base_url: str | None, timeout: float, responses: OpenResponses) -> 
         timeout=httpx2.Timeout(timeout, connect=min(CONNECT_SECONDS, timeout)),
         trust_env=not local,  # a proxy for the outside world must not get what is meant for this machine
         follow_redirects=True,
-        event_hooks={"response": [responses.note]},
+        event_hooks={"request": [_keep_key], "response": [responses.note]},
     )
+
+
+def _keep_key(request: Any) -> None:
+    """Take the key out of a request that is redirected to another host; httpx2 does so for Authorization alone."""
+    first = request.extensions.setdefault("jupyter_ctx.first_url", request.url)
+    upgraded = first.copy_with(scheme="https") if first.scheme == "http" and first.port is None else first
+    if request.url.origin not in (first.origin, upgraded.origin):
+        for name in KEYS:
+            request.headers.pop(name, None)

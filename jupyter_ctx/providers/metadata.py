@@ -52,11 +52,15 @@ def read_cards(listing: Any, *, loaded: bool = False) -> tuple[Card, ...]:
     return tuple(card for card in cards if card is not None)
 
 
-def find_card(cards: Iterable[Card], model: str) -> Card | None:
-    """The card of a model; where a server has only one, that is it."""
+def find_card(cards: Iterable[Card], model: str, *, among_many: bool = False) -> Card | None:
+    """The card of a model; a server that has only one answers with it to any name, unless it may load others."""
     cards = tuple(cards)
-    named = (card for card in cards if card.id.removesuffix(":latest") == model.removesuffix(":latest"))
-    return next(named, cards[0] if len(cards) == 1 else None)
+    named = (card for card in cards if _bare(card.id) == _bare(model))
+    return next(named, cards[0] if len(cards) == 1 and not among_many else None)
+
+
+def _bare(name: str) -> str:
+    return name.lower().removesuffix(":latest")
 
 
 def _said(row: dict[str, Any]) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..context.usage import Usage
 from .adapter import Endpoint
 from .encoding import count
-from .refusals import Refusal
+from .events import dict_at
 
 
 def new_client(at: Endpoint, http: Any) -> Any:
@@ -19,29 +20,27 @@ def new_client(at: Endpoint, http: Any) -> Any:
     )
 
 
-def refusal_of(error: Exception) -> Refusal | None:
-    """What the SDK's error says. In a stream it has no status, and its text may be in the body alone."""
-    import openai
+def usage_of(reported: Mapping[str, Any]) -> Usage | None:
+    """Tokens as OpenAI's two APIs name them, and as other servers name what they add.
 
-    if isinstance(error, openai.APIStatusError):
-        body = error.body if error.body is not None else error.response.text
-        return Refusal(error.status_code, body, error.response.headers)
-    elsewhere = openai.APIConnectionError | openai.APIResponseValidationError
-    if isinstance(error, openai.APIError) and not isinstance(error, elsewhere):
-        return Refusal(None, error.body if error.body is not None else error.message)
-    return None
-
-
-def usage_of(reported: Any, sent: str, said: str) -> Usage | None:
-    """Cached tokens are inside what was sent, reasoning inside what was said, whatever an API calls those two."""
-    if not count(reported, f"{sent}_tokens"):
+    Cached tokens are inside what was sent, and reasoning inside what was said, except where the
+    total shows that it stands beside it (xAI).
+    """
+    sent = count(reported, "prompt_tokens", "input_tokens")
+    if not sent:
         return None
-    inside = getattr(reported, f"{sent}_tokens_details", None)
-    outside = getattr(reported, f"{said}_tokens_details", None)
-    return Usage(
-        count(reported, f"{sent}_tokens"),
-        count(reported, f"{said}_tokens"),
-        cache_read_tokens=count(inside, "cached_tokens"),
-        cache_write_tokens=count(inside, "cache_write_tokens"),
-        reasoning_tokens=count(outside, "reasoning_tokens"),
+    said, total = count(reported, "completion_tokens", "output_tokens"), count(reported, "total_tokens")
+    inside = dict_at(reported, "prompt_tokens_details") or dict_at(reported, "input_tokens_details")
+    outside = dict_at(reported, "completion_tokens_details") or dict_at(reported, "output_tokens_details")
+    thought = count(outside, "reasoning_tokens") or count(reported, "reasoning_tokens")
+    if thought and (thought > said or total == sent + said + thought):
+        said += thought
+    read = count(inside, "cached_tokens") or count(
+        reported,
+        "prompt_cache_hit_tokens",  # DeepSeek
+        "cached_tokens",  # Moonshot
+        "cache_read_input_tokens",  # gateways to Anthropic
     )
+    written = count(inside, "cache_write_tokens") or count(reported, "cache_creation_input_tokens")
+    read = min(read, sent)
+    return Usage(sent, said, read, min(written, sent - read), thought)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from html import unescape
 from typing import Any
 
-from ..context.overflow import classify_overflow
+from ..context.overflow import Overflow, classify_overflow, is_too_many_bytes
 from ..errors import (
     AuthenticationError,
     ChatError,
@@ -19,27 +22,74 @@ from ..errors import (
 )
 
 STATUS_OF = {  # an error inside a stream carries a word instead of a status, Gemini's bad key one beside a 400
-    "API_KEY_INVALID": 401,
-    "authentication_error": 401,
-    "invalid_api_key": 401,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "model_not_found": 404,
-    "rate_limit_error": 429,
-    "rate_limit_exceeded": 429,
-    "insufficient_quota": 429,
-    "api_error": 500,
-    "server_error": 500,
-    "overloaded_error": 529,
+    "apikeyinvalid": 401,
+    "unauthenticated": 401,
+    "authentication": 401,
+    "invalidapikey": 401,
+    "permission": 403,
+    "permissiondenied": 403,
+    "notfound": 404,
+    "modelnotfound": 404,
+    "ratelimit": 429,
+    "ratelimitexceeded": 429,
+    "ratelimitreached": 429,
+    "toomanyrequests": 429,
+    "resourceexhausted": 429,
+    "insufficientquota": 429,
+    "exceededcurrentquota": 429,
+    "api": 500,
+    "server": 500,
+    "internal": 500,
+    "internalserver": 500,
+    "badgateway": 502,
+    "serviceunavailable": 503,
+    "unavailable": 503,
+    "deadlineexceeded": 504,
+    "gatewaytimeout": 504,
+    "overloaded": 529,
+    "engineoverloaded": 529,
+    "serveroverloaded": 529,
 }
-VAGUE = (None, 400)
+IN_WORDS = (  # where an error inside an answer carries nothing else
+    (429, r"(?i)rate.?limit|too many requests"),
+    (
+        503,
+        r"(?i)\boverloaded\b|\b(?:temporarily|service|server) unavailable|server (?:is )?(?:too |currently )?busy"
+        r"|bad gateway|gateway time-?out|internal server error|upstream (?:connect )?error|no healthy upstream",
+    ),
+)
+VAGUE = (None, 200, 400)
 BUSY = frozenset({408, 409, 500, 502, 503, 504, 529})
 PATIENCE = 10.0  # seconds: a longer wait is the user's to decide
-WORDS = 300  # characters of a provider's own words
+READ, WORDS = 4_000, 300  # characters of a provider's own words: that are read, that are shown
+SAID = (
+    "error", "message", "msg", "detail", "error_msg", "error_message", "errorMessage", "errors", "title",
+    "header", "details",
+)  # fmt: skip
 PAGE = r"(?i)<(?:!doctype|html|head|body)\b"
+TITLE = r"(?is)<(title|h1)\b[^>]*>(.*?)</\1"
+
+# Waiting does not help where nothing is left to spend, or where one request alone is above the limit.
+NO_CREDIT = (
+    r"(?i)insufficient[ _](?:quota|balance|credits?|funds)|billing[ _](?:hard[ _]limit|not[ _]active)"
+    r"|(?:credit|account) balance|exceeded[ _](?:your[ _])?current[ _]quota|(?:out of|no|not enough|more) credits?\b"
+    r"|can only afford|arrears|余额不足|欠费"
+)
+NO_SHARE = r"(?i)quota exceeded[^.]{0,200}\blimit: 0\b"  # Gemini: what the free tier does not have
+LARGE = r"(?i)\blimit:? (\d[\d,]*)\b(?:(?!limit)[^.]){0,60}?\brequested:? (\d[\d,]*)"
+UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
+ONE_TIME = (
+    r"(\d+(?:\.\d+)?) ?(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|秒|分钟?)(?![a-z])"
+)
+SPAN = rf"({ONE_TIME}(?:,? (?:and )?)?)+"
+AGAIN = (  # words before a time, and behind it
+    rf"(?i)(?:try again|retry|wait|available again|resets?|come back)(?: your request)?"
+    rf"(?: in| after| for| at least| about|:|=)* (?P<span>{SPAN})"
+)
+LATER = rf"(?i)(?P<span>{SPAN}) ?(?:later|后|後)"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Refusal:
     """What came instead of an answer: HTTP status where there was one, body, headers."""
 
@@ -47,53 +97,121 @@ class Refusal:
     body: Any
     headers: Mapping[str, str] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def code(self) -> int | None:
         """The status; where it says little, what the error's word or number stands for."""
-        if self.status not in VAGUE:
+        marks = [code for code in map(_as_status, _marks(self.body)) if code]
+        if self.status in (None, 200) and not marks and not self.overflow:
+            marks = [code for code, words in IN_WORDS if re.search(words, self.text)]
+        if self.status not in VAGUE and not (self.status == 413 and 429 in marks):  # Groq: tokens a minute
             return self.status
-        return next((code for code in map(_as_status, _marks(self.body)) if code), self.status)
+        return next(iter(marks), self.status)
+
+    @cached_property
+    def text(self) -> str:
+        """What the provider says, in one line."""
+        return " ".join(_without_page(_message(self.body)[:READ]).split())
 
     @property
     def words(self) -> str:
-        """The provider's own words, in one line."""
-        text = _message(self.body)
-        text = "a web page instead of an answer" if re.search(PAGE, text) else text
-        return " ".join(text.split())[:WORDS]
+        """The provider's own words, as they are shown."""
+        return self.text[:WORDS]
+
+    @cached_property
+    def overflow(self) -> Overflow | None:
+        """What it says of the context, where it is about that."""
+        return classify_overflow(self.status, self.body)
+
+    @cached_property
+    def retry_after(self) -> float | None:
+        """Seconds to wait, where the provider says so: in a header, in a field, or in words."""
+        found = (*_header_times(self.headers), *_field_times(self.body), _time_in_words(self.text))
+        return next((seconds for seconds in found if seconds is not None), None)
+
+    @cached_property
+    def too_large(self) -> tuple[int, int] | None:
+        """Tokens a minute, and those of this one request, where it alone is more than that."""
+        found = re.search(LARGE, self.text) if self.code in (413, 429) else None
+        if found is None:
+            return None
+        limit, requested = (int(number.replace(",", "")) for number in found.groups())
+        return (limit, requested) if requested > limit else None
+
+    @cached_property
+    def is_unpaid(self) -> bool:
+        """Whether it is for want of credit, or of a quota that waiting does not bring."""
+        said = " ".join((*(str(mark)[:WORDS] for mark in _marks(self.body)), self.text))
+        if re.search(NO_SHARE, said):
+            return True
+        return self.code in (400, 402, 403, 429) and self.retry_after is None and bool(re.search(NO_CREDIT, said))
 
     @property
-    def retry_after(self) -> float | None:
-        """Seconds to wait, where the provider says so."""
-        said = self.headers.get("retry-after", "")
-        return float(said) if re.fullmatch(r"\d{1,6}(\.\d+)?", said) else None
+    def is_page(self) -> bool:
+        """Whether it is a web page that came as an answer."""
+        return self.status is None and isinstance(self.body, str) and bool(re.search(PAGE, self.body[:READ]))
 
-    def wait(self, delay: float) -> float | None:
-        """Seconds after which it is worth asking again by itself, or ``None``: ``delay`` where none is named."""
-        if self.retry_after is not None and self.code in {429, *BUSY}:
+    def is_misplaced(self, model: str) -> bool:
+        """Whether it may speak of the address, and not of the model: something else is served there."""
+        if self.code in (404, 405):
+            return not re.search(rf"(?i)\bmodels?\b|(?<!\w){re.escape(model)}(?!\w)", self.text)
+        return self.is_page or bool(re.search(r"(?i)unexpected endpoint", self.text))  # LM Studio, with a 200
+
+    def wait(self, delay: float, unnamed: float | None) -> float | None:
+        """Seconds after which it is worth asking again by itself, or ``None``.
+
+        ``delay`` is for a server that is busy, ``unnamed`` for a limit on requests, where none is named.
+        """
+        if self.code not in (429, *BUSY) or self.overflow or self.too_large or self.is_unpaid:
+            return None
+        if self.retry_after is not None:
             return self.retry_after if self.retry_after <= PATIENCE else None
-        return delay if self.code in BUSY and classify_overflow(self.status, self.body) is None else None
+        return unnamed if self.code == 429 else delay
 
-    def error(self, where: str, model: str) -> ChatError:
-        """It as an error of ours."""
-        overflow = classify_overflow(self.status, self.body)
-        said = self.words or "it said no more"
-        if self.code == 413 and not overflow:
-            return ContextOverflowError(said, by_bytes=True)
-        if overflow:
+    def error(self, where: str, model: str, key_for: str = "", *, own: bool = False) -> ChatError:
+        """It as an error of ours.
+
+        ``key_for`` names the provider or address that the key was for; ``own``: the address is the user's own,
+        and may be wrong.
+        """
+        said = (self.words or "it said no more").rstrip(".")
+        if self.overflow:
             return ContextOverflowError(
-                said, used=overflow.input_tokens, limit=overflow.context_window, overflow=overflow
+                self.words, used=self.overflow.input_tokens, limit=self.overflow.context_window, overflow=self.overflow
             )
+        if self.is_unpaid or self.too_large or self.code == 429:
+            return self._limited(where, said)
+        if is_too_many_bytes(self.status, self.body):
+            text = f"{where} takes no request of this many bytes ({said}): send fewer files, or a shorter conversation."
+            return ContextOverflowError(text, overflow=Overflow(), by_bytes=True)
         if self.code in (401, 403):
-            return AuthenticationError(f"{where} does not take the key ({said}): %chat key sets another.")
+            another = f"%chat key {key_for or where}".partition("?")[0]
+            return AuthenticationError(f"{where} does not take the key ({said}): {another} asks for another.")
+        if self.code == 404 and own and self.is_misplaced(model):
+            text = f"Nothing that answers is at {where} ({said}): is the address right? Most end in /v1."
+            return ModelNotFoundError(text, model=model)
         if self.code == 404:
             return ModelNotFoundError(f"{model} is not served at {where} ({said}).", model=model)
-        if self.code == 429:
-            when = f"in {self.retry_after:.0f} s" if self.retry_after else "later"
-            return RateLimitError(f"Too many requests ({said}): try again {when}.", retry_after=self.retry_after)
         again = " Try again later." if self.code in BUSY else ""
-        return ProviderError(
-            f"{where} refused ({self.status or 'in the stream'}): {said.rstrip('.')}.{again}", status=self.code
-        )
+        again = " Is that the address of its API?" if self.is_page else again
+        return ProviderError(f"{where} refused ({self.status or 'in the stream'}): {said}.{again}", status=self.code)
+
+    def _limited(self, where: str, said: str) -> ChatError:
+        """It as an error that says whether waiting helps, and what does."""
+        if self.too_large:
+            limit, requested = self.too_large
+            return RateLimitError(
+                f"{where} takes {limit:,} tokens a minute, and this request alone is {requested:,} ({said}). Waiting "
+                "does not help: send a shorter prompt, make room with %chat trim, or ask for a higher limit there."
+            )
+        if self.is_unpaid:
+            text = f"{where} has no credit or quota left for this key ({said}). Waiting does not help: see its billing."
+            return RateLimitError(text) if self.code == 429 else ProviderError(text, status=self.code)
+        when = f"in {_seconds(self.retry_after)}" if self.retry_after else "later"
+        return RateLimitError(f"Too many requests ({said}): try again {when}.", retry_after=self.retry_after)
+
+
+def _seconds(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.2g} s"
 
 
 def _message(body: Any) -> str:
@@ -102,14 +220,14 @@ def _message(body: Any) -> str:
         if isinstance(body, dict):
             raw = body.get("metadata")  # OpenRouter puts there what the provider behind it said
             raw = raw.get("raw") if isinstance(raw, dict) else None
-            said = raw or next((body[name] for name in ("error", "message", "detail") if body.get(name)), None)
+            said = raw or next((body[name] for name in SAID if body.get(name) and body[name] is not True), None)
             if said is None:
                 return str(body)
             body = said
         elif isinstance(body, list):
             body = body[0] if body else ""
         elif isinstance(body, str):
-            inner = _object(body)
+            inner = _value(body)
             if inner is None:
                 return body
             body = inner
@@ -117,28 +235,107 @@ def _message(body: Any) -> str:
             return str(body or "")
 
 
-def _object(text: str) -> dict[str, Any] | None:
-    """The object that a text is, where it is one."""
+def _without_page(text: str) -> str:
+    """Text as it is; of a web page, that it is one, and its title."""
+    if not re.search(PAGE, text):
+        return text
+    title = re.search(TITLE, text)
+    said = re.sub(r"<[^>]*>", " ", unescape(title[2][:WORDS])).strip() if title else ""
+    return f"a web page instead of an answer: {said}" if said else "a web page instead of an answer"
+
+
+def _value(text: str) -> Any:
+    """The object, list or text that JSON in a text is; ``None`` where it is none."""
     try:
-        found = json.loads(text) if text.lstrip()[:1] == "{" else None
+        found = json.loads(text) if text.lstrip()[:1] in ("{", "[", '"') else None
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return found if isinstance(found, dict | list | str) and found != text else None
+
+
+def _opened(body: Any) -> Any:
+    found = _value(body) if isinstance(body, str) else None
+    return body if found is None else found
+
+
+def _levels(body: Any) -> list[dict[str, Any]]:
+    """The objects of an error, inside first."""
+    found: list[dict[str, Any]] = []
+    body = _opened(body)
+    while isinstance(body, list | dict) and body:
+        if isinstance(body, dict):
+            found.insert(0, body)
+        body = _opened(body[0] if isinstance(body, list) else body.get("error"))
+    return found
 
 
 def _marks(body: Any) -> list[Any]:
     """The codes and types of an error, inside first."""
     found: list[Any] = []
-    while isinstance(body, list | dict) and body:
-        if isinstance(body, dict):
-            details = body.get("details")
-            reasons = [d.get("reason") for d in details if isinstance(d, dict)] if isinstance(details, list) else []
-            found[:0] = [*reasons, body.get("code"), body.get("type")]
-        body = body[0] if isinstance(body, list) else body.get("error")
+    for level in _levels(body):
+        reasons = [detail.get("reason") for detail in _details(level)]
+        found += [*reasons, *(level.get(name) for name in ("code", "type", "status", "status_code"))]
     return found
+
+
+def _details(level: dict[str, Any]) -> list[dict[str, Any]]:
+    details = level.get("details")
+    return [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
 
 
 def _as_status(mark: Any) -> int | None:
     if isinstance(mark, str):
-        return STATUS_OF.get(mark) or (int(mark) if re.fullmatch(r"[45]\d\d", mark) else None)
+        name = re.sub(r"[^a-z]", "", mark[:60].lower()).removesuffix("error")
+        return STATUS_OF.get(name) or (int(mark) if re.fullmatch(r"[45]\d\d", mark) else None)
     return mark if type(mark) is int and 400 <= mark < 600 else None
+
+
+def _header_times(headers: Mapping[str, str]) -> Iterator[float | None]:
+    """Seconds in the headers that name a time."""
+    milliseconds, said = headers.get("retry-after-ms", "").strip(), headers.get("retry-after", "").strip()
+    yield float(milliseconds) / 1_000 if re.fullmatch(r"\d{1,9}(\.\d+)?", milliseconds) else None
+    if re.fullmatch(r"\d{1,6}(\.\d+)?", said):
+        yield float(said)
+    else:
+        yield _until(said) if said else None
+
+
+def _until(date: str) -> float | None:
+    """Seconds until a date as HTTP writes it."""
+    try:
+        then = datetime.strptime(date, "%a, %d %b %Y %H:%M:%S GMT").replace(tzinfo=UTC)
+    except ValueError:
+        return None
+    return max(0.0, (then - datetime.now(UTC)).total_seconds())
+
+
+def _field_times(body: Any) -> Iterator[float | None]:
+    """Seconds in the fields that name a time: Gemini's RetryInfo, and what others call it."""
+    for level in _levels(body):
+        for detail in _details(level):
+            yield _time_of(detail.get("retryDelay"))
+        for name in ("retry_after", "retryAfter", "retry_after_seconds"):
+            yield _time_of(level.get(name))
+
+
+def _time_of(value: Any) -> float | None:
+    if isinstance(value, str) and re.fullmatch(SPAN, value[:WORDS]):
+        return _sum(value)
+    text = str(value) if type(value) in (int, float, str) else ""
+    return float(text) if re.fullmatch(r"\d{1,6}(\.\d+)?", text) else None
+
+
+def _time_in_words(text: str) -> float | None:
+    """Seconds in words such as "try again in 1m3.5s"."""
+    found = re.search(AGAIN, text) or re.search(LATER, text)
+    return _sum(found["span"]) if found else None
+
+
+def _sum(span: str) -> float:
+    return sum(float(number) * UNITS[_unit(unit)] for number, unit in re.findall(ONE_TIME, span.lower()))
+
+
+def _unit(name: str) -> str:
+    if name.startswith(("ms", "mil")):
+        return "ms"
+    return {"秒": "s", "分": "m"}.get(name[0], name[0])

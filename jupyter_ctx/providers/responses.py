@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..conversation import Attachment, StopReason
-from .adapter import ASK_SECONDS, Adapter, Ending, EventError
+from ..conversation import Attachment
+from .adapter import ASK_SECONDS, Adapter
 from .encoding import content, data_url
-from .openai_sdk import new_client, refusal_of, usage_of
-from .refusals import Refusal
+from .endings import Ending
+from .events import EventError, dict_at, dicts_at, text_at
+from .openai_sdk import new_client, usage_of
 from .shape import Request, Thought
 
-STOP_REASONS: dict[str, StopReason] = {
-    "max_output_tokens": "max_tokens",
-    "content_filter": "refusal",
-}
+ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
+FAILED = {"message": "the response failed, and no reason was given"}
 THOUGHTS = {  # what comes as a thought, and what numbers its parts
     "response.reasoning_summary_text.delta": "summary_index",
     "response.reasoning_text.delta": "content_index",
@@ -30,21 +29,15 @@ class Responses(Adapter):
     def _new_client(self, http: Any) -> Any:
         return new_client(self.at, http)
 
-    def _start(self, client: Any, request: Request) -> Iterator[Any]:
+    def _start(self, client: Any, request: Request) -> Any:
         optional = {
             "max_output_tokens": request.max_tokens,
             "temperature": request.temperature,
             "prompt_cache_key": request.cache_key,
         }
-        return iter(
-            client.responses.create(
-                **self._asked_for(request),
-                stream=True,
-                store=False,
-                extra_body={**self.at.own, **request.parameters} or None,
-                **{name: value for name, value in optional.items() if value is not None},
-            )
-        )
+        given = {name: value for name, value in optional.items() if value is not None}
+        body = {**self._asked_for(request), "stream": True, "store": False, **given, **self.at.own}
+        return self._post(client, "/responses", {**body, **request.parameters})
 
     def _asked_for(self, request: Request) -> dict[str, Any]:
         """What is sent, and counted."""
@@ -54,40 +47,67 @@ class Responses(Adapter):
     def _count(self, client: Any, request: Request) -> int:
         return int(client.responses.input_tokens.count(**self._asked_for(request)).input_tokens)
 
-    def _read(self, events: Iterator[Any], ending: Ending) -> Iterator[str | Thought]:
-        part: object = None
+    def _read(self, events: Iterator[dict[str, Any]], ending: Ending) -> Iterator[str | Thought]:
+        text, thought, refused = Parts(), Parts(), ""
         for event in events:
-            kind = event.type
+            kind = text_at(event, "type")
             if kind == "response.output_text.delta":
-                yield event.delta
-            elif kind in THOUGHTS and event.delta:
-                before, part = part, _part_of(event)
-                yield Thought(event.delta if before in (None, part) else f"\n\n{event.delta}")
+                yield text.next(text_at(event, "delta"), event.get("output_index"))
+            elif kind in THOUGHTS:
+                place = kind, event.get("output_index"), event.get(THOUGHTS[kind])
+                yield Thought(thought.next(text_at(event, "delta"), place))
             elif kind == "response.refusal.delta":
-                ending.detail += event.delta
-            elif kind == "error":  # yielded by the SDK, not raised
-                raise EventError({"code": event.code, "message": event.message})
-            elif kind == "response.failed":
-                raise EventError(event.response.error.model_dump())
-            elif kind in ("response.completed", "response.incomplete"):
-                _end(event.response, ending)
-
-    def _refusal(self, error: Exception) -> Refusal | None:
-        return refusal_of(error)
+                refused += text_at(event, "delta")
+            elif kind in ENDS or event.get("object") == "response":  # a whole one, from servers that do not stream
+                response = dict_at(event, "response") or event
+                if kind == "response.failed" or response.get("status") == "failed":
+                    raise EventError(response.get("error") or FAILED)
+                yield from () if text.last else _whole(response, ending, thought)
+                _end(response, ending)
+        if refused:
+            ending.stop_reason, ending.detail = "refusal", refused
 
     def _listing(self, client: Any) -> Any:
         return client.with_options(timeout=ASK_SECONDS).get("/models", cast_to=object)
 
 
-def _part_of(event: Any) -> tuple[object, ...]:
-    """Which part of what was thought an event goes on with; not by item_id, for which Azure has made up new ones."""
-    return event.type, *(getattr(event, name, None) for name in ("output_index", THOUGHTS[event.type]))
+class Parts:
+    """Text that comes in several parts, with a blank line between any two.
+
+    A part is known by its place; not by its item_id, for which Azure has made up new ones.
+    """
+
+    def __init__(self) -> None:
+        self.last: object = None
+
+    def next(self, text: str, place: object) -> str:
+        """What to show of one more piece."""
+        if not text:
+            return ""
+        before, self.last = self.last, (place,)
+        return text if before in (None, self.last) else f"\n\n{text}"
 
 
-def _end(response: Any, ending: Ending) -> None:
-    ending.usage, ending.model = usage_of(response.usage, "input", "output"), response.model or ending.model
-    why = getattr(response.incomplete_details, "reason", None) or ""
-    ending.stop_reason = "refusal" if ending.detail else STOP_REASONS.get(why, "stop")
+def _end(response: dict[str, Any], ending: Ending) -> None:
+    ending.usage = usage_of(dict_at(response, "usage")) or ending.usage
+    ending.model = text_at(response, "model") or ending.model
+    why = text_at(dict_at(response, "incomplete_details"), "reason")
+    if ending.stop_reason is None:
+        ending.end(why or text_at(response, "status") or "completed")
+
+
+def _whole(response: dict[str, Any], ending: Ending, thought: Parts) -> Iterator[str | Thought]:
+    """What a response holds, where no text of it has come in pieces."""
+    text, thinks = Parts(), thought.last is None
+    for number, item in enumerate(dicts_at(response, "output")):
+        for part in (*dicts_at(item, "summary"), *dicts_at(item, "content")):
+            kind, said = text_at(part, "type"), text_at(part, "text")
+            if kind == "refusal":
+                ending.stop_reason, ending.detail = "refusal", text_at(part, "refusal")
+            elif kind == "output_text":
+                yield text.next(said, number)
+            elif thinks and kind in ("summary_text", "reasoning_text"):
+                yield Thought(thought.next(said, (number, kind)))
 
 
 def _part(attachment: Attachment) -> dict[str, Any]:

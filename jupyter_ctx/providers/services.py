@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -12,6 +13,8 @@ from .completions import ChatCompletions
 from .google import Google
 from .responses import Responses
 
+MOST_PORT = 65_535
+OPERATIONS = r"chat/completions|completions|responses|messages|models(?:/.*)?|embeddings"  # what a path may end in
 OLLAMA_TRUNCATES = (
     "start Ollama with a larger window, OLLAMA_CONTEXT_LENGTH=32768 ollama serve, "
     "or put PARAMETER num_ctx 32768 into the model's Modelfile"
@@ -91,15 +94,58 @@ def key_variables() -> tuple[str, ...]:
 
 def key_of(service: Service) -> str:
     """The key in the environment, or nothing."""
-    return next(filter(None, (os.environ.get(name, "").strip() for name in service.keys)), "")
+    return next(filter(None, (clean_key(os.environ.get(name, "")) for name in service.keys)), "")
+
+
+def clean_key(key: str) -> str:
+    """A key without what gets in with copying it: space, line ends, quotes, what is not printed, "Bearer"."""
+    key = re.sub(r"(?i)\A\W*bearer\s+", "", key)
+    return "".join(sign for sign in key if sign.isprintable() and not sign.isspace()).strip("'\"")
 
 
 def address_of(service: Service) -> str | None:
     """Where a service is: as the environment says, else as the table does."""
-    said = os.environ.get(service.address or "", "").strip().rstrip("/")
+    said = os.environ.get(service.address or "", "").strip().strip("'\"").rstrip("/")
     if not said:
         return service.base_url
-    parts, usual = urlsplit(said if "://" in said else f"http://{said}"), urlsplit(service.base_url or "")
-    port = f":{usual.port}" if usual.port and ":" not in parts.netloc else ""
-    path = parts.path if parts.path.endswith(service.path) else parts.path + service.path
-    return f"{parts.scheme}://{parts.netloc}{port}{path}"
+    if service.address == "OLLAMA_HOST":
+        return _ollama(said)
+    if "://" not in said:
+        place = said.partition("/")[0]
+        said = f"{'https' if '.' in place and ':' not in place else 'http'}://{said}"
+    said = _base_of(said)
+    return said if said.endswith(service.path) else said + service.path
+
+
+def _ollama(said: str) -> str:
+    """OLLAMA_HOST as Ollama itself reads it (envconfig.Host); what it listens at everywhere is asked here."""
+    scheme, mark, rest = said.partition("://") if "://" in said else ("http", "", said)
+    usual = {"http": "80", "https": "443"}.get(scheme, "11434") if mark else "11434"
+    place, _, path = rest.partition("/")
+    found = re.fullmatch(r"(\[[^]]*\]|[^:]*):([^:]*)", place)
+    host, port = found.groups() if found else (place, usual)
+    host = host.strip("[]")
+    host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    port = port if re.fullmatch(r"\d{1,5}", port) and int(port) <= MOST_PORT else usual
+    host = f"[{host}]" if ":" in host else host
+    path = path.removesuffix("/v1").removesuffix("v1").rstrip("/")
+    return f"{scheme}://{host}:{port}{'/' * bool(path)}{path}/v1"
+
+
+def _base_of(address: str) -> str:
+    return re.sub(rf"(?:/+(?:{OPERATIONS}))?/*\Z", "", address)
+
+
+def tidied(base_url: str, adapter: type[Adapter]) -> tuple[str, str]:
+    """An address as its SDK takes it, from one that may name a path in it; and another one to try.
+
+    Nearly all servers that speak Chat Completions do so below a version, such as /v1.
+    """
+    if "?" in base_url:
+        return base_url, ""
+    base_url = _base_of(base_url)
+    if adapter in (Anthropic, Google):  # their SDKs add the version
+        return re.sub(r"/v1(?:beta)?\Z", "", base_url), ""
+    if adapter is not ChatCompletions or re.search(r"/v\d\w*\Z", base_url):
+        return base_url, ""
+    return (base_url, f"{base_url}/v1") if urlsplit(base_url).path else (f"{base_url}/v1", base_url)

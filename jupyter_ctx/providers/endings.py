@@ -1,0 +1,72 @@
+"""Why a reply ended, in one vocabulary, and what else is known of one while it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..context.usage import Usage
+from ..conversation import StopReason
+from ..sendable import clean
+from .shape import Reply, Thought
+
+NAMES: dict[StopReason, str] = {  # what servers call it, in small letters
+    "stop": (
+        "stop end_turn stop_sequence eos eos_token end completed finish finished tool_calls tool_use function_call "
+        "finish_reason_unspecified unspecified"
+    ),
+    "max_tokens": (
+        "length max_tokens max_output_tokens max_new_tokens max_length token_limit "
+        "continuation"  # Gemini: a limit of one request; asking on is left to the user, who pays
+    ),
+    "context_window": (
+        "model_context_window_exceeded model_length context_length context_length_exceeded context_window_exceeded "
+        "max_context_length"
+    ),
+    "refusal": (
+        "refusal content_filter content_filtered content_policy content_policy_violation sensitive safety blocked "
+        "moderation guardrail guardrail_intervened recitation language other blocklist prohibited_content spii "
+        "image_safety image_prohibited_content image_recitation image_other no_image model_armor escalation"
+    ),
+    "cut": (
+        "error cut abort aborted cancelled canceled timeout failed insufficient_system_resource network_error "
+        "engine_overloaded overloaded server_error internal_error pause_turn incomplete malformed_response "
+        "malformed_function_call unexpected_tool_call too_many_tool_calls"
+    ),
+}
+STOP_REASONS: dict[str, StopReason] = {name: reason for reason, names in NAMES.items() for name in names.split()}
+
+
+@dataclass(slots=True)
+class Ending:
+    """What is known of a reply while it comes; one that never says why it ended is cut.
+
+    ``whole``: the server has marked the end, if without a reason; ``said`` is thinking and text,
+    where these are not what the pieces were taken for.
+    """
+
+    model: str
+    usage: Usage | None = None
+    stop_reason: StopReason | None = None
+    detail: str = ""
+    whole: bool = False
+    said: tuple[str, str] | None = None
+
+    def end(self, why: str, detail: str = "") -> None:
+        """Take the server's word for why the reply ended; one that nobody knows is kept as the detail."""
+        known = STOP_REASONS.get(why.lower())
+        self.stop_reason = known or "stop"
+        if known in (None, "refusal", "cut"):
+            self.detail = detail or why
+
+    def reply(self, pieces: Sequence[str | Thought]) -> Reply:
+        """The whole reply."""
+        thinking = "".join(piece.text for piece in pieces if isinstance(piece, Thought))
+        text = "".join(piece for piece in pieces if isinstance(piece, str))
+        if self.said is not None:
+            thinking, text = map(clean, self.said)
+        usage = self.usage
+        if usage is not None and thinking and not usage.reasoning_tokens:
+            usage = usage.with_reasoning(len(thinking) / len(thinking + text))
+        reason = self.stop_reason or ("stop" if self.whole and text else "cut")
+        return Reply(text, usage, reason, self.model, detail=self.detail, thinking=thinking)

@@ -1,0 +1,171 @@
+"""What a server answers with, read in one way for all providers.
+
+Servers do not always send what they were asked for: one that cannot stream sends the whole reply
+as one JSON document, a gateway a page of HTML, and many an error with HTTP status 200. So every
+answer is read as lines. Those of server-sent events are taken as the standard says
+(https://html.spec.whatwg.org/multipage/server-sent-events.html), any others as JSON: a document,
+an array, or one value a line. What is neither is kept as the server's own words.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+FIELDS = frozenset({"data", "event", "id", "retry"})
+DONE: dict[str, Any] = {"type": "[DONE]"}  # the mark that ends a stream of Chat Completions
+BROKEN = object()  # what is no JSON
+WORDS = ("message", "msg", "detail", "error_msg", "error_message", "errorMessage", "title")
+MINIMAX = {1000: 500, 1002: 429, 1004: 401, 1008: 402, 1013: 500, 1033: 500, 1039: 429, 2049: 401}  # HTTP statuses
+
+
+class EventError(Exception):
+    """An error that came inside an answer; ``body`` is what says so."""
+
+    def __init__(self, body: Any) -> None:
+        super().__init__("an error event")
+        self.body = body
+
+
+class Answer:
+    """The JSON objects in an answer, one at a time.
+
+    Iterating raises EventError where one of them is an error, and ValueError where one is broken.
+    ``words`` is what the server said that is no part of a reply: text, a page, or an object that
+    holds a message; it counts only where no reply came.
+    """
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self.words: Any = None
+        self._chunks = chunks
+        self._event = ""
+        self._data: list[str] = []
+        self._other: list[str] = []
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for event in self._events():
+            if (error := _error_in(event)) is not None:
+                raise EventError(error)
+            if any(isinstance(event.get(name), str) for name in WORDS) or isinstance(event.get("detail"), list):
+                self.words = event
+            yield event
+            if event is DONE:
+                return
+
+    def _events(self) -> Iterator[dict[str, Any]]:
+        for line in _lines(self._chunks):
+            field, colon, value = line.partition(":")
+            if field in FIELDS and (colon or field == "data"):
+                yield from self._field(field, value.removeprefix(" "))
+            elif not line.strip():
+                yield from self._dispatch()
+            elif field:  # else a comment
+                yield from self._line(line)
+        yield from self._end()
+
+    def _field(self, name: str, value: str) -> Iterator[dict[str, Any]]:
+        """Take one field. An object that is whole is an event even where no empty line ends it."""
+        if name == "event":
+            self._event = value
+        elif name == "data":
+            self._data.append(value)
+            if len(self._data) == 1 and value[-1:] == "}" and isinstance(found := _parsed(value), dict):
+                self._data = []
+                yield from self._given(found)
+
+    def _dispatch(self) -> Iterator[dict[str, Any]]:
+        """Give what one event holds, where it holds anything."""
+        text, self._data = "\n".join(self._data).strip(), []
+        if text == "[DONE]":
+            yield DONE
+        elif text:
+            yield from self._given(_parsed(text), text)
+        self._event = ""
+
+    def _given(self, value: Any, text: str = "") -> Iterator[dict[str, Any]]:
+        """Give the objects in what came. Raises EventError where it is called an error, ValueError where broken."""
+        name, self._event = self._event, ""
+        if name == "error":
+            raise EventError(text if value is BROKEN else value)
+        if value is BROKEN and text[0] in "{[":
+            raise ValueError("broken JSON")
+        if value is BROKEN or isinstance(value, str):
+            self.words = text if value is BROKEN else value
+        yield from (item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict))
+
+    def _line(self, line: str) -> Iterator[dict[str, Any]]:
+        """Take a line that belongs to no event: JSON by itself, or a part of it."""
+        self._other.append(line)
+        if len(self._other) == 1 or line[0] in "}]":  # where what began in the first column ends
+            value = _parsed("\n".join(self._other))
+            if value is not BROKEN:
+                self._other = []
+                yield from self._given(value)
+
+    def _end(self) -> Iterator[dict[str, Any]]:
+        """Give what stood there when the answer ended; half an event is none."""
+        for text in ("\n".join(self._data).strip(), "\n".join(self._other).strip()):
+            value = DONE if text == "[DONE]" else _parsed(text)
+            if value is not BROKEN or (text and self._event == "error"):
+                yield from self._given(value, text)
+            elif text and self.words is None:
+                self.words = text
+
+
+def dict_at(value: Any, *names: str) -> dict[str, Any]:
+    """The object under these names, one inside the other; an empty one where there is none."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def dicts_at(value: Any, name: str) -> list[dict[str, Any]]:
+    """The objects in the list under a name."""
+    found = value.get(name) if isinstance(value, dict) else None
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+
+def text_at(value: Any, name: str) -> str:
+    """The text under a name; an empty one where there is none."""
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, str) else ""
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
+    """The lines of UTF-8: they end in CR, LF or CRLF, and a byte order mark belongs to none."""
+    decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
+    held: list[str] = []
+    after_return = False
+    for chunk in chunks:
+        text = decoder.decode(chunk)
+        if text and after_return:  # the other half of a CRLF
+            text, after_return = text.removeprefix("\n"), False
+        after_return = after_return or text.endswith("\r")
+        *lines, rest = re.split(r"\r\n|\r|\n", text)
+        for line in lines:
+            yield "".join([*held, line])
+            held = []
+        held.append(rest)
+    if last := "".join(held) + decoder.decode(b"", True):
+        yield last
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return BROKEN
+
+
+def _error_in(event: dict[str, Any]) -> Any:
+    """What says that an object is an error, or ``None``."""
+    if event.get("error") or event.get("object") == "error" or event.get("type") == "error":
+        return event
+    base = dict_at(event, "base_resp")  # MiniMax sends it with every answer
+    code = base.get("status_code")
+    if code:
+        return {"message": base.get("status_msg"), "code": MINIMAX.get(code, code) if type(code) is int else code}
+    return None

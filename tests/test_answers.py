@@ -1,0 +1,404 @@
+"""Answers in the forms that servers really give them: each is a reply, or an error with the server's words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+from dialects import DIALECTS, Dialect, delta_piece
+from hypothesis import given
+from hypothesis import strategies as st
+from server import events, piece, send, serve, usage
+
+from jupyter_ctx import AuthenticationError, Chat, ChatError, ContextOverflowError, ProviderError, RateLimitError
+from jupyter_ctx.context.usage import Usage
+from jupyter_ctx.providers import adapter
+from jupyter_ctx.providers.endings import STOP_REASONS
+from jupyter_ctx.providers.events import DONE, Answer, EventError
+
+STREAM, JSON, HTML = "text/event-stream", "application/json", "text/html"
+OVERFLOW = "This model's maximum context length is 900 tokens. However, your messages resulted in 1100 tokens."
+LONG = "words that fill the window " * 40
+Sent = tuple[str, str]  # a body and its content type
+Says = Callable[..., Chat]
+
+
+class Told:
+    """What one server of this module says, answer by answer, the last one ever after."""
+
+    def __init__(self) -> None:
+        self.answers: list[Sent] = []
+        self.seen: list[dict[str, Any]] = []
+        self.url = ""
+
+    def answer(self, handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        body, kind = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        send(handler, 200, body, kind)
+
+    def says(self, dialect: Dialect, *answers: str | Sent, **more: Any) -> Chat:
+        self.answers = [answer if isinstance(answer, tuple) else (answer, STREAM) for answer in answers]
+        self.seen.clear()
+        return dialect.chat(self.url, **more)
+
+
+@pytest.fixture(scope="module")
+def told() -> Iterator[Told]:
+    server = Told()
+    with serve(server.answer, path="") as (server.url, server.seen):
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adapter, "DELAYS", (0.0, 0.0))
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "")
+
+
+@pytest.fixture(params=DIALECTS)
+def dialect(request: pytest.FixtureRequest) -> Dialect:
+    return DIALECTS[request.param]
+
+
+COMPLETIONS, RESPONSES, ANTHROPIC, GOOGLE = (
+    DIALECTS[name] for name in ("completions", "responses", "anthropic", "google")
+)
+
+
+def flat(message: str) -> dict[str, Any]:
+    return {"object": "error", "message": message, "type": "BadRequestError", "param": None, "code": 400}
+
+
+def minimax(message: str) -> dict[str, Any]:
+    return {"id": "1", "choices": None, "base_resp": {"status_code": 2013, "status_msg": message}}
+
+
+ERRORS: dict[str, Callable[[str], Sent]] = {
+    "a JSON object": lambda said: (json.dumps({"error": {"message": said}}), JSON),
+    "a JSON object in many lines": lambda said: (json.dumps({"error": {"message": said}}, indent=2), JSON),
+    "an error that is text": lambda said: (json.dumps({"error": said}), JSON),
+    "a list": lambda said: (json.dumps([{"error": {"code": 400, "message": said}}]), JSON),
+    "a flat object": lambda said: (json.dumps(flat(said)), JSON),
+    "only a message": lambda said: (json.dumps({"code": 20015, "message": said, "data": None}), JSON),
+    "only a detail": lambda said: (json.dumps({"detail": said}), JSON),
+    "MiniMax's": lambda said: (json.dumps(minimax(said)), JSON),
+    "a JSON text": lambda said: (json.dumps(said), JSON),
+    "plain text": lambda said: (said, "text/plain"),
+    "an event": lambda said: (events({"error": {"message": said}}), STREAM),
+    "a flat event": lambda said: (events(flat(said)), STREAM),
+    "MiniMax's event": lambda said: (events(minimax(said)), STREAM),
+    "an event called error": lambda said: (f"event: error\ndata: {json.dumps({'message': said})}\n\n", STREAM),
+    "an event called error, in words": lambda said: (f"event: error\ndata: {said}\n\n", STREAM),
+    "an event in words": lambda said: (f"data: {said}\n\ndata: [DONE]\n\n", STREAM),
+    "JSON where a stream should be": lambda said: (json.dumps({"error": {"message": said}}), STREAM),
+}
+
+
+@pytest.mark.parametrize("form", ERRORS)
+def test_an_error_inside_a_success_is_told_in_the_servers_words(dialect: Dialect, form: str, told: Told) -> None:
+    chat = told.says(dialect, ERRORS[form]("the parrot is asleep"))
+    with pytest.raises(ProviderError, match="the parrot is asleep"):
+        chat.send("x")
+    assert chat.turns == ()
+
+
+@pytest.mark.parametrize("form", ERRORS)
+def test_an_overflow_inside_a_success_is_recovered_like_any_other(dialect: Dialect, form: str, told: Told) -> None:
+    chat = told.says(dialect, ERRORS[form](OVERFLOW), dialect.answer("Hi"), window=4_000, max_tokens=100)
+    for _ in range(4):
+        chat.add_messages([{"role": "user", "content": LONG}, {"role": "assistant", "content": "Yes."}])
+    reply = chat.send("x")
+    assert reply.text == "Hi"
+    assert "left out" in reply.receipts[0]
+    assert len(told.seen) == 2
+
+
+def test_a_page_to_log_in_is_told_by_its_title(dialect: Dialect, told: Told) -> None:
+    page = "<!DOCTYPE html>\n<html><head><title>Sign in &amp; go on</title>\n</head><body><p>data: x</p></body></html>"
+    with pytest.raises(ProviderError, match=r"a web page instead of an answer: Sign in & go on"):
+        told.says(dialect, (page, HTML)).send("x")
+
+
+def test_a_code_inside_a_success_says_which_error_it_is(told: Told) -> None:
+    kinds: dict[type[ChatError], Any] = {
+        AuthenticationError: {"error": {"message": "no", "type": "authentication_error"}},
+        RateLimitError: {"base_resp": {"status_code": 1002, "status_msg": "slow down, try again in 70s"}},
+    }
+    for kind, body in kinds.items():
+        with pytest.raises(kind):
+            told.says(COMPLETIONS, (json.dumps(body), JSON)).send("x")
+
+
+def test_an_error_inside_a_choice_is_one(told: Told) -> None:
+    choice = {"index": 0, "delta": {}, "finish_reason": "error", "error": {"code": 400, "message": "The cord is cut."}}
+    with pytest.raises(ProviderError, match="The cord is cut"):
+        told.says(COMPLETIONS, events({"choices": [choice]})).send("x")
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_server_that_does_not_stream_gives_a_reply(dialect: Dialect, indent: int | None, told: Told) -> None:
+    for kind in (JSON, STREAM):
+        chat, shown = told.says(dialect, (json.dumps(dialect.whole("Hello, you."), indent=indent), kind)), []
+        reply = chat.send("x", on_piece=shown.append)
+        assert (reply.text, reply.stop_reason, reply.usage) == ("Hello, you.", "stop", Usage(9, 2))
+        assert "".join(shown) == "Hello, you."
+
+
+def test_an_array_and_lines_of_json_are_read_as_events(told: Told) -> None:
+    chunks = [json.loads(line[6:]) for line in GOOGLE.answer("Hel", "lo").splitlines() if line]
+    for body in (json.dumps(chunks), json.dumps(chunks, indent=1), "\n".join(map(json.dumps, chunks))):
+        assert told.says(GOOGLE, (body, JSON)).send("x").text == "Hello"
+
+
+def test_an_answer_that_comes_once_more_whole_is_not_doubled(told: Told) -> None:
+    answer = events(piece("Hi"), piece("", "stop"), COMPLETIONS.whole("Hi"))
+    assert told.says(COMPLETIONS, answer).send("x").text == "Hi"
+
+
+FORMS: dict[str, Callable[[str], str]] = {
+    "a byte order mark": lambda body: "\ufeff" + body,
+    "CRLF": lambda body: body.replace("\n", "\r\n"),
+    "CR": lambda body: body.replace("\n", "\r"),
+    "a time to retry first": lambda body: "retry: 3000\n\n" + body,
+    "an id first": lambda body: "id: 1\nretry\n" + body,
+    "comments": lambda body: ": hello\n\n:\n" + body.replace("\n\n", "\n\n: still here\n\n"),
+    "empty data": lambda body: "data:\n\ndata\n\n" + body.replace("\n\n", "\n\ndata: \n\n"),
+    "no space after the colon": lambda body: body.replace("data: ", "data:"),
+    "other fields": lambda body: body.replace("data: ", "from: me\nid: 7\ndata: "),
+    "an event named ping": lambda body: 'event: ping\ndata: {"type": "ping"}\n\n' + body,
+    "data in several lines": lambda body: body.replace("data: {", 'data: {"novel":\ndata:  1,\ndata: '),
+    "no empty lines": lambda body: body.replace("\n\n", "\n"),
+    "no empty line at the end": lambda body: body.rstrip("\n"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_events_are_read_as_the_standard_says(dialect: Dialect, form: str, told: Told) -> None:
+    reply = told.says(dialect, FORMS[form](dialect.answer("Hel", "lo, ", "you."))).send("x")
+    assert (reply.text, reply.stop_reason, reply.usage) == ("Hello, you.", "stop", Usage(9, 2))
+
+
+@given(
+    st.lists(st.sampled_from(["é", "😀", "x", "\u2028", "\x85", " "]), max_size=6).map("".join),
+    st.sampled_from(["\n", "\r", "\r\n"]),
+    st.lists(st.integers(0, 60), max_size=6),
+)
+def test_events_are_the_same_however_their_bytes_are_cut(text: str, end: str, places: list[int]) -> None:
+    body = f'data: {{"a": {json.dumps(text, ensure_ascii=False)}}}{end}{end}data: [DONE]{end}{end}'.encode()
+    ends = sorted(place % (len(body) + 1) for place in places)
+    chunks = [body[begin:stop] for begin, stop in zip([0, *ends], [*ends, len(body)], strict=True)]
+    assert list(Answer(chunks)) == [{"a": text}, DONE]
+
+
+def test_half_an_event_is_none_and_broken_json_is_an_error() -> None:
+    assert list(Answer([b'data: {"a": 1}\n\ndata: {"a": '])) == [{"a": 1}]
+    with pytest.raises(ValueError, match="broken"):
+        list(Answer([b'data: {"a": \n\n']))
+    with pytest.raises(EventError):
+        list(Answer([b"event: error\ndata: no"]))
+
+
+# why a reply ended
+
+
+def test_a_stream_that_ends_with_its_usage_and_no_reason_is_a_reply(told: Told) -> None:
+    reply = told.says(COMPLETIONS, events(piece("Hi"), usage(9, 2))).send("x")
+    assert (reply.text, reply.stop_reason, reply.usage) == ("Hi", "stop", Usage(9, 2))
+    with pytest.raises(ProviderError, match="broke off"):
+        told.says(COMPLETIONS, events(piece("Hi"), usage(9, 2), end="")).send("x")
+
+
+ENDINGS = {
+    "length": "max_tokens", "MAX_TOKENS": "max_tokens", "model_length": "context_window",
+    "model_context_window_exceeded": "context_window", "content_filter": "refusal", "sensitive": "refusal",
+    "SAFETY": "refusal", "stop": "stop", "end_turn": "stop", "tool_calls": "stop",
+}  # fmt: skip
+CUTS = ("insufficient_system_resource", "network_error", "engine_overloaded", "abort", "pause_turn", "error")
+
+
+@pytest.mark.parametrize("why", ENDINGS)
+def test_every_servers_word_for_an_ending_has_one_meaning(why: str, told: Told) -> None:
+    assert told.says(COMPLETIONS, events(piece("Hi", why), usage(9, 2))).send("x").stop_reason == ENDINGS[why]
+
+
+@pytest.mark.parametrize("why", CUTS)
+def test_a_reply_that_its_server_gave_up_is_kept_as_cut_and_says_why(why: str, told: Told) -> None:
+    chat = told.says(COMPLETIONS, events(piece("Some text", why), usage(9, 2)))
+    with pytest.raises(ProviderError, match=why):
+        chat.send("x")
+    assert [(turn.reply, turn.stop_reason) for turn in chat.turns] == [("Some text", "cut")]
+
+
+def test_an_ending_that_nobody_knows_is_kept_in_its_own_word(told: Told) -> None:
+    for dialect in (COMPLETIONS, ANTHROPIC, GOOGLE):
+        answer = dialect.answer("Hi")
+        for known in ('"stop"', '"end_turn"', '"STOP"'):
+            answer = answer.replace(known, '"moonset"')
+        reply = told.says(dialect, answer).send("x")
+        assert (reply.stop_reason, reply.detail) == ("stop", "moonset")
+
+
+def test_every_name_of_an_ending_stands_once() -> None:
+    assert all(name == name.lower() for name in STOP_REASONS)
+    assert STOP_REASONS["stop"] == "stop"
+
+
+# what a reply took
+
+
+@pytest.mark.parametrize(
+    ("counts", "wanted"),
+    [
+        ({"prompt_tokens": 12, "completion_tokens": 2, "total_tokens": 354,
+          "completion_tokens_details": {"reasoning_tokens": 340}}, Usage(12, 342, reasoning_tokens=340)),
+        ({"prompt_tokens": 12, "completion_tokens": 400, "total_tokens": 412,
+          "completion_tokens_details": {"reasoning_tokens": 340}}, Usage(12, 400, reasoning_tokens=340)),
+        ({"prompt_tokens": 12, "completion_tokens": 2,
+          "completion_tokens_details": {"reasoning_tokens": 340}}, Usage(12, 342, reasoning_tokens=340)),
+        ({"prompt_tokens": 100, "completion_tokens": 2, "prompt_cache_hit_tokens": 64,
+          "prompt_cache_miss_tokens": 36}, Usage(100, 2, 64)),
+        ({"prompt_tokens": 100, "completion_tokens": 2, "cached_tokens": 64}, Usage(100, 2, 64)),
+        ({"prompt_tokens": 100, "completion_tokens": 2, "cache_read_input_tokens": 64,
+          "cache_creation_input_tokens": 30}, Usage(100, 2, 64, 30)),
+        ({"prompt_tokens": 100, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 900}},
+         Usage(100, 2, 100)),
+    ],
+    ids=["reasoning beside", "reasoning inside", "reasoning beside, no total", "DeepSeek", "Moonshot", "a gateway",
+         "more cached than sent"],
+)  # fmt: skip
+def test_usage_is_read_wherever_it_stands(counts: dict[str, Any], wanted: Usage, told: Told) -> None:
+    last = piece("", "stop")
+    in_choice = {**last, "choices": [{**last["choices"][0], "usage": counts}]}
+    for end in ({**last, "usage": counts}, in_choice, {**last, "x_groq": {"id": "1", "usage": counts}}):
+        chat = told.says(COMPLETIONS, events(piece("Hi"), end))
+        assert chat.send("x").usage == wanted
+        assert chat.info().used == wanted.carried > 0
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "wanted"),
+    [
+        ({"input_tokens": 181}, {"input_tokens": 0, "cache_read_input_tokens": 0}, Usage(181, 5)),
+        ({"input_tokens": 0}, {"input_tokens": 181, "cache_read_input_tokens": 300}, Usage(481, 5, 300)),
+        ({"input_tokens": 181, "cache_read_input_tokens": 300}, {}, Usage(481, 5, 300)),
+        ({"input_tokens": 181, "cache_read_input_tokens": 300}, {"input_tokens": None}, Usage(481, 5, 300)),
+        ({"input_tokens": 90, "cache_read_input_tokens": 300}, {"input_tokens": 181, "cache_read_input_tokens": 0},
+         Usage(181, 5)),
+    ],
+    ids=["zeros that fill in", "only at the end", "only at the beginning", "null", "corrected"],
+)  # fmt: skip
+def test_what_anthropics_servers_report_twice_is_added_up_once(
+    first: dict[str, Any], later: dict[str, Any], wanted: Usage, told: Told
+) -> None:
+    start = {"type": "message_start", "message": {"type": "message", "model": "m", "content": [], "usage": first}}
+    delta = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Hi"}}
+    end = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 5, **later}}
+    answer = events(start, delta, end, {"type": "message_stop"}, end="")
+    assert told.says(ANTHROPIC, answer).send("x").usage == wanted
+
+
+# the Responses API
+
+
+def response(*texts: str, **more: Any) -> dict[str, Any]:
+    output = [{"type": "message", "content": [{"type": "output_text", "text": text}]} for text in texts]
+    return {"object": "response", "status": "completed", "model": "m", "output": output, "error": None, **more}
+
+
+def test_a_response_whose_text_comes_only_at_its_end_is_a_reply(told: Told) -> None:
+    thought = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "I see."}]}
+    whole = response("One.", "Two.")
+    whole["output"].insert(0, thought)
+    reply = told.says(RESPONSES, events({"type": "response.completed", "response": whole}, end="")).send("x")
+    assert (reply.text, reply.thinking, reply.stop_reason) == ("One.\n\nTwo.", "I see.", "stop")
+
+
+def test_two_messages_of_one_response_are_two_paragraphs(told: Told) -> None:
+    parts = [("One", 0), (".", 0), ("Two", 2), (".", 2)]
+    deltas = [{"type": "response.output_text.delta", "output_index": n, "delta": text} for text, n in parts]
+    ended = {"type": "response.completed", "response": response("One.", "Two.")}
+    assert told.says(RESPONSES, events(*deltas, ended, end="")).send("x").text == "One.\n\nTwo."
+
+
+def test_a_response_that_failed_without_a_reason_says_so(told: Told) -> None:
+    for failed in ({"status": "failed", "error": None}, {}, {"error": None, "output": None}):
+        event = {"type": "response.failed", "response": {**response(), **failed}}
+        with pytest.raises(ProviderError, match="the response failed, and no reason was given"):
+            told.says(RESPONSES, events(event, end="")).send("x")
+
+
+# thinking of which only the end is marked
+
+
+def tagged(text: str, size: int = 3, why: str = "stop") -> str:
+    return events(*(piece(text[at : at + size]) for at in range(0, len(text), size)), piece("", why), usage(9, 9))
+
+
+@pytest.mark.parametrize(
+    "said", ["I see.\n</think>\n\nHi", "I see.</think>Hi", "I\nsee.\n</think>Hi", "\n</think>\nHi"]
+)
+def test_a_thought_that_only_ends_is_neither_the_answer_nor_sent_again(said: str, told: Told) -> None:
+    chat = told.says(COMPLETIONS, tagged(said))
+    first, second = chat.send("x"), chat.send("y")
+    assert first.text == second.text == "Hi"
+    assert first.thinking == second.thinking == said.partition("</think>")[0].strip()
+    assert "think" not in json.dumps(told.seen[1]["messages"])
+
+
+def test_models_known_to_begin_inside_a_thought_show_it_as_one_at_once(told: Told) -> None:
+    for name in (
+        "deepseek-r1-distill-qwen-7b",
+        "Qwen/QwQ-32B",
+        "qwen3-30b-a3b-thinking-2507",
+        "deepseek-ai/DeepSeek-R1",
+    ):
+        told.says(COMPLETIONS, tagged("I see.\n</think>\n\nHi"))
+        thoughts: list[str] = []
+        texts: list[str] = []
+        chat = Chat(name, base_url=f"{told.url}/v1")
+        reply = chat.send("x", on_piece=texts.append, on_thought=thoughts.append)
+        assert ("".join(thoughts), "".join(texts)) == ("I see.", "Hi") == (reply.thinking, reply.text)
+
+
+def test_a_model_that_shows_to_end_its_thoughts_alone_is_known_from_then_on(told: Told) -> None:
+    chat, texts = told.says(COMPLETIONS, tagged("I see.\n</think>\n\nHi")), []
+    chat.send("x")
+    chat.send("y", on_piece=texts.append)
+    assert "".join(texts) == "Hi"
+
+
+def test_a_model_that_was_taken_to_think_and_does_not_has_its_answer(told: Told) -> None:
+    told.says(COMPLETIONS, tagged("A plain answer."))
+    chat = Chat("deepseek-r1", base_url=f"{told.url}/v1")
+    for _ in range(2):
+        texts: list[str] = []
+        reply = chat.send("x", on_piece=texts.append)
+        assert (reply.text, reply.thinking, "".join(texts)) == ("A plain answer.", "", "A plain answer.")
+
+
+def test_thinking_that_never_ends_stays_thinking(told: Told) -> None:
+    told.says(COMPLETIONS, tagged("I see, I see", why="length"))
+    reply = Chat("deepseek-r1", base_url=f"{told.url}/v1").send("x")
+    assert (reply.text, reply.thinking, reply.stop_reason) == ("", "I see, I see", "max_tokens")
+
+
+def test_a_server_that_sends_thoughts_apart_is_believed(told: Told) -> None:
+    answer = events(delta_piece({"reasoning_content": "I see."}), piece("Hi", "stop"), usage(9, 9))
+    told.says(COMPLETIONS, answer)
+    reply = Chat("deepseek-r1", base_url=f"{told.url}/v1").send("x")
+    assert (reply.text, reply.thinking) == ("Hi", "I see.")
+
+
+@pytest.mark.parametrize(
+    "text", ["Close it with `</think>`.", "The </think> tag ends it.", "Write:\n```\n</think>\n```\nThat is all."]
+)
+def test_a_tag_that_is_talked_about_is_text(text: str, told: Told) -> None:
+    reply = told.says(COMPLETIONS, tagged(text)).send("x")
+    assert (reply.text, reply.thinking) == (text, "")
+
+
+def test_an_overflow_inside_a_success_that_nothing_cures_is_an_overflow(told: Told) -> None:
+    with pytest.raises(ContextOverflowError):
+        told.says(COMPLETIONS, ERRORS["a JSON object"](OVERFLOW)).send("x")

@@ -1,0 +1,222 @@
+"""The local model's servers: started again, taking turns; and files that are no model."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+from conftest import need
+
+from jupyter_ctx import Chat, ChatError, InvalidRequestError, ModelNotFoundError, Reply
+from jupyter_ctx.conversation import Message
+from jupyter_ctx.providers import Request, get_provider
+from jupyter_ctx.providers.gguf import check_whole, trained_window
+from jupyter_ctx.providers.local import MOST_SERVERS, _running, stop_servers
+
+HELLO = Request((Message("user", "Say hello."),), max_tokens=4)
+WINDOWS = (256, 512, 768, 1_024)
+
+
+@pytest.fixture(autouse=True)
+def no_servers(local_model: str) -> Iterator[None]:
+    stop_servers()
+    yield
+    stop_servers()
+
+
+def model_file() -> Path:
+    return get_provider("local/smollm2").spec.path  # type: ignore[attr-defined, no-any-return]
+
+
+def answer(window: int) -> Reply:
+    *_, reply = get_provider(f"local/smollm2@{window}").stream(HELLO)
+    assert isinstance(reply, Reply)
+    return reply
+
+
+def kill_servers() -> None:
+    """End the threads that accept connections, as a crash would: their sockets are shut from outside."""
+    ports = {int(server._server.listening_address.rpartition(":")[2]) for server in _running.values()}
+    for one in psutil.Process().net_connections(kind="tcp"):
+        if one.status == psutil.CONN_LISTEN and one.laddr.port in ports:
+            with socket.socket(fileno=os.dup(one.fd)) as listening:
+                listening.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a listening socket cannot be shut from outside")
+def test_a_server_that_died_is_started_again_and_the_turn_goes_on() -> None:
+    chat = Chat("local/smollm2@512", max_tokens=4)
+    chat.send("Say hello.")
+    for _ in range(2):
+        before = _running[chat_spec()]
+        kill_servers()
+        assert chat.send("Again.").text
+        assert _running[chat_spec()] is not before
+    assert [turn.stop_reason for turn in chat.turns].count("cut") == 0
+    assert len(chat.turns) == 3
+
+
+def chat_spec() -> object:
+    return get_provider("local/smollm2@512").spec  # type: ignore[attr-defined]
+
+
+def test_a_server_that_lives_is_not_started_again_for_a_refusal() -> None:
+    answer(512)
+    before = dict(_running)
+    with pytest.raises(ChatError):
+        list(get_provider("local/smollm2@512").stream(Request((Message("user", "word " * 2_000),), max_tokens=4)))
+    assert dict(_running) == before
+
+
+def test_four_windows_asked_for_from_four_threads_all_answer_and_never_more_than_two_run() -> None:
+    running: list[int] = []
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.wait(0.005):
+            running.append(len(_running))
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    with ThreadPoolExecutor(len(WINDOWS)) as pool:
+        replies = list(pool.map(said_in, WINDOWS))
+    done.set()
+    watcher.join()
+    assert all(reply.usage and reply.usage.output_tokens for reply in replies)
+    assert max(running) == MOST_SERVERS
+
+
+def said_in(window: int) -> Reply:
+    return Chat(f"local/smollm2@{window}", max_tokens=4).send("Say hello.")
+
+
+def test_a_third_window_waits_until_one_of_two_open_answers_has_ended() -> None:
+    with ThreadPoolExecutor(2) as pool:
+        opened = [get_provider(f"local/smollm2@{window}").stream(HELLO) for window in WINDOWS[:2]]
+        for answers in opened:
+            pool.submit(next, answers).result()
+        third = pool.submit(answer, WINDOWS[2])
+        time.sleep(0.2)
+        assert not third.done()
+        opened[0].close()
+        assert third.result(timeout=30).usage
+        assert [spec.n_ctx for spec in _running] == [WINDOWS[1], WINDOWS[2]]
+        opened[1].close()
+
+
+def test_a_thread_does_not_wait_for_the_answers_that_it_has_left_open_itself() -> None:
+    opened = [get_provider(f"local/smollm2@{window}").stream(HELLO) for window in WINDOWS[:2]]
+    for answers in opened:
+        next(answers)
+    assert answer(WINDOWS[2]).usage
+    for answers in opened:
+        answers.close()
+
+
+@pytest.mark.parametrize("name", ["smollm2", "path"])
+def test_a_window_beyond_what_the_model_is_trained_for_is_refused_before_anything_is_loaded(name: str) -> None:
+    model = model_file() if name == "path" else name
+    with pytest.raises(InvalidRequestError, match="from 256 to 8,192"):
+        get_provider(f"local/{model}@131072")
+    assert not _running
+
+
+def test_a_window_that_is_only_believed_is_served_as_far_as_the_model_is_trained() -> None:
+    link = model_file()
+    chat = Chat(f"local/{link}", n_ctx=131_072)
+    assert chat.info().context_window == 8_192
+
+
+KEY = b"llama.context_length"
+
+
+def gguf(version: int = 3, keys: int = 1, tensors: int = 0) -> bytes:
+    """The head of a file, with a trained window of 4,096."""
+    head = b"GGUF" + struct.pack("<IQQ", version, tensors, keys)
+    return head + struct.pack("<Q", len(KEY)) + KEY + struct.pack("<II", 4, 4_096)
+
+
+def tensor(*sizes: int, kind: int = 1, offset: int = 0) -> bytes:
+    return struct.pack(f"<Q1sI{len(sizes)}QIQ", 1, b"t", len(sizes), *sizes, kind, offset)
+
+
+BAD = {
+    "empty": (b"", "is empty: copy or download it again"),
+    "only the magic": (b"GGUF", "incomplete or damaged"),
+    "cut off in its keys": (gguf(keys=3)[:40], "incomplete or damaged"),
+    "more keys than there are": (b"GGUF" + struct.pack("<IQQ", 3, 0, 2**60) + bytes(64), "incomplete or damaged"),
+    "a long key": (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 2**60) + bytes(64), "incomplete or damaged"),
+    "the first version": (gguf(version=1), "version 1; 2 and 3 can be served"),
+    "big-endian": (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "little-endian"),
+    "PyTorch's": (b"PK\x03\x04" + bytes(99), "zip archive"),
+    "foreign": (b"\x7fELF" + bytes(99), "not a GGUF file"),
+    "a web page": (b"\n<!DOCTYPE html><html>Sign in</html>", "a web page, not a model"),
+    "a pointer": (b"version https://git-lfs.github.com/spec/v1\noid sha256:0", "git lfs pull"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_file_that_is_no_model_is_named_with_what_is_the_matter(what: str, tmp_path: Path) -> None:
+    data, says = BAD[what]
+    path = tmp_path / "a.gguf"
+    path.write_bytes(data)
+    with pytest.raises(InvalidRequestError, match=says) as raised:
+        Chat(f"local/{path}").send("x")
+    assert str(path) in str(raised.value)
+
+
+def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ModelNotFoundError, match=r"There is no file .*b\.gguf"):
+        Chat(f"local/{tmp_path / 'b.gguf'}").send("x")
+    folder = tmp_path / "c.gguf"
+    folder.mkdir()
+    with pytest.raises(InvalidRequestError, match=r"is a folder"):
+        Chat(f"local/{folder}").send("x")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no such file")
+def test_a_file_that_cannot_be_read_is_named_with_the_reason(tmp_path: Path) -> None:
+    with pytest.raises(InvalidRequestError, match="cannot be read"):
+        trained_window(Path("/proc/self/mem"))  # may be opened, not read from its beginning
+    inside = tmp_path / "file"
+    inside.write_bytes(b"x")
+    with pytest.raises(InvalidRequestError, match="cannot be read"):
+        trained_window(inside / "a.gguf")
+
+
+def test_a_model_that_is_cut_off_is_named_before_it_is_loaded(tmp_path: Path) -> None:
+    path, data = tmp_path / "half.gguf", model_file().read_bytes()
+    for length in (len(data) // 2, len(data) - 1_000):
+        path.write_bytes(data[:length])
+        with pytest.raises(InvalidRequestError, match=rf"incomplete or damaged \({length:,} bytes\)"):
+            Chat(f"local/{path}").send("x")
+    assert not _running
+
+
+def test_what_is_damaged_in_another_way_is_a_sentence_too(tmp_path: Path) -> None:
+    need(model_file().is_file(), "the local model")
+    path = tmp_path / "odd.gguf"
+    path.write_bytes(gguf())  # no tensors, no tokenizer
+    with pytest.raises(ChatError, match=r"odd\.gguf could not be loaded"):
+        Chat(f"local/{path}").send("x")
+
+
+def test_the_head_of_a_file_says_its_window_and_its_size(tmp_path: Path) -> None:
+    path = tmp_path / "a.gguf"
+    head = gguf(tensors=2) + tensor(64) + tensor(32, 2, kind=0, offset=128)
+    begins = -(-len(head) // 32) * 32
+    path.write_bytes(head.ljust(begins, b"\0") + bytes(128 + 256))
+    assert trained_window(path) == 4_096
+    check_whole(path)
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(InvalidRequestError, match="incomplete"):
+        check_whole(path)

@@ -1,0 +1,520 @@
+"""Refusals: what is asked again by itself, and what never passes; and who is asked, with which key."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import struct
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+from dialects import DIALECTS, KEY, Dialect
+from server import running, send, serve
+
+from jupyter_ctx import (
+    AuthenticationError,
+    Chat,
+    ChatError,
+    ContextOverflowError,
+    ModelNotFoundError,
+    ProviderError,
+    RateLimitError,
+)
+from jupyter_ctx.conversation import Message
+from jupyter_ctx.providers import Request, adapter, get_provider
+from jupyter_ctx.providers.refusals import Refusal
+
+STREAM, JSON, HTML = "text/event-stream", "application/json", "text/html"
+Step = Callable[[BaseHTTPRequestHandler], None]
+COMPLETIONS = DIALECTS["completions"]
+
+
+class Steps:
+    """A server that does one thing after the other, the last one ever after."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.seen: list[dict[str, Any]] = []
+        self.url = ""
+
+    def answer(self, handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        (self.steps.pop(0) if len(self.steps) > 1 else self.steps[0])(handler)
+
+    def does(self, dialect: Dialect, *steps: Step, **more: Any) -> Chat:
+        self.steps = list(steps)
+        self.seen.clear()
+        return dialect.chat(self.url, **more)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Steps]:
+    steps = Steps()
+    with serve(steps.answer, path="") as (steps.url, steps.seen):
+        yield steps
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adapter, "DELAYS", (0.0, 0.0))
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "")
+
+
+@pytest.fixture(params=DIALECTS)
+def dialect(request: pytest.FixtureRequest) -> Dialect:
+    return DIALECTS[request.param]
+
+
+def refuses(status: int, body: Any, kind: str = JSON, **headers: str) -> Step:
+    text = body if isinstance(body, str) else json.dumps(body)
+    return lambda handler: send(handler, status, text, kind, **headers)
+
+
+def answers(dialect: Dialect, text: str = "Hi") -> Step:
+    return lambda handler: send(handler, 200, dialect.answer(text), STREAM)
+
+
+def hangs_up(handler: BaseHTTPRequestHandler) -> None:
+    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    handler.connection.close()
+
+
+def error(message: str, **more: Any) -> dict[str, Any]:
+    return {"error": {"message": message, **more}}
+
+
+# limits on requests
+
+
+def info(delay: str) -> dict[str, Any]:
+    details = [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}]
+    return error("Resource exhausted.", code=429, status="RESOURCE_EXHAUSTED", details=details)
+
+
+TIMES: dict[str, tuple[Any, dict[str, str], float]] = {
+    "seconds": (error("slow"), {"retry-after": "7"}, 7),
+    "part of a second": (error("slow"), {"retry-after": "0.25"}, 0.25),
+    "milliseconds": (error("slow"), {"retry-after-ms": "1500"}, 1.5),
+    "milliseconds before seconds": (error("slow"), {"retry-after-ms": "1500", "retry-after": "2"}, 1.5),
+    "RetryInfo": (info("34.07s"), {}, 34.07),
+    "RetryInfo in a list": ([info("34s")], {}, 34),
+    "a field": ({"message": "slow", "retry_after": 12}, {}, 12),
+    "in words": (error("Rate limit reached. Please try again in 2s. Visit the page."), {}, 2),
+    "in minutes": (error("Please try again in 1m3.5s."), {}, 63.5),
+    "in hours": (error("Limit 100000, Used 99000, Requested 5000. Please try again in 1h2m3s."), {}, 3_723),
+    "in a long word": (error("Please retry after 1 minute and 5 seconds."), {}, 65),
+    "in thousandths": (error("Please try again in 650ms."), {}, 0.65),
+    "to wait": (error("Too many requests, wait 30 seconds"), {}, 30),
+    "later": (error("Retry 5 seconds later"), {}, 5),
+    "in Chinese": (error("请求过于频繁,请 20 秒后重试"), {}, 20),
+    "text": ("Too many requests: try again in 9 s", {}, 9),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", TIMES)
+def test_how_long_a_limit_lasts_is_read_in_every_form(form: str) -> None:
+    body, headers, seconds = TIMES[form]
+    failure = Refusal(429, body, headers).error("here", "m")
+    assert isinstance(failure, RateLimitError)
+    assert failure.retry_after == pytest.approx(seconds)
+    assert f"{seconds:.0f} s" in str(failure) or seconds < 1 or "." in str(seconds)
+
+
+def test_a_date_is_when_a_limit_ends() -> None:
+    for then, least, most in ((90, 85, 90), (-90, 0, 0)):
+        date = format_datetime(datetime.now(UTC) + timedelta(seconds=then), usegmt=True)
+        found = Refusal(429, error("slow"), {"retry-after": date}).retry_after
+        assert found is not None
+        assert least <= found <= most
+
+
+@pytest.mark.parametrize(
+    "body", ["slow", error("slow", retry_after="soon"), error("retry in 5 apples"), error("wait 1 model"), [], 5]
+)
+def test_what_names_no_time_has_none(body: Any) -> None:
+    for said in ("", "soon", "1e9", "-5", "Wed, 99 Nov"):
+        assert Refusal(429, body, {"retry-after": said, "retry-after-ms": said}).retry_after is None
+
+
+WAITS: dict[str, Step] = {
+    "milliseconds": refuses(429, error("slow"), retry_after_ms="20"),
+    "a date that is past": refuses(429, error("slow"), retry_after="Sun, 06 Nov 1994 08:49:37 GMT"),
+    "RetryInfo": refuses(429, info("0.02s")),
+    "words": refuses(429, error("Rate limit reached: please try again in 20ms.")),
+    "nothing": refuses(429, error("slow down")),
+    "nothing at all": refuses(429, ""),
+    "inside a success": refuses(200, error("Rate limit reached", code=429)),
+    "inside a success, in words": refuses(200, 'data: {"error": "Rate limit reached for m"}\n\n', STREAM),
+}
+
+
+@pytest.mark.parametrize("form", WAITS)
+def test_a_short_limit_is_waited_for(dialect: Dialect, form: str, server: Steps) -> None:
+    assert server.does(dialect, WAITS[form], answers(dialect)).send("x").text == "Hi"
+    assert len(server.seen) == 2
+
+
+def test_a_limit_that_names_no_time_is_waited_for_once(dialect: Dialect, server: Steps) -> None:
+    with pytest.raises(RateLimitError, match="try again later") as raised:
+        server.does(dialect, refuses(429, error("slow down"))).send("x")
+    assert raised.value.retry_after is None
+    assert len(server.seen) == 2
+
+
+def test_a_long_limit_is_not_waited_for(server: Steps) -> None:
+    begun = time.monotonic()
+    with pytest.raises(RateLimitError, match="try again in 63 s"):
+        server.does(COMPLETIONS, refuses(429, error("Please try again in 1m3s."))).send("x")
+    assert len(server.seen) == 1
+    assert time.monotonic() - begun < 5
+
+
+LARGE = "Request too large for m in organization org-1 on tokens per min (TPM): Limit 30000, Requested 42819. The input"
+NEVER: dict[str, tuple[int, Any, str]] = {
+    "too many tokens a minute": (429, error(LARGE, type="tokens", code="rate_limit_exceeded"), "42,819.*shorter"),
+    "Groq's": (413, error(LARGE, type="tokens", code="rate_limit_exceeded"), "30,000.*higher limit"),
+    "no quota": (
+        429, error("You exceeded your current quota, please check your plan and billing details.",
+                   type="insufficient_quota", code="insufficient_quota"), "Waiting does not help.*billing",
+    ),
+    "no quota, by its code": (429, error("no", code="insufficient_quota"), "Waiting does not help.*billing"),
+    "no billing": (429, error("Your account is not active.", code="billing_not_active"), "Waiting does not help"),
+    "a free tier without it": (
+        429, error("You exceeded your current quota. * Quota exceeded for metric: free_tier_requests, limit: 0, "
+                   "model: gemini-pro Please retry in 3s."), "Waiting does not help",
+    ),
+    "no balance": (402, error("Insufficient Balance"), "Waiting does not help.*billing"),
+    "no balance, with a 400": (400, error("Your credit balance is too low to access the API."), "Waiting does not"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", NEVER)
+def test_what_never_passes_is_not_asked_again_and_says_what_to_do(dialect: Dialect, form: str, server: Steps) -> None:
+    status, body, words = NEVER[form]
+    with pytest.raises((RateLimitError, ProviderError), match=words) as raised:
+        server.does(dialect, refuses(status, body)).send("x")
+    assert "try again later" not in str(raised.value).lower()
+    assert isinstance(raised.value, RateLimitError) == (status in (413, 429))
+    assert len(server.seen) == 1
+
+
+def test_a_limit_that_a_request_does_not_pass_alone_is_only_a_limit(server: Steps) -> None:
+    said = "Rate limit reached on tokens per min (TPM): Limit 30000, Used 28000, Requested 5000. Try again in 20ms."
+    assert server.does(COMPLETIONS, refuses(429, error(said)), answers(COMPLETIONS)).send("x").text == "Hi"
+
+
+# servers that are busy
+
+
+BUSY: dict[str, Step] = {
+    "overloaded": refuses(
+        200, 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"b"}}\n\n', STREAM
+    ),
+    "502": refuses(200, 'data: {"error": {"message": "Bad gateway", "code": 502}}\n\n', STREAM),
+    "server_error": refuses(200, 'data: {"type":"error","error":{"type":"server_error","message":"b"}}\n\n', STREAM),
+    "a flat server_error": refuses(200, 'data: {"type":"error","code":"server_error","message":"b"}\n\n', STREAM),
+    "unavailable": refuses(200, error("b", status="UNAVAILABLE")),
+    "only words": refuses(200, 'data: {"error": {"message": "The server is overloaded."}}\n\n', STREAM),
+    "words alone": refuses(200, "upstream connect error or disconnect/reset before headers", "text/plain"),
+    "a page": refuses(200, "<html><head><title>502 Bad Gateway</title></head></html>", HTML),
+    "a type of another spelling": refuses(200, error("b", type="InternalServerError", code=None)),
+    "529": refuses(529, error("b")),
+    "a connection that breaks": hangs_up,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", BUSY)
+def test_a_server_that_is_busy_is_asked_again_in_whatever_form_it_says_so(
+    dialect: Dialect, form: str, server: Steps
+) -> None:
+    assert server.does(dialect, BUSY[form], BUSY[form], answers(dialect)).send("x").text == "Hi"
+    assert len(server.seen) == 3
+
+
+def test_nothing_is_asked_again_once_text_was_shown(dialect: Dialect, server: Steps) -> None:
+    def fails(handler: BaseHTTPRequestHandler) -> None:
+        send(handler, 200, dialect.pieces(["Some text"]) + dialect.error("overloaded"), STREAM)
+
+    chat = server.does(dialect, fails)
+    with pytest.raises(ProviderError):
+        chat.send("x")
+    assert len(server.seen) == 1
+    assert chat.turns[0].reply == "Some text"
+
+
+# too many bytes
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [("", JSON), ("<html><head><title>413 Request Entity Too Large</title></head></html>", HTML),
+     (error("Payload Too Large"), JSON), ("Payload Too Large", "text/plain")],
+)  # fmt: skip
+def test_a_request_of_too_many_bytes_is_told_from_one_of_too_many_tokens(body: Any, kind: str, server: Steps) -> None:
+    provider = get_provider("m", base_url=f"{server.url}/v1")
+    server.does(COMPLETIONS, refuses(413, body, kind))
+    with pytest.raises(ContextOverflowError, match="bytes") as raised:
+        list(provider.stream(Request((Message("user", "x"),))))
+    assert raised.value.by_bytes
+    assert raised.value.overflow is not None
+    assert raised.value.overflow.context_window is None
+    server.does(COMPLETIONS, refuses(413, error("prompt is too long: 900 tokens > 500 maximum")))
+    with pytest.raises(ContextOverflowError) as raised:
+        list(provider.stream(Request((Message("user", "x"),))))
+    assert not raised.value.by_bytes
+
+
+# keys and addresses
+
+
+def test_a_key_stays_when_a_server_points_to_another_host(dialect: Dialect) -> None:
+    got: list[dict[str, str]] = []
+
+    class Elsewhere(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            got.append({name.lower(): value for name, value in self.headers.items()})
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            send(self, 200, dialect.answer("Hi"), STREAM)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with running(Elsewhere) as other:
+        away = other.replace("127.0.0.1", "localhost")
+
+        def points(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+            there = away if len(seen) == 1 else url
+            if len(seen) == 3:
+                send(handler, 200, dialect.answer("Home"), STREAM)
+            else:
+                send(handler, 307, "", Location=there + handler.path)
+
+        with serve(points, path="") as (url, seen):
+            chat = dialect.chat(url)
+            assert chat.send("x").text == "Hi"
+            assert chat.send("x").text == "Home"  # within one host it goes along
+    assert KEY not in json.dumps(got)
+    assert len(got) == 1
+
+
+@pytest.mark.parametrize(
+    "key", [f"{KEY}\n", f" {KEY} ", f"{KEY[:9]}\n{KEY[9:]}", f"'{KEY}'", f"Bearer {KEY}", f"\ufeff{KEY}"]
+)
+def test_what_gets_into_a_key_with_copying_is_left_out(
+    key: str, server: Steps, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.does(COMPLETIONS, answers(COMPLETIONS))
+    Chat("m", base_url=f"{server.url}/v1", api_key=key).send("x")
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    Chat("openai/m").send("x")
+    typed = Chat("openai/n")
+    typed.set_key("openai", key)
+    typed.send("x")
+    assert [request["authorization"] for request in server.seen] == [f"Bearer {KEY}"] * 3
+
+
+def test_a_key_of_other_letters_is_said(server: Steps) -> None:
+    with pytest.raises(AuthenticationError, match="letters") as raised:
+        Chat("m", base_url=f"{server.url}/v1", api_key="ключ-от-дома").send("x")
+    assert "ключ" not in str(raised.value)
+
+
+class OneAddress(BaseHTTPRequestHandler):
+    """A server that has one path only."""
+
+    path_served = "/v1/chat/completions"
+    missing: Step = staticmethod(refuses(404, {"detail": "Not Found"}))
+
+    def do_GET(self) -> None:
+        send(self, 404, "{}")
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path == self.path_served:
+            send(self, 200, COMPLETIONS.answer("Hi"), STREAM)
+        else:
+            type(self).missing(self)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+TYPED = [
+    "",
+    "/",
+    "/v1",
+    "/v1/",
+    "/v1//",
+    "/v1/chat/completions",
+    "/v1/chat/completions/",
+    "/chat/completions",
+    "/v1/models",
+]
+
+
+@pytest.mark.parametrize("typed", TYPED)
+def test_an_address_is_understood_as_people_type_it(typed: str) -> None:
+    with running(OneAddress) as url:
+        chat = Chat("m", base_url=url + typed)
+        assert [chat.send("x").text for _ in range(2)] == ["Hi", "Hi"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "served", "missing"),
+    [
+        ("/api", "/api/v1/chat/completions", refuses(404, {"detail": "Not Found"})),
+        ("/api", "/api/chat/completions", refuses(404, {"detail": "Not Found"})),
+        ("", "/chat/completions", refuses(404, "404 page not found", "text/plain")),
+        ("/api", "/api/v1/chat/completions", refuses(405, error("Method Not Allowed"))),
+        ("/api", "/api/v1/chat/completions", refuses(200, "<!doctype html><html></html>", HTML)),
+        ("/api", "/api/v1/chat/completions", refuses(200, {"error": "Unexpected endpoint or method. (POST /api)"})),
+    ],
+)
+def test_the_version_of_an_address_is_found(typed: str, served: str, missing: Step) -> None:
+    handler = type("Handler", (OneAddress,), {"path_served": served, "missing": staticmethod(missing)})
+    with running(handler) as url:
+        assert Chat("m", base_url=url + typed).send("x").text == "Hi"
+
+
+def test_an_address_at_which_nothing_is_asks_whether_it_is_right() -> None:
+    handler = type("Handler", (OneAddress,), {"path_served": "/elsewhere"})
+    with running(handler) as url:
+        chat = Chat("m", base_url=f"{url}/api")
+        for _ in range(2):
+            with pytest.raises(ModelNotFoundError, match=r"is the address right\? Most end in /v1"):
+                chat.send("x")
+
+
+def test_a_model_that_is_missing_is_not_looked_for_at_other_addresses(server: Steps) -> None:
+    server.does(COMPLETIONS, refuses(404, error("model 'm' not found, try pulling it first")))
+    with pytest.raises(ModelNotFoundError, match="m is not served at"):
+        Chat("m", base_url=server.url).send("x")
+    assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize("ending", ["", "/", "/v1", "/v1/", "/v1/messages"])
+def test_anthropics_address_is_understood_too(ending: str, server: Steps) -> None:
+    server.does(DIALECTS["anthropic"], answers(DIALECTS["anthropic"]))
+    assert Chat("anthropic/m", base_url=server.url + ending).send("x").text == "Hi"
+    assert server.seen[0]["path"] == "/v1/messages"
+
+
+@pytest.mark.parametrize("ending", ["", "/", "/v1beta", "/v1beta/", "/v1beta/models"])
+def test_geminis_address_is_understood_too(ending: str, server: Steps) -> None:
+    server.does(DIALECTS["google"], answers(DIALECTS["google"]))
+    assert Chat("google/m", base_url=server.url + ending).send("x").text == "Hi"
+    assert re.fullmatch(r"/v1(beta)?/models/m:streamGenerateContent\?alt=sse", server.seen[0]["path"])
+
+
+@pytest.mark.parametrize(
+    ("said", "address"),
+    [
+        ("https://box", "https://box:443/v1"),
+        ("http://box", "http://box:80/v1"),
+        ("box", "http://box:11434/v1"),
+        ("box:8000", "http://box:8000/v1"),
+        (":8000", "http://127.0.0.1:8000/v1"),
+        ("0.0.0.0", "http://127.0.0.1:11434/v1"),
+        ("0.0.0.0:8000", "http://127.0.0.1:8000/v1"),
+        ("[::]:8000", "http://[::1]:8000/v1"),
+        ("[::1]", "http://[::1]:11434/v1"),
+        ("::1", "http://[::1]:11434/v1"),
+        ("http://box/", "http://box:80/v1"),
+        ("https://box/ollama", "https://box:443/ollama/v1"),
+        ("http://box:8000/v1", "http://box:8000/v1"),
+        ("box:port", "http://box:11434/v1"),
+        ("box:99999", "http://box:11434/v1"),
+        ('"box"', "http://box:11434/v1"),
+        (" http://127.0.0.1:8000 \n", "http://127.0.0.1:8000/v1"),
+        ("", "http://127.0.0.1:11434/v1"),
+    ],
+)
+def test_ollamas_variable_means_what_it_means_to_ollama(
+    said: str, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", said)
+    assert get_provider("ollama/m").at.base_url == address  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("said", "address"),
+    [
+        ("https://name.openai.azure.com", "https://name.openai.azure.com/openai/v1"),
+        ("name.openai.azure.com/", "https://name.openai.azure.com/openai/v1"),
+        ("https://name.openai.azure.com/openai/v1/", "https://name.openai.azure.com/openai/v1"),
+        ("https://name.openai.azure.com/openai/v1/responses", "https://name.openai.azure.com/openai/v1"),
+        ("http://127.0.0.1:8000", "http://127.0.0.1:8000/openai/v1"),
+        ("box:8000", "http://box:8000/openai/v1"),
+    ],
+)
+def test_azures_variable_is_understood_as_people_type_it(
+    said: str, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", said)
+    assert get_provider("azure/m").at.base_url == address  # type: ignore[attr-defined]
+
+
+def test_a_hosted_service_is_not_taken_for_a_wrong_address(server: Steps) -> None:
+    dialect = DIALECTS["responses"]
+    with pytest.raises(ModelNotFoundError, match="m is not served at azure"):
+        server.does(dialect, refuses(404, error("No endpoints found that match your policy."))).send("x")
+
+
+# windows that servers report
+
+
+def test_another_models_window_is_not_ours() -> None:
+    lists: dict[str, Any] = {"/api/ps": {"models": [{"name": "other:latest", "context_length": 4_096}]}}
+    with serve(lambda handler, _: answers(COMPLETIONS)(handler), lists=lists) as (url, _):
+        chat = Chat("ollama/M", base_url=url)
+        chat.send("x")
+        assert chat.info().source != "server"
+        lists["/api/ps"]["models"].append({"name": "m:latest", "context_length": 2_048})
+        chat.send("x")
+        assert (chat.info().context_window, chat.info().source) == (2_048, "server")
+
+
+def test_llama_cpp_says_its_window_in_its_properties_too() -> None:
+    lists = {"/props": {"default_generation_settings": {"n_ctx": 3_072}, "total_slots": 1}}
+    models = {"data": [{"id": "whatever.gguf", "meta": {"n_ctx_train": 99_000}}]}
+    with serve(lambda handler, _: answers(COMPLETIONS)(handler), models, lists=lists) as (url, _):
+        chat = Chat("m", base_url=url)
+        chat.send("x")
+        assert (chat.info().context_window, chat.info().source) == (3_072, "server")
+
+
+# what is left behind
+
+
+def test_closing_ends_the_connections_and_may_be_done_twice(dialect: Dialect, server: Steps) -> None:
+    chat = server.does(dialect, answers(dialect))
+    chat.send("x")
+    (provider,) = chat._session.models._providers.values()
+    http = provider._close.peek()[1].__self__  # type: ignore[attr-defined]
+    assert not http.is_closed
+    provider.close()
+    provider.close()
+    assert http.is_closed
+    assert chat.send("x").text == "Hi"
+    provider.close()
+
+
+def test_the_users_warnings_are_left_as_they_are(dialect: Dialect, server: Steps) -> None:
+    before = list(warnings.filters)
+    server.does(dialect, answers(dialect)).send("x")
+    assert [entry for entry in warnings.filters if entry not in before and "jupyter_ctx" in str(entry[3])] == []
+    assert not any("genai" in str(entry[3]) for entry in warnings.filters if entry not in before)
+
+
+def test_no_error_shows_the_key_that_a_server_repeats(dialect: Dialect, server: Steps) -> None:
+    for step in (refuses(200, error(f"bad key {KEY}")), refuses(429, error(f"{KEY}: insufficient_quota"))):
+        with pytest.raises(ChatError) as raised:
+            server.does(dialect, step).send("x")
+        assert KEY not in repr(raised.value) + str(vars(raised.value))
