@@ -60,6 +60,17 @@ class Change:
         return f"{said} {self.note}".rstrip()
 
 
+class Draft(NamedTuple):
+    """A summary that is not recorded yet, and what to say of it; without one, why there is none.
+
+    ``failed``: one was tried, and came to nothing.
+    """
+
+    text: str
+    summary: Summary | None = None
+    failed: bool = False
+
+
 class _Cut(NamedTuple):
     """A trim: what it would do, the first place that stays in view (``None``: no turn does) and how many go."""
 
@@ -131,10 +142,8 @@ class Actions:
 
     def summarize(
         self,
-        instructions: str | None,
-        method: Method | None,
-        *,
-        automatic: Literal["before", "after"] | None = None,
+        instructions: str | None = None,
+        method: Method | None = None,
         stopper: Stopper | None = None,
     ) -> Change:
         """Send the older turns as a summary, where a checked one can be written."""
@@ -142,25 +151,36 @@ class Actions:
             raise InvalidRequestError(f"method is {method!r}: it must be 'extractive', 'model' or None.")
         if not isinstance(instructions, str | None):
             raise InvalidRequestError(f"instructions is {instructions!r}: it must be text.")
+        return self.keep(self.draft(instructions, method, stopper))
+
+    def keep(self, draft: Draft, automatic: Literal["after"] | None = None) -> Change:
+        """Record a summary that was drafted, where there is one."""
+        if draft.summary is None:
+            return Change(draft.text, changed=False)
+        return self._apply(Summarized(draft.summary, automatic), draft.text)
+
+    def draft(
+        self, instructions: str | None = None, method: Method | None = None, stopper: Stopper | None = None
+    ) -> Draft:
+        """Write a summary of the older turns and check it; nothing is recorded."""
         stopper = stopper or Stopper()
         target = self._session.target({}, ask=False)
         older, limit = self._older(target), target.budget().limit
         if not older.turns:
-            return Change(f"Nothing to summarise: {NOTHING_OLDER}", changed=False)
+            return Draft(f"Nothing to summarise: {NOTHING_OLDER}")
         material, cap = Older(older.turns, older.before), summary_cap(limit)
         text, method, note = self._written(material, target, cap, instructions, method, stopper)
         if stopper.stopped:
-            return Change("Stopped: no summary was written, and everything is as it was", changed=False)
+            return Draft("Stopped: no summary was written, and everything is as it was")
         text, kept, wanted = completed(text, material, target, cap)
         fixed = target.meter.fixed(Fixed(self._session.system, summary_message(text) + SUMMARY_ANSWER))
         problem = _summary_problem(text, kept, wanted)
         if fixed >= older.instead_of or fixed + older.beside > limit:
             problem = problem or "it is no smaller than what it stands for, or leaves no room"
         if problem:
-            return Change(f"Summary dropped: {problem}. Everything is as it was", changed=False)
+            return Draft(f"Summary dropped: {problem}. Everything is as it was", failed=True)
         covers = older.covered | {turn.id for turn in older.turns}
-        summary = Summary(text, frozenset(covers), method)
-        return self._apply(Summarized(summary, automatic), f"Summarised {_older_turns(len(older.turns))}{note}")
+        return Draft(f"Summarised {_older_turns(len(older.turns))}{note}", Summary(text, frozenset(covers), method))
 
     def _older(self, target: Target) -> _Older:
         """The turns that a summary written now would stand for."""

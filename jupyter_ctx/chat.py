@@ -22,7 +22,7 @@ from .errors import ChatError, ChatInterrupted, InvalidRequestError, StoreError
 from .fences import code_of
 from .frontend import Origin
 from .history import History
-from .interrupts import Stopper
+from .interrupts import Stopper, uninterrupted
 from .journal import Journal
 from .models import Models, key_owner
 from .providers import Reply, key_holder
@@ -312,13 +312,23 @@ class Chat:
                     return reply
                 if self.conversation.begins_anew(said):
                     self._begin_anew()
-                return self._sender.send(said, options, coming, record=record)
+                return self._send(said, options, coming, record=record)
         except ChatInterrupted:
             raise
         except KeyboardInterrupt:  # while a model was loaded or a summary written
             raise ChatInterrupted(stopped((), record=record)) from None
         finally:
             self._notify()
+
+    def _send(self, said: Said, options: Mapping[str, Any], coming: Coming, *, record: bool) -> Reply:
+        """Send, and keep what was learned and what it cost even where no turn is recorded."""
+        happened = len(self.conversation.events)
+        try:
+            return self._sender.send(said, options, coming, record=record)
+        finally:
+            if len(self.conversation.events) == happened:
+                with uninterrupted():
+                    self._session.save()
 
     # acting
 
@@ -339,7 +349,7 @@ class Chat:
         """
 
         def act() -> Change:
-            return self._actions.summarize(instructions, method, stopper=stopper)
+            return self._actions.summarize(instructions, method, stopper)
 
         return self._do(act) if stopper is None else self._do_alone(act)
 

@@ -306,8 +306,10 @@ class Place:
 
     @property
     def sendable(self) -> bool:
-        """Whether a view may hold it: no provider takes an empty reply back."""
-        return not self.excluded and bool(self.turn.reply.strip())
+        """Whether a view may hold it: Anthropic refuses a message without text."""
+        turn = self.turn
+        asked = turn.prompt.strip() or turn.attachments
+        return not self.excluded and bool(asked) and bool(turn.reply.strip())
 
 
 class Conversation:
@@ -424,6 +426,13 @@ class Conversation:
         past.places = [place.as_marked_at(then) if place.marks else place for place in self.places]
         past._find_pins()
         return past
+
+    def summarized(self, summary: Summary) -> Conversation:
+        """As it is, but with this summary standing for the turns that it covers."""
+        other = copy(self)
+        other.summaries = {**self.summaries}
+        other._stand_in(summary)
+        return other
 
     def append(self, event: Event) -> None:
         """Add one event and fold it in."""

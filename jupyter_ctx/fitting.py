@@ -17,7 +17,16 @@ from .errors import ContextOverflowError
 from .lighten import lightened, megabytes, request_bytes
 from .models import Models, Target
 from .providers import Request
-from .view import Scope, extend_ledger, in_view, scope_at, to_messages, turn_tokens
+from .view import (
+    Scope,
+    covered_to,
+    extend_ledger,
+    in_view,
+    scope_at,
+    to_messages,
+    turn_tokens,
+    without_summary,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +67,11 @@ class Attempt:
     def budget(self) -> Budget:
         """The budget of this request, without what is used of it."""
         return self.target.budget()
+
+    @property
+    def lacks_summary(self) -> bool:
+        """Whether there was no room for the summary."""
+        return self.scope.summary is None and scope_at(self.past, self.scope.at, "").summary is not None
 
     @property
     def places(self) -> list[Place]:
@@ -187,7 +201,9 @@ class Fitter:
         else:
             goal = self._goal(refused, tokens, target)
         attempt = self._less(refused, target, goal)
-        if attempt.left_out <= refused.left_out and not _shorter_reply(old, target):
+        if not _sends_less(attempt, refused):
+            attempt = self._without_summary(attempt, refused.cut.start, goal)
+        if not _sends_less(attempt, refused):
             raise overflow_error(attempt, overflow)
         return replace(attempt, retry=refused.retry + 1)
 
@@ -211,7 +227,7 @@ class Fitter:
         """A request of about this size that leaves out at least one more turn, where there is one."""
         said, past, scope, first, start = refused.said, refused.past, refused.scope, refused.first, refused.cut.start
         attempt = self._plan(said, target, past, scope, first, start, goal)
-        if attempt.left_out > refused.left_out or _shorter_reply(refused.target, target):
+        if _sends_less(attempt, refused):
             return attempt
         ledger = self.ledger(target, past, scope)
         further = ledger.last(ledger.count(start, scope.at) - 1, start, scope.at)
@@ -244,7 +260,23 @@ class Fitter:
         messages, dropped = (request.messages, ()) if most is None else lightened(request.messages, most)
         request = replace(request, messages=messages) if dropped else request
         gone = self.ledger(target, past, scope).count(first, cut.start)
-        return Attempt(target, past, scope, cut, first, said, asked, request, gone, dropped=dropped)
+        attempt = Attempt(target, past, scope, cut, first, said, asked, request, gone, dropped=dropped)
+        return attempt if cut.fits else self._without_summary(attempt, start, goal)
+
+    def _without_summary(self, full: Attempt, start: int, goal: float | None) -> Attempt:
+        """The request without the summary and what that stands for, where there is one: a prompt comes first."""
+        past, scope = full.past, full.scope
+        if scope.summary is None or full.target.settings.on_overflow == "stop":
+            return full
+        first, start = (max(position, covered_to(past, scope.covers)) for position in (full.first, start))
+        attempt = self._plan(full.said, full.target, past, without_summary(scope), first, start, goal)
+        return replace(attempt, cut=replace(attempt.cut, before=full.cut.before))
+
+
+def _sends_less(attempt: Attempt, refused: Attempt) -> bool:
+    """Whether a request is smaller than the one that was refused, or asks for a shorter reply."""
+    fewer = attempt.scope is not refused.scope or attempt.left_out > refused.left_out
+    return fewer or _shorter_reply(refused.target, attempt.target)
 
 
 def seen(refused: Attempt, overflow: Overflow) -> Refused:

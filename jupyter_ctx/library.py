@@ -13,8 +13,7 @@ from typing import Any
 
 from . import words
 from .actions import Change
-from .chat import Chat, path_of
-from .chat import checked_name as _checked
+from .chat import Chat, checked_name, path_of
 from .claims import at_home
 from .database import TakenError
 from .documents import load
@@ -97,21 +96,23 @@ class Library:
         """Begin another one and talk in it; what was said before stays where it is."""
         settings, journal = self._current.config if self._current else self._begun, self._journal()
         if name is not None:
-            self._free(_checked(name))
-        return self._make_current(self._take(journal, journal.open(name, afresh=True), settings))
+            self._free(checked_name(name))
+        chat = self._make_current(self._take(journal, journal.open(name, afresh=True), settings))
+        chat.configure()  # what is set for it holds after a restart, too
+        return chat
 
     def fork(self, name: str | None = None) -> Chat:
         """Talk in a new one that begins with all that was said in this one."""
         current, journal = self.current, self._journal()
         if name is not None:
-            self._free(_checked(name))
+            self._free(checked_name(name))
         opened = journal.fork(current.row, name)
         return self._make_current(self._take(journal, opened, current.config))
 
     def rename(self, name: str) -> Chat:
         """Call the current conversation something else."""
         chat, old = self.current, self.current.name
-        if _checked(name) != old:
+        if checked_name(name) != old:
             try:
                 chat.rename(name)
             except TakenError:
@@ -210,7 +211,7 @@ class Library:
 
     def _open(self, name: str, settings: Settings) -> Chat:
         journal = self._journal()
-        opened = journal.open(_checked(name))
+        opened = journal.open(checked_name(name))
         chat = self._chats[name] = self._take(journal, opened, settings)
         if chat.name != name:  # a fork has a name of its own
             self.notes.append(opened.note)

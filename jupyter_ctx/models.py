@@ -89,11 +89,12 @@ class Target:
         return Request(tuple(map(self._sendable, messages)), **{**usual, **other})
 
     def _sendable(self, message: Message) -> Message:
-        """Without the files that this provider takes none of."""
+        """Leave out the files that this provider does not take; where nothing else was said, name them."""
         if not message.attachments:
             return message
         taken = tuple(file for file in message.attachments if file.kind in self.provider.takes)
-        return replace(message, attachments=taken)
+        names = "" if taken else f"[attached: {', '.join(file.name for file in message.attachments)}]"
+        return replace(message, content=message.content if message.content.strip() else names, attachments=taken)
 
     def budget(self, fixed: float = 0.0, used: float = 0.0, *, exact: bool = False) -> Budget:
         """The budget of a request there."""

@@ -19,17 +19,21 @@ def oldest(turns: int) -> str:
     return "the oldest turn" if turns == 1 else f"the {turns:,} oldest turns"
 
 
+def _gone(turns: int, *, summary: bool) -> str:
+    """What a request lacks, in words."""
+    parts = [*([oldest(turns)] if turns else []), *(["the summary"] if summary else [])]
+    return " and ".join(parts)
+
+
 def fitted(attempt: Attempt) -> tuple[str, ...]:
     """What was left out before the request was sent."""
-    if not attempt.left_out:
+    gone = _gone(attempt.left_out, summary=attempt.lacks_summary)
+    if not gone:
         return ()
     before, settings = attempt.cut.before + attempt.asked, attempt.target.settings
     few = attempt.scope.at - attempt.cut.start < settings.min_turns
     note = f" min_turns={settings.min_turns} could not be kept." if few and settings.min_turns > 1 else ""
-    return (
-        f"To fit {attempt.budget.limit:,} tokens: left out {oldest(attempt.left_out)} "
-        f"({before:,.0f} → {attempt.tokens:,.0f}).{note}",
-    )
+    return (f"To fit {attempt.budget.limit:,} tokens: left out {gone} ({before:,.0f} → {attempt.tokens:,.0f}).{note}",)
 
 
 def without_files(attempt: Attempt) -> tuple[str, ...]:
@@ -57,13 +61,13 @@ def recovered(refused: Attempt, overflow: Overflow, sent: Attempt) -> str:
     figures = f" ({size:,} > {limit:,})" if size and limit and size > limit else ""
     if limit and not figures:
         figures = f" (the limit is {limit:,})"
-    gone = sent.left_out - refused.left_out
+    gone = _gone(sent.left_out - refused.left_out, summary=sent.lacks_summary and not refused.lacks_summary)
     if not gone:
         return (
             f"Context window exceeded{figures}: asked for a reply of {sent.request.max_tokens:,} tokens "
             "at most and sent again."
         )
-    return f"Context window exceeded{figures}: left out {oldest(gone)} and sent again. {KEPT}"
+    return f"Context window exceeded{figures}: left out {gone} and sent again. {KEPT}"
 
 
 def lighter(sent: Attempt) -> str:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from . import receipts
-from .actions import Actions
+from .actions import Actions, Change, Draft
 from .context.overflow import Overflow
 from .context.usage import Usage
-from .conversation import Kept, Said, Turn, new_id
+from .conversation import Kept, Said, Summarized, Turn, new_id
 from .errors import ChatError, ChatInterrupted, ContextOverflowError, ProviderError
 from .fitting import Attempt, heavy_error, overflow_error, seen
 from .interrupts import uninterrupted
@@ -95,8 +95,8 @@ class Sender:
         target = attempt.target
         notes = self._warnings(target)
         if attempt.left_out and target.settings.compact_at < 1 and self._summarizes(attempt, record=record):
-            notes += self._summarize("before")
-            attempt = self._session.attempt(said, target, system, record=record)
+            attempt, line = self._with_summary(said, attempt, system)
+            notes += (line,)
         coming.begin(self._warning(attempt) if record else None)
         attempt, reply = self._exchange(said, attempt, coming, record=record)
         if reply.stop_reason == "cut":
@@ -105,7 +105,7 @@ class Sender:
             raise ProviderError(f"The reply broke off{why}. {kept}")
         notes += (*reply.receipts, *receipts.rerun(attempt))
         if attempt.left_out and target.settings.compact_at == 1 and self._summarizes(attempt, record=record):
-            notes += self._summarize("after")
+            notes += (self._summarize_after(),)
         return replace(reply, receipts=notes)
 
     def _planned(self, said: Said, options: Mapping[str, Any], system: str, *, record: bool) -> Attempt:
@@ -241,17 +241,33 @@ class Sender:
         end = attempt.scope.at in (len(attempt.past.places), len(self._session.conversation.places) - 1)
         return settings.on_overflow == "summarise" and same and end and record
 
-    def _summarize(self, when: Literal["before", "after"]) -> tuple[str, ...]:
-        """Summarise without being asked, as a part of the turn; what goes wrong is only said."""
-        if self._summary_failures >= SUMMARY_FAILURES:
-            return ("Two summaries failed, so the oldest turns are only left out.",)
+    def _with_summary(self, said: Said, attempt: Attempt, system: str) -> tuple[Attempt, str]:
+        """The request with a summary of older turns in it, which is recorded with the turn, and what to say of that."""
+        draft = self._drafted()
+        if draft.summary is None:
+            return attempt, str(Change(draft.text))
+        shorter = self._session.attempt(said, attempt.target, system, record=True, summary=draft.summary)
+        before, after = round(attempt.cut.before), round(shorter.cut.tokens)
+        return shorter, str(Change(draft.text, before=before, after=after))
+
+    def _summarize_after(self) -> str:
+        """Summarise what the request has left out, as a part of the turn, and return what to say of that."""
         try:
-            change = self._actions.summarize(None, None, automatic=when)
+            return str(self._actions.keep(self._drafted(), "after"))
+        except KeyboardInterrupt:
+            raise ChatInterrupted("stopped while a summary was written; the answer is kept.") from None
+
+    def _drafted(self) -> Draft:
+        """Write a summary without being asked; what goes wrong is only said."""
+        if self._summary_failures >= SUMMARY_FAILURES:
+            return Draft("Two summaries failed, so the oldest turns are only left out")
+        try:
+            draft = self._actions.draft()
         except ChatError as error:
-            self._summary_failures += 1
-            return (f"No summary was written: {error}",)
-        self._summary_failures = 0 if change.changed else self._summary_failures + 1
-        return (str(change),)
+            draft = Draft(f"No summary was written: {error}", failed=True)
+        if draft.failed or draft.summary is not None:
+            self._summary_failures = self._summary_failures + 1 if draft.failed else 0
+        return draft
 
     def _doubts(self, attempt: Attempt, reply: Reply, *, truncated: bool) -> tuple[str, ...]:
         """What a report tells of a prompt that was perhaps not read whole."""
@@ -287,9 +303,14 @@ class Sender:
         return replace(reply, model=model, cost=cost)
 
     def _keep(self, said: Said, attempt: Attempt, *, counted: bool) -> None:
-        session = self._session
+        session, summary = self._session, attempt.past.summary
         now = replace(attempt.scope, at=attempt.scope.at + 1)  # where that is the end, all of the view was counted
-        session.record(said, counted=lambda: session.key(attempt.target, now, attempt.cut.start) if counted else ())
+        drafted = summary is not None and summary.id not in session.conversation.summaries
+        session.record(
+            *([Summarized(summary, "before")] if summary is not None and drafted else []),
+            said,
+            counted=lambda: session.key(attempt.target, now, attempt.cut.start) if counted else (),
+        )
 
     def _record_partial(self, said: Said, attempt: Attempt, reply: Reply, begun: int, *, record: bool) -> None:
         """Keep what has come, unless the turn is there already: what failed then came after it."""

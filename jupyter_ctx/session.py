@@ -11,7 +11,7 @@ from typing import Any
 from .context.budget import ContextInfo, segments_of, whole
 from .context.tokens import Fixed
 from .context.usage import Spending
-from .conversation import Conversation, Event, Place, Said, new_id
+from .conversation import Conversation, Event, Place, Said, Summary, new_id
 from .errors import ChatError, InvalidRequestError
 from .fitting import Attempt, Fitter
 from .frontend import fingerprint
@@ -64,15 +64,16 @@ class Session:
         self.taken_at: int | None = None  # its steps when it was taken over from another notebook
         self._cache_key = f"jupyter_ctx-{new_id()}"
 
-    def record(self, event: Event, *, counted: Callable[[], tuple[object, ...]] | None = None) -> None:
-        """Keep what happened; ``counted`` gives the view whose size was told with it."""
+    def record(self, *events: Event, counted: Callable[[], tuple[object, ...]] | None = None) -> None:
+        """Keep what happened, all of it or nothing; ``counted`` gives the view whose size was told with it."""
         self._look_again()
-        self.conversation.append(event)
-        if isinstance(event, Said):
-            self.seen.add(event.turn.id)
+        for event in events:
+            self.conversation.append(event)
+            if isinstance(event, Said):
+                self.seen.add(event.turn.id)
         if counted is not None:
             self.counted = counted()
-        self.save(event)
+        self.save(*events)
 
     def save(self, *events: Event) -> None:
         """Write what has happened, and what is known by now."""
@@ -178,9 +179,15 @@ class Session:
         target = self.models.target(self.settings.changed(given), ask=ask)
         return replace(target, cache_key=self._cache_key)
 
-    def attempt(self, said: Said, target: Target, system: str, *, record: bool) -> Attempt:
-        """The request for a turn, in its place among those that were said before it."""
+    def attempt(
+        self, said: Said, target: Target, system: str, *, record: bool, summary: Summary | None = None
+    ) -> Attempt:
+        """The request for a turn, in its place among those that were said before it.
+
+        ``summary`` stands for older turns, though it is not recorded yet.
+        """
         past = Conversation() if self.conversation.begins_anew(said) or not record else self.conversation
+        past = past.summarized(summary) if summary is not None else past
         at = past.position(said.turn.cell, said.turn.run, append=said.append)
         message = said.turn.messages[0]
         for attachment in message.attachments:

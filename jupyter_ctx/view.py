@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from .context.ledger import Ledger
@@ -113,17 +113,26 @@ def scope_at(conversation: Conversation, at: int, system: str) -> Scope:
     """
     floor = conversation.trimmed_to if conversation.trimmed_to <= at else 0
     summary = conversation.summary
-    if summary is not None:
-        current = [i for i, place in enumerate(conversation.places) if place.turn.id in summary.covers]
-        if not current or current[-1] >= at:
-            summary = None
+    if summary is not None and not 0 < covered_to(conversation, summary.covers) <= at:
+        summary = None
     return _scope(at, floor, system, summary)
+
+
+def covered_to(conversation: Conversation, covers: frozenset[str]) -> int:
+    """The position after the last turn whose current version is among these and may be sent; 0 where none is."""
+    there = (place.turn.id in covers and not place.excluded for place in reversed(conversation.places))
+    return next((len(conversation.places) - i for i, covered in enumerate(there) if covered), 0)
 
 
 def scope_then(conversation: Conversation, at: int, system: str, turn: Turn) -> tuple[Scope, int]:
     """What stands now in the view that a turn was sent with, and where that begins."""
     scope = _scope(at, 0, system, conversation.summaries.get(turn.summary or ""))
     return scope, at if turn.start == turn.id else conversation.index(turn.start)
+
+
+def without_summary(scope: Scope) -> Scope:
+    """The same for a request that leaves no room for the summary."""
+    return replace(scope, fixed=Fixed(scope.fixed.system), summary=None)
 
 
 def _scope(at: int, floor: int, system: str, summary: Summary | None) -> Scope:
@@ -152,7 +161,8 @@ def in_view(conversation: Conversation, scope: Scope, start: int) -> tuple[list[
     """
     rest = [place for place in conversation.places[start : scope.at] if scope.holds(place)]
     verbatim = next((i for i, place in enumerate(rest) if not place.pinned), len(rest))
-    passed = [place for place in conversation.pins if conversation.index(place.id) < min(start, scope.at)]
+    before = min(start, scope.at)
+    passed = [place for place in conversation.pins if scope.holds(place) and conversation.index(place.id) < before]
     if scope.covers:
         passed, rest = passed + rest[:verbatim], rest[verbatim:]
     return passed, rest
@@ -161,7 +171,7 @@ def in_view(conversation: Conversation, scope: Scope, start: int) -> tuple[list[
 def to_messages(conversation: Conversation, scope: Scope, start: int, asked: Message) -> tuple[Message, ...]:
     """The messages of a request: what is fixed first, the newest last."""
     passed, rest = in_view(conversation, scope, start)
-    messages = [Message("system", scope.fixed.system)] if scope.fixed.system else []
+    messages = [Message("system", scope.fixed.system)] if scope.fixed.system.strip() else []
     messages += [message for place in passed for message in place.turn.messages]
     if scope.summary is not None:
         messages += [Message("user", summary_message(scope.summary.text))]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from jupyter_ctx import Chat
 from jupyter_ctx.context.summary import SUMMARY_ANSWER
+from jupyter_ctx.providers.encoding import as_part, content
 
 WORDS = "the ship sailed on through the night and nobody slept "
 turns = st.lists(st.tuples(st.integers(1, 900), st.integers(1, 900), st.sampled_from("....px")), max_size=25)
@@ -74,3 +77,37 @@ def test_the_preview_has_the_order_of_the_request() -> None:
 def test_the_number_of_the_gauge_is_that_of_the_preview(rows: list[tuple[int, int, str]], window: int) -> None:
     chat = talked([(asked, said, mark.replace("p", ".")) for asked, said, mark in rows], window=window)
     assert chat.info().used == pytest.approx(chat.preview().input_tokens, abs=1) or chat.info().will_leave
+
+
+PNG = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000400000003000802000000") + bytes(40)
+IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{base64.b64encode(PNG).decode()}"}}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "reply"), [("Ship 4,711?", ""), ("Ship 4,711?", " \n"), ("", "Yes."), (" ", "Yes.")]
+)
+@pytest.mark.parametrize("summary", [False, True])
+def test_a_pinned_turn_with_an_empty_side_is_in_no_view_wherever_the_cut_is(
+    prompt: str, reply: str, *, summary: bool
+) -> None:
+    chat = talked([], window=700)
+    chat.set_system(" ")
+    chat.add_messages([{"role": "user", "content": prompt}, {"role": "assistant", "content": reply}])
+    chat.pin(1)
+    for _ in range(12):
+        said = {"role": "user", "content": WORDS * 6}
+        chat.add_messages([said, {"role": "assistant", "content": WORDS}])
+    if summary:
+        assert chat.summarize(method="extractive").changed
+    view = chat.preview("And now?")
+    assert all(message.content.strip() for message in view.request.messages)
+    assert [part.state for part in view.omitted[:2]] == ["empty", "empty"]
+    assert chat.history()[0].states == ("empty",)
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-4o", "local/smollm2"])
+def test_a_file_without_a_word_beside_it_is_a_message_of_its_own(model: str) -> None:
+    chat = Chat(model, token_counting="approximate", window=8_000)
+    chat.add_messages([{"role": "user", "content": [IMAGE]}, {"role": "assistant", "content": "A ship."}])
+    sent, *_ = chat.preview("And now?").request.messages
+    assert len(content(sent, as_part)) == 1 if sent.attachments else sent.content == "[attached: image.png]"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from server import events, piece, send, serve, usage
 
-from jupyter_ctx import Chat
+from jupyter_ctx import Chat, ChatError, ContextOverflowError
 from jupyter_ctx.conversation import Turn
 from jupyter_ctx.summaries import Older, extractive_summary
 
@@ -51,6 +51,39 @@ def summarised_by(answer: Answer, limit: int = 10**6, **settings: Any) -> Iterat
     with serve(respond) as (url, seen):
         chat = Chat("m", base_url=url, **{"window": WINDOW, "max_tokens": 500, **settings})
         chat.add_messages(said())
+        yield chat, seen
+
+
+@contextmanager
+def tight(
+    answer: Answer | None = None, store: Path | None = None, **settings: Any
+) -> Iterator[tuple[Chat, list[dict[str, Any]]]]:
+    """A chat whose server counts four characters a token, holds 1,000 and ends a prompt of "Fail" with an error.
+
+    ``answer`` writes its summaries; without it they are the user's lines.
+    """
+
+    def respond(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        text = request["messages"][-1]["content"]
+        sent = sum(len(message["content"]) // 4 + 4 for message in request["messages"])
+        if sent > 1_000 - request.get("max_tokens", 0):
+            said = f"you requested {sent + 100} tokens ({sent} in the messages, 100 in the completion)"
+            message = f"This model's maximum context length is 1000 tokens. However, {said}."
+            send(handler, 400, json.dumps({"error": {"message": message}}))
+        elif text.startswith("Fail"):
+            send(handler, 422, json.dumps({"error": {"message": "no"}}))
+        else:
+            reply = answer(text) if answer is not None and "List the facts" in text else "Noted."
+            body = events(piece(reply), piece("", "stop"), usage(sent, len(reply) // 4 + 1))
+            send(handler, 200, body, "text/event-stream")
+
+    with serve(respond) as (url, seen):
+        chat = Chat("m", base_url=url, window=1_000, max_tokens=100, token_counting="approximate", store=store)
+        for number in range(5):
+            chat.send(f"Crate {number} weighs {100 + number} kilograms. {PADDING[:480]}")
+        seen.clear()
+        writer = "local/smollm2" if answer is None else None
+        chat.configure(**{"on_overflow": "summarise", "summary_model": writer, **settings})
         yield chat, seen
 
 
@@ -179,3 +212,78 @@ def test_the_users_lines_need_no_model_at_all(chat: Chat) -> None:
     turns = (Turn("The budget is 4,200 euros.", "Noted.", ""), Turn("Use sales_q3, not sales_q2.", "Sure.", ""))
     text = extractive_summary(Older(turns), chat._session.target({}, ask=False), 150)
     assert text.splitlines()[:2] == ["The budget is 4,200 euros.", "Use sales_q3, not sales_q2."]
+
+
+LONG = PADDING * 6  # with it a request has room for nothing but the prompt
+
+
+@pytest.mark.parametrize("compact_at", [0.7, 1.0])
+def test_a_prompt_that_leaves_no_room_for_the_summary_is_answered_without_it(compact_at: float) -> None:
+    with tight(compact_at=compact_at) as (chat, seen):
+        if compact_at == 1:
+            assert chat.summarize(method="extractive").changed
+        said = [*chat.send(LONG[:3_400]).receipts, *chat.send(LONG[:3_450]).receipts]
+        assert len(seen[-1]["messages"]) == 1
+        assert chat.conversation.summary is not None  # it stands in the requests that have room for it
+        assert any("and the summary" in line for line in said)
+        view = chat.preview("And now?")
+        assert view.messages[0].state == "summary"
+        assert len(chat.turns) == 7
+
+
+def test_a_summary_is_left_out_before_a_refused_cell_fails() -> None:
+    with tight() as (chat, seen):
+        assert chat.summarize(method="extractive").changed
+        chat.trim(0)
+        chat.configure(window=8_000)
+        reply = chat.send(LONG[:3_400])
+        assert "the summary" in reply.receipts[0]
+        assert [message["role"] for message in seen[-1]["messages"]] == ["user"]
+
+
+def test_where_nothing_may_be_left_out_the_summary_is_not_either() -> None:
+    with tight(compact_at=0.7) as (chat, seen):
+        assert chat.summarize(method="extractive").changed
+        chat.configure(on_overflow="stop", compact_at=1.0)
+        with pytest.raises(ContextOverflowError):
+            chat.send(LONG[:3_400])
+        assert not seen
+
+
+def events_of(chat: Chat) -> list[str]:
+    return [type(event).__name__ for event in chat.conversation.events]
+
+
+@pytest.mark.parametrize("answer", [None, lambda _: KEPT])
+def test_a_send_that_fails_leaves_no_summary_behind(answer: Answer | None, tmp_path: Path) -> None:
+    with tight(answer, tmp_path / "store.sqlite", compact_at=0.7) as (chat, seen):
+        before, view = events_of(chat), chat.preview("And now?").messages
+        with pytest.raises(ChatError):
+            chat.send(f"Fail. {PADDING}")
+        assert events_of(chat) == before
+        assert chat.preview("And now?").messages == view
+        assert answer is None or any("List the facts" in text for text in asked(seen))  # it was written, and dropped
+        reply = chat.send(f"Go on. {PADDING}")
+        assert reply.receipts[0].startswith("Summarised")
+        assert events_of(chat) == [*before, "Summarized", "Said"]
+        chat.undo()
+        assert chat.conversation.summary is None
+        assert len(chat.turns) == 5
+
+
+def test_what_is_too_new_to_be_summarised_is_no_failure_of_a_summary() -> None:
+    with tight(lambda _: KEPT, compact_at=0.7) as (chat, _):
+        chat.clear()
+        for number in range(6):
+            reply = chat.send(f"{number}: {LONG[:2_300]}")
+        assert "Two summaries failed" not in " ".join(reply.receipts)
+
+
+def test_a_summary_of_turns_that_are_all_excluded_is_not_sent() -> None:
+    with tight() as (chat, _):
+        assert chat.summarize(method="extractive").changed
+        covered = [row.turn for row in chat.history() if row.states[0] == "summarised"]
+        chat.exclude(*covered)
+        assert "summary" not in {part.state for part in chat.preview("And now?").messages}
+        chat.include(*covered)
+        assert "summary" in {part.state for part in chat.preview("And now?").messages}

@@ -28,10 +28,11 @@ def as_part(attachment: Attachment) -> dict[str, Any]:
 
 
 def content(message: Message, part: Callable[[Attachment], dict[str, Any]], text: str = "text") -> Any:
-    """What a message holds: its text, or with files a list of parts; ``text`` is what a part of text is called."""
+    """Return a message's text, or with files a list of parts; ``text`` is what a part of text is called."""
     if not message.attachments:
         return message.content
-    return [*map(part, message.attachments), {"type": text, "text": message.content}]
+    said = [{"type": text, "text": message.content}] if message.content else []
+    return [*map(part, message.attachments), *said]
 
 
 def count(reported: Mapping[str, Any], *names: str) -> int:

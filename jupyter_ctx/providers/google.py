@@ -117,7 +117,8 @@ def _hand_over_streams(http: Any) -> None:
 
 def _message(message: Message) -> dict[str, Any]:
     parts = [_part(attachment) for attachment in message.attachments]
-    return {"role": ROLES[message.role], "parts": [*parts, {"text": message.content}]}
+    said = [{"text": message.content}] if message.content or not parts else []
+    return {"role": ROLES[message.role], "parts": [*parts, *said]}
 
 
 def _part(attachment: Attachment) -> dict[str, Any]:
