@@ -84,7 +84,7 @@ class Models:
         self._keys: dict[str, str] = {}
         self._providers: dict[tuple[object, ...], Provider] = {}
         self._meters: dict[tuple[str, str], Meter] = {}
-        self._kept: dict[tuple[str, str], list[tuple[Learned, Counted]]] = {}  # of meters that were not used yet
+        self._kept: dict[tuple[str, str], tuple[Learned, Counted]] = {}  # of meters that were not used yet
         self._learned: dict[str, ContextWindow] = {}
         self._lists: dict[str, Table] = {}
         self._accepted: dict[str, int] = {}
@@ -119,8 +119,8 @@ class Models:
             vocabulary = family.vocabulary or ("o200k_base" if counting == "tiktoken" else None)
             count = None if counting == "approximate" or vocabulary is None else counter(vocabulary)
             self._meters[key] = Meter(family, count)
-            for known in self._kept.pop(key, ()):
-                self._meters[key].restore(*known)
+            if key in self._kept:
+                self._meters[key].restore(*self._kept.pop(key))
         return self._meters[key]
 
     def news(self) -> list[Sizes]:
@@ -129,7 +129,8 @@ class Models:
 
     def sizes(self) -> list[Sizes]:
         """All sizes that were told."""
-        return _sizes({key: meter.counted_parts for key, meter in self._meters.items()})
+        unused = {key: counted for key, (_, counted) in self._kept.items()}
+        return _sizes({**unused, **{key: meter.counted_parts for key, meter in self._meters.items()}})
 
     def state(self) -> State:
         """What was learned of models and endpoints."""
@@ -142,9 +143,11 @@ class Models:
             }
             for end in ends
         }
+        unused = {key: learned for key, (learned, _) in self._kept.items()}
+        known = {**unused, **{key: meter.learned for key, meter in self._meters.items()}}
         meters: list[MeterState] = [
-            {"meter": key, **meter.learned._asdict()}  # type: ignore[typeddict-item]
-            for key, meter in self._meters.items()
+            {"meter": key, **learned._asdict()}  # type: ignore[typeddict-item]
+            for key, learned in known.items()
         ]
         return {"endpoints": endpoints, "meters": meters}
 
@@ -162,11 +165,15 @@ class Models:
             parts.fixed.update({Fixed(system, summary): tokens for system, summary, tokens in told["fixed"]})
         for meter in state.get("meters", []):
             learned = Learned(meter["calibration"], meter["overhead"], meter["floor"])
-            known_parts = learned, counted.pop(meter["meter"], Counted({}, {}))
-            if meter["meter"] in self._meters:
-                self._meters[meter["meter"]].restore(*known_parts)
-            else:
-                self._kept.setdefault(meter["meter"], []).append(known_parts)
+            self._restore_meter(meter["meter"], learned, counted.get(meter["meter"], Counted({}, {})))
+
+    def _restore_meter(self, key: tuple[str, str], learned: Learned, counted: Counted) -> None:
+        if key in self._meters:
+            self._meters[key].restore(learned, counted)
+            return
+        first, parts = self._kept.get(key, (learned, Counted({}, {})))
+        parts = Counted({**counted.turns, **parts.turns}, {**counted.fixed, **parts.fixed})
+        self._kept[key] = (learned if first.overhead is None else first, parts)
 
     def refused(self, provider: Provider, overflow: Overflow, *, tokens: int | None = None) -> None:
         """Learn a limit, but never one below what this endpoint has taken already.

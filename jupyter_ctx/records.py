@@ -84,13 +84,17 @@ class EndpointState(TypedDict):
 
 
 class State(TypedDict, total=False):
-    """What a conversation knows beside its events; ``exact``: its size was the provider's."""
+    """What a conversation knows beside its events; ``exact``: its size was the provider's.
+
+    ``sizes`` are those that were told since its last event, which has all that were told before.
+    """
 
     settings: dict[str, Any]
     announced: list[float]
     warned: list[str]
     spent: Spending
     deleted: list[str]
+    sizes: list[Sizes]
     meters: list[MeterState]
     endpoints: dict[str, EndpointState]
     exact: bool
@@ -108,8 +112,7 @@ class Record(NamedTuple):
 def to_record(event: Event, sizes: list[Sizes]) -> Record:
     """An event with what was learned of sizes by it."""
     digest = event.turn.digest or None if isinstance(event, Said) else None
-    told: list[Sizes] = [{**size, "meter": _named(size["meter"])} for size in sizes]
-    return Record(NAMES[type(event)], _text(event), _text(told) if told else None, digest)
+    return Record(NAMES[type(event)], _text(event), _text(sizes) if sizes else None, digest)
 
 
 def from_record(kind: str, body: str | bytes) -> Event:
@@ -127,16 +130,15 @@ def sizes_of(text: str) -> list[Sizes]:
 
 
 def state_text(state: State) -> str:
-    """What a conversation knows beside its events, as text; of addresses without what may be a key in them."""
+    """What a conversation knows beside its events, as text; no key stands in an address."""
     kept: State = {**state}
-    kept["endpoints"] = {KEYS.sub("", name): known for name, known in state.get("endpoints", {}).items()}
-    kept["meters"] = [{**known, "meter": _named(known["meter"])} for known in state.get("meters", [])]
-    kept["warned"] = [KEYS.sub("", line) for line in state.get("warned", [])]
+    kept["warned"] = [without_keys(line) for line in state.get("warned", [])]
     return _text(kept)
 
 
-def _named(meter: tuple[str, str]) -> tuple[str, str]:
-    return KEYS.sub("", meter[0]), meter[1]
+def without_keys(text: str) -> str:
+    """A text without what may be a key in its addresses: ``user:password@`` and what follows a ``?``."""
+    return KEYS.sub("", text)
 
 
 def state_of(text: str | None) -> State:

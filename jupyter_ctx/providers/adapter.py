@@ -20,6 +20,7 @@ from ..context.usage import Usage
 from ..context.windows import ContextWindow
 from ..conversation import StopReason
 from ..errors import AuthenticationError, ChatError, MissingDependencyError, ProviderConnectionError, ProviderError
+from ..records import without_keys
 from ..sendable import clean
 from .http import OpenResponses, new_http
 from .metadata import find_card, read_cards
@@ -98,7 +99,7 @@ class Adapter(ABC):
 
     def __init__(self, at: Endpoint) -> None:
         self.at = at
-        self.endpoint = self.tokenizer = f"{at.base_url or at.name} {at.model}"
+        self.endpoint = self.tokenizer = without_keys(f"{at.base_url or at.name} {at.model}")
         self.truncates = at.truncates
         self.catalogue = "" if at.serves else (at.base_url or at.name)
         self._client: Any = None
