@@ -1,6 +1,8 @@
 """A database at an address: one transaction at a time, and what can go wrong with it, in words.
 
 SQLite by default; a damaged file is moved aside, never overwritten. The same for PostgreSQL.
+Each transaction runs in a thread of its own: no server or disk that hangs is waited for longer
+than ``PATIENCE``, and Ctrl-C ends the wait.
 """
 
 from __future__ import annotations
@@ -12,11 +14,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .errors import StoreError
 from .files import is_on_network
+from .interrupts import Job, StoppedError
 from .schema import migrate
 
 if TYPE_CHECKING:
@@ -25,7 +29,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MEMORY = "memory"
-PATIENCE, IMPATIENCE = 5.0, 0.1  # seconds to wait for another program: at first, and where that was in vain before
+PATIENCE, IMPATIENCE = 5.0, 0.1  # seconds to wait for an answer: at first, and where that was in vain before
+LEAST = 2.0  # seconds that a transaction may take in any case, with connecting
+FOR_A_LOCK = 0.9  # of the patience: a lock is waited for a little shorter, so that it is named
+STUCK = 0.5  # seconds to wait for the end of a transaction that was given up, before another one
 POSTGRESQL = "postgresql+psycopg"
 DRIVERS = {"postgres": POSTGRESQL, "postgresql": POSTGRESQL, POSTGRESQL: POSTGRESQL, "sqlite": "sqlite"}
 LOGS = ("-wal", "-shm")  # files that SQLite has beside its own
@@ -42,7 +49,6 @@ TROUBLES = {  # what SQLite and PostgreSQL say, and what to do
     "SQLITE_CANTOPEN": UNOPENED,
     "SQLITE_IOERR": UNWRITTEN,
 }  # fmt: skip
-LEAST_TO_CONNECT = 2  # seconds: libpq takes less for that
 
 
 class TakenError(StoreError):
@@ -54,6 +60,23 @@ class DamagedError(Exception):
 
 
 _inherited: list[Engine] = []  # of the process that this one was forked from: they are its own to close
+
+
+@dataclass(slots=True)
+class _Link:
+    """What is open of a database, by which process, and the file that it was."""
+
+    engine: Engine | None = None
+    process: int = 0
+    file: object = None
+
+    def close(self) -> None:
+        """Let go of it, unless it is the parent process's."""
+        engine, self.engine = self.engine, None
+        if engine is not None and self.process == os.getpid():
+            engine.dispose()
+        elif engine is not None:
+            _inherited.append(engine)
 
 
 class Database:
@@ -68,8 +91,8 @@ class Database:
         self.path = _path_of(self._url)
         self.notices: list[str] = []
         self._patience = PATIENCE
-        self._engine: Engine | None = None
-        self._opened_as: tuple[int, object] = (0, None)
+        self._link = _Link()
+        self._stuck: tuple[Job[Any], float] | None = None  # what was given up, and until when that is waited for
         self._lock = threading.RLock()
 
     @property
@@ -94,7 +117,7 @@ class Database:
         """
         with self._lock:
             try:
-                done = self._transact_somehow(work, write=write)
+                done = self._within(lambda job, link: self._transact_somehow(job, link, work, write=write))
             except TakenError:
                 raise
             except StoreError:
@@ -103,14 +126,46 @@ class Database:
             self._patience = PATIENCE
             return done
 
-    def _transact_somehow(self, work: Callable[[Connection], T], *, write: bool) -> T:
+    def _within(self, work: Callable[[Job[T], _Link], T]) -> T:
+        """Do this in time. Raises StoreError; what was given up goes on by itself, and writes nothing any more."""
+        link = self._link
+        job = Job[T](lambda job: work(job, link), link.close)
+        if self._is_in_memory:
+            return work(job, link)
+        if self._stuck is not None:
+            before, end = self._stuck
+            if not before.ends_within(STUCK) and time.monotonic() < end:
+                raise self._silent()
+            self._stuck = None
         try:
-            return self._transact(work, write=write)
+            return job.wait(self._limit)
+        except TimeoutError:
+            raise self._silent() from None
+        except StoppedError:
+            raise StoreError(f"{self.shown} had not answered when Ctrl-C was pressed.") from None
+        finally:
+            if job.given_up:
+                self._link, self._stuck = _Link(), (job, time.monotonic() + 2 * PATIENCE)
+
+    def _silent(self) -> StoreError:
+        return StoreError(f"{self.shown} does not answer: see to it that it does.")
+
+    @property
+    def _limit(self) -> float:
+        return max(LEAST, self._patience)
+
+    @property
+    def _is_in_memory(self) -> bool:
+        return self._url.get_backend_name() == "sqlite" and self._url.database in (None, "", ":memory:")
+
+    def _transact_somehow(self, job: Job[T], link: _Link, work: Callable[[Connection], T], *, write: bool) -> T:
+        try:
+            return self._transact(job, link, work, write=write)
         except DamagedError:
             with self._translated():
-                self._move_aside()
+                self._move_aside(link)
         try:
-            return self._transact(work, write=write)
+            return self._transact(job, link, work, write=write)
         except DamagedError as error:
             raise StoreError(f"{self.shown} cannot be used: {error}.") from None
 
@@ -118,42 +173,47 @@ class Database:
         """Let nothing that was deleted stay in the log that SQLite keeps beside its file. Raises StoreError."""
         if self.path is None:
             return
-        with self._lock, suppress(DamagedError), self._translated(), self._open().connect() as connection:
-            emptied: Any = connection.connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            if emptied.fetchone()[0]:
+        with self._lock, suppress(DamagedError):
+            if self._within(lambda _, link: self._empty_log(link)):
                 self.notices.append(
                     f"What was deleted stays in {self.shown}-wal while another program reads it: end that."
                 )
 
+    def _empty_log(self, link: _Link) -> bool:
+        """Whether something stays in the log."""
+        with self._translated(), self._open(link).connect() as connection:
+            emptied: Any = connection.connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            return bool(emptied.fetchone()[0])
+
     def close(self) -> None:
         """Let go of it; the next use opens it again."""
-        with self._lock:
-            if self._engine is not None and self._opened_as[0] == os.getpid():
-                self._engine.dispose()
-            elif self._engine is not None:
-                _inherited.append(self._engine)
-            self._engine = None
+        with self._lock, suppress(StoreError):
+            if self._link.engine is not None:
+                self._within(lambda _, link: link.close())
 
-    def _transact(self, work: Callable[[Connection], T], *, write: bool) -> T:
-        with self._translated(), self._open().connect() as connection:
+    def _transact(self, job: Job[T], link: _Link, work: Callable[[Connection], T], *, write: bool) -> T:
+        with self._translated(), self._open(link).connect() as connection:
             connection.execution_options(jupyter_ctx_write=write)
             with connection.begin():
-                return work(connection)
+                done = work(connection)
+                if job.given_up:  # nobody would know that it was written
+                    raise self._silent()
+                return done
 
-    def _open(self) -> Engine:
-        if self._engine is not None and self._opened_as != (os.getpid(), _identity(self.path)):
-            self.close()
-        if self._engine is None:
+    def _open(self, link: _Link) -> Engine:
+        if (link.process, link.file) != (os.getpid(), _identity(self.path)):
+            link.close()
+        if link.engine is None:
             engine = self._new_engine()
-            self._opened_as = (os.getpid(), _identity(self.path))
+            link.process, link.file = os.getpid(), _identity(self.path)
             try:
                 with engine.begin() as connection:
                     migrate(connection, self.shown)
             except BaseException:
                 engine.dispose()
                 raise
-            self._engine = engine
-        return self._engine
+            link.engine = engine
+        return link.engine
 
     def _new_engine(self) -> Engine:
         import sqlalchemy as sa
@@ -174,7 +234,7 @@ class Database:
         return engine
 
     def _connect_in_time(self, _dialect: object, _record: object, _given: object, options: dict[str, Any]) -> None:
-        options["connect_timeout"] = max(LEAST_TO_CONNECT, int(self._patience))
+        options["connect_timeout"] = int(self._limit) + 1  # nobody waits for it any more then
         options.setdefault("tcp_user_timeout", int(PATIENCE * 1000))  # a network that is gone is no reason to hang
 
     def _begin_in_time(self, connection: Connection) -> None:
@@ -183,7 +243,7 @@ class Database:
 
     @property
     def _milliseconds(self) -> int:
-        return int(self._patience * 1000)
+        return int(FOR_A_LOCK * self._patience * 1000)
 
     def _configure(self, driver: sqlite3.Connection, _record: object) -> None:
         driver.isolation_level = None  # we say BEGIN ourselves
@@ -204,7 +264,7 @@ class Database:
 
     def _insist(self, driver: sqlite3.Connection, statement: str) -> None:
         """Wait by chance: that is fairer than SQLite's own growing steps, and it does not wait at all for a WAL."""
-        end = time.monotonic() + self._patience
+        end = time.monotonic() + FOR_A_LOCK * self._patience
         while True:
             try:
                 driver.execute(statement)
@@ -247,11 +307,11 @@ class Database:
             said = f"see to it that it answers ({said})"
         return StoreError(f"{self.shown} cannot be used: {said}.")
 
-    def _move_aside(self) -> None:
+    def _move_aside(self, link: _Link) -> None:
         """Keep a damaged file under another name, unless another kernel has done so already."""
         assert self.path is not None
-        self.close()
-        if self._opened_as[1] != _identity(self.path):
+        link.close()
+        if link.file != _identity(self.path):
             return
         aside = f"{self.path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
         for suffix in ("", *LOGS):
