@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .errors import StoreError
 from .files import is_on_network
 from .interrupts import Job, StoppedError
-from .schema import migrate
+from .schema import DamagedError, migrate
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
@@ -36,7 +38,13 @@ STUCK = 0.5  # seconds to wait for the end of a transaction that was given up, b
 POSTGRESQL = "postgresql+psycopg"
 DRIVERS = {"postgres": POSTGRESQL, "postgresql": POSTGRESQL, POSTGRESQL: POSTGRESQL, "sqlite": "sqlite"}
 LOGS = ("-wal", "-shm")  # files that SQLite has beside its own
-DAMAGED = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB"})
+DAMAGED = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_FORMAT"})  # ERROR: not our tables
+CHECKED = 32 * 2**20  # bytes: a larger file is not looked through when it is opened (a millisecond for each MB)
+ALARM = 30.0  # seconds for which a file that turned out to be whole is not looked through again
+OF_ONE_ROW = re.compile(
+    r"(NULL|TEXT|NUMERIC|BLOB|INT|REAL|non-\w+) value in |CHECK constraint"
+)  # found when it is read
+OF_AN_INDEX = re.compile(r"row \d+ missing from index|wrong # of entries in index|non-unique entry in index")
 LOCKED = "is locked by another program: end that"
 FULL = "has no room left: make some on its disk"
 READ_ONLY = "may only be read: allow writing there"
@@ -55,11 +63,23 @@ class TakenError(StoreError):
     """Another kernel has written what we were about to write."""
 
 
-class DamagedError(Exception):
-    """The file is no database, or a broken one."""
-
-
 _inherited: list[Engine] = []  # of the process that this one was forked from: they are its own to close
+
+
+class _Marks(NamedTuple):
+    """What shows that something else than SQLite has written to a database in use.
+
+    ``logs`` are the files of its log, ``main`` is when its own file was written, and how large it is, and
+    ``written`` how much of the log SQLite has written there.
+    """
+
+    logs: tuple[object, ...]
+    main: tuple[int, int]
+    written: bytes
+
+    def fit(self, now: _Marks) -> bool:
+        """Whether SQLite may have made these of what they were."""
+        return self.logs == now.logs and (self.main == now.main or not now.written or self.written != now.written)
 
 
 @dataclass(slots=True)
@@ -69,6 +89,7 @@ class _Link:
     engine: Engine | None = None
     process: int = 0
     file: object = None
+    marks: _Marks | None = None
 
     def close(self) -> None:
         """Let go of it, unless it is the parent process's."""
@@ -93,6 +114,7 @@ class Database:
         self._patience = PATIENCE
         self._link = _Link()
         self._stuck: tuple[Job[Any], float] | None = None  # what was given up, and until when that is waited for
+        self._calm_until = 0.0
         self._lock = threading.RLock()
 
     @property
@@ -117,7 +139,7 @@ class Database:
         """
         with self._lock:
             try:
-                done = self._within(lambda job, link: self._transact_somehow(job, link, work, write=write))
+                done: T = self._within(partial(self._transact_somehow, work, write=write))
             except TakenError:
                 raise
             except StoreError:
@@ -129,7 +151,7 @@ class Database:
     def _within(self, work: Callable[[Job[T], _Link], T]) -> T:
         """Do this in time. Raises StoreError; what was given up goes on by itself, and writes nothing any more."""
         link = self._link
-        job = Job[T](lambda job: work(job, link), link.close)
+        job: Job[T] = Job(lambda job: work(job, link), link.close)
         if self._is_in_memory:
             return work(job, link)
         if self._stuck is not None:
@@ -158,14 +180,14 @@ class Database:
     def _is_in_memory(self) -> bool:
         return self._url.get_backend_name() == "sqlite" and self._url.database in (None, "", ":memory:")
 
-    def _transact_somehow(self, job: Job[T], link: _Link, work: Callable[[Connection], T], *, write: bool) -> T:
+    def _transact_somehow(self, work: Callable[[Connection], T], job: Job[T], link: _Link, *, write: bool) -> T:
         try:
-            return self._transact(job, link, work, write=write)
+            return self._transact(work, job, link, write=write)
         except DamagedError:
             with self._translated():
                 self._move_aside(link)
         try:
-            return self._transact(job, link, work, write=write)
+            return self._transact(work, job, link, write=write)
         except DamagedError as error:
             raise StoreError(f"{self.shown} cannot be used: {error}.") from None
 
@@ -191,22 +213,24 @@ class Database:
             if self._link.engine is not None:
                 self._within(lambda _, link: link.close())
 
-    def _transact(self, job: Job[T], link: _Link, work: Callable[[Connection], T], *, write: bool) -> T:
+    def _transact(self, work: Callable[[Connection], T], job: Job[T], link: _Link, *, write: bool) -> T:
         with self._translated(), self._open(link).connect() as connection:
             connection.execution_options(jupyter_ctx_write=write)
             with connection.begin():
                 done = work(connection)
                 if job.given_up:  # nobody would know that it was written
                     raise self._silent()
-                return done
+        link.marks = _marks_of(self.path)
+        return done
 
     def _open(self, link: _Link) -> Engine:
-        if (link.process, link.file) != (os.getpid(), _identity(self.path)):
+        if (link.process, link.file) != (os.getpid(), _identity(self.path)) or self._is_disturbed(link):
             link.close()
         if link.engine is None:
             engine = self._new_engine()
             link.process, link.file = os.getpid(), _identity(self.path)
             try:
+                self._look_through(engine)
                 with engine.begin() as connection:
                     migrate(connection, self.shown)
             except BaseException:
@@ -214,6 +238,30 @@ class Database:
                 raise
             link.engine = engine
         return link.engine
+
+    def _is_disturbed(self, link: _Link) -> bool:
+        """Whether the file was written to by something that is not SQLite, as far as that shows."""
+        now = _marks_of(self.path)
+        if link.engine is None or link.marks is None or now is None or link.marks.fit(now):
+            return False
+        if time.monotonic() < self._calm_until:
+            return False
+        self._calm_until = time.monotonic() + ALARM
+        return True
+
+    def _look_through(self, engine: Engine) -> None:
+        """Find damage before anything is written, and make damaged indexes anew. Raises DamagedError."""
+        if self.path is None or not 0 < self.path.stat().st_size <= CHECKED:
+            return
+        with engine.connect() as connection:
+            cursor: Any = connection.connection.cursor()
+            found = _problems(cursor)
+            if found and all(map(OF_AN_INDEX.match, found)):
+                with suppress(sqlite3.IntegrityError):
+                    cursor.execute("REINDEX")
+                found = _problems(cursor)
+            if found:
+                raise DamagedError(found[0])
 
     def _new_engine(self) -> Engine:
         import sqlalchemy as sa
@@ -313,7 +361,7 @@ class Database:
         link.close()
         if link.file != _identity(self.path):
             return
-        aside = f"{self.path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
+        aside = f"{self.path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}-{os.urandom(2).hex()}"
         for suffix in ("", *LOGS):
             there = self.path.with_name(self.path.name + suffix)
             if there.exists():
@@ -364,6 +412,26 @@ def _identity(path: Path | None) -> object:
     except OSError:
         return None
     return (found.st_dev, found.st_ino) if found is not None else None
+
+
+def _marks_of(path: Path | None) -> _Marks | None:
+    """Of an SQLite file with a log; the numbers are those of SQLite's WAL-index header."""
+    if path is None:
+        return None
+    wal, shm = (path.with_name(path.name + suffix) for suffix in LOGS)
+    try:
+        found = path.stat()
+        with shm.open("rb") as file:
+            header = file.read(100)
+    except OSError:
+        return _Marks((_identity(wal), _identity(shm)), (0, 0), b"")
+    return _Marks((_identity(wal), _identity(shm)), (found.st_mtime_ns, found.st_size), header[32:40] + header[96:100])
+
+
+def _problems(cursor: Any) -> list[str]:
+    """What SQLite finds damaged in its file, but for single values."""
+    found = (line for (line,) in cursor.execute("PRAGMA integrity_check").fetchall())
+    return [line for line in found if line != "ok" and not OF_ONE_ROW.match(line)]
 
 
 def _code(error: BaseException) -> str:

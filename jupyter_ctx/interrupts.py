@@ -87,7 +87,7 @@ class Job(Generic[T]):
     def _run(self) -> None:
         try:
             self._result.append(self._work(self))
-        except BaseException as error:  # noqa: BLE001  # it is raised where the work is waited for
+        except BaseException as error:  # it is raised where the work is waited for
             self._error = error
         self._done.set()
         if self.given_up:

@@ -22,6 +22,7 @@ from .conversation import (
     Excluded,
     IncludedAll,
     Kept,
+    Lost,
     MemorySet,
     Picked,
     Pinned,
@@ -47,6 +48,7 @@ KINDS: dict[str, type[Event]] = {
     "added": Added,
     "picked": Picked,
     "kept": Kept,
+    "lost": Lost,
     "undone": Undone,
     "redone": Redone,
 }
@@ -110,7 +112,9 @@ class Record(NamedTuple):
 
 
 def to_record(event: Event, sizes: list[Sizes]) -> Record:
-    """An event with what was learned of sizes by it."""
+    """An event with what was learned of sizes by it; a newer release's one as it was."""
+    if isinstance(event, Lost) and event.kind and event.kind not in KINDS:
+        return Record(event.kind, event.body, None, None)
     digest = event.turn.digest or None if isinstance(event, Said) else None
     return Record(NAMES[type(event)], _text(event), _text(sizes) if sizes else None, digest)
 
@@ -118,12 +122,12 @@ def to_record(event: Event, sizes: list[Sizes]) -> Record:
 def from_record(kind: str, body: str | bytes) -> Event:
     """An event as it was. Raises UnreadableError."""
     if kind not in KINDS:
-        raise UnreadableError(f"An event in the store is {kind!r}: a newer jupyter_ctx wrote it; update this one.")
+        raise UnreadableError(f"Nobody here knows an event that is {kind!r}.")
     event: Event = _decode(KINDS[kind], body)
     return event
 
 
-def sizes_of(text: str) -> list[Sizes]:
+def sizes_of(text: str | bytes) -> list[Sizes]:
     """What a row tells of sizes."""
     sizes: list[Sizes] = _decode(list[Sizes], text)
     return sizes
@@ -141,7 +145,7 @@ def without_keys(text: str) -> str:
     return KEYS.sub("", text)
 
 
-def state_of(text: str | None) -> State:
+def state_of(text: str | bytes | None) -> State:
     """The same as it was; nothing where nothing was kept."""
     state: State = _decode(State, text) if text else {}
     return state
@@ -168,5 +172,5 @@ def _decode(kind: Any, text: str | bytes) -> Any:
 
     try:
         return _decoder(kind).decode(text)
-    except msgspec.MsgspecError as error:
-        raise UnreadableError(f"A row of the store cannot be read: {error}. It is left as it is.") from None
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
+        raise UnreadableError(f"A row of the store cannot be read ({error}).") from None

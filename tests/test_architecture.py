@@ -28,6 +28,7 @@ LAYERS = [  # imports go from a later row to an earlier one, or within a room
     {"database"},
     {"store"},
     {"claims", "memory"},
+    {"reading"},
     {"journal"},
     {"attachments", "settings", "providers.shape", "providers.http"},
     {"modelfiles", "providers.encoding", "providers.metadata", "providers.refusals"},

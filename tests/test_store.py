@@ -492,28 +492,6 @@ def test_a_newer_database_is_left_alone(address: str, sql: Callable[..., list[An
     assert sql(f"SELECT count(*) FROM {EVENTS}") == [(1,)]
 
 
-@pytest.mark.parametrize(
-    "change",
-    ["kind = 'sung'", "body = '{\"turns\": 7}'", "body = 'nonsense'", "kind = 'undone', body = '{}'"],
-    ids=["a kind of a newer release", "another shape", "no JSON", "makes no sense"],
-)
-def test_events_that_cannot_be_read_are_left_as_they_are(
-    address: str, sql: Callable[..., list[Any]], change: str
-) -> None:
-    say(open_chat(address), "one", "two")
-    close_stores()
-    sql(f"UPDATE {EVENTS} SET {change} WHERE seq = 0")
-    before = sql(f"SELECT * FROM {EVENTS} ORDER BY seq")
-    chat = open_chat(address)
-    say(chat, "three", "four")
-    (notice,) = chat.notices()
-    assert "update this one" in notice or "left as" in notice
-    assert "goes on in a new one" in notice
-    assert (chat.name, prompts(chat)) == ("c-2", ["three", "four"])
-    assert prompts(reopen(address, "c-2")) == ["three", "four"]
-    assert sql(f"SELECT * FROM {EVENTS} WHERE conversation = ? ORDER BY seq", before[0][1]) == before
-
-
 def test_a_state_that_cannot_be_read_costs_no_turn(address: str, sql: Callable[..., list[Any]]) -> None:
     say(open_chat(address), "one")
     close_stores()
