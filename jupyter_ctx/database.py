@@ -340,7 +340,8 @@ class Database:
 
     def _trouble(self, error: BaseException) -> StoreError | DamagedError:
         code = _code(error)
-        if code in DAMAGED and self.path is not None:
+        # our own texts are read as bytes: one that is none is a name in the schema, or stands in a message about it
+        if (code in DAMAGED or isinstance(error, UnicodeDecodeError)) and self.path is not None:
             return DamagedError(str(error))
         if code in TROUBLES:
             return StoreError(f"{self.shown} {TROUBLES[code]}.")

@@ -151,7 +151,7 @@ class Journal:
                 self._waiting.append(to_record(event, self._sizes))
                 self._sizes = []
             text, now = state_text({**state, "sizes": self._sizes}), time.time()
-            if not events and text == self.row.state and not self._waiting:
+            if not events and text == self.row.state:
                 return
             self.row = self.row._replace(updated=now, seen=now, turns=len(conversation.places), state=text)
             if self._process != os.getpid():

@@ -162,8 +162,6 @@ class Meter:
 
     def _guess(self, turn_id: str, prompt: str, reply: str) -> float:
         """Estimate a turn; what its texts are made of is looked at once."""
-        if prompt == self._told[0]:
-            return self.message(prompt) + self.tokens(reply)
         texts = self._texts.get(turn_id)
         if texts is None:
             texts = (self._vector(prompt, 1.0 if prompt else 0.0), len(prompt)), (self._vector(reply), len(reply))
