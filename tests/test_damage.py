@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import random
 import shutil
-import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from test_store import aside, numbered, open_chat, prompts, reopen, say
+from conftest import ALL
+from test_store import aside, open_chat, prompts, reopen, say
 
 from jupyter_ctx import Chat
 from jupyter_ctx.journal import close_stores
 
 PAGE = 4096
-SEEDS = 12  # for each way
+SEEDS = 30 if ALL else 4  # for each way
 
 
 @pytest.fixture(scope="module")
