@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .errors import StoreError
 from .files import is_on_network
@@ -66,22 +66,6 @@ class TakenError(StoreError):
 _inherited: list[Engine] = []  # of the process that this one was forked from: they are its own to close
 
 
-class _Marks(NamedTuple):
-    """What shows that something else than SQLite has written to a database in use.
-
-    ``logs`` are the files of its log, ``main`` is when its own file was written, and how large it is, and
-    ``written`` how much of the log SQLite has written there.
-    """
-
-    logs: tuple[object, ...]
-    main: tuple[int, int]
-    written: bytes
-
-    def fit(self, now: _Marks) -> bool:
-        """Whether SQLite may have made these of what they were."""
-        return self.logs == now.logs and (self.main == now.main or not now.written or self.written != now.written)
-
-
 @dataclass(slots=True)
 class _Link:
     """What is open of a database, by which process, and the file that it was."""
@@ -89,7 +73,7 @@ class _Link:
     engine: Engine | None = None
     process: int = 0
     file: object = None
-    marks: _Marks | None = None
+    marks: object = None
 
     def close(self) -> None:
         """Let go of it, unless it is the parent process's."""
@@ -241,10 +225,7 @@ class Database:
 
     def _is_disturbed(self, link: _Link) -> bool:
         """Whether the file was written to by something that is not SQLite, as far as that shows."""
-        now = _marks_of(self.path)
-        if link.engine is None or link.marks is None or now is None or link.marks.fit(now):
-            return False
-        if time.monotonic() < self._calm_until:
+        if link.engine is None or link.marks in (None, _marks_of(self.path)) or time.monotonic() < self._calm_until:
             return False
         self._calm_until = time.monotonic() + ALARM
         return True
@@ -415,18 +396,19 @@ def _identity(path: Path | None) -> object:
     return (found.st_dev, found.st_ino) if found is not None else None
 
 
-def _marks_of(path: Path | None) -> _Marks | None:
-    """Of an SQLite file with a log; the numbers are those of SQLite's WAL-index header."""
+def _marks_of(path: Path | None) -> object:
+    """Of a file with a log: what changes where something else than SQLite writes there, and at each checkpoint.
+
+    Asked of the folder alone: a process that opens and closes such a file loses SQLite's locks on it.
+    """
     if path is None:
         return None
-    wal, shm = (path.with_name(path.name + suffix) for suffix in LOGS)
+    wal, shm = (_identity(path.with_name(path.name + suffix)) for suffix in LOGS)
     try:
         found = path.stat()
-        with shm.open("rb") as file:
-            header = file.read(100)
     except OSError:
-        return _Marks((_identity(wal), _identity(shm)), (0, 0), b"")
-    return _Marks((_identity(wal), _identity(shm)), (found.st_mtime_ns, found.st_size), header[32:40] + header[96:100])
+        return None
+    return (wal, shm, found.st_mtime_ns, found.st_size) if wal is not None else None
 
 
 def _problems(cursor: Any) -> list[str]:
