@@ -318,6 +318,7 @@ class Chat:
         except KeyboardInterrupt:  # while a model was loaded or a summary written
             raise ChatInterrupted(stopped((), record=record)) from None
         finally:
+            self._session.save()  # what a refusal has taught, or a turn that is not recorded
             self._notify()
 
     def _send(self, said: Said, options: Mapping[str, Any], coming: Coming, *, record: bool) -> Reply:
@@ -485,10 +486,12 @@ class Chat:
                 change = Change(str(error), changed=False)
             self._notify(change)
 
+        before = self.conversation.events
         try:
             change = self._queue.do(act, act_late, later)
-        except KeyboardInterrupt:
-            raise ChatInterrupted("stopped; nothing has changed.") from None
+        except KeyboardInterrupt:  # perhaps while it was saved
+            done = self.conversation.events != before
+            raise ChatInterrupted(f"stopped; {'it was done' if done else 'nothing has changed'}.") from None
         if change is not later:
             self._notify()
         return change

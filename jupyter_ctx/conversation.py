@@ -223,9 +223,21 @@ class Redone:
     """The last action taken back is done again."""
 
 
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Something was done here that cannot be read: a step without an effect, which undo takes back as any other.
+
+    ``kind`` and ``body`` are what is stored of it, where that is text.
+    """
+
+    kind: str = ""
+    body: str = ""
+
+
 Action: TypeAlias = (
     Said | Cleared | Trimmed | Summarized | Pinned | Excluded | IncludedAll | SystemSet | MemorySet | Added | Picked
-)
+    | Lost
+)  # fmt: skip
 Event: TypeAlias = Action | Kept | Undone | Redone
 
 LABELS: dict[type, tuple[str, str]] = {  # on, off
@@ -240,6 +252,7 @@ LABELS: dict[type, tuple[str, str]] = {  # on, off
     MemorySet: ("memory file", ""),
     Added: ("added messages", ""),
     Picked: ("pick", ""),
+    Lost: ("step that was lost", ""),
 }
 
 
@@ -338,6 +351,7 @@ class Conversation:
         self._index: dict[str, int] = {}
         self._cells: dict[str, list[Place]] = {}
         self._moved: dict[str, str] = {}  # places that went into another one
+        self._lost = 0  # where the last turn stood that cannot be read
         self.memory: str | None = None
         self.has_files = False
         self.summaries: dict[str, Summary] = {}
@@ -370,10 +384,13 @@ class Conversation:
         return self._undone[-1].label if self._undone else None
 
     def index(self, place: str | None) -> int:
-        """Position of a place, or of the one it went into; 0 where it is none, or gone."""
+        """Position of a place, or of the one it went into; 0 where it is none, or gone.
+
+        A turn that cannot be read any more was the last one lost, as far as anybody knows.
+        """
         while place in self._moved:
             place = self._moved[place]
-        return self._index.get(place, 0) if place is not None else 0
+        return self._index.get(place, min(self._lost, len(self.places))) if place is not None else 0
 
     def begins_anew(self, said: Said) -> bool:
         """Whether this turn clears first: a re-run of a cell that did so already does not."""
@@ -437,22 +454,32 @@ class Conversation:
     def append(self, event: Event) -> None:
         """Add one event and fold it in."""
         if isinstance(event, Undone):
-            self._undone.append(self._done.pop())
-            for kept in self._undone[-1].actions:
-                if isinstance(kept, Kept):  # its cell has run all the same
-                    self._join(kept)
-            self._fold_again()
+            self._undo()
         elif isinstance(event, Redone):
-            self._done.append(self._undone.pop())
-            self._fold_again()
+            self._redo()
         elif isinstance(event, Kept):
             self._join(event)
             self._fold(event)
         else:
-            self._undone.clear()
+            if not isinstance(event, Lost):  # which may have been an undo
+                self._undone.clear()
             on, off = LABELS[type(event)]
             self._add_step(event, off if self._fold(event) else on)
         self._events.append(event)
+
+    def _undo(self) -> None:
+        if not self._done:  # what it took back is lost
+            return
+        self._undone.append(self._done.pop())
+        for kept in self._undone[-1].actions:
+            if isinstance(kept, Kept):  # its cell has run all the same
+                self._join(kept)
+        self._fold_again()
+
+    def _redo(self) -> None:
+        if self._undone:
+            self._done.append(self._undone.pop())
+            self._fold_again()
 
     def _join(self, kept: Kept) -> None:
         """Make it a part of what was done last."""
@@ -463,7 +490,7 @@ class Conversation:
     def _add_step(self, action: Action, label: str) -> None:
         last = self._done[-1].actions[-1] if self._done else None
         after = isinstance(action, Summarized) and action.automatic == "after"
-        before = isinstance(last, Summarized) and last.automatic == "before" and isinstance(action, Said)
+        before = isinstance(last, Summarized) and last.automatic == "before" and isinstance(action, Said | Lost)
         if last is not None and (after or before):
             step = self._done.pop()
             self._done.append(Step((*step.actions, action), step.label if after else label))
@@ -505,21 +532,28 @@ class Conversation:
             case Added():
                 self._add(action)
             case Picked(place, turn):
-                there = self.places[self.index(place)]
-                there.show(next(version for version in there.versions if version.id == turn), self._now)
+                self._pick(place, turn)
             case Kept(place, run, execution):
                 for there in self._chosen((place,)):
                     there.ran(run, execution)
+            case Lost(kind, _):
+                self._lost = len(self.places) if kind in ("", "said") else self._lost
         return False
 
     def _chosen(self, places: tuple[str, ...]) -> list[Place]:
         return [self.places[self._index[place]] for place in places if place in self._index]
 
+    def _pick(self, place: str, turn: str) -> None:
+        for there in self.places[self.index(place) :][:1]:
+            for version in there.versions:
+                if version.id == turn:
+                    there.show(version, self._now)
+
     def _clear(self) -> None:
         self.cleared += self.places
         self.places, self.pins = [], []
         self._index, self._cells, self._moved = {}, {}, {}
-        self.trimmed_to, self.summary = 0, None
+        self.trimmed_to, self.summary, self._lost = 0, None, 0
 
     def _stand_in(self, summary: Summary) -> None:
         self.summary = self.summaries[summary.id] = summary

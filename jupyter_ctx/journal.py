@@ -24,7 +24,9 @@ from .conversation import Conversation, Event, Said, Turn, new_id
 from .database import Database, TakenError
 from .errors import StoreError
 from .frontend import EARLIER, Origin
-from .records import Record, Sizes, State, UnreadableError, from_record, sizes_of, state_of, state_text, to_record
+from .interrupts import uninterrupted
+from .reading import read_event, read_events
+from .records import Record, Sizes, State, UnreadableError, state_of, state_text, to_record
 from .store import Claim, Row, Store
 from .takeover import Clues, device_of, gather
 
@@ -37,7 +39,8 @@ class Opened(NamedTuple):
     """A conversation as it was found, with what was learned.
 
     ``note`` says where it comes from; ``taken`` are the conversations of another notebook that
-    became this one's, as they were. ``offer`` says what was not taken over, and how to.
+    became this one's, as they were. ``offer`` says what was not taken over, and how to. ``next`` is
+    the number of the next row.
     """
 
     conversation: Conversation
@@ -46,6 +49,7 @@ class Opened(NamedTuple):
     note: str = ""
     taken: tuple[Row, ...] = ()
     offer: str = ""
+    next: int = 0
 
 
 class Whole(NamedTuple):
@@ -63,9 +67,10 @@ class Journal:
         self.notices: list[str] = []
         self.row = Row(new_id(), origin.scope, MAIN)
         self._store: Store | None = None
-        self._written: int | None = None  # events that the store has; None: it does not know of the conversation
-        self._found = 0  # events that were there when it was opened
+        self._next: int | None = None  # the number of the next row; None: the store does not know of the conversation
+        self._found = 0  # the same when it was opened
         self._waiting: list[Record] = []
+        self._sizes: list[Sizes] = []  # told since the last event
         self._whole: Whole | None = None  # what the waiting records belong to
         self._failing = ""
         self._is_deleted = False
@@ -92,8 +97,11 @@ class Journal:
                 return self._open(self._choose, name, afresh=afresh, known=self._known(whole=name is None))
             except StoreError as error:
                 self._failed(error)
-                self.row, self._written = _begun(name, self.origin), None
+                self.row, self._next = _begun(name, self.origin), None
                 return Opened(Conversation())
+            except BaseException:  # nobody will talk in it
+                _open_journals.discard(self)
+                raise
 
     def fork(self, row: Row, name: str | None = None) -> Opened:
         """Take hold of a new conversation that begins with all that another one has. Raises StoreError."""
@@ -114,19 +122,15 @@ class Journal:
     ) -> Opened:  # fmt: skip
         wish = Wish(self.origin, _me(), time.time(), name, afresh, known, device_of(self.origin.notebook))
         claim = self._claim(lambda rows: decide(rows, wish))
-        self.row, self._written = claim.row, 0
+        self.row, self._next = claim.row, 0
         self._hold()
         self._collect()
         if claim.how == "new":
             return Opened(Conversation(), offer=_offer(claim.before[0], self.origin) if claim.before else "")
         before = (claim.source or claim.row).updated
-        try:
-            opened = self._read(claim.row)
-        except UnreadableError as error:
-            self.notices.append(f"{error} The conversation {claim.row.name!r} goes on in a new one.")
-            self.close()
-            return self._open(self._choose, claim.row.name, afresh=True)
-        self._written = self._found = len(opened.conversation.events)
+        opened = self._read(claim.row)
+        self._next = self._found = opened.next
+        self._sizes = opened.state.get("sizes", [])
         self._collect()
         note = _note(claim, before) if opened.conversation.events else ""
         return opened._replace(note=note, taken=claim.before)
@@ -141,30 +145,36 @@ class Journal:
 
     def _read(self, row: Row) -> Opened:
         with _without_collections():
-            state, stored = self.store.load(row.id)
+            text, stored = self.store.load(row.id)
+            events = read_events(stored)
+            self.notices += [f"{problem} They belong to {row.name!r}." for problem in events.problems]
+            state: State = {}
             try:
-                conversation = Conversation(from_record(event.kind, event.body) for event in stored)
-            except (LookupError, StopIteration):
-                raise UnreadableError("Its events make no sense in their order. They are left as they are.") from None
-            try:
-                sizes = [size for event in stored if event.sizes for size in sizes_of(event.sizes)]
-                return Opened(conversation, sizes, state_of(state))
+                state = state_of(text)
             except UnreadableError as error:
-                self.notices.append(f"{error} Settings, and what was learned of the model, begin anew.")
-                return Opened(conversation)
+                self.notices.append(f"{error} Settings of {row.name!r}, and what was learned of the model, begin anew.")
+            sizes = [*events.sizes, *state.get("sizes", [])]
+            return Opened(events.conversation, sizes, state, next=events.next)
 
     def save(
         self, events: Sequence[Event], sizes: list[Sizes], state: State,
         conversation: Conversation, everything: Callable[[], list[Sizes]],
     ) -> None:  # fmt: skip
-        """Write what has happened; ``everything`` is asked for where all must be written again."""
-        with self._lock:
+        """Write what has happened; ``everything`` is asked for where all must be written again.
+
+        Ctrl-C ends the waiting for the store, not the saving: it is done later.
+        """
+        with self._lock, uninterrupted():
             if self._is_deleted:
                 return
-            self._waiting += [to_record(event, sizes if event is events[-1] else []) for event in events]
-            self.row = self.row._replace(
-                updated=time.time(), seen=time.time(), turns=len(conversation.places), state=state_text(state)
-            )
+            self._sizes += sizes
+            for event in events:
+                self._waiting.append(to_record(event, self._sizes))
+                self._sizes = []
+            text, now = state_text({**state, "sizes": self._sizes}), time.time()
+            if not events and text == self.row.state:
+                return
+            self.row = self.row._replace(updated=now, seen=now, turns=len(conversation.places), state=text)
             if self._process != os.getpid():
                 self._process = os.getpid()
                 self._part(f"This process was forked from one that talks in {self.name!r}")
@@ -173,7 +183,7 @@ class Journal:
     def _flush(self, whole: Whole) -> None:
         """Write what waits; where that cannot be, it waits on."""
         try:
-            if self._written is None or not self._append():
+            if self._next is None or not self._append():
                 self._write(whole)
         except StoreError as error:
             self._whole = whole
@@ -187,32 +197,42 @@ class Journal:
     def _append(self) -> bool:
         """Add what waits; ``False`` where all must be written instead."""
         try:
-            there = self.store.append(self.row, self._written or 0, self._waiting)
+            there = self._add(self._next or 0, self._waiting)
         except TakenError:
             self._part(f"Another kernel has gone on with {self.name!r}")
             return False
         if there:
-            self._written = (self._written or 0) + len(self._waiting)
+            self._next = (self._next or 0) + len(self._waiting)
             self._waiting.clear()
         return there
+
+    def _add(self, seq: int, records: Sequence[Record]) -> bool:
+        """Add these from number ``seq`` on; what was written although nobody waited for it is there already."""
+        try:
+            return self.store.append(self.row, seq, records)
+        except TakenError:
+            there = self.store.same(self.row.id, seq, records)
+            if not there:
+                raise
+            return self.store.append(self.row, seq + there, records[there:])
 
     def _write(self, whole: Whole) -> None:
         events = whole.conversation.events
         records = [to_record(event, whole.sizes() if event is events[-1] else []) for event in events]
-        self._claim(self._begin)
-        self.store.append(self.row, 0, records)
-        self._written = len(records)
+        self.row = self._claim(self._begin).row
+        self._add(0, records)
+        self._next = len(records)
         self._waiting.clear()
         self._hold()
 
     def _begin(self, rows: Sequence[Row]) -> Claim:
         """Make the conversation known to the store."""
         others = [row for row in rows if row.notebook == self.row.notebook and row.id != self.row.id]
-        self.row = self.row._replace(name=free_name(self.name, others), opened=time.time(), **_me()._asdict())
-        return Claim((self.row,), "new")
+        row = self.row._replace(name=free_name(self.name, others), opened=time.time(), **_me()._asdict())
+        return Claim((row,), "new")
 
     def _part(self, why: str) -> None:
-        self.row, self._written = self.row._replace(id=new_id()), None
+        self.row, self._next = self.row._replace(id=new_id()), None
         self.notices.append(f"{why}; what is said here is kept apart from now on: %chat list.")
 
     def settle(self) -> None:
@@ -229,9 +249,7 @@ class Journal:
         try:
             places = filter(None, (self.row.notebook, self.origin.run_of))
             found = self.store.answered(digest, places, runs=self.origin.runs)
-            event = from_record(found.kind, found.body) if found is not None else None
-        except UnreadableError:
-            return None
+            event = read_event(found) if found is not None else None
         except StoreError as error:
             self._failed(error)
             return None
@@ -259,7 +277,7 @@ class Journal:
     def give_back(self, taken: Sequence[Row]) -> None:
         """Put what was taken over where it was; a fork that was made for nothing is removed. Raises StoreError."""
         row, is_fork = self.row, all(self.row.id != each.id for each in taken)
-        if is_fork and self._written == self._found:
+        if is_fork and self._next == self._found:
             self.store.delete(row.id)
             self.forget()
         else:
@@ -271,7 +289,7 @@ class Journal:
         with self._lock:
             self.settle()
             _open_journals.discard(self)
-            if self._store is not None and self._written is not None and self._process == os.getpid():
+            if self._store is not None and self._next is not None and self._process == os.getpid():
                 with suppress(StoreError):  # its machine stays known: paths are those of one machine
                     self._store.change(self.row.id, pid=None, started=None)
 

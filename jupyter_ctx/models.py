@@ -109,7 +109,7 @@ class Models:
         self._keys: dict[str, str] = {}
         self._providers: dict[tuple[object, ...], Provider] = {}
         self._meters: dict[tuple[str, str], Meter] = {}
-        self._kept: dict[tuple[str, str], list[tuple[Learned, Counted]]] = {}  # of meters that were not used yet
+        self._kept: dict[tuple[str, str], tuple[Learned, Counted]] = {}  # of meters that were not used yet
         self._evidence: dict[str, Evidence] = {}
         self._older: set[str] = set()  # endpoints whose limits were learned by an earlier kernel: to be tried again
         self._lists: dict[str, Table] = {}
@@ -154,8 +154,8 @@ class Models:
             vocabulary = family.vocabulary or ("o200k_base" if counting == "tiktoken" else None)
             count = None if counting == "approximate" or vocabulary is None else counter(vocabulary)
             self._meters[key] = Meter(family, count)
-            for known in self._kept.pop(key, ()):
-                self._meters[key].restore(*known)
+            if key in self._kept:
+                self._meters[key].restore(*self._kept.pop(key))
         return self._meters[key]
 
     def news(self) -> list[Sizes]:
@@ -164,7 +164,8 @@ class Models:
 
     def sizes(self) -> list[Sizes]:
         """All sizes that were told."""
-        return _sizes({key: meter.counted_parts for key, meter in self._meters.items()})
+        unused = {key: counted for key, (_, counted) in self._kept.items()}
+        return _sizes({**unused, **{key: meter.counted_parts for key, meter in self._meters.items()}})
 
     def state(self) -> State:
         """What was learned of models and endpoints."""
@@ -172,9 +173,11 @@ class Models:
             end: {"evidence": self._evidence.get(end, NO_EVIDENCE), "served": self._served_names.get(end, "")}
             for end in {*self._evidence, *self._served_names}
         }
+        unused = {key: learned for key, (learned, _) in self._kept.items()}
+        known = {**unused, **{key: meter.learned for key, meter in self._meters.items()}}
         meters: list[MeterState] = [
-            {"meter": key, **meter.learned._asdict()}  # type: ignore[typeddict-item]
-            for key, meter in self._meters.items()
+            {"meter": key, **learned._asdict()}  # type: ignore[typeddict-item]
+            for key, learned in known.items()
         ]
         return {"endpoints": endpoints, "meters": meters}
 
@@ -192,11 +195,15 @@ class Models:
             parts.fixed.update({Fixed(system, summary): tokens for system, summary, tokens in told["fixed"]})
         for meter in state.get("meters", []):
             learned = Learned(meter["calibration"], meter["overhead"], meter["floor"])
-            known_parts = learned, counted.pop(meter["meter"], Counted({}, {}))
-            if meter["meter"] in self._meters:
-                self._meters[meter["meter"]].restore(*known_parts)
-            else:
-                self._kept.setdefault(meter["meter"], []).append(known_parts)
+            self._restore_meter(meter["meter"], learned, counted.get(meter["meter"], Counted({}, {})))
+
+    def _restore_meter(self, key: tuple[str, str], learned: Learned, counted: Counted) -> None:
+        if key in self._meters:
+            self._meters[key].restore(learned, counted)
+            return
+        first, parts = self._kept.get(key, (learned, Counted({}, {})))
+        parts = Counted({**counted.turns, **parts.turns}, {**counted.fixed, **parts.fixed})
+        self._kept[key] = (learned if first.overhead is None else first, parts)
 
     def refused(self, target: Target, refusal: Refused) -> None:
         """Learn from a refusal. A server that reports its window is asked for it anew: that may explain it."""

@@ -22,6 +22,7 @@ from .conversation import (
     Excluded,
     IncludedAll,
     Kept,
+    Lost,
     MemorySet,
     Picked,
     Pinned,
@@ -47,6 +48,7 @@ KINDS: dict[str, type[Event]] = {
     "added": Added,
     "picked": Picked,
     "kept": Kept,
+    "lost": Lost,
     "undone": Undone,
     "redone": Redone,
 }
@@ -83,7 +85,10 @@ class EndpointState(TypedDict, total=False):
 
 
 class State(TypedDict, total=False):
-    """What a conversation knows beside its events; ``exact``: its size was the provider's."""
+    """What a conversation knows beside its events; ``exact``: its size was the provider's.
+
+    ``sizes`` are those that were told since its last event, which has all that were told before.
+    """
 
     settings: dict[str, Any]
     announced: list[float]
@@ -91,6 +96,7 @@ class State(TypedDict, total=False):
     spent: Spending
     deleted: list[str]
     told: dict[str, str]
+    sizes: list[Sizes]
     meters: list[MeterState]
     endpoints: dict[str, EndpointState]
     exact: bool
@@ -112,41 +118,41 @@ class Record(NamedTuple):
 
 
 def to_record(event: Event, sizes: list[Sizes]) -> Record:
-    """An event with what was learned of sizes by it."""
+    """An event with what was learned of sizes by it; a newer release's one as it was."""
+    if isinstance(event, Lost) and event.kind and event.kind not in KINDS:
+        return Record(event.kind, event.body, None, None, None, None)
     turn = event.turn if isinstance(event, Said) else None
     where = (turn.digest or None, turn.cell, turn.source) if turn else (None, None, None)
-    told: list[Sizes] = [{**size, "meter": _named(size["meter"])} for size in sizes]
-    return Record(NAMES[type(event)], _text(event), _text(told) if told else None, *where)
+    return Record(NAMES[type(event)], _text(event), _text(sizes) if sizes else None, *where)
 
 
 def from_record(kind: str, body: str | bytes) -> Event:
     """An event as it was. Raises UnreadableError."""
     if kind not in KINDS:
-        raise UnreadableError(f"An event in the store is {kind!r}: a newer jupyter_ctx wrote it; update this one.")
+        raise UnreadableError(f"Nobody here knows an event that is {kind!r}.")
     event: Event = _decode(KINDS[kind], body)
     return event
 
 
-def sizes_of(text: str) -> list[Sizes]:
+def sizes_of(text: str | bytes) -> list[Sizes]:
     """What a row tells of sizes."""
     sizes: list[Sizes] = _decode(list[Sizes], text)
     return sizes
 
 
 def state_text(state: State) -> str:
-    """What a conversation knows beside its events, as text; of addresses without what may be a key in them."""
+    """What a conversation knows beside its events, as text; no key stands in an address."""
     kept: State = {**state}
-    kept["endpoints"] = {KEYS.sub("", name): known for name, known in state.get("endpoints", {}).items()}
-    kept["meters"] = [{**known, "meter": _named(known["meter"])} for known in state.get("meters", [])]
-    kept["warned"] = [KEYS.sub("", line) for line in state.get("warned", [])]
+    kept["warned"] = [without_keys(line) for line in state.get("warned", [])]
     return _text(kept)
 
 
-def _named(meter: tuple[str, str]) -> tuple[str, str]:
-    return KEYS.sub("", meter[0]), meter[1]
+def without_keys(text: str) -> str:
+    """A text without what may be a key in its addresses: ``user:password@`` and what follows a ``?``."""
+    return KEYS.sub("", text)
 
 
-def state_of(text: str | None) -> State:
+def state_of(text: str | bytes | None) -> State:
     """The same as it was; nothing where nothing was kept."""
     state: State = _decode(State, text) if text else {}
     return state
@@ -173,5 +179,5 @@ def _decode(kind: Any, text: str | bytes) -> Any:
 
     try:
         return _decoder(kind).decode(text)
-    except msgspec.MsgspecError as error:
-        raise UnreadableError(f"A row of the store cannot be read: {error}. It is left as it is.") from None
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
+        raise UnreadableError(f"A row of the store cannot be read ({error}).") from None

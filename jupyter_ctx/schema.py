@@ -47,14 +47,23 @@ MIGRATIONS = (
 )
 
 
+class DamagedError(Exception):
+    """The file is no database of ours, or a broken one."""
+
+
 def migrate(connection: Connection, shown: str) -> None:
-    """Make the tables, or bring older ones up to date, in this transaction. Raises StoreError for newer ones."""
+    """Make the tables, or bring older ones up to date, in this transaction. Raises StoreError for newer ones.
+
+    Raises DamagedError where they cannot be ours.
+    """
     import sqlalchemy as sa
 
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(LOCK)))
     connection.execute(sa.text(f"CREATE TABLE IF NOT EXISTS {VERSION} (version BIGINT NOT NULL)"))
     found = connection.scalar(sa.text(f"SELECT max(version) FROM {VERSION}")) or 0
+    if not isinstance(found, int):
+        raise DamagedError("its version is no number")
     if found > len(MIGRATIONS):
         raise StoreError(f"{shown} was written by a newer jupyter_ctx (version {found}): update this one.")
     for number, statements in enumerate(MIGRATIONS[found:], found + 1):

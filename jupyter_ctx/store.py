@@ -7,8 +7,10 @@ ids and the same paths.
 from __future__ import annotations
 
 import getpass
+import math
 import os
 from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -24,6 +26,10 @@ VARIABLE = "JUPYTER_CTX_STORE"
 OF_AN_EVENT = ("seq", "at", "kind", "body", "sizes", "digest", "cell", "source")
 AT_ONCE = 500  # values in one question
 WITH_TURNS = ("said", "added")  # kinds of events
+TEXTS = ("id", "notebook", "name", "kernel", "host", "state")  # the other columns are numbers
+NEEDED = ("id", "notebook", "name")
+NO_TEXT = b"\xff"
+NO_STATE = "damaged"  # which nobody can read either
 
 
 class Row(NamedTuple):
@@ -60,11 +66,12 @@ class Ran(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """An event as it lies in the store; the body is JSON."""
+    """An event as it lies in the store; the body is JSON. What is damaged may be anything, and ``seq`` ``None``."""
 
-    kind: str
-    body: str | bytes
-    sizes: str | None
+    kind: str | bytes | None
+    body: str | bytes | None
+    sizes: str | bytes | None
+    seq: int | None
 
 
 class Claim(NamedTuple):
@@ -83,6 +90,57 @@ class Claim(NamedTuple):
     def row(self) -> Row:
         """The claimed conversation."""
         return self.rows[-1]
+
+
+Found = tuple[Row, tuple[str, ...]]  # with the columns that are damaged
+
+
+def sound(values: Sequence[Any]) -> Found:
+    """A row as it was read, and which of its columns are damaged: those are as in a new row."""
+    usable, damaged = dict[str, Any](), list[str]()
+    for name, value in zip(Row._fields, values, strict=True):
+        there = _text(value) if name in TEXTS else value
+        if (there is None and name in NEEDED) or (there is not None and not _is_usable(name, there)):
+            damaged.append(name)
+        elif there is not None:
+            usable[name] = there
+    if "state" in damaged:
+        usable["state"] = NO_STATE
+    return Row(**{**dict.fromkeys(NEEDED, ""), **usable}), tuple(damaged)
+
+
+def _apart(row: Row, found: Sequence[Found]) -> Row:
+    """The row, under another name where a row that nobody can use has its own."""
+    taken = {(other.notebook, other.name) for other, damaged in found if set(damaged) & set(NEEDED)}
+    if (row.notebook, row.name) not in taken:
+        return row
+    taken |= {(other.notebook, other.name) for other, _ in found}
+    names = (f"{row.name}-{number}" for number in range(2, len(taken) + 3))
+    return row._replace(name=next(name for name in names if (row.notebook, name) not in taken))
+
+
+def _text(value: Any) -> Any:
+    """As text, or as it is where it is none."""
+    try:
+        return value.decode() if isinstance(value, bytes) else value
+    except UnicodeDecodeError:
+        return value
+
+
+def _ran(conversation: str, seq: Any, at: Any, cell: Any, source: Any) -> Ran:
+    """The cell of an event; what is damaged is that of no cell."""
+    cell, source = (str(_text(value)) if value is not None else None for value in (cell, source))
+    return Ran(conversation, seq, at if isinstance(at, int | float) else 0.0, cell, source)
+
+
+def _is_usable(name: str, value: Any) -> bool:
+    if name in TEXTS:
+        return isinstance(value, str)
+    if name in ("pid", "turns"):
+        return isinstance(value, int) and 0 <= value < 2**31
+    if name == "device":
+        return isinstance(value, int)
+    return isinstance(value, int | float) and math.isfinite(value) and abs(value) < 2**40  # seconds
 
 
 Decide = Callable[[Sequence[Row]], Claim]
@@ -111,6 +169,7 @@ class Store:
 
         self.owner, self.database = owner(), database
         self._sa = sa
+        self._said: set[tuple[str, ...]] = set()  # of damaged rows
         self._conversations = sa.table(CONVERSATIONS, *map(sa.column, ("owner", *Row._fields)))
         self._events = sa.table(EVENTS, *map(sa.column, ("owner", "conversation", *OF_AN_EVENT)))
 
@@ -128,7 +187,9 @@ class Store:
             if connection.dialect.name == "postgresql":  # one at a time, for names that nobody has yet are not locked
                 mine = self._sa.func.hashtext(self.owner)
                 connection.execute(self._sa.select(self._sa.func.pg_advisory_xact_lock(LOCK, mine)))
-            claim = decide(self._rows(connection, {}, lock=True))
+            found = self._found(connection, {}, lock=True)
+            claim = decide(self._usable(found))
+            claim = claim._replace(rows=tuple(_apart(row, found) for row in claim.rows))
             for row in claim.rows:
                 self._write(connection, row)
             if claim.source is not None:
@@ -154,12 +215,12 @@ class Store:
         self.database.run(remove)
         self.database.forget_deleted()
 
-    def load(self, conversation: str) -> tuple[str | None, list[Stored]]:
+    def load(self, conversation: str) -> tuple[str | bytes | None, list[Stored]]:
         """The state and the events of a conversation, in their order."""
         events, table = self._events, self._conversations
-        state = self._sa.select(table.c.state).where(*self._mine(table, id=conversation))
 
-        def read(connection: Connection) -> tuple[str | None, list[Stored]]:
+        def read(connection: Connection) -> tuple[str | bytes | None, list[Stored]]:
+            state = self._sa.select(self._raw(connection, table.c.state)).where(*self._mine(table, id=conversation))
             mine = self._mine(events, conversation=conversation)
             wanted = self._sa.select(*self._stored(connection)).where(*mine).order_by(events.c.seq)
             return connection.scalar(state), list(map(Stored._make, connection.execute(wanted)))
@@ -188,8 +249,10 @@ class Store:
             found = list[Ran]()
             for i in range(0, len(ids), AT_ONCE):
                 these = events.c.conversation.in_(ids[i : i + AT_ONCE]), events.c.kind.in_(WITH_TURNS)
-                wanted = self._sa.select(*(events.c[name] for name in Ran._fields)).where(*self._mine(events), *these)
-                found += map(Ran._make, connection.execute(wanted.order_by(events.c.seq)))
+                texts = (self._raw(connection, column) for column in (events.c.cell, events.c.source))
+                wanted = self._sa.select(events.c.conversation, events.c.seq, events.c.at, *texts)
+                rows = connection.execute(wanted.where(*self._mine(events), *these).order_by(events.c.seq))
+                found += (_ran(*row) for row in rows)
             return found
 
         return self.database.run(read, write=False)
@@ -213,6 +276,18 @@ class Store:
 
         return self.database.run(write)
 
+    def same(self, conversation: str, seq: int, records: Sequence[Record]) -> int:
+        """How many of these the store has already, from number ``seq`` on."""
+        columns, mine = self._events.c, self._mine(self._events, conversation=conversation)
+        wanted = self._sa.select(columns.kind, columns.body).where(*mine, columns.seq >= seq).order_by(columns.seq)
+
+        def count(connection: Connection) -> int:
+            there = connection.execute(wanted.limit(len(records))).all()
+            pairs = zip(there, records, strict=False)
+            return sum(1 for _ in takewhile(lambda pair: tuple(pair[0]) == pair[1][:2], pairs))
+
+        return self.database.run(count, write=False)
+
     def answered(self, digest: str, notebooks: Iterable[str], *, runs: str | None = None) -> Stored | None:
         """The newest turn that answered just this request, in the conversations of these notebooks.
 
@@ -233,20 +308,53 @@ class Store:
         return self.database.run(read, write=False)
 
     def _stored(self, connection: Connection) -> Sequence[Any]:
-        """The columns of an event; from SQLite without a detour through str, which takes as long as all else."""
+        """The columns of an event, which may be damaged."""
         columns = self._events.c
-        as_bytes = connection.dialect.name == "sqlite"
-        body = self._sa.cast(columns.body, self._sa.LargeBinary) if as_bytes else columns.body
-        return columns.kind, body, columns.sizes
+        texts = [self._raw(connection, column) for column in (columns.kind, columns.body, columns.sizes)]
+        return *texts, self._number(connection, columns.seq)
+
+    def _raw(self, connection: Connection, column: Any) -> Any:
+        """A text as it is; from SQLite as bytes: it may be no text, and str takes as long as all else."""
+        return self._sa.cast(column, self._sa.LargeBinary) if _is_sqlite(connection) else column
+
+    def _number(self, connection: Connection, column: Any) -> Any:
+        """A whole number, or nothing: SQLite takes anything in any column."""
+        whole = self._sa.func.typeof(column) == "integer"
+        return self._sa.case((whole, column)) if _is_sqlite(connection) else column
 
     def _mine(self, table: Any, **where: Any) -> list[Any]:
         return [table.c.owner == self.owner, *(table.c[name] == value for name, value in where.items())]
 
-    def _rows(self, connection: Connection, where: dict[str, Any], *, lock: bool = False) -> list[Row]:
+    def _rows(self, connection: Connection, where: dict[str, Any]) -> list[Row]:
+        return self._usable(self._found(connection, where))
+
+    def _usable(self, found: Sequence[Found]) -> list[Row]:
+        return [row for row, damaged in found if self._named(row, damaged)]
+
+    def _found(self, connection: Connection, where: dict[str, Any], *, lock: bool = False) -> list[Found]:
         table = self._conversations
-        wanted = self._sa.select(*(table.c[name] for name in Row._fields)).where(*self._mine(table, **where))
-        wanted = wanted.order_by(table.c.opened.desc())
-        return [Row(*row) for row in connection.execute(wanted.with_for_update() if lock else wanted)]
+        columns = (self._column(connection, table.c[name]) for name in Row._fields)
+        wanted = self._sa.select(*columns).where(*self._mine(table, **where)).order_by(table.c.opened.desc())
+        return list(map(sound, connection.execute(wanted.with_for_update() if lock else wanted)))
+
+    def _column(self, connection: Connection, column: Any) -> Any:
+        """A column of a conversation: what is of another type in SQLite is no value of ours."""
+        if not _is_sqlite(connection):
+            return column
+        sa, kind = self._sa, self._sa.func.typeof(column)
+        if column.name in TEXTS:
+            return sa.case((kind.in_(("text", "null")), sa.cast(column, sa.LargeBinary)), else_=NO_TEXT)
+        return sa.case((kind.in_(("integer", "real", "null")), column), else_="")
+
+    def _named(self, row: Row, damaged: tuple[str, ...]) -> bool:
+        """Whether a row can be used; what is damaged in it is said once. Of its state, who opens it will say so."""
+        useless, rest = set(damaged) & set(NEEDED), ", ".join(name for name in damaged if name != "state")
+        if rest and (row.id, row.name, rest) not in self._said:
+            self._said.add((row.id, row.name, rest))
+            which = f"The row of the conversation {row.name or row.id!r}"
+            done = "it is passed over, and left as it is" if useless else "these begin anew"
+            self.database.notices.append(f"{which} in {self.database.shown} is damaged ({rest}): {done}.")
+        return not useless
 
     def _write(self, connection: Connection, row: Row) -> None:
         table, values = self._conversations, row._asdict()
@@ -260,3 +368,7 @@ class Store:
         columns = (sa.literal(self.owner), sa.literal(to), *(events.c[name] for name in OF_AN_EVENT))
         rows = sa.select(*columns).where(*self._mine(events, conversation=source))
         connection.execute(sa.insert(events).from_select(["owner", "conversation", *OF_AN_EVENT], rows))
+
+
+def _is_sqlite(connection: Connection) -> bool:
+    return connection.dialect.name == "sqlite"

@@ -100,6 +100,11 @@ class Postgres:
             assert time.monotonic() < end, self._said()
             time.sleep(0.02)
 
+    @property
+    def process(self) -> int | None:
+        """The number of the process that serves."""
+        return self._server.pid if self._server is not None else None
+
     def stop(self) -> None:
         """Serve no more, whoever is connected."""
         if self._server is not None:

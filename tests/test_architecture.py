@@ -34,7 +34,7 @@ LAYERS = [  # imports go from a later row to an earlier one, or within a room
     {"frames", "records", "schema", "sendable"},
     {"database"},
     {"store"},
-    {"memory", "takeover"},
+    {"memory", "reading", "takeover"},
     {"claims"},
     {"journal"},
     {"attachments", "settings", "providers.events", "providers.gguf", "providers.http", "providers.shape"},

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -29,7 +29,21 @@ from test_conversation import actions, state
 import jupyter_ctx.database
 import jupyter_ctx.journal
 from jupyter_ctx import Chat
-from jupyter_ctx.conversation import Attachment, Redone, Said, Turn, Undone
+from jupyter_ctx.conversation import (
+    Attachment,
+    Cleared,
+    Event,
+    Excluded,
+    Picked,
+    Pinned,
+    Redone,
+    Said,
+    Summarized,
+    Summary,
+    Trimmed,
+    Turn,
+    Undone,
+)
 from jupyter_ctx.errors import InvalidRequestError, StoreError
 from jupyter_ctx.frontend import Origin
 from jupyter_ctx.journal import Journal, close_stores
@@ -70,17 +84,25 @@ def library(address: str | Path, notebook: str = "/n/a.ipynb", kernel: str = "k"
     return Library(Origin(notebook, kernel), {"model": MODEL}, store=address)
 
 
+@pytest.fixture
+def sqlite(tmp_path: Path) -> str:
+    """The same file as the address of SQLite, for what PostgreSQL takes no part in."""
+    return str(tmp_path / "store.sqlite")
+
+
 def schema_of(address: str) -> str:
     return parse_qs(urlsplit(address).query)["options"][0].partition("search_path=")[2]
 
 
 @pytest.fixture
-def sql(address: str, request: pytest.FixtureRequest) -> Callable[..., list[Any]]:
+def sql(request: pytest.FixtureRequest) -> Callable[..., list[Any]]:
     """Runs a statement in the database beside the product."""
+    address: str = request.getfixturevalue("sqlite" if "sqlite" in request.fixturenames else "address")
 
     def run(statement: str, *values: Any) -> list[Any]:
         if not address.startswith("postgres"):
             with contextlib.closing(sqlite3.connect(address, isolation_level=None)) as connection:
+                connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
                 return connection.execute(statement, values).fetchall()
         server: Postgres = request.getfixturevalue("postgres")
         with server.connect(schema_of(address)) as connection:
@@ -494,26 +516,224 @@ def test_a_newer_database_is_left_alone(address: str, sql: Callable[..., list[An
     assert sql(f"SELECT count(*) FROM {EVENTS}") == [(1,)]
 
 
-@pytest.mark.parametrize(
-    "change",
-    ["kind = 'sung'", "body = '{\"turns\": 7}'", "body = 'nonsense'", "kind = 'undone', body = '{}'"],
-    ids=["a kind of a newer release", "another shape", "no JSON", "makes no sense"],
-)
-def test_events_that_cannot_be_read_are_left_as_they_are(
-    address: str, sql: Callable[..., list[Any]], change: str
-) -> None:
-    say(open_chat(address), "one", "two")
+DAMAGES = {  # of the second of five turns, and what is said of it
+    "no JSON": ("body = 'nonsense'", "turn 2."),
+    "another shape": ("body = '{\"turn\": 7}'", "turn 2."),
+    "cut short": ("body = substr(body, 1, 40)", "turn 2."),
+    "nothing": ("body = ''", "turn 2."),
+    "another number": ("seq = 900", "1 row after turn 1, 895 rows after turn 4."),
+    "a number below 0": ("seq = -3", "a row without a number, 1 row after turn 1."),
+    "no row": (None, "1 row after turn 1."),
+    "a kind of a newer release": ("kind = 'sung'", "('sung'), which is kept: update this one."),
+}
+IN_SQLITE = {  # which takes anything in any column
+    "no UTF-8": ("body = CAST(replace(body, 'turn 1', CAST(x'ff' AS TEXT)) AS TEXT)", "turn 2."),
+    "no UTF-8 in its kind and its text": (
+        "kind = CAST(x'ff61' AS TEXT), body = CAST(x'ff61' AS TEXT)",
+        "after turn 1.",
+    ),
+    "a blob": ("body = x'00ff00'", "turn 2."),
+    "a number": ("body = 3.5", "turn 2."),
+    "a text for a number": ("seq = 'abc'", "1 row after turn 1, a row without a number."),
+}
+
+
+def said_in_turns(address: str, events: Sequence[Event]) -> None:
+    """A conversation with a row for each event."""
+    session = Session(default_settings({}, {"model": MODEL}), journal=Journal(address, Origin()))
+    assert session.journal is not None
+    session.restore(session.journal.open("c"))
+    for event in events:
+        session.record(event)
     close_stores()
-    sql(f"UPDATE {EVENTS} SET {change} WHERE seq = 0")
-    before = sql(f"SELECT * FROM {EVENTS} ORDER BY seq")
+
+
+def turns(count: int) -> list[Event]:
+    return [Said(Turn(prompt, f"re: {prompt}", "m", id=prompt)) for prompt in numbered(count)]
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES, *IN_SQLITE])
+def test_a_damaged_row_costs_that_row_which_is_named_and_left(
+    address: str, sql: Callable[..., list[Any]], damage: str
+) -> None:
+    if damage in IN_SQLITE and address.startswith("postgres"):
+        pytest.skip("PostgreSQL takes no such thing")
+    change, named = {**DAMAGES, **IN_SQLITE}[damage]
+    said_in_turns(address, turns(5))
+    sql(f"UPDATE {EVENTS} SET {change} WHERE seq = 1" if change else f"DELETE FROM {EVENTS} WHERE seq = 1")
+    before = sql(f"SELECT seq, kind, body FROM {EVENTS}")
+    rest = [prompt for prompt in numbered(5) if prompt != "turn 1"] + ["turn 1"] * (damage == "another number")
     chat = open_chat(address)
-    say(chat, "three", "four")
+    assert (chat.name, prompts(chat)) == ("c", rest)
     (notice,) = chat.notices()
-    assert "update this one" in notice or "left as" in notice
-    assert "goes on in a new one" in notice
-    assert (chat.name, prompts(chat)) == ("c-2", ["three", "four"])
-    assert prompts(reopen(address, "c-2")) == ["three", "four"]
-    assert sql(f"SELECT * FROM {EVENTS} WHERE conversation = ? ORDER BY seq", before[0][1]) == before
+    assert named in notice
+    assert "'c'" in notice
+    say(chat, "later")
+    chat.pin(1)
+    assert chat.notices() == ()
+    again = reopen(address)
+    assert prompts(again) == [*rest, "later"]
+    assert again.conversation.places[0].pinned
+    assert [row for row in before if row not in sql(f"SELECT seq, kind, body FROM {EVENTS}")] == []
+
+
+def test_what_a_kind_alone_tells_or_a_text_alone_is_not_lost(sqlite: str, sql: Callable[..., list[Any]]) -> None:
+    said_in_turns(sqlite, [*turns(3), Undone()])
+    sql(f"UPDATE {EVENTS} SET body = 'nonsense' WHERE kind = 'undone'")
+    sql(f"UPDATE {EVENTS} SET kind = CAST(x'ff61' AS TEXT) WHERE seq = 1")
+    chat = open_chat(sqlite)
+    assert (prompts(chat), chat.notices()) == (numbered(2), ())
+
+
+@pytest.mark.parametrize(
+    ("events", "lost", "left"),
+    [
+        ([*turns(2), Undone()], 1, ["turn 0"]),
+        ([*turns(2), Undone(), Redone()], 1, ["turn 0"]),
+        ([*turns(2), Undone()], 2, ["turn 0", "turn 1"]),
+        ([*turns(2), Undone(), Redone()], 2, ["turn 0", "turn 1"]),
+        ([*turns(2), Undone(), Redone()], 3, ["turn 0"]),
+        ([*turns(2), Cleared(), *turns(1), Undone(), Undone()], 2, ["turn 0", "turn 1"]),
+        ([*turns(2), Cleared(), *turns(1)], 2, ["turn 0", "turn 1", "turn 0"]),
+    ],
+)
+def test_undo_and_redo_beside_a_row_that_is_gone_mean_what_they_meant(
+    address: str, sql: Callable[..., list[Any]], events: list[Event], lost: int, left: list[str]
+) -> None:
+    said_in_turns(address, events)
+    sql(f"DELETE FROM {EVENTS} WHERE seq = ?", lost)
+    chat = open_chat(address)
+    assert prompts(chat) == left
+    assert (len(chat.notices()) == 1) == (lost + 1 < len(events))  # nobody knows of what is gone from the end
+
+
+def test_an_undo_of_what_is_not_there_is_named(address: str, sql: Callable[..., list[Any]]) -> None:
+    said_in_turns(address, turns(3))
+    sql(f"UPDATE {EVENTS} SET kind = 'undone', body = '{{}}' WHERE seq = 0")
+    chat = open_chat(address)
+    assert prompts(chat) == ["turn 1", "turn 2"]
+    assert "an undo of what is not there" in chat.notices()[0]
+
+
+def test_cuts_summaries_and_versions_that_point_to_a_lost_turn_stay_sensible(
+    address: str, sql: Callable[..., list[Any]]
+) -> None:
+    first = [*turns(6), Trimmed("turn 3"), Said(Turn("again", "re: again", "m", start="turn 3", id="turn 6"))]
+    rest = [Pinned(("turn 3", "turn 4"), True), Picked("turn 3", "turn 3"), Excluded(("turn 3",), True)]
+    covers = frozenset({"turn 0", "turn 3"})
+    said_in_turns(address, [*first, *rest, Summarized(Summary("Short.", covers, "extractive"))])
+    sql(f"UPDATE {EVENTS} SET body = 'nonsense' WHERE seq = 3")
+    chat = open_chat(address)
+    assert prompts(chat) == [*(prompt for prompt in numbered(6) if prompt != "turn 3"), "again"]
+    assert chat.conversation.trimmed_to == 3  # where the lost one stood
+    assert [message.text for message in chat.preview("x").messages if message.state == "sent"][:1] == ["turn 5"]
+    assert [place.id for place in chat.conversation.pins] == ["turn 4"]
+    assert chat.conversation.summary is not None
+    assert chat.info().turns == 6
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(done=actions(kept=True), lost=st.sets(st.integers(0, 25), min_size=1), how=st.sampled_from(["gone", "nonsense"]))
+def test_whatever_is_lost_the_rest_goes_on(sqlite: str, done: list[Any], lost: set[int], how: str) -> None:
+    close_stores()
+    Path(sqlite).unlink(missing_ok=True)
+    said_in_turns(sqlite, done)
+    with contextlib.closing(sqlite3.connect(sqlite, isolation_level=None)) as connection:
+        for seq in lost:
+            change = f"UPDATE {EVENTS} SET body = 'x'" if how == "nonsense" else f"DELETE FROM {EVENTS}"
+            connection.execute(f"{change} WHERE seq = ?", (seq,))
+    chat = open_chat(sqlite)
+    chat.notices()
+    say(chat, "later")
+    while chat.conversation.undo_label:
+        chat.undo()
+    while chat.conversation.redo_label:
+        chat.redo()
+    assert "later" in prompts(chat)
+    assert not any("goes on in memory" in notice for notice in chat.notices())
+    again = reopen(sqlite)
+    assert state(again.conversation) == state(chat.conversation)
+    again.preview("x")
+
+
+def test_a_second_copy_of_a_row_is_passed_over(sqlite: str, sql: Callable[..., list[Any]]) -> None:
+    said_in_turns(sqlite, turns(3))
+    sql(f"CREATE TABLE other AS SELECT * FROM {EVENTS}")
+    sql(f"INSERT INTO other SELECT * FROM {EVENTS} WHERE seq = 1")
+    sql(f"DROP TABLE {EVENTS}")
+    sql(f"ALTER TABLE other RENAME TO {EVENTS}")
+    chat = open_chat(sqlite)
+    assert prompts(chat) == numbered(3)
+    assert "a second copy of row 2" in chat.notices()[0]
+
+
+def test_damaged_sizes_are_estimated_anew(address: str, sql: Callable[..., list[Any]]) -> None:
+    said_in_turns(address, turns(2))
+    sql(f"UPDATE {EVENTS} SET sizes = 'nonsense', digest = 'nonsense' WHERE seq = 1")
+    chat = open_chat(address)
+    assert prompts(chat) == numbered(2)
+    (notice,) = chat.notices()
+    assert "Sizes are estimated anew" in notice
+    assert "turn 2" in notice
+
+
+def test_a_conversation_with_lost_rows_can_be_written_anew(sqlite: str, sql: Callable[..., list[Any]]) -> None:
+    said_in_turns(sqlite, [*turns(4), Undone()])
+    sql(f"UPDATE {EVENTS} SET kind = 'sung' WHERE seq = 1")
+    sql(f"DELETE FROM {EVENTS} WHERE seq = 2")
+    chat = open_chat(sqlite)
+    assert len(chat.notices()) == 2
+    for table in (EVENTS, CONVERSATIONS):
+        sql(f"DELETE FROM {table}")
+    say(chat, "later")
+    again = reopen(sqlite)
+    assert prompts(again) == ["turn 0", "later"]
+    (notice,) = again.notices()
+    assert "('sung'), which is kept: update this one" in notice
+
+
+BAD = ["x'ff'", "CAST(x'ff61' AS TEXT)", "'abc'", "-1e300", "NULL"]
+
+
+@pytest.mark.parametrize("column", Row._fields)
+def test_a_damaged_column_of_one_conversation_costs_no_other_one_and_no_notebook(
+    sqlite: str, sql: Callable[..., list[Any]], column: str
+) -> None:
+    say(library(sqlite, "/n/a.ipynb", "ka").current, "in a")
+    say(library(sqlite, "/n/b.ipynb", "kb").current, "in b")
+    close_stores()
+    there = Path(sqlite).read_bytes()
+    for bad in BAD:
+        close_stores()
+        Path(sqlite).write_bytes(there)
+        with contextlib.suppress(sqlite3.IntegrityError):  # not every column takes nothing
+            sql(f"UPDATE {CONVERSATIONS} SET {column} = {bad} WHERE notebook = '/n/a.ipynb'")
+        other = library(sqlite, "/n/b.ipynb", "kb")
+        assert prompts(other.current) == ["in b"]
+        assert not any("in memory" in notice for notice in other.current.notices())
+        say(other.current, "more in b")
+        mine = library(sqlite, "/n/a.ipynb", "ka2")
+        kept = prompts(mine.current)
+        assert kept in ([], ["in a"])
+        said = mine.current.notices()
+        say(mine.current, "more in a")
+        assert mine.current.notices() == ()
+        name = mine.current.name
+        close_stores()
+        assert prompts(library(sqlite, "/n/a.ipynb", "ka3").get(name)) == [*kept, "more in a"], (bad, said)
+        assert prompts(library(sqlite, "/n/b.ipynb", "kb2").current) == ["in b", "more in b"]
+
+
+def test_a_damaged_row_is_named(sqlite: str, sql: Callable[..., list[Any]]) -> None:
+    say(library(sqlite).current, "one")
+    close_stores()
+    sql(f"UPDATE {CONVERSATIONS} SET id = x'ff', turns = 'many'")
+    chat = library(sqlite).current
+    say(chat, "two")
+    (notice,) = chat.notices()
+    assert "conversation 'main'" in notice
+    assert "damaged (id, turns): it is passed over, and left as it is" in notice
+    assert sql(f"SELECT turns FROM {CONVERSATIONS} WHERE id = x'ff'") == [("many",)]
 
 
 def test_a_state_that_cannot_be_read_costs_no_turn(address: str, sql: Callable[..., list[Any]]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from .calibration import Calibration, Vector
 from .families import O200K, UNKNOWN, Family
@@ -21,6 +21,7 @@ FEW = 8  # tokens that a size may be beside its estimate, whatever their ratio
 FLOOR = 1 / 3  # tokens a character, while nothing at all is known of a model
 FOREIGN_DOUBT = 0.3  # of what a vocabulary counts that is not the model's own
 GENERIC = Calibration.of(UNKNOWN.prior)
+Text: TypeAlias = tuple[Vector, int]  # what it is made of, and its characters
 
 
 def estimate_tokens(text: str) -> float:
@@ -69,6 +70,8 @@ class Meter:
         self._turns: dict[str, float] = {}
         self._told: tuple[str, float] = ("", 0.0)  # the last prompt whose size was told before it was taken
         self._news = Counted({}, {})
+        self._guessed = False  # whether the size of a turn was given as it is estimated now
+        self._texts: dict[str, tuple[Text, Text]] = {}  # of turns that are estimated again after each report
 
     def tokens(self, text: str) -> float:
         """Tokens of a text alone, estimated."""
@@ -94,7 +97,10 @@ class Meter:
     def turn(self, turn_id: str, prompt: str, reply: str, attached: float = 0.0) -> float:
         """Tokens of a turn: as last reported, else estimated; ``attached``: those of its files."""
         size = self._turns.get(turn_id)
-        return size if size is not None else self.message(prompt) + self.tokens(reply) + attached
+        if size is not None:
+            return size
+        self._guessed = True
+        return self._guess(turn_id, prompt, reply) + attached
 
     def counted(self, part: Fixed | str) -> bool:
         """Whether the size of a turn, or of what is fixed, comes from a report."""
@@ -154,8 +160,20 @@ class Meter:
         self._rescale(sent.turns, factor)
         return asked * factor
 
+    def _guess(self, turn_id: str, prompt: str, reply: str) -> float:
+        """Estimate a turn; what its texts are made of is looked at once."""
+        texts = self._texts.get(turn_id)
+        if texts is None:
+            texts = (self._vector(prompt, 1.0 if prompt else 0.0), len(prompt)), (self._vector(reply), len(reply))
+            self._texts[turn_id] = texts
+        return self._weigh(texts[0]) + self._weigh(texts[1])
+
     def _estimate(self, text: str, messages: float) -> float:
-        return max(self.calibration.estimate(self._vector(text, messages)), self._floor * len(text))
+        return self._weigh((self._vector(text, messages), len(text)))
+
+    def _weigh(self, text: Text) -> float:
+        vector, length = text
+        return max(self.calibration.estimate(vector), self._floor * length)
 
     def _vector(self, text: str, messages: float = 0.0) -> Vector:
         kinds = makeup(text) if self._count is None else (float(self._count(text)),)
@@ -164,6 +182,9 @@ class Meter:
     def _learn(self, text: Vector, tokens: float) -> None:
         self.calibration = self.calibration.learned(text, tokens)
         self._floor = 0.0
+        if self._guessed:
+            self.revision += 1
+            self._guessed = False
 
     def _rescale(self, turns: Mapping[str, float], factor: float) -> None:
         if turns:
@@ -173,6 +194,8 @@ class Meter:
     def _keep(self, turns: Mapping[str, float]) -> None:
         self._turns.update(turns)
         self._news.turns.update(turns)
+        for turn in turns:
+            self._texts.pop(turn, None)
 
     def _keep_fixed(self, fixed: Fixed, tokens: float) -> None:
         self._fixed[fixed] = self._news.fixed[fixed] = tokens

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 from ..context.windows import ContextWindow
 from ..errors import AuthenticationError, ChatError, MissingDependencyError, ProviderConnectionError, ProviderError
+from ..records import without_keys
 from ..sendable import clean
 from .endings import Ending
 from .events import Answer, EventError
@@ -75,7 +76,7 @@ class Adapter(ABC):
 
     def __init__(self, at: Endpoint) -> None:
         self.at = at
-        self.endpoint = self.tokenizer = f"{at.base_url or at.name} {at.model}"
+        self.endpoint = self.tokenizer = without_keys(f"{at.base_url or at.name} {at.model}")
         self.truncates = at.truncates
         self.catalogue = "" if at.serves else (at.base_url or at.name)
         self._client: Any = None
