@@ -126,6 +126,7 @@ class Meter:
         if asked is None:
             asked = self._scale_all(sent, usage.input_tokens)
         self._keep({turn_id: asked + said})
+        self._told = ("", 0.0)  # what it was told of is a turn now
 
     def told(self, sent: Sent, total: int) -> None:
         """Learn how large a request is that was not answered: never about parts that were counted before."""
