@@ -111,7 +111,7 @@ class Models:
         self._meters: dict[tuple[str, str], Meter] = {}
         self._kept: dict[tuple[str, str], tuple[Learned, Counted]] = {}  # of meters that were not used yet
         self._evidence: dict[str, Evidence] = {}
-        self._older: set[str] = set()  # endpoints whose limits were learned by an earlier kernel: to be tried again
+        self._restored: set[str] = set()  # endpoints whose limits were learned by an earlier kernel
         self._lists: dict[str, Table] = {}
         self._served_names: dict[str, str] = {}
         self.read: dict[str, int] = {}  # by endpoint: tokens that it read of a request that it truncated
@@ -140,7 +140,7 @@ class Models:
         """Where a request with these settings goes. ``ask``: the server may be asked and started."""
         provider = self._provider(settings)
         claimed, evidence = self._claimed(settings, provider, ask=ask), self._seen(provider)
-        window, due = evidence.bound(claimed), evidence.due or provider.endpoint in self._older
+        window, due = evidence.bound(claimed), evidence.due
         meter, reserve = self.meter(provider, settings), _reserve(settings, window)
         return Target(settings, provider, meter, window, reserve, claimed, due)
 
@@ -185,8 +185,9 @@ class Models:
         """Know again what was known before a restart; what was learned since holds."""
         for end, known in state.get("endpoints", {}).items():
             if "evidence" in known and end not in self._evidence:
-                self._evidence[end] = replace(known["evidence"], heavy=None, light=0)
-                self._older.add(end)
+                evidence = replace(known["evidence"], heavy=None, light=0)
+                self._evidence[end] = evidence.aged() if evidence.failed else evidence
+                self._restored.add(end)
             self._served_names.setdefault(end, known.get("served", ""))
         counted: dict[tuple[str, str], Counted] = {}
         for told in sizes:
@@ -211,7 +212,11 @@ class Models:
         provider.forget_window()
         believed = self._claimed(target.settings, provider, ask=True)
         self._evidence[provider.endpoint] = self._seen(provider).after(refusal, believed, time.time())
-        self._older.discard(provider.endpoint)
+        self._restored.discard(provider.endpoint)
+
+    def failed(self, target: Target) -> None:
+        """Learn that a cell has failed for a refusal: a new kernel tries again at once."""
+        self._evidence[target.provider.endpoint] = replace(self._seen(target.provider), failed=True)
 
     def ask_again(self, provider: Provider) -> None:
         """Ask a server that reports its window for it anew."""
@@ -225,6 +230,9 @@ class Models:
     def answered(self, provider: Provider, reply: Reply, size: int | None = None) -> None:
         """Learn from a reply that its prompt was taken, ``size`` bytes where that matters, and the model's own name."""
         seen = self._seen(provider)
+        if provider.endpoint in self._restored:  # from now on: a restart alone changes nothing
+            self._restored.discard(provider.endpoint)
+            seen = seen.aged()
         if reply.usage is not None:
             self._evidence[provider.endpoint] = seen = seen.accepted(reply.usage.input_tokens)
         if size is not None:

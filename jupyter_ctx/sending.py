@@ -186,7 +186,11 @@ class Sender:
     def _smaller(self, attempt: Attempt, error: ContextOverflowError) -> Attempt:
         """A request that is strictly smaller than the refused one, in what was refused of it."""
         fitter = self._session.fitter
-        return fitter.lighter(attempt) if error.by_bytes else fitter.smaller(attempt, error.overflow or Overflow())
+        try:
+            return fitter.lighter(attempt) if error.by_bytes else fitter.smaller(attempt, error.overflow or Overflow())
+        except ContextOverflowError:
+            self._session.models.failed(attempt.target)
+            raise
 
     def _given_up(self, attempt: Attempt, refusal: ContextOverflowError, *, kept: bool) -> ContextOverflowError:
         """What to say of a refusal that stands; what it taught holds from the next cell on."""
@@ -194,6 +198,7 @@ class Sender:
             return heavy_error(attempt)
         models, overflow = self._session.models, refusal.overflow or Overflow()
         models.refused(attempt.target, seen(attempt, overflow))
+        models.failed(attempt.target)
         attempt = replace(attempt, target=models.target(attempt.target.settings, ask=False))
         return overflow_error(attempt, overflow, kept=kept)
 

@@ -636,13 +636,8 @@ class Sequences(RuleBasedStateMachine):
 
     @rule()
     def restart(self) -> None:
-        """End the kernel and start another one.
-
-        What other conversations have taught of the model is not kept with this one, and a new kernel
-        tries a limit again that was learned: then the next request may be another.
-        """
-        before, name = looks(self.chat), self.chat.name
-        alone = len(self.library.names) == 1 and before["info"].budget.window.source != "learned"
+        """End the kernel. What other conversations have taught of the model is not kept with this one."""
+        alone, before, name = len(self.library.names) == 1, looks(self.chat), self.chat.name
         close_stores()
         self.library = self.open()
         assert self.chat.name == name

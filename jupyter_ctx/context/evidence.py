@@ -66,6 +66,7 @@ class Evidence:
     the prompt alone; ``against``: the window that was believed until then, by source and tokens.
     ``answers`` counts the replies since the last refusal, ``trials`` the refusals that have
     confirmed a limit that was known; ``since`` is the time of the last refusal, in seconds since 1970.
+    ``failed``: no smaller request was taken either, and the cell failed.
     ``heavy`` are the bytes of the smallest request that was refused for them, ``light`` of the largest taken since.
     """
 
@@ -77,6 +78,7 @@ class Evidence:
     answers: int = 0
     trials: int = 0
     since: float = 0.0
+    failed: bool = False
     heavy: int | None = None
     light: int = 0
 
@@ -92,7 +94,7 @@ class Evidence:
 
     def accepted(self, tokens: int) -> Evidence:
         """With a prompt of this size that was taken: a limit below it is disproved."""
-        seen = replace(self, passed=max(self.passed, tokens), answers=self.answers + 1)
+        seen = replace(self, passed=max(self.passed, tokens), answers=self.answers + 1, failed=False)
         if (self.stated is not None and tokens > self.stated) or (self.refused is not None and tokens >= self.refused):
             return seen._open()
         return seen
@@ -100,6 +102,10 @@ class Evidence:
     def _open(self) -> Evidence:
         """The same without a limit in tokens."""
         return replace(self, refused=None, stated=None, of_input=False, against=None, answers=0, trials=0)
+
+    def aged(self) -> Evidence:
+        """The same, old enough to be tried again."""
+        return replace(self, answers=max(self.answers, NEXT_TRIAL))
 
     def carried(self, size: int) -> Evidence:
         """With a request of so many bytes that was taken."""

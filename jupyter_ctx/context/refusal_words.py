@@ -41,7 +41,7 @@ ROLES = (
     (  # things with limits of their own
         "U",
         r"(?:api|access|auth[a-z]*|bearer|refresh|session|reset|jwt|csrf|id|security|invite) tokens?\b"
-        r"|(?:logit|stop|tool)[a-z]*|images?|pictures?|photos?|files?|attachments?|documents?|pdfs?|pages?"
+        r"|(?:logit|stop|tool)[a-z]*|images?|pictures?|photos?|files?(?! *[\"'/])|attachments?|documents?|pdfs?|pages?"
         r"|audio|videos?|uploads?|frames?|schemas?|headers?|cookies?|ur[il]s?|query string|strings?|arrays?"
         r"|passwords?|signatures?|jwt|csrf|names?|conversations|titles?|items?|lists?|metadata|users?"
         r"|temperature|top_[a-z]+|seeds?|logprobs|dimensions?|depth|vocab[a-z]*|memory|[cg]pu|time|timeout"

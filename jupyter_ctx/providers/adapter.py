@@ -8,6 +8,7 @@ that comes as a 500).
 
 from __future__ import annotations
 
+import re
 import time
 import weakref
 from abc import ABC, abstractmethod
@@ -64,7 +65,7 @@ class Endpoint:
     def address(self) -> str:
         """How messages name it: a server of one's own by its address, without what may be a key."""
         shown = self.base_url if self.base_url and self.serves else self.name
-        return shown.partition("?")[0]
+        return re.sub(r"(?<=://)[^/@]*@", "", shown).partition("?")[0]
 
 
 class Adapter(ABC):

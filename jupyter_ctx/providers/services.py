@@ -122,6 +122,7 @@ def _ollama(said: str) -> str:
     scheme, mark, rest = said.partition("://") if "://" in said else ("http", "", said)
     usual = {"http": "80", "https": "443"}.get(scheme, "11434") if mark else "11434"
     place, _, path = rest.partition("/")
+    user, at, place = place.rpartition("@")
     found = re.fullmatch(r"(\[[^]]*\]|[^:]*):([^:]*)", place)
     host, port = found.groups() if found else (place, usual)
     host = host.strip("[]")
@@ -129,7 +130,7 @@ def _ollama(said: str) -> str:
     port = port if re.fullmatch(r"\d{1,5}", port) and int(port) <= MOST_PORT else usual
     host = f"[{host}]" if ":" in host else host
     path = path.removesuffix("/v1").removesuffix("v1").rstrip("/")
-    return f"{scheme}://{host}:{port}{'/' * bool(path)}{path}/v1"
+    return f"{scheme}://{user}{at}{host}:{port}{'/' * bool(path)}{path}/v1"
 
 
 def _base_of(address: str) -> str:
