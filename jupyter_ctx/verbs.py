@@ -62,6 +62,11 @@ OF_A_REQUEST_HERE = (*OF_A_REQUEST, "attach", "no_history", "append", "out", "pl
 CONTINUE = "Continue exactly where you stopped."
 
 
+def say(*parts: object, sep: str = " ") -> None:
+    """Print what may hold names and texts of others, without what a terminal would obey."""
+    print(to_plain(sep.join(map(str, parts))))
+
+
 def _use(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     given = {name: getattr(options, name) for name in OF_A_MODEL if getattr(options, name) is not None}
     if words:
@@ -69,24 +74,24 @@ def _use(magic: ChatMagic, words: list[str], options: Namespace, cell: str | Non
     if not given:
         raise UsageError("%chat use MODEL, with --window N, --base-url URL, --max-tokens N or -t where wanted.")
     magic.talk.configure(**given)
-    print(gauge_line(magic.talk.info()))
+    say(gauge_line(magic.talk.info()))
     _say_missing_key(magic.talk)
 
 
 def _say_missing_key(chat: Chat) -> None:
     missing = chat.missing_key()
     if missing:
-        print(missing)
+        say(missing)
 
 
 def _status(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     _none("status", words)
     info = magic.talk.info()
-    print(status_text(info, len(magic.talk.turns)))
-    print(*_of_a_request(magic.talk.config), sep="\n")
+    say(status_text(info, len(magic.talk.turns)))
+    say(*_of_a_request(magic.talk.config), sep="\n")
     undo = f"%chat undo takes back: {info.undo}" if info.undo else ""
     redo = f"%chat redo does again: {info.redo}" if info.redo else ""
-    print(*filter(None, (undo, redo)), sep="; ")
+    say(*filter(None, (undo, redo)), sep="; ")
 
 
 def _gauge(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
@@ -111,26 +116,26 @@ def _history(magic: ChatMagic, words: list[str], options: Namespace, cell: str |
 def _pick(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     if len(words) != 2:
         raise UsageError("%chat pick N VERSION: %chat history N --versions shows which there are.")
-    print(magic.talk.pick(*(_number("pick", word) for word in words)))
+    say(magic.talk.pick(*(_number("pick", word) for word in words)))
 
 
 def _memory(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     chat = magic.talk
     if words:
         path = _one("memory", words, "a file's path, or off")
-        print(chat.set_memory(None if path.lower() in ("off", "none") else path))
+        say(chat.set_memory(None if path.lower() in ("off", "none") else path))
         return
     file, text = chat.memory
     if file is not None:
-        print(
+        say(
             to_plain(f"{file}:\n{text}")
             if text
             else f"Nothing of {file} is sent: it is not there, empty, or not UTF-8 text."
         )
     elif chat.conversation.memory is None:
-        print("There is no memory file: preferences.md beside the notebook, or %chat memory PATH.")
+        say("There is no memory file: preferences.md beside the notebook, or %chat memory PATH.")
     else:
-        print("The memory file is off: %chat memory PATH names one.")
+        say("The memory file is off: %chat memory PATH names one.")
 
 
 def _list(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
@@ -155,13 +160,13 @@ def _opens(name: str, *, needed: bool) -> Run:
 
 
 def _say_where(chat: Chat) -> None:
-    print(f"Talking in {chat.name!r}: {words_of.turns(len(chat.turns))}.")
+    say(f"Talking in {chat.name!r}: {words_of.turns(len(chat.turns))}.")
 
 
 def _rename(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     old = magic.library.current.name
     chat = magic.library.rename(_name("rename", words, "the new name"))
-    print(f"{old!r} is now {chat.name!r}.")
+    say(f"{old!r} is now {chat.name!r}.")
 
 
 def _delete(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
@@ -173,7 +178,7 @@ def _delete(magic: ChatMagic, words: list[str], options: Namespace, cell: str | 
         raise UsageError("Nobody can be asked here: Library.delete(name, confirm=name) deletes in a script.") from None
     magic.library.delete(name, confirm=confirm.strip())
     magic.follow()
-    print(f"Deleted {name!r} with {words_of.turns(row.turns)}. That cannot be undone.")
+    say(f"Deleted {name!r} with {words_of.turns(row.turns)}. That cannot be undone.")
     if magic.library.current is not before:
         _say_where(magic.library.current)
 
@@ -181,16 +186,16 @@ def _delete(magic: ChatMagic, words: list[str], options: Namespace, cell: str | 
 def _resume(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     if not 1 <= len(words) <= 2:
         raise UsageError("%chat resume NOTEBOOK [NAME] [--summary]: %chat list all shows what there is.")
-    print(to_plain(str(magic.library.resume(*words, summary=options.summary))))
+    say(magic.library.resume(*words, summary=options.summary))
 
 
 def _export(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     path = magic.talk.export(_one("export", words, "a file: .md, .json or .ipynb"))
-    print(f"Wrote {words_of.turns(len(magic.talk.turns))} to {path}.")
+    say(f"Wrote {words_of.turns(len(magic.talk.turns))} to {path}.")
 
 
 def _import(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    print(magic.talk.load(_one("import", words, "a file: .md, .json or .ipynb")))
+    say(magic.talk.load(_one("import", words, "a file: .md, .json or .ipynb")))
 
 
 def _preview(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
@@ -241,27 +246,27 @@ def _marks(name: str, *, all_too: bool = False) -> Run:
 
     def run(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
         if all_too and [word.lower() for word in words] == ["all"]:
-            print(magic.talk.include())
+            say(magic.talk.include())
             return
         if not words:
             raise UsageError(f"%chat {name} needs the number of a turn: %chat history shows them.")
-        print(getattr(magic.talk, name)(*(_number(name, word) for word in words)))
+        say(getattr(magic.talk, name)(*(_number(name, word) for word in words)))
 
     return run
 
 
 def _trim(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    print(magic.talk.trim(_number("trim", _one("trim", words, "a number of turns")) if words else None))
+    say(magic.talk.trim(_number("trim", _one("trim", words, "a number of turns")) if words else None))
 
 
 def _summarise(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     _none("summarise", words)
     instructions = (cell or "").strip() or None
     change = magic.talk.summarize(instructions, method="model" if instructions else None)
-    print(change)
+    say(change)
     summary = magic.talk.conversation.summary
     if change.changed and summary is not None:
-        print(to_plain(summary.text))
+        say(summary.text)
 
 
 def _does(name: str) -> Run:
@@ -269,7 +274,7 @@ def _does(name: str) -> Run:
 
     def run(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
         _none(name, words)
-        print(getattr(magic.talk, name)())
+        say(getattr(magic.talk, name)())
 
     return run
 
@@ -281,9 +286,9 @@ def _system(magic: ChatMagic, words: list[str], options: Namespace, cell: str | 
             "or write %chat config system TEXT."
         )
     if cell is not None:
-        print(magic.talk.set_system(cell.strip()))
+        say(magic.talk.set_system(cell.strip()))
     else:
-        print(to_plain(magic.talk.system) or "There is no system prompt: %%chat system heads a cell with one.")
+        say(magic.talk.system or "There is no system prompt: %%chat system heads a cell with one.")
 
 
 def _config(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
@@ -292,7 +297,7 @@ def _config(magic: ChatMagic, words: list[str], options: Namespace, cell: str | 
         words = [*words[0].split("=", 1), *words[1:]]
     if not words:
         rows = [(name, first_words(setting_text(chat, name)), chat.source_of(name), HELP[name]) for name in SETTINGS]
-        print(table_text(("setting", "value", "from", ""), rows))
+        say(table_text(("setting", "value", "from", ""), rows))
         return
     name, *values = words
     if values:
@@ -308,7 +313,7 @@ def _key(magic: ChatMagic, words: list[str], options: Namespace, cell: str | Non
     named = _one("key", words, "a provider, such as openai, or an address") if words else key_owner(magic.talk.config)
     owner = key_holder(options.base_url or named)
     magic.ask_key(owner)
-    print(f"The key for {owner} is kept until this kernel ends.")
+    say(f"The key for {owner} is kept until this kernel ends.")
 
 
 def _continue(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
@@ -331,14 +336,14 @@ def _alias(magic: ChatMagic, words: list[str], options: Namespace, cell: str | N
         name, model = words
         set_alias(name, None if model.lower() == "none" else full_name(model_of(model)))
     aliases = sorted(load_aliases().items())
-    print(table_text(("alias", "model"), aliases) if aliases else "No aliases yet: %chat alias NAME MODEL.")
+    say(table_text(("alias", "model"), aliases) if aliases else "No aliases yet: %chat alias NAME MODEL.")
 
 
 def _models(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     provider = _one("models", words, "a provider, such as openrouter") if words else None
     found = sorted(magic.talk.available(provider))
     rows = [(to_plain(name), f"{window.tokens:,}", window.origin) for name, window in found]
-    print(table_text(("model", "window", ""), rows) if rows else "The provider lists no models.")
+    say(table_text(("model", "window", ""), rows) if rows else "The provider lists no models.")
 
 
 def _help(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
@@ -349,11 +354,11 @@ def _help(magic: ChatMagic, words: list[str], options: Namespace, cell: str | No
     ]
     if not rows:
         raise UsageError(unknown(words[0], "%chat"))
-    print("\n".join(f"{takes:<31} {does}" for takes, does in rows))
+    say("\n".join(f"{takes:<31} {does}" for takes, does in rows))
     if words == ["gauge"]:
-        print(legend(), legend(glyphs=True), sep="\n")
+        say(legend(), legend(glyphs=True), sep="\n")
     if not words:
-        print(
+        say(
             "\n%%chat on a cell's first line sends the text below it; %%chat? shows its options. A line that ends in ? "
             "is IPython's help and never reaches %chat."
         )
@@ -427,7 +432,7 @@ def setting_text(chat: Chat, name: str) -> str:
 
 
 def _show_setting(chat: Chat, name: str) -> None:
-    print(f"{name} = {setting_text(chat, name)} ({chat.source_of(name)})\n{HELP[name]}")
+    say(f"{name} = {setting_text(chat, name)} ({chat.source_of(name)})\n{HELP[name]}")
 
 
 VIEW_SETTINGS = ("on_overflow", "compact_at", "min_turns", "max_turns", "budget_share", "summary_model")

@@ -180,7 +180,7 @@ def test_a_window_that_ends_while_the_model_thinks_is_no_refusal() -> None:
     assert chat.turns[-1].thinking == "Blue is scattered."
 
 
-@pytest.mark.parametrize(("thoughts", "requests"), [(THOUGHTS, 1), ((), 2)])
+@pytest.mark.parametrize(("thoughts", "requests"), [(THOUGHTS, 1), ((), 3)])
 def test_nothing_is_sent_again_once_a_thought_was_shown(
     dialect: Dialect, thoughts: tuple[str, ...], requests: int
 ) -> None:
@@ -246,8 +246,8 @@ def test_a_stored_answer_comes_with_what_was_thought(tmp_path: Path) -> None:
         copy = other.send("x", stored="all")
     assert shown == ["Blue is scattered.", "Hi"]
     assert (reply.stored, reply.thinking) == (True, "Blue is scattered.")
-    assert (copy.stored, copy.thinking) == (True, "Blue is scattered.")
-    assert (len(again.usage()), len(other.usage())) == (1, 0)  # what was shown again took nothing
+    assert (copy.stored, copy.thinking) == (False, "Blue is scattered.")  # another conversation's answer is not shown
+    assert (len(again.usage()), len(other.usage())) == (1, 1)  # what was shown again took nothing
 
 
 def test_a_turn_from_before_thinking_was_kept_is_read() -> None:

@@ -287,6 +287,7 @@ def _plain(text: str) -> str:
     text = normalize("NFKC", text).replace("\\", " \\")
     if "</" in text:
         text = re.sub(r"</?[A-Za-z][^<>]{0,200}>", " . ", text)
+    text = re.sub(r"\n\s*(?=[A-Z])", " . ", text)  # a line that begins like a sentence is not the one before
     text = re.sub(r"(?:\\+[nrt]|[\s\\#])+", " ", text)
     text = re.sub(r"""["']\w+["'] ?: ?(?=["'{\[])""", " . ", text)
     text = re.sub(r"(?<![A-Za-z])max(?:Output|New|Completion)?Tokens", "max_output_tokens", text)

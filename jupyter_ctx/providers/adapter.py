@@ -85,6 +85,7 @@ class Adapter(ABC):
         self._responses = OpenResponses()
         self._window: ContextWindow | None = None
         self._asked = 0
+        self._closed = 0  # times: what ends for that is not asked again
         self._moved = False
 
     # what an adapter says of its SDK
@@ -127,14 +128,14 @@ class Adapter(ABC):
         delays = list(DELAYS)
         with self._translating(pieces):
             while True:
-                ending = Ending(self.at.model)
+                ending, closed = Ending(self.at.model), self._closed
                 try:
                     for piece in self._answer(request, ending):
                         pieces.append(_clean(piece))
                         yield pieces[-1]
                     break
                 except Exception as error:
-                    wait = None if pieces else self._wait(error, delays)
+                    wait = None if pieces or self._closed > closed else self._wait(error, delays)
                     if wait is None:
                         raise
                 self._responses.release()
@@ -168,6 +169,7 @@ class Adapter(ABC):
 
     def close(self) -> None:
         """End every open response and close the connections, from any thread; the next request opens new ones."""
+        self._closed += 1
         self._responses.end()
         closes, self._client, self._close = self._close, None, None
         if closes is not None:
