@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dialects import DIALECTS, Dialect
 from hypothesis import HealthCheck, settings
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from jupyter_ctx import Chat
 from jupyter_ctx.journal import close_stores
+from jupyter_ctx.providers import adapter
 from jupyter_ctx.providers.services import SERVICES, key_variables
 
 # how long an example takes says nothing on a busy machine
@@ -153,6 +155,19 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return str(tmp_path / "store.sqlite")
     server: Postgres = request.getfixturevalue("postgres")
     return server.new()
+
+
+@pytest.fixture(params=DIALECTS)
+def dialect(request: pytest.FixtureRequest) -> Dialect:
+    """Each way of speaking that a provider has."""
+    return DIALECTS[request.param]
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy server is asked again at once; addresses that tests set are put back."""
+    monkeypatch.setattr(adapter, "DELAYS", (0.0, 0.0))
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "")
 
 
 @pytest.fixture

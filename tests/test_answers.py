@@ -17,10 +17,10 @@ from server import events, piece, send, serve, usage
 
 from jupyter_ctx import AuthenticationError, Chat, ChatError, ContextOverflowError, ProviderError, RateLimitError
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.providers import adapter
 from jupyter_ctx.providers.endings import STOP_REASONS
 from jupyter_ctx.providers.events import DONE, Answer, EventError
 
+pytestmark = pytest.mark.usefixtures("at_once")
 STREAM, JSON, HTML = "text/event-stream", "application/json", "text/html"
 OVERFLOW = "This model's maximum context length is 900 tokens. However, your messages resulted in 1100 tokens."
 LONG = "words that fill the window " * 40
@@ -51,17 +51,6 @@ def told() -> Iterator[Told]:
     server = Told()
     with serve(server.answer, path="") as (server.url, server.seen):
         yield server
-
-
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adapter, "DELAYS", (0.0, 0.0))
-    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "")
-
-
-@pytest.fixture(params=DIALECTS)
-def dialect(request: pytest.FixtureRequest) -> Dialect:
-    return DIALECTS[request.param]
 
 
 COMPLETIONS, RESPONSES, ANTHROPIC, GOOGLE = (

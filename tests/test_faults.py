@@ -25,22 +25,10 @@ from jupyter_ctx import (
     ProviderError,
     RateLimitError,
 )
-from jupyter_ctx.providers import adapter
 
+pytestmark = pytest.mark.usefixtures("at_once")
 Handle = Callable[[BaseHTTPRequestHandler, Dialect], None]
 STREAM = "text/event-stream"
-
-
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A busy server is asked again at once; addresses that tests set are put back."""
-    monkeypatch.setattr(adapter, "DELAYS", (0.0, 0.0))
-    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "")
-
-
-@pytest.fixture(params=DIALECTS)
-def dialect(request: pytest.FixtureRequest) -> Dialect:
-    return DIALECTS[request.param]
 
 
 def refuse(status: int, body: Any, kind: str = "application/json", **headers: str) -> Handle:

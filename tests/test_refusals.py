@@ -28,9 +28,10 @@ from jupyter_ctx import (
     RateLimitError,
 )
 from jupyter_ctx.conversation import Message
-from jupyter_ctx.providers import Request, adapter, get_provider
+from jupyter_ctx.providers import Request, get_provider
 from jupyter_ctx.providers.refusals import Refusal
 
+pytestmark = pytest.mark.usefixtures("at_once")
 STREAM, JSON, HTML = "text/event-stream", "application/json", "text/html"
 Step = Callable[[BaseHTTPRequestHandler], None]
 COMPLETIONS = DIALECTS["completions"]
@@ -58,17 +59,6 @@ def server() -> Iterator[Steps]:
     steps = Steps()
     with serve(steps.answer, path="") as (steps.url, steps.seen):
         yield steps
-
-
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adapter, "DELAYS", (0.0, 0.0))
-    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "")
-
-
-@pytest.fixture(params=DIALECTS)
-def dialect(request: pytest.FixtureRequest) -> Dialect:
-    return DIALECTS[request.param]
 
 
 def refuses(status: int, body: Any, kind: str = JSON, **headers: str) -> Step:

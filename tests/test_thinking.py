@@ -62,11 +62,6 @@ def _addresses_are_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "")
 
 
-@pytest.fixture(params=DIALECTS)
-def dialect(request: pytest.FixtureRequest) -> Dialect:
-    return DIALECTS[request.param]
-
-
 def test_thoughts_are_shown_apart_from_the_text_and_kept_with_it(dialect: Dialect) -> None:
     shown: list[tuple[str, str]] = []
     answer = dialect.answer("The sky", " is blue.", thoughts=THOUGHTS, sent=100, said=40, thought=30)

@@ -26,11 +26,6 @@ def _addresses_are_put_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "")
 
 
-@pytest.fixture(params=DIALECTS)
-def dialect(request: pytest.FixtureRequest) -> Dialect:
-    return DIALECTS[request.param]
-
-
 def hello(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
     send(handler, 200, DIALECTS["completions"].answer("Hi"), "text/event-stream")
 
