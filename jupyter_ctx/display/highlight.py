@@ -15,13 +15,14 @@ from itertools import groupby
 from time import perf_counter, thread_time
 from typing import Any
 
-SECONDS = 0.15  # for one block: lexing, and making the page of it
+SECONDS = 0.12  # for one block: lexing, and making the page of it
 EVERYTHING = 1 << 30
 NESTED = 4_000  # characters that are handed to the lexer of a language within another, which has no timeout
-UNGUARDED = 1_500  # characters for lexers that are not made of patterns
+UNGUARDED = 1_500  # characters for lexers that are not made of patterns, and for SLOW ones
 # most of a text, and the colour of most of them is that of text: leaving them out halves the page
 UNCOLOURED = {"", "n", "nx", "p", "w", "err"}
 LINEAR = ("json", "jsonld", "output", "text")  # lexers without patterns, whose work grows as the text does
+SLOW = ("luau",)  # whose own code is slow for a name of many dots, whatever its patterns take
 PLAIN = ("tnt",)  # does not end on 250 exclamation marks
 
 # in the text of a pattern: a sign or a set of signs; what makes it try more than one way through a text;
@@ -67,18 +68,16 @@ class _Watch:
         return left
 
     def bounded(self, pattern: re.Pattern[str]) -> Match:
-        """A pattern that is given what is left of the time, compiled when it is first tried."""
+        """A pattern that is given what is left of the time."""
         import regex
 
-        match: Match | None = None
+        match = regex.compile(pattern.pattern, pattern.flags).match
         tells = LATER.search(pattern.pattern) is None
 
         def matched(text: str, place: int, last: int = EVERYTHING) -> Any:
-            nonlocal match
-            match = match or regex.compile(pattern.pattern, pattern.flags).match
-            # what is positional is concurrent: another thread would get its turn at every match; and partial
+            # positional, which is faster: not concurrent, or other threads had their turn at every match; and partial
             if tells and match(text, place, min(place + 1, last), False, True) is None:
-                return None  # most fail at the first sign, and a timeout takes longer than that
+                return None  # most fail at the first sign, and setting a timeout takes longer than that
             while True:
                 left = self.left()
                 try:
@@ -99,8 +98,8 @@ class _Lexer:
 
     def __init__(self, lexer: Any) -> None:
         self._lexer, self._watch = lexer, _Watch()
-        guarded = self._guard(lexer)
-        self.longest = float("inf") if guarded or lexer.aliases[0] in LINEAR else UNGUARDED
+        guarded, name = self._guard(lexer), lexer.aliases[0]
+        self.longest = float("inf") if (guarded and name not in SLOW) or name in LINEAR else UNGUARDED
 
     def spans(self, code: str) -> Iterator[str]:
         """The page of a code, piece by piece; raises TimeoutError where it takes too long."""
