@@ -36,7 +36,8 @@ class Attempt:
     ``first`` is where the view began before it was made smaller, ``said`` the new message
     and ``asked`` the tokens of it alone; ``retry`` counts the refusals before it; ``counted`` is what
     the provider said of just this request when it was asked. ``trial``: it goes beyond a learned limit,
-    to see whether that still holds. ``dropped`` are files of earlier turns that would make too many bytes.
+    to see whether that still holds. ``dropped`` are files of earlier turns that would make too many bytes,
+    ``most_bytes`` what turns were left out for.
     """
 
     target: Target
@@ -52,6 +53,7 @@ class Attempt:
     counted: int | None = None
     trial: bool = False
     dropped: tuple[Attachment, ...] = ()
+    most_bytes: int | None = None
 
     @property
     def prompt(self) -> str:
@@ -196,10 +198,8 @@ class Fitter:
         if size is not None:
             old.meter.told(refused.sent, size)
         tokens = size or refused.tokens
-        if self._is_stated(target) and _shorter_reply(old, target) and tokens <= limit:
-            goal = float(limit)
-        else:
-            goal = self._goal(refused, tokens, target)
+        shorter = self._is_stated(target) and _shorter_reply(old, target) and tokens <= limit
+        goal = float(limit) if shorter else self._goal(refused, tokens, target)
         attempt = self._less(refused, target, goal)
         if not _sends_less(attempt, refused):
             attempt = self._without_summary(attempt, refused.cut.start, goal)
@@ -208,24 +208,24 @@ class Fitter:
         return replace(attempt, retry=refused.retry + 1)
 
     def lighter(self, refused: Attempt) -> Attempt:
-        """A request of about half the bytes: without the largest files of earlier turns, else without the oldest turns.
+        """A request of fewer bytes: without the largest files of earlier turns, then without the oldest turns.
 
-        Raises ContextOverflowError where neither is there to be left out, or that was done before.
+        After a second refusal the smallest there is. Raises ContextOverflowError where none is smaller.
         """
         target, size = refused.target, request_bytes(refused.request.messages)
         self._models.too_heavy(target, size)
-        attempt = self._plan(
-            refused.said, target, refused.past, refused.scope, refused.first, refused.cut.start, None
-        )  # fmt: skip
-        if request_bytes(attempt.request.messages) > (self._models.evidence(target).most_bytes or 0):
-            attempt = self._less(refused, target, 0.5 * refused.tokens)
-        if refused.retry or request_bytes(attempt.request.messages) >= size:
+        start = refused.scope.at if refused.retry else refused.cut.start
+        attempt = self._plan(refused.said, target, refused.past, refused.scope, refused.first, start, None)
+        if request_bytes(attempt.request.messages) >= size:
+            attempt = self._without_summary(attempt, start, None)
+        if request_bytes(attempt.request.messages) >= size:
             raise heavy_error(refused)
         return replace(attempt, retry=refused.retry + 1)
 
-    def _less(self, refused: Attempt, target: Target, goal: float) -> Attempt:
+    def _less(self, refused: Attempt, target: Target, goal: float | None) -> Attempt:
         """A request of about this size that leaves out at least one more turn, where there is one."""
         said, past, scope, first, start = refused.said, refused.past, refused.scope, refused.first, refused.cut.start
+        start = scope.at if goal is None else start
         attempt = self._plan(said, target, past, scope, first, start, goal)
         if _sends_less(attempt, refused):
             return attempt
@@ -239,12 +239,18 @@ class Fitter:
             target.window.source == "server" or self._models.evidence(target).stated is not None
         )
 
-    def _goal(self, refused: Attempt, tokens: float, target: Target) -> float:
-        """How small the next request shall be: 0.6 of the limit; where none is known or that did not do, halved."""
+    def _goal(self, refused: Attempt, tokens: float, target: Target) -> float | None:
+        """How small the next request shall be: 0.6 of the limit; where none is known or that did not do, halved.
+
+        ``None``: the smallest there is.
+        """
         limit = target.budget().limit
         if self._is_stated(target) and limit < tokens:
             return min(TRIM_TO * limit, 0.5 * tokens) if refused.retry else TRIM_TO * limit
-        passed = self._models.evidence(target).passed
+        evidence = self._models.evidence(target)
+        passed = evidence.passed
+        if refused.retry and not passed and evidence.best >= tokens:
+            return None  # the limit fell, nobody knows how far
         if refused.retry:
             return TRIM_TO * passed if 0 < passed < tokens else 0.5 * tokens
         return min(TRIM_TO * tokens, limit) if passed else TRIM_TO * min(tokens, limit)
@@ -256,12 +262,27 @@ class Fitter:
         asked, margin = target.meter.message(said.content) + said.attached, target.meter.margin(said.content)
         cut = self.cut(target, past, scope, start, asked=asked, margin=MARGIN if said.attached else margin, goal=goal)
         request = target.request(to_messages(past, scope, cut.start, said))
-        most = self._models.evidence(target).most_bytes
-        messages, dropped = (request.messages, ()) if most is None else lightened(request.messages, most)
-        request = replace(request, messages=messages) if dropped else request
         gone = self.ledger(target, past, scope).count(first, cut.start)
-        attempt = Attempt(target, past, scope, cut, first, said, asked, request, gone, dropped=dropped)
+        attempt = Attempt(target, past, scope, cut, first, said, asked, request, gone)
+        most = self._models.evidence(target).most_bytes
+        attempt = attempt if most is None else self._within(attempt, most)
         return attempt if cut.fits else self._without_summary(attempt, start, goal)
+
+    def _within(self, attempt: Attempt, most: int) -> Attempt:
+        """The request in so many bytes: without the largest files of earlier turns, else without the oldest turns."""
+        messages, dropped = lightened(attempt.request.messages, most)
+        attempt = replace(attempt, request=replace(attempt.request, messages=messages), dropped=dropped)
+        excess = request_bytes(messages) - TRIM_TO * most
+        if request_bytes(messages) <= most or attempt.cut.start >= attempt.scope.at:
+            return attempt
+        start = attempt.cut.start
+        while excess > 0 and start < attempt.scope.at:
+            excess -= request_bytes(attempt.past.places[start].turn.messages)
+            start += 1
+        smaller = self._plan(
+            attempt.said, attempt.target, attempt.past, attempt.scope, attempt.first, start, None
+        )  # fmt: skip
+        return replace(smaller, most_bytes=most)
 
     def _without_summary(self, full: Attempt, start: int, goal: float | None) -> Attempt:
         """The request without the summary and what that stands for, where there is one: a prompt comes first."""
@@ -348,7 +369,9 @@ def _largest(attempt: Attempt, used: int) -> tuple[tuple[str, int], ...]:
 
 def _remedy(attempt: Attempt, largest: Sequence[tuple[str, int]]) -> str:
     if attempt.target.settings.on_overflow == "stop":
-        return "Make room with %chat summarise, trim or clear; on_overflow=stop leaves that to you."
+        learned = attempt.target.window.source == "learned"
+        grown = " Where the limit has grown, %chat config window N says so." if learned else ""
+        return f"Make room with %chat summarise, trim or clear; on_overflow=stop leaves that to you.{grown}"
     if largest and largest[0][0].startswith("pinned"):
         return f"Take a pin off with %chat unpin {largest[0][0].split()[-1]}."
     return "Shorten it, or ask a model with a larger window (-m)."

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .context.budget import Budget, default_reserve
-from .context.evidence import Evidence, Refused
+from .context.budget import Budget, default_reserve, whole
+from .context.evidence import LEAST_WINDOW, Evidence, Refused
 from .context.families import family_of, thinks
 from .context.tokens import Counted, Fixed, Learned, Meter
 from .context.usage import Usage
@@ -36,6 +36,8 @@ from .vocabulary import counter
 
 NOTHING = Table({}, "provider")
 NO_EVIDENCE = Evidence()
+LONG_AGO = 3_600.0  # seconds after which a new kernel tries a limit again that an older one has learned
+BELIEVABLE = 2.0  # times the tokens that were expected
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -227,14 +229,19 @@ class Models:
         """Learn that a request was refused for its bytes."""
         self._evidence[target.provider.endpoint] = self._seen(target.provider).too_heavy(size)
 
-    def answered(self, provider: Provider, reply: Reply, size: int | None = None) -> None:
-        """Learn from a reply that its prompt was taken, ``size`` bytes where that matters, and the model's own name."""
+    def answered(self, provider: Provider, reply: Reply, expected: float, size: int | None = None) -> None:
+        """Learn from a reply that its prompt was taken, and what the model calls itself.
+
+        ``expected`` are the prompt's tokens as counted here: a report of many more says nothing of a
+        limit. ``size`` are its bytes, where they matter.
+        """
         seen = self._seen(provider)
         if provider.endpoint in self._restored:  # from now on: a restart alone changes nothing
             self._restored.discard(provider.endpoint)
-            seen = seen.aged()
+            seen = seen.aged() if time.time() - seen.since > LONG_AGO else seen
         if reply.usage is not None:
-            self._evidence[provider.endpoint] = seen = seen.accepted(reply.usage.input_tokens)
+            tokens = min(reply.usage.input_tokens, whole(BELIEVABLE * expected))
+            self._evidence[provider.endpoint] = seen = seen.accepted(tokens)
         if size is not None:
             self._evidence[provider.endpoint] = seen.carried(size)
         if reply.model:
@@ -275,6 +282,8 @@ class Models:
         tables = load_tables()
         self.problems.update({table.problem: None for table in tables if table.problem})
         served = provider.served_window(ask=ask)
+        if served is not None and served.tokens < LEAST_WINDOW:
+            served = None  # servers have printed what was left instead of the window
         names = tuple(name for name in (settings.model, self._served_names.get(provider.endpoint)) if name)
 
         def among(tables: tuple[Table, ...]) -> ContextWindow:

@@ -30,6 +30,8 @@ def fitted(attempt: Attempt) -> tuple[str, ...]:
     gone = _gone(attempt.left_out, summary=attempt.lacks_summary)
     if not gone:
         return ()
+    if attempt.most_bytes is not None:
+        return (f"To stay below {megabytes(attempt.most_bytes)}, which the server may take: left out {gone}.",)
     before, settings = attempt.cut.before + attempt.asked, attempt.target.settings
     few = attempt.scope.at - attempt.cut.start < settings.min_turns
     note = f" min_turns={settings.min_turns} could not be kept." if few and settings.min_turns > 1 else ""

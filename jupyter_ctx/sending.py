@@ -26,6 +26,8 @@ from .truncation import is_truncated
 RETRIES = 2
 SUMMARY_FAILURES = 2
 BROKEN = ("interrupted", "cut")
+NEAR_THE_EDGE = 0.5  # of the window: a reply without a token to a shorter prompt is not the window's doing
+UNSAID = 3  # tokens that a reply without text may be reported with
 TRUNCATED = "reads only a part:"  # among what was said of an endpoint, each once
 OnText = Callable[[str], object] | None
 
@@ -228,8 +230,9 @@ class Sender:
 
     def _is_truncated(self, attempt: Attempt, reply: Reply) -> bool:
         session = self._session
-        counted = session.is_counted(attempt.target, attempt.scope, attempt.cut.start)
-        goes_on = counted and attempt.past is session.conversation
+        goes_on = attempt.past is session.conversation and session.follows(
+            attempt.target, attempt.scope, attempt.cut.start
+        )  # fmt: skip
         follows = attempt.past.places[attempt.scope.at - 1].turn if goes_on else None
         if reply.usage is None:
             return False
@@ -240,7 +243,9 @@ class Sender:
         return truncated
 
     def _summarizes(self, attempt: Attempt, *, record: bool) -> bool:
-        """Whether turns that this request leaves out are summarised for good: not for one cell's model."""
+        """Whether turns that this request leaves out are summarised for good: not for one cell's model or for bytes."""
+        if self._session.models.evidence(attempt.target).heavy is not None:
+            return False  # a summary is measured in tokens
         settings, usual = attempt.target.settings, self._session.settings
         same = (settings.model, settings.window) == (usual.model, usual.window)
         end = attempt.scope.at in (len(attempt.past.places), len(self._session.conversation.places) - 1)
@@ -297,12 +302,12 @@ class Sender:
             summary=attempt.scope.summary.id if attempt.scope.summary else None,
         )  # fmt: skip
         turn = replace(turn, start=_start_of(attempt, turn))
-        usage = None if truncated or attempt.dropped else reply.usage
+        usage = None if truncated or attempt.dropped or not _is_whole(reply) else reply.usage
         if usage is not None:
             target.meter.reported(attempt.sent, reply.text, usage, turn_id=turn.id if record else None)
         heavy = self._session.models.evidence(target).heavy is not None
         size = request_bytes(attempt.request.messages) if heavy else None
-        self._session.models.answered(target.provider, reply, size)
+        self._session.models.answered(target.provider, reply, attempt.tokens, size)
         if record:
             self._keep(replace(said, turn=turn), attempt, counted=usage is not None and not usage.guessed)
         return replace(reply, model=model, cost=cost)
@@ -316,6 +321,7 @@ class Sender:
             said,
             counted=lambda: session.key(attempt.target, now, attempt.cut.start) if counted else (),
         )
+        session.sent = session.key(attempt.target, now, attempt.cut.start)
 
     def _record_partial(self, said: Said, attempt: Attempt, reply: Reply, begun: int, *, record: bool) -> None:
         """Keep what has come, unless the turn is there already: what failed then came after it."""
@@ -337,7 +343,8 @@ def _judged(reply: Reply, attempt: Attempt) -> Reply:
     if reply.stop_reason != "max_tokens" or usage is None:
         return reply
     at_the_edge = abs(usage.input_tokens + usage.output_tokens - attempt.target.window.tokens) <= 1
-    nothing = not usage.output_tokens and not reply.text
+    near = usage.input_tokens >= NEAR_THE_EDGE * attempt.target.window.tokens
+    nothing = near and not usage.output_tokens and not reply.text
     if at_the_edge or nothing or (asked is not None and _ends_early(reply, usage, asked, attempt)):
         return replace(reply, stop_reason="context_window")
     return reply
@@ -352,10 +359,16 @@ def _ends_early(reply: Reply, usage: Usage, asked: int, attempt: Attempt) -> boo
 def _checked(reply: Reply) -> Reply:
     """A reply that the window ended before its first token is a refusal that came as a success."""
     usage, said = reply.usage, reply.text or reply.thinking
-    if reply.stop_reason == "context_window" and not said and (usage is None or not usage.output_tokens):
+    if reply.stop_reason == "context_window" and not said and (usage is None or usage.output_tokens <= UNSAID):
         overflow = Overflow(input_tokens=usage.input_tokens if usage else None)
         raise ContextOverflowError("The window had no room for a reply.", overflow=overflow)
     return reply
+
+
+def _is_whole(reply: Reply) -> bool:
+    """Whether the report counts the whole reply: one that broke off was reported before its end, if at all."""
+    usage = reply.usage
+    return reply.stop_reason not in BROKEN and usage is not None and (usage.output_tokens > 0 or not reply.text)
 
 
 def _start_of(attempt: Attempt, turn: Turn) -> str | None:

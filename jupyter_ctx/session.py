@@ -54,6 +54,7 @@ class Session:
         self.fitter = Fitter(self.models)
         self.journal = journal
         self.counted: tuple[object, ...] = ()  # the view whose size the provider has just told
+        self.sent: tuple[object, ...] = ()  # the view that the last reply has left, whatever was told of it
         self.spent = Spending()
         self.announced: set[float] = set()  # shares of the limit that were warned of
         self.warned: set[str] = set()
@@ -271,6 +272,10 @@ class Session:
         """Whether that is the view whose size the provider has just told."""
         self._look_again()
         return self.counted != () and self.key(target, scope, start) == self.counted
+
+    def follows(self, target: Target, scope: Scope, start: int) -> bool:
+        """Whether that is the view that the last request and its reply have left."""
+        return self.is_counted(target, scope, start) or self.key(target, scope, start) == self.sent
 
     def info(self) -> ContextInfo:
         """How full the next request is with an empty prompt. Nobody is asked for it."""

@@ -7,6 +7,7 @@ word from the user or the server, another refusal. A usage report alone never se
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from .overflow import Overflow
@@ -17,7 +18,7 @@ ALSO_GUESSED: frozenset[Source] = frozenset({"assumed", "built in", "models.json
 LEAST_WINDOW = 256  # tokens: no model holds less; servers have printed what was left instead of the window
 NEAR = 0.1  # of the refused size: as near as that, the largest accepted prompt is the limit
 FAR_BELOW = 0.9  # a size that is refused this far below one that was accepted shows that the limit fell
-UNSURE = 3.0  # an estimated size may be wrong by this factor
+UNSURE, SURE = 3.0, 1.25  # an estimated size may be wrong by this factor, where most of it was counted by this
 WELL_BELOW = 0.75  # of a stated limit: a size at which a refusal disproves the limit
 FIRST_TRIAL, NEXT_TRIAL = 4, 16  # replies until a limit is first tried again, and from then on
 
@@ -45,14 +46,19 @@ class Refused:
         return max(said, self.tokens) if self.overflow.input_is_bound else said
 
     @property
-    def limit(self) -> int | None:
-        """The limit that the refusal states, where it can be true."""
-        said, overflow = self.overflow.max_input_tokens or self.overflow.context_window, self.overflow
+    def stated(self) -> int | None:
+        """The limit that the refusal states, true or not."""
+        return self.overflow.max_input_tokens or self.overflow.context_window
+
+    def limit(self, passed: int = 0) -> int | None:
+        """The limit that the refusal states, where it can be true; ``passed``: the largest prompt that was taken."""
+        said, overflow = self.stated, self.overflow
         if said is None or said < LEAST_WINDOW:
             return None
         whole = self.size + (0 if overflow.max_input_tokens else overflow.output_tokens or self.output)
-        exact = overflow.input_tokens is not None and not overflow.input_is_bound
-        if whole * (1 if exact else UNSURE) < said:
+        if overflow.input_tokens is None or overflow.input_is_bound:  # an estimate; a good one where most was counted
+            whole = math.ceil(whole * (SURE if 2 * passed >= self.tokens else UNSURE))
+        if whole < said:
             return None
         return None if self.retry and self.tokens <= WELL_BELOW * said else said
 
@@ -61,9 +67,10 @@ class Refused:
 class Evidence:
     """What one endpoint has shown of its limit, in tokens.
 
-    ``passed``: the largest prompt that was taken; ``refused``: the smallest that was refused without
-    a limit being stated; ``stated``: the limit that a refusal stated, ``of_input`` where it is one on
-    the prompt alone; ``against``: the window that was believed until then, by source and tokens.
+    ``passed``: the largest prompt that was taken, ``best`` the largest ever, also under another limit;
+    ``refused``: the smallest that was refused; ``stated``: the limit that a refusal stated, which goes
+    before these, ``of_input`` where it is one on the prompt alone; ``disproved``: one that was stated and
+    is wrong; ``against``: the window that was believed until then, by source and tokens.
     ``answers`` counts the replies since the last refusal, ``trials`` the refusals that have
     confirmed a limit that was known; ``since`` is the time of the last refusal, in seconds since 1970.
     ``failed``: no smaller request was taken either, and the cell failed.
@@ -71,9 +78,11 @@ class Evidence:
     """
 
     passed: int = 0
+    best: int = 0
     refused: int | None = None
     stated: int | None = None
     of_input: bool = False
+    disproved: int | None = None
     against: tuple[str, int] | None = None
     answers: int = 0
     trials: int = 0
@@ -94,9 +103,13 @@ class Evidence:
 
     def accepted(self, tokens: int) -> Evidence:
         """With a prompt of this size that was taken: a limit below it is disproved."""
-        seen = replace(self, passed=max(self.passed, tokens), answers=self.answers + 1, failed=False)
-        if (self.stated is not None and tokens > self.stated) or (self.refused is not None and tokens >= self.refused):
+        seen = replace(
+            self, passed=max(self.passed, tokens), best=max(self.best, tokens), answers=self.answers + 1, failed=False
+        )  # fmt: skip
+        if self.refused is not None and tokens >= self.refused:
             return seen._open()
+        if self.stated is not None and tokens > self.stated:
+            return replace(seen, stated=None, disproved=self.stated).aged() if self.refused else seen._open()
         return seen
 
     def _open(self) -> Evidence:
@@ -132,13 +145,14 @@ class Evidence:
         confirmed = refusal.trial or (known.limits and not refusal.retry)
         trials, against = known.trials + confirmed, (believed.source, believed.tokens)
         seen = replace(known, answers=0, since=now, trials=trials, against=against)
-        limit = refusal.limit
-        if limit is not None:
+        limit, size = refusal.limit(self.passed), max(refusal.size - (refusal.overflow.excess or 0), 1)
+        if limit is not None and limit != seen.disproved:
             of_input = refusal.overflow.max_input_tokens is not None
             passed = seen.passed if seen.passed <= limit else 0  # that was another regime
-            return replace(seen, stated=limit, of_input=of_input, refused=None, passed=passed)
-        size = max(refusal.size - (refusal.overflow.excess or 0), 1)
-        if seen.stated is not None and size > seen.stated:
+            return replace(seen, stated=limit, of_input=of_input, refused=size, passed=passed)
+        if refusal.stated is not None:
+            seen = replace(seen, disproved=refusal.stated)
+        elif seen.stated is not None and size > seen.stated:
             return seen  # what is known already explains it
         refused = size if seen.refused is None else min(size, seen.refused)
         if refused <= seen.passed:
@@ -150,7 +164,7 @@ class Evidence:
 
     def forgotten(self) -> Evidence:
         """Without the limits in it: the question is open again."""
-        return Evidence(self.passed)
+        return Evidence(self.passed, self.best)
 
     def bound(self, window: ContextWindow) -> ContextWindow:
         """The window that holds where otherwise ``window`` would."""
