@@ -313,7 +313,10 @@ def _numbers_of(line: str) -> dict[str, int]:
     for match in _pattern(NUMBER).finditer(line):
         before, after = line[max(end - 1, match.start() - 60, 0) : match.start()], line[match.end() : match.end() + 40]
         end, value = match.end(), _value(match)
-        role = next((role for role in _roles(before, after) if said.get(role, value + 1) != value), None)
+        roles = tuple(_roles(before, after))
+        if "none" in roles:
+            continue
+        role = next((role for role in roles if said.get(role, value + 1) != value), None)
         if role == "limit" and value < said.get("limit", 0) and "input" not in said and _finds(BEYOND, before):
             said["input"] = said.pop("limit")  # "the context is 9,000 tokens, this exceeds the window of 8,192"
         if role is None or role in said:
