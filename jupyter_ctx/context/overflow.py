@@ -113,6 +113,7 @@ BOTH = r"(?:(?:input|prompt)\w*\W+(?:and|plus|\+)\W+(?:\w+ )?(?:output|completio
 TOPIC = r"(?:\b|input~|prompt~|total~)tokens\b|token~count|tokeni[sz]|\bprompt\b|context|\b(?:n_)?ctx|input~(?:len|ids)"
 SMALLEST = 500
 
+BREAK = r"\n\s*(?-i:(?=[A-Z{(\[]))|(?<=[})\].])\s*\n"  # a line that begins as a sentence, or one that has ended
 ADDRESS = r"https?://[^\s\"'<>]+"  # its numbers mean nothing
 NUMBER = (
     r"(?<![\w.<$-])(?<!\w\[|\d:)(?<!be at least )(?:\[[01], ?)?"
@@ -287,7 +288,7 @@ def _plain(text: str) -> str:
     text = normalize("NFKC", text).replace("\\", " \\")
     if "</" in text:
         text = re.sub(r"</?[A-Za-z][^<>]{0,200}>", " . ", text)
-    text = re.sub(r"\n\s*(?=[A-Z])", " . ", text)  # a line that begins like a sentence is not the one before
+    text = _pattern(BREAK).sub(" . ", text)
     text = re.sub(r"(?:\\+[nrt]|[\s\\#])+", " ", text)
     text = re.sub(r"""["']\w+["'] ?: ?(?=["'{\[])""", " . ", text)
     text = re.sub(r"(?<![A-Za-z])max(?:Output|New|Completion)?Tokens", "max_output_tokens", text)
