@@ -43,6 +43,7 @@ STRETCHED = 32_768  # configurations that say more may count on a stretched mode
 UNSERVED = 0.2  # of what a single package says of a maker that this package cannot ask
 FAINT = 0.02  # the weight of what a few hosts say of another's model
 TOO_LARGE = 0.5  # how much worse than no answer: a request is refused, where 32,000 assumed or a host's list would do
+NO_NAMES = {"auto", "coding", "deep", "free", "fusion", "lite", "model", "pro", "router"}  # what a host calls its own
 KNOWN_TO = 4  # hosts that must agree about a name for it to say what is likely for its family
 OWN: Rows = {"local/smollm2": (2_048, None)}  # served here, and trained with this window
 
@@ -318,7 +319,8 @@ def choose_rows(facts: list[Fact]) -> Rows:
     likely = _families({name: value[0] for name, value in rows.items() if "/" not in name})
     newest = {spell(fact.name): fact.value for fact in facts}
     likely |= {name: newest[spell(like)] for name, like in SUCCESSORS.items() if spell(like) in newest}
-    return rows | {f"{name}-": value for name, value in likely.items() if rows.get(name) != value}
+    rows |= {f"{name}-": value for name, value in likely.items() if rows.get(name) != value}
+    return {name: value for name, value in rows.items() if name.rstrip("-") not in NO_NAMES}
 
 
 def _plain(name: str) -> str:

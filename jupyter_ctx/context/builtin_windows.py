@@ -86,7 +86,6 @@ MODELS = """\
   "aria_hf_2": 65536,
   "astrosage-8b": 131072,
   "atlas-chat-9b": 8192,
-  "auto": 1000000,
   "autoglm-phone-9b-multilingual": 65536,
   "aya": {
     "- -23-35b -23-8b -expanse-8b": 8192
@@ -279,8 +278,8 @@ MODELS = """\
   },
   "codex-mini": [200000, null, 100000],
   "coding": {
-    "- -kimi-k3": 1048576,
-    "-glm-5-3": [1048576, null, 131072]
+    "-glm-5-3": [1048576, null, 131072],
+    "-kimi-k3": 1048576
   },
   "cogito": {
     "- -v2.1-671b": 128000,
@@ -350,7 +349,6 @@ MODELS = """\
   "dbrx-instruct": 32768,
   "decapoda-research-llama-7b": 2048,
   "deep": {
-    "-": 131072,
     "-research-max-preview-04-2026 -research-preview-04-2026": [131072, null, 65536],
     "-research-pro-preview-12-2025": [1048576, null, 65536]
   },
@@ -516,7 +514,6 @@ MODELS = """\
     "- -1-dev -1-dev-controlnet-union -1-schnell": 4096,
     "-prompt-enhance": 512
   },
-  "free": [200000, null, 8000],
   "friendliai": {
     "/meta-llama-3.1-70b-instruct /meta-llama-3.1-8b-instruct": 8192
   },
@@ -525,7 +522,6 @@ MODELS = """\
     "-ultra": [1000000, null, 128000],
     "-ultra-v1-1": [1000000, null, 131072]
   },
-  "fusion": [1000000, null, 128000],
   "fuyu-8b": 16384,
   "fw": {
     "- -minimax-m2-5": 1000000,
@@ -922,7 +918,6 @@ MODELS = """\
     "-flash-2-0 -mini-2-0": 131072
   },
   "lit-gpt": 2048,
-  "lite": 8192,
   "llama": {
     "-13b -160m -2-fewer-kv-heads -2-kv-sharing -30b -65b -68m -7b": 2048,
     "-2 -2-13b -2-13b-chat-v1 -2-70b -2-70b-chat-v1 -2-7b -2-uncensored": 4096,
@@ -1129,7 +1124,6 @@ MODELS = """\
   },
   "mobilellama-1-4b": 2048,
   "model": {
-    "-": 200000,
     "-router": [200000, null, 16384],
     "_router": [200000, null, 32768]
   },
@@ -1470,7 +1464,7 @@ MODELS = """\
     "-decider- -decider-v1-27b -decider-v1.1-27b": 262144
   },
   "pro": {
-    "- -128k -deepseek-r1 -deepseek-v3": 131072
+    "-128k -deepseek-r1 -deepseek-v3": 131072
   },
   "progen": {
     "2": 2048,
@@ -1617,7 +1611,6 @@ MODELS = """\
   "ripple-65b-preview": 131072,
   "rnj-1": 32768,
   "rocinante-12b": 65536,
-  "router": 131072,
   "ruadapt_qwen2-5_7b_ext_u48": 32768,
   "sabia": {
     "- -3 -3-1": 128000,
