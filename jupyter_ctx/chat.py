@@ -20,7 +20,7 @@ from .conversation import Added, Conversation, Said, Turn
 from .documents import export, load
 from .errors import ChatError, ChatInterrupted, InvalidRequestError, StoreError
 from .fences import code_of
-from .frontend import Origin
+from .frontend import EARLIER, Origin
 from .history import History
 from .interrupts import Stopper, uninterrupted
 from .journal import Journal
@@ -422,9 +422,12 @@ class Chat:
     def export(self, path: str | Path) -> Path:
         """Write the conversation to a file: Markdown, JSON in OpenAI's form or a notebook, by its suffix.
 
-        The folder must be there, and a file of that name is replaced. Return the absolute path.
+        The folder must be there. An earlier export of that name is replaced, any other file refused.
+        Return the absolute path.
         """
-        return export(self.conversation, path_of(path))
+        journal = self._session.journal
+        notebook = EARLIER.sub("", journal.origin.notebook or "") if journal is not None else None
+        return export(self.conversation, path_of(path), notebook)
 
     def load(self, path: str | Path) -> Change:
         """Add what such a file holds; JSON and notebooks may also come from elsewhere."""

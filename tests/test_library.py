@@ -400,6 +400,20 @@ def test_a_conversation_comes_back_from_a_file_as_it_was(page: Cells, form: str)
     assert get_chat().turns == ()
 
 
+def test_the_notebook_that_runs_is_never_replaced_by_an_export(opened: Open, tmp_path: Path) -> None:
+    page = opened("A b.ipynb")
+    say("Say one.")
+    page.run("%chat export other.ipynb")
+    whole = (tmp_path / "other.ipynb").rename(tmp_path / "A b.ipynb").read_bytes()
+    (tmp_path / "link.ipynb").symlink_to("A b.ipynb")
+    for name in ("A b.ipynb", tmp_path / "A b.ipynb", "link.ipynb"):
+        assert "is the notebook that runs here: choose another name" in str(page.fail(f"%chat export '{name}'"))
+    assert (tmp_path / "A b.ipynb").read_bytes() == whole
+    (tmp_path / "preferences.md").write_text("Be kind.")
+    assert "preferences.md is there" in str(page.fail("%chat export preferences.md"))
+    assert (tmp_path / "preferences.md").read_text() == "Be kind."
+
+
 def test_another_notebooks_conversation_can_be_brought_in(opened: Open, tmp_path: Path) -> None:
     opened("deep/old.ipynb")
     say("The code is 4711.", "The colour is red.")
