@@ -126,7 +126,7 @@ class Journal:
         self._hold()
         self._collect()
         if claim.how == "new":
-            return Opened(Conversation(), offer=_offer(claim.before[0], self.origin) if claim.before else "")
+            return Opened(Conversation(), offer=_offer(claim.before, self.origin) if claim.before else "")
         before = (claim.source or claim.row).updated
         opened = self._read(claim.row)
         self._next = self._found = opened.next
@@ -436,10 +436,25 @@ def _note(claim: Claim, before: float) -> str:
     return f"Another kernel holds {source.name!r}: this is a fork of it, {claim.row.name!r}, with {turns}."
 
 
-def _offer(row: Row, origin: Origin) -> str:
+MOST_OFFERED = 3  # of the notebooks that may be meant
+
+
+def _offer(rows: Sequence[Row], origin: Origin) -> str:
     """One line that says what was not taken over, and how to."""
-    how = " ".join(f'"{word}"' if set(word) & set(" '") else word for word in (row.notebook, row.name))
+    told, more = rows[:MOST_OFFERED], len(rows) - MOST_OFFERED
+    offered = "; ".join(f"{words.turns(row.turns)} of {row.name!r} {_belong(row, origin)}" for row in told)
+    how = " or ".join(f"%chat resume {_typed(row.notebook)} {_typed(row.name)}" for row in told)
+    rest = f", and {words.notebooks(more)} more may be meant: %chat list all" if more > 0 else ""
+    them = "it" if sum(row.turns for row in told) == 1 else "them"
+    return f"This notebook begins anew: {offered}{rest}. {how} brings {them} in."
+
+
+def _belong(row: Row, origin: Origin) -> str:
     had_this_path = EARLIER.sub("", row.notebook) == origin.notebook
-    what = "another notebook, which had this path before" if had_this_path else f"{row.notebook}, which shares cells"
-    said = f"{words.turns(row.turns)} of {row.name!r}"
-    return f"This notebook begins anew: {said} belong to {what}. %chat resume {how} brings them in."
+    whose = "another notebook, which had this path before" if had_this_path else f"{row.notebook}, which shares cells"
+    return f"{'belongs' if row.turns == 1 else 'belong'} to {whose}"
+
+
+def _typed(word: str) -> str:
+    """A word as it is typed after %chat."""
+    return f'"{word}"' if set(word) & set(" '") else word
