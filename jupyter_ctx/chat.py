@@ -7,6 +7,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from inspect import cleandoc
 from pathlib import Path
 from typing import Any, Literal
@@ -157,6 +158,14 @@ class Chat:
     def leave(self, taken: Sequence[Row]) -> None:
         """Put it back where it was ``taken`` over from. Raises StoreError."""
         self._journal.give_back(taken)
+
+    def offer(self, said: Sequence[Said]) -> None:
+        """Hold what was said in another conversation as if it had been taken back here: redo brings it in."""
+        for each in said:  # what its request carried is not here
+            turn = replace(each.turn, start=None, summary=None, usage=None, digest="")
+            self._session.record(Said(turn, each.append))
+        for _ in said:
+            self._actions.undo()
 
     def changed(self) -> None:
         """Tell who draws the conversation that it is another one now."""

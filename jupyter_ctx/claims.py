@@ -81,10 +81,9 @@ def fork(row: Row, name: str | None, rows: Iterable[Row], wish: Wish) -> Claim:
     return Claim((_new(here, wish, name or row.name, row),), "forked", row)
 
 
-def given_back(rows: Sequence[Row], fork: str, before: Sequence[Row], scope: str) -> Claim:
-    """What was taken over by ``scope``, put where it was ``before``; with the ``fork`` that was made for it."""
+def given_back(rows: Sequence[Row], before: Sequence[Row], scope: str) -> Claim:
+    """What was taken over by ``scope``, put where it was ``before``."""
     homes = {row.id: row for row in before}
-    homes.setdefault(fork, before[0]._replace(kernel=None))
     taken = [row for row in rows if row.notebook == scope and row.id in homes]
     there, back = [row for row in rows if row not in taken], list[Row]()
     for row in taken:

@@ -68,7 +68,6 @@ class Journal:
         self.row = Row(new_id(), origin.scope, MAIN)
         self._store: Store | None = None
         self._next: int | None = None  # the number of the next row; None: the store does not know of the conversation
-        self._found = 0  # the same when it was opened
         self._waiting: list[Record] = []
         self._sizes: list[Sizes] = []  # told since the last event
         self._whole: Whole | None = None  # what the waiting records belong to
@@ -129,7 +128,7 @@ class Journal:
             return Opened(Conversation(), offer=_offer(claim.before, self.origin) if claim.before else "")
         before = (claim.source or claim.row).updated
         opened = self._read(claim.row)
-        self._next = self._found = opened.next
+        self._next = opened.next
         self._sizes = opened.state.get("sizes", [])
         self._collect()
         note = _note(claim, before) if opened.conversation.events else ""
@@ -275,13 +274,13 @@ class Journal:
             _open_journals.discard(self)
 
     def give_back(self, taken: Sequence[Row]) -> None:
-        """Put what was taken over where it was; a fork that was made for nothing is removed. Raises StoreError."""
-        row, is_fork = self.row, all(self.row.id != each.id for each in taken)
-        if is_fork and self._next == self._found:
+        """Put what was taken over where it was; a fork that was made of it is removed. Raises StoreError."""
+        row = self.row
+        if all(row.id != each.id for each in taken):
             self.store.delete(row.id)
             self.forget()
         else:
-            self._claim(lambda rows: given_back(rows, row.id, taken, row.notebook))
+            self._claim(lambda rows: given_back(rows, taken, row.notebook))
             self.close()
 
     def close(self) -> None:

@@ -15,6 +15,7 @@ from . import words
 from .actions import Change
 from .chat import Chat, checked_name, path_of
 from .claims import at_home
+from .conversation import Said
 from .database import TakenError
 from .documents import load
 from .errors import InvalidRequestError, StoreError
@@ -169,20 +170,27 @@ class Library:
             self.notes.append(opened.offer)
         chat = self._take(journal, opened, settings)
         if opened.taken:
-            chat.put_back = partial(self._put_back, chat, opened.taken, chat.config)
+            chat.put_back = partial(self._put_back, chat, opened.taken, chat.config, len(chat.conversation.events))
         return chat
 
-    def _put_back(self, chat: Chat, taken: Sequence[Row], settings: Settings) -> Change:
-        """Leave another notebook's conversation to it, and begin anew with what was set here."""
+    def _put_back(self, chat: Chat, taken: Sequence[Row], settings: Settings, known: int) -> Change:
+        """Leave another notebook's conversation to it, and begin anew with what was set here.
+
+        What was said after the events that were ``known`` is not lost: redo brings it in.
+        """
         chosen = kept_settings(settings, chat.config)
+        said = [event for event in chat.conversation.events[known:] if isinstance(event, Said)]
         chat.leave(taken)
         self._drop(chat)
         journal = self._journal()
         new = self._take(journal, journal.open(afresh=True), restored_settings(self._begun, chosen))
         new.listeners, chat.listeners = chat.listeners, []
+        new.offer(said)
         self._make_current(new).changed()
-        whose = f"{words.turns(taken[0].turns)} of {taken[0].name!r}"
-        return Change(f"Undid the takeover: {whose} are left to {taken[0].notebook}, and this notebook begins anew")
+        turns = taken[0].turns
+        whose = f"{words.turns(turns)} of {taken[0].name!r} {'is' if turns == 1 else 'are'} left to {taken[0].notebook}"
+        since = f"%chat redo brings back what was said since: {words.turns(len(said))}." if said else ""
+        return Change(f"Undid the takeover: {whose}, and this notebook begins anew", note=since)
 
     def _drop(self, chat: Chat) -> None:
         chat.close()

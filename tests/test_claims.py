@@ -219,11 +219,8 @@ def test_what_was_taken_over_is_given_back_under_names_that_are_free() -> None:
     claim = choose(list(before), wish(known={"x": GONE, "y": GONE}), is_held)
     assert claim.before == before
     now = [*after(list(before), claim).values(), row("y", THERE)._replace(id="new")]
-    back = given_back(now, claim.row.id, before, HERE)
+    back = given_back(now, before, HERE)
     assert {(each.name, each.notebook, each.kernel) for each in back.rows} == {("x", THERE, "j"), ("y-2", THERE, None)}
-    copy = choose([before[0]], wish(known={"x": BESIDE}), is_held)
-    (fork,) = given_back([before[0], copy.row], copy.row.id, copy.before, HERE).rows
-    assert (fork.id, fork.name, fork.notebook, fork.kernel) == (copy.row.id, "x-2", THERE, None)
 
 
 def test_a_fork_takes_the_next_free_name_and_holds_all_that_was_said() -> None:

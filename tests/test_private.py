@@ -467,7 +467,16 @@ def test_one_undo_puts_back_what_was_taken_over(desk: Desk, copied: bool, turns:
     assert said.startswith(f"Undid the takeover: 2 turns of 'main' are left to {old}, and this notebook begins anew")
     assert heard, "what draws the conversation is told"
     assert library.current.turns == ()
-    assert [row.name for row in library.rows()] == ["main"]
+    assert {(row.name, row.notebook) for row in library.rows(everywhere=True)} == {
+        ("main", str(old)), ("main", str(new)),
+    }  # fmt: skip
+    assert ("%chat redo brings back what was said since: " in said) == (turns > 0)
+    for number in range(turns):
+        assert library.current.redo().text == "Redid the turn"
+        assert [turn.cell for turn in library.current.turns] == [f"new {each}" for each in range(number + 1)]
+    assert not library.current.redo().changed
+    for _ in range(turns):
+        assert library.current.undo().text == "Undid the turn"
     assert desk.run(library, "x", "%%chat\nAlone?") == ["Alone?"]
     assert library.current.undo().text == "Undid the turn"
 
@@ -534,7 +543,7 @@ def test_the_line_comes_before_anything_is_sent_and_undo_follows_the_page(
     assert shown.startswith("[ctx] Going on with 1 turn of 'main', ")
     assert [message["content"] for message in seen[count]["messages"][::2]] == ["Alpha?", "New?"]
     assert "%chat undo takes back: takeover" in page.run("%chat status")
-    assert page.run("%chat undo").startswith("Undid the takeover: 1 turn of 'main' are left to ")
+    assert page.run("%chat undo").startswith("Undid the takeover: 1 turn of 'main' is left to ")
     assert get_chat().turns == ()
     assert "No turns yet" in page.run("%chat history")
 
