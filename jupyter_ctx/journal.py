@@ -60,10 +60,14 @@ class Whole(NamedTuple):
 
 
 class Journal:
-    """Keeps one conversation. ``notices`` are lines that are to be shown once."""
+    """Keeps one conversation. ``notices`` are lines that are to be shown once.
 
-    def __init__(self, address: str, origin: Origin) -> None:
+    ``troubles`` are those of the store that were spoken of, perhaps in other conversations of the notebook.
+    """
+
+    def __init__(self, address: str, origin: Origin, troubles: set[str] | None = None) -> None:
         self._address, self.origin = address, origin
+        self._troubles = troubles if troubles is not None else set[str]()
         self.notices: list[str] = []
         self.row = Row(new_id(), origin.scope, MAIN)
         self._store: Store | None = None
@@ -101,6 +105,11 @@ class Journal:
             except BaseException:  # nobody will talk in it
                 _open_journals.discard(self)
                 raise
+
+    def keep_apart(self, others: Sequence[Row]) -> None:
+        """Take a name that none of these has, where the store could not be asked for one."""
+        if self._next is None:
+            self.row = self.row._replace(name=free_name(self.row.name, others))
 
     def fork(self, row: Row, name: str | None = None) -> Opened:
         """Take hold of a new conversation that begins with all that another one has. Raises StoreError."""
@@ -296,15 +305,17 @@ class Journal:
         """Say what is wrong, once."""
         self._collect()
         trouble = str(error).partition(": ")[0]  # what follows a driver may say in other words each time
-        if trouble != self._failing:
+        if trouble != self._failing and trouble not in self._troubles:
             self.notices.append(f"{error} The conversation goes on in memory, and is saved when that can be done.")
         self._failing = trouble
+        self._troubles.add(trouble)
 
     def _worked(self) -> None:
         self._collect()
         if self._failing:
             self.notices.append(f"Saved again in {self.store.database.shown}: nothing was lost.")
             self._failing = ""
+            self._troubles.clear()
 
     def _collect(self) -> None:
         if self._store is not None:

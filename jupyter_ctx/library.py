@@ -50,6 +50,7 @@ class Library:
         self._told: dict[str, str] = {}  # memory files that were spoken of
         self._address, self._ask = address_of(store), ask
         self._begun, self._models = default_settings(config or {}, {}), Models()
+        self._troubles: set[str] = set()  # of the store, that were spoken of
         self._chats: dict[str, Chat] = {}
         self._current: Chat | None = None
 
@@ -65,6 +66,11 @@ class Library:
         rows = self._journal().store.rows()
         self.origin = at_home(rows, self.origin)
         return [row for row in rows if everywhere or row.notebook == self.origin.scope]
+
+    @property
+    def in_memory(self) -> list[Row]:
+        """The conversations that are open here."""
+        return [chat.row for chat in self._chats.values()]
 
     @property
     def names(self) -> list[str]:
@@ -98,7 +104,9 @@ class Library:
         settings, journal = self._current.config if self._current else self._begun, self._journal()
         if name is not None:
             self._free(checked_name(name))
-        chat = self._make_current(self._take(journal, journal.open(name, afresh=True), settings))
+        opened = journal.open(name, afresh=True)
+        journal.keep_apart(self.in_memory)
+        chat = self._make_current(self._take(journal, opened, settings))
         chat.configure()  # what is set for it holds after a restart, too
         return chat
 
@@ -226,7 +234,7 @@ class Library:
         return chat
 
     def _journal(self) -> Journal:
-        return Journal(self._address, self.origin)
+        return Journal(self._address, self.origin, self._troubles)
 
     def _take(self, journal: Journal, opened: Opened, settings: Settings) -> Chat:
         session = Session(settings, self._models, journal)
