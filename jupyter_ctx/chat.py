@@ -7,6 +7,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from inspect import cleandoc
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +21,7 @@ from .conversation import Added, Conversation, Said, Turn
 from .documents import export, load
 from .errors import ChatError, ChatInterrupted, InvalidRequestError, StoreError
 from .fences import code_of
-from .frontend import Origin
+from .frontend import EARLIER, Origin
 from .history import History
 from .interrupts import Stopper, uninterrupted
 from .journal import Journal
@@ -157,6 +158,14 @@ class Chat:
     def leave(self, taken: Sequence[Row]) -> None:
         """Put it back where it was ``taken`` over from. Raises StoreError."""
         self._journal.give_back(taken)
+
+    def offer(self, said: Sequence[Said]) -> None:
+        """Hold what was said in another conversation as if it had been taken back here: redo brings it in."""
+        for each in said:  # what its request carried is not here
+            turn = replace(each.turn, start=None, summary=None, usage=None, digest="")
+            self._session.record(Said(turn, each.append))
+        for _ in said:
+            self._actions.undo()
 
     def changed(self) -> None:
         """Tell who draws the conversation that it is another one now."""
@@ -422,9 +431,12 @@ class Chat:
     def export(self, path: str | Path) -> Path:
         """Write the conversation to a file: Markdown, JSON in OpenAI's form or a notebook, by its suffix.
 
-        The folder must be there, and a file of that name is replaced. Return the absolute path.
+        The folder must be there. An earlier export of that name is replaced, any other file refused.
+        Return the absolute path.
         """
-        return export(self.conversation, path_of(path))
+        journal = self._session.journal
+        notebook = EARLIER.sub("", journal.origin.notebook or "") if journal is not None else None
+        return export(self.conversation, path_of(path), notebook)
 
     def load(self, path: str | Path) -> Change:
         """Add what such a file holds; JSON and notebooks may also come from elsewhere."""

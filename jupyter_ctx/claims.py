@@ -3,7 +3,8 @@
 First by the kernel's id, which a restart keeps, then by the notebook's path. Another notebook's
 conversation only where the cells of all its turns are in this one as they ran: it goes on where
 that notebook's file is gone (it was renamed), and is forked where that is still there (it was
-copied). In doubt a new one begins. A conversation that another live kernel holds is forked.
+copied). Of several notebooks, that whose turns have the cells of
+all the others' and more. In doubt a new one begins. A conversation that another live kernel holds is forked.
 """
 
 from __future__ import annotations
@@ -80,10 +81,9 @@ def fork(row: Row, name: str | None, rows: Iterable[Row], wish: Wish) -> Claim:
     return Claim((_new(here, wish, name or row.name, row),), "forked", row)
 
 
-def given_back(rows: Sequence[Row], fork: str, before: Sequence[Row], scope: str) -> Claim:
-    """What was taken over by ``scope``, put where it was ``before``; with the ``fork`` that was made for it."""
+def given_back(rows: Sequence[Row], before: Sequence[Row], scope: str) -> Claim:
+    """What was taken over by ``scope``, put where it was ``before``."""
     homes = {row.id: row for row in before}
-    homes.setdefault(fork, before[0]._replace(kernel=None))
     taken = [row for row in rows if row.notebook == scope and row.id in homes]
     there, back = [row for row in rows if row not in taken], list[Row]()
     for row in taken:
@@ -163,9 +163,9 @@ def _taken(rows: Sequence[Row], wish: Wish, is_held: Callable[[Row], bool]) -> C
     """A renamed or copied notebook's conversation; a new one where there is any doubt of it."""
     shared = [row for row in rows if row.turns and _is_shared(row, wish)]
     sure = sorted((row for row in shared if _is_sure(row, wish)), key=wish.is_kernels, reverse=True)
-    first = next(iter(sure), None)
-    if first is None or any(_differ(row, first, wish) for row in sure):
-        return Claim((_new((), wish, MAIN),), "new", before=tuple(shared[:1]))
+    first = next((row for row in sure if not any(_differ(other, row, sure, wish) for other in sure)), None)
+    if first is None:
+        return Claim((_new((), wish, MAIN),), "new", before=_candidates(sure) or tuple(shared[:1]))
     is_there = wish.of(first).file == "there"
     if is_there or (is_held(first) and not _restarted(first, wish)):
         how: Literal["copied", "forked"] = "copied" if is_there else "forked"
@@ -186,10 +186,23 @@ def _is_sure(row: Row, wish: Wish) -> bool:
     return (wish.of(row).stands == "all" or wish.is_kernels(row)) and wish.of(row).file != "unseen"
 
 
-def _differ(row: Row, first: Row, wish: Wish) -> bool:
-    """Whether two notebooks have gone their own ways since one was copied, and nothing tells which is meant."""
+def _differ(row: Row, first: Row, sure: Sequence[Row], wish: Wish) -> bool:
+    """Whether two notebooks have gone their own ways since one was copied, and nothing tells which is meant.
+
+    One whose turns' cells are all among those of the other tells: it would not account for the rest of them.
+    """
     same = row.notebook == first.notebook or wish.of(row).content == wish.of(first).content
-    return not same and not wish.is_kernels(first)
+    return not (same or wish.is_kernels(first) or _cells(row, sure, wish) < _cells(first, sure, wish))
+
+
+def _cells(row: Row, sure: Sequence[Row], wish: Wish) -> frozenset[str]:
+    """The cells of the turns of all of a notebook's conversations that are in this one."""
+    return frozenset[str]().union(*(wish.of(each).cells for each in sure if each.notebook == row.notebook))
+
+
+def _candidates(sure: Sequence[Row]) -> tuple[Row, ...]:
+    """The first conversation of each notebook."""
+    return tuple({row.notebook: row for row in reversed(sure)}.values())[::-1]
 
 
 def _restarted(row: Row, wish: Wish) -> bool:

@@ -60,15 +60,18 @@ class Whole(NamedTuple):
 
 
 class Journal:
-    """Keeps one conversation. ``notices`` are lines that are to be shown once."""
+    """Keeps one conversation. ``notices`` are lines that are to be shown once.
 
-    def __init__(self, address: str, origin: Origin) -> None:
+    ``troubles`` are those of the store that were spoken of, perhaps in other conversations of the notebook.
+    """
+
+    def __init__(self, address: str, origin: Origin, troubles: set[str] | None = None) -> None:
         self._address, self.origin = address, origin
+        self._troubles = troubles if troubles is not None else set[str]()
         self.notices: list[str] = []
         self.row = Row(new_id(), origin.scope, MAIN)
         self._store: Store | None = None
         self._next: int | None = None  # the number of the next row; None: the store does not know of the conversation
-        self._found = 0  # the same when it was opened
         self._waiting: list[Record] = []
         self._sizes: list[Sizes] = []  # told since the last event
         self._whole: Whole | None = None  # what the waiting records belong to
@@ -103,6 +106,11 @@ class Journal:
                 _open_journals.discard(self)
                 raise
 
+    def keep_apart(self, others: Sequence[Row]) -> None:
+        """Take a name that none of these has, where the store could not be asked for one."""
+        if self._next is None:
+            self.row = self.row._replace(name=free_name(self.row.name, others))
+
     def fork(self, row: Row, name: str | None = None) -> Opened:
         """Take hold of a new conversation that begins with all that another one has. Raises StoreError."""
         _settle_all()
@@ -126,10 +134,10 @@ class Journal:
         self._hold()
         self._collect()
         if claim.how == "new":
-            return Opened(Conversation(), offer=_offer(claim.before[0], self.origin) if claim.before else "")
+            return Opened(Conversation(), offer=_offer(claim.before, self.origin) if claim.before else "")
         before = (claim.source or claim.row).updated
         opened = self._read(claim.row)
-        self._next = self._found = opened.next
+        self._next = opened.next
         self._sizes = opened.state.get("sizes", [])
         self._collect()
         note = _note(claim, before) if opened.conversation.events else ""
@@ -275,13 +283,13 @@ class Journal:
             _open_journals.discard(self)
 
     def give_back(self, taken: Sequence[Row]) -> None:
-        """Put what was taken over where it was; a fork that was made for nothing is removed. Raises StoreError."""
-        row, is_fork = self.row, all(self.row.id != each.id for each in taken)
-        if is_fork and self._next == self._found:
+        """Put what was taken over where it was; a fork that was made of it is removed. Raises StoreError."""
+        row = self.row
+        if all(row.id != each.id for each in taken):
             self.store.delete(row.id)
             self.forget()
         else:
-            self._claim(lambda rows: given_back(rows, row.id, taken, row.notebook))
+            self._claim(lambda rows: given_back(rows, taken, row.notebook))
             self.close()
 
     def close(self) -> None:
@@ -297,15 +305,17 @@ class Journal:
         """Say what is wrong, once."""
         self._collect()
         trouble = str(error).partition(": ")[0]  # what follows a driver may say in other words each time
-        if trouble != self._failing:
+        if trouble != self._failing and trouble not in self._troubles:
             self.notices.append(f"{error} The conversation goes on in memory, and is saved when that can be done.")
         self._failing = trouble
+        self._troubles.add(trouble)
 
     def _worked(self) -> None:
         self._collect()
         if self._failing:
             self.notices.append(f"Saved again in {self.store.database.shown}: nothing was lost.")
             self._failing = ""
+            self._troubles.clear()
 
     def _collect(self) -> None:
         if self._store is not None:
@@ -436,10 +446,25 @@ def _note(claim: Claim, before: float) -> str:
     return f"Another kernel holds {source.name!r}: this is a fork of it, {claim.row.name!r}, with {turns}."
 
 
-def _offer(row: Row, origin: Origin) -> str:
+MOST_OFFERED = 3  # of the notebooks that may be meant
+
+
+def _offer(rows: Sequence[Row], origin: Origin) -> str:
     """One line that says what was not taken over, and how to."""
-    how = " ".join(f'"{word}"' if set(word) & set(" '") else word for word in (row.notebook, row.name))
+    told, more = rows[:MOST_OFFERED], len(rows) - MOST_OFFERED
+    offered = "; ".join(f"{words.turns(row.turns)} of {row.name!r} {_belong(row, origin)}" for row in told)
+    how = " or ".join(f"%chat resume {_typed(row.notebook)} {_typed(row.name)}" for row in told)
+    rest = f", and {words.notebooks(more)} more may be meant: %chat list all" if more > 0 else ""
+    them = "it" if sum(row.turns for row in told) == 1 else "them"
+    return f"This notebook begins anew: {offered}{rest}. {how} brings {them} in."
+
+
+def _belong(row: Row, origin: Origin) -> str:
     had_this_path = EARLIER.sub("", row.notebook) == origin.notebook
-    what = "another notebook, which had this path before" if had_this_path else f"{row.notebook}, which shares cells"
-    said = f"{words.turns(row.turns)} of {row.name!r}"
-    return f"This notebook begins anew: {said} belong to {what}. %chat resume {how} brings them in."
+    whose = "another notebook, which had this path before" if had_this_path else f"{row.notebook}, which shares cells"
+    return f"{'belongs' if row.turns == 1 else 'belong'} to {whose}"
+
+
+def _typed(word: str) -> str:
+    """A word as it is typed after %chat."""
+    return f'"{word}"' if set(word) & set(" '") else word

@@ -15,6 +15,7 @@ from . import words
 from .actions import Change
 from .chat import Chat, checked_name, path_of
 from .claims import at_home
+from .conversation import Said
 from .database import TakenError
 from .documents import load
 from .errors import InvalidRequestError, StoreError
@@ -49,6 +50,7 @@ class Library:
         self._told: dict[str, str] = {}  # memory files that were spoken of
         self._address, self._ask = address_of(store), ask
         self._begun, self._models = default_settings(config or {}, {}), Models()
+        self._troubles: set[str] = set()  # of the store, that were spoken of
         self._chats: dict[str, Chat] = {}
         self._current: Chat | None = None
 
@@ -64,6 +66,11 @@ class Library:
         rows = self._journal().store.rows()
         self.origin = at_home(rows, self.origin)
         return [row for row in rows if everywhere or row.notebook == self.origin.scope]
+
+    @property
+    def in_memory(self) -> list[Row]:
+        """The conversations that are open here."""
+        return [chat.row for chat in self._chats.values()]
 
     @property
     def names(self) -> list[str]:
@@ -97,7 +104,9 @@ class Library:
         settings, journal = self._current.config if self._current else self._begun, self._journal()
         if name is not None:
             self._free(checked_name(name))
-        chat = self._make_current(self._take(journal, journal.open(name, afresh=True), settings))
+        opened = journal.open(name, afresh=True)
+        journal.keep_apart(self.in_memory)
+        chat = self._make_current(self._take(journal, opened, settings))
         chat.configure()  # what is set for it holds after a restart, too
         return chat
 
@@ -169,20 +178,27 @@ class Library:
             self.notes.append(opened.offer)
         chat = self._take(journal, opened, settings)
         if opened.taken:
-            chat.put_back = partial(self._put_back, chat, opened.taken, chat.config)
+            chat.put_back = partial(self._put_back, chat, opened.taken, chat.config, len(chat.conversation.events))
         return chat
 
-    def _put_back(self, chat: Chat, taken: Sequence[Row], settings: Settings) -> Change:
-        """Leave another notebook's conversation to it, and begin anew with what was set here."""
+    def _put_back(self, chat: Chat, taken: Sequence[Row], settings: Settings, known: int) -> Change:
+        """Leave another notebook's conversation to it, and begin anew with what was set here.
+
+        What was said after the events that were ``known`` is not lost: redo brings it in.
+        """
         chosen = kept_settings(settings, chat.config)
+        said = [event for event in chat.conversation.events[known:] if isinstance(event, Said)]
         chat.leave(taken)
         self._drop(chat)
         journal = self._journal()
         new = self._take(journal, journal.open(afresh=True), restored_settings(self._begun, chosen))
         new.listeners, chat.listeners = chat.listeners, []
+        new.offer(said)
         self._make_current(new).changed()
-        whose = f"{words.turns(taken[0].turns)} of {taken[0].name!r}"
-        return Change(f"Undid the takeover: {whose} are left to {taken[0].notebook}, and this notebook begins anew")
+        turns = taken[0].turns
+        whose = f"{words.turns(turns)} of {taken[0].name!r} {'is' if turns == 1 else 'are'} left to {taken[0].notebook}"
+        since = f"%chat redo brings back what was said since: {words.turns(len(said))}." if said else ""
+        return Change(f"Undid the takeover: {whose}, and this notebook begins anew", note=since)
 
     def _drop(self, chat: Chat) -> None:
         chat.close()
@@ -218,7 +234,7 @@ class Library:
         return chat
 
     def _journal(self) -> Journal:
-        return Journal(self._address, self.origin)
+        return Journal(self._address, self.origin, self._troubles)
 
     def _take(self, journal: Journal, opened: Opened, settings: Settings) -> Chat:
         session = Session(settings, self._models, journal)

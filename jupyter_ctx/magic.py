@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 import os
+import re
 import shlex
 import sys
 from argparse import Namespace
@@ -11,6 +13,7 @@ from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
 from getpass import getpass
+from keyword import iskeyword
 from typing import Any, Literal
 
 from IPython.core.error import StdinNotImplementedError, UsageError
@@ -39,6 +42,7 @@ from .template import fill, notes
 
 NAMES = ("chat", "ctx")
 KEPT_AS = "_jupyter_ctx"  # the attribute of a shell that holds its ChatMagic
+IPYTHONS = re.compile("In|Out|get_ipython|display|exit|quit|_+|_i{1,3}|_[iod]h|_i?[0-9]+|__.*__")
 AGAIN = "Run the cell again for another answer"
 
 
@@ -186,8 +190,8 @@ class ChatMagic:
         """Send a cell's prompt, or show what would be sent."""
         if not cell.strip():
             raise UsageError("The cell is empty: write a prompt below %%chat.")
-        if options.out is not None and not options.out.isidentifier():
-            raise UsageError(f"-o {options.out}: {options.out!r} cannot be the name of a variable.")
+        if options.out is not None:
+            _check_variable(options.out)
         chat, place = self.talk, where(self.shell)
         arguments: dict[str, Any] = {name: getattr(options, name) for name in verbs.OF_A_REQUEST}
         filled = cell.rstrip("\n")
@@ -447,6 +451,8 @@ def _parsed(magic: Any, line: str) -> Namespace:
     try:
         options: Namespace = magic.parser.parse_intermixed_args(words)
     except UsageError as error:
+        if words[:1] == ["key"]:
+            raise UsageError(verbs.KEY_IS_ASKED_FOR) from None
         raise UsageError(_what_is_wrong(str(error), magic.parser)) from None
     return options
 
@@ -472,6 +478,14 @@ def _only_of_verbs(options: Namespace) -> None:
     for name, example in (("versions", "%chat history N --versions"), ("summary", "%chat resume NOTEBOOK --summary")):
         if getattr(options, name):
             raise UsageError(f"A prompt does not take --{name}: it belongs to {example}. Nothing was sent.")
+
+
+def _check_variable(name: str) -> None:
+    """Refuse what is no name, and what Python or IPython need for something else."""
+    if not name.isidentifier() or iskeyword(name):
+        raise UsageError(f"-o {name}: {name!r} cannot be the name of a variable.")
+    if hasattr(builtins, name) or IPYTHONS.fullmatch(name):
+        raise UsageError(f"-o {name}: Python or IPython use {name!r} themselves. Choose another name.")
 
 
 def _option(name: str) -> str:

@@ -23,15 +23,17 @@ class Clues(NamedTuple):
     """What is known of one conversation.
 
     ``stands``: how many of the cells of its turns are in the notebook that asks, unchanged
-    since they ran. ``file``: whether the file of its own notebook is gone, still there, or
-    cannot be seen from here. ``far``: it was held on another machine, where the same path may
-    name another file. ``content`` is equal for conversations that hold the same turns.
+    since they ran; ``cells`` are all of these. ``file``: whether the file of its own notebook
+    is gone, still there, or cannot be seen from here. ``far``: it was held on another machine,
+    where the same path may name another file. ``content`` is equal for conversations that hold
+    the same turns.
     """
 
     stands: Stands = "unknown"
     file: File = "unseen"
     far: bool = False
     content: object = None
+    cells: frozenset[str] = frozenset()
 
 
 def gather(store: Store, rows: Sequence[Row], origin: Origin, host: str, *, whole: bool) -> dict[str, Clues]:
@@ -67,7 +69,7 @@ def _clues(
     whole = bool(cells) and all(each.cell in cells for each in ran)
     content = tuple((each.seq, each.at, each.cell) for each in ran)
     far = several and row.host not in (None, host)
-    return Clues(stands(cells, there, old, whole=whole), fate(row, host, cells, old), far, content)
+    return Clues(stands(cells, there, old, whole=whole), fate(row, host, cells, old), far, content, frozenset(cells))
 
 
 def stands(

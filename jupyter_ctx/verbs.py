@@ -23,6 +23,7 @@ from .display.gauge import gauge_line, legend
 from .display.tables import first_words, status_text, table, table_text
 from .display.text import to_plain
 from .display.turntable import Marks, Table, TurnTable
+from .errors import StoreError
 from .frontend import Origin
 from .history import ENDINGS
 from .journal import is_held_elsewhere
@@ -59,6 +60,10 @@ class Verb:
 OF_A_MODEL = ("model", "window", "base_url", "max_tokens", "temperature", "parameters", "on_overflow")
 OF_A_REQUEST = (*OF_A_MODEL, "system")
 OF_A_REQUEST_HERE = (*OF_A_REQUEST, "attach", "no_history", "append", "out", "plain")
+KEY_IS_ASKED_FOR = (
+    "%chat key takes one thing, a provider such as openai or an address: the key is asked for, and kept in memory "
+    "only. A key that stands in the cell is saved with the notebook: delete it there."
+)
 CONTINUE = "Continue exactly where you stopped."
 
 
@@ -142,8 +147,13 @@ def _list(magic: ChatMagic, words: list[str], options: Namespace, cell: str | No
     everywhere = bool(words) and _one("list", words, "all, for those of other notebooks too").lower() == "all"
     if words and not everywhere:
         raise UsageError(f"%chat list takes nothing or all, not {words[0]!r}.")
-    current = magic.library.current.name
-    display(conversations_table(magic.library.rows(everywhere=everywhere), current, magic.library.origin), raw=True)
+    library, current = magic.library, magic.library.current.name
+    try:
+        rows = library.rows(everywhere=everywhere)
+    except StoreError as error:
+        say(f"{error} These are the conversations in memory:")
+        rows = library.in_memory
+    display(conversations_table(rows, current, library.origin), raw=True)
 
 
 def _opens(name: str, *, needed: bool) -> Run:
@@ -310,7 +320,9 @@ def _config(magic: ChatMagic, words: list[str], options: Namespace, cell: str | 
 
 
 def _key(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    named = _one("key", words, "a provider, such as openai, or an address") if words else key_owner(magic.talk.config)
+    if len(words) > 1:
+        raise UsageError(KEY_IS_ASKED_FOR)
+    named = words[0] if words else key_owner(magic.talk.config)
     owner = key_holder(options.base_url or named)
     magic.ask_key(owner)
     say(f"The key for {owner} is kept until this kernel ends.")

@@ -18,6 +18,11 @@ def turns(count: int) -> str:
     return "1 turn" if count == 1 else f"{count:,} turns"
 
 
+def notebooks(count: int) -> str:
+    """So many notebooks."""
+    return "1 notebook" if count == 1 else f"{count:,} notebooks"
+
+
 def messages(count: int) -> str:
     """So many messages."""
     return "1 message" if count == 1 else f"{count:,} messages"

@@ -198,11 +198,13 @@ def test_an_export_replaces_nothing_but_its_file(tmp_path: Path) -> None:
         Chat("openai/gpt-4o").export(tmp_path / "empty.md")
     talked().export(tmp_path / "kept.md")
     (tmp_path / "link.md").symlink_to(tmp_path / "kept.md")
-    (tmp_path / "kept.md").write_text("old")
     (tmp_path / "kept.md").chmod(0o640)
+    with (tmp_path / "kept.md").open("a") as file:
+        file.write("old")
     assert talked().export(tmp_path / "link.md") == tmp_path / "link.md"
     assert (tmp_path / "link.md").is_symlink()
     assert "Hello." in (tmp_path / "kept.md").read_text()
+    assert "old" not in (tmp_path / "kept.md").read_text()
     assert (tmp_path / "kept.md").stat().st_mode & 0o777 == 0o640
     assert sorted(path.name for path in tmp_path.iterdir() if path.suffix) == ["kept.md", "link.md"]
     folder = tmp_path / "folder.md"
@@ -210,6 +212,24 @@ def test_an_export_replaces_nothing_but_its_file(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequestError, match=r"folder\.md cannot be written"):
         talked().export(folder)
     assert not [path for path in tmp_path.iterdir() if path.name.endswith(".part")]
+
+
+@pytest.mark.parametrize("suffix", [".md", ".json", ".ipynb"])
+@pytest.mark.parametrize("there", [b"", b"# Mine", b"[]", b'{"cells": [], "metadata": {}}', b"\xff", b"[" * 10**5])
+def test_an_export_replaces_an_earlier_one_and_no_file_of_anybody_else(
+    tmp_path: Path, suffix: str, there: bytes
+) -> None:
+    path = tmp_path / f"talk{suffix}"
+    path.write_bytes(there)
+    with pytest.raises(InvalidRequestError, match=rf"talk\{suffix} is there .*: delete it, or choose another name"):
+        talked().export(path)
+    assert path.read_bytes() == there
+    path.unlink()
+    talked().export(path)
+    longer = talked()
+    longer.add_messages([{"role": "user", "content": "Say it again."}])
+    longer.export(path)
+    assert "Say it again." in path.read_text("utf-8")
 
 
 def test_no_turn_is_pinned_and_excluded_and_what_gives_way_is_said() -> None:

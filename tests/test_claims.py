@@ -38,6 +38,7 @@ def wish(
     return Wish(Origin(notebook, kernel), ME, NOW, name, afresh, {f"id of {key}": each for key, each in ids.items()})
 
 
+MATE = Clues("all", "there", content="d", cells=frozenset("a"))  # made from the same template
 GONE, BESIDE = Clues("all", "gone", content="c"), Clues("all", "there", content="c")
 
 
@@ -111,6 +112,19 @@ CASES = {
     "a copy of either of two that differ": Case(
         [row("y", "/n/c.ipynb"), row("x", THERE)],
         wish(known={"x": BESIDE, "y in /n/c.ipynb": BESIDE._replace(content="d")}), "new", "main",
+    ),
+    "a copy of the one of two that has the cells of the other, and more": Case(
+        [row("y", "/n/c.ipynb"), row("x", THERE)],
+        wish(known={"x": GONE._replace(cells=frozenset("ab")), "y in /n/c.ipynb": MATE}), "renamed", "x", "x",
+    ),
+    "with the cells of all its conversations": Case(
+        [row("z", THERE), row("y", "/n/c.ipynb"), row("x", THERE)],
+        wish(known={"z": MATE._replace(cells=frozenset("b")), "x": BESIDE, "y in /n/c.ipynb": MATE}),
+        "copied", "z", "z",
+    ),
+    "a copy of either of two of which none has all the cells of the other": Case(
+        [row("y", "/n/c.ipynb"), row("x", THERE)],
+        wish(known={"x": GONE._replace(cells=frozenset("b")), "y in /n/c.ipynb": MATE}), "new", "main",
     ),
     "a notebook that was renamed while no kernel ran": Case(
         [row("x", THERE), row("y", THERE)], wish(known={"x": GONE, "y": Clues("some", "gone")}),
@@ -205,11 +219,8 @@ def test_what_was_taken_over_is_given_back_under_names_that_are_free() -> None:
     claim = choose(list(before), wish(known={"x": GONE, "y": GONE}), is_held)
     assert claim.before == before
     now = [*after(list(before), claim).values(), row("y", THERE)._replace(id="new")]
-    back = given_back(now, claim.row.id, before, HERE)
+    back = given_back(now, before, HERE)
     assert {(each.name, each.notebook, each.kernel) for each in back.rows} == {("x", THERE, "j"), ("y-2", THERE, None)}
-    copy = choose([before[0]], wish(known={"x": BESIDE}), is_held)
-    (fork,) = given_back([before[0], copy.row], copy.row.id, copy.before, HERE).rows
-    assert (fork.id, fork.name, fork.notebook, fork.kernel) == (copy.row.id, "x-2", THERE, None)
 
 
 def test_a_fork_takes_the_next_free_name_and_holds_all_that_was_said() -> None:
@@ -252,7 +263,7 @@ KEYS = st.tuples(
 )
 evidence = st.builds(
     Clues, st.sampled_from(["all", "some", "none", "unknown"]), st.sampled_from(["gone", "there", "unseen"]),
-    st.booleans(), st.sampled_from("cd"),
+    st.booleans(), st.sampled_from("cd"), st.frozensets(st.sampled_from("ab")),
 )  # fmt: skip
 
 

@@ -400,6 +400,38 @@ def test_a_conversation_comes_back_from_a_file_as_it_was(page: Cells, form: str)
     assert get_chat().turns == ()
 
 
+def test_conversations_in_memory_are_listed_where_the_store_cannot_be_opened(
+    opened: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_CTX_STORE", str(tmp_path))
+    page = opened()
+    told = page.run("%chat use gpt-4o")
+    assert told.count("cannot be opened") == 1
+    say("Say one.")
+    assert page.run("%chat new plans") == "Talking in 'plans': 0 turns.\n"
+    assert page.run("%chat new") == "Talking in 'main-2': 0 turns.\n"
+    listed = page.run("%chat list")
+    assert "cannot be opened" in listed
+    for row in (r"main +1 turn ", r"plans +0 turns", r"main-2 +0 turns .* current"):
+        assert re.search(row, listed), listed
+    assert page.run("%chat switch main") == "Talking in 'main': 1 turn.\n"
+    assert said() == ["Say one."]
+
+
+def test_the_notebook_that_runs_is_never_replaced_by_an_export(opened: Open, tmp_path: Path) -> None:
+    page = opened("A b.ipynb")
+    say("Say one.")
+    page.run("%chat export other.ipynb")
+    whole = (tmp_path / "other.ipynb").rename(tmp_path / "A b.ipynb").read_bytes()
+    (tmp_path / "link.ipynb").symlink_to("A b.ipynb")
+    for name in ("A b.ipynb", tmp_path / "A b.ipynb", "link.ipynb"):
+        assert "is the notebook that runs here: choose another name" in str(page.fail(f"%chat export '{name}'"))
+    assert (tmp_path / "A b.ipynb").read_bytes() == whole
+    (tmp_path / "preferences.md").write_text("Be kind.")
+    assert "preferences.md is there" in str(page.fail("%chat export preferences.md"))
+    assert (tmp_path / "preferences.md").read_text() == "Be kind."
+
+
 def test_another_notebooks_conversation_can_be_brought_in(opened: Open, tmp_path: Path) -> None:
     opened("deep/old.ipynb")
     say("The code is 4711.", "The colour is red.")

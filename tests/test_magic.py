@@ -265,6 +265,24 @@ def test_a_key_is_asked_for_and_shown_nowhere(cells: Cells, monkeypatch: pytest.
     )
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("openai sk-abc123", "sk-abc123", "sk-abc123 openai", "openia/sk-abc123", "openai --key sk-abc123"),
+        *("openai --new=sk-abc123", "openai --base-url sk-abc123", "openai=sk-abc123", "'sk-abc123"),
+    ],
+)
+def test_a_key_that_was_typed_in_a_cell_is_not_repeated(cells: Cells, line: str) -> None:
+    error = str(cells.fail(f"%chat key {line}"))
+    assert "abc123" not in error
+    assert "asked for" in error or "Did you mean openai" in error
+
+
+def test_a_reply_takes_the_place_of_no_name_that_cells_need(cells: Cells) -> None:
+    assert "use 'get_ipython' themselves" in str(cells.fail("%%chat -o get_ipython\nhi"))
+    assert "cannot be the name" in str(cells.fail("%%chat -o class\nhi"))
+
+
 def test_a_preview_shows_what_this_cell_would_send(talk: Ask, cells: Cells) -> None:
     talk("Say hello.")
     cells.run("name = 'Ada'")
@@ -347,6 +365,7 @@ USAGE = [
     "%chat bogus", "%chat why is the sky blue", "%%chat --nope\nhi", "%%chat trim\ntext", "%chat pin", "%chat pin x",
     "%chat trim 1 2", "%chat undo 3", "%chat use", "%%chat\n  \n", "%chat -m local/smollm2", "%chat status please",
     "%chat status --new", "%chat clear -m local/smollm2", "%%chat -o 1x\nhi",
+    *(f"%%chat -o {name}\nhi" for name in ("class", "None", "get_ipython", "_", "_i3", "exit", "print")),
     "%chat system Be brief", "%chat help bogus", "%%chat -t\nhi",
 ]  # fmt: skip
 

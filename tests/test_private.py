@@ -320,9 +320,9 @@ def test_a_notebook_begins_anew_where_it_may_be_another_one(desk: Desk, setting:
         return
     (note,) = notes
     assert note.startswith("This notebook begins anew: ")
-    assert note.endswith(" brings them in.")
+    assert note.endswith((" brings it in.", " brings them in."))
     library = desk.open(path)
-    arguments = note.rpartition("%chat resume ")[2].removesuffix(" brings them in.").split()
+    arguments = note.rpartition("%chat resume ")[2].partition(" brings ")[0].split()
     assert library.resume(*arguments).changed, "what it says can be done"
 
 
@@ -414,6 +414,35 @@ def test_the_same_path_on_another_machine_is_another_notebook_where_they_share_a
         assert desk.run(open_here(f"j {sent}"), "new", "%%chat\nNew?") == sent
 
 
+def test_a_renamed_notebook_goes_on_beside_others_that_were_made_from_the_same_template(desk: Desk) -> None:
+    task = {"load": BEGIN, "a": CELLS["a"]}
+    mine = write(desk.folder / "mine.ipynb", CELLS, ran=True)
+    theirs = write(desk.folder / "theirs.ipynb", task, ran=True)
+    desk.open(mine).new()
+    desk.talk(mine)
+    desk.open(theirs).new()
+    desk.talk(theirs, task)
+    sent, notes = desk.asked(mine.rename(desk.folder / "report.ipynb"))
+    assert sent == ALL
+    assert notes[0].startswith("Going on with 2 turns of 'main', ")
+
+
+def test_where_two_notebooks_may_be_meant_both_are_named(desk: Desk) -> None:
+    task = {"load": BEGIN, "a": CELLS["a"]}
+    for name in ("x.ipynb", "y y.ipynb"):
+        path = write(desk.folder / name, task, ran=True)
+        desk.open(path).new()
+        desk.talk(path, task)
+    sent, (note,) = desk.asked(write(desk.folder / "z.ipynb", task, ran=True))
+    assert sent == FRESH
+    one, two = desk.folder / "x.ipynb", desk.folder / "y y.ipynb"
+    assert note == (
+        f"This notebook begins anew: 1 turn of 'main' belongs to {two}, which shares cells; "
+        f"1 turn of 'main' belongs to {one}, which shares cells. "
+        f'%chat resume "{two}" main or %chat resume {one} main brings them in.'
+    )
+
+
 # it can be put back
 
 
@@ -438,7 +467,16 @@ def test_one_undo_puts_back_what_was_taken_over(desk: Desk, copied: bool, turns:
     assert said.startswith(f"Undid the takeover: 2 turns of 'main' are left to {old}, and this notebook begins anew")
     assert heard, "what draws the conversation is told"
     assert library.current.turns == ()
-    assert [row.name for row in library.rows()] == ["main"]
+    assert {(row.name, row.notebook) for row in library.rows(everywhere=True)} == {
+        ("main", str(old)), ("main", str(new)),
+    }  # fmt: skip
+    assert ("%chat redo brings back what was said since: " in said) == (turns > 0)
+    for number in range(turns):
+        assert library.current.redo().text == "Redid the turn"
+        assert [turn.cell for turn in library.current.turns] == [f"new {each}" for each in range(number + 1)]
+    assert not library.current.redo().changed
+    for _ in range(turns):
+        assert library.current.undo().text == "Undid the turn"
     assert desk.run(library, "x", "%%chat\nAlone?") == ["Alone?"]
     assert library.current.undo().text == "Undid the turn"
 
@@ -505,7 +543,7 @@ def test_the_line_comes_before_anything_is_sent_and_undo_follows_the_page(
     assert shown.startswith("[ctx] Going on with 1 turn of 'main', ")
     assert [message["content"] for message in seen[count]["messages"][::2]] == ["Alpha?", "New?"]
     assert "%chat undo takes back: takeover" in page.run("%chat status")
-    assert page.run("%chat undo").startswith("Undid the takeover: 1 turn of 'main' are left to ")
+    assert page.run("%chat undo").startswith("Undid the takeover: 1 turn of 'main' is left to ")
     assert get_chat().turns == ()
     assert "No turns yet" in page.run("%chat history")
 

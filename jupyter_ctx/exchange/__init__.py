@@ -26,6 +26,9 @@ class Format(Protocol):
     def read(self, text: str) -> Added:
         """The conversation in a text. Raises InvalidRequestError."""
 
+    def is_ours(self, text: str) -> bool:
+        """Whether a text was exported."""
+
 
 FORMATS: Mapping[str, Format] = {".md": markdown, ".json": jsonfile, ".ipynb": notebook}
 
@@ -67,6 +70,11 @@ def read(text: str, suffix: str) -> Added:
     Raises InvalidRequestError where it is none, or holds a prompt that cannot be sent.
     """
     return _format(suffix).read(text.removeprefix("\ufeff"))
+
+
+def is_export(text: str, suffix: str) -> bool:
+    """Whether a text carries what each export begins or ends with, whatever was changed in it since."""
+    return _format(suffix).is_ours(text.removeprefix("\ufeff"))
 
 
 def _format(suffix: str) -> Format:

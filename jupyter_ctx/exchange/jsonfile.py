@@ -7,7 +7,7 @@ from ..errors import InvalidRequestError
 from ..providers.encoding import as_part, content
 from .marks import OURS, VERSION, file_marks, together, turn_marks
 from .messages import joined
-from .values import dumped, find, parsed
+from .values import dumped, find, found_in, parsed
 
 
 def write(added: Added) -> str:
@@ -30,3 +30,8 @@ def read(text: str) -> Added:
     marks = iter(turns if fit else ())  # those of other turns are left out
     said = [(message, find(dict, next(marks, None)) if message.role == "user" else {}) for message in messages]
     return together(said, ours.get("summary"))
+
+
+def is_ours(text: str) -> bool:
+    """Whether JSON was exported."""
+    return "version" in found_in(text, OURS)

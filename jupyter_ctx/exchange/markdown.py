@@ -53,6 +53,11 @@ def read(text: str) -> Added:
     return together(messages, summary)
 
 
+def is_ours(text: str) -> bool:
+    """Whether Markdown was exported: its first line says so."""
+    return text.startswith(f"{START}conversation ")
+
+
 def _part(kind: str, marks: Marks, heading: str, said: str) -> str:
     """One side's text; its comment holds that, too, where a reader sees another one."""
     shown = _shown(said)

@@ -9,7 +9,7 @@ from ..conversation import Added, new_id
 from ..errors import InvalidRequestError
 from .marks import OURS, VERSION, Marks, Said, file_marks, together
 from .messages import marked, with_files
-from .values import dumped, find, parsed
+from .values import dumped, find, found_in, parsed
 
 MAGICS = ("%%chat", "%%ctx")
 NOT_KEPT = frozenset({"--no-history", "--no_history", "--preview"})
@@ -50,6 +50,11 @@ def read(text: str) -> Added:
         raise InvalidRequestError("No cell here begins with %%chat and has an answer: run the notebook and save it.")
     system = [each for each in said if each[0].role == "system"][-1:]
     return together([*system, *(each for each in said if each[0].role != "system")], ours.get("summary"))
+
+
+def is_ours(text: str) -> bool:
+    """Whether a notebook was exported."""
+    return "version" in found_in(text, "metadata", OURS)
 
 
 def _cell(source: str, *outputs: Marks) -> Marks:

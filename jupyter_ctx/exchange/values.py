@@ -26,6 +26,14 @@ def parsed(text: str, what: str = "This") -> Any:
     raise InvalidRequestError(f"{what} is not JSON, or not all of it ({why}): save it again, whole.")
 
 
+def found_in(text: str, *path: str) -> dict[str, Any]:
+    """What is at a path in JSON; an empty one where that is none."""
+    try:
+        return find(dict, parsed(text), *path)
+    except InvalidRequestError:
+        return {}
+
+
 def find(kind: type[T], value: object, *path: str) -> T:
     """What is at a path in a value, where that is of this kind; or else an empty one."""
     for name in path:

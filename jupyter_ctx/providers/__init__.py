@@ -102,6 +102,9 @@ def missing_key(provider: str) -> str:
     return "" if service is None or _key(service) else _no_key(provider, service)
 
 
+NO_PROVIDER = "What was typed is no provider; it is not repeated here, for it may be a key, which is asked for."
+
+
 def key_holder(name: str) -> str:
     """Whom a key is for: a provider by its name or a model's, or an address. Raises InvalidRequestError."""
     if not isinstance(name, str):
@@ -113,10 +116,9 @@ def key_holder(name: str) -> str:
         raise InvalidRequestError("local runs models in this kernel and needs no key: name a provider, such as openai.")
     if provider not in SERVICES:
         near = get_close_matches(provider, SERVICES, 1)
-        hint = f" Did you mean {near[0]}?" if near else ""
+        typed = f"No provider {provider!r}. Did you mean {near[0]}?" if near else NO_PROVIDER
         raise InvalidRequestError(
-            f"No provider {name!r}.{hint} There are {', '.join(SERVICES)}; "
-            "a server elsewhere is named by its address, http://HOST:PORT/v1."
+            f"{typed} There are {', '.join(SERVICES)}; a server elsewhere is named by its address, http://HOST:PORT/v1."
         )
     return provider
 
