@@ -298,12 +298,12 @@ class Chat:
         for name, called in {"on_piece": on_piece, "on_thought": on_thought, "on_begin": on_begin}.items():
             if called is not None and not callable(called):
                 raise InvalidRequestError(f"{name} is {called!r}: it must be a function.")
-        prompt, files = with_files(prompt, _paths(attachments))
-        turn = Turn(
-            checked(prompt), "", "", cell=cell, run=run, source=source, attachments=files, execution=execution
-        )  # fmt: skip
-        said = Said(turn, append, new)
         try:
+            prompt, files = with_files(prompt, _paths(attachments))
+            turn = Turn(
+                checked(prompt), "", "", cell=cell, run=run, source=source, attachments=files, execution=execution
+            )  # fmt: skip
+            said = Said(turn, append, new)
             with self._queue.turn():
                 reply = self._sender.stored(said, options, stored) if stored and record else None
                 coming = Coming(on_begin, on_piece, on_thought)
@@ -315,7 +315,7 @@ class Chat:
                 return self._send(said, options, coming, record=record)
         except ChatInterrupted:
             raise
-        except KeyboardInterrupt:  # while a model was loaded or a summary written
+        except KeyboardInterrupt:  # while a file was read, a model loaded or a summary written
             raise ChatInterrupted(stopped((), record=record)) from None
         finally:
             self._session.save()  # what a refusal has taught, or a turn that is not recorded
