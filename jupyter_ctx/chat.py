@@ -25,7 +25,7 @@ from .history import History
 from .interrupts import Stopper, uninterrupted
 from .journal import Journal
 from .models import Models, key_owner
-from .providers import Reply, key_holder
+from .providers import Reply, check_provider, key_holder
 from .queue import TurnQueue
 from .sendable import checked
 from .sending import Coming, Sender, stopped
@@ -222,6 +222,9 @@ class Chat:
 
     def available(self, provider: str | None = None) -> tuple[tuple[str, ContextWindow], ...]:
         """The models that a provider lists now, with their windows; without a name, the one in use."""
+        if provider is not None:
+            provider = provider.lower()
+            check_provider(provider)
         model = DEFAULT_MODEL if provider == "local" else f"{provider}/any"
         return self.models.available(self.config if provider is None else self.config.changed({"model": model}))
 
@@ -255,7 +258,8 @@ class Chat:
         ((name, most),) = sizes.most_common(1)
         which = "" if len(sizes) == 1 else f", most of them {{{{ {name} }}}} ({most:,})"
         what = f"{{{{ {name} }}}} takes" if len(sizes) == 1 else "The values filled in take"
-        return f"{what} about {total:,} tokens{which}: {total / limit:.0%} of the {limit:,} that a prompt may have."
+        share = f"{100 * total / limit:,.0f} %"
+        return f"{what} about {total:,} tokens{which}: {share} of the {limit:,} that a prompt may have."
 
     # talking
 
