@@ -186,3 +186,14 @@ def test_another_model_answers_where_the_usual_one_is_not_there(cells: Cells) ->
     with serve(lambda h, _: send(h, 200, dialect.answer("Because."), "text/event-stream"), path="") as (url, _):
         assert "Because." in cells.run(f"%%chat -m m --base-url {url}/v1\nWhy?")
     assert "no/such/model.gguf" in str(cells.fail("%chat"))
+
+
+def test_a_prompt_that_alone_is_too_long_is_said_to_be_so_with_figures_that_read_well(cells: Cells) -> None:
+    with serve(answering("Hi")) as (url, _):
+        cells.run(f"%chat use m --base-url {url} --window 1100 --max-tokens 1000")
+        cells.shell.user_ns["words"] = "word " * 200_000
+        said = cells.run("%%chat\n{{ words }}")
+    assert re.search(r"\d,\d{3} times what a request may have: shorten it\.", said), said
+    assert re.search(r"\d{3},\d{3} % of the 100 that a prompt may have", said)
+    assert "after this" not in said
+    assert "((" not in said
