@@ -72,11 +72,11 @@ class Draft(NamedTuple):
 
 
 class _Cut(NamedTuple):
-    """A trim: what it would do, the first place that stays in view (``None``: no turn does) and how many go."""
+    """A trim: what it would do, the first place that stays in view (``None``: no turn does) and which go."""
 
     plan: Plan
     first: str | None = None
-    turns: int = 0
+    gone: str = ""
 
 
 class _Older(NamedTuple):
@@ -116,7 +116,7 @@ class Actions:
         cut = self._cut_to(turns)
         if not cut.plan.possible:
             return Change(f"Nothing to trim: {cut.plan.text}", changed=False)
-        return self._apply(Trimmed(cut.first), f"Left out {receipts.oldest(cut.turns)}")
+        return self._apply(Trimmed(cut.first), f"Left out {cut.gone}")
 
     def _cut_to(self, turns: int | None) -> _Cut:
         """Where a trim would cut now."""
@@ -132,12 +132,14 @@ class Actions:
             return _Cut(Plan("the view is within 60 % of the limit", possible=False))
         else:
             cut = self._session.fitter.cut(target, past, scope, start, goal=goal).start
-        gone = ledger.count(start, cut)
-        if not gone:
+        count = ledger.count(start, cut)
+        if not count:
             near = "the view is as near to 60 % of the limit as whole turns can be"
             return _Cut(Plan(near if turns is None else "no more turns than these are in view", possible=False))
         after = always + ledger.between(cut, end)
-        plan = Plan(f"leave out {receipts.oldest(gone)}", before=round(before), after=round(after))
+        pinned = any(place.pinned for place in past.places[scope.floor : cut])
+        gone = receipts.oldest(count, pinned=pinned)
+        plan = Plan(f"leave out {gone}", before=round(before), after=round(after))
         return _Cut(plan, past.places[cut].id if cut < end else None, gone)
 
     def summarize(
@@ -331,11 +333,12 @@ class Actions:
         return self._apply(Added((turn,)), f"Added a summary of {words.turns(len(added.turns))} of {source}{note}")
 
     def _mark(self, event: Pinned | Excluded, numbers: Sequence[int], done: str) -> Change:
-        named = ", ".join(map(str, numbers))
+        named = f"turn{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
         if not event.places:
-            return Change(f"Nothing to do: turn {named} is {done} already", changed=False)
+            verb = "are" if len(numbers) > 1 else "is"
+            return Change(f"Nothing to do: {named} {verb} {done} already", changed=False)
         note = _also(event, dict(zip(numbers, self.places(numbers), strict=True)))
-        return replace(self._apply(event, f"{done.capitalize()} turn {named}"), note=note)
+        return replace(self._apply(event, f"{done.capitalize()} {named}"), note=note)
 
     def places(self, numbers: Sequence[int]) -> list[Place]:
         """The places of these turns, by their numbers from 1."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
+from stat import S_ISREG
 
 from .context.summary import fenced
 from .conversation import Attachment
@@ -40,14 +41,23 @@ def with_files(prompt: str, paths: Iterable[str | Path]) -> tuple[str, tuple[Att
 
 def _read(path: Path) -> bytes:
     try:
-        data = path.read_bytes()
+        found = path.stat()
+        if not S_ISREG(found.st_mode):  # a device may never end, and a pipe may never begin
+            raise InvalidRequestError(f"-a {path} is not a regular file: name an image, a PDF or a text file.")
+        _check_size(path, found.st_size)
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise InvalidRequestError(f"-a {path}: {error.strerror} (looked for from {Path.cwd()}).") from None
     if not data:
         raise InvalidRequestError(f"-a {path}: the file is empty.")
-    if len(data) > MOST_BYTES:
-        raise InvalidRequestError(f"-a {path}: {len(data):,} bytes are more than the {MOST_BYTES:,} that can be sent.")
+    _check_size(path, len(data))  # it may have grown, and some files do not tell their size
     return data
+
+
+def _check_size(path: Path, size: int) -> None:
+    if size > MOST_BYTES:
+        raise InvalidRequestError(f"-a {path}: {size:,} bytes are more than the {MOST_BYTES:,} that can be sent.")
 
 
 def _text(path: Path, data: bytes) -> str:

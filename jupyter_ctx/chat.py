@@ -26,7 +26,7 @@ from .history import History
 from .interrupts import Stopper, uninterrupted
 from .journal import Journal
 from .models import Models, key_owner
-from .providers import Reply, key_holder
+from .providers import Reply, check_provider, key_holder
 from .queue import TurnQueue
 from .sendable import checked
 from .sending import Coming, Sender, stopped
@@ -231,6 +231,9 @@ class Chat:
 
     def available(self, provider: str | None = None) -> tuple[tuple[str, ContextWindow], ...]:
         """The models that a provider lists now, with their windows; without a name, the one in use."""
+        if provider is not None:
+            provider = provider.lower()
+            check_provider(provider)
         model = DEFAULT_MODEL if provider == "local" else f"{provider}/any"
         return self.models.available(self.config if provider is None else self.config.changed({"model": model}))
 
@@ -264,7 +267,8 @@ class Chat:
         ((name, most),) = sizes.most_common(1)
         which = "" if len(sizes) == 1 else f", most of them {{{{ {name} }}}} ({most:,})"
         what = f"{{{{ {name} }}}} takes" if len(sizes) == 1 else "The values filled in take"
-        return f"{what} about {total:,} tokens{which}: {total / limit:.0%} of the {limit:,} that a prompt may have."
+        share = f"{100 * total / limit:,.0f} %"
+        return f"{what} about {total:,} tokens{which}: {share} of the {limit:,} that a prompt may have."
 
     # talking
 
@@ -307,12 +311,12 @@ class Chat:
         for name, called in {"on_piece": on_piece, "on_thought": on_thought, "on_begin": on_begin}.items():
             if called is not None and not callable(called):
                 raise InvalidRequestError(f"{name} is {called!r}: it must be a function.")
-        prompt, files = with_files(prompt, _paths(attachments))
-        turn = Turn(
-            checked(prompt), "", "", cell=cell, run=run, source=source, attachments=files, execution=execution
-        )  # fmt: skip
-        said = Said(turn, append, new)
         try:
+            prompt, files = with_files(prompt, _paths(attachments))
+            turn = Turn(
+                checked(prompt), "", "", cell=cell, run=run, source=source, attachments=files, execution=execution
+            )  # fmt: skip
+            said = Said(turn, append, new)
             with self._queue.turn():
                 reply = self._sender.stored(said, options, stored) if stored and record else None
                 coming = Coming(on_begin, on_piece, on_thought)
@@ -324,7 +328,7 @@ class Chat:
                 return self._send(said, options, coming, record=record)
         except ChatInterrupted:
             raise
-        except KeyboardInterrupt:  # while a model was loaded or a summary written
+        except KeyboardInterrupt:  # while a file was read, a model loaded or a summary written
             raise ChatInterrupted(stopped((), record=record)) from None
         finally:
             self._session.save()  # what a refusal has taught, or a turn that is not recorded

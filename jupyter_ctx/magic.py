@@ -26,6 +26,7 @@ from . import verbs
 from .chat import Chat
 from .completion import chat_matcher, is_ours
 from .context.budget import ContextInfo
+from .conversation import Event, Said
 from .display.footer import Footer
 from .display.gauge import gauge_forms, gauge_static, gauge_terminal
 from .display.markdown import bundle
@@ -58,6 +59,7 @@ class ChatMagic:
         self._greeted = False
         self._gauge_is_here = False  # in the output of the cell that runs
         self._passed = False  # a threshold, in this cell
+        self._answered = False  # whole, in this cell
         self._deleted: set[str] = set()
 
     @property
@@ -210,15 +212,19 @@ class ChatMagic:
             return
         arguments |= {"execution": place.execution, "source": place.source}
         arguments |= {"stored": None if options.ask else _accepted(place)}
-        self._gauge_is_here = self._passed = False
+        self._gauge_is_here = self._passed = self._answered = False
+        before = chat.conversation.length
         try:
             reply = self._send(_view(place, options, above), place, filled, arguments)
             self._keep(reply, options.out)
             self._greet(place)
         except ChatInterrupted:
             raise
-        except KeyboardInterrupt:  # between the end of the answer and that of the cell
-            raise ChatInterrupted("the answer had come whole.") from None
+        except KeyboardInterrupt:  # between the end of the answer and that of the cell, or before it was asked for
+            whole = self._answered or any(map(_is_whole, chat.conversation.events[before:]))
+            raise ChatInterrupted(
+                "the answer had come whole." if whole else "stopped; %chat history shows what is kept."
+            ) from None
 
     def _send(self, view: AnswerView, place: Where, prompt: str, arguments: dict[str, Any]) -> Reply:
         chat, begun = self.talk, False
@@ -244,6 +250,7 @@ class ChatMagic:
             begin()
             view.close((f"Cut off: {error} {step}",) if view.started else ())
             raise
+        self._answered = True
         view.correct(reply.text, reply.thinking)
         below = [*reply.receipts, *_ending(reply), *self._offer()]
         notice = chat.threshold_notice() if place.kind != "headless" else None
@@ -497,6 +504,11 @@ def _options(names: Iterable[str]) -> str:
     """Which options a command takes, in words."""
     taken = ", ".join(map(_option, names))
     return f"It takes {taken}" if taken else "It takes no options of its own"
+
+
+def _is_whole(event: Event) -> bool:
+    """Whether it is an answer that came whole."""
+    return isinstance(event, Said) and event.turn.stop_reason not in ("interrupted", "cut")
 
 
 def _view(place: Where, options: Namespace, above: tuple[str, ...]) -> AnswerView:

@@ -8,6 +8,7 @@ from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
+from .context.budget import MARGIN
 from .sendable import clean
 
 USUAL = "preferences.md"  # beside the notebook
@@ -33,6 +34,7 @@ class MemoryFile:
         self.folder: Path | None = None
         self.problems: list[str] = []  # a line each, of the file as it is now
         self._read = _Read((), "")
+        self.size = 0.0  # of what is sent, estimated
 
     def path(self, said: str | None) -> Path | None:
         """The file: what was said, else the usual one where it is there."""
@@ -47,7 +49,7 @@ class MemoryFile:
 
     def text(self, path: Path, limit: int, ruler: Ruler) -> str:
         """What the file says now, as much of it as may be sent; ``limit`` is that of the whole prompt."""
-        cap = int(limit * SHARE)
+        cap = int(limit * SHARE * (1 - MARGIN))
         try:
             found = path.stat()
             key = (path, found.st_mtime_ns, found.st_size, cap, ruler.name)
@@ -63,11 +65,13 @@ class MemoryFile:
         text = clean(path.read_text("utf-8-sig")).strip()
         size = measure(text)
         if size <= cap:
+            self.size = size
             return text
         head = _head(text, cap, measure)
+        self.size = measure(head)
         self.problems = [
-            f"The memory file {path.name} has about {size:,.0f} tokens: its first {measure(head):,.0f} are sent, "
-            f"for it may take a fifth of what a prompt may have ({cap:,})."
+            f"The memory file {path.name} has about {size:,.0f} tokens: its first {self.size:,.0f} are sent, "
+            f"for it may take a fifth of what a prompt may have, less a margin for the estimate ({cap:,})."
         ]
         return head
 

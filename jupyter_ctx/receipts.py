@@ -14,9 +14,10 @@ KEPT = "They are kept: %chat history shows them, %chat pin N keeps one in view."
 STORED = "This is the stored answer; nothing was sent. Run the cell again to ask anew."
 
 
-def oldest(turns: int) -> str:
-    """So many of the oldest turns, in words."""
-    return "the oldest turn" if turns == 1 else f"the {turns:,} oldest turns"
+def oldest(turns: int, *, pinned: bool = False) -> str:
+    """So many of the oldest turns, in words; ``pinned``: older ones stay for their pins."""
+    which = "oldest unpinned" if pinned else "oldest"
+    return f"the {which} turn" if turns == 1 else f"the {turns:,} {which} turns"
 
 
 def _gone(turns: int, *, summary: bool) -> str:
@@ -48,8 +49,11 @@ def without_files(attempt: Attempt) -> tuple[str, ...]:
 
 
 def nearly_full(fill: float) -> str:
-    """That a request fills this share of the limit, before it is sent."""
-    return f"{100 * fill:.0f} % after this: %chat summarise, trim or clear."
+    """That a request fills this share of the limit, before it is sent; above 1 nothing is left to leave out."""
+    if fill > 1:
+        size = f"{fill:,.0f} times" if fill >= 2 else f"{100 * fill:.0f} % of"
+        return f"This prompt, with what is always sent, is {size} what a request may have: shorten it."
+    return f"{100 * fill:,.0f} % after this: %chat summarise, trim or clear."
 
 
 def again(refused: Attempt, error: ContextOverflowError, sent: Attempt) -> str:
@@ -100,9 +104,10 @@ def beyond(attempt: Attempt, usage: Usage) -> tuple[str, ...]:
     window = attempt.target.window
     if usage.input_tokens <= window.tokens:
         return ()
+    origin = "given" if window.source == "given" else window.origin  # which has its own brackets in a table
     return (
         f"{usage.input_tokens:,} tokens were taken where the window is believed to hold {window.tokens:,} "
-        f"({window.origin}): the model may not have seen all of it. --window says what is right.",
+        f"({origin}): the model may not have seen all of it. --window says what is right.",
     )
 
 

@@ -167,7 +167,7 @@ class Session:
         before, self.told[file] = self.told.get(file), version
         if before == version:
             return None
-        size = self.target({}, ask=False).meter.tokens(text)
+        size = self.memory.size
         return (
             f"{path.name} beside this notebook {'has changed: it' if before else 'joins the system prompt:'}"
             f"{' joins the system prompt with' if before else ''} about {size:,.0f} tokens of every request. "

@@ -28,7 +28,8 @@ from .frontend import Origin
 from .history import ENDINGS
 from .journal import is_held_elsewhere
 from .models import full_name, key_owner
-from .providers import key_holder
+from .providers import check_provider, key_holder
+from .providers.services import NAMES
 from .settings import HELP, Settings
 from .settings import NAMES as SETTINGS
 from .store import Row
@@ -346,7 +347,12 @@ def _alias(magic: ChatMagic, words: list[str], options: Namespace, cell: str | N
         raise UsageError("%chat alias NAME MODEL keeps a short name, %chat alias NAME none drops it.")
     if words:
         name, model = words
-        set_alias(name, None if model.lower() == "none" else full_name(model_of(model)))
+        if model.lower() != "none":
+            if name.lower() in NAMES:
+                raise UsageError(f"{name} is a provider's name, and stands before a slash: choose another short name.")
+            model = full_name(model_of(model))
+            check_provider(model.partition("/")[0])
+        set_alias(name, None if model.lower() == "none" else model)
     aliases = sorted(load_aliases().items())
     say(table_text(("alias", "model"), aliases) if aliases else "No aliases yet: %chat alias NAME MODEL.")
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import struct
+import threading
 import zlib
 from pathlib import Path
 
 import pytest
+from conftest import Cells
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx import ChatError
-from jupyter_ctx.attachments import LEAST, MOST, guessed_tokens, with_files
+from jupyter_ctx.attachments import LEAST, MOST, MOST_BYTES, guessed_tokens, with_files
 
 
 def png(width: int, height: int) -> bytes:
@@ -62,3 +66,23 @@ def said_of(path: Path) -> str:
     except ChatError as error:
         return str(error)
     return attachments[0].name if attachments else prompt
+
+
+def test_only_regular_files_are_read_and_none_that_is_too_large(cells: Cells, tmp_path: Path) -> None:
+    pipe, large = tmp_path / "pipe", tmp_path / "large"
+    os.mkfifo(pipe)
+    with large.open("wb") as file:
+        file.truncate(MOST_BYTES + 1)
+    for path in ("/dev/zero", "/dev/tty", pipe, tmp_path):
+        assert f"{path} is not a regular file" in str(cells.fail(f"%%chat -a {path}\nx"))
+    assert "32,000,001 bytes are more than" in str(cells.fail(f"%%chat -a {large}\nx"))
+
+
+def test_an_interrupt_while_a_file_is_read_claims_no_answer(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(path: Path, *_: object) -> None:  # as a file on a network drive that is away
+        threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
+        threading.Event().wait(10)
+
+    monkeypatch.setattr("jupyter_ctx.attachments._read", slow)
+    error = str(cells.fail("%%chat -a notes.txt\nx"))
+    assert error == "stopped before any text came; nothing was recorded."

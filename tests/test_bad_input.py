@@ -90,6 +90,17 @@ def test_a_bad_argument_is_named_and_nothing_changes(
     assert chat.conversation.revision == before
 
 
+def test_what_is_said_of_turns_has_the_right_number_and_names_no_pinned_one() -> None:
+    chat = talked()
+    assert str(chat.exclude(1, 2)).startswith("Excluded turns 1, 2")
+    assert str(chat.exclude(1, 2)).startswith("Nothing to do: turns 1, 2 are excluded already")
+    assert str(chat.include(1)).startswith("Included turn 1")
+    assert str(chat.unpin(1)).startswith("Nothing to do: turn 1 is unpinned already")
+    chat.include(2)
+    chat.pin(1)
+    assert str(chat.trim(0)).startswith("Left out the oldest unpinned turn (")
+
+
 def test_trimming_to_no_turn_leaves_out_all_and_says_so() -> None:
     chat = talked()
     assert str(chat.trim(0)).startswith("Left out the 2 oldest turns (")

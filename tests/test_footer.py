@@ -21,7 +21,7 @@ def test_the_line_says_tokens_and_seconds() -> None:
 
 def test_it_unfolds_to_cost_cache_thinking_model_and_end() -> None:
     said = "\n".join(Seen(footer_html(Footer("openai/gpt-5.2", USAGE, 4.1, 0.0042, "max_tokens"))).text)
-    for part in ("$", "0.0042", "602 tokens (50% of the input)", "100 tokens", "openai/gpt-5.2", "max_tokens"):
+    for part in ("$", "0.0042", "602 tokens (50 % of the input)", "100 tokens", "openai/gpt-5.2", "max_tokens"):
         assert part in said
 
 

@@ -318,7 +318,7 @@ def test_large_values_are_said_before_they_are_sent(talk: Ask, cells: Cells) -> 
     assert "takes about" not in cells.run("%%chat\nWhat of {{ small }}?")
     said = cells.run("%%chat\nWhat of {{ rows }} and {{ small }}?")
     assert re.search(
-        r"\[ctx\] The values filled in take about \d+ tokens, most of them \{\{ rows \}\} \(\d+\): \d+% of the \d+",
+        r"\[ctx\] The values filled in take about \d+ tokens, most of them \{\{ rows \}\} \(\d+\): [\d,]+ % of the \d+",
         said,
     )
     assert said.index("filled in take") < said.index(get_chat().turns[-1].reply.strip()[:10])

@@ -9,6 +9,7 @@ import decimal
 import enum
 import math
 import pathlib
+import re
 import types
 from typing import Any
 
@@ -83,6 +84,34 @@ def test_a_key_is_never_filled_in() -> None:
     assert "topsecret" not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("value", "expression"),
+    [
+        ("postgresql://ada:geheim123@db/x", "v"), ("see redis://:geheim@cache:6379 for it", "v"),
+        ({"url": "postgresql+psycopg://ada:p%40ss@db/x"}, "v"), ({"url": "amqp://a:bcd@h"}, "v['url'][:3]"),
+        ({"Authorization": "Bearer abcdefghij"}, "v"),
+        ({"Authorization": "Bearer abcdef0123456789"}, "v.Authorization"),
+        ([("authorization", "Basic YWRhOmdlaGVpbQ==")], "v"), ("curl -H 'Authorization: Token geheim123'", "v|upper"),
+        ("Basic YWRhOmdlaGVpbQ==", "v"), (pd.DataFrame({"url": ["mysql://ada:geheim@db"]}), "v"),
+    ],
+)  # fmt: skip
+def test_passwords_of_addresses_and_headers_are_keys(value: object, expression: str) -> None:
+    with pytest.raises(InvalidRequestError, match="holds a key: it is not sent"):
+        fill(f"{{{{ {expression} }}}}", {"v": value})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgresql://ada:***@db/x", "postgresql://ada:<password>@db", "https://ada@db:80/x", "http://h:8080/a@b",
+        "Basic mathematics, basic understanding", "the bearer of this letter", "Authorization: Bearer <token>",
+        "Authorization: Bearer $TOKEN", "Authorization: Bearer YOUR_API_KEY", "authorization is required",
+    ],
+)  # fmt: skip
+def test_addresses_and_headers_without_a_secret_are_filled_in(text: str) -> None:
+    assert fill("{{ v }}", {"v": text}).text == text
+
+
 @given(st.text())
 def test_text_without_names_is_untouched(text: str) -> None:
     assert fill(text, {}).text == text or "{{ " in text
@@ -126,7 +155,10 @@ PLAIN = [  # each is Python, too, and what Python prints is filled in
     "arr > 2", "arr.T",
     "text", "text.split()", "text.splitlines()[0]", "text[:3]", "text.replace('one', '1')", "text.title()",
     "'x' in words",
-    "', '.join(words)", "'%s of %d' % ('x', 3)", "'%.2f' % pi", "pi * 2", "2 ** 10", "-x", "x // 5", "x % 5", "not yes",
+    "', '.join(words)", "'%s of %d' % ('x', 3)", "'%.2f' % pi", "pi * 2", "2 ** 10", "-x", "-x ** 2", "2 ** 3 ** 2",
+    "-2 ** 2",
+    "(-x) ** 2", "--x ** 2", "-(-x) ** 2", "2 ** -1 ** 2", "(2 ** 3) ** 2", "-x ** 2 * 3 + 2 ** 2", "-arr ** 2",
+    "x // 5", "x % 5", "not yes",
     "x if yes else 0", "1 < x < 50", "point", "point.x", "pair", "pair.right", "space", "space.b", "when", "when.year",
     "when.strftime('%d.%m.%Y')", "when.date()", "when.isoformat()", "price", "price * 2", "path", "path.name", "tags",
     "none", "yes", "counts.most_common(1)", "colour", "colour.name", "colour.value", "queue", "np_pi",
@@ -156,6 +188,7 @@ def test_plain_data_is_filled_in_as_python_prints_it(expression: str) -> None:
         ("row.a.1", "2"),
         ("df|length", "3"), ("df.city|list", "['Rome', 'Oslo', 'Bern']"), ("rows|batch(1)|list|length", "2"),
         ("[1, 1, 2]|unique|list", "[1, 2]"), ("'%s!'|format('hi')", "hi!"), ("words|max", "y"), ("-3|abs", "3"),
+        ("-3|abs ** 2", "9"), ("2 ** -3|abs", "8"),
         ("rows|groupby('name')|map(attribute=0)|list", "['a', 'b']"), ("counts.h", "1"), ("text|indent",
         "one two\n    three"),
         ("reply", "Because."), ("reply.text|upper", "BECAUSE."), ("reply.model", "m"),
@@ -171,6 +204,11 @@ def test_filters_work_as_in_jinja(expression: str, filled: str) -> None:
     [
         ("a {{x}} b", "{{ x }}"), ("{{ x}}", "{{ x }}"), ("{{row['a']}}", "{{ row['a'] }}"),
         ("{{ len(row) }}", "{{ row|length }}"), ("{{ sorted(row.a) }}", "{{ row.a|sort }}"),
+        ("{{ round(x, 2) }}", "{{ x|round(2) }}"), ("{{ x:.2f }}", "{{ x|round(2) }}"),
+        ("{{ round(x / 3, 1) }}", "{{ (x / 3)|round(1) }}"), ("{{ max(x, 3) }}", "{{ [x, 3]|max }}"),
+        ("{{ sorted(row.a, reverse=True) }}", "{{ row.a|sort(reverse=True) }}"), ("{{ str(x) }}", "{{ x|string }}"),
+        ("{{ dict(row) }}", "Compute it in a cell"), ("{{ x|nofilter }}", "there is no such filter"),
+        ("{{ x + nope }}", "has not all of its names"), ("{{ x y }}", "it is no expression"),
         ('{{ f"{x}" }}', "Compute it in a cell"), ("{{f'{x}'}}", "Compute it in a cell"), ("{{ nope }}", "{{ nope }}"),
     ],
 )  # fmt: skip
@@ -180,6 +218,9 @@ def test_what_was_nearly_an_expression_is_said_with_how_to_write_it(text: str, s
     lines = notes(text, NAMES, found.unknown)
     assert said in lines[-1]
     assert len(lines) <= 2
+    assert ("names nothing" in lines[0]) == (text == "{{ nope }}")
+    for expression in re.findall(r"\{\{ \S*\|.+? \}\} is", lines[-1]):
+        assert fill(expression, NAMES).values
 
 
 @pytest.mark.parametrize(
@@ -194,6 +235,11 @@ def test_what_is_refused_says_what_to_do() -> None:
     with pytest.raises(InvalidRequestError, match=r"Compute it in a cell and fill in the name: \{\{ name \}\}\.$"):
         fill("{{ row.a.append(3) }}", NAMES)
     assert NAMES["row"] == {"a": [1, 2]}
+
+
+def test_what_jinja_and_python_read_differently_is_refused() -> None:
+    with pytest.raises(InvalidRequestError, match="beside a test"):
+        fill("{{ x + 1 is none }}", NAMES)
 
 
 def test_a_pasted_prompt_sends_nothing_and_runs_nothing(cells: Cells, tmp_path: pathlib.Path) -> None:

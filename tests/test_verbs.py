@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -90,7 +91,14 @@ def test_a_short_name_stands_for_a_model_in_every_notebook(cells: Cells) -> None
     assert "quicker" in cells.run("%chat alias")
     cells.run("%chat alias quick none")
     assert "quick " not in cells.run("%chat alias").replace("quicker", "")
-    for wrong in ("%chat alias a/b openai/x", "%chat alias x", "%chat alias x nobody-serves-this"):
+    for wrong in (
+        "%chat alias a/b openai/x",
+        "%chat alias x",
+        "%chat alias x nobody-serves-this",
+        "%chat alias openai local/smollm2",
+        "%chat alias OpenAI local/smollm2",
+        "%chat alias bad nope/x",
+    ):
         assert isinstance(cells.fail(wrong), UsageError | InvalidRequestError)
 
 
@@ -139,8 +147,14 @@ def test_the_models_of_a_provider_are_listed_with_their_windows(cells: Cells) ->
     assert "9,000  from the provider" in shown
     assert "128,000  from models.json" in shown
     assert "local/smollm2   2,048  from the server" in cells.run("%chat models local")
+    cells.run("%chat use local/smollm2@512 --max-tokens 50")
+    assert re.search(r"local/smollm2 +2,048 .*\nlocal/smollm2@512 +512 ", cells.run("%chat models"))
     assert isinstance(cells.fail("%chat models groq"), AuthenticationError)
-    assert "nobody" in str(cells.fail("%chat models nobody"))
+    for wrong in ("nobody", "nope", "opena"):
+        said = str(cells.fail(f"%chat models {wrong}"))
+        assert f"No provider {wrong!r}." in said
+        assert "/any" not in said
+    assert "Did you mean openai?" in said
 
 
 def test_status_shows_what_came_from_a_cache_and_what_it_cost(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,3 +186,14 @@ def test_another_model_answers_where_the_usual_one_is_not_there(cells: Cells) ->
     with serve(lambda h, _: send(h, 200, dialect.answer("Because."), "text/event-stream"), path="") as (url, _):
         assert "Because." in cells.run(f"%%chat -m m --base-url {url}/v1\nWhy?")
     assert "no/such/model.gguf" in str(cells.fail("%chat"))
+
+
+def test_a_prompt_that_alone_is_too_long_is_said_to_be_so_with_figures_that_read_well(cells: Cells) -> None:
+    with serve(answering("Hi")) as (url, _):
+        cells.run(f"%chat use m --base-url {url} --window 1100 --max-tokens 1000")
+        cells.shell.user_ns["words"] = "word " * 200_000
+        said = cells.run("%%chat\n{{ words }}")
+    assert re.search(r"\d,\d{3} times what a request may have: shorten it\.", said), said
+    assert re.search(r"\d{3},\d{3} % of the 100 that a prompt may have", said)
+    assert "after this" not in said
+    assert "((" not in said

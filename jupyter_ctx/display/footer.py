@@ -53,7 +53,7 @@ def _rows(footer: Footer) -> list[tuple[str, str]]:
     about = "~" if usage.guessed else ""
     rows = [
         ("Cost", dollars(footer.cost) if footer.cost is not None else "unknown" if footer.usage else ""),
-        ("Read from the cache", f"{cached:,} tokens ({share:.0%} of the input)" if cached else ""),
+        ("Read from the cache", f"{cached:,} tokens ({100 * share:.0f} % of the input)" if cached else ""),
         ("Written to the cache", f"{usage.cache_write_tokens:,} tokens" if usage.cache_write_tokens else ""),
         ("Thinking", f"{about}{usage.reasoning_tokens:,} tokens of the output" if usage.reasoning_tokens else ""),
         ("Model", footer.model),

@@ -29,7 +29,7 @@ def status_text(info: ContextInfo, turns: int) -> str:
     cached = f", {info.cached:,} of {info.sent:,} in from the cache" if info.cached else ""
     unpriced = f"; the price of {info.unpriced:,} more is not known" if info.unpriced else ""
     bill = [("cost", cost_text(info), f"of all replies so far{unpriced}")] if info.cost or info.unpriced else []
-    share = f" ({budget.share:.0%} of it)" if budget.share < 1 else ""
+    share = f" ({100 * budget.share:.0f} % of it)" if budget.share < 1 else ""
     left_over = (
         f"the next send leaves out {words.turns(info.will_leave)}" if info.will_leave else "left for the next prompt"
     )

@@ -65,13 +65,23 @@ def get_provider(
         return LocalProvider(name, n_ctx=n_ctx, n_threads=n_threads)
     service = SERVICES.get(provider)
     if service is None:
-        near = get_close_matches(provider, NAMES, 1)
-        hint = f" Did you mean {near[0]}/{name}?" if near else ""
-        raise InvalidRequestError(
-            f"No provider {provider!r}.{hint} There are {', '.join(NAMES)}; "
-            "any other OpenAI-compatible server works with --base-url URL."
-        )
+        raise _no_provider(provider, f"/{name}")
     return _make(service, provider, name, _address(provider, service), api_key or _key(service), timeout)
+
+
+def check_provider(name: str) -> None:
+    """Raise InvalidRequestError where no such provider is known."""
+    if name not in NAMES:
+        raise _no_provider(name, "")
+
+
+def _no_provider(provider: str, model: str) -> InvalidRequestError:
+    near = get_close_matches(provider, NAMES, 1)
+    hint = f" Did you mean {near[0]}{model}?" if near else ""
+    return InvalidRequestError(
+        f"No provider {provider!r}.{hint} There are {', '.join(NAMES)}; "
+        "any other OpenAI-compatible server works with --base-url URL."
+    )
 
 
 def _elsewhere(model: str, base_url: str, api_key: str, timeout: float) -> Provider:

@@ -100,10 +100,12 @@ class LocalProvider:
         """It is what it was started with."""
 
     def cards(self) -> tuple[Card, ...]:
-        """The models that are installed, each with the window it is or would be started with."""
+        """The models that are installed, each with the window it is started with under that name."""
         there = [name for name, package in PACKAGED.items() if importlib.util.find_spec(package)]
-        usual = ContextWindow(WINDOW, source="server")
-        return tuple(Card(name, served=self.served_window(ask=False) if name == self.name else usual) for name in there)
+        cards = [Card(name, served=ContextWindow(WINDOW, source="server")) for name in there]
+        if self.name in there and self.spec.n_ctx != WINDOW:
+            cards.append(Card(f"{self.name}@{self.spec.n_ctx}", served=self.served_window(ask=False)))
+        return tuple(cards)
 
     def count_tokens(self, request: Request) -> int | None:
         """As its own server counts."""

@@ -11,6 +11,8 @@ A prompt is text, and often pasted from elsewhere. So an expression reads data a
 
 from __future__ import annotations
 
+import ast
+import builtins
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -27,7 +29,8 @@ EXPRESSION = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*[^{}\s]) \}\}(?!\})")
 REMEDY = "Compute it in a cell and fill in the name: {{ name }}."
 _UNSPACED = re.compile(r"(?<![\w{}$\\])\{\{ ?([^\s{}](?:[^{}\n]*[^\s{}])?) ?\}\}(?!\})")
 _FORMATTED = re.compile(r"(?<![\w{}$\\])\{\{ ?[fF][rR]?(?:'[^'\n]*'|\"[^\"\n]*\") ?\}\}(?!\})")
-_CALLED = re.compile(r"(\w+)\(([^(),]+)\)")
+_PLACES = re.compile(r"([^:]+):,?\.(\d{1,2})f?")  # of a float, as an f-string has them
+_SIMPLE = re.compile(r"[\w.\[\]'\"]+")  # a filter binds before every operator
 _AS_FILTERS = {
     "len": "length", "sum": "sum", "min": "min", "max": "max", "abs": "abs", "round": "round", "sorted": "sort",
     "list": "list", "str": "string", "int": "int", "float": "float", "repr": "pprint", "reversed": "reverse",
@@ -98,23 +101,69 @@ def _is_known(tree: Any, names: Mapping[str, Any]) -> bool:
 
 def notes(text: str, names: Mapping[str, Any], unknown: Iterable[str] = ()) -> tuple[str, ...]:
     """Lines about what was sent as typed: ``unknown`` expressions of a prompt, and what is nearly one."""
-    named = ", ".join(f"{{{{ {expression} }}}}" for expression in unknown)
-    lines = [f"Sent as typed, because it names nothing that this notebook has: {named}"] if named else []
+    reasons: dict[str, list[str]] = {}
+    for expression in unknown:
+        reasons.setdefault(_why_typed(expression, names), []).append(f"{{{{ {expression} }}}}")
+    lines = [f"Sent as typed, because {why}: {', '.join(found)}" for why, found in reasons.items()]
     return (*lines, *dict.fromkeys(_hints(text, names, unknown)))
+
+
+def _why_typed(expression: str, names: Mapping[str, Any]) -> str:
+    tree = parsed(expression)
+    if tree is None:
+        return "it is no expression"
+    missing = names_of(tree) - names.keys()
+    if missing & vars(builtins).keys():
+        return "functions are not called in a prompt"
+    if not missing:
+        return "there is no such filter"
+    return (
+        "this notebook has not all of its names"
+        if names_of(tree) - missing
+        else ("it names nothing that this notebook has")
+    )
 
 
 def _hints(text: str, names: Mapping[str, Any], unknown: Iterable[str]) -> Iterator[str]:
     for expression in unknown:
-        called = _CALLED.fullmatch(expression)
-        if called and called.group(1) in _AS_FILTERS:
-            name, inner = called.groups()
-            yield f"{name}(…) is a filter in a prompt: {{{{ {inner}|{_AS_FILTERS[name]} }}}} is filled in."
+        call, places = _call_of(expression), _PLACES.fullmatch(expression)
+        if call is not None:
+            hint = _as_filter(call)
+            filled = hint is not None and _is_expression(hint, names)
+            yield f"{call.func.id}(…) is a filter in a prompt: {{{{ {hint} }}}} is filled in." if filled else REMEDY
+        elif places and _is_expression(hint := f"{_operand(places.group(1))}|round({places.group(2)})", names):
+            yield f"A format is not read in a prompt: {{{{ {hint} }}}} is filled in."
     near = [match for match in _UNSPACED.finditer(text) if not EXPRESSION.fullmatch(match.group())]
     for match in [match for match in near[:100] if _is_expression(match.group(1), names)][:_HINTS]:
         spaced = f"{{{{ {match.group(1)} }}}}"
         yield f"Sent as typed: {match.group()}. With a space inside both braces it is filled in: {spaced}."
     for match in list(_FORMATTED.finditer(text))[:_HINTS]:
         yield f"Sent as typed: {match.group()}. Braces in an expression are not read. {REMEDY}"
+
+
+def _call_of(expression: str) -> Any:
+    """The call of a built-in function that an expression is, as Python's tree, or ``None``."""
+    try:
+        call = ast.parse(expression, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError, Warning):
+        return None
+    named = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and hasattr(builtins, call.func.id)
+    return call if named else None
+
+
+def _as_filter(call: Any) -> str | None:
+    """How a prompt says what a call of a built-in function says in a cell."""
+    name, arguments = _AS_FILTERS.get(call.func.id), list(map(ast.unparse, call.args))
+    if name is None or not arguments:
+        return None
+    if name in ("min", "max") and len(arguments) > 1:
+        arguments = [f"[{', '.join(arguments)}]"]
+    more = ", ".join([*arguments[1:], *(f"{word.arg}={ast.unparse(word.value)}" for word in call.keywords)])
+    return f"{_operand(arguments[0])}|{name}" + (f"({more})" if more else "")
+
+
+def _operand(text: str) -> str:
+    return text if _SIMPLE.fullmatch(text) or text.startswith("[") else f"({text})"
 
 
 def _is_expression(expression: str, names: Mapping[str, Any]) -> bool:

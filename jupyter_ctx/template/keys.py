@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from base64 import b64decode
 from collections.abc import Iterable
 
 from .limits import RefusedError
@@ -20,6 +21,14 @@ _SHAPES = re.compile(
     rf"{_LONG}|ya29\.[\w-]{{20}}|SG\.[\w-]{{16}}|eyJ[\w-]{{8,}}\.eyJ[\w-]{{8,}})[\w.-]*|"
     r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY"
 )
+_ADDRESS = r"://[^\s/?#@:'\"]{0,200}:(?![*x.…]+@|[<{$\[%])[^\s/?#@'\"]{1,200}@"  # placeholders are no passwords
+_VALUE = r"(?!(?-i:[A-Z_]+)\b)[\w.~+/-]"
+_CARRIED = re.compile(
+    rf"(?i){_ADDRESS}|authorization['\"]?\s{{0,4}}[:=,]\s{{0,4}}b?['\"]?\w{{1,20}}\s{{1,3}}{_VALUE}{{6,}}=*|"
+    rf"\bbearer\s{{1,3}}(?=[\w.~+/-]{{0,80}}\d|\S{{20}}){_VALUE}{{8,}}=*"
+)
+_BASIC = re.compile(r"(?i)\bbasic\s{1,3}([\w+/-]{8,}={0,2})")
+_CARRIERS = ("://", "authorization", "bearer", "basic")
 _NAMED = re.compile(r"(?i)(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|_pat)(?:_?id)?$")
 _LEAST = 12  # characters of a variable's value: a shorter one may be any word
 _BEGINNING = 16  # characters of a long key that give it away
@@ -40,7 +49,10 @@ class Keys:
         """Whether a text has a key anywhere in it."""
         if any(part in text for part in self._parts):
             return True
-        return any(prefix in text for prefix in _PREFIXES) and _SHAPES.search(text) is not None
+        if any(prefix in text for prefix in _PREFIXES) and _SHAPES.search(text) is not None:
+            return True
+        small = text.lower()
+        return any(word in small for word in _CARRIERS) and _masked(text) != text
 
     def check(self, text: str) -> None:
         """Raise RefusedError where a text has a key in it."""
@@ -54,7 +66,20 @@ class Keys:
         """A text for an error, which must not show a key either."""
         for part in (*self._known, *self._parts):
             text = text.replace(part, "***")
-        return _SHAPES.sub("***", text)
+        return _masked(_SHAPES.sub("***", text))
+
+
+def _masked(text: str) -> str:
+    """A text without passwords of addresses, and without what a header says to prove who asks."""
+    return _BASIC.sub(lambda match: "***" if _is_pair(match.group(1)) else match.group(), _CARRIED.sub("***", text))
+
+
+def _is_pair(value: str) -> bool:
+    """Whether it is a user's name and password, as Basic authorization has them; not any word after "basic"."""
+    try:
+        return b":" in b64decode(value, validate=True)
+    except ValueError:
+        return False
 
 
 def _is_file(value: str) -> bool:
