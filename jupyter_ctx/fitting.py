@@ -344,7 +344,7 @@ def heavy_error(attempt: Attempt) -> ContextOverflowError:
 def _bounds(attempt: Attempt) -> str:
     """What the limit is made of."""
     target, settings = attempt.target, attempt.target.settings
-    bounds = [f"window {target.window.tokens:,} {target.window.origin}", f"{target.reserve:,} kept for the reply"]
+    bounds = [f"window {target.window.tokens:,} {target.window.basis}", f"{target.reserve:,} kept for the reply"]
     if settings.on_overflow == "stop" and settings.compact_at < 1:
         bounds.append(f"compact_at {settings.compact_at:g}")
     if settings.on_overflow == "stop" and settings.max_turns is not None:

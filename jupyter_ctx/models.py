@@ -368,7 +368,7 @@ def _reserve(settings: Settings, window: ContextWindow) -> int:
         if window.source != "learned":
             raise InvalidRequestError(
                 f"max_tokens is {asked:,}, and {settings.model} holds {window.tokens:,} in all "
-                f"({window.origin}): a prompt must fit too."
+                f"({window.basis}): a prompt must fit too."
             )
         asked = None
     return asked or default_reserve(window, reasoning=thinks(settings.model))

@@ -104,10 +104,9 @@ def beyond(attempt: Attempt, usage: Usage) -> tuple[str, ...]:
     window = attempt.target.window
     if usage.input_tokens <= window.tokens:
         return ()
-    origin = "given" if window.source == "given" else window.origin  # which has its own brackets in a table
     return (
         f"{usage.input_tokens:,} tokens were taken where the window is believed to hold {window.tokens:,} "
-        f"({origin}): the model may not have seen all of it. --window says what is right.",
+        f"({window.basis}): the model may not have seen all of it. --window says what is right.",
     )
 
 

@@ -69,6 +69,11 @@ class ContextWindow:
         return ORIGINS[self.source] + row
 
     @property
+    def basis(self) -> str:
+        """The same for brackets in a sentence, without any of its own."""
+        return "given" if self.source == "given" else self.origin
+
+    @property
     def is_of_prompts(self) -> bool:
         """Whether it was seen of whole prompts: then nothing is taken off ``max_input_tokens`` for the reply."""
         return self.refused is not None or self.max_input_tokens == self.passed == self.tokens
