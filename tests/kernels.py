@@ -92,10 +92,13 @@ def text(outputs: list[dict[str, Any]]) -> str:
 def shown(outputs: list[dict[str, Any]]) -> str:
     """All that a reader of plain text sees of a cell: each display as it is in the end."""
     lines: dict[object, str] = {}
+    stream = 0
     for number, output in enumerate(outputs):
         kind, content = output["msg_type"], output["content"]
-        if kind == "stream":
-            lines[number] = content["text"]
+        if kind == "stream":  # which may come in several messages
+            goes_on = number and outputs[number - 1]["msg_type"] == "stream"
+            stream = stream if goes_on else number
+            lines[stream] = lines.get(stream, "") + content["text"]
         elif kind in SHOWN:
             place = content.get("transient", {}).get("display_id", number)
             if kind != "update_display_data" or place in lines:  # else it is in another cell

@@ -60,7 +60,7 @@ class Refused:
             whole = math.ceil(whole * (SURE if 2 * passed >= self.tokens else UNSURE))
         if whole < said:
             return None
-        return None if self.retry and self.tokens <= WELL_BELOW * said else said
+        return None if self.retry and self.size <= WELL_BELOW * said else said
 
 
 @dataclass(frozen=True, slots=True)
