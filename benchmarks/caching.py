@@ -17,11 +17,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import jupyter_ctx.context.compaction
-import jupyter_ctx.fitting
+import jupyter_ctx.session.planner
 from jupyter_ctx import Chat
 from jupyter_ctx.context.budget import TRIM_TO, Budget
 from jupyter_ctx.context.compaction import fit
-from jupyter_ctx.context.ledger import Ledger
+from jupyter_ctx.context.prefix_sums import Ledger
 from jupyter_ctx.context.windows import ContextWindow
 from jupyter_ctx.providers import local
 
@@ -55,7 +55,7 @@ class Work:
 def cut_to(share: float) -> None:
     """Make all cuts go down to this share of the limit."""
     jupyter_ctx.context.compaction.TRIM_TO = share  # type: ignore[misc]
-    jupyter_ctx.fitting.TRIM_TO = share  # type: ignore[misc]
+    jupyter_ctx.session.planner.TRIM_TO = share  # type: ignore[misc]
 
 
 def on_the_local_model(share: float) -> Work:

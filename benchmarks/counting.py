@@ -24,14 +24,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-import jupyter_ctx.models
+import jupyter_ctx.models.registry
 from benchmarks.provider import Quiet
 from benchmarks.texts import load, message
 from jupyter_ctx import Chat, Reply
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.providers import Request, get_provider
+from jupyter_ctx.models.tokenizer import counter
+from jupyter_ctx.providers.base import Request
 from jupyter_ctx.providers.local import _serve
-from jupyter_ctx.vocabulary import counter
+from jupyter_ctx.providers.lookup import get_provider
 
 SEED, CONVERSATIONS, TURNS = 4, 40, 12
 Count = Callable[[str], int]
@@ -125,7 +126,7 @@ class Miss:
 
 def talk(provider: Scripted, model: str, counting: str, kinds: list[list[str]], rng: random.Random) -> list[Miss]:
     """One conversation: what was said before each send beside what was then reported."""
-    jupyter_ctx.models.get_provider = lambda *_, **__: cast(Any, provider)
+    jupyter_ctx.models.registry.get_provider = lambda *_, **__: cast(Any, provider)
     chat = Chat(f"openai/{model}", window=10**7, ask_windows="off", token_counting=counting)
     misses, carried = [], 0
     for turn in range(TURNS):

@@ -20,11 +20,13 @@ from typing import Any
 
 from jupyter_ctx.context.budget import Budget
 from jupyter_ctx.context.compaction import fit
-from jupyter_ctx.context.ledger import Ledger
+from jupyter_ctx.context.prefix_sums import Ledger
 from jupyter_ctx.context.tokens import estimate_tokens
 from jupyter_ctx.context.windows import ContextWindow
-from jupyter_ctx.conversation import Added, Conversation, Message, Turn
-from jupyter_ctx.view import scope_at, to_messages
+from jupyter_ctx.conversation.conversation import Conversation
+from jupyter_ctx.conversation.events import Added
+from jupyter_ctx.conversation.messages import Message, Turn
+from jupyter_ctx.session.view import scope_at, to_messages
 
 SIZES = (100, 1_000, 10_000, 100_000)
 TEXT = "The quick brown fox jumps over the lazy dog and goes on to the next page. " * 4

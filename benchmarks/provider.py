@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from jupyter_ctx.context.windows import ContextWindow
-from jupyter_ctx.providers import Request
-from jupyter_ctx.providers.shape import Card
+from jupyter_ctx.providers.base import Card, Request
 
 
 class Quiet:

@@ -21,12 +21,12 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-import jupyter_ctx.models
+import jupyter_ctx.models.registry
 from benchmarks.provider import Quiet
 from jupyter_ctx import Chat, ContextOverflowError, Overflow, Reply
 from jupyter_ctx.context.tokens import estimate_tokens
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.providers import Request
+from jupyter_ctx.providers.base import Request
 
 SEED = 20_261
 CASES = 10_000
@@ -127,7 +127,7 @@ def run(kind: Kind, number: int) -> Outcome:
     group, _, low, high = SIZES[0 if draw < 0.80 else 1 if draw < 0.95 else 2]
     times = rng.uniform(low, high) if low < 3 else math.exp(rng.uniform(math.log(low), math.log(high)))
     provider = Simulated(kind, limit, factor, rng)
-    jupyter_ctx.models.get_provider = lambda *_, **__: provider  # type: ignore[assignment]
+    jupyter_ctx.models.registry.get_provider = lambda *_, **__: provider  # type: ignore[assignment]
     believed = limit + RESERVE if kind != "wrong window" and rng.random() < 0.3 else BELIEVED * 8
     chat = Chat("openai/simulated", max_tokens=RESERVE, window=believed, ask_windows="off")
     if rng.random() < 0.5:

@@ -11,7 +11,7 @@ import random
 import statistics
 import sys
 
-import jupyter_ctx.models
+import jupyter_ctx.models.registry
 from benchmarks.recovery import RESERVE, Kind, Simulated, prose
 from jupyter_ctx import Chat, ContextOverflowError, Overflow
 
@@ -44,7 +44,7 @@ def run(kind: str, low: float, high: float, seed: int) -> tuple[int, int, float]
     rng = random.Random(f"{kind} {low} {high} {seed}")
     known = next((each for each in KINDS if each == kind), None)
     provider = Odd(kind, rng) if known is None else Simulated(known, LIMIT, rng.uniform(0.9, 1.1), rng)
-    jupyter_ctx.models.get_provider = lambda *_, **__: provider  # type: ignore[assignment]
+    jupyter_ctx.models.registry.get_provider = lambda *_, **__: provider  # type: ignore[assignment]
     chat, failed, used = Chat("openai/simulated", window=128_000, max_tokens=RESERVE, ask_windows="off"), 0, []
     for turn in range(TURNS):
         try:

@@ -18,8 +18,8 @@ from typing import Any
 from benchmarks.provider import Quiet
 from jupyter_ctx import Chat
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.display.gauge import gauge_forms
-from jupyter_ctx.providers import Reply, Request
+from jupyter_ctx.display.widgets.gauge import gauge_forms
+from jupyter_ctx.providers.base import Reply, Request
 
 TURNS = (100, 1_000, 10_000, 100_000)
 RUNS = 7

@@ -12,11 +12,11 @@ import time
 
 from benchmarks.texts import code, english
 from jupyter_ctx import Chat
-from jupyter_ctx.context.summary import Exchange
-from jupyter_ctx.conversation import Turn
-from jupyter_ctx.models import Target
+from jupyter_ctx.context.summary_facts import Exchange
+from jupyter_ctx.conversation.messages import Turn
+from jupyter_ctx.models.registry import Target
 from jupyter_ctx.providers.local import stop_servers
-from jupyter_ctx.summaries import Older, completed, extractive_summary, model_summary
+from jupyter_ctx.session.summarizer import Older, completed, extractive_summary, model_summary
 
 SEEDS, CAP, TURNS = (1, 2, 3, 4, 5), 600, 60
 PLANTED = (

@@ -24,9 +24,9 @@ from .errors import (
     StoreError,
 )
 from .library import Library
-from .magic import get_chat, register, unregister
-from .modelfiles import resolve_window
-from .providers import Reply
+from .magics.chat_magic import get_chat, register, unregister
+from .models.window_tables import resolve_window
+from .providers.base import Reply
 
 __all__ = [
     "AuthenticationError",

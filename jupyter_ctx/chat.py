@@ -12,29 +12,32 @@ from inspect import cleandoc
 from pathlib import Path
 from typing import Any, Literal
 
-from . import words
-from .actions import Actions, Change, Method
-from .attachments import with_files
+from . import wording as words
+from .config.settings import DEFAULT_MODEL, HELP, Settings, default_settings, is_none
 from .context.budget import ContextInfo, Plan
 from .context.windows import ContextWindow
-from .conversation import Added, Conversation, Said, Turn
-from .documents import export, load
+from .conversation.attachments import with_files
+from .conversation.code_blocks import code_of
+from .conversation.conversation import Conversation
+from .conversation.events import Added, Said
+from .conversation.messages import Turn
+from .conversation.text_safety import checked
 from .errors import ChatError, ChatInterrupted, InvalidRequestError, StoreError
-from .fences import code_of
-from .frontend import EARLIER, Origin
-from .history import History
-from .interrupts import Stopper, uninterrupted
-from .journal import Journal
-from .models import Models, key_owner
-from .providers import Reply, check_provider, key_holder
-from .queue import TurnQueue
-from .sendable import checked
-from .sending import Coming, Sender, stopped
-from .session import Session
-from .settings import DEFAULT_MODEL, HELP, Settings, default_settings, is_none
-from .store import Row, address_of
-from .usages import Usages, usages
-from .view import View
+from .export.files import export, load
+from .models.registry import Models, key_owner
+from .providers.base import Reply
+from .providers.lookup import check_provider, key_holder
+from .runtime.frontend import EARLIER, Origin
+from .runtime.interrupts import Stopper, uninterrupted
+from .session.actions import Actions, Change, Method
+from .session.history import History
+from .session.send import Coming, Sender, stopped
+from .session.session import Session
+from .session.turn_lock import TurnQueue
+from .session.usage_table import Usages, usages
+from .session.view import View
+from .storage.journal import Journal
+from .storage.store import Row, address_of
 
 NAME = re.compile(r"[^\s-]([^\x00-\x1f\x7f]{0,78}[^\s])?")  # of a conversation
 OF_A_TARGET = {"model", "base_url", "window", "n_ctx", "max_tokens"}

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .words import visible
+from .wording import visible
 
 if TYPE_CHECKING:
     from .context.overflow import Overflow

@@ -11,21 +11,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from . import words
-from .actions import Change
+from . import wording as words
 from .chat import Chat, checked_name, path_of
-from .claims import at_home
-from .conversation import Said
-from .database import TakenError
-from .documents import load
+from .config.settings import Settings, default_settings, kept_settings, restored_settings
+from .conversation.events import Said
 from .errors import InvalidRequestError, StoreError
-from .exchange import carried, renewed
-from .frontend import Origin
-from .journal import Journal, Opened, forget, is_held_elsewhere
-from .models import Models
-from .session import Session
-from .settings import Settings, default_settings, kept_settings, restored_settings
-from .store import Row, address_of
+from .export.files import load
+from .export.formats import carried, renewed
+from .models.registry import Models
+from .runtime.frontend import Origin
+from .session.actions import Change
+from .session.session import Session
+from .storage.database import TakenError
+from .storage.journal import Journal, Opened, forget, is_held_elsewhere
+from .storage.ownership import at_home
+from .storage.store import Row, address_of
 
 
 class Library:

@@ -23,9 +23,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from jupyter_ctx import Chat
-from jupyter_ctx.journal import close_stores
 from jupyter_ctx.providers import adapter
-from jupyter_ctx.providers.services import SERVICES, key_variables
+from jupyter_ctx.providers.catalog import SERVICES, key_variables
+from jupyter_ctx.storage.journal import close_stores
 
 # how long an example takes says nothing on a busy machine
 settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -13,8 +13,8 @@ from typing import Any
 from server import running, send
 
 from jupyter_ctx import ContextOverflowError, Reply
-from jupyter_ctx.conversation import Message
-from jupyter_ctx.providers import Provider, Request, Thought
+from jupyter_ctx.conversation.messages import Message
+from jupyter_ctx.providers.base import Provider, Request, Thought
 
 CALL = re.compile(r"/v1(?:beta)?/models/([^/:]+):(streamGenerateContent|countTokens)")
 ROLES = {"user": "user", "model": "assistant"}

@@ -18,7 +18,7 @@ from server import events, piece, send, serve, usage
 from jupyter_ctx import AuthenticationError, Chat, ChatError, ContextOverflowError, ProviderError, RateLimitError
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.providers.endings import STOP_REASONS
-from jupyter_ctx.providers.events import DONE, Answer, EventError
+from jupyter_ctx.providers.stream_events import DONE, Answer, EventError
 
 pytestmark = pytest.mark.usefixtures("at_once")
 STREAM, JSON, HTML = "text/event-stream", "application/json", "text/html"

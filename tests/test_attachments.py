@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx import ChatError
-from jupyter_ctx.attachments import LEAST, MOST, MOST_BYTES, guessed_tokens, with_files
+from jupyter_ctx.conversation.attachments import LEAST, MOST, MOST_BYTES, guessed_tokens, with_files
 
 
 def png(width: int, height: int) -> bytes:
@@ -83,6 +83,6 @@ def test_an_interrupt_while_a_file_is_read_claims_no_answer(cells: Cells, monkey
         threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
         threading.Event().wait(10)
 
-    monkeypatch.setattr("jupyter_ctx.attachments._read", slow)
+    monkeypatch.setattr("jupyter_ctx.conversation.attachments._read", slow)
     error = str(cells.fail("%%chat -a notes.txt\nx"))
     assert error == "stopped before any text came; nothing was recorded."

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jupyter_ctx.context.budget import LEAST_MARGIN, MARGIN
 from jupyter_ctx.context.calibration import Calibration, Vector
 from jupyter_ctx.context.families import UNKNOWN
-from jupyter_ctx.context.makeup import KINDS, makeup
+from jupyter_ctx.context.text_features import KINDS, makeup
 
 ENGLISH, RUSSIAN = "The ship sailed on through the night. " * 6, "Корабль плыл всю ночь напролёт. " * 6
 numbers = st.floats(0, 1e5)

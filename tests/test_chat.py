@@ -16,9 +16,10 @@ from jupyter_ctx import (
     ModelNotFoundError,
     ProviderConnectionError,
 )
-from jupyter_ctx.conversation import Message
-from jupyter_ctx.providers import Request, get_provider
+from jupyter_ctx.conversation.messages import Message
+from jupyter_ctx.providers.base import Request
 from jupyter_ctx.providers.local import LocalProvider
+from jupyter_ctx.providers.lookup import get_provider
 
 PADDING = "The ship sailed on through the night and nobody on board could sleep for the noise of the wind. "
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_ctx.claims import Holder, Wish, at_home, choose, fork, free_name, given_back
-from jupyter_ctx.frontend import Origin, cells_of, fingerprint
-from jupyter_ctx.store import Claim, Row
-from jupyter_ctx.takeover import Clues
+from jupyter_ctx.runtime.frontend import Origin, cells_of, fingerprint
+from jupyter_ctx.storage.ownership import Holder, Wish, at_home, choose, fork, free_name, given_back
+from jupyter_ctx.storage.store import Claim, Row
+from jupyter_ctx.storage.takeover import Clues
 
 HERE, THERE = "/n/a.ipynb", "/n/b.ipynb"
 ME, OTHER = Holder("host", 1, 1.0), Holder("host", 2, 2.0)

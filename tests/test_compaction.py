@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from jupyter_ctx.context.budget import Budget
 from jupyter_ctx.context.compaction import fit, keep_verbatim
-from jupyter_ctx.context.ledger import Ledger
+from jupyter_ctx.context.prefix_sums import Ledger
 from jupyter_ctx.context.windows import ContextWindow
 
 turn_sizes = st.lists(st.tuples(st.none() | st.integers(1, 300), st.booleans()), min_size=1, max_size=60)

@@ -22,14 +22,15 @@ from jupyter_ctx import (
     ProviderConnectionError,
     Reply,
 )
-from jupyter_ctx.conversation import Message
-from jupyter_ctx.providers import Request, Thought, get_provider
+from jupyter_ctx.conversation.messages import Message
 from jupyter_ctx.providers.adapter import Adapter, Endpoint
 from jupyter_ctx.providers.anthropic import Anthropic
-from jupyter_ctx.providers.completions import ChatCompletions
+from jupyter_ctx.providers.base import Request, Thought
 from jupyter_ctx.providers.google import Google
 from jupyter_ctx.providers.local import LocalProvider, _serve
-from jupyter_ctx.providers.responses import Responses
+from jupyter_ctx.providers.lookup import get_provider
+from jupyter_ctx.providers.openai_chat import ChatCompletions
+from jupyter_ctx.providers.openai_responses import Responses
 
 WINDOW = 512
 KEY = "key-of-the-gemini-server"

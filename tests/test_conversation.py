@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyter_ctx.conversation import (
+from jupyter_ctx.conversation.conversation import Conversation
+from jupyter_ctx.conversation.events import (
     Added,
     Cleared,
-    Conversation,
     Excluded,
     IncludedAll,
     Kept,
@@ -21,12 +21,11 @@ from jupyter_ctx.conversation import (
     Redone,
     Said,
     Summarized,
-    Summary,
     SystemSet,
     Trimmed,
-    Turn,
     Undone,
 )
+from jupyter_ctx.conversation.messages import Summary, Turn
 
 
 def said(prompt: str, cell: str | None = None, run: str | None = None, **more: bool) -> Said:

@@ -12,7 +12,7 @@ from conftest import ALL
 from test_store import aside, open_chat, prompts, reopen, say
 
 from jupyter_ctx import Chat
-from jupyter_ctx.journal import close_stores
+from jupyter_ctx.storage.journal import close_stores
 
 PAGE = 4096
 SEEDS = 30 if ALL else 4  # for each way

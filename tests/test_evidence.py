@@ -22,7 +22,7 @@ from jupyter_ctx import Chat, ContextOverflowError
 from jupyter_ctx.context.evidence import Evidence, Refused
 from jupyter_ctx.context.overflow import Overflow
 from jupyter_ctx.context.windows import ContextWindow
-from jupyter_ctx.display.gauge import gauge_line
+from jupyter_ctx.display.widgets.gauge import gauge_line
 
 TABLE = ContextWindow(128_000, source="models.json")
 GIVEN = ContextWindow(128_000, source="given")

@@ -13,21 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from jupyter_ctx.conversation import (
-    Added,
-    Attachment,
-    Conversation,
-    Excluded,
-    Pinned,
-    Said,
-    StopReason,
-    Summarized,
-    Summary,
-    SystemSet,
-    Turn,
-)
+from jupyter_ctx.conversation.conversation import Conversation
+from jupyter_ctx.conversation.events import Added, Excluded, Pinned, Said, Summarized, SystemSet
+from jupyter_ctx.conversation.messages import Attachment, StopReason, Summary, Turn
 from jupyter_ctx.errors import InvalidRequestError
-from jupyter_ctx.exchange import FORMATS, carried, from_messages, read, written
+from jupyter_ctx.export.formats import FORMATS, carried, read, written
+from jupyter_ctx.export.openai_messages import from_messages
 
 SUFFIXES = (".md", ".json", ".ipynb")
 PIECES = (

@@ -9,8 +9,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from jupyter_ctx import Chat
-from jupyter_ctx.context.summary import SUMMARY_ANSWER
-from jupyter_ctx.providers.encoding import as_part, content
+from jupyter_ctx.context.summary_facts import SUMMARY_ANSWER
+from jupyter_ctx.providers.content_parts import as_part, content
 
 WORDS = "the ship sailed on through the night and nobody slept "
 turns = st.lists(st.tuples(st.integers(1, 900), st.integers(1, 900), st.sampled_from("....px")), max_size=25)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from jupyter_ctx.context.budget import Budget, ContextInfo, Plan, segments_of
 from jupyter_ctx.context.windows import ContextWindow
-from jupyter_ctx.display.gauge import (
+from jupyter_ctx.display.widgets.gauge import (
     KINDS,
     STYLE,
     bar_parts,
@@ -24,7 +24,7 @@ from jupyter_ctx.display.gauge import (
     plan_line,
     short,
 )
-from jupyter_ctx.display.tables import status_text
+from jupyter_ctx.display.widgets.tables import status_text
 
 STATES = [(100, "ok"), (600, "half"), (800, "high"), (950, "full"), (1_200, "over")]
 SIZES = st.tuples(*[st.floats(0, 50_000)] * 5)

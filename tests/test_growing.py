@@ -10,10 +10,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_markdown import Seen
 
-from jupyter_ctx.display.draft import FORMULAS, Draft
-from jupyter_ctx.display.growing import completed, finished
-from jupyter_ctx.display.lean import lean
-from jupyter_ctx.display.markdown import to_html
+from jupyter_ctx.display.answer.markdown import to_html
+from jupyter_ctx.display.answer.minify import lean
+from jupyter_ctx.display.answer.partial_markdown import completed, finished
+from jupyter_ctx.display.answer.partial_page import FORMULAS, Draft
 
 # no letter or digit in an address, after a fence or as a list's number: those are not shown
 DOCUMENT = r"""# A title

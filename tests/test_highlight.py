@@ -13,9 +13,9 @@ import pytest
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES
 
-from jupyter_ctx.display.draft import Draft
-from jupyter_ctx.display.highlight import UNCOLOURED, highlighted
-from jupyter_ctx.display.markdown import to_html
+from jupyter_ctx.display.answer.highlight import UNCOLOURED, highlighted
+from jupyter_ctx.display.answer.markdown import to_html
+from jupyter_ctx.display.answer.partial_page import Draft
 
 SIZE = 20_000
 SLOW = {

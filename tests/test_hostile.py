@@ -42,7 +42,7 @@ import sys
 sys.path.insert(0, {tests!r})
 from hostile import ANSWERS, NAMES
 from IPython.display import display
-from jupyter_ctx.display.markdown import bundle, note_html
+from jupyter_ctx.display.answer.markdown import bundle, note_html
 short = [text for text in ANSWERS.values() if len(text) <= {longest}]
 parts = [short[:30], short[30:60], short[60:]]
 def sendable(text):

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from jupyter_ctx import Chat, ChatInterrupted
-from jupyter_ctx.interrupts import uninterrupted
+from jupyter_ctx.runtime.interrupts import uninterrupted
 
 
 def test_an_interrupt_waits_for_the_end_of_the_block() -> None:

@@ -14,7 +14,7 @@ from server import events, piece, send, serve, usage
 
 from jupyter_ctx import Chat
 from jupyter_ctx.errors import ChatError
-from jupyter_ctx.journal import close_stores
+from jupyter_ctx.storage.journal import close_stores
 
 WORDS = ["ship", "sailed", "night", "привет", "größe", "12,345", "foo_bar()", "λόγος", "東京", "the", "a", "🙂", "x=1;"]
 RATES = {"one": 3.1, "two": 2.2, "three": 4.0}  # bytes for a token

@@ -19,13 +19,15 @@ from server import send, serve
 from traitlets.config import Config
 
 from jupyter_ctx import Chat, InvalidRequestError, StoreError, get_chat
-from jupyter_ctx.actions import Change
-from jupyter_ctx.conversation import Conversation, Said, Turn
-from jupyter_ctx.frontend import Origin, origin
-from jupyter_ctx.journal import Opened, close_stores
+from jupyter_ctx.config.settings import Settings
+from jupyter_ctx.conversation.conversation import Conversation
+from jupyter_ctx.conversation.events import Said
+from jupyter_ctx.conversation.messages import Turn
 from jupyter_ctx.library import Library
-from jupyter_ctx.session import Session
-from jupyter_ctx.settings import Settings
+from jupyter_ctx.runtime.frontend import Origin, origin
+from jupyter_ctx.session.actions import Change
+from jupyter_ctx.session.session import Session
+from jupyter_ctx.storage.journal import Opened, close_stores
 
 FORMS = (".md", ".json", ".ipynb")
 Open = Callable[..., Cells]

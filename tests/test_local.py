@@ -17,10 +17,11 @@ import pytest
 from conftest import need
 
 from jupyter_ctx import Chat, ChatError, InvalidRequestError, ModelNotFoundError, Reply
-from jupyter_ctx.conversation import Message
-from jupyter_ctx.providers import Request, get_provider
+from jupyter_ctx.conversation.messages import Message
+from jupyter_ctx.providers.base import Request
 from jupyter_ctx.providers.gguf import check_whole, trained_window
 from jupyter_ctx.providers.local import MOST_SERVERS, _running, stop_servers
+from jupyter_ctx.providers.lookup import get_provider
 
 HELLO = Request((Message("user", "Say hello."),), max_tokens=4)
 WINDOWS = (256, 512, 768, 1_024)

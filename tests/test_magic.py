@@ -27,11 +27,11 @@ from jupyter_ctx import (
     get_chat,
 )
 from jupyter_ctx.context.windows import ContextWindow
-from jupyter_ctx.display.turntable import table_forms
-from jupyter_ctx.magic import magic_of
-from jupyter_ctx.modelfiles import keep_list, table_of
-from jupyter_ctx.providers import Card
-from jupyter_ctx.verbs import preview_table
+from jupyter_ctx.display.widgets.turn_table import table_forms
+from jupyter_ctx.magics.chat_magic import magic_of
+from jupyter_ctx.magics.commands import preview_table
+from jupyter_ctx.models.window_tables import keep_list, table_of
+from jupyter_ctx.providers.base import Card
 
 Ask = Callable[..., Any]
 
@@ -257,7 +257,7 @@ def test_ipythons_configuration_is_read(cells: Cells, local_model: str) -> None:
 
 
 def test_a_key_is_asked_for_and_shown_nowhere(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jupyter_ctx.magic.getpass", lambda _: "sk-typed-secret")
+    monkeypatch.setattr("jupyter_ctx.magics.chat_magic.getpass", lambda _: "sk-typed-secret")
     said = cells.run("%chat key openai") + cells.run("%chat config") + cells.run("%chat status")
     assert "sk-typed" not in said + repr(get_chat())
     assert isinstance(
@@ -354,7 +354,7 @@ def test_help_lists_every_verb_and_the_options_read_well(cells: Cells) -> None:
 
 
 def test_a_terminal_obeys_no_escape_of_an_answer(cells: Cells) -> None:
-    from jupyter_ctx.display.stream import TerminalView
+    from jupyter_ctx.display.answer.stream import TerminalView
 
     view = TerminalView()
     cells.shell.user_ns["view"] = view

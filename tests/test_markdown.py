@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from jupyter_ctx.display import markdown
-from jupyter_ctx.display.footer import STYLE as FOOTER_STYLE
-from jupyter_ctx.display.markdown import (
+from jupyter_ctx.display.answer import markdown
+from jupyter_ctx.display.answer.footer import STYLE as FOOTER_STYLE
+from jupyter_ctx.display.answer.formulas import UNSAFE
+from jupyter_ctx.display.answer.markdown import (
     ANSWER_STYLE,
     CODE_STYLE,
     LINK_STYLE,
@@ -24,10 +25,9 @@ from jupyter_ctx.display.markdown import (
     to_html,
     to_markdown,
 )
-from jupyter_ctx.display.maths import UNSAFE
-from jupyter_ctx.display.tables import table_html
+from jupyter_ctx.display.answer.thinking import TEXT_STYLE
 from jupyter_ctx.display.text import BADGE_STYLE, CONTROL, LABEL, NOTE_STYLE, note_html, to_plain
-from jupyter_ctx.display.thinking import TEXT_STYLE
+from jupyter_ctx.display.widgets.tables import table_html
 
 ALLOWED = {
     "a", "blockquote", "br", "code", "del", "details", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li",

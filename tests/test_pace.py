@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from jupyter_ctx.display.draft import Draft
-from jupyter_ctx.display.markdown import answer_html, bundle
-from jupyter_ctx.display.pace import LONG, Sent, due, is_frugal
+from jupyter_ctx.display.answer.markdown import answer_html, bundle
+from jupyter_ctx.display.answer.partial_page import Draft
+from jupyter_ctx.display.answer.throttle import LONG, Sent, due, is_frugal
 
 PARAGRAPH = (
     "The **quick** brown fox jumps over the lazy dog, and then it sits down to think about "

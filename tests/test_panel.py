@@ -12,9 +12,9 @@ from test_gauge import info
 
 from jupyter_ctx import Chat, ProviderConnectionError
 from jupyter_ctx.context.budget import ContextInfo, Plan
-from jupyter_ctx.display.gauge import BUTTONS
-from jupyter_ctx.display.panel import Controls, GaugePanel
-from jupyter_ctx.interrupts import Stopper
+from jupyter_ctx.display.widgets.gauge import BUTTONS
+from jupyter_ctx.display.widgets.gauge_panel import Controls, GaugePanel
+from jupyter_ctx.runtime.interrupts import Stopper
 
 TALK = [
     {"role": role, "content": f"In line {n} there are {n} words."} for n in range(8) for role in ("user", "assistant")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from server import serve
 
 from jupyter_ctx import Chat
-from jupyter_ctx.actions import Change
-from jupyter_ctx.interrupts import Stopper
+from jupyter_ctx.runtime.interrupts import Stopper
+from jupyter_ctx.session.actions import Change
 
 SIZES = st.lists(st.tuples(st.integers(1, 300), st.integers(1, 300)), min_size=0, max_size=12)
 

@@ -15,12 +15,12 @@ from dialects import DIALECTS
 from server import send, serve
 from test_library import Open, opened  # noqa: F401  # the fixture
 
-import jupyter_ctx.database
+import jupyter_ctx.storage.database
 from jupyter_ctx import Chat, get_chat
-from jupyter_ctx.exchange import carried, written
-from jupyter_ctx.frontend import Origin, fingerprint, origin
-from jupyter_ctx.journal import close_stores
+from jupyter_ctx.export.formats import carried, written
 from jupyter_ctx.library import Library
+from jupyter_ctx.runtime.frontend import Origin, fingerprint, origin
+from jupyter_ctx.storage.journal import close_stores
 
 ANSWER = DIALECTS["completions"].answer("Hi")
 BEGIN = "%load_ext jupyter_ctx"
@@ -608,8 +608,8 @@ def test_a_run_without_a_reader_finds_the_answers_of_the_notebook_that_it_is(
 def test_what_was_deleted_does_not_come_back_with_what_waited(
     desk: Desk, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jupyter_ctx.database, "PATIENCE", 0.1)
-    monkeypatch.setattr(jupyter_ctx.database, "IMPATIENCE", 0.1)
+    monkeypatch.setattr(jupyter_ctx.storage.database, "PATIENCE", 0.1)
+    monkeypatch.setattr(jupyter_ctx.storage.database, "IMPATIENCE", 0.1)
     path = desk.folder / "a.ipynb"
     library = desk.open(path)
     chat = library.current if name == "main" else library.get("side")
@@ -628,7 +628,7 @@ def test_what_was_deleted_does_not_come_back_with_what_waited(
 
 
 def test_a_deletion_that_fails_costs_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jupyter_ctx.database, "PATIENCE", 0.1)
+    monkeypatch.setattr(jupyter_ctx.storage.database, "PATIENCE", 0.1)
     library = desk.open(desk.folder / "a.ipynb")
     library.current.add_messages([{"role": "user", "content": "apricot"}])
     with contextlib.closing(sqlite3.connect(desk.folder / "store.sqlite", isolation_level=None)) as other:
@@ -656,9 +656,9 @@ def test_what_fails_after_a_turn_was_recorded_does_not_record_it_again(
     if where == "a listener":
         chat.listeners.append(fail)
     elif where == "saving":
-        monkeypatch.setattr("jupyter_ctx.journal.to_record", fail)
+        monkeypatch.setattr("jupyter_ctx.storage.journal.to_record", fail)
     else:
-        monkeypatch.setattr("jupyter_ctx.receipts.beyond", fail)
+        monkeypatch.setattr("jupyter_ctx.session.notices.beyond", fail)
     with pytest.raises((error, KeyboardInterrupt)):
         chat.send("Alpha?", cell="a", run="1")
     assert [(turn.prompt, turn.reply, turn.stop_reason) for turn in chat.turns] == [("Alpha?", "Hi", "stop")]

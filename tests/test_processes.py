@@ -18,9 +18,9 @@ from jupyter_client import KernelManager
 from kernels import Kernel, error
 
 from jupyter_ctx import Chat
-from jupyter_ctx.frontend import Origin
-from jupyter_ctx.journal import close_stores
 from jupyter_ctx.library import Library
+from jupyter_ctx.runtime.frontend import Origin
+from jupyter_ctx.storage.journal import close_stores
 
 MODEL = "openai/gpt-4o"
 TURNS = 1_000 if ALL else 100

@@ -28,9 +28,10 @@ from jupyter_ctx import (
     Reply,
 )
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.conversation import Message
-from jupyter_ctx.providers import Request, get_provider
+from jupyter_ctx.conversation.messages import Message
+from jupyter_ctx.providers.base import Request
 from jupyter_ctx.providers.local import _running, stop_servers
+from jupyter_ctx.providers.lookup import get_provider
 
 KEY = "sk-test-0123456789abcdef"
 

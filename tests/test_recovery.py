@@ -10,7 +10,7 @@ import statistics
 
 import pytest
 
-import jupyter_ctx.models
+import jupyter_ctx.models.registry
 from benchmarks.recovery import KINDS, STATED, Kind, Simulated, prose, run
 from jupyter_ctx import Chat, ContextOverflowError
 
@@ -20,7 +20,7 @@ CASES = 150
 
 @pytest.fixture(autouse=True)
 def own_provider(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jupyter_ctx.models, "get_provider", None)  # each case sets its own
+    monkeypatch.setattr(jupyter_ctx.models.registry, "get_provider", None)  # each case sets its own
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -39,7 +39,7 @@ def test_refused_conversations_recover_and_lose_nothing(kind: Kind) -> None:
 def refused(monkeypatch: pytest.MonkeyPatch, kind: Kind, size: int, **settings: str) -> tuple[Chat, Simulated]:
     """A chat that takes the window for larger than it is, with a conversation of so many tokens."""
     provider = Simulated(kind, LIMIT, 1.0, random.Random(1))
-    monkeypatch.setattr(jupyter_ctx.models, "get_provider", lambda *_, **__: provider)
+    monkeypatch.setattr(jupyter_ctx.models.registry, "get_provider", lambda *_, **__: provider)
     chat = Chat("openai/gpt-4o", token_counting="approximate", max_tokens=64, window=10**6, **settings)  # type: ignore[arg-type]
     for _ in range(size // 50):
         chat.add_messages([{"role": role, "content": prose(20, provider.rng)} for role in ("user", "assistant")])

@@ -27,9 +27,10 @@ from jupyter_ctx import (
     ProviderError,
     RateLimitError,
 )
-from jupyter_ctx.conversation import Message
-from jupyter_ctx.providers import Request, get_provider
-from jupyter_ctx.providers.refusals import Refusal
+from jupyter_ctx.conversation.messages import Message
+from jupyter_ctx.providers.base import Request
+from jupyter_ctx.providers.error_mapping import Refusal
+from jupyter_ctx.providers.lookup import get_provider
 
 pytestmark = pytest.mark.usefixtures("at_once")
 STREAM, JSON, HTML = "text/event-stream", "application/json", "text/html"

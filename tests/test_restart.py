@@ -434,7 +434,10 @@ def test_the_gauge_shows_the_conversation_that_is_talked_in(notebook: Notebook) 
     elsewhere = notebook.kernel.run("%chat -i side")
     assert not widgets(elsewhere)
     assert "In 'side', a new conversation.\n\nContext [" in shown(elsewhere)
-    drawn = "__import__('jupyter_ctx.magic').magic.magic_of(get_ipython()).panel().widget.children[1].children[0].value"
+    drawn = (
+        "__import__('jupyter_ctx.magics.chat_magic').magics.chat_magic.magic_of(get_ipython())"
+        ".panel().widget.children[1].children[0].value"
+    )
     for verb in ("new plans", "switch main", "fork", "switch plans"):
         notebook.run(f"%chat {verb}")
         used = notebook.value("get_chat().info().used")

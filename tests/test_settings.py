@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jupyter_ctx import Chat, InvalidRequestError
-from jupyter_ctx.settings import HELP, NAMES, Settings, default_settings, kept_settings, restored_settings
+from jupyter_ctx.config.settings import HELP, NAMES, Settings, default_settings, kept_settings, restored_settings
 
 
 @pytest.mark.parametrize(

@@ -26,11 +26,11 @@ from hypothesis import strategies as st
 from server import send, serve
 from test_conversation import actions, state
 
-import jupyter_ctx.database
-import jupyter_ctx.journal
+import jupyter_ctx.storage.database
+import jupyter_ctx.storage.journal
 from jupyter_ctx import Chat
-from jupyter_ctx.conversation import (
-    Attachment,
+from jupyter_ctx.config.settings import default_settings
+from jupyter_ctx.conversation.events import (
     Cleared,
     Event,
     Excluded,
@@ -39,19 +39,17 @@ from jupyter_ctx.conversation import (
     Redone,
     Said,
     Summarized,
-    Summary,
     Trimmed,
-    Turn,
     Undone,
 )
+from jupyter_ctx.conversation.messages import Attachment, Summary, Turn
 from jupyter_ctx.errors import InvalidRequestError, StoreError
-from jupyter_ctx.frontend import Origin
-from jupyter_ctx.journal import Journal, close_stores
 from jupyter_ctx.library import Library
-from jupyter_ctx.schema import CONVERSATIONS, EVENTS, MIGRATIONS, VERSION
-from jupyter_ctx.session import Session
-from jupyter_ctx.settings import default_settings
-from jupyter_ctx.store import Row
+from jupyter_ctx.runtime.frontend import Origin
+from jupyter_ctx.session.session import Session
+from jupyter_ctx.storage.journal import Journal, close_stores
+from jupyter_ctx.storage.migrations import CONVERSATIONS, EVENTS, MIGRATIONS, VERSION
+from jupyter_ctx.storage.store import Row
 
 MODEL = "openai/gpt-4o"
 TABLES = (CONVERSATIONS, EVENTS, VERSION)
@@ -377,7 +375,7 @@ def test_the_usual_place_is_a_file_in_the_users_data_folder(tmp_path: Path) -> N
 def test_on_a_disk_that_machines_share_there_is_no_shared_memory_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jupyter_ctx.database, "is_on_network", lambda path: True)
+    monkeypatch.setattr(jupyter_ctx.storage.database, "is_on_network", lambda path: True)
     file = tmp_path / "store.sqlite"
     lib = library(file)
     say(lib.current, "one")
@@ -445,7 +443,7 @@ def test_a_deleted_conversation_is_gone_for_good(address: str, content: Callable
 def test_while_another_program_reads_the_file_a_deleted_text_may_stay_and_that_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jupyter_ctx.database, "PATIENCE", 0.3)
+    monkeypatch.setattr(jupyter_ctx.storage.database, "PATIENCE", 0.3)
     file = tmp_path / "store.sqlite"
     lib = library(file)
     say(lib.new("gone"), "apricot")
@@ -765,7 +763,7 @@ def test_a_lock_in_the_middle_costs_one_notice_and_one_wait(
         chat.pin(1)
         again = time.monotonic() - begun
         assert chat.notices() == ()
-    assert jupyter_ctx.database.PATIENCE - 0.5 < waited < jupyter_ctx.database.PATIENCE + 2
+    assert jupyter_ctx.storage.database.PATIENCE - 0.5 < waited < jupyter_ctx.storage.database.PATIENCE + 2
     assert again < 2
     assert address.rpartition("@")[2].partition("?")[0] in notice
     assert "locked by another program: end that" in notice
@@ -780,7 +778,7 @@ def test_a_lock_in_the_middle_costs_one_notice_and_one_wait(
 def test_a_lock_at_the_beginning_is_no_error_and_what_was_said_is_saved_later(
     address: str, locked: Callable[[], contextlib.AbstractContextManager[None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jupyter_ctx.database, "PATIENCE", 0.3)
+    monkeypatch.setattr(jupyter_ctx.storage.database, "PATIENCE", 0.3)
     say(open_chat(address), "before")
     close_stores()
     with locked():
@@ -797,7 +795,7 @@ def test_a_lock_at_the_beginning_is_no_error_and_what_was_said_is_saved_later(
 def test_what_waits_is_saved_at_the_end_too(
     address: str, locked: Callable[[], contextlib.AbstractContextManager[None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jupyter_ctx.database, "PATIENCE", 0.3)
+    monkeypatch.setattr(jupyter_ctx.storage.database, "PATIENCE", 0.3)
     chat, other = open_chat(address), open_chat(address, "other")
     say(chat, "one")
     with locked():
@@ -810,7 +808,7 @@ def test_what_waits_is_saved_at_the_end_too(
 def test_what_waits_outlives_the_chat_that_said_it(
     address: str, locked: Callable[[], contextlib.AbstractContextManager[None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jupyter_ctx.database, "PATIENCE", 0.3)
+    monkeypatch.setattr(jupyter_ctx.storage.database, "PATIENCE", 0.3)
     say(open_chat(address, "d"), "one")
     with locked():
         say(open_chat(address), "one")
@@ -823,7 +821,7 @@ def test_what_waits_outlives_the_chat_that_said_it(
 def test_a_fork_has_what_was_still_waiting_to_be_saved(
     address: str, locked: Callable[[], contextlib.AbstractContextManager[None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jupyter_ctx.database, "PATIENCE", 0.3)
+    monkeypatch.setattr(jupyter_ctx.storage.database, "PATIENCE", 0.3)
     lib = library(address)
     say(lib.current, "one")
     with locked():
@@ -1161,7 +1159,7 @@ def test_on_another_machine_it_is_held_while_there_are_signs_of_life(
 def test_a_holder_gives_signs_of_life_where_others_cannot_see_it(
     postgres: Postgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jupyter_ctx.journal, "BEAT", 0.05)
+    monkeypatch.setattr(jupyter_ctx.storage.journal, "BEAT", 0.05)
     address = postgres.new()
     chat = open_chat(address)
     seen, end = chat.row.seen, time.monotonic() + 10

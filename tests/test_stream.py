@@ -13,10 +13,10 @@ import pytest
 from hostile import ANSWERS, pieces
 
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.display import stream
-from jupyter_ctx.display.footer import Footer
-from jupyter_ctx.display.markdown import bundle
-from jupyter_ctx.display.stream import NotebookView, TerminalView
+from jupyter_ctx.display.answer import stream
+from jupyter_ctx.display.answer.footer import Footer
+from jupyter_ctx.display.answer.markdown import bundle
+from jupyter_ctx.display.answer.stream import NotebookView, TerminalView
 from jupyter_ctx.display.text import to_plain
 
 

@@ -14,8 +14,8 @@ import pytest
 from server import events, piece, send, serve, usage
 
 from jupyter_ctx import Chat, ChatError, ContextOverflowError
-from jupyter_ctx.conversation import Turn
-from jupyter_ctx.summaries import Older, extractive_summary
+from jupyter_ctx.conversation.messages import Turn
+from jupyter_ctx.session.summarizer import Older, extractive_summary
 
 PADDING = "The wind was steady and the sea was calm all through the day. " * 12
 KEPT = "Facts and figures\n" + "\n".join(f"- Crate {n} weighs {100 + n} kilograms." for n in range(12))

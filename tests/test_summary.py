@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_ctx.context.summary import (
+from jupyter_ctx.context.summary_facts import (
     clipped,
     facts,
     fenced,

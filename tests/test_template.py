@@ -21,8 +21,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx import InvalidRequestError
-from jupyter_ctx.providers import Reply
-from jupyter_ctx.template import Filled, fill, notes
+from jupyter_ctx.providers.base import Reply
+from jupyter_ctx.template.filling import Filled, fill, notes
 
 TABLE = pd.DataFrame({"name": ["Ada", "Alan"], "born": [1815, 1912]})
 NAMES: dict[str, Any] = {"x": 42, "table": TABLE, "row": {"a": [1, 2]}, "braces": "{{ x }}"}

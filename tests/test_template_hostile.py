@@ -18,7 +18,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from jupyter_ctx import InvalidRequestError
-from jupyter_ctx.template import fill
+from jupyter_ctx.template.filling import fill
 
 AWS = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
 TYPED = "typed-by-hand-42"

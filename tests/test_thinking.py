@@ -19,11 +19,12 @@ from server import events, piece, send, serve, usage
 
 from jupyter_ctx import Chat, ChatInterrupted, ContextOverflowError, ProviderConnectionError, ProviderError
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.conversation import Said, Turn
-from jupyter_ctx.journal import close_stores
-from jupyter_ctx.providers import Reply, Thought
-from jupyter_ctx.providers.thinking import Splitter
-from jupyter_ctx.records import from_record, to_record
+from jupyter_ctx.conversation.events import Said
+from jupyter_ctx.conversation.messages import Turn
+from jupyter_ctx.providers.base import Reply, Thought
+from jupyter_ctx.providers.think_tags import Splitter
+from jupyter_ctx.storage.journal import close_stores
+from jupyter_ctx.storage.serialization import from_record, to_record
 
 THOUGHTS = ("Blue is", " scattered.")
 COMPLETIONS, RESPONSES = DIALECTS["completions"], DIALECTS["responses"]

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from jupyter_ctx import Chat, InvalidRequestError
-from jupyter_ctx.display.form import Form
-from jupyter_ctx.display.turntable import ORDER, PAGE, Table, TurnTable, sorted_rows
-from jupyter_ctx.verbs import CHOICES, live_history, live_preview, live_settings
+from jupyter_ctx.display.widgets.settings_form import Form
+from jupyter_ctx.display.widgets.turn_table import ORDER, PAGE, Table, TurnTable, sorted_rows
+from jupyter_ctx.magics.commands import CHOICES, live_history, live_preview, live_settings
 
 HEAD = ("turn", "prompt", "tokens")
 ROWS = [("1", "beta", "~1,200"), "the request begins here", ("2", "Alpha", "90"), ("3", "gamma", "–")]
@@ -119,7 +119,7 @@ def test_an_error_is_said_and_what_was_drawn_stays() -> None:
     def fail(number: int, name: str, on: bool) -> None:
         raise InvalidRequestError(f"<no> {name} {number}")
 
-    from jupyter_ctx.display.turntable import Marks
+    from jupyter_ctx.display.widgets.turn_table import Marks
 
     marks = {1: Marks(pinned=False, excluded=False)}
     seen = Seen(TurnTable(lambda: Table(HEAD, [("1", "a", "5")], "1 turn", marks), fail))

@@ -9,11 +9,11 @@ import pytest
 from conftest import Cells
 
 from jupyter_ctx import Chat, get_chat
-from jupyter_ctx.display.gauge import gauge_terminal
-from jupyter_ctx.display.tables import table
+from jupyter_ctx.display.widgets.gauge import gauge_terminal
+from jupyter_ctx.display.widgets.tables import table
 from jupyter_ctx.errors import ChatInterrupted, ProviderError
-from jupyter_ctx.frontend import Origin
 from jupyter_ctx.library import Library
+from jupyter_ctx.runtime.frontend import Origin
 
 BAD = "evil\x1b[2J\x9b31m\u202egpj.\u2066x\r\x07\x85"
 SEEN = "evil"

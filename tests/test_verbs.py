@@ -14,7 +14,7 @@ from IPython.core.error import UsageError
 from server import send, serve
 
 from jupyter_ctx import AuthenticationError, Chat, InvalidRequestError
-from jupyter_ctx.fences import code_of
+from jupyter_ctx.conversation.code_blocks import code_of
 
 ANSWER = """Here it is:
 

@@ -24,7 +24,7 @@ from jupyter_ctx.context.families import (
     family_of,
     thinks,
 )
-from jupyter_ctx.vocabulary import FOLDER, counter
+from jupyter_ctx.models.tokenizer import FOLDER, counter
 
 VOCABULARIES = ("o200k_base", "cl100k_base")
 

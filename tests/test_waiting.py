@@ -19,9 +19,9 @@ import pytest
 from conftest import Postgres
 from test_store import open_chat, prompts, reopen, say
 
-import jupyter_ctx.database
+import jupyter_ctx.storage.database
 from jupyter_ctx.errors import ChatInterrupted, StoreError
-from jupyter_ctx.journal import close_stores
+from jupyter_ctx.storage.journal import close_stores
 
 LIMIT, SLACK = 1.0, 1.5  # seconds: what the tests wait for at most, and what a busy machine may need beside
 
@@ -30,8 +30,8 @@ Paused = Callable[[], AbstractContextManager[None]]
 
 @pytest.fixture(autouse=True)
 def less_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jupyter_ctx.database, "PATIENCE", LIMIT)
-    monkeypatch.setattr(jupyter_ctx.database, "LEAST", LIMIT)
+    monkeypatch.setattr(jupyter_ctx.storage.database, "PATIENCE", LIMIT)
+    monkeypatch.setattr(jupyter_ctx.storage.database, "LEAST", LIMIT)
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_a_server_that_stands_still_costs_one_wait_and_one_notice(postgres: Post
 
 
 def test_ctrl_c_ends_the_wait_and_loses_nothing(postgres: Postgres, paused: Paused) -> None:
-    jupyter_ctx.database.PATIENCE = jupyter_ctx.database.LEAST = 30.0
+    jupyter_ctx.storage.database.PATIENCE = jupyter_ctx.storage.database.LEAST = 30.0
     address = postgres.new()
     chat = open_chat(address)
     say(chat, "turn 0")
@@ -115,10 +115,12 @@ def test_what_was_written_although_nobody_waited_for_it_is_written_once(postgres
     address = postgres.new()
     chat = open_chat(address)
     say(chat, "turn 0")
-    jupyter_ctx.database.PATIENCE = jupyter_ctx.database.LEAST = 0.004  # some of these are given up, at any moment
+    jupyter_ctx.storage.database.PATIENCE = jupyter_ctx.storage.database.LEAST = (
+        0.004  # some of these are given up, at any moment
+    )
     for number in range(1, 30):
         say(chat, f"turn {number}")
-    jupyter_ctx.database.PATIENCE = jupyter_ctx.database.LEAST = 5.0
+    jupyter_ctx.storage.database.PATIENCE = jupyter_ctx.storage.database.LEAST = 5.0
     time.sleep(0.3)
     say(chat, "turn 30")
     assert chat.name == "c"
@@ -144,8 +146,8 @@ def test_a_server_that_takes_connections_and_says_nothing_is_not_waited_for(tmp_
 AT_THE_END = """
 import os, signal, sys
 import psutil
-import jupyter_ctx.database
-jupyter_ctx.database.PATIENCE = jupyter_ctx.database.LEAST = 1.0
+import jupyter_ctx.storage.database
+jupyter_ctx.storage.database.PATIENCE = jupyter_ctx.storage.database.LEAST = 1.0
 from jupyter_ctx import Chat
 chat = Chat("openai/gpt-4o", store=sys.argv[1], name="c")
 chat.add_messages([{"role": "user", "content": "one"}])
@@ -165,7 +167,7 @@ def test_a_process_ends_although_the_server_stands_still(postgres: Postgres, pau
 
 
 def test_ctrl_c_ends_the_wait_for_a_locked_file(tmp_path: Path) -> None:
-    jupyter_ctx.database.PATIENCE = 30.0
+    jupyter_ctx.storage.database.PATIENCE = 30.0
     file = tmp_path / "store.sqlite"
     chat = open_chat(file)
     say(chat, "one")

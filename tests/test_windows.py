@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from jupyter_ctx import resolve_window
 from jupyter_ctx.context.windows import ContextWindow, Table, choose_window, read_table, same_window, stated_size
-from jupyter_ctx.modelfiles import built_in
+from jupyter_ctx.models.window_tables import built_in
 from scripts.builtin_windows import compiled
 
 ROOT = Path(__file__).resolve().parents[1]

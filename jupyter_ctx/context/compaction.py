@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .budget import TRIM_TO, Budget
-from .ledger import Ledger
+from .prefix_sums import Ledger
 
 MIN_SUMMARY = 150  # tokens
 SUMMARY_SHARE = 0.1  # of the limit

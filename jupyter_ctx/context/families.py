@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from .makeup import Makeup
+from .text_features import Makeup
 
 Vocabulary = Literal["o200k_base", "cl100k_base"]
 

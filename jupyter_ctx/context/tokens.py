@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from .calibration import Calibration, Vector
 from .families import O200K, UNKNOWN, Family
-from .makeup import makeup
+from .text_features import makeup
 from .usage import Usage
 
 PLAUSIBLE = 5.0  # a prompt's size is at most so many times larger or smaller than its estimate

@@ -18,15 +18,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from ..context.windows import ContextWindow
+from ..conversation.text_safety import clean, without_keys
 from ..errors import AuthenticationError, ChatError, MissingDependencyError, ProviderConnectionError, ProviderError
-from ..records import without_keys
-from ..sendable import clean
+from .base import Card, Reply, Request, Thought
 from .endings import Ending
-from .events import Answer, EventError
-from .http import OpenResponses, new_http
-from .metadata import find_card, read_cards
-from .refusals import Refusal
-from .shape import Card, Reply, Request, Thought
+from .error_mapping import Refusal
+from .http_client import OpenResponses, new_http
+from .model_lists import find_card, read_cards
+from .stream_events import Answer, EventError
 
 NO_KEY = "none"  # what servers without keys are sent: the SDKs want something
 BY_ENVIRONMENT = "environment"  # the SDK finds its own way in

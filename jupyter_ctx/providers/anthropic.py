@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..context.usage import Usage
-from ..conversation import Attachment
+from ..conversation.messages import Attachment
 from .adapter import ASK_SECONDS, Adapter
-from .encoding import as_base64, content, count
+from .base import Request, Thought
+from .content_parts import as_base64, content, count
 from .endings import Ending
-from .events import dict_at, dicts_at, text_at
-from .shape import Request, Thought
+from .stream_events import dict_at, dicts_at, text_at
 
 SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 MAX_TOKENS = 4_096  # the API demands one

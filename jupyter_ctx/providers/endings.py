@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..context.usage import Usage
-from ..conversation import StopReason
-from ..sendable import clean
-from .shape import Reply, Thought
+from ..conversation.messages import StopReason
+from ..conversation.text_safety import clean
+from .base import Reply, Thought
 
 NAMES: dict[StopReason, str] = {  # what servers call it, in small letters
     "stop": (

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..context.usage import Usage
-from ..conversation import Attachment, Message
+from ..conversation.messages import Attachment, Message
 from ..errors import AuthenticationError, InvalidRequestError, ProviderError
 from .adapter import ASK_SECONDS, BY_ENVIRONMENT, Adapter
-from .encoding import count
+from .base import Request, Thought
+from .content_parts import count
 from .endings import Ending
-from .events import dict_at, dicts_at, text_at
-from .http import trusted
-from .refusals import Refusal
-from .shape import Request, Thought
+from .error_mapping import Refusal
+from .http_client import trusted
+from .stream_events import dict_at, dicts_at, text_at
 
 ROLES = {"user": "user", "assistant": "model"}
 

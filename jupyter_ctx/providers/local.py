@@ -30,9 +30,9 @@ from ..errors import (
     ProviderError,
 )
 from .adapter import Endpoint
-from .completions import ChatCompletions
+from .base import Card, Reply, Request, Thought
 from .gguf import check_whole, trained_window
-from .shape import Card, Reply, Request, Thought
+from .openai_chat import ChatCompletions
 
 WINDOW = 2_048
 MOST_SERVERS = 2

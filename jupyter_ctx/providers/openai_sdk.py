@@ -7,8 +7,8 @@ from typing import Any
 
 from ..context.usage import Usage
 from .adapter import Endpoint
-from .encoding import count
-from .events import dict_at
+from .content_parts import count
+from .stream_events import dict_at
 
 
 def new_client(at: Endpoint, http: Any) -> Any:

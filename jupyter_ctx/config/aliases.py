@@ -1,0 +1,50 @@
+"""Short names for models: ``%chat alias quick openai/gpt-5-nano``."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from ..errors import InvalidRequestError
+from ..runtime.files import config_file, write_own
+
+NAME = r"[\w.:-]+"
+
+
+def model_of(name: str) -> str:
+    """The model that a short name stands for, else the name itself."""
+    return name if "/" in name else load_aliases().get(name, name)
+
+
+def load_aliases() -> dict[str, str]:
+    """Every short name with its model. A file that cannot be used is an error that names it."""
+    path = _path()
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise InvalidRequestError(f"{path} cannot be read ({error}): mend or remove it.") from None
+    if not isinstance(found, dict):
+        raise InvalidRequestError(f"{path} must hold an object of names and models: mend or remove it.")
+    return {name: model for name, model in found.items() if isinstance(model, str)}
+
+
+def set_alias(name: str, model: str | None) -> None:
+    """Keep a short name, for every notebook; ``None`` takes it away."""
+    if not re.fullmatch(NAME, name):
+        raise InvalidRequestError(f"{name!r} cannot be a short name: letters, digits and . : - _ only, no slash.")
+    aliases = load_aliases()
+    aliases.pop(name, None)
+    if model is not None:
+        aliases[name] = model
+    path = _path()
+    try:
+        write_own(path, json.dumps(aliases, indent=2) + "\n")
+    except OSError as error:
+        raise InvalidRequestError(f"{path} cannot be written ({error.strerror}).") from None
+
+
+def _path() -> Path:
+    return config_file("aliases.json")

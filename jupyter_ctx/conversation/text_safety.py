@@ -1,0 +1,35 @@
+"""Text that every server takes."""
+
+from __future__ import annotations
+
+import re
+
+from ..errors import InvalidRequestError
+
+KEYS = re.compile(r"(?<=://)[^\s/@]*@|(?<=\S)\?\S+")  # in an address
+UNSENDABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """Text as it may be kept and sent again: what no server takes becomes U+FFFD."""
+    if text.isascii() and "\0" not in text:  # most pieces are; there are many
+        return text
+    return UNSENDABLE.sub("�", text)
+
+
+def checked(prompt: str) -> str:
+    """A text that every server takes."""
+    if not isinstance(prompt, str):
+        raise InvalidRequestError(f"A prompt is text, not {type(prompt).__name__}.")
+    found = UNSENDABLE.search(prompt)
+    if found:
+        kind = "a NUL" if found.group() == "\0" else f"a lone surrogate (U+{ord(found.group()):04X})"
+        raise InvalidRequestError(
+            f"There is {kind} at character {found.start() + 1:,}: no model takes that. Take it out."
+        )
+    return prompt
+
+
+def without_keys(text: str) -> str:
+    """A text without what may be a key in its addresses: ``user:password@`` and what follows a ``?``."""
+    return KEYS.sub("", text)

@@ -1,0 +1,1 @@
+"""An answer on a page, in a terminal and while it grows."""

@@ -1,0 +1,68 @@
+"""What an answer took, in one thin line below it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ...context.usage import Usage
+from ..text import text_html
+
+# a muted colour that is readable on white and on black exists as a variable only
+STYLE = "font-size:85%;margin:.4em 0;color:var(--jp-ui-font-color2,inherit)"
+
+
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """Figures of one reply; ``cost`` in US dollars, ``seconds`` from sending to the end."""
+
+    model: str = ""
+    usage: Usage | None = None
+    seconds: float | None = None
+    cost: float | None = None
+    stop_reason: str = ""
+
+
+def footer_html(footer: Footer) -> str:
+    """The line, and what it unfolds to; nothing where nothing is known."""
+    line, rows = footer_line(footer), _rows(footer)
+    if not line:
+        return ""
+    body = "".join(f"<div>{text_html(f'{name}: {value}')}</div>" for name, value in rows)
+    return f'<details class="jctx-footer" style="{STYLE}"><summary>{text_html(line)}</summary>{body}</details>'
+
+
+def footer_line(footer: Footer) -> str:
+    """Tokens in and out, and seconds."""
+    usage = footer.usage
+    parts = [f"{usage.input_tokens:,} in", f"{usage.output_tokens:,} out"] if usage else []
+    parts += [] if footer.seconds is None else [_seconds(footer.seconds)]
+    return " · ".join(parts)
+
+
+def dollars(cost: float) -> str:
+    """A price in two figures that count."""
+    digits = 2 if cost >= 1 or cost <= 0 else 1 - math.floor(math.log10(cost))
+    return f"${cost:,.{min(max(digits, 2), 6)}f}"
+
+
+def _rows(footer: Footer) -> list[tuple[str, str]]:
+    """Whatever is known, by name."""
+    usage = footer.usage or Usage(0, 0)
+    cached, share = usage.cache_read_tokens, usage.cache_read_tokens / max(1, usage.input_tokens)
+    about = "~" if usage.guessed else ""
+    rows = [
+        ("Cost", dollars(footer.cost) if footer.cost is not None else "unknown" if footer.usage else ""),
+        ("Read from the cache", f"{cached:,} tokens ({100 * share:.0f} % of the input)" if cached else ""),
+        ("Written to the cache", f"{usage.cache_write_tokens:,} tokens" if usage.cache_write_tokens else ""),
+        ("Thinking", f"{about}{usage.reasoning_tokens:,} tokens of the output" if usage.reasoning_tokens else ""),
+        ("Model", footer.model),
+        ("Ended by", footer.stop_reason),
+    ]
+    return [(name, value) for name, value in rows if value]
+
+
+def _seconds(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    return f"{int(seconds // 60):,} min {seconds % 60:02.0f} s"

@@ -1,0 +1,210 @@
+"""An answer while it grows, and as it stays in the cell."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from threading import Lock, Timer
+from typing import Any, Protocol
+
+from IPython.display import display
+
+from ...runtime.interrupts import uninterrupted
+from ..text import note_html, note_plain, settled, to_plain
+from .footer import Footer
+from .markdown import answer_html, bundle, plain_bundle
+from .partial_page import Draft
+from .thinking import growing_html
+from .throttle import Sent, due, is_frugal
+
+
+class AnswerView(Protocol):
+    """Where an answer is shown: pieces as they come, then our lines below it."""
+
+    @property
+    def started(self) -> bool:
+        """Whether any text of the answer came."""
+        ...
+
+    def begin(self) -> None:
+        """Our own lines that stand above, before anything is sent."""
+        ...
+
+    def feed(self, piece: str) -> None:
+        """One more piece of the answer."""
+        ...
+
+    def think(self, piece: str) -> None:
+        """One more piece of what is thought before it."""
+        ...
+
+    def correct(self, text: str, thought: str) -> None:
+        """The whole answer, where only its end shows what in it was thought."""
+        ...
+
+    def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
+        """The end; with no text and no lines nothing is left in the cell."""
+        ...
+
+
+class NotebookView:
+    """One output of the cell, replaced by time and size, never for each piece.
+
+    ``above`` are our lines before the answer. ``streaming=False`` shows all once, at the
+    end: headless runs keep every update. A piece that has to wait is shown by a timer, even
+    when none follows it; after ``close`` nothing is shown any more.
+    """
+
+    def __init__(
+        self,
+        above: Sequence[str] = (),
+        *,
+        streaming: bool = True,
+        plain: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._above = above
+        self._pieces: list[str] = []
+        self._thought: list[str] = []
+        self._length = 0
+        self._streaming, self._plain = streaming, plain
+        self._clock = clock
+        self._lock = Lock()  # the timer's thread shows, too
+        self._waiting: float | None = None  # since when something is not shown
+        self._sent = Sent()
+        self._draft = Draft()
+        self._timer: Timer | None = None
+        self._closed = False
+        self._handle: Any = None
+
+    @property
+    def started(self) -> bool:
+        """Whether any text of the answer came."""
+        return bool(self._pieces)
+
+    def begin(self) -> None:
+        """Show the lines above the answer, where there are any."""
+        if self._above and self._streaming:
+            with self._lock:
+                self._show_growing()
+
+    def feed(self, piece: str) -> None:
+        """One more piece of the answer; shown when it is time."""
+        self._pieces.append(piece)
+        self._grown(piece)
+
+    def think(self, piece: str) -> None:
+        """One more piece of what is thought before it."""
+        self._thought.append(piece)
+        self._grown(piece)
+
+    def correct(self, text: str, thought: str) -> None:
+        """Take text and thought as they turned out to be; shown at the end."""
+        with self._lock:
+            self._pieces, self._thought = [text][: bool(text)], [thought][: bool(thought)]
+
+    def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
+        """The whole answer in all its forms."""
+        with self._lock:
+            self._closed, timer, self._timer = True, self._timer, None
+        if timer is not None and timer.is_alive():
+            timer.cancel()
+            timer.join(1)
+        if self._pieces or self._thought or below:
+            self._show(self._whole(below, footer))
+
+    def _grown(self, piece: str) -> None:
+        self._length += len(piece)
+        if self._streaming:
+            with self._lock:
+                self._waiting = self._clock() if self._waiting is None else self._waiting
+                self._show_or_wait(self._waiting)
+
+    def _show_or_wait(self, waiting: float) -> None:
+        wait = due(self._sent, waiting, self._length) - self._clock()
+        if wait <= 0:
+            self._show_growing()
+        elif self._timer is None:
+            with uninterrupted():  # a thread that is broken off as it starts is never heard of again
+                self._timer = Timer(wait, self._ring)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def _ring(self) -> None:
+        with self._lock:
+            self._timer = None
+            if self._waiting is not None and not self._closed:
+                self._show_or_wait(self._waiting)
+
+    def _show_growing(self) -> None:
+        begun, self._waiting = self._clock(), None  # what comes from now on waits for the next update
+        forms = self._growing()
+        self._show(forms)
+        ended = self._clock()
+        size = sum(len(form.encode("utf-8", "replace")) for form in forms.values())
+        self._sent = self._sent.then(ended, size, ended - begun)
+
+    def _growing(self) -> dict[str, str]:
+        """One form is enough for what is replaced at once."""
+        text, thought = "".join(self._pieces), "".join(self._thought)
+        if self._plain:
+            return plain_bundle(text, [*self._above, *(["Thinking…"] if thought and not text else [])])
+        parts = [*map(note_html, self._above), growing_html(thought, bool(text))]
+        if text:
+            parts.append(answer_html(self._draft.page(text, colourful=is_frugal(self._sent, self._length))))
+        return {"text/html": "".join(parts)}
+
+    def _whole(self, below: Sequence[str], footer: Footer | None) -> dict[str, str]:
+        text = "".join(self._pieces)
+        if self._plain:
+            return plain_bundle(text, self._above, below)
+        return bundle(text, self._above, below, thought="".join(self._thought), footer=footer)
+
+    def _show(self, forms: dict[str, str]) -> None:
+        if self._handle is None:
+            with uninterrupted():  # a display that nobody knows of would stay as it is
+                self._handle = display(forms, raw=True, display_id=True)
+        else:
+            self._handle.update(forms, raw=True)
+
+
+class TerminalView:
+    """Plain text as it comes."""
+
+    def __init__(self, above: Sequence[str] = ()) -> None:
+        self._above = above
+        self._tail = ""  # what may become a label of ours, or the end of a line
+        self._has_thought = False
+        self.started = False
+
+    def begin(self) -> None:
+        """Print the lines above the answer."""
+        self._say(self._above)
+
+    def feed(self, piece: str) -> None:
+        """Print one more piece."""
+        self.started = True
+        text = self._tail + piece
+        end = settled(text)
+        self._tail = text[end:]
+        print(to_plain(text[:end]), end="", flush=True)
+
+    def think(self, piece: str) -> None:
+        """Say once that the model thinks; what it thinks would push the answer off the screen."""
+        if piece and not self._has_thought:
+            self._has_thought = True
+            self._say(["Thinking…"])
+
+    def correct(self, text: str, thought: str) -> None:
+        """Do nothing: what is printed stays."""
+
+    def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:  # noqa: ARG002
+        """End the line; our own lines follow. There is no footer: nothing can be folded here."""
+        if self.started:
+            print(to_plain(self._tail))
+            self._tail = ""
+        self._say(below)
+
+    def _say(self, lines: Sequence[str]) -> None:
+        for line in lines:
+            print(note_plain(line))

@@ -1,0 +1,1 @@
+"""The gauge, tables and forms, each with a static twin."""

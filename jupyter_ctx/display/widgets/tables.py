@@ -1,0 +1,117 @@
+"""Status, history and preview, as text and as HTML."""
+
+from __future__ import annotations
+
+import html
+import time
+from collections.abc import Sequence
+
+from ... import wording as words
+from ...context.budget import ContextInfo
+from ..text import text_html, to_plain
+from .gauge import cost_text, gauge_text, legend
+
+FIRST_WORDS = 60
+LONG = 30  # characters that may be cut short where a table is narrow
+Row = Sequence[str]
+Rows = Sequence[Row | str]  # a text alone is a line across the table
+
+
+def status_text(info: ContextInfo, turns: int) -> str:
+    """How full the context is, with the whole calculation."""
+    budget, window = info.budget, info.budget.window
+    about = "" if info.exact or not info.used else "~"
+    capped = window.max_input_tokens is not None and not window.is_of_prompts
+    input_cap = f", input at most {window.max_input_tokens:,}" if capped else ""
+    age = f", {words.ago(time.time() - window.since)}" if window.since else ""
+    parts = ", ".join(f"{s.name} {s.tokens:,}" for s in info.segments if s.tokens) or "nothing yet"
+    reported = "nothing reported yet" if info.reported is None else f"last report {info.reported:,} in and out"
+    cached = f", {info.cached:,} of {info.sent:,} in from the cache" if info.cached else ""
+    unpriced = f"; the price of {info.unpriced:,} more is not known" if info.unpriced else ""
+    bill = [("cost", cost_text(info), f"of all replies so far{unpriced}")] if info.cost or info.unpriced else []
+    share = f" ({100 * budget.share:.0f} % of it)" if budget.share < 1 else ""
+    left_over = (
+        f"the next send leaves out {words.turns(info.will_leave)}" if info.will_leave else "left for the next prompt"
+    )
+    rows = [
+        ("window", f"{window.bound}{window.tokens:,}", window.origin + age + input_cap),
+        *([] if window.is_of_prompts else [("− reserve", f"{budget.reserve:,}", "kept free for the reply")]),
+        ("= limit", f"{info.limit:,}", f"what a prompt may have{share}"),
+        ("− fixed", f"{budget.fixed:,}", "system, pins and summary: always sent"),
+        ("= available", f"{budget.available:,}", f"for turns; planned up to {budget.target:,} where only estimated"),
+        ("used", f"{about}{info.used:,}", parts),
+        ("", "", f"{reported}{cached}"),
+        ("headroom", f"{about}{budget.headroom:,}", left_over),
+        *bill,
+    ]  # fmt: skip
+    lines = [f"{name:<12}{figure:>10}  {note}" for name, figure, note in rows]
+    left = f", {info.left_out:,} left out" if info.left_out else ""
+    said = f"{words.turns(turns)}: {info.in_view:,} in view{left}"
+    return to_plain("\n".join([gauge_text(info), legend(), *lines, said]))
+
+
+def first_words(text: str) -> str:
+    """The beginning of a text in one line."""
+    words = " ".join(to_plain(text).split())
+    return words if len(words) <= FIRST_WORDS else words[: FIRST_WORDS - 1] + "…"
+
+
+def table_text(head: Row, rows: Rows) -> str:
+    """A table for a terminal, where every cell is one line of what can be seen; figures stand right."""
+    head, rows = _line(head), [to_plain(row) if isinstance(row, str) else _line(row) for row in rows]
+    cells = [head, *(row for row in rows if not isinstance(row, str))]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
+    width = sum(widths) + 2 * (len(widths) - 1)
+
+    def line(row: Row | str) -> str:
+        return f"── {row} ".ljust(width, "─") if isinstance(row, str) else "  ".join(map(_padded, row, widths)).rstrip()
+
+    return "\n".join(map(line, (head, *rows)))
+
+
+def _line(row: Row) -> Row:
+    return [to_plain(cell).replace("\n", " ") for cell in row]
+
+
+def table_html(head: Row, rows: Rows, caption: str) -> str:
+    """The same table for a page; every cell is escaped."""
+    cells = "".join(f'<th style="text-align:left">{html.escape(name)}</th>' for name in head)
+    body = "".join(f"<tr>{_cells(row, len(head))}</tr>" for row in rows)
+    return (
+        f'<table class="jctx-table"><caption style="text-align:left">{html.escape(caption)}</caption>'
+        f"<thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def _cells(row: Row | str, width: int) -> str:
+    if isinstance(row, str):
+        style = "text-align:left;border-top:2px solid currentColor;opacity:.75"
+        return f'<td colspan="{width}" style="{style}">{text_html(row)}</td>'
+    return "".join(f'<td{_kind(cell)} style="text-align:{_side(cell)}">{text_html(cell)}</td>' for cell in row)
+
+
+def _kind(cell: str) -> str:
+    return ' class="jctx-text"' if len(cell) > LONG else ""
+
+
+def table(head: Row, rows: Rows, caption: str) -> dict[str, str]:
+    """A table in both forms."""
+    caption = to_plain(caption)
+    return {
+        "text/html": table_html(head, rows, caption),
+        "text/plain": f"{caption}\n{table_text(head, rows)}" if rows else caption,
+    }
+
+
+def _padded(cell: str, width: int) -> str:
+    return cell.rjust(width) if figure(cell) is not None else cell.ljust(width)
+
+
+def figure(cell: str) -> int | None:
+    """The number that a cell holds, or ``None`` where it is text."""
+    digits = cell.lstrip("~").removesuffix(" %").replace(",", "")
+    return int(digits) if digits.isdecimal() else None
+
+
+def _side(cell: str) -> str:
+    return "right" if figure(cell) is not None else "left"

@@ -1,0 +1,191 @@
+"""A table of turns that can be sorted, with a pin and an exclude box for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ...errors import ChatError, in_words
+from ..text import spoken_html
+from .static_twin import LIVE, Twin, show
+from .tables import Row, Rows, figure, table, table_html
+
+PAGE = 15  # turns at a time: each has two boxes of its own
+LINE = 26  # pixels: a row of the table and its boxes stand side by side
+ORDER = "as sent"
+NAMES = ("pin", "exclude")
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """Whether a turn is pinned, and whether it is excluded."""
+
+    pinned: bool
+    excluded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What is drawn: rows whose first cell is the turn's number, and the marks of these turns."""
+
+    head: Row
+    rows: Rows
+    caption: str
+    marks: Mapping[int, Marks]
+
+
+def table_forms(what: Table) -> dict[str, str]:
+    """The table alone, for whoever cannot click."""
+    return table(what.head, what.rows, what.caption)
+
+
+class TurnTable:
+    """Shows what ``read`` gives; ``mark`` gets a turn's number, "pin" or "exclude", and whether it is to be so."""
+
+    def __init__(self, read: Callable[[], Table], mark: Callable[[int, str, bool], object]) -> None:
+        self._read, self._mark = read, mark
+        self._page = 0
+        self._drawing = False
+        self._twin: Twin | None = None
+        self._numbers: list[int | None] = []
+        self._build()
+        self.update()
+
+    def show(self) -> None:
+        """Show it in the running cell; from now on the twin there is the one that is kept up to date."""
+        self._twin = show(self.widget, table_forms(self._table))
+
+    def update(self, change: object = None) -> None:
+        """Draw what is now."""
+        del change
+        try:
+            self._table = self._read()
+            self._draw()
+            if self._twin is not None:
+                self._twin.update(table_forms(self._table))
+        except Exception as error:  # a table is no reason for a turn to fail
+            self._say(in_words(error), "alert")
+
+    def _say(self, text: str, role: str) -> None:
+        self._said.value = spoken_html(text, role)
+
+    def _draw(self) -> None:
+        what = self._table
+        rows = sorted_rows(what.rows, what.head, str(self._by.value), descending=bool(self._down.value))
+        pages = max(1, -(-len(rows) // PAGE))
+        self._page = min(self._page, pages - 1)
+        shown = rows[self._page * PAGE :][:PAGE]
+        body = table_html(what.head, shown, what.caption)
+        self._html.value = f'<div class="jctx-rows" tabindex="0" role="group" aria-label="Turns">{body}</div>'
+        self._set_boxes(shown)
+        self._pager.layout.display = None if pages > 1 else "none"
+        self._where.value = f"{self._page + 1} of {pages}"
+        self._back.disabled, self._on.disabled = self._page == 0, self._page == pages - 1
+
+    def _set_boxes(self, shown: Rows) -> None:
+        """Beside the first row of each turn that can be marked."""
+        self._drawing = True  # what is drawn is no click
+        try:
+            self._numbers = [_number(row) for row in shown]
+            while len(self._boxes) < len(shown):
+                self._boxes.append(self._new_boxes(len(self._boxes)))
+            column = []
+            for index, number in enumerate(self._numbers):
+                marks = self._table.marks.get(number or 0) if number not in self._numbers[:index] else None
+                column.append(self._marked(index, marks) if marks else self._none)
+            self._column.children = column
+        finally:
+            self._drawing = False
+
+    def _marked(self, index: int, marks: Marks) -> Any:
+        pair = self._boxes[index]
+        for box, name, on in zip(pair.children, NAMES, (marks.pinned, marks.excluded), strict=True):
+            with box.hold_sync():
+                box.value, box.description = on, f"{name} {self._numbers[index]}"
+        return pair
+
+    def _clicked(self, index: int, name: str, box: Any) -> None:
+        number = self._numbers[index] if index < len(self._numbers) else None
+        if self._drawing or number is None:
+            return
+        try:
+            said, role = str(self._mark(number, name, bool(box.value))), "status"
+        except ChatError as error:
+            said, role = str(error), "alert"
+        self._say(said, role)
+        self.update()
+
+    def _turn_to(self, page: int) -> None:
+        self._page = page
+        self._draw()
+
+    # building
+
+    def _new_boxes(self, index: int) -> Any:
+        import ipywidgets
+
+        boxes = []
+        for name in NAMES:
+            box = ipywidgets.Checkbox(indent=False, layout=self._box_layout)
+            box.observe(lambda _, name=name, box=box: self._clicked(index, name, box), "value")
+            boxes.append(box)
+        return ipywidgets.HBox(boxes, layout=self._pair_layout)
+
+    def _build(self) -> None:
+        import ipywidgets
+
+        layout = ipywidgets.Layout
+        self._boxes = list[Any]()
+        self._box_layout = layout(width="auto", height=f"{LINE}px", margin="0 8px 0 0")
+        self._pair_layout = layout(height=f"{LINE}px", overflow="hidden")
+        self._none = ipywidgets.HBox(layout=self._pair_layout)
+        head = [ORDER, *self._read().head]
+        self._by = ipywidgets.Dropdown(description="Sort by", options=head, layout=layout(width="14em"))
+        self._down = ipywidgets.Checkbox(description="largest first", indent=False, layout=layout(width="auto"))
+        for choice in (self._by, self._down):
+            choice.observe(lambda _: self._turn_to(0), "value")
+        self._html = ipywidgets.HTML(layout=layout(flex="1 1 0", overflow="hidden", margin="0"))
+        self._column = ipywidgets.VBox(layout=layout(margin=f"{LINE}px 0 0 0", flex="0 0 auto"))
+        self._said, self._where = ipywidgets.HTML(), ipywidgets.Label()
+        small = layout(width="auto", height="24px")
+        self._back = ipywidgets.Button(description="Back", layout=small)
+        self._on = ipywidgets.Button(description="On", layout=small)
+        self._back.on_click(lambda _: self._turn_to(self._page - 1))
+        self._on.on_click(lambda _: self._turn_to(self._page + 1))
+        self._pager = ipywidgets.HBox([self._back, self._where, self._on])
+        style = ipywidgets.HTML(STYLE, layout=layout(display="none"))
+        both = ipywidgets.HBox([self._column, self._html], layout=layout(align_items="flex-start"))
+        choices = ipywidgets.HBox([self._by, self._down])
+        self.widget = ipywidgets.VBox([style, choices, both, self._pager, self._said])
+        self.widget.add_class(LIVE)
+
+
+def sorted_rows(rows: Rows, head: Row, by: str, *, descending: bool) -> list[Row | str]:
+    """Rows by one column, figures as figures; lines across the table stand only in the table's own order."""
+    if by == ORDER:
+        return [*rows][::-1] if descending else [*rows]
+    column = list(head).index(by)
+    cells = [row for row in rows if not isinstance(row, str)]
+    return sorted(cells, key=lambda row: _key(row[column]), reverse=descending)
+
+
+def _key(cell: str) -> tuple[bool, float, str]:
+    number = figure(cell)
+    return (number is None, number or 0.0, cell.casefold())
+
+
+def _number(row: Row | str) -> int | None:
+    return int(row[0]) if not isinstance(row, str) and row[0].isdigit() else None
+
+
+STYLE = (
+    "<style>"
+    ".jctx-rows{overflow-x:auto}.jctx-rows table{border-collapse:collapse;width:100%;"
+    "font:12px var(--jp-ui-font-family,system-ui,sans-serif);"
+    "color:var(--jp-ui-font-color1,var(--vscode-editor-foreground,inherit))}"
+    f".jctx-rows caption{{caption-side:bottom;text-align:left;padding:4px 0}}.jctx-rows tr{{height:{LINE}px}}"
+    ".jctx-rows td,.jctx-rows th{padding:0 8px;white-space:nowrap;border-bottom:1px solid var(--jp-border-color2,#ccc)}"
+    ".jctx-rows .jctx-text{max-width:0;min-width:6em;width:40%;overflow:hidden;text-overflow:ellipsis}"
+    "</style>"
+)

@@ -1,0 +1,1 @@
+"""Conversations as files that people and other tools read."""

@@ -1,0 +1,87 @@
+"""What a file says beside the messages, and the conversation that they make together.
+
+The marks of a turn are its model, how it ended, the names and sizes of its files, and whether
+it is pinned, excluded, or summarized: stood for by the summary.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, TypeAlias, get_args
+
+from ..conversation.events import Added
+from ..conversation.messages import Attachment, Message, StopReason, Summary, Turn
+from ..conversation.text_safety import clean
+from ..errors import InvalidRequestError
+from .values import find
+
+OURS, VERSION = "jupyter_ctx", 1
+MOST_TOKENS = 10**9  # a file may say anything
+Marks: TypeAlias = dict[str, Any]
+Said: TypeAlias = tuple[Message, Marks]
+
+
+def turn_marks(added: Added) -> list[Marks]:
+    """The marks of each turn."""
+    summarized = added.summary.covers if added.summary else ()
+    return [
+        {
+            "model": turn.model,
+            "stop_reason": turn.stop_reason,
+            "pinned": turn.id in added.pinned,
+            "excluded": turn.id in added.excluded,
+            "summarized": turn.id in summarized,
+            "files": [{"name": file.name, "tokens": file.tokens} for file in turn.attachments],
+        }
+        for turn in added.turns
+    ]
+
+
+def file_marks(added: Added) -> Marks:
+    """The marks of the whole."""
+    summary = added.summary
+    return {"version": VERSION, "summary": summary and {"text": summary.text, "method": summary.method}}
+
+
+def together(said: Iterable[Said], summary: object = None) -> Added:
+    """The conversation that messages make; the marks of a turn are those of its prompt."""
+    rest, turns = deque(said), list[tuple[Turn, Marks]]()
+    system = rest.popleft()[0].content if rest and rest[0][0].role == "system" else None
+    while rest:
+        asked, marks = rest.popleft()
+        if asked.role != "user":
+            raise InvalidRequestError(f"A turn begins with a user's message, not with one of role {asked.role!r}.")
+        reply = rest.popleft()[0].content if rest and rest[0][0].role == "assistant" else ""
+        turns.append((_turn(asked, reply, marks), marks))
+    pinned, excluded, summarized = (
+        tuple(turn.id for turn, marks in turns if marks.get(name) is True)
+        for name in ("pinned", "excluded", "summarized")
+    )
+    return Added(tuple(turn for turn, _ in turns), system, pinned, excluded, _summary(find(dict, summary), summarized))
+
+
+def _turn(asked: Message, reply: str, marks: Marks) -> Turn:
+    files, reason = find(list, marks, "files"), marks.get("stop_reason")
+    ending: Any = reason if reason in get_args(StopReason) else "stop"
+    attachments = asked.attachments
+    if len(files) == len(attachments):
+        attachments = tuple(map(_named, attachments, files))
+    return Turn(asked.content, reply, clean(find(str, marks, "model")), ending, attachments=attachments)
+
+
+def _named(file: Attachment, marks: object) -> Attachment:
+    """A file under its own name, with its own size: OpenAI's form has no room for them."""
+    name, tokens = find(dict, marks).get("name"), find(dict, marks).get("tokens")
+    if isinstance(name, str) and type(tokens) is int and 0 <= tokens <= MOST_TOKENS:
+        return replace(file, name=clean(name), tokens=tokens)
+    return file
+
+
+def _summary(marks: Marks, covers: tuple[str, ...]) -> Summary | None:
+    """The summary, where there is one that stands for a turn that is there."""
+    text, method = marks.get("text"), marks.get("method")
+    if not isinstance(text, str) or not covers:
+        return None
+    return Summary(clean(text), frozenset(covers), "model" if method == "model" else "extractive")

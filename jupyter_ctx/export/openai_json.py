@@ -1,0 +1,37 @@
+"""JSON: messages that any tool can send, and our marks beside them."""
+
+from __future__ import annotations
+
+from ..conversation.events import Added
+from ..errors import InvalidRequestError
+from ..providers.content_parts import as_part, content
+from .metadata import OURS, VERSION, file_marks, together, turn_marks
+from .openai_messages import joined
+from .values import dumped, find, found_in, parsed
+
+
+def write(added: Added) -> str:
+    """A conversation as JSON."""
+    messages = [{"role": "system", "content": added.system}] if added.system is not None else []
+    messages += [{"role": m.role, "content": content(m, as_part)} for turn in added.turns for m in turn.messages]
+    ours = {**file_marks(added), "turns": turn_marks(added)}
+    return dumped({"messages": messages, OURS: ours})
+
+
+def read(text: str) -> Added:
+    """The conversation in JSON: in a file of ours, or in a list of messages. Raises InvalidRequestError."""
+    found = parsed(text)
+    listed = found.get("messages") if isinstance(found, dict) else found
+    if not isinstance(listed, list):
+        raise InvalidRequestError('There are no messages in it: a list of {"role": …, "content": …} is needed.')
+    messages, ours = list(joined(listed)), find(dict, found, OURS)
+    turns = find(list, ours, "turns")
+    fit = ours.get("version") == VERSION and len(turns) == sum(message.role == "user" for message in messages)
+    marks = iter(turns if fit else ())  # those of other turns are left out
+    said = [(message, find(dict, next(marks, None)) if message.role == "user" else {}) for message in messages]
+    return together(said, ours.get("summary"))
+
+
+def is_ours(text: str) -> bool:
+    """Whether JSON was exported."""
+    return "version" in found_in(text, OURS)

@@ -1,0 +1,1 @@
+"""The magics: ``%%chat``, ``%chat``, and what Tab offers in them."""

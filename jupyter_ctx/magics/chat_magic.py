@@ -1,0 +1,551 @@
+"""%%chat and %chat: parse, call, show. All that is decided is decided elsewhere."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import re
+import shlex
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from difflib import get_close_matches
+from functools import partial
+from getpass import getpass
+from keyword import iskeyword
+from typing import Any, Literal
+
+from IPython.core.error import StdinNotImplementedError, UsageError
+from IPython.core.getipython import get_ipython
+from IPython.core.magic import no_var_expand
+from IPython.core.magic_arguments import argument, magic_arguments
+from IPython.display import display
+
+from ..chat import Chat
+from ..context.budget import ContextInfo
+from ..conversation.events import Event, Said
+from ..display.answer.footer import Footer
+from ..display.answer.markdown import bundle
+from ..display.answer.stream import AnswerView, NotebookView, TerminalView
+from ..display.text import note_html, note_plain, to_plain
+from ..display.widgets.gauge import gauge_forms, gauge_static, gauge_terminal
+from ..display.widgets.gauge_panel import Controls, GaugePanel
+from ..display.widgets.turn_table import Table, TurnTable, table_forms
+from ..errors import ChatError, ChatInterrupted, InvalidRequestError
+from ..library import Library
+from ..providers.base import Reply
+from ..runtime.frontend import Where, deleted_cells, is_replay, origin, where
+from ..runtime.interrupts import uninterrupted
+from ..template.filling import fill, notes
+from . import commands as verbs
+from .completion import chat_matcher, is_ours
+
+NAMES = ("chat", "ctx")
+KEPT_AS = "_jupyter_ctx"  # the attribute of a shell that holds its ChatMagic
+IPYTHONS = re.compile("In|Out|get_ipython|display|exit|quit|_+|_i{1,3}|_[iod]h|_i?[0-9]+|__.*__")
+AGAIN = "Run the cell again for another answer"
+
+
+class ChatMagic:
+    """The chat of one shell, and how it is shown there."""
+
+    def __init__(self, shell: Any) -> None:
+        self.shell = shell
+        self._library: Library | None = None
+        self._named: Chat | None = None  # by -i, for one cell
+        self._panel: GaugePanel | None = None
+        self._histories: dict[Chat, TurnTable] = {}
+        self._greeted = False
+        self._gauge_is_here = False  # in the output of the cell that runs
+        self._passed = False  # a threshold, in this cell
+        self._answered = False  # whole, in this cell
+        self._deleted: set[str] = set()
+
+    @property
+    def library(self) -> Library:
+        """The conversations of this notebook; opened when they are first asked for."""
+        if self._library is None:
+            config = dict(self.shell.config.get("Chat", {}))
+            self._library = Library(origin(self.shell), config, ask=self._agree)
+            self._library.deleted = self._deleted
+            formatters = self.shell.display_formatter.formatters
+            for form in ("text/html", "text/markdown"):
+                formatters[form].for_type(Reply, _as(form))
+            formatters["text/html"].for_type(ContextInfo, gauge_static)
+        return self._library
+
+    @property
+    def names(self) -> list[str]:
+        """What the conversations of this notebook are called; none before the first is opened."""
+        return self._library.names if self._library is not None else []
+
+    @property
+    def talk(self) -> Chat:
+        """The conversation that this cell is about."""
+        return self._named or self.library.current
+
+    def before_cell(self, _info: object = None) -> None:
+        """Note which cells were deleted: only the next execution is told of it, whatever that is."""
+        self._deleted |= deleted_cells(self.shell)
+
+    def _runs(self, cell: str) -> None:
+        """A cell that runs is not deleted, or not any more."""
+        self._deleted.discard(cell)
+        if self._library is not None:
+            self._library.offered.discard(cell)
+
+    @no_var_expand
+    @magic_arguments()
+    @argument("words", nargs="*", help="a verb and what it takes; %%chat help lists them")
+    @argument("-m", "--model", help="provider/model for this cell, such as local/smollm2 or openai/gpt-5.2")
+    @argument("-s", "--system", help="system prompt for this cell")
+    @argument("-t", "--temperature", help="0 to 2")
+    @argument("-o", "--out", metavar="VAR", help="keep the Reply in this variable (it is in _ too)")
+    @argument("--max-tokens", "--max_tokens", metavar="N", help="longest reply, in tokens")
+    @argument("--window", metavar="N", help="what the model is believed to hold, in tokens")
+    @argument("--base-url", "--base_url", metavar="URL", help="any OpenAI-compatible server")
+    @argument("--on-overflow", "--on_overflow", metavar="HOW", help="trim, summarise or stop")
+    @argument("-a", "--attach", action="append", metavar="FILE", help="an image, a PDF or a text file; may be repeated")
+    @argument("--set", dest="parameters", action="append", metavar="NAME=VALUE", help="any other parameter, as given")
+    @argument("-i", "--conversation", metavar="NAME", help="in the conversation of this name; a new one if need be")
+    @argument("--new", action="store_true", help="begin the conversation anew with this cell")
+    @argument("--no-history", "--no_history", action="store_true", help="send and keep nothing but this prompt")
+    @argument("--append", action="store_true", help="add a turn instead of replacing this cell's")
+    @argument("--ask", action="store_true", help="ask anew, even where the answer is stored")
+    @argument("--raw", action="store_true", help="fill in no {{ expressions }}")
+    @argument("--plain", action="store_true", help="show the answer as text only")
+    @argument("--versions", action="store_true", help="%%chat history N: all answers of that turn")
+    @argument("--summary", action="store_true", help="%%chat resume: only a summary")
+    @argument("--preview", action="store_true", help="show what would be sent, and send nothing")
+    def chat(self, line: str, cell: str | None = None) -> None:
+        """Talk with a language model; the conversation belongs to this notebook and stays.
+
+        ::
+
+            %%chat                      %chat                gauge and one line
+            Why is the sky blue?        %chat status         the whole calculation
+                                        %chat trim           summarise, clear, undo, redo …
+
+        {{ name }} and {{ df.head() }} are filled in from the notebook. Running a cell again
+        replaces its turn. When the model's window is full, the oldest turns are left out and
+        one line says so; nothing is deleted.
+        """
+        options = _parsed(self.chat, line)
+        self._runs(where(self.shell).cell or "")
+        self._named = self.library.get(options.conversation) if options.conversation else None
+        try:
+            if options.words:
+                self._verb(options, cell)
+            elif cell is not None:
+                _only_of_verbs(options)
+                self.ask(options, cell)
+            elif any(vars(options).values()) and not options.conversation:
+                raise UsageError(_no_prompt(line.strip(), options))
+            else:
+                self._tell(self.notes())
+                self.show_gauge()
+                self._tell(self.talk.notices())
+        finally:
+            self._named = None
+
+    def _verb(self, options: Namespace, cell: str | None) -> None:
+        name, *words = options.words
+        verb = verbs.VERBS.get(name.lower())
+        if verb is None:
+            raise UsageError(verbs.unknown(name, "%chat" if cell is None else "%%chat"))
+        allowed = (*verb.options, "words", *(() if verb.of_all else ("conversation",)))
+        unused = [key for key, value in vars(options).items() if value and key not in allowed]
+        if unused:
+            raise UsageError(f"%chat {name} takes no {_option(unused[0])}. {_options(verb.options)}.")
+        if cell is not None and not verb.takes_text:
+            raise UsageError(f"%chat {name} takes no text below it: write %chat {name} on a line of its own.")
+        if verb.asks:
+            verb.run(self, words, options, cell)
+            return
+        self._tell(self.notes())
+        verb.run(self, words, options, cell)
+        self._tell([*self.notes(), *self.talk.notices()])
+
+    def notes(self) -> tuple[str, ...]:
+        """Where the conversation comes from, once."""
+        library, _ = self.library, self.talk
+        lines, library.notes = tuple(library.notes), []
+        return lines
+
+    def tell_notes(self) -> None:
+        """Say where the conversation comes from, before anything else is said of it."""
+        self._tell(self.notes())
+
+    def _tell(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            print(to_plain(line))
+
+    def _agree(self, question: str) -> bool:
+        """Whether the user says yes; where nobody can be asked, no."""
+        try:
+            return not input(f"{question} [Y/n] ").strip().lower().startswith("n")
+        except (StdinNotImplementedError, EOFError):
+            return False
+
+    def ask(self, options: Namespace, cell: str) -> None:
+        """Send a cell's prompt, or show what would be sent."""
+        if not cell.strip():
+            raise UsageError("The cell is empty: write a prompt below %%chat.")
+        if options.out is not None:
+            _check_variable(options.out)
+        chat, place = self.talk, where(self.shell)
+        arguments: dict[str, Any] = {name: getattr(options, name) for name in verbs.OF_A_REQUEST}
+        filled = cell.rstrip("\n")
+        above = (*self.notes(), *filter(None, [None if options.preview else chat.memory_notice()]))
+        if not options.raw:
+            found = fill(filled, self.shell.user_ns, chat.models.secrets)
+            large = chat.values_notice(found.values, **arguments)
+            typed = notes(filled, self.shell.user_ns, found.unknown)
+            filled, above = found.text, (*above, *typed, *([large] if large else ()))
+        arguments |= {"cell": place.cell, "run": place.run, "append": options.append, "new": options.new}
+        arguments |= {"record": not options.no_history, "attachments": options.attach or ()}
+        if options.preview:
+            self._tell(above)
+            live = partial(verbs.live_preview, chat, filled, **arguments)
+            self.show_table(verbs.preview_table(chat, chat.preview(filled, **arguments)), live)
+            return
+        arguments |= {"execution": place.execution, "source": place.source}
+        arguments |= {"stored": None if options.ask else _accepted(place)}
+        self._gauge_is_here = self._passed = self._answered = False
+        before = chat.conversation.length
+        try:
+            reply = self._send(_view(place, options, above), place, filled, arguments)
+            self._keep(reply, options.out)
+            self._greet(place)
+        except ChatInterrupted:
+            raise
+        except KeyboardInterrupt:  # between the end of the answer and that of the cell, or before it was asked for
+            whole = self._answered or any(map(_is_whole, chat.conversation.events[before:]))
+            raise ChatInterrupted(
+                "the answer had come whole." if whole else "stopped; %chat history shows what is kept."
+            ) from None
+
+    def _send(self, view: AnswerView, place: Where, prompt: str, arguments: dict[str, Any]) -> Reply:
+        chat, begun = self.talk, False
+        step = f"{AGAIN}; %chat continue goes on with this one." if arguments["record"] else f"{AGAIN}."
+
+        def begin(warning: str | None = None) -> None:
+            nonlocal begun
+            if begun:
+                return
+            begun = True
+            if warning is not None and place.kind != "headless":
+                self._warn(warning, place)
+            view.begin()
+
+        try:
+            reply = chat.send(prompt, on_begin=begin, on_piece=view.feed, on_thought=view.think, **arguments)
+        except ChatInterrupted as stopped:
+            with uninterrupted():
+                begin()
+                view.close((f"Interrupted: {stopped} {step}",) if view.started else ())
+            raise
+        except ChatError as error:
+            begin()
+            view.close((f"Cut off: {error} {step}",) if view.started else ())
+            raise
+        self._answered = True
+        view.correct(reply.text, reply.thinking)
+        below = [*reply.receipts, *_ending(reply), *self._offer()]
+        notice = chat.threshold_notice() if place.kind != "headless" else None
+        self._passed = notice is not None
+        below += [*([notice] if notice else ()), *chat.notices()]
+        with uninterrupted():
+            view.close(below, self._footer(reply, place))
+        return reply
+
+    def _warn(self, line: str, place: Where) -> None:
+        """Before an answer comes: that the context is nearly full, and what can be done."""
+        if place.kind == "terminal":
+            print(note_plain(line))
+            return
+        warning = f'<div class="jctx-warning">{note_html(line)}</div>'
+        display({"text/html": warning, "text/plain": note_plain(line)}, raw=True)
+        if not self._is_elsewhere and self.talk.config.gauge != "off":
+            self._show_beside()
+
+    def _footer(self, reply: Reply, place: Where) -> Footer | None:
+        """What an answer took; a stored one took nothing."""
+        footer = self.talk.config.footer
+        if reply.stored or footer == "off" or (footer == "auto" and place.kind == "headless"):
+            return None
+        return Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason)
+
+    def _offer(self) -> tuple[str, ...]:
+        """What may be done about turns whose cells were deleted; once for each cell."""
+        offered, all_turns = self.library.offered, self.talk.turns
+        numbers = [number for number in self.talk.deleted() if all_turns[number - 1].cell not in offered]
+        offered.update(all_turns[number - 1].cell or "" for number in numbers)
+        if not numbers:
+            return ()
+        turns = " ".join(map(str, numbers))
+        if len(numbers) == 1:
+            return (f"The cell of turn {turns} was deleted: %chat exclude {turns} leaves it out of what is sent.",)
+        return (f"The cells of turns {turns} were deleted: %chat exclude {turns} leaves them out of what is sent.",)
+
+    def _keep(self, reply: Reply, name: str | None) -> None:
+        """In ``_`` and ``Out`` as any result, without showing it twice."""
+        self.shell.displayhook.update_user_ns(reply)
+        if name is not None:
+            self.shell.user_ns[name] = reply
+
+    def _greet(self, place: Where) -> None:
+        """The gauge, with the first chat cell or with every one; its buttons where a line has just named them."""
+        if self._is_elsewhere:
+            return
+        gauge = self.talk.config.gauge
+        wanted = gauge == "every" or (gauge == "first" and not self._greeted)
+        wanted |= gauge != "off" and self._passed and place.kind == "notebook"
+        if wanted and place.kind != "headless" and not self._gauge_is_here:
+            self._show_beside()
+        self._greeted = True
+
+    def _show_beside(self) -> None:
+        """Show the gauge beside an answer, which does not depend on it."""
+        with suppress(ChatError):  # another model was asked, and the usual one is not there
+            self.show_gauge()
+
+    @property
+    def _is_elsewhere(self) -> bool:
+        """Whether this cell alone is about another conversation than the one that is talked in."""
+        return self._named not in (None, self.library.current)
+
+    def show_gauge(self) -> None:
+        """The live panel; in a terminal and in headless runs its text, and where it shows another conversation."""
+        kind = where(self.shell).kind
+        if kind == "terminal":
+            print(gauge_terminal(self.talk.info(), coloured=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+        elif kind == "headless" or self._is_elsewhere:
+            display(gauge_forms(self.talk.info()), raw=True)
+        else:
+            self.panel().show()
+            self._greeted = self._gauge_is_here = True
+
+    def show_table(self, table: Table, live: Callable[[], TurnTable]) -> None:
+        """A table with boxes that act; where nobody can click, and where it is empty, the table alone."""
+        if where(self.shell).kind == "notebook" and table.rows:
+            live().show()
+        else:
+            display(table_forms(table), raw=True)
+
+    def history_of(self, chat: Chat) -> TurnTable:
+        """The one table of a conversation that is kept up to date: every view of it agrees."""
+        if chat not in self._histories:
+            self._histories[chat] = verbs.live_history(chat)
+            chat.listeners.append(self._histories[chat].update)
+        return self._histories[chat]
+
+    def panel(self) -> GaugePanel:
+        """The one panel of this conversation: every view of it agrees."""
+        if self._panel is None:
+            self._panel = GaugePanel(self._controls())
+        self.follow()
+        return self._panel
+
+    def _controls(self) -> Controls:
+        """What the panel's buttons do, to whatever conversation is talked in then."""
+
+        def chat() -> Chat:
+            return self.library.current
+
+        return Controls(
+            read=lambda: chat().info(),
+            plans=lambda: chat().plans(),
+            summarise=lambda stopper: chat().summarize(stopper=stopper),
+            trim=lambda: chat().trim(),
+            clear=lambda: chat().clear(),
+            undo=lambda: chat().undo(),
+            writer=lambda: chat().writer,
+            menu={
+                "Preview": lambda: verbs.live_preview(chat()),
+                "Pin": lambda: verbs.live_history(chat()),
+                "Settings": lambda: verbs.live_settings(chat()),
+            },
+        )
+
+    def follow(self) -> None:
+        """Let the panel show the conversation that is talked in now."""
+        if self._panel is None:
+            return
+        chat, update = self.library.current, self._panel.update
+        if update not in chat.listeners:
+            chat.listeners.append(update)
+        update(None)
+
+    def ask_key(self, owner: str) -> None:
+        """Ask for a key without showing it, and keep it in memory."""
+        try:
+            key = getpass(f"Key for {owner} (kept in memory only): ").strip()
+        except (StdinNotImplementedError, EOFError):
+            raise UsageError(
+                "A key cannot be typed here: set the provider's environment variable, such as OPENAI_API_KEY."
+            ) from None
+        if not key:
+            raise InvalidRequestError("No key was typed; nothing has changed.")
+        self.talk.set_key(owner, key)
+
+
+def magic_of(shell: Any) -> ChatMagic:
+    """The magic of a shell: the same one after a reload, with its conversation.
+
+    It is kept in the shell itself, so that nothing else holds either of them.
+    """
+    magic: ChatMagic | None = getattr(shell, KEPT_AS, None)
+    if magic is None:
+        magic = ChatMagic(shell)
+        setattr(shell, KEPT_AS, magic)
+    return magic
+
+
+def get_chat() -> Chat:
+    """The Chat behind %%chat in this notebook."""
+    shell = get_ipython()
+    if shell is None:
+        raise InvalidRequestError("There is no notebook here: make a Chat() of your own.")
+    return magic_of(shell).talk
+
+
+def register(shell: Any) -> None:
+    """Make %%chat and %%ctx known; where %%chat belongs to somebody else, only %%ctx."""
+    magic = magic_of(shell)
+    owner = _owner(shell, "chat")
+    for name in NAMES if owner is None else NAMES[1:]:
+        shell.register_magic_function(magic.chat, "line_cell", name)
+    if magic.before_cell not in shell.events.callbacks["pre_run_cell"]:
+        shell.events.register("pre_run_cell", magic.before_cell)
+    if chat_matcher not in shell.Completer.custom_matchers:
+        shell.Completer.custom_matchers.append(chat_matcher)
+    if owner is not None:
+        print(f"jupyter_ctx: %%chat belongs to {owner} here; use %%ctx, which takes the same.")
+
+
+def unregister(shell: Any) -> None:
+    """Take back what register did; the conversation stays for the next load."""
+    for kind, marks in (("line", "%"), ("cell", "%%")):
+        for name in NAMES:
+            if is_ours(marks + name):
+                del shell.magics_manager.magics[kind][name]
+    with suppress(ValueError):
+        shell.events.unregister("pre_run_cell", magic_of(shell).before_cell)
+    with suppress(ValueError):
+        shell.Completer.custom_matchers.remove(chat_matcher)
+
+
+def _owner(shell: Any, name: str) -> str | None:
+    """The package whose magic that is, or ``None`` where it is free or ours."""
+    for kind, marks in (("cell", "%%"), ("line", "%")):
+        function = shell.magics_manager.magics[kind].get(name)
+        if function is not None and not is_ours(marks + name):
+            module = getattr(function, "__module__", None) or type(function).__module__
+            return str(module).partition(".")[0]
+    return None
+
+
+def _parsed(magic: Any, line: str) -> Namespace:
+    """The line's words as a shell would split them; an apostrophe on its own is one."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
+    lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", ""
+    try:
+        words = list(lexer)
+    except ValueError:
+        words = line.split()
+    try:
+        options: Namespace = magic.parser.parse_intermixed_args(words)
+    except UsageError as error:
+        if words[:1] == ["key"]:
+            raise UsageError(verbs.KEY_IS_ASKED_FOR) from None
+        raise UsageError(_what_is_wrong(str(error), magic.parser)) from None
+    return options
+
+
+def _what_is_wrong(said: str, parser: Any) -> str:
+    """What the parser says of a line, with where to look and the nearest option there is."""
+    unknown = said.partition("unrecognized arguments: ")[2]
+    if not unknown:
+        return f"{said}. %%chat? shows every option with what it takes."
+    near = get_close_matches(unknown.split()[0], parser._option_string_actions, 1, 0.7)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    return f"Unknown option: {unknown}.{hint} %%chat? shows every option."
+
+
+def _no_prompt(line: str, options: Namespace) -> str:
+    """What to type instead of options on a line of their own."""
+    use = f"; %chat use {options.model} keeps the model for the conversation" if options.model else ""
+    return f"%chat {line} has no prompt: put %%chat {line} on a cell's first line and the prompt below it{use}."
+
+
+def _only_of_verbs(options: Namespace) -> None:
+    """Refuse beside a prompt what only a command takes."""
+    for name, example in (("versions", "%chat history N --versions"), ("summary", "%chat resume NOTEBOOK --summary")):
+        if getattr(options, name):
+            raise UsageError(f"A prompt does not take --{name}: it belongs to {example}. Nothing was sent.")
+
+
+def _check_variable(name: str) -> None:
+    """Refuse what is no name, and what Python or IPython need for something else."""
+    if not name.isidentifier() or iskeyword(name):
+        raise UsageError(f"-o {name}: {name!r} cannot be the name of a variable.")
+    if hasattr(builtins, name) or IPYTHONS.fullmatch(name):
+        raise UsageError(f"-o {name}: Python or IPython use {name!r} themselves. Choose another name.")
+
+
+def _option(name: str) -> str:
+    """An option as it is typed."""
+    return "--" + {"parameters": "set"}.get(name, name).replace("_", "-")
+
+
+def _options(names: Iterable[str]) -> str:
+    """Which options a command takes, in words."""
+    taken = ", ".join(map(_option, names))
+    return f"It takes {taken}" if taken else "It takes no options of its own"
+
+
+def _is_whole(event: Event) -> bool:
+    """Whether it is an answer that came whole."""
+    return isinstance(event, Said) and event.turn.stop_reason not in ("interrupted", "cut")
+
+
+def _view(place: Where, options: Namespace, above: tuple[str, ...]) -> AnswerView:
+    if place.kind == "terminal":
+        return TerminalView(above)
+    return NotebookView(above, streaming=place.kind == "notebook", plain=options.plain)
+
+
+def _accepted(place: Where) -> Literal["cell", "all"] | None:
+    """Which stored answers will do: runs without a reader ask, unless told otherwise."""
+    if place.kind == "headless":
+        return "all" if is_replay() else None
+    return "cell"
+
+
+def _ending(reply: Reply) -> tuple[str, ...]:
+    """Why an answer ended early, or is none, with the next step."""
+    length = f" at {reply.usage.output_tokens:,} tokens" if reply.usage else ""
+    if reply.stop_reason == "refusal":
+        why = f": {reply.detail.rstrip('.')}" if reply.detail else ""
+        return (f"The model refused to go on{why}. Ask in other words, or another model (-m).",)
+    thought = reply.thinking or (reply.usage is not None and reply.usage.output_tokens > 0)
+    if not reply.text and thought and reply.stop_reason in ("max_tokens", "context_window"):
+        return (f"Stopped{length}, all of them for thinking: --max-tokens gives the answer more room.",)
+    if not reply.text:
+        return ("The model said nothing. Run the cell again, or ask in other words.",)
+    if reply.stop_reason == "max_tokens":
+        return (f"Stopped{length}, as long as a reply may be: %chat continue goes on.",)
+    if reply.stop_reason == "context_window":
+        return ("The reply stopped where the context window ends: %chat trim makes room, then %chat continue goes on.",)
+    return ()
+
+
+def _as(form: str) -> Callable[[Reply], str]:
+    """How a Reply is shown in one form."""
+
+    def shown(reply: Reply) -> str:
+        return bundle(reply.text)[form]
+
+    return shown

@@ -1,0 +1,59 @@
+"""Names of models: what Tab offers, and what is near a name that was mistyped."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+
+from ..providers.catalog import BARE, NAMES, SERVICES
+from .pricing import priced_names
+from .window_tables import kept_names, load_tables
+
+LOCAL = "local/smollm2"
+MAKERS = ("openai", "anthropic", "google", "mistral", "deepseek", "xai", "moonshot", "zai")
+NAMED_OTHERWISE = frozenset({"azure", "fireworks"})  # deployments, and folders that no table of prices has
+NOT_CHAT = re.compile(
+    r"(?i)-$|^(ft:|ada$|babbage|curie|davinci|text-|computer-use|moderation)|embed|image|audio|realtime|transcri|whisper"
+    r"|tts|-live|^gpt-live|rerank|ocr|video|veo|lyria|robotics|nano-banana|\.ft-|orpheus|guard|moderat"
+)
+
+
+def known_models(provider: str) -> list[str]:
+    """Full names of a provider's models: those of its own list where one was kept, then those with a price."""
+    if provider not in SERVICES:
+        return [LOCAL] if provider == "local" else []
+    service = SERVICES[provider]
+    priced = priced_names(service.prices) if service.prices and provider not in NAMED_OTHERWISE else ()
+    names = (*kept_names(service.base_url or provider), *priced)
+    return [f"{provider}/{name}" for name in dict.fromkeys(names) if _is_chat(provider, name)]
+
+
+def model_names() -> list[str]:
+    """Full names of the models of all makers, and of those in the user's own file."""
+    own = [name for table in load_tables() if table.source == "user file" for name in table.rows if "/" in name]
+    return [LOCAL, *own, *(name for maker in MAKERS for name in known_models(maker))]
+
+
+def bare_names() -> list[str]:
+    """Names that need no provider in front, such as gpt-5.2."""
+    names = (name.partition("/")[2] for maker in MAKERS[:3] for name in known_models(maker))
+    return [name for name in names if any(re.match(pattern, name) for pattern, _ in BARE)]
+
+
+def near_models(name: str) -> list[str]:
+    """Full names of the models whose names are like this one, the nearest first."""
+    full: dict[str, str] = {}
+    for model in model_names():
+        full.setdefault(model.partition("/")[2].lower(), model)
+    return [full[near] for near in get_close_matches(name.lower(), full, 3)]
+
+
+def providers() -> list[str]:
+    """What stands before the slash of a model's full name."""
+    return [f"{name}/" for name in NAMES]
+
+
+def _is_chat(provider: str, name: str) -> bool:
+    """Whether a model talks, and is one of this provider's own names."""
+    foreign = (provider == "google" and not re.match("gem", name)) or (provider == "perplexity" and "/" in name)
+    return not foreign and not NOT_CHAT.search(name)

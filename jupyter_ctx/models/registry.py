@@ -1,0 +1,366 @@
+"""The models a chat has talked to: their providers and keys, what they count and what they hold."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..config.settings import Settings
+from ..context.budget import Budget, default_reserve, whole
+from ..context.evidence import LEAST_WINDOW, Evidence, Refused
+from ..context.families import family_of, thinks
+from ..context.tokens import Counted, Fixed, Learned, Meter
+from ..context.usage import Usage
+from ..context.windows import ContextWindow, Table, choose_window
+from ..conversation.messages import Message
+from ..errors import ChatError, InvalidRequestError
+from ..providers.base import Provider, Reply, Request
+from ..providers.catalog import clean_key, key_variables
+from ..providers.lookup import bills, get_provider, missing_key, split_model
+from ..storage.serialization import EndpointState, MeterState, Sizes, State
+from .model_names import near_models
+from .pricing import price
+from .tokenizer import counter
+from .window_tables import keep_list, kept_list, load_tables, table_of
+
+NOTHING = Table({}, "provider")
+NO_EVIDENCE = Evidence()
+LONG_AGO = 3_600.0  # seconds after which a new kernel tries a limit again that an older one has learned
+BELIEVABLE = 2.0  # times the tokens that were expected
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """Where a request goes: settings, provider, the meter of its tokens, its window and reserve.
+
+    ``claimed`` is the window that would hold if no refusal had taught a smaller one; ``due``: what was
+    learned is old enough to be tried again. ``cache_key`` names the conversation to prompt caches;
+    without one nothing is cached.
+    """
+
+    settings: Settings
+    provider: Provider
+    meter: Meter
+    window: ContextWindow
+    reserve: int
+    claimed: ContextWindow
+    due: bool = False
+    cache_key: str | None = None
+
+    @property
+    def model(self) -> str:
+        """The model's full name; at an address of the user's own what it is called there."""
+        return self.settings.model if self.settings.base_url else "/".join(split_model(self.settings.model))
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the model thinks before it answers, which takes tokens too."""
+        return thinks(self.settings.model)
+
+    @property
+    def max_tokens(self) -> int | None:
+        """What the request says of the reply's length."""
+        planned = self.settings.max_tokens is None and not self.provider.sends_reserve
+        return None if planned else self.reserve
+
+    @property
+    def trial(self) -> Target | None:
+        """The same without what was learned, where that is worth trying: never at the cost of a failed cell."""
+        if not self.due or self.window.source != "learned" or self.settings.on_overflow == "stop":
+            return None
+        return replace(self, window=self.claimed, reserve=_reserve(self.settings, self.claimed), due=False)
+
+    def request(self, messages: tuple[Message, ...], **other: Any) -> Request:
+        """A request with these settings; ``other`` says what is not as they say."""
+        settings = self.settings
+        usual = {
+            "max_tokens": self.max_tokens, "temperature": settings.temperature, "parameters": settings.parameters,
+            "cache_key": self.cache_key, "cache_ttl": settings.cache_ttl,
+        }  # fmt: skip
+        return Request(tuple(map(self._sendable, messages)), **{**usual, **other})
+
+    def _sendable(self, message: Message) -> Message:
+        """Leave out the files that this provider does not take; where nothing else was said, name them."""
+        if not message.attachments:
+            return message
+        taken = tuple(file for file in message.attachments if file.kind in self.provider.takes)
+        names = "" if taken else f"[attached: {', '.join(file.name for file in message.attachments)}]"
+        return replace(message, content=message.content if message.content.strip() else names, attachments=taken)
+
+    def budget(self, fixed: float = 0.0, used: float = 0.0, *, exact: bool = False) -> Budget:
+        """The budget of a request there."""
+        share = self.settings.budget_share
+        return Budget(self.window, self.reserve, round(fixed), round(used), exact, share=share)
+
+
+class Models:
+    """Keeps one provider for each model and address, and what was learned of it."""
+
+    def __init__(self) -> None:
+        self._keys: dict[str, str] = {}
+        self._providers: dict[tuple[object, ...], Provider] = {}
+        self._meters: dict[tuple[str, str], Meter] = {}
+        self._kept: dict[tuple[str, str], tuple[Learned, Counted]] = {}  # of meters that were not used yet
+        self._evidence: dict[str, Evidence] = {}
+        self._restored: set[str] = set()  # endpoints whose limits were learned by an earlier kernel
+        self._lists: dict[str, Table] = {}
+        self._served_names: dict[str, str] = {}
+        self.read: dict[str, int] = {}  # by endpoint: tokens that it read of a request that it truncated
+        self.problems: dict[str, None] = {}  # of model files, in order, each once
+
+    def set_key(self, owner: str, key: str) -> None:
+        """Keep a key for a provider or an address, in memory only."""
+        if not isinstance(key, str) or not clean_key(key):
+            raise InvalidRequestError("The key is empty or not text: nothing has changed.")
+        self._keys[owner.rstrip("/")] = clean_key(key)
+        self._providers.clear()  # the next request connects with the new one
+        self._lists.clear()  # one may have been refused with the old one
+
+    def missing_key(self, settings: Settings) -> str:
+        """What to do where a provider needs a key and there is none; nothing where it has one."""
+        owner = key_owner(settings)
+        return "" if settings.base_url or owner in self._keys else missing_key(owner)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Every key that must not be sent or shown."""
+        there = (os.environ.get(name, "").strip() for name in key_variables())
+        return tuple(key for key in (*self._keys.values(), *there) if key)
+
+    def target(self, settings: Settings, *, ask: bool) -> Target:
+        """Where a request with these settings goes. ``ask``: the server may be asked and started."""
+        provider = self._provider(settings)
+        claimed, evidence = self._claimed(settings, provider, ask=ask), self._seen(provider)
+        window, due = evidence.bound(claimed), evidence.due
+        meter, reserve = self.meter(provider, settings), _reserve(settings, window)
+        return Target(settings, provider, meter, window, reserve, claimed, due)
+
+    def meter(self, provider: Provider, settings: Settings) -> Meter:
+        """Who counts tokens as this provider does, in the way that the settings say."""
+        asked = settings.token_counting == "provider"  # its counts correct what we would estimate anyway
+        counting = "auto" if asked else settings.token_counting
+        key = (provider.tokenizer, counting)
+        if key not in self._meters:
+            family = family_of(settings.model)
+            vocabulary = family.vocabulary or ("o200k_base" if counting == "tiktoken" else None)
+            count = None if counting == "approximate" or vocabulary is None else counter(vocabulary)
+            self._meters[key] = Meter(family, count)
+            if key in self._kept:
+                self._meters[key].restore(*self._kept.pop(key))
+        return self._meters[key]
+
+    def news(self) -> list[Sizes]:
+        """The sizes that were told since this was last asked."""
+        return _sizes({key: meter.news() for key, meter in self._meters.items()})
+
+    def sizes(self) -> list[Sizes]:
+        """All sizes that were told."""
+        unused = {key: counted for key, (_, counted) in self._kept.items()}
+        return _sizes({**unused, **{key: meter.counted_parts for key, meter in self._meters.items()}})
+
+    def state(self) -> State:
+        """What was learned of models and endpoints."""
+        endpoints: dict[str, EndpointState] = {
+            end: {"evidence": self._evidence.get(end, NO_EVIDENCE), "served": self._served_names.get(end, "")}
+            for end in {*self._evidence, *self._served_names}
+        }
+        unused = {key: learned for key, (learned, _) in self._kept.items()}
+        known = {**unused, **{key: meter.learned for key, meter in self._meters.items()}}
+        meters: list[MeterState] = [
+            {"meter": key, **learned._asdict()}  # type: ignore[typeddict-item]
+            for key, learned in known.items()
+        ]
+        return {"endpoints": endpoints, "meters": meters}
+
+    def restore(self, state: State, sizes: Iterable[Sizes]) -> None:
+        """Know again what was known before a restart; what was learned since holds."""
+        for end, known in state.get("endpoints", {}).items():
+            if "evidence" in known and end not in self._evidence:
+                evidence = replace(known["evidence"], heavy=None, light=0)
+                self._evidence[end] = evidence.aged() if evidence.failed else evidence
+                self._restored.add(end)
+            self._served_names.setdefault(end, known.get("served", ""))
+        counted: dict[tuple[str, str], Counted] = {}
+        for told in sizes:
+            parts = counted.setdefault(told["meter"], Counted({}, {}))
+            parts.turns.update(told["turns"])
+            parts.fixed.update({Fixed(system, summary): tokens for system, summary, tokens in told["fixed"]})
+        for meter in state.get("meters", []):
+            learned = Learned(meter["calibration"], meter["overhead"], meter["floor"])
+            self._restore_meter(meter["meter"], learned, counted.get(meter["meter"], Counted({}, {})))
+
+    def _restore_meter(self, key: tuple[str, str], learned: Learned, counted: Counted) -> None:
+        if key in self._meters:
+            self._meters[key].restore(learned, counted)
+            return
+        first, parts = self._kept.get(key, (learned, Counted({}, {})))
+        parts = Counted({**counted.turns, **parts.turns}, {**counted.fixed, **parts.fixed})
+        self._kept[key] = (learned if first.overhead is None else first, parts)
+
+    def refused(self, target: Target, refusal: Refused) -> None:
+        """Learn from a refusal. A server that reports its window is asked for it anew: that may explain it."""
+        provider = target.provider
+        provider.forget_window()
+        believed = self._claimed(target.settings, provider, ask=True)
+        self._evidence[provider.endpoint] = self._seen(provider).after(refusal, believed, time.time())
+        self._restored.discard(provider.endpoint)
+
+    def failed(self, target: Target) -> None:
+        """Learn that a cell has failed for a refusal: a new kernel tries again at once."""
+        self._evidence[target.provider.endpoint] = replace(self._seen(target.provider), failed=True)
+
+    def ask_again(self, provider: Provider) -> None:
+        """Ask a server that reports its window for it anew."""
+        provider.forget_window()
+        provider.served_window(ask=True)
+
+    def too_heavy(self, target: Target, size: int) -> None:
+        """Learn that a request was refused for its bytes."""
+        self._evidence[target.provider.endpoint] = self._seen(target.provider).too_heavy(size)
+
+    def answered(self, provider: Provider, reply: Reply, expected: float, size: int | None = None) -> None:
+        """Learn from a reply that its prompt was taken, and what the model calls itself.
+
+        ``expected`` are the prompt's tokens as counted here: a report of many more says nothing of a
+        limit. ``size`` are its bytes, where they matter.
+        """
+        seen = self._seen(provider)
+        if provider.endpoint in self._restored:  # from now on: a restart alone changes nothing
+            self._restored.discard(provider.endpoint)
+            seen = seen.aged() if time.time() - seen.since > LONG_AGO else seen
+        if reply.usage is not None:
+            tokens = min(reply.usage.input_tokens, whole(BELIEVABLE * expected))
+            self._evidence[provider.endpoint] = seen = seen.accepted(tokens)
+        if size is not None:
+            self._evidence[provider.endpoint] = seen.carried(size)
+        if reply.model:
+            self._served_names[provider.endpoint] = reply.model
+
+    def reopen(self, settings: Settings) -> None:
+        """Forget a learned limit: the user has said what holds."""
+        provider = self._provider(settings)
+        if provider.endpoint in self._evidence:
+            self._evidence[provider.endpoint] = self._seen(provider).forgotten()
+
+    def evidence(self, target: Target) -> Evidence:
+        """What the endpoint of a target has shown of its limit."""
+        return self._seen(target.provider)
+
+    def _seen(self, provider: Provider) -> Evidence:
+        return self._evidence.get(provider.endpoint, NO_EVIDENCE)
+
+    def cost(self, target: Target, usage: Usage | None, served: str = "") -> float | None:
+        """US dollars for one request, or ``None`` where nobody knows."""
+        settings = target.settings
+        if usage is None or settings.base_url is not None or not target.provider.catalogue:
+            return None  # nobody knows what a server of one's own costs
+        provider, name = split_model(settings.model)
+        return price(bills(provider), filter(None, (name, served)), usage, cache_ttl=settings.cache_ttl)
+
+    def available(self, settings: Settings) -> tuple[tuple[str, ContextWindow], ...]:
+        """The models that a provider lists, with the window of each. Raises a ChatError."""
+        provider, prefix = self._provider(settings), "" if settings.base_url else split_model(settings.model)[0] + "/"
+        cards = provider.cards()
+        keep_list(provider.catalogue, table_of(cards))
+        tables = (*load_tables(), table_of(cards))
+        windows = {prefix + card.id: choose_window(card.id, tables, served=card.served) for card in cards}
+        return tuple(windows.items())
+
+    def _claimed(self, settings: Settings, provider: Provider, *, ask: bool) -> ContextWindow:
+        """The window that the user, the server or a table says."""
+        tables = load_tables()
+        self.problems.update({table.problem: None for table in tables if table.problem})
+        served = provider.served_window(ask=ask)
+        if served is not None and served.tokens < LEAST_WINDOW:
+            served = None  # servers have printed what was left instead of the window
+        names = tuple(name for name in (settings.model, self._served_names.get(provider.endpoint)) if name)
+
+        def among(tables: tuple[Table, ...]) -> ContextWindow:
+            windows = [choose_window(name, tables, given=settings.window, served=served) for name in names]
+            return next((window for window in windows if window.source != "assumed"), windows[0])
+
+        found = among(tables)
+        if found.source == "assumed" and settings.ask_windows == "on":
+            return among((*tables, self._listed(provider, ask=ask)))
+        return found
+
+    def _listed(self, provider: Provider, *, ask: bool) -> Table:
+        """What the provider's own list says: asked for once, and kept for a day."""
+        name = provider.catalogue or provider.endpoint
+        if name not in self._lists:
+            table = kept_list(provider.catalogue)
+            if table is None and not ask:
+                return NOTHING
+            if table is None:
+                table = self._ask_list(provider)
+            self._lists[name] = table
+        return self._lists[name]
+
+    def _ask_list(self, provider: Provider) -> Table:
+        try:
+            table = table_of(provider.cards())
+        except ChatError:  # the request itself will say what is wrong
+            return NOTHING
+        keep_list(provider.catalogue, table)
+        return table
+
+    def _provider(self, settings: Settings) -> Provider:
+        if settings.base_url is None:
+            full_name(settings.model)
+        n_ctx = settings.n_ctx or settings.window
+        missing = self.missing_key(settings)  # a variable may be set later
+        key = (settings.model, settings.base_url, n_ctx, settings.n_threads, settings.timeout, missing)
+        if key not in self._providers:
+            self._providers[key] = get_provider(
+                settings.model,
+                base_url=settings.base_url,
+                api_key=self._keys.get(key_owner(settings)),
+                timeout=settings.timeout,
+                n_ctx=n_ctx,
+                n_threads=settings.n_threads,
+            )
+        return self._providers[key]
+
+
+def _sizes(counted: Mapping[tuple[str, str], Counted]) -> list[Sizes]:
+    """In the form in which they are kept."""
+    return [
+        {
+            "meter": key,
+            "turns": parts.turns,
+            "fixed": [(fixed.system, fixed.summary, tokens) for fixed, tokens in parts.fixed.items()],
+        }
+        for key, parts in counted.items()
+        if parts.turns or parts.fixed
+    ]
+
+
+def full_name(model: str) -> str:
+    """``provider/model``. Raises InvalidRequestError for a name without a provider, with the nearest that are known."""
+    try:
+        return "/".join(split_model(model))
+    except InvalidRequestError as error:
+        near = near_models(model)
+        hint = f" Did you mean {' or '.join(near)}?" if near else ""
+        raise InvalidRequestError(f"{error}{hint}") from None
+
+
+def key_owner(settings: Settings) -> str:
+    """Whom a key is for: the address where one is given, else the provider. Nobody else gets it."""
+    return settings.base_url.rstrip("/") if settings.base_url else split_model(settings.model)[0]
+
+
+def _reserve(settings: Settings, window: ContextWindow) -> int:
+    """Tokens kept for the reply; a length asked for holds unless the window turned out smaller."""
+    asked = settings.max_tokens
+    if asked is not None and asked >= window.tokens:
+        if window.source != "learned":
+            raise InvalidRequestError(
+                f"max_tokens is {asked:,}, and {settings.model} holds {window.tokens:,} in all "
+                f"({window.basis}): a prompt must fit too."
+            )
+        asked = None
+    return asked or default_reserve(window, reasoning=thinks(settings.model))

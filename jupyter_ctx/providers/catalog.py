@@ -1,0 +1,152 @@
+"""Who serves which model: the table of names. Adding a service is adding a row."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from .adapter import Adapter
+from .anthropic import Anthropic
+from .google import Google
+from .openai_chat import ChatCompletions
+from .openai_responses import Responses
+
+MOST_PORT = 65_535
+OPERATIONS = r"chat/completions|completions|responses|messages|models(?:/.*)?|embeddings"  # what a path may end in
+OLLAMA_TRUNCATES = (
+    "start Ollama with a larger window, OLLAMA_CONTEXT_LENGTH=32768 ollama serve, "
+    "or put PARAMETER num_ctx 32768 into the model's Modelfile"
+)
+LM_STUDIO_TRUNCATES = (
+    "in LM Studio load the model with a larger Context Length, and set Context Overflow to Stop at Limit"
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Service:
+    """A row: where it is, which variables may hold its key, and what is peculiar to it.
+
+    ``address`` is a variable that says where it is instead, with ``path`` behind it.
+    ``serves``: a server of the user's own, which may report the window it runs with at
+    ``loaded_at``, and wants no key. ``truncates`` is the setting that ends its silent
+    truncation; ``prices`` its name in the table of prices.
+    """
+
+    base_url: str | None = None
+    keys: tuple[str, ...] = ()
+    adapter: type[Adapter] = ChatCompletions
+    address: str | None = None
+    path: str = ""
+    serves: bool = False
+    loaded_at: str = ""
+    truncates: str = ""
+    prices: str | None = None
+
+
+SERVICES: dict[str, Service] = {
+    "openai": Service(None, ("OPENAI_API_KEY",), Responses, "OPENAI_BASE_URL", prices="openai"),
+    "azure": Service(
+        None, ("AZURE_OPENAI_API_KEY",), Responses, "AZURE_OPENAI_ENDPOINT", "/openai/v1", prices="azure"
+    ),
+    "anthropic": Service(None, ("ANTHROPIC_API_KEY",), Anthropic, "ANTHROPIC_BASE_URL", prices="anthropic"),
+    "google": Service(None, ("GEMINI_API_KEY", "GOOGLE_API_KEY"), Google, prices="google"),
+    # hosted, compatible with OpenAI's Chat Completions
+    "openrouter": Service("https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",), prices="openrouter"),
+    "groq": Service("https://api.groq.com/openai/v1", ("GROQ_API_KEY",), prices="groq"),
+    "mistral": Service("https://api.mistral.ai/v1", ("MISTRAL_API_KEY",), prices="mistral"),
+    "deepseek": Service("https://api.deepseek.com", ("DEEPSEEK_API_KEY",), prices="deepseek"),
+    "xai": Service("https://api.x.ai/v1", ("XAI_API_KEY",), prices="x-ai"),
+    "together": Service("https://api.together.xyz/v1", ("TOGETHER_API_KEY",), prices="together"),
+    "fireworks": Service("https://api.fireworks.ai/inference/v1", ("FIREWORKS_API_KEY",), prices="fireworks"),
+    "cerebras": Service("https://api.cerebras.ai/v1", ("CEREBRAS_API_KEY",), prices="cerebras"),
+    "moonshot": Service("https://api.moonshot.ai/v1", ("MOONSHOT_API_KEY",), prices="moonshotai"),
+    "zai": Service("https://api.z.ai/api/paas/v4", ("ZAI_API_KEY",), prices="zai"),
+    "nvidia": Service("https://integrate.api.nvidia.com/v1", ("NVIDIA_API_KEY",)),
+    "perplexity": Service("https://api.perplexity.ai", ("PERPLEXITY_API_KEY",), prices="perplexity"),
+    "huggingface": Service("https://router.huggingface.co/v1", ("HF_TOKEN",)),
+    "github": Service("https://models.github.ai/inference", ("GITHUB_TOKEN",)),
+    # servers of one's own
+    "ollama": Service(
+        "http://127.0.0.1:11434/v1", address="OLLAMA_HOST", path="/v1",
+        serves=True, loaded_at="/api/ps", truncates=OLLAMA_TRUNCATES,
+    ),
+    "lmstudio": Service(
+        "http://127.0.0.1:1234/v1", serves=True, loaded_at="/api/v0/models", truncates=LM_STUDIO_TRUNCATES
+    ),
+    "vllm": Service("http://127.0.0.1:8000/v1", ("VLLM_API_KEY",), serves=True),
+    "llamacpp": Service("http://127.0.0.1:8080/v1", ("LLAMA_API_KEY",), serves=True),
+}  # fmt: skip
+ELSEWHERE = Service(serves=True)  # an address that the user gives
+NAMES = ("local", *SERVICES)
+BARE = (  # names that say who serves them
+    (r"gpt-(?!oss)|o\d|chatgpt-|codex-|ft:gpt-", "openai"),
+    (r"claude-", "anthropic"),
+    (r"(models/)?gemini-", "google"),
+)
+
+
+def key_variables() -> tuple[str, ...]:
+    """The environment's variables that may hold a key."""
+    return tuple(name for service in SERVICES.values() for name in service.keys)
+
+
+def key_of(service: Service) -> str:
+    """The key in the environment, or nothing."""
+    return next(filter(None, (clean_key(os.environ.get(name, "")) for name in service.keys)), "")
+
+
+def clean_key(key: str) -> str:
+    """A key without what gets in with copying it: space, line ends, quotes, what is not printed, "Bearer"."""
+    key = re.sub(r"(?i)\A\W*bearer\s+", "", key)
+    return "".join(sign for sign in key if sign.isprintable() and not sign.isspace()).strip("'\"")
+
+
+def address_of(service: Service) -> str | None:
+    """Where a service is: as the environment says, else as the table does."""
+    said = os.environ.get(service.address or "", "").strip().strip("'\"").rstrip("/")
+    if not said:
+        return service.base_url
+    if service.address == "OLLAMA_HOST":
+        return _ollama(said)
+    if "://" not in said:
+        place = said.partition("/")[0]
+        said = f"{'https' if '.' in place and ':' not in place else 'http'}://{said}"
+    said = _base_of(said)
+    return said if said.endswith(service.path) else said + service.path
+
+
+def _ollama(said: str) -> str:
+    """OLLAMA_HOST as Ollama itself reads it (envconfig.Host); what it listens at everywhere is asked here."""
+    scheme, mark, rest = said.partition("://") if "://" in said else ("http", "", said)
+    usual = {"http": "80", "https": "443"}.get(scheme, "11434") if mark else "11434"
+    place, _, path = rest.partition("/")
+    user, at, place = place.rpartition("@")
+    found = re.fullmatch(r"(\[[^]]*\]|[^:]*):([^:]*)", place)
+    host, port = found.groups() if found else (place, usual)
+    host = host.strip("[]")
+    host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    port = port if re.fullmatch(r"\d{1,5}", port) and int(port) <= MOST_PORT else usual
+    host = f"[{host}]" if ":" in host else host
+    path = path.removesuffix("/v1").removesuffix("v1").rstrip("/")
+    return f"{scheme}://{user}{at}{host}:{port}{'/' * bool(path)}{path}/v1"
+
+
+def _base_of(address: str) -> str:
+    return re.sub(rf"(?:/+(?:{OPERATIONS}))?/*\Z", "", address)
+
+
+def tidied(base_url: str, adapter: type[Adapter]) -> tuple[str, str]:
+    """An address as its SDK takes it, from one that may name a path in it; and another one to try.
+
+    Nearly all servers that speak Chat Completions do so below a version, such as /v1.
+    """
+    if "?" in base_url:
+        return base_url, ""
+    base_url = _base_of(base_url)
+    if adapter in (Anthropic, Google):  # their SDKs add the version
+        return re.sub(r"/v1(?:beta)?\Z", "", base_url), ""
+    if adapter is not ChatCompletions or re.search(r"/v\d\w*\Z", base_url):
+        return base_url, ""
+    return (base_url, f"{base_url}/v1") if urlsplit(base_url).path else (f"{base_url}/v1", base_url)

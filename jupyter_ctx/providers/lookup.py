@@ -1,0 +1,168 @@
+"""From a model's name to who serves it."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from difflib import get_close_matches
+from urllib.parse import urlsplit
+
+from ..errors import InvalidRequestError
+from .adapter import BY_ENVIRONMENT, NO_KEY, Adapter, Endpoint
+from .base import Card as Card
+from .base import Provider as Provider
+from .base import Reply as Reply
+from .base import Request as Request
+from .base import Thought as Thought
+from .catalog import BARE, ELSEWHERE, NAMES, SERVICES, Service, address_of, key_of, tidied
+from .catalog import clean_key as clean_key
+from .catalog import key_variables as key_variables
+from .local import LocalProvider
+from .openai_chat import ChatCompletions
+
+VERTEX = ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE")
+TIMEOUT = 600.0  # seconds
+
+
+def split_model(model: str) -> tuple[str, str]:
+    """Provider and model of a full name; a bare name finds its provider."""
+    for pattern, known in BARE:
+        if re.match(pattern, model):
+            return known, model
+    provider, slash, name = model.partition("/")
+    if slash and name:
+        return provider, name
+    raise InvalidRequestError(f"No provider in {model!r}: write provider/model, such as local/smollm2.")
+
+
+def bills(provider: str) -> str | None:
+    """What the table of prices calls a provider, or ``None`` where it does not know it."""
+    return SERVICES[provider].prices if provider in SERVICES else None
+
+
+def get_provider(
+    model: str,
+    *,
+    base_url: str | None = None,
+    api_key: str | None = None,
+    timeout: float = TIMEOUT,
+    n_ctx: int | None = None,
+    n_threads: int | None = None,
+) -> Provider:
+    """The provider of a model's full name. Nothing is asked or started yet.
+
+    With ``base_url`` the name is the model's there, less a known provider's prefix, which
+    says how that server speaks; without one it is taken to speak OpenAI's Chat
+    Completions. ``timeout`` is how many seconds a server may be silent; ``n_ctx`` and
+    ``n_threads`` are for local models.
+    """
+    api_key = clean_key(api_key or "")
+    if base_url is not None:
+        return _elsewhere(model, _checked(base_url.strip()), api_key or NO_KEY, timeout)
+    provider, name = split_model(model)
+    if provider == "local":
+        return LocalProvider(name, n_ctx=n_ctx, n_threads=n_threads)
+    service = SERVICES.get(provider)
+    if service is None:
+        raise _no_provider(provider, f"/{name}")
+    return _make(service, provider, name, _address(provider, service), api_key or _key(service), timeout)
+
+
+def check_provider(name: str) -> None:
+    """Raise InvalidRequestError where no such provider is known."""
+    if name not in NAMES:
+        raise _no_provider(name, "")
+
+
+def _no_provider(provider: str, model: str) -> InvalidRequestError:
+    near = get_close_matches(provider, NAMES, 1)
+    hint = f" Did you mean {near[0]}{model}?" if near else ""
+    return InvalidRequestError(
+        f"No provider {provider!r}.{hint} There are {', '.join(NAMES)}; "
+        "any other OpenAI-compatible server works with --base-url URL."
+    )
+
+
+def _elsewhere(model: str, base_url: str, api_key: str, timeout: float) -> Provider:
+    provider, _, name = model.partition("/")
+    if provider not in SERVICES or not name:
+        return _make(ELSEWHERE, base_url, model, base_url, api_key, timeout)
+    return _make(SERVICES[provider], base_url, name, base_url, api_key, timeout)
+
+
+def _make(service: Service, provider: str, name: str, base_url: str | None, key: str, timeout: float) -> Adapter:
+    adapter = service.adapter
+    if service is SERVICES["openai"] and base_url is not None:  # compatible servers know the older API
+        adapter, service = ChatCompletions, replace(service, serves=True)
+    other = ""
+    if base_url is not None and base_url != service.base_url:
+        base_url, other = tidied(base_url, adapter)
+    return adapter(
+        Endpoint(
+            provider, name, base_url, key, other, no_key=_no_key(provider, service),
+            timeout=timeout, serves=service.serves, loaded_at=service.loaded_at, truncates=service.truncates,
+        )
+    )  # fmt: skip
+
+
+def missing_key(provider: str) -> str:
+    """What to do where a provider needs a key and the environment has none; nothing where it has one."""
+    service = SERVICES.get(provider)
+    return "" if service is None or _key(service) else _no_key(provider, service)
+
+
+NO_PROVIDER = "What was typed is no provider; it is not repeated here, for it may be a key, which is asked for."
+
+
+def key_holder(name: str) -> str:
+    """Whom a key is for: a provider by its name or a model's, or an address. Raises InvalidRequestError."""
+    if not isinstance(name, str):
+        raise InvalidRequestError(f"{name!r} is not the name of a provider, such as openai.")
+    if "://" in name:
+        return _checked(name)
+    provider = name.partition("/")[0].lower()
+    if provider == "local":
+        raise InvalidRequestError("local runs models in this kernel and needs no key: name a provider, such as openai.")
+    if provider not in SERVICES:
+        near = get_close_matches(provider, SERVICES, 1)
+        typed = f"No provider {provider!r}. Did you mean {near[0]}?" if near else NO_PROVIDER
+        raise InvalidRequestError(
+            f"{typed} There are {', '.join(SERVICES)}; a server elsewhere is named by its address, http://HOST:PORT/v1."
+        )
+    return provider
+
+
+def _no_key(provider: str, service: Service) -> str:
+    return f"{provider} needs a key: set {' or '.join(service.keys)}, or type it with %chat key {provider}."
+
+
+def _address(provider: str, service: Service) -> str | None:
+    """Where a service is. Raises InvalidRequestError where only the user knows and has not said."""
+    address = address_of(service)
+    if address is None and provider == "azure":
+        raise InvalidRequestError(
+            f"azure needs to know where: set {service.address}, such as https://NAME.openai.azure.com."
+        )
+    return address
+
+
+def _key(service: Service) -> str:
+    """The key in the environment; servers of one's own and Vertex want none."""
+    found = key_of(service)
+    if service is SERVICES["google"] and any(os.environ.get(name, "").lower() in ("1", "true") for name in VERTEX):
+        return BY_ENVIRONMENT
+    return found or (NO_KEY if service.serves else "")
+
+
+def _checked(base_url: str) -> str:
+    """An address as it may be used and shown: http(s), and no password in it."""
+    try:
+        parts = urlsplit(base_url)
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InvalidRequestError(f"{base_url!r} is no address: write --base-url http://HOST:PORT/v1.")
+    if parts.username or parts.password:
+        raise InvalidRequestError("An address with a password would be shown: give the key with %chat key.")
+    return base_url.rstrip("/")

@@ -1,0 +1,95 @@
+"""What lists of models say of windows: every service has its own name for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from ..context.windows import ContextWindow
+from .base import Card
+
+NAMES = ("id", "name", "model", "key")
+SERVED = (  # by the server that runs the model
+    "meta.n_ctx",  # llama.cpp
+    "max_model_len",  # vLLM
+    "loaded_context_length",  # LM Studio, /api/v0/models
+    "loaded_instances.0.config.context_length",  # LM Studio, /api/v1/models
+)
+LOADED = (*SERVED, "context_length")  # Ollama, /api/ps
+STATED = (
+    "top_provider.context_length",  # OpenRouter: what its first provider takes
+    "context_length",  # OpenRouter, Together, Cohere
+    "context_window",  # Groq
+    "max_context_length",  # Mistral, LM Studio
+    "contextLength",  # Fireworks
+    "limits.max_context_length",  # Cerebras
+    "input_token_limit",  # Gemini, as its SDK spells it
+    "inputTokenLimit",
+    "max_input_tokens",  # Anthropic: the whole window
+)
+REPLIES = (
+    "top_provider.max_completion_tokens",
+    "max_completion_tokens",
+    "limits.max_completion_tokens",
+    "output_token_limit",
+    "outputTokenLimit",
+    "max_output_tokens",
+    "max_tokens",  # Anthropic
+)
+MOST = 1 << 40  # tokens; whatever is larger is no window
+
+
+def read_cards(listing: Any, *, loaded: bool = False) -> tuple[Card, ...]:
+    """The models of a list as it came: a bare array, or one under ``data`` or ``models``.
+
+    ``loaded``: it lists what the server has loaded.
+    """
+    rows = listing.get("data") or listing.get("models") if isinstance(listing, dict) else listing
+    rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    named = {row.get("id"): row for row in rows if isinstance(row.get("id"), str)}
+    # an adapter that vLLM serves has the window of its parent
+    cards = (_card(named.get(str(row.get("parent")), {}) | _said(row), loaded=loaded) for row in rows)
+    return tuple(card for card in cards if card is not None)
+
+
+def find_card(cards: Iterable[Card], model: str, *, among_many: bool = False) -> Card | None:
+    """The card of a model; a server that has only one answers with it to any name, unless it may load others."""
+    cards = tuple(cards)
+    named = (card for card in cards if _bare(card.id) == _bare(model))
+    return next(named, cards[0] if len(cards) == 1 and not among_many else None)
+
+
+def _bare(name: str) -> str:
+    return name.lower().removesuffix(":latest")
+
+
+def _said(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _card(row: dict[str, Any], *, loaded: bool) -> Card | None:
+    name = next((row[key] for key in NAMES if isinstance(row.get(key), str)), "")
+    if not name:
+        return None
+    served = _window(row, LOADED if loaded else SERVED, "server")
+    return Card(name.removeprefix("models/"), served, _window(row, STATED, "provider"))
+
+
+def _window(row: dict[str, Any], keys: Iterable[str], source: Literal["server", "provider"]) -> ContextWindow | None:
+    found = [number for number in (_at(row, key) for key in keys) if number]
+    if not found:
+        return None
+    router = isinstance(row.get("top_provider"), dict)  # it may pass on to a smaller one than it lists
+    window = min(found[:2]) if router else found[0]
+    replies = next((number for number in (_at(row, key) for key in REPLIES) if number), None)
+    return ContextWindow(window, max_output_tokens=replies if source == "provider" else None, source=source)
+
+
+def _at(value: Any, key: str) -> int | None:
+    """The number of tokens under a dotted key."""
+    for name in key.split("."):
+        if isinstance(value, list):
+            value = value[int(name)] if name.isdigit() and int(name) < len(value) else None
+        else:
+            value = value.get(name) if isinstance(value, dict) else None
+    return value if type(value) is int and 0 < value < MOST else None

@@ -1,0 +1,175 @@
+"""Chat Completions, as a hundred servers that are compatible with OpenAI's speak it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..context.windows import ContextWindow
+from .adapter import ASK_SECONDS, NOTHING, Adapter, Endpoint
+from .base import Card, Request, Thought
+from .content_parts import as_part, content, count
+from .endings import Ending
+from .error_mapping import Refusal
+from .model_lists import read_cards
+from .openai_sdk import new_client, usage_of
+from .stream_events import DONE, EventError, dict_at, dicts_at, text_at
+from .think_tags import Splitter, begins_inside
+
+BAD_PARAMETER = frozenset({400, 404, 422})
+
+
+class ChatCompletions(Adapter):
+    """A model behind an OpenAI-compatible endpoint."""
+
+    install = "pip install openai"
+
+    def __init__(self, at: Endpoint) -> None:
+        super().__init__(at)
+        self._options: dict[str, Any] = {"stream_options": {"include_usage": True}}
+        self._length = "max_tokens"
+        self._missing: set[str] = set()  # paths that this server has not
+        self._inside = begins_inside(at.model)
+
+    def _new_client(self, http: Any) -> Any:
+        return new_client(self.at, http)
+
+    def _start(self, client: Any, request: Request) -> Any:
+        optional = {self._length: request.max_tokens, "temperature": request.temperature, **self._options}
+        given = {name: value for name, value in optional.items() if value is not None}
+        body = {**self._asked_for(request), "stream": True, **given, **self.at.own, **request.parameters}
+        return self._post(client, "/chat/completions", body)
+
+    def _asked_for(self, request: Request) -> dict[str, Any]:
+        """What is sent, and counted."""
+        messages = [{"role": m.role, "content": content(m, as_part)} for m in request.messages]
+        return {"model": self.at.model, "messages": messages}
+
+    def _count(self, client: Any, request: Request) -> int | None:
+        """Servers of one's own count: llama.cpp in a path of its own, vLLM where it shows tokens."""
+        counted, tokenized = f"{self._root}/v1/chat/completions/input_tokens", f"{self._root}/tokenize"
+        for path, name in ((counted, "input_tokens"), (tokenized, "count")):
+            if self.at.serves and path not in self._missing:
+                said = self._posted(client, path, self._asked_for(request))
+                if isinstance(said.get(name), int):
+                    return int(said[name])
+                self._missing.add(path)
+        return None
+
+    def _posted(self, client: Any, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        import openai
+
+        try:
+            said = client.with_options(timeout=ASK_SECONDS).post(path, body=body, cast_to=object)
+        except openai.APIStatusError:
+            return {}
+        return said if isinstance(said, dict) else {}
+
+    def _read(self, events: Iterator[dict[str, Any]], ending: Ending) -> Iterator[str | Thought]:
+        splitter, refused, empty = Splitter(inside=self._inside), "", True
+        for event in events:
+            ending.whole = event is DONE and ending.usage is not None
+            ending.model = text_at(event, "model") or ending.model
+            choices = dicts_at(event, "choices")
+            for place in (event, dict_at(event, "x_groq"), *choices):  # Moonshot reports in a choice
+                ending.usage = usage_of(dict_at(place, "usage")) or ending.usage
+            for choice in choices:
+                said = _said(choice, whole=empty)
+                refused += text_at(said, "refusal")
+                for piece in _pieces(said):
+                    empty = empty and piece in NOTHING
+                    if isinstance(piece, str):
+                        yield from splitter.feed(piece)
+                    elif piece.text:
+                        splitter.apart()
+                        yield piece
+                if text_at(choice, "finish_reason"):
+                    ending.end(choice["finish_reason"])
+        yield splitter.end()
+        yield self._corrected(splitter, ending)
+        if refused:
+            ending.stop_reason, ending.detail = "refusal", refused
+
+    def _corrected(self, splitter: Splitter, ending: Ending) -> str:
+        """Learn how this model thinks. Text that was taken for a thought up to its end is given as text."""
+        thinks, said = not splitter.assumed, splitter.corrected()
+        if said is None or not (thinks or ending.stop_reason == "stop"):
+            return ""
+        self._inside, ending.said = thinks, said
+        return "" if thinks else said[1]
+
+    def _relent(self, refusal: Refusal) -> bool:
+        """Some servers refuse stream_options; OpenAI's reasoning models want max_completion_tokens."""
+        if refusal.code not in BAD_PARAMETER:
+            return False
+        if "stream_options" in refusal.words and self._options:
+            self._options = {}
+            return True
+        if "max_completion_tokens" in refusal.words and self._length == "max_tokens":
+            self._length = "max_completion_tokens"
+            return True
+        return False
+
+    def _listing(self, client: Any) -> Any:
+        """As it comes: Together's is a bare array, which the SDK's own list does not take."""
+        return client.with_options(timeout=ASK_SECONDS).get("/models", cast_to=object)
+
+    def _loaded(self, client: Any) -> tuple[Card, ...]:
+        asked = client.with_options(timeout=ASK_SECONDS)
+        if self.at.loaded_at:
+            return read_cards(asked.get(self._root + self.at.loaded_at, cast_to=object), loaded=True)
+        cards = read_cards(self._listing(client))
+        return cards if any(card.served for card in cards) else (*self._properties(asked), *cards)
+
+    def _properties(self, asked: Any) -> tuple[Card, ...]:
+        """What llama.cpp says of its one model, where its list of models does not say it."""
+        import openai
+
+        path = f"{self._root}/props"
+        try:
+            said = asked.get(path, cast_to=object) if path not in self._missing else {}
+        except openai.APIStatusError:
+            self._missing.add(path)
+            return ()
+        n_ctx = count(dict_at(said, "default_generation_settings"), "n_ctx")
+        return (Card(self.at.model, ContextWindow(n_ctx, source="server")),) if n_ctx else ()
+
+    @property
+    def _root(self) -> str:
+        """The address of what a server offers beside OpenAI's API."""
+        return (self.at.base_url or "").removesuffix("/v1")
+
+
+def _said(choice: dict[str, Any], *, whole: bool) -> dict[str, Any]:
+    """A piece of the answer; the ``whole`` of it, from servers that do not stream.
+
+    MiniMax sends that once more behind the pieces.
+    """
+    if choice.get("error"):  # OpenRouter
+        raise EventError(choice)
+    return dict_at(choice, "delta") or (dict_at(choice, "message") if whole else {})
+
+
+def _pieces(said: dict[str, Any]) -> Iterator[str | Thought]:
+    """What a piece of the answer holds: a thought, or text; Mistral sends both in lists of parts."""
+    yield Thought(_thought(said))
+    yield text_at(said, "content")
+    for part in dicts_at(said, "content"):
+        thought = part.get("thinking")
+        yield _texts([part]) if thought is None else Thought(_texts(thought))
+
+
+def _thought(extra: Mapping[str, Any]) -> str:
+    """Reasoning has one name with DeepSeek and llama.cpp, another with OpenRouter, Groq and vLLM.
+
+    OpenRouter has it once more in parts, some of them encrypted.
+    """
+    found = extra.get("reasoning_content") or extra.get("reasoning") or extra.get("reasoning_details")
+    return found if isinstance(found, str) else _texts(found)
+
+
+def _texts(parts: Any) -> str:
+    """The text in a list of parts; nothing where there is none."""
+    held = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    texts = [part.get("text") or part.get("summary") for part in held]
+    return "".join(text for text in texts if isinstance(text, str))

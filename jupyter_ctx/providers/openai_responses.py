@@ -1,0 +1,117 @@
+"""OpenAI's Responses API, at its own endpoint and at Azure's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..conversation.messages import Attachment
+from .adapter import ASK_SECONDS, Adapter
+from .base import Request, Thought
+from .content_parts import content, data_url
+from .endings import Ending
+from .openai_sdk import new_client, usage_of
+from .stream_events import EventError, dict_at, dicts_at, text_at
+
+ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
+FAILED = {"message": "the response failed, and no reason was given"}
+THOUGHTS = {  # what comes as a thought, and what numbers its parts
+    "response.reasoning_summary_text.delta": "summary_index",
+    "response.reasoning_text.delta": "content_index",
+}
+
+
+class Responses(Adapter):
+    """A model behind the Responses API. Nothing of a conversation is kept there (``store`` is off)."""
+
+    install = "pip install openai"
+
+    def _new_client(self, http: Any) -> Any:
+        return new_client(self.at, http)
+
+    def _start(self, client: Any, request: Request) -> Any:
+        optional = {
+            "max_output_tokens": request.max_tokens,
+            "temperature": request.temperature,
+            "prompt_cache_key": request.cache_key,
+        }
+        given = {name: value for name, value in optional.items() if value is not None}
+        body = {**self._asked_for(request), "stream": True, "store": False, **given, **self.at.own}
+        return self._post(client, "/responses", {**body, **request.parameters})
+
+    def _asked_for(self, request: Request) -> dict[str, Any]:
+        """What is sent, and counted."""
+        said = [{"role": m.role, "content": content(m, _part, "input_text")} for m in request.said]
+        return {"model": self.at.model, "input": said, **({"instructions": request.system} if request.system else {})}
+
+    def _count(self, client: Any, request: Request) -> int:
+        return int(client.responses.input_tokens.count(**self._asked_for(request)).input_tokens)
+
+    def _read(self, events: Iterator[dict[str, Any]], ending: Ending) -> Iterator[str | Thought]:
+        text, thought, refused = Parts(), Parts(), ""
+        for event in events:
+            kind = text_at(event, "type")
+            if kind == "response.output_text.delta":
+                yield text.next(text_at(event, "delta"), event.get("output_index"))
+            elif kind in THOUGHTS:
+                place = kind, event.get("output_index"), event.get(THOUGHTS[kind])
+                yield Thought(thought.next(text_at(event, "delta"), place))
+            elif kind == "response.refusal.delta":
+                refused += text_at(event, "delta")
+            elif kind in ENDS or event.get("object") == "response":  # a whole one, from servers that do not stream
+                response = dict_at(event, "response") or event
+                if kind == "response.failed" or response.get("status") == "failed":
+                    raise EventError(response.get("error") or FAILED)
+                yield from () if text.last else _whole(response, ending, thought)
+                _end(response, ending)
+        if refused:
+            ending.stop_reason, ending.detail = "refusal", refused
+
+    def _listing(self, client: Any) -> Any:
+        return client.with_options(timeout=ASK_SECONDS).get("/models", cast_to=object)
+
+
+class Parts:
+    """Text that comes in several parts, with a blank line between any two.
+
+    A part is known by its place; not by its item_id, for which Azure has made up new ones.
+    """
+
+    def __init__(self) -> None:
+        self.last: object = None
+
+    def next(self, text: str, place: object) -> str:
+        """What to show of one more piece."""
+        if not text:
+            return ""
+        before, self.last = self.last, (place,)
+        return text if before in (None, self.last) else f"\n\n{text}"
+
+
+def _end(response: dict[str, Any], ending: Ending) -> None:
+    ending.usage = usage_of(dict_at(response, "usage")) or ending.usage
+    ending.model = text_at(response, "model") or ending.model
+    why = text_at(dict_at(response, "incomplete_details"), "reason")
+    if ending.stop_reason is None:
+        ending.end(why or text_at(response, "status") or "completed")
+
+
+def _whole(response: dict[str, Any], ending: Ending, thought: Parts) -> Iterator[str | Thought]:
+    """What a response holds, where no text of it has come in pieces."""
+    text, thinks = Parts(), thought.last is None
+    for number, item in enumerate(dicts_at(response, "output")):
+        for part in (*dicts_at(item, "summary"), *dicts_at(item, "content")):
+            kind, said = text_at(part, "type"), text_at(part, "text")
+            if kind == "refusal":
+                ending.stop_reason, ending.detail = "refusal", text_at(part, "refusal")
+            elif kind == "output_text":
+                yield text.next(said, number)
+            elif thinks and kind in ("summary_text", "reasoning_text"):
+                yield Thought(thought.next(said, (number, kind)))
+
+
+def _part(attachment: Attachment) -> dict[str, Any]:
+    url = data_url(attachment)
+    if attachment.kind == "image":
+        return {"type": "input_image", "image_url": url}
+    return {"type": "input_file", "filename": attachment.name, "file_data": url}

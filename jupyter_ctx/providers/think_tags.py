@@ -1,0 +1,105 @@
+"""Thinking that comes inside the text: ``<think>`` … ``</think>`` at the beginning of a reply.
+
+Servers that are not told how a model thinks (Ollama, LM Studio, llama.cpp with reasoning off,
+with distilled R1s and Qwens) send the tags as the model wrote them. Anywhere else they are text.
+Some templates put the first tag into the prompt, so that a reply has only the second one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from .base import Thought
+
+OPEN, CLOSE = "<think>", "</think>"
+# models whose templates open the thinking themselves: what such a reply begins with is a thought
+BEGINS_INSIDE = r"(?i)(?:^|[/_:.-])(?:deepseek[-_.]?r1|r1[-_]|r1$|qwq|qwen3[^/]*thinking)"
+# the second tag alone: on a line of its own, or right after a sentence. Elsewhere it is talked about.
+LATE = re.compile(r"(?:^[ \t]*|(?<=[.!?…。！？)\]]))</think>(?![`\"'])")
+FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.M)
+
+
+def begins_inside(model: str) -> bool:
+    """Whether a model of this name is known to begin a reply with a thought, without a tag."""
+    return re.search(BEGINS_INSIDE, model) is not None
+
+
+def without_thought(text: str) -> tuple[str, str] | None:
+    """The thought that a text begins with, where only its end is marked, and the rest."""
+    before, tag, after = text.partition(CLOSE)
+    if not tag or OPEN in before or len(FENCE.findall(before)) % 2:
+        return None
+    line = before.rpartition("\n")[2] + tag + after[:1]
+    return (before.strip(), after.lstrip()) if LATE.search(line) else None
+
+
+class Splitter:
+    """Tells what was thought from the text, in the same way however both are cut into pieces.
+
+    Whitespace around the thinking belongs to neither. What may still become a tag is held back.
+    ``inside``: the reply is taken to begin with a thought; ``assumed``: nothing has shown so yet.
+    """
+
+    def __init__(self, *, inside: bool = False) -> None:
+        self.assumed = inside
+        self._held = ""
+        self._came: list[str] = []
+        self._apart = False
+        self._at: Literal["begin", "open", "thinking", "closed", "text"] = "begin"
+
+    def feed(self, piece: str) -> Iterator[str | Thought]:
+        """What is certain once this piece has come."""
+        self._came.append(piece)
+        self._held += piece
+        if self._at == "begin":
+            self._begin()
+        if self._at == "open":
+            self._skip("thinking")
+        if self._at == "thinking":
+            yield self._think()
+        if self._at == "closed":
+            self._skip("text")
+        if self._at == "text":
+            yield self._taken(len(self._held))
+
+    def apart(self) -> None:
+        """Take note that the server sends thoughts apart: the text holds none."""
+        self._apart, self.assumed = True, False
+
+    def end(self) -> str | Thought:
+        """What was held back, where nothing more comes; thinking that was never closed is all thinking."""
+        rest = self._taken(len(self._held))
+        return rest if self._at == "begin" else Thought(rest.rstrip())
+
+    def corrected(self) -> tuple[str, str] | None:
+        """Thinking and text, where only the whole reply shows that they are not what they were taken for."""
+        text = "".join(self._came)
+        if self.assumed:
+            return ("", text.strip()) if text.strip() else None
+        return without_thought(text) if self._at == "text" and not self._apart else None
+
+    def _begin(self) -> None:
+        begun = self._held.lstrip()
+        if begun.startswith(OPEN):
+            self._held, self._at, self.assumed = begun.removeprefix(OPEN), "open", False
+        elif not OPEN.startswith(begun):
+            self._at = "open" if self.assumed else "text"
+
+    def _skip(self, then: Literal["thinking", "text"]) -> None:
+        self._held = self._held.lstrip()
+        if self._held:
+            self._at = then
+
+    def _think(self) -> Thought:
+        before, tag, after = self._held.partition(CLOSE)
+        if tag:
+            self._held, self._at, self.assumed = after, "closed", False
+            return Thought(before.rstrip())
+        begun = max(n for n in range(len(CLOSE)) if self._held.endswith(CLOSE[:n]))
+        return Thought(self._taken(len(self._held[: len(self._held) - begun].rstrip())))
+
+    def _taken(self, length: int) -> str:
+        taken, self._held = self._held[:length], self._held[length:]
+        return taken

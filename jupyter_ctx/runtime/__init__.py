@@ -1,0 +1,1 @@
+"""The process around us: front end, interrupts, small files."""

@@ -1,0 +1,397 @@
+"""What a user does to a conversation: each is one event, and says before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, SupportsIndex, get_args
+
+from .. import wording as words
+from ..context.budget import TRIM_TO, Plan
+from ..context.compaction import keep_verbatim, summary_cap
+from ..context.summary_facts import SUMMARY_ANSWER, summary_message
+from ..context.tokens import Fixed
+from ..conversation.conversation import Place
+from ..conversation.events import (
+    Added,
+    Cleared,
+    Event,
+    Excluded,
+    IncludedAll,
+    MemorySet,
+    Picked,
+    Pinned,
+    Redone,
+    Summarized,
+    SystemSet,
+    Trimmed,
+    Undone,
+)
+from ..conversation.messages import Summary, Turn
+from ..conversation.text_safety import checked
+from ..errors import ChatError, InvalidRequestError
+from ..export.openai_messages import from_messages
+from ..models.registry import Target
+from ..providers.base import Reply
+from ..runtime.interrupts import Stopper, uninterrupted
+from . import notices as receipts
+from .session import Session
+from .summarizer import Older, completed, extractive_summary, keeps_enough, model_summary
+from .view import turn_tokens
+
+Method = Literal["extractive", "model"]
+NOTHING_OLDER = "the newest turns stay as they are"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an action did: ``before`` and ``after`` are tokens of the next request; ``note`` is a further sentence."""
+
+    text: str
+    changed: bool = True
+    before: int = 0
+    after: int = 0
+    note: str = ""
+
+    def __str__(self) -> str:
+        moved = self.changed and self.before != self.after
+        text = self.text.rstrip(".")
+        said = f"{text} ({self.before:,} → {self.after:,} tokens)." if moved else f"{text}."
+        return f"{said} {self.note}".rstrip()
+
+
+class Draft(NamedTuple):
+    """A summary that is not recorded yet, and what to say of it; without one, why there is none.
+
+    ``failed``: one was tried, and came to nothing.
+    """
+
+    text: str
+    summary: Summary | None = None
+    failed: bool = False
+
+
+class _Cut(NamedTuple):
+    """A trim: what it would do, the first place that stays in view (``None``: no turn does) and which go."""
+
+    plan: Plan
+    first: str | None = None
+    gone: str = ""
+
+
+class _Older(NamedTuple):
+    """What a summary would stand for: ``turns``, and the summary of those ``before`` them.
+
+    ``covered`` are the turn versions that this one stands for. ``instead_of`` are the tokens of these
+    turns with all that is fixed now, ``beside`` those of turns that stay as they are.
+    """
+
+    turns: tuple[Turn, ...]
+    before: str
+    covered: frozenset[str]
+    instead_of: float
+    beside: float
+
+
+class Actions:
+    """The actions on one session. What changes nothing writes no event, and says so."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def plans(self) -> dict[str, Plan]:
+        """What each action would do now, by its verb. Nothing is asked of any model."""
+        undo = self._session.undo_label
+        return {
+            "summarise": self._summary_plan(),
+            "trim": self._cut_to(None).plan,
+            "clear": self._clear_plan(),
+            "undo": Plan(f"take back the {undo}") if undo else Plan("nothing was done yet", possible=False),
+        }
+
+    def trim(self, turns: int | None) -> Change:
+        """Leave out the oldest turns: down to about 0.6 of the limit, or to the newest ``turns``."""
+        if turns is not None and (not _is_whole(turns) or turns < 0):
+            raise InvalidRequestError(f"Trim to {turns!r} turns? It must be a whole number, 0 or more.")
+        cut = self._cut_to(turns)
+        if not cut.plan.possible:
+            return Change(f"Nothing to trim: {cut.plan.text}", changed=False)
+        return self._apply(Trimmed(cut.first), f"Left out {cut.gone}")
+
+    def _cut_to(self, turns: int | None) -> _Cut:
+        """Where a trim would cut now."""
+        target, past = self._session.target({}, ask=False), self._session.conversation
+        scope, start = self._session.now(target)
+        ledger, end = self._session.fitter.ledger(target, past, scope), scope.at
+        budget = target.budget(target.meter.fixed(scope.fixed))
+        always, goal = budget.fixed + ledger.pinned(end), TRIM_TO * budget.limit
+        before = always + ledger.between(start, end)
+        if turns is not None:
+            cut = ledger.last(turns, start, end)
+        elif before <= goal:
+            return _Cut(Plan("the view is within 60 % of the limit", possible=False))
+        else:
+            cut = self._session.fitter.cut(target, past, scope, start, goal=goal).start
+        count = ledger.count(start, cut)
+        if not count:
+            near = "the view is as near to 60 % of the limit as whole turns can be"
+            return _Cut(Plan(near if turns is None else "no more turns than these are in view", possible=False))
+        after = always + ledger.between(cut, end)
+        pinned = any(place.pinned for place in past.places[scope.floor : cut])
+        gone = receipts.oldest(count, pinned=pinned)
+        plan = Plan(f"leave out {gone}", before=round(before), after=round(after))
+        return _Cut(plan, past.places[cut].id if cut < end else None, gone)
+
+    def summarize(
+        self,
+        instructions: str | None = None,
+        method: Method | None = None,
+        stopper: Stopper | None = None,
+    ) -> Change:
+        """Send the older turns as a summary, where a checked one can be written."""
+        if method not in (None, *get_args(Method)):
+            raise InvalidRequestError(f"method is {method!r}: it must be 'extractive', 'model' or None.")
+        if not isinstance(instructions, str | None):
+            raise InvalidRequestError(f"instructions is {instructions!r}: it must be text.")
+        return self.keep(self.draft(instructions, method, stopper))
+
+    def keep(self, draft: Draft, automatic: Literal["after"] | None = None) -> Change:
+        """Record a summary that was drafted, where there is one."""
+        if draft.summary is None:
+            return Change(draft.text, changed=False)
+        return self._apply(Summarized(draft.summary, automatic), draft.text)
+
+    def draft(
+        self, instructions: str | None = None, method: Method | None = None, stopper: Stopper | None = None
+    ) -> Draft:
+        """Write a summary of the older turns and check it; nothing is recorded."""
+        stopper = stopper or Stopper()
+        target = self._session.target({}, ask=False)
+        older, limit = self._older(target), target.budget().limit
+        if not older.turns:
+            return Draft(f"Nothing to summarise: {NOTHING_OLDER}")
+        material, cap = Older(older.turns, older.before), summary_cap(limit)
+        text, method, note = self._written(material, target, cap, instructions, method, stopper)
+        if stopper.stopped:
+            return Draft("Stopped: no summary was written, and everything is as it was")
+        text, kept, wanted = completed(text, material, target, cap)
+        fixed = target.meter.fixed(Fixed(self._session.system, summary_message(text) + SUMMARY_ANSWER))
+        problem = _summary_problem(text, kept, wanted)
+        if fixed >= older.instead_of or fixed + older.beside > limit:
+            problem = problem or "it is no smaller than what it stands for, or leaves no room"
+        if problem:
+            return Draft(f"Summary dropped: {problem}. Everything is as it was", failed=True)
+        covers = older.covered | {turn.id for turn in older.turns}
+        return Draft(f"Summarised {_older_turns(len(older.turns))}{note}", Summary(text, frozenset(covers), method))
+
+    def _older(self, target: Target) -> _Older:
+        """The turns that a summary written now would stand for."""
+        session = self._session
+        scope, start = session.now(target)
+        ledger = session.fitter.ledger(target, session.conversation, scope)
+        keep = keep_verbatim(ledger, target.budget().limit, start, scope.at)
+        turns = tuple(
+            p.turn for p in session.conversation.places[scope.floor : keep] if scope.holds(p) and not p.pinned
+        )
+        old = session.conversation.summary if scope.covers else None
+        instead_of = target.meter.fixed(scope.fixed) + sum(turn_tokens(turn, target.meter) for turn in turns)
+        beside = ledger.pinned(scope.at) + ledger.between(keep, scope.at)
+        return _Older(turns, old.text if old else "", scope.covers, instead_of, beside)
+
+    def _summary_plan(self) -> Plan:
+        target = self._session.target({}, ask=False)
+        older, info = self._older(target), self._session.info()
+        if not older.turns:
+            return Plan(NOTHING_OLDER, possible=False)
+        empty = target.meter.fixed(Fixed(self._session.system, summary_message("") + SUMMARY_ANSWER))
+        most = min(empty + summary_cap(info.limit), older.instead_of) + older.beside
+        text = f"send {_older_turns(len(older.turns))} as a summary"
+        return Plan(text, before=info.used, after=round(most), at_most=True)
+
+    def _clear_plan(self) -> Plan:
+        info = self._session.info()
+        if not info.turns:
+            return Plan("nothing was said yet", possible=False)
+        return Plan(f"begin anew without {words.turns(info.turns)}", before=info.used, after=info.segments[0].tokens)
+
+    def _written(
+        self, older: Older, target: Target, cap: int, instructions: str | None, method: Method | None, stopper: Stopper
+    ) -> tuple[str, Method, str]:  # fmt: skip
+        """The text of a summary, how it was written, and what to say of that.
+
+        A model that fails is no reason to have no summary: the user's lines need none.
+        """
+        session, settings = self._session, self._session.settings
+        writer = settings.summary_model or settings.model
+        if (method or ("model" if self.writer else "extractive")) == "extractive":
+            return extractive_summary(older, target, cap), "extractive", ""
+        try:
+            by = session.target({"model": settings.summary_model}, ask=True)
+
+            def replied(reply: Reply) -> None:
+                session.billed(by, reply)
+                stopper.check()
+
+            with stopper.ends(by.provider.close):
+                stopper.check()
+                text = model_summary(older, by, cap, instructions, replied)
+        except ChatError as error:
+            lines = extractive_summary(older, target, cap)
+            return lines, "extractive", f" by your own lines, for {writer} wrote no summary: {error}"
+        return text, "model", ""
+
+    @property
+    def writer(self) -> str:
+        """The model that is asked for summaries, or nothing: the small local one is not."""
+        settings = self._session.settings
+        writer = settings.summary_model or settings.model
+        return "" if writer.startswith("local/") else writer
+
+    def clear(self) -> Change:
+        """Begin anew; system prompt, model and settings stay."""
+        count = len(self._session.conversation.places)
+        if not count:
+            return Change("Nothing to clear", changed=False)
+        return self._apply(Cleared(), f"Cleared {words.turns(count)}")
+
+    def undo(self) -> Change:
+        """Take back the last action, whole."""
+        label = self._session.conversation.undo_label
+        return self._apply(Undone(), f"Undid the {label}") if label else Change("Nothing to undo", changed=False)
+
+    def redo(self) -> Change:
+        """Do again what was last taken back."""
+        label = self._session.conversation.redo_label
+        return self._apply(Redone(), f"Redid the {label}") if label else Change("Nothing to redo", changed=False)
+
+    def pin(self, numbers: Sequence[int], *, on: bool) -> Change:
+        """Keep these turns in every view, or no longer."""
+        places = [place.id for place in self.places(numbers) if place.pinned != on]
+        return self._mark(Pinned(tuple(places), on), numbers, "pinned" if on else "unpinned")
+
+    def exclude(self, numbers: Sequence[int], *, on: bool) -> Change:
+        """Leave these turns out of every view, or no longer."""
+        places = [place.id for place in self.places(numbers) if place.excluded != on]
+        return self._mark(Excluded(tuple(places), on), numbers, "excluded" if on else "included")
+
+    def include_all(self) -> Change:
+        """Bring back all that was trimmed, cut or excluded."""
+        past = self._session.conversation
+        excluded = any(place.excluded for place in past.places)
+        if not past.trimmed_to and not excluded and not self._session.info().left_out:
+            return Change("Nothing to include: no turn is left out", changed=False)
+        return self._apply(IncludedAll(), "Included all turns")
+
+    def pick(self, number: int, version: int) -> Change:
+        """Bring an older answer of a turn back."""
+        place = self.places((number,))[0]
+        if not _is_whole(version) or not 1 <= version <= len(place.versions):
+            raise InvalidRequestError(f"Turn {number} has no answer {version!r}: there are 1 to {len(place.versions)}.")
+        turn = place.versions[version - 1]
+        if turn is place.turn:
+            return Change(f"Turn {number} has answer {version} already", changed=False)
+        return self._apply(Picked(place.id, turn.id), f"Turn {number} has answer {version} again")
+
+    def set_memory(self, path: str) -> Change:
+        """Let a file's text join the system prompt; empty: no file's."""
+        memory, said = self._session.memory, self._session.conversation.memory
+        if path == said or (not path and memory.path(said) is None):
+            return Change("There is no memory file" if not path else "That is the memory file already", changed=False)
+        file = memory.path(path)
+        if file is not None and not file.is_file():
+            raise InvalidRequestError(f"There is no memory file {file}: make it, or name another one.")
+        return self._apply(MemorySet(path), f"{file} joins the system prompt" if file else "No memory file is read")
+
+    def set_system(self, text: str) -> Change:
+        """Set the system prompt from here on; empty takes it away."""
+        if checked(text) == self._session.own_system:
+            return Change("The system prompt is that already", changed=False)
+        return self._apply(SystemSet(text), "System prompt set" if text else "System prompt taken away")
+
+    def add_messages(self, messages: Iterable[Mapping[str, object]]) -> Change:
+        """Take in a conversation in OpenAI's form, a turn for each prompt with its reply."""
+        return self.add(from_messages(messages))
+
+    def add(self, added: Added) -> Change:
+        """Take in turns of another conversation, with what it had beside them."""
+        if added.system is None and not added.turns:
+            return Change("Nothing to add: there are no messages", changed=False)
+        return self._apply(added, f"Added {words.turns(len(added.turns))}")
+
+    def add_summary(self, added: Added, source: str) -> Change:
+        """Take in a summary of another conversation, as a turn."""
+        if not added.turns:
+            return Change(f"Nothing to add: nothing was said in {source}", changed=False)
+        target = self._session.target({}, ask=False)
+        older, cap = Older(added.turns, added.summary.text if added.summary else ""), summary_cap(target.budget().limit)
+        text, _, note = self._written(older, target, cap, None, None, Stopper())
+        text, kept, wanted = completed(text, older, target, cap)
+        problem = _summary_problem(text, kept, wanted)
+        if problem:
+            return Change(f"Summary dropped: {problem}. Everything is as it was", changed=False)
+        turn = Turn(f"{source}:\n{summary_message(text)}", SUMMARY_ANSWER, "")
+        return self._apply(Added((turn,)), f"Added a summary of {words.turns(len(added.turns))} of {source}{note}")
+
+    def _mark(self, event: Pinned | Excluded, numbers: Sequence[int], done: str) -> Change:
+        named = f"turn{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+        if not event.places:
+            verb = "are" if len(numbers) > 1 else "is"
+            return Change(f"Nothing to do: {named} {verb} {done} already", changed=False)
+        note = _also(event, dict(zip(numbers, self.places(numbers), strict=True)))
+        return replace(self._apply(event, f"{done.capitalize()} {named}"), note=note)
+
+    def places(self, numbers: Sequence[int]) -> list[Place]:
+        """The places of these turns, by their numbers from 1."""
+        places = self._session.conversation.places
+        if not numbers:
+            raise InvalidRequestError("Which turn? Give its number.")
+        for number in numbers:
+            if not _is_whole(number) or not 1 <= number <= len(places):
+                there = f"there are 1 to {len(places)}" if places else "there are none yet"
+                raise InvalidRequestError(f"There is no turn {number!r}: {there}.")
+        return [places[number - 1] for number in numbers]
+
+    def _apply(self, event: Event, text: str) -> Change:
+        before = self._used()
+        with uninterrupted():
+            self._session.record(event)
+        return Change(text, True, before, self._used())
+
+    def _used(self) -> int:
+        try:
+            return self._session.info().used
+        except ChatError:  # an action needs no model
+            return 0
+
+
+def _is_whole(number: object) -> bool:
+    """Whether that is a whole number, NumPy's included."""
+    return isinstance(number, SupportsIndex) and not isinstance(number, bool)
+
+
+def _older_turns(count: int) -> str:
+    return "the oldest turn" if count == 1 else f"{count:,} older turns"
+
+
+def _also(event: Pinned | Excluded, turns: Mapping[int, Place]) -> str:
+    """What a mark takes away with it, for no turn is both pinned and excluded, and where it changes nothing."""
+    if not event.on:
+        return ""
+
+    def named(*, excluded: bool) -> str:
+        return " ".join(str(n) for n, place in turns.items() if (place.excluded if excluded else place.pinned))
+
+    if isinstance(event, Excluded):
+        pinned = named(excluded=False)
+        return f"No longer pinned: {pinned}; %chat pin {pinned} brings it back and keeps it in view." if pinned else ""
+    out, empty = named(excluded=True), " ".join(str(n) for n, place in turns.items() if not place.turn.reply)
+    said = [f"No longer excluded: {out}."] if out else []
+    said += [f"Pinned or not, a turn without an answer is not sent: {empty}."] if empty else []
+    return " ".join(said)
+
+
+def _summary_problem(text: str, kept: int, wanted: int) -> str | None:
+    """Why a summary cannot stand for what was said, or ``None``."""
+    if not text.strip():
+        return "it is empty"
+    return None if keeps_enough(kept, wanted) else f"it kept {kept} of {wanted} numbers and names"

@@ -1,0 +1,128 @@
+"""Writing the older part of a conversation shorter, and checking what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+
+from ..context.budget import MARGIN
+from ..context.summary_facts import (
+    MUST_KEEP,
+    SMALL_WINDOW,
+    Exchange,
+    clipped,
+    fenced,
+    missing_facts,
+    pick_lines,
+    portions,
+    task,
+    transcript,
+    whole_lines,
+    within,
+)
+from ..conversation.messages import Message, Turn
+from ..errors import ContextOverflowError
+from ..models.registry import Target
+from ..providers.base import Reply
+
+SMALLER = 2  # times that a portion which was refused is halved
+LEAST_ROOM = 64  # tokens of transcript that are worth a request
+
+
+@dataclass(frozen=True, slots=True)
+class Older:
+    """What a summary is to stand for: the turns, and the summary that stood for those before them."""
+
+    turns: tuple[Turn, ...]
+    before: str = ""
+
+    @property
+    def said(self) -> list[Exchange]:
+        """Prompt and reply of each turn, with the names of its files."""
+        return [(with_names(turn), turn.reply) for turn in self.turns]
+
+    @property
+    def prompts(self) -> list[str]:
+        """What the user said, the summary so far included: of this a new one must keep enough."""
+        return [text for text in (self.before, *(prompt for prompt, _ in self.said)) if text]
+
+
+def with_names(turn: Turn) -> str:
+    """What was asked, and which files went with it."""
+    names = ", ".join(attachment.name for attachment in turn.attachments)
+    return f"{turn.prompt}\n[attached: {names}]" if names else turn.prompt
+
+
+def extractive_summary(older: Older, target: Target, cap: int) -> str:
+    """The lines that hold the most numbers, names, decisions and definitions; no model is asked.
+
+    Small models' replies are left out: there is little room, and what they say is worth less of it.
+    """
+    small = target.window.tokens <= SMALL_WINDOW
+    said: list[Exchange] = [(older.before, ""), *((prompt, "" if small else reply) for prompt, reply in older.said)]
+    wanted, _ = missing_facts(older.prompts, "")
+    text = "\n".join(pick_lines(said, wanted, cap, target.meter.tokens))
+    if keeps_enough(len(wanted) - len(missing_facts(older.prompts, text)[1]), len(wanted)):
+        return text
+    return "\n".join(pick_lines(said, wanted, cap, target.meter.tokens, evenly=False))
+
+
+def model_summary(
+    older: Older, target: Target, cap: int, instructions: str | None, replied: Callable[[Reply], object]
+) -> str:
+    """What a model makes of the older turns, at most ``cap`` tokens; ``replied`` hears of each of its replies.
+
+    Where they exceed its window they are read in portions, each together with the summary of
+    those before it.
+    """
+    measure, small = target.meter.tokens, target.window.tokens <= SMALL_WINDOW
+    longest = task("x", cap, instructions, small=small)  # beside the summary so far
+    limit = target.window.tokens - _length(target, cap)
+    room = limit * (1 - MARGIN) - measure(longest) - cap
+    if room < LEAST_ROOM:
+        raise ContextOverflowError(f"{target.model} holds {target.window.tokens:,} tokens: too few to summarise in.")
+    text = older.before
+    for portion in portions(transcript(older.said, small=small), room, measure):
+        reply = _written(task(text, cap, instructions, small=small), portion, target, cap)
+        replied(reply)
+        text = reply.text.strip() if reply.stop_reason == "stop" else whole_lines(reply.text)
+        text = within(text, cap, measure)
+    return text
+
+
+def _written(asked: str, data: str, target: Target, cap: int) -> Reply:
+    """One request; refused as too long, it is sent again with the middle cut out of its data."""
+    for smaller in range(SMALLER + 1):
+        prompt = f"{asked}\n\n{fenced(data)}"
+        request = target.request((Message("user", prompt),), max_tokens=_length(target, cap), cache_key=None)
+        try:
+            with closing(target.provider.stream(request)) as stream:
+                return next(item for item in stream if isinstance(item, Reply))
+        except ContextOverflowError:
+            if smaller == SMALLER:
+                raise
+            data = clipped(data, target.meter.tokens(data) / 2, target.meter.tokens)
+    raise AssertionError("the last one returns or raises")
+
+
+def _length(target: Target, cap: int) -> int:
+    """The longest reply to ask for: models that think need room for that as well."""
+    return cap + target.reserve if target.thinks else cap
+
+
+def completed(text: str, older: Older, target: Target, cap: int) -> tuple[str, int, int]:
+    """The summary with what it lost as the user's own lines, while they fit; facts kept and wanted."""
+    said = older.prompts
+    wanted, lost = missing_facts(said, text)
+    room = cap - target.meter.tokens(text)
+    if lost and room > 0:
+        lines = pick_lines([(prompt, "") for prompt in said], lost, room, target.meter.tokens)
+        text = "\n".join([text, *(line for line in lines if line not in text)]).strip()
+        _, lost = missing_facts(said, text)
+    return text, len(wanted) - len(lost), len(wanted)
+
+
+def keeps_enough(kept: int, wanted: int) -> bool:
+    """Whether a summary may stand for what was said."""
+    return kept >= MUST_KEEP * wanted

@@ -1,0 +1,1 @@
+"""Conversations in SQLite or PostgreSQL, and who holds each of them."""

@@ -1,0 +1,433 @@
+"""A database at an address: one transaction at a time, and what can go wrong with it, in words.
+
+SQLite by default; a damaged file is moved aside, never overwritten. The same for PostgreSQL.
+Each transaction runs in a thread of its own: no server or disk that hangs is waited for longer
+than ``PATIENCE``, and Ctrl-C ends the wait.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ..errors import StoreError
+from ..runtime.files import is_on_network
+from ..runtime.interrupts import Job, StoppedError
+from .migrations import DamagedError, migrate
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL, Connection, Engine
+
+T = TypeVar("T")
+
+MEMORY = "memory"
+PATIENCE, IMPATIENCE = 5.0, 0.1  # seconds to wait for an answer: at first, and where that was in vain before
+LEAST = 2.0  # seconds that a transaction may take in any case, with connecting
+FOR_A_LOCK = 0.9  # of the patience: a lock is waited for a little shorter, so that it is named
+STUCK = 0.5  # seconds to wait for the end of a transaction that was given up, before another one
+POSTGRESQL = "postgresql+psycopg"
+DRIVERS = {"postgres": POSTGRESQL, "postgresql": POSTGRESQL, POSTGRESQL: POSTGRESQL, "sqlite": "sqlite"}
+LOGS = ("-wal", "-shm")  # files that SQLite has beside its own
+DAMAGED = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_FORMAT"})  # ERROR: not our tables
+CHECKED = 32 * 2**20  # bytes: a larger file is not looked through when it is opened (a millisecond for each MB)
+ALARM = 30.0  # seconds for which a file that turned out to be whole is not looked through again
+OF_ONE_ROW = re.compile(
+    r"(NULL|TEXT|NUMERIC|BLOB|INT|REAL|non-\w+) value in |CHECK constraint"
+)  # found when it is read
+OF_AN_INDEX = re.compile(r"row \d+ missing from index|wrong # of entries in index|non-unique entry in index")
+LOCKED = "is locked by another program: end that"
+FULL = "has no room left: make some on its disk"
+READ_ONLY = "may only be read: allow writing there"
+UNOPENED = "cannot be opened: see that its folder is there and may be written to"
+UNWRITTEN = "cannot be written: see that its disk has room"
+TROUBLES = {  # what SQLite and PostgreSQL say, and what to do
+    "SQLITE_BUSY": LOCKED, "55P03": LOCKED,
+    "SQLITE_FULL": FULL, "53100": FULL,
+    "SQLITE_READONLY": READ_ONLY, "25006": READ_ONLY,
+    "SQLITE_CANTOPEN": UNOPENED,
+    "SQLITE_IOERR": UNWRITTEN,
+}  # fmt: skip
+
+
+class TakenError(StoreError):
+    """Another kernel has written what we were about to write."""
+
+
+_inherited: list[Engine] = []  # of the process that this one was forked from: they are its own to close
+
+
+@dataclass(slots=True)
+class _Link:
+    """What is open of a database, by which process, and the file that it was."""
+
+    engine: Engine | None = None
+    process: int = 0
+    file: object = None
+    marks: object = None
+
+    def close(self) -> None:
+        """Let go of it, unless it is the parent process's."""
+        engine, self.engine = self.engine, None
+        if engine is not None and self.process == os.getpid():
+            engine.dispose()
+        elif engine is not None:
+            _inherited.append(engine)
+
+
+class Database:
+    """Opened when first used, once more after a fork, and where its file is not the same any more.
+
+    ``path`` is that of an SQLite file; ``notices`` are lines to be shown once.
+    """
+
+    def __init__(self, address: str) -> None:
+        """``address``: a URL, a file's path, or ``memory``. Raises StoreError."""
+        self._url = _url_of(address)
+        self.path = _path_of(self._url)
+        self.notices: list[str] = []
+        self._patience = PATIENCE
+        self._link = _Link()
+        self._stuck: tuple[Job[Any], float] | None = None  # what was given up, and until when that is waited for
+        self._calm_until = 0.0
+        self._lock = threading.RLock()
+
+    @property
+    def shown(self) -> str:
+        """The address without its password."""
+        url = self._url
+        if url.get_backend_name() == "sqlite":
+            return str(self.path or url.database or MEMORY)
+        at = f"{url.username}@" if url.username else ""
+        port = f":{url.port}" if url.port else ""
+        return f"{url.get_backend_name()}://{at}{url.host or ''}{port}/{url.database or ''}"
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other machines may use it too."""
+        return self._url.get_backend_name() != "sqlite" or (self.path is not None and is_on_network(self.path))
+
+    def run(self, work: Callable[[Connection], T], *, write: bool = True) -> T:
+        """Do this in one transaction; with a new file, once more, where the old one turns out to be damaged.
+
+        Raises StoreError, and TakenError where a row is there already.
+        """
+        with self._lock:
+            try:
+                done: T = self._within(partial(self._transact_somehow, work, write=write))
+            except TakenError:
+                raise
+            except StoreError:
+                self._patience = IMPATIENCE
+                raise
+            self._patience = PATIENCE
+            return done
+
+    def _within(self, work: Callable[[Job[T], _Link], T]) -> T:
+        """Do this in time. Raises StoreError; what was given up goes on by itself, and writes nothing any more."""
+        link = self._link
+        job: Job[T] = Job(lambda job: work(job, link), link.close)
+        if self._is_in_memory:
+            return work(job, link)
+        if self._stuck is not None:
+            before, end = self._stuck
+            if not before.ends_within(STUCK) and time.monotonic() < end:
+                raise self._silent()
+            self._stuck = None
+        try:
+            return job.wait(self._limit)
+        except TimeoutError:
+            raise self._silent() from None
+        except StoppedError:
+            raise StoreError(f"{self.shown} had not answered when Ctrl-C was pressed.") from None
+        finally:
+            if job.given_up:
+                self._link, self._stuck = _Link(), (job, time.monotonic() + 2 * PATIENCE)
+
+    def _silent(self) -> StoreError:
+        return StoreError(f"{self.shown} does not answer: see to it that it does.")
+
+    @property
+    def _limit(self) -> float:
+        return max(LEAST, self._patience)
+
+    @property
+    def _is_in_memory(self) -> bool:
+        return self._url.get_backend_name() == "sqlite" and self._url.database in (None, "", ":memory:")
+
+    def _transact_somehow(self, work: Callable[[Connection], T], job: Job[T], link: _Link, *, write: bool) -> T:
+        try:
+            return self._transact(work, job, link, write=write)
+        except DamagedError:
+            with self._translated():
+                self._move_aside(link)
+        try:
+            return self._transact(work, job, link, write=write)
+        except DamagedError as error:
+            raise StoreError(f"{self.shown} cannot be used: {error}.") from None
+
+    def forget_deleted(self) -> None:
+        """Let nothing that was deleted stay in SQLite's file, or in the log beside it. Raises StoreError.
+
+        Pages that were split keep text which ``secure_delete`` knows nothing of: the file is written anew.
+        """
+        if self.path is None:
+            return
+        with self._lock, suppress(DamagedError):
+            where = self._within(lambda _, link: self._empty(link))
+            if where:
+                self.notices.append(f"What was deleted stays in {where} while another program reads it: end that.")
+
+    def _empty(self, link: _Link) -> str:
+        """Write the file anew and empty the log; where something stays."""
+        with self._translated(), self._open(link).connect() as connection:
+            driver: Any = connection.connection.cursor()
+            try:
+                driver.execute("VACUUM")
+                return f"{self.shown}-wal" if driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] else ""
+            except sqlite3.OperationalError:  # another program reads it, or the disk is full
+                return self.shown
+
+    def close(self) -> None:
+        """Let go of it; the next use opens it again."""
+        with self._lock, suppress(StoreError):
+            if self._link.engine is not None:
+                self._within(lambda _, link: link.close())
+
+    def _transact(self, work: Callable[[Connection], T], job: Job[T], link: _Link, *, write: bool) -> T:
+        with self._translated(), self._open(link).connect() as connection:
+            connection.execution_options(jupyter_ctx_write=write)
+            with connection.begin():
+                done = work(connection)
+                if job.given_up:  # nobody would know that it was written
+                    raise self._silent()
+        link.marks = _marks_of(self.path)
+        return done
+
+    def _open(self, link: _Link) -> Engine:
+        if (link.process, link.file) != (os.getpid(), _identity(self.path)) or self._is_disturbed(link):
+            link.close()
+        if link.engine is None:
+            engine = self._new_engine()
+            link.process, link.file = os.getpid(), _identity(self.path)
+            try:
+                self._look_through(engine)
+                with engine.begin() as connection:
+                    migrate(connection, self.shown)
+            except BaseException:
+                engine.dispose()
+                raise
+            link.engine = engine
+        return link.engine
+
+    def _is_disturbed(self, link: _Link) -> bool:
+        """Whether the file was written to by something that is not SQLite, as far as that shows."""
+        if link.engine is None or link.marks in (None, _marks_of(self.path)) or time.monotonic() < self._calm_until:
+            return False
+        self._calm_until = time.monotonic() + ALARM
+        return True
+
+    def _look_through(self, engine: Engine) -> None:
+        """Find damage before anything is written, and make damaged indexes anew. Raises DamagedError."""
+        if self.path is None or not 0 < self.path.stat().st_size <= CHECKED:
+            return
+        with engine.connect() as connection:
+            cursor: Any = connection.connection.cursor()
+            found = _problems(cursor)
+            if found and all(map(OF_AN_INDEX.match, found)):
+                with suppress(sqlite3.IntegrityError):
+                    cursor.execute("REINDEX")
+                found = _problems(cursor)
+            if found:
+                raise DamagedError(found[0])
+
+    def _new_engine(self) -> Engine:
+        import sqlalchemy as sa
+
+        if self._url.get_backend_name() != "sqlite":
+            engine = sa.create_engine(self._url, pool_size=1, max_overflow=4, pool_pre_ping=True)
+            sa.event.listen(engine, "do_connect", self._connect_in_time)
+            sa.event.listen(engine, "begin", self._begin_in_time)
+            return engine
+        if self.path is not None:
+            _make_private(self.path)
+            engine = sa.create_engine(self._url, pool_size=1, max_overflow=4)
+        else:
+            anywhere = {"check_same_thread": False}
+            engine = sa.create_engine(self._url, poolclass=sa.pool.StaticPool, connect_args=anywhere)
+        sa.event.listen(engine, "connect", self._configure)
+        sa.event.listen(engine, "begin", self._begin)
+        return engine
+
+    def _connect_in_time(self, _dialect: object, _record: object, _given: object, options: dict[str, Any]) -> None:
+        options["connect_timeout"] = int(self._limit) + 1  # nobody waits for it any more then
+        options.setdefault("tcp_user_timeout", int(PATIENCE * 1000))  # a network that is gone is no reason to hang
+
+    def _begin_in_time(self, connection: Connection) -> None:
+        """Set for this transaction alone: a pooler may give its connection to somebody else."""
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {self._milliseconds}")
+
+    @property
+    def _milliseconds(self) -> int:
+        return int(FOR_A_LOCK * self._patience * 1000)
+
+    def _configure(self, driver: sqlite3.Connection, _record: object) -> None:
+        driver.isolation_level = None  # we say BEGIN ourselves
+        driver.execute(f"PRAGMA busy_timeout={self._milliseconds}")
+        driver.execute("PRAGMA secure_delete=on")  # what is deleted is overwritten
+        driver.execute("PRAGMA synchronous=normal")
+        journal = "delete" if self.is_shared else "wal"  # a WAL is shared memory: of no use between machines
+        if self.path is not None:
+            self._insist(driver, f"PRAGMA journal_mode={journal}")
+
+    def _begin(self, connection: Connection) -> None:
+        """Take SQLite's write lock first of all."""
+        driver: Any = connection.connection.dbapi_connection
+        write = connection.get_execution_options().get("jupyter_ctx_write", True)
+        driver.execute("PRAGMA busy_timeout=0")
+        self._insist(driver, "BEGIN IMMEDIATE" if write else "BEGIN")
+        driver.execute(f"PRAGMA busy_timeout={self._milliseconds}")
+
+    def _insist(self, driver: sqlite3.Connection, statement: str) -> None:
+        """Wait by chance: that is fairer than SQLite's own growing steps, and it does not wait at all for a WAL."""
+        end = time.monotonic() + FOR_A_LOCK * self._patience
+        while True:
+            try:
+                driver.execute(statement)
+                return
+            except sqlite3.OperationalError as error:
+                if _code(error) != "SQLITE_BUSY":
+                    raise
+            if time.monotonic() > end:
+                raise StoreError(f"{self.shown} {LOCKED}.")
+            time.sleep(random.uniform(0.0005, 0.01))
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Whatever a driver says, as a StoreError with the address and a remedy."""
+        import sqlalchemy as sa
+
+        try:
+            yield
+        except sa.exc.IntegrityError as error:
+            raise TakenError(f"{self.shown}: another kernel has written there ({_first_line(error.orig)}).") from None
+        except sa.exc.DBAPIError as error:
+            raise self._trouble(error.orig or error) from None
+        except (sa.exc.SQLAlchemyError, sqlite3.Error, ImportError, OSError, UnicodeError) as error:
+            raise self._trouble(error) from None
+
+    def _trouble(self, error: BaseException) -> StoreError | DamagedError:
+        code = _code(error)
+        # our own texts are read as bytes: one that is none is a name in the schema, or stands in a message about it
+        if (code in DAMAGED or isinstance(error, UnicodeDecodeError)) and self.path is not None:
+            return DamagedError(str(error))
+        if code in TROUBLES:
+            return StoreError(f"{self.shown} {TROUBLES[code]}.")
+        if isinstance(error, OSError):
+            return StoreError(f"{self.shown} {UNOPENED} ({error.strerror}).")
+        if isinstance(error, ImportError):
+            return StoreError(f"{self.shown} needs {error.name or 'psycopg'}: pip install 'jupyter_ctx[postgres]'.")
+        said = _first_line(error).rstrip(".")
+        if self._url.password:
+            said = said.replace(str(self._url.password), "***")
+        if self._url.get_backend_name() != "sqlite":
+            said = f"see to it that it answers ({said})"
+        return StoreError(f"{self.shown} cannot be used: {said}.")
+
+    def _move_aside(self, link: _Link) -> None:
+        """Keep a damaged file under another name, unless another kernel has done so already."""
+        assert self.path is not None
+        link.close()
+        if link.file != _identity(self.path):
+            return
+        aside = f"{self.path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}-{os.urandom(2).hex()}"
+        for suffix in ("", *LOGS):
+            there = self.path.with_name(self.path.name + suffix)
+            if there.exists():
+                there.rename(self.path.with_name(aside + suffix))
+        self.notices.append(f"{self.path} was damaged. It is kept beside it as {aside}; a new file was begun.")
+
+
+def _url_of(address: str) -> URL:
+    import sqlalchemy as sa
+
+    if address == MEMORY:
+        return sa.URL.create("sqlite")
+    if "://" not in address:
+        return sa.URL.create("sqlite", database=str(Path(address).expanduser().absolute()))
+    try:
+        url = sa.make_url(address)
+    except (sa.exc.ArgumentError, ValueError):
+        raise StoreError("The store's address is no URL of a database: see JUPYTER_CTX_STORE.") from None
+    if url.drivername not in DRIVERS:
+        raise StoreError(f"A store is a sqlite:/// or postgresql:// address, not one of {url.drivername}.")
+    return url.set(drivername=DRIVERS[url.drivername])
+
+
+def _path_of(url: URL) -> Path | None:
+    """The file of an SQLite database that is one."""
+    plain = url.drivername == "sqlite" and url.database not in (None, "", ":memory:")
+    return Path(str(url.database)).absolute() if plain and not str(url.database).startswith("file:") else None
+
+
+def _make_private(path: Path) -> None:
+    """Only its owner may read what was said."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    old = [beside for suffix in LOGS if (beside := path.with_name(path.name + suffix)).exists()]
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        if path.is_file() and path.stat().st_mode & 0o077:
+            path.chmod(0o600)
+    else:
+        for beside in old:  # of a file that was deleted: SQLite would take them for this one's
+            beside.unlink(missing_ok=True)
+
+
+def _identity(path: Path | None) -> object:
+    """What tells a file from another of the same name."""
+    try:
+        found = path.stat() if path is not None else None
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if found is not None else None
+
+
+def _marks_of(path: Path | None) -> object:
+    """Of a file with a log: what changes where something else than SQLite writes there, and at each checkpoint.
+
+    Asked of the folder alone: a process that opens and closes such a file loses SQLite's locks on it.
+    """
+    if path is None:
+        return None
+    wal, shm = (_identity(path.with_name(path.name + suffix)) for suffix in LOGS)
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return (wal, shm, found.st_mtime_ns, found.st_size) if wal is not None else None
+
+
+def _problems(cursor: Any) -> list[str]:
+    """What SQLite finds damaged in its file, but for single values."""
+    found = (line for (line,) in cursor.execute("PRAGMA integrity_check").fetchall())
+    return [line for line in found if line != "ok" and not OF_ONE_ROW.match(line)]
+
+
+def _code(error: BaseException) -> str:
+    """SQLite's own name for an error, without its details, or PostgreSQL's number."""
+    name = getattr(error, "sqlite_errorname", None) or getattr(error, "sqlstate", None) or ""
+    return "_".join(name.split("_")[:2])
+
+
+def _first_line(error: BaseException | None) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,472 @@
+"""One conversation in a store: opened, written after each action, let go at the end.
+
+Saving never fails a cell. What cannot be written now waits and is written with the next
+action; that is said once, and once more when it is done.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import os
+import platform
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from types import MappingProxyType
+from typing import NamedTuple
+from weakref import WeakSet, ref
+
+from .. import wording as words
+from ..conversation.conversation import Conversation
+from ..conversation.events import Event, Said
+from ..conversation.messages import Turn, new_id
+from ..errors import StoreError
+from ..runtime.frontend import EARLIER, Origin
+from ..runtime.interrupts import uninterrupted
+from .database import Database, TakenError
+from .ownership import MAIN, Holder, Wish, choose, fork, free_name, given_back
+from .reading import read_event, read_events
+from .serialization import Record, Sizes, State, UnreadableError, state_of, state_text, to_record
+from .store import Claim, Row, Store
+from .takeover import Clues, device_of, gather
+
+BEAT, GONE = 30.0, 120.0  # seconds between signs of life, and without one; only between machines
+NOTHING_KNOWN: Mapping[str, Clues] = MappingProxyType({})
+ATTEMPTS = 3  # at a name that somebody else has taken meanwhile
+
+
+class Opened(NamedTuple):
+    """A conversation as it was found, with what was learned.
+
+    ``note`` says where it comes from; ``taken`` are the conversations of another notebook that
+    became this one's, as they were. ``offer`` says what was not taken over, and how to. ``next`` is
+    the number of the next row.
+    """
+
+    conversation: Conversation
+    sizes: Sequence[Sizes] = ()
+    state: State = {}  # noqa: RUF012  # it is read only
+    note: str = ""
+    taken: tuple[Row, ...] = ()
+    offer: str = ""
+    next: int = 0
+
+
+class Whole(NamedTuple):
+    """All of a conversation, for where all of it must be written again; ``sizes`` gives what was learned."""
+
+    conversation: Conversation
+    sizes: Callable[[], list[Sizes]]
+
+
+class Journal:
+    """Keeps one conversation. ``notices`` are lines that are to be shown once.
+
+    ``troubles`` are those of the store that were spoken of, perhaps in other conversations of the notebook.
+    """
+
+    def __init__(self, address: str, origin: Origin, troubles: set[str] | None = None) -> None:
+        self._address, self.origin = address, origin
+        self._troubles = troubles if troubles is not None else set[str]()
+        self.notices: list[str] = []
+        self.row = Row(new_id(), origin.scope, MAIN)
+        self._store: Store | None = None
+        self._next: int | None = None  # the number of the next row; None: the store does not know of the conversation
+        self._waiting: list[Record] = []
+        self._sizes: list[Sizes] = []  # told since the last event
+        self._whole: Whole | None = None  # what the waiting records belong to
+        self._failing = ""
+        self._is_deleted = False
+        self._process = os.getpid()
+        self._lock = threading.RLock()
+
+    @property
+    def name(self) -> str:
+        """What the conversation is called."""
+        return self.row.name
+
+    @property
+    def store(self) -> Store:
+        """The store; opened when first asked for. Raises StoreError."""
+        if self._store is None:
+            self._store = _store(self._address)
+        return self._store
+
+    def open(self, name: str | None = None, *, afresh: bool = False) -> Opened:
+        """Take hold of a conversation, and read it; where that cannot be, begin one that is not there yet."""
+        _settle_all()
+        with self._lock:
+            try:
+                return self._open(self._choose, name, afresh=afresh, known=self._known(whole=name is None))
+            except StoreError as error:
+                self._failed(error)
+                self.row, self._next = _begun(name, self.origin), None
+                return Opened(Conversation())
+            except BaseException:  # nobody will talk in it
+                _open_journals.discard(self)
+                raise
+
+    def keep_apart(self, others: Sequence[Row]) -> None:
+        """Take a name that none of these has, where the store could not be asked for one."""
+        if self._next is None:
+            self.row = self.row._replace(name=free_name(self.row.name, others))
+
+    def fork(self, row: Row, name: str | None = None) -> Opened:
+        """Take hold of a new conversation that begins with all that another one has. Raises StoreError."""
+        _settle_all()
+        with self._lock:
+            return self._open(lambda rows, wish: fork(row, name, rows, wish), name)
+
+    def _known(self, *, whole: bool) -> Mapping[str, Clues]:
+        """The clues to conversations that may be this notebook's."""
+        return gather(self.store, self.store.rows(), self.origin, _me().host, whole=whole)
+
+    def _choose(self, rows: Sequence[Row], wish: Wish) -> Claim:
+        return choose(rows, wish, _is_held)
+
+    def _open(
+        self, decide: Callable[[Sequence[Row], Wish], Claim], name: str | None,
+        *, afresh: bool = False, known: Mapping[str, Clues] = NOTHING_KNOWN,
+    ) -> Opened:  # fmt: skip
+        wish = Wish(self.origin, _me(), time.time(), name, afresh, known, device_of(self.origin.notebook))
+        claim = self._claim(lambda rows: decide(rows, wish))
+        self.row, self._next = claim.row, 0
+        self._hold()
+        self._collect()
+        if claim.how == "new":
+            return Opened(Conversation(), offer=_offer(claim.before, self.origin) if claim.before else "")
+        before = (claim.source or claim.row).updated
+        opened = self._read(claim.row)
+        self._next = opened.next
+        self._sizes = opened.state.get("sizes", [])
+        self._collect()
+        note = _note(claim, before) if opened.conversation.events else ""
+        return opened._replace(note=note, taken=claim.before)
+
+    def _claim(self, decide: Callable[[Sequence[Row]], Claim]) -> Claim:
+        for _ in range(ATTEMPTS):
+            try:
+                return self.store.claim(decide)
+            except TakenError as error:
+                taken = error
+        raise taken
+
+    def _read(self, row: Row) -> Opened:
+        with _without_collections():
+            text, stored = self.store.load(row.id)
+            events = read_events(stored)
+            self.notices += [f"{problem} They belong to {row.name!r}." for problem in events.problems]
+            state: State = {}
+            try:
+                state = state_of(text)
+            except UnreadableError as error:
+                self.notices.append(f"{error} Settings of {row.name!r}, and what was learned of the model, begin anew.")
+            sizes = [*events.sizes, *state.get("sizes", [])]
+            return Opened(events.conversation, sizes, state, next=events.next)
+
+    def save(
+        self, events: Sequence[Event], sizes: list[Sizes], state: State,
+        conversation: Conversation, everything: Callable[[], list[Sizes]],
+    ) -> None:  # fmt: skip
+        """Write what has happened; ``everything`` is asked for where all must be written again.
+
+        Ctrl-C ends the waiting for the store, not the saving: it is done later.
+        """
+        with self._lock, uninterrupted():
+            if self._is_deleted:
+                return
+            self._sizes += sizes
+            for event in events:
+                self._waiting.append(to_record(event, self._sizes))
+                self._sizes = []
+            text, now = state_text({**state, "sizes": self._sizes}), time.time()
+            if not events and text == self.row.state:
+                return
+            self.row = self.row._replace(updated=now, seen=now, turns=len(conversation.places), state=text)
+            if self._process != os.getpid():
+                self._process = os.getpid()
+                self._part(f"This process was forked from one that talks in {self.name!r}")
+            self._flush(Whole(conversation, everything))
+
+    def _flush(self, whole: Whole) -> None:
+        """Write what waits; where that cannot be, it waits on."""
+        try:
+            if self._next is None or not self._append():
+                self._write(whole)
+        except StoreError as error:
+            self._whole = whole
+            _unsaved.add(self)
+            self._failed(error)
+        else:
+            self._whole = None
+            _unsaved.discard(self)
+            self._worked()
+
+    def _append(self) -> bool:
+        """Add what waits; ``False`` where all must be written instead."""
+        try:
+            there = self._add(self._next or 0, self._waiting)
+        except TakenError:
+            self._part(f"Another kernel has gone on with {self.name!r}")
+            return False
+        if there:
+            self._next = (self._next or 0) + len(self._waiting)
+            self._waiting.clear()
+        return there
+
+    def _add(self, seq: int, records: Sequence[Record]) -> bool:
+        """Add these from number ``seq`` on; what was written although nobody waited for it is there already."""
+        try:
+            return self.store.append(self.row, seq, records)
+        except TakenError:
+            there = self.store.same(self.row.id, seq, records)
+            if not there:
+                raise
+            return self.store.append(self.row, seq + there, records[there:])
+
+    def _write(self, whole: Whole) -> None:
+        events = whole.conversation.events
+        records = [to_record(event, whole.sizes() if event is events[-1] else []) for event in events]
+        self.row = self._claim(self._begin).row
+        self._add(0, records)
+        self._next = len(records)
+        self._waiting.clear()
+        self._hold()
+
+    def _begin(self, rows: Sequence[Row]) -> Claim:
+        """Make the conversation known to the store."""
+        others = [row for row in rows if row.notebook == self.row.notebook and row.id != self.row.id]
+        row = self.row._replace(name=free_name(self.name, others), opened=time.time(), **_me()._asdict())
+        return Claim((row,), "new")
+
+    def _part(self, why: str) -> None:
+        self.row, self._next = self.row._replace(id=new_id()), None
+        self.notices.append(f"{why}; what is said here is kept apart from now on: %chat list.")
+
+    def settle(self) -> None:
+        """Write what waits, where that can be done now."""
+        with self._lock:
+            if self._whole is not None:
+                self._flush(self._whole)
+
+    def answered(self, digest: str) -> Turn | None:
+        """The newest turn of this notebook that answered just this request; never another one's.
+
+        What runs without a reader finds what such runs have asked in the same folder, too.
+        """
+        try:
+            places = filter(None, (self.row.notebook, self.origin.run_of))
+            found = self.store.answered(digest, places, runs=self.origin.runs)
+            event = read_event(found) if found is not None else None
+        except StoreError as error:
+            self._failed(error)
+            return None
+        return event.turn if isinstance(event, Said) else None
+
+    def change(self, **values: object) -> None:
+        """Set columns of the conversation's row. Raises StoreError."""
+        with self._lock:
+            self.store.change(self.row.id, **values)
+            self.row = self.row._replace(**values)  # type: ignore[arg-type]
+
+    def read(self, row: Row) -> Opened:
+        """What another conversation holds; nobody's hold of it changes. Raises StoreError."""
+        with self._lock:
+            return self._read(row)
+
+    def forget(self) -> None:
+        """Write nothing more: the conversation is deleted, and what waits goes with it."""
+        with self._lock:
+            self._waiting.clear()
+            self._whole, self._is_deleted = None, True
+            _unsaved.discard(self)
+            _open_journals.discard(self)
+
+    def give_back(self, taken: Sequence[Row]) -> None:
+        """Put what was taken over where it was; a fork that was made of it is removed. Raises StoreError."""
+        row = self.row
+        if all(row.id != each.id for each in taken):
+            self.store.delete(row.id)
+            self.forget()
+        else:
+            self._claim(lambda rows: given_back(rows, taken, row.notebook))
+            self.close()
+
+    def close(self) -> None:
+        """Let go: another kernel may go on with it. What waits to be saved gets a last chance."""
+        with self._lock:
+            self.settle()
+            _open_journals.discard(self)
+            if self._store is not None and self._next is not None and self._process == os.getpid():
+                with suppress(StoreError):  # its machine stays known: paths are those of one machine
+                    self._store.change(self.row.id, pid=None, started=None)
+
+    def _failed(self, error: StoreError) -> None:
+        """Say what is wrong, once."""
+        self._collect()
+        trouble = str(error).partition(": ")[0]  # what follows a driver may say in other words each time
+        if trouble != self._failing and trouble not in self._troubles:
+            self.notices.append(f"{error} The conversation goes on in memory, and is saved when that can be done.")
+        self._failing = trouble
+        self._troubles.add(trouble)
+
+    def _worked(self) -> None:
+        self._collect()
+        if self._failing:
+            self.notices.append(f"Saved again in {self.store.database.shown}: nothing was lost.")
+            self._failing = ""
+            self._troubles.clear()
+
+    def _collect(self) -> None:
+        if self._store is not None:
+            said = self._store.database.notices
+            self.notices += said
+            said.clear()
+
+    def _hold(self) -> None:
+        """Keep others from it. Between machines nobody sees whether a process is alive: there it gives signs of it."""
+        _open_journals.add(self)
+        if self.store.database.is_shared:
+            threading.Thread(target=_beat, args=(ref(self), self.row.id), daemon=True).start()
+
+
+def forget(conversation: str) -> None:
+    """Let nothing of a conversation that was deleted be written again."""
+    for journal in (*_open_journals, *_unsaved):
+        if journal.row.id == conversation:
+            journal.forget()
+
+
+def is_held_elsewhere(row: Row) -> bool:
+    """Whether another live process holds a conversation."""
+    me = _me()
+    return (row.host, row.pid) != (me.host, me.pid) and is_held(row, me, time.time())
+
+
+def _is_held(row: Row) -> bool:
+    """Whether it is talked in: a process may have let go of what it has not ended yet."""
+    me = _me()
+    if (row.host, row.pid) == (me.host, me.pid):
+        return any(journal.row.id == row.id for journal in _open_journals)
+    return is_held(row, me, time.time())
+
+
+def is_held(row: Row, me: Holder, now: float) -> bool:
+    """Whether a live process holds a conversation."""
+    if row.pid is None or row.started is None:
+        return False
+    if row.host != me.host:
+        return now - row.seen < GONE
+    return abs((_started(row.pid) or 0.0) - row.started) < 2
+
+
+def _beat(journal: ref[Journal], conversation: str) -> None:
+    while True:
+        time.sleep(BEAT)
+        here = journal()
+        if here is None or here not in _open_journals or here.row.id != conversation:
+            return
+        with suppress(StoreError):
+            here.store.change(conversation, seen=time.time())
+        del here
+
+
+_open_journals: WeakSet[Journal] = WeakSet()
+_unsaved: set[Journal] = set()  # what they hold outlives the chat that said it
+_stores: dict[str, Store] = {}  # by address
+
+
+@atexit.register
+def close_stores() -> None:
+    """Let go of every conversation of this process, and of every database. What was kept in memory only is gone."""
+    for journal in (*_open_journals, *_unsaved):
+        journal.close()
+    _unsaved.clear()
+    for store in _stores.values():
+        store.database.close()
+    _stores.clear()
+
+
+def _settle_all() -> None:
+    for journal in tuple(_unsaved):
+        journal.settle()
+
+
+def _store(address: str) -> Store:
+    """One store for each address: its connection is shared by the conversations of this process."""
+    if address not in _stores:
+        _stores[address] = Store(Database(address))
+    return _stores[address]
+
+
+def _me() -> Holder:
+    return Holder(platform.node(), os.getpid(), _started(os.getpid()) or 0.0)
+
+
+def _started(pid: int) -> float | None:
+    """When a process began, or ``None`` where there is none, or one that only waits to be taken away."""
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        return float(process.create_time()) if process.status() != psutil.STATUS_ZOMBIE else None
+    except psutil.Error:
+        return None
+
+
+def _begun(name: str | None, origin: Origin) -> Row:
+    now = time.time()
+    return Row(new_id(), origin.scope, name or MAIN, kernel=origin.kernel, opened=now, created=now, updated=now)
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Thousands of new values that all stay: looking among them for garbage takes as long as reading them."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _note(claim: Claim, before: float) -> str:
+    """One line that says where a conversation comes from."""
+    source = claim.source or claim.row
+    said = f"{words.turns(source.turns)} of {source.name!r}, last used {words.ago(time.time() - before)}"
+    remedy = "%chat undo puts that back, %chat new starts afresh."
+    if claim.how == "continued":
+        return f"Going on with {said}. %chat new starts afresh."
+    if claim.how == "renamed":
+        return f"Going on with {said}: this notebook was {claim.before[0].notebook}. {remedy}"
+    if claim.how == "copied":
+        return f"This notebook is a copy of {source.notebook}: it starts with {said}. {remedy}"
+    turns = words.turns(source.turns)
+    return f"Another kernel holds {source.name!r}: this is a fork of it, {claim.row.name!r}, with {turns}."
+
+
+MOST_OFFERED = 3  # of the notebooks that may be meant
+
+
+def _offer(rows: Sequence[Row], origin: Origin) -> str:
+    """One line that says what was not taken over, and how to."""
+    told, more = rows[:MOST_OFFERED], len(rows) - MOST_OFFERED
+    offered = "; ".join(f"{words.turns(row.turns)} of {row.name!r} {_belong(row, origin)}" for row in told)
+    how = " or ".join(f"%chat resume {_typed(row.notebook)} {_typed(row.name)}" for row in told)
+    rest = f", and {words.notebooks(more)} more may be meant: %chat list all" if more > 0 else ""
+    them = "it" if sum(row.turns for row in told) == 1 else "them"
+    return f"This notebook begins anew: {offered}{rest}. {how} brings {them} in."
+
+
+def _belong(row: Row, origin: Origin) -> str:
+    had_this_path = EARLIER.sub("", row.notebook) == origin.notebook
+    whose = "another notebook, which had this path before" if had_this_path else f"{row.notebook}, which shares cells"
+    return f"{'belongs' if row.turns == 1 else 'belong'} to {whose}"
+
+
+def _typed(word: str) -> str:
+    """A word as it is typed after %chat."""
+    return f'"{word}"' if set(word) & set(" '") else word

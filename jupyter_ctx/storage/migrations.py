@@ -1,0 +1,72 @@
+"""The tables of the store, and how older ones are brought up to date.
+
+A migration is a list of statements that SQLite and PostgreSQL both understand. It is never
+changed once it was released: what is new goes into a new one at the end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..errors import StoreError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+CONVERSATIONS, EVENTS, VERSION = "jupyter_ctx_conversations", "jupyter_ctx_events", "jupyter_ctx_version"
+LOCK = 0x6A637478  # of PostgreSQL's: whoever migrates holds this, whoever claims this with the owner
+
+MIGRATIONS = (
+    (
+        f"""CREATE TABLE {CONVERSATIONS} (
+            owner TEXT NOT NULL, id TEXT NOT NULL, notebook TEXT NOT NULL, name TEXT NOT NULL,
+            kernel TEXT, first_cell TEXT, host TEXT, pid BIGINT, started DOUBLE PRECISION,
+            seen DOUBLE PRECISION NOT NULL, opened DOUBLE PRECISION NOT NULL,
+            created DOUBLE PRECISION NOT NULL, updated DOUBLE PRECISION NOT NULL,
+            turns BIGINT NOT NULL, state TEXT,
+            PRIMARY KEY (owner, id), UNIQUE (owner, notebook, name)
+        )""",
+        f"CREATE INDEX {CONVERSATIONS}_kernel ON {CONVERSATIONS} (owner, kernel)",
+        f"CREATE INDEX {CONVERSATIONS}_first_cell ON {CONVERSATIONS} (owner, first_cell)",
+        f"""CREATE TABLE {EVENTS} (
+            owner TEXT NOT NULL, conversation TEXT NOT NULL, seq BIGINT NOT NULL,
+            at DOUBLE PRECISION NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL, sizes TEXT,
+            PRIMARY KEY (owner, conversation, seq)
+        )""",
+    ),
+    (
+        f"ALTER TABLE {EVENTS} ADD COLUMN digest TEXT",
+        f"CREATE INDEX {EVENTS}_digest ON {EVENTS} (owner, digest)",
+    ),
+    (
+        f"ALTER TABLE {CONVERSATIONS} ADD COLUMN device BIGINT",
+        f"ALTER TABLE {EVENTS} ADD COLUMN cell TEXT",
+        f"ALTER TABLE {EVENTS} ADD COLUMN source TEXT",
+        f"CREATE INDEX {EVENTS}_cell ON {EVENTS} (owner, cell)",
+    ),
+)
+
+
+class DamagedError(Exception):
+    """The file is no database of ours, or a broken one."""
+
+
+def migrate(connection: Connection, shown: str) -> None:
+    """Make the tables, or bring older ones up to date, in this transaction. Raises StoreError for newer ones.
+
+    Raises DamagedError where they cannot be ours.
+    """
+    import sqlalchemy as sa
+
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(LOCK)))
+    connection.execute(sa.text(f"CREATE TABLE IF NOT EXISTS {VERSION} (version BIGINT NOT NULL)"))
+    found = connection.scalar(sa.text(f"SELECT max(version) FROM {VERSION}")) or 0
+    if not isinstance(found, int):
+        raise DamagedError("its version is no number")
+    if found > len(MIGRATIONS):
+        raise StoreError(f"{shown} was written by a newer jupyter_ctx (version {found}): update this one.")
+    for number, statements in enumerate(MIGRATIONS[found:], found + 1):
+        for statement in statements:
+            connection.execute(sa.text(statement))
+        connection.execute(sa.text(f"INSERT INTO {VERSION} VALUES (:number)"), {"number": number})
