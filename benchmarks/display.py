@@ -24,7 +24,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
-TESTS = Path(__file__).resolve().parents[1] / "tests"
+TESTS = Path(__file__).resolve().parents[1] / "tests" / "support"
 sys.path.insert(0, str(TESTS))
 
 TOKENS, SPEED, ROUNDS = 2_000, 80.0, 3

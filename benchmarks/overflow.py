@@ -18,7 +18,7 @@ from typing import Any
 
 from jupyter_ctx import Overflow, classify_overflow
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
 from test_overflow import CORPUS, LOOK_ALIKES, WORDINGS, corpus, error
 

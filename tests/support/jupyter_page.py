@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, Locator, expect
 
 SECONDS = 60
 CHROMIUM = shutil.which("chromium")
-SCREENSHOTS = Path(__file__).parent.parent / "test-output"
+SCREENSHOTS = Path(__file__).resolve().parents[2] / "test-output"
 FOLDERS = (
     "JUPYTER_CONFIG_DIR",
     "JUPYTER_DATA_DIR",

@@ -14,7 +14,7 @@ from jupyter_ctx.context.windows import Table, read_table
 from scripts.model_sources import OLDER, Claim
 from scripts.models import CLOSE, MOST_BYTES, SUCCESSORS, Fact, as_file, choose_rows, facts_of, given_less, history_of
 
-TEXT = (Path(__file__).resolve().parents[1] / "models.json").read_text("utf-8")
+TEXT = (Path(__file__).resolve().parents[2] / "models.json").read_text("utf-8")
 TABLE = read_table(TEXT, "models.json", "models.json")
 
 

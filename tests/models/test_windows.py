@@ -17,7 +17,7 @@ from jupyter_ctx.context.windows import ContextWindow, Table, choose_window, rea
 from jupyter_ctx.models.window_tables import built_in
 from scripts.builtin_windows import compiled
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SERVED = ContextWindow(4_096, source="server")
 
 
