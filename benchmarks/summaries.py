@@ -16,7 +16,7 @@ from jupyter_ctx.context.summary_facts import Exchange
 from jupyter_ctx.conversation.messages import Turn
 from jupyter_ctx.models.registry import Target
 from jupyter_ctx.providers.local import stop_servers
-from jupyter_ctx.session.summarizer import Older, completed, extractive_summary, model_summary
+from jupyter_ctx.session.summarizer import Older, completed_summary, extractive_summary, model_summary
 
 SEEDS, CAP, TURNS = (1, 2, 3, 4, 5), 600, 60
 PLANTED = (
@@ -72,7 +72,7 @@ def summaries(older: Older, target: Target) -> dict[str, str]:
     return {
         "extractive": extractive_summary(older, target, CAP),
         "model alone": model,
-        "model, completed": completed(model, older, target, CAP)[0],
+        "model, completed": completed_summary(model, older, target, CAP)[0],
     }
 
 

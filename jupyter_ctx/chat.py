@@ -16,7 +16,7 @@ from . import wording as words
 from .config.settings import DEFAULT_MODEL, HELP, Settings, default_settings, is_none
 from .context.budget import ContextInfo, Plan
 from .context.windows import ContextWindow
-from .conversation.attachments import with_files
+from .conversation.attachments import with_attachments
 from .conversation.code_blocks import code_of
 from .conversation.conversation import Conversation
 from .conversation.events import Added, Said
@@ -37,11 +37,11 @@ from .session.turn_lock import TurnQueue
 from .session.usage_table import Usages, usages
 from .session.view import View
 from .storage.journal import Journal
-from .storage.store import Row, address_of
+from .storage.store import ConversationRow, store_address
 
-NAME = re.compile(r"[^\s-]([^\x00-\x1f\x7f]{0,78}[^\s])?")  # of a conversation
+CONVERSATION_NAME = re.compile(r"[^\s-]([^\x00-\x1f\x7f]{0,78}[^\s])?")  # of a conversation
 OF_A_TARGET = {"model", "base_url", "window", "n_ctx", "max_tokens"}
-CHOICES = "%chat summarise, trim or clear makes room."
+MAKE_ROOM = "%chat summarise, trim or clear makes room."
 LARGE_VALUES = 0.2  # of the limit, in one cell
 
 
@@ -72,7 +72,7 @@ class Chat:
             if name is not None:
                 checked_name(name)
             given = {name: value for name, value in {"model": model, **settings}.items() if value is not None}
-            journal = Journal(address_of(store), Origin()) if store is not None else None
+            journal = Journal(store_address(store), Origin()) if store is not None else None
             session = Session(default_settings(config or {}, given), journal=journal)
             if journal is not None:
                 session.restore(journal.open(name), given)
@@ -134,7 +134,7 @@ class Chat:
         return self._session.journal.name if self._session.journal is not None else ""
 
     @property
-    def row(self) -> Row:
+    def row(self) -> ConversationRow:
         """The conversation as its store knows it. Raises StoreError where it is not stored."""
         return self._journal.row
 
@@ -158,7 +158,7 @@ class Chat:
             self._session.journal.close()
             self._session.journal = None
 
-    def leave(self, taken: Sequence[Row]) -> None:
+    def leave(self, taken: Sequence[ConversationRow]) -> None:
         """Put it back where it was ``taken`` over from. Raises StoreError."""
         self._journal.give_back(taken)
 
@@ -216,7 +216,7 @@ class Chat:
         **options: Any,
     ) -> View:
         """What :meth:`send` would send with the same arguments, part by part, and what it would leave out."""
-        prompt, files = with_files(checked(prompt), _paths(attachments))
+        prompt, files = with_attachments(checked(prompt), _paths(attachments))
         said = Said(Turn(checked(prompt), "", "", cell=cell, run=run, attachments=files), append, new)
         return self._session.view(said, options, record=record)
 
@@ -251,7 +251,7 @@ class Chat:
             return None
         self._session.save()
         about = "" if info.exact else "~"
-        return f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens. {CHOICES}"
+        return f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens. {MAKE_ROOM}"
 
     def values_notice(self, values: Sequence[tuple[str, str]], **options: Any) -> str | None:
         """One line where values filled into a prompt take more than a fifth of the limit.
@@ -315,7 +315,7 @@ class Chat:
             if called is not None and not callable(called):
                 raise InvalidRequestError(f"{name} is {called!r}: it must be a function.")
         try:
-            prompt, files = with_files(prompt, _paths(attachments))
+            prompt, files = with_attachments(prompt, _paths(attachments))
             turn = Turn(
                 checked(prompt), "", "", cell=cell, run=run, source=source, attachments=files, execution=execution
             )  # fmt: skip
@@ -544,7 +544,7 @@ Chat.__doc__ = "\n".join(
 
 def checked_name(name: str) -> str:
     """A name that a conversation may have. Raises InvalidRequestError."""
-    if not isinstance(name, str) or not NAME.fullmatch(name):
+    if not isinstance(name, str) or not CONVERSATION_NAME.fullmatch(name):
         raise InvalidRequestError(f"{name!r} cannot be a name: up to 80 characters in one line, with no - in front.")
     return name
 

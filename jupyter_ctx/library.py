@@ -25,7 +25,7 @@ from .session.session import Session
 from .storage.database import TakenError
 from .storage.journal import Journal, Opened, forget, is_held_elsewhere
 from .storage.ownership import at_home
-from .storage.store import Row, address_of
+from .storage.store import ConversationRow, store_address
 
 
 class Library:
@@ -48,7 +48,7 @@ class Library:
         self.offered: set[str] = set()  # those of them that were spoken of
         self._seen: set[str] = set()  # turns of this kernel, in whichever fork
         self._told: dict[str, str] = {}  # memory files that were spoken of
-        self._address, self._ask = address_of(store), ask
+        self._address, self._ask = store_address(store), ask
         self._begun, self._models = default_settings(config or {}, {}), Models()
         self._troubles: set[str] = set()  # of the store, that were spoken of
         self._chats: dict[str, Chat] = {}
@@ -61,14 +61,14 @@ class Library:
             self._current = self._first()
         return self._current
 
-    def rows(self, *, everywhere: bool = False) -> list[Row]:
+    def rows(self, *, everywhere: bool = False) -> list[ConversationRow]:
         """The conversations of this notebook, or of all; the one opened last first. Raises StoreError."""
         rows = self._journal().store.rows()
         self.origin = at_home(rows, self.origin)
         return [row for row in rows if everywhere or row.notebook == self.origin.scope]
 
     @property
-    def in_memory(self) -> list[Row]:
+    def in_memory(self) -> list[ConversationRow]:
         """The conversations that are open here."""
         return [chat.row for chat in self._chats.values()]
 
@@ -129,7 +129,7 @@ class Library:
             self._chats[name] = self._chats.pop(old, chat)
         return chat
 
-    def find(self, name: str) -> Row:
+    def find(self, name: str) -> ConversationRow:
         """The row of a conversation of this notebook that may be deleted. Raises InvalidRequestError."""
         row = next((row for row in self.rows() if row.name == name), None)
         if row is None:
@@ -138,7 +138,7 @@ class Library:
             raise InvalidRequestError(f"Another kernel talks in {name!r}: nothing was deleted. End that one first.")
         return row
 
-    def delete(self, name: str, *, confirm: str) -> Row:
+    def delete(self, name: str, *, confirm: str) -> ConversationRow:
         """Remove a conversation with its content, for good; ``confirm`` is its name again."""
         row = self.find(name)
         if confirm != name:
@@ -181,7 +181,7 @@ class Library:
             chat.put_back = partial(self._put_back, chat, opened.taken, chat.config, len(chat.conversation.events))
         return chat
 
-    def _put_back(self, chat: Chat, taken: Sequence[Row], settings: Settings, known: int) -> Change:
+    def _put_back(self, chat: Chat, taken: Sequence[ConversationRow], settings: Settings, known: int) -> Change:
         """Leave another notebook's conversation to it, and begin anew with what was set here.
 
         What was said after the events that were ``known`` is not lost: redo brings it in.
@@ -204,13 +204,13 @@ class Library:
         chat.close()
         self._chats = {called: other for called, other in self._chats.items() if other is not chat}
 
-    def _goes_on(self, row: Row, note: str) -> bool:
+    def _goes_on(self, row: ConversationRow, note: str) -> bool:
         """Whether the user wants to go on with what is there."""
         used = words.ago(time.time() - row.updated)
         continued = f"Go on with {words.turns(row.turns)} of {row.name!r}, last used {used}?"
         return self._ask is not None and self._ask(f"{note} Go on with that?" if _is_made_now(row) else continued)
 
-    def _decline(self, journal: Journal, taken: Sequence[Row]) -> None:
+    def _decline(self, journal: Journal, taken: Sequence[ConversationRow]) -> None:
         """Leave a conversation as it was found; a fork was made for nothing."""
         with suppress(StoreError):
             if taken or _is_made_now(journal.row):
@@ -258,7 +258,7 @@ class Library:
             if name in [row.name for row in self.rows()]:
                 raise InvalidRequestError(f"There is a conversation {name!r} here already: %chat switch {name}.")
 
-    def _elsewhere(self, notebook: str, name: str | None) -> Row | None:
+    def _elsewhere(self, notebook: str, name: str | None) -> ConversationRow | None:
         """The conversation of a notebook, by its path or the end of it."""
         path, here = str(self._path(notebook)), self.current.row.id
         rows = [row for row in self.rows(everywhere=True) if row.turns and row.id != here and name in (None, row.name)]
@@ -276,6 +276,6 @@ class Library:
         return ((self.origin.folder or Path.cwd()) / path_of(notebook)).absolute()
 
 
-def _is_made_now(row: Row) -> bool:
+def _is_made_now(row: ConversationRow) -> bool:
     """Whether it is a fork or a copy of what was found."""
     return row.created == row.opened

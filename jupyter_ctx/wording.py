@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 # left-to-right and right-to-left marks stay: they turn nothing round and some names need them
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def visible(text: str) -> str:
     """Text with a sign instead of each control character: front ends colour, and terminals obey, escapes."""
-    return CONTROL.sub("�", text.replace("\r\n", "\n"))
+    return CONTROL_CHARACTERS.sub("�", text.replace("\r\n", "\n"))
 
 
 def turns(count: int) -> str:

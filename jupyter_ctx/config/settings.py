@@ -19,10 +19,10 @@ from .aliases import model_of
 
 DEFAULT_MODEL = "local/smollm2"
 MODEL_VARIABLE = "JUPYTER_CTX_MODEL"
-OF_A_MODEL = ("window", "n_ctx", "n_threads", "base_url")  # these go with the model they were set for
+MODEL_SETTINGS = ("window", "n_ctx", "n_threads", "base_url")  # these go with the model they were set for
 SPELLINGS = {"summarize": "summarise"}
 MOST_SECONDS = 86_400
-OURS = frozenset({"model", "messages", "input", "contents", "stream", "system", "instructions"})
+RESERVED_PARAMETERS = frozenset({"model", "messages", "input", "contents", "stream", "system", "instructions"})
 NONE = frozenset({"none", "default", "off"})
 SHARES = frozenset({"compact_at", "budget_share", "warn_at"})  # these may be said in percent
 
@@ -66,7 +66,7 @@ class Settings:
             raise InvalidRequestError(
                 f"timeout is {self.timeout:g}: it must be from above 0 to {MOST_SECONDS} seconds."
             )
-        for name in sorted(self.parameters.keys() & OURS):
+        for name in sorted(self.parameters.keys() & RESERVED_PARAMETERS):
             raise InvalidRequestError(f"{name} cannot be set as a parameter: %%chat says it itself.")
         if self.min_turns < 0:
             raise InvalidRequestError(f"min_turns is {self.min_turns}: it must be 0 or more.")
@@ -102,7 +102,7 @@ class Settings:
             values["summary_model"] = model_of(values["summary_model"])
         same = values.get("model", self.model) == self.model
         if not same:
-            values = dict.fromkeys(OF_A_MODEL) | values
+            values = dict.fromkeys(MODEL_SETTINGS) | values
         parameters = {**(self.parameters if same else {}), **values.get("parameters", {})}
         values["parameters"] = {name: value for name, value in parameters.items() if value is not None}
         return replace(self, **values)
@@ -114,7 +114,7 @@ def _kinds() -> dict[str, Any]:
     return typing.get_type_hints(Settings)
 
 
-NAMES = tuple(field.name for field in fields(Settings))
+SETTING_NAMES = tuple(field.name for field in fields(Settings))
 HELP: Mapping[str, str] = {  # shares are of the limit, which is what a prompt may have; none takes a setting away
     "model": "provider/model, such as openai/gpt-5.2; %chat use sets it too",
     "system": "the system prompt; %%chat system sets it to a cell's text, @FILE reads a file",
@@ -159,11 +159,11 @@ def default_settings(config: Mapping[str, Any], given: Mapping[str, Any]) -> Set
 
 def kept_settings(begun: Settings, now: Settings) -> dict[str, Any]:
     """What has been set since the beginning, as it may be stored: nothing that may hold a key."""
-    changed = {name for name in NAMES if getattr(now, name) != getattr(begun, name)} - {"parameters"}
-    where = {"model", *OF_A_MODEL}  # all or nothing: half of it would send a conversation to somebody else
+    changed = {name for name in SETTING_NAMES if getattr(now, name) != getattr(begun, name)} - {"parameters"}
+    where = {"model", *MODEL_SETTINGS}  # all or nothing: half of it would send a conversation to somebody else
     if changed & where:
         changed = changed | where if _holds_no_key(now.base_url) else changed - where
-    return {name: getattr(now, name) for name in NAMES if name in changed}
+    return {name: getattr(now, name) for name in SETTING_NAMES if name in changed}
 
 
 def restored_settings(settings: Settings, kept: Mapping[str, Any]) -> Settings:
@@ -181,10 +181,11 @@ def _holds_no_key(address: str | None) -> bool:
 
 def _parsed(name: str, value: Any) -> Any:
     """A value of the setting's kind, from such a value or from text."""
-    if name not in NAMES:
-        near = get_close_matches(name, NAMES, 1)
+    if name not in SETTING_NAMES:
+        near = get_close_matches(name, SETTING_NAMES, 1)
         raise InvalidRequestError(
-            f"No setting {name!r}" + (f": did you mean {near[0]}?" if near else f": there are {', '.join(NAMES)}.")
+            f"No setting {name!r}"
+            + (f": did you mean {near[0]}?" if near else f": there are {', '.join(SETTING_NAMES)}.")
         )
     kinds = _alternatives(_kinds()[name])
     if type(None) in kinds and (value is None or is_none(value)):
@@ -194,7 +195,7 @@ def _parsed(name: str, value: Any) -> Any:
     if typing.get_origin(kind) is Literal:
         return _one_of(name, SPELLINGS.get(value, value), typing.get_args(kind))
     try:
-        return _share(value) if name in SHARES else READ[kind](value)
+        return _share(value) if name in SHARES else CONVERTERS[kind](value)
     except InvalidRequestError:
         raise
     except (TypeError, ValueError):
@@ -260,7 +261,7 @@ def _share(value: Any) -> float:
     return _number(value.removesuffix("%")) / 100 if percent else _number(value)
 
 
-READ: dict[Any, Callable[[Any], Any]] = {
+CONVERTERS: dict[Any, Callable[[Any], Any]] = {
     int: _whole, float: _number, str: _text, Mapping: _parameters, tuple: _shares,
 }  # fmt: skip
 SPOKEN: dict[Any, str] = {

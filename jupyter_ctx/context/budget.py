@@ -9,7 +9,7 @@ from typing import Literal
 
 from .windows import ContextWindow
 
-State = Literal["ok", "half", "high", "full", "over"]
+FillState = Literal["ok", "half", "high", "full", "over"]
 SegmentName = Literal["system", "pinned", "summary", "earlier turns", "this turn"]
 
 HALF, HIGH, FULL = 0.50, 0.75, 0.90
@@ -30,7 +30,7 @@ def default_reserve(window: ContextWindow, *, reasoning: bool = False) -> int:
     return max(1, min(most, window.tokens // 4, window.max_output_tokens or most))
 
 
-def state_of(fill: float) -> State:
+def state_of(fill: float) -> FillState:
     """The word for a share of the limit."""
     if fill > 1:
         return "over"
@@ -87,7 +87,7 @@ class Budget:
         return self.used / self.limit if self.limit else math.inf
 
     @property
-    def state(self) -> State:
+    def state(self) -> FillState:
         """ok, half, high, full or over."""
         return state_of(self.fill)
 
@@ -194,6 +194,6 @@ class ContextInfo:
         return self.budget.exact
 
     @property
-    def state(self) -> State:
+    def state(self) -> FillState:
         """ok, half, high, full or over."""
         return self.budget.state

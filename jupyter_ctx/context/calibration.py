@@ -26,8 +26,8 @@ NOISE_WEIGHT, NOISE_MEMORY = 2.0, 12.0  # observations that the first guess is w
 DRIFT = 0.02  # how much a weight may change from one report to the next
 ODD = 3.0  # standard deviations: what is further off counts as that far
 SAFETY = 1.5  # standard deviations of the margin
-LEAST = 1e-3
-PLAIN: Vector = (1.0,)
+LEAST_WEIGHT = 1e-3
+UNCALIBRATED: Vector = (1.0,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Calibration:
     @classmethod
     def counted(cls) -> Calibration:
         """For texts that are counted by the model's own vocabulary: one kind, a token each."""
-        return cls.of(PLAIN, (KNOWN_DOUBT,), 0.0)
+        return cls.of(UNCALIBRATED, (KNOWN_DOUBT,), 0.0)
 
     def estimate(self, text: Vector) -> float:
         """Tokens of a text."""
@@ -77,7 +77,7 @@ class Calibration:
         most = ODD * math.sqrt(total)
         off = min(max(tokens - expected, -most), most)
         gains = [value / total for value in spread]
-        weights = tuple(max(w + gain * off, LEAST) for w, gain in zip(self.weights, gains, strict=True))
+        weights = tuple(max(w + gain * off, LEAST_WEIGHT) for w, gain in zip(self.weights, gains, strict=True))
         covariance = tuple(
             tuple(
                 value - gain * there + (i == j) * (DRIFT * weights[i]) ** 2

@@ -25,7 +25,7 @@ UNKNOWN = Family((1.05, 1.0, 1.5, 0.85, 0.45, 0.85, 0.70, 1.05, 1.05, 1.0, 0.8, 
 O200K = Family((0.96, 0.67, 0.9, 0.41, 0.28, 0.46, 0.37, 0.72, 0.69, 0.66, 0.41, 0.42, 1.06, 2.37), "o200k_base")
 CL100K = Family((0.95, 0.67, 1.7, 1.06, 0.48, 1.18, 0.87, 0.98, 1.00, 1.04, 0.95, 1.40, 1.38, 2.97), "cl100k_base")
 # vocabularies of 100,000 and more, for many languages
-LARGE = Family((1.00, 1.00, 1.3, 0.60, 0.34, 0.52, 0.42, 0.70, 0.70, 0.75, 0.50, 0.75, 1.10, 2.60))
+LARGE_VOCABULARY = Family((1.00, 1.00, 1.3, 0.60, 0.34, 0.52, 0.42, 0.70, 0.70, 0.75, 0.50, 0.75, 1.10, 2.60))
 # of 32,000 to 50,000, for English
 SMALL = Family((1.06, 1.19, 2.5, 1.08, 0.75, 1.28, 1.15, 1.80, 1.75, 2.00, 1.50, 1.50, 1.60, 3.10))
 # Anthropic's own are not public: 1.3 and 1.6 times what o200k makes of the same text
@@ -38,8 +38,8 @@ FAMILIES = (
     (r"claude-(?:\w+-)?(?:4[.-][7-9]|[5-9])|claude-fable", NEW_CLAUDE),
     (r"claude", CLAUDE),
     (r"smollm|tinyllama|phi-[1-3]|llama-?2|olmo|mi[sx]tral-7b", SMALL),
-    (r"gemini|gemma|llama|\w*str[ao]l|qwen|deepseek|grok|kimi|glm|phi|command|nova|granite|nemotron", LARGE),
-    (r"minimax|sonar|yi|falcon|jamba|hermes|\w*xtral", LARGE),
+    (r"gemini|gemma|llama|\w*str[ao]l|qwen|deepseek|grok|kimi|glm|phi|command|nova|granite|nemotron", LARGE_VOCABULARY),
+    (r"minimax|sonar|yi|falcon|jamba|hermes|\w*xtral", LARGE_VOCABULARY),
 )
 
 

@@ -19,7 +19,7 @@ from itertools import islice
 from typing import Any
 from unicodedata import normalize
 
-from .refusal_words import ROLES, UNIT, in_english
+from .refusal_words import FIGURE_ROLES, UNIT, in_english
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ VETOES = (
     r"(?:string|array)~(?:too~long|above~max)",  # OpenAI: one field of the request
     rf"\A(?![\s\S]*\d\W?tokens)[\s\S]*\d ?{UNIT}",
 )
-CODES = (
+OVERFLOW_CODES = (
     r"context~overflow|prompt~too~long",
     r"tokens_limit_reached",  # GitHub Models
     r"prompt_tokens_exceeded",  # GitHub Copilot
@@ -121,7 +121,7 @@ NUMBER = (
     rf"(?!\w|[.,:]\d|-(?!token)| ?{UNIT}| (?:images|messages|pages|seconds)\b)"
     r"(?<!limit \(2013)"  # MiniMax: a status
 )
-AFTER = r"# ?-?(?:\((?=\w+\)))?['\"`]*(?:tokens? )?(?:(?:in|of|for|from) )?(?:(?:the|your|text) )?['\"`]*"
+AFTER_FIELD = r"# ?-?(?:\((?=\w+\)))?['\"`]*(?:tokens? )?(?:(?:in|of|for|from) )?(?:(?:the|your|text) )?['\"`]*"
 # What a number is, by the words that touch it (it stands as "#"); the first that fits.
 TOUCHING = (
     ("none", r"(?:code|status\w*|line|\.py|localhost)\W*#"),
@@ -129,8 +129,8 @@ TOUCHING = (
     ("input", r"# ?(?:of|/) ?\d"),
     ("limit", r"^[\dkm] ?(?:of|/) ?#"),
     ("both", rf"{BOTH}\w*(?:\W|tokens?|would|be|of){{0,9}}#"),
-    ("output", rf"{AFTER}{OUTPUT}|# new tokens|\+ ?#(?! ?-?(?:input|prompt))"),
-    ("tools", rf"{AFTER}(?:functions|tool)"),
+    ("output", rf"{AFTER_FIELD}{OUTPUT}|# new tokens|\+ ?#(?! ?-?(?:input|prompt))"),
+    ("tools", rf"{AFTER_FIELD}(?:functions|tool)"),
     (
         "limit",
         r"(?:\blimit|\bmax(?:imum)?|allowed|window|(?:context|maximum)[ _](?:length|size)) ?[(:=]? ?#"
@@ -143,7 +143,7 @@ TOUCHING = (
     ),
     ("limit", r"#[ )]*(?:tokens?)?[ )]* is (?:small|low)er than (?!max|limit|the (?:max|limit))"),
     ("limit", r"(?:(?<!add )(?<!adds )up to|accepts|(?:model|only) takes|vs\.?) #"),
-    ("input", rf"{AFTER}(?:input (?:tokens|messages)|inputs?|prompt|(?<=the )messages|(?<=in )request)\b"),
+    ("input", rf"{AFTER_FIELD}(?:input (?:tokens|messages)|inputs?|prompt|(?<=the )messages|(?<=in )request)\b"),
     ("output", rf"{OUTPUT}\w*(?:\W|tokens?|is|of|value|too|large){{0,12}}#"),
     ("input", r"#[ )\]-]*(?:tokens?)?[ )\]]*(?:(?:is|are) )?(?:[>+]|plus|vs|over\b|above|beyond|\w+er than|more than)"),
     ("input", r"#[ )\]-]*(?:tokens?)?[ )\]]*(?:exceed(?:s? |ed [tm])|do(?:es)? not fit)"),
@@ -201,7 +201,7 @@ def _classified(status: int | None, text: str) -> Overflow | None:
         return Overflow()
     if status in VETO_STATUS or any(_finds(veto, text) for veto in RATES):
         return None
-    named = any(_finds(code, text) for code in CODES)
+    named = any(_finds(code, text) for code in OVERFLOW_CODES)
     if not named and any(_finds(veto, text) for veto in (*VETOES, *BYTES)):
         return None
     named = named or any(_finds(phrase, text) for phrase in PHRASES) or any(map(_is_said, text.split("\n")))
@@ -232,12 +232,12 @@ def _says(clause: str) -> bool:
 def _letters(line: str) -> str:
     """A line with one letter for each word that matters."""
     line = _pattern(NUMBER).sub("#", line.lower())
-    return "".join(ROLES[match.lastindex - 1][0] for match in _word().finditer(line) if match.lastindex)
+    return "".join(FIGURE_ROLES[match.lastindex - 1][0] for match in _word().finditer(line) if match.lastindex)
 
 
 @cache
 def _word() -> re.Pattern[str]:
-    rows = (words if letter in (".", "N", "_") else rf"(?:{words})(?![a-z])" for letter, words in ROLES)
+    rows = (words if letter in (".", "N", "_") else rf"(?:{words})(?![a-z])" for letter, words in FIGURE_ROLES)
     return _pattern("(?<![a-z])(?:" + "|".join(f"({row})" for row in rows) + ")")
 
 

@@ -14,7 +14,7 @@ from functools import cache
 UNIT = r"(?:[kmg]i?b|bytes?|char\w*|pixels|items|entries)\b"  # what other limits count
 
 # A letter for each word; the first row that fits counts. "#" stands for a number.
-ROLES = (
+FIGURE_ROLES = (
     ("U", rf"\d ?{UNIT}"),  # things with limits of their own
     (  # words without a part in it
         "",

@@ -11,7 +11,7 @@ import string
 
 Makeup = tuple[float, ...]
 
-KINDS = (
+CHARACTER_KINDS = (
     "words", "digits", "Latin letters with marks", "Greek", "Cyrillic", "Hebrew", "Arabic", "kana",
     "Chinese characters", "Hangul", "Thai", "Indic scripts", "other characters", "emoji",
 )  # fmt: skip
@@ -27,7 +27,7 @@ def _but(*wanted: int) -> bytes:
     return bytes(set(range(256)).difference(wanted))
 
 
-WORDS, MARKS = _only(string.ascii_letters), _only(string.punctuation)
+LETTERS, PUNCTUATION = _only(string.ascii_letters), _only(string.punctuation)
 NO_LETTERS, NO_MARKS = _but(*string.ascii_letters.encode()), _but(*string.punctuation.encode())
 NO_DIGITS = _but(*string.digits.encode())
 # by the first byte of a character, in the order of KINDS from the third on; Thai shares its own with Indic scripts
@@ -40,7 +40,7 @@ LEADS = tuple(
 )  # fmt: skip
 NO_INDIC, NO_REST, NO_FOUR = _but(0xE0), _but(0xE1, 0xE2, 0xEE, 0xEF), _but(*range(0xF0, 0xF5))
 THAI = (b"\xe0\xb8", b"\xe0\xb9")
-ASCII_ONLY = (0,) * (len(KINDS) - 2)
+ASCII_ONLY = (0,) * (len(CHARACTER_KINDS) - 2)
 
 
 def makeup(text: str) -> Makeup:
@@ -54,8 +54,8 @@ def makeup(text: str) -> Makeup:
     def count(deleted: bytes) -> int:
         return len(data.translate(None, deleted))
 
-    words = 0.9 * len(data.translate(WORDS).split()) + 0.036 * count(NO_LETTERS)
-    marks = 0.75 * len(data.translate(MARKS).split()) + 0.12 * count(NO_MARKS)
+    words = 0.9 * len(data.translate(LETTERS).split()) + 0.036 * count(NO_LETTERS)
+    marks = 0.75 * len(data.translate(PUNCTUATION).split()) + 0.12 * count(NO_MARKS)
     lines = 0.7 * data.count(b"\n") + 0.3 * (data.count(b"\n  ") + data.count(b"\n\t"))
     if len(data) == len(text):
         return (words + marks + lines, count(NO_DIGITS), *ASCII_ONLY)

@@ -17,7 +17,7 @@ from .usage import Usage
 
 PLAUSIBLE = 5.0  # a prompt's size is at most so many times larger or smaller than its estimate
 OVERHEAD_AT_MOST = 32.0  # more than that in a first report is the prompt's own, not a template's
-FEW = 8  # tokens that a size may be beside its estimate, whatever their ratio
+FEW_TOKENS = 8  # tokens that a size may be beside its estimate, whatever their ratio
 FLOOR = 1 / 3  # tokens a character, while nothing at all is known of a model
 FOREIGN_DOUBT = 0.3  # of what a vocabulary counts that is not the model's own
 GENERIC = Calibration.of(UNKNOWN.prior)
@@ -106,7 +106,7 @@ class Meter:
         """Whether the size of a turn, or of what is fixed, comes from a report."""
         return part in (self._fixed if isinstance(part, Fixed) else self._turns)
 
-    def reported(self, sent: Sent, reply: str, usage: Usage, *, turn_id: str | None) -> None:
+    def reported(self, sent: SentRequest, reply: str, usage: Usage, *, turn_id: str | None) -> None:
         """Learn from one reply; without a ``turn_id`` nothing but how this model counts.
 
         What the report leaves beside the parts that were counted before is shared out among
@@ -128,20 +128,20 @@ class Meter:
         self._keep({turn_id: asked + said})
         self._told = ("", 0.0)  # what it was told of is a turn now
 
-    def told(self, sent: Sent, total: int) -> None:
+    def told(self, sent: SentRequest, total: int) -> None:
         """Learn how large a request is that was not answered: never about parts that were counted before."""
         asked = self._share_out(sent, total, learn=True)
         if asked is not None:
             self._told = (sent.prompt, max(asked - sent.attached, 0.0))
 
-    def _share_out(self, sent: Sent, total: int, *, learn: bool) -> float | None:
+    def _share_out(self, sent: SentRequest, total: int, *, learn: bool) -> float | None:
         """Fit the estimated parts to a total; the prompt's share, or ``None`` where it makes no sense."""
         turns = {turn: size for turn, size in sent.turns.items() if turn not in self._turns}
         fixed = 0.0 if sent.fixed in self._fixed else self.fixed(sent.fixed)
         asked = self.message(sent.prompt) + sent.attached
         guessed = asked + fixed + sum(turns.values())
         left = total - (self.fixed(sent.fixed) - fixed) - (sum(sent.turns.values()) - sum(turns.values()))
-        if not guessed / PLAUSIBLE - FEW <= left <= guessed * PLAUSIBLE + FEW or left < 1:
+        if not guessed / PLAUSIBLE - FEW_TOKENS <= left <= guessed * PLAUSIBLE + FEW_TOKENS or left < 1:
             return None
         factor = left / guessed
         if learn and not sent.attached:  # what an image takes says nothing of text
@@ -154,7 +154,7 @@ class Meter:
         self._rescale(turns, factor)
         return asked * factor
 
-    def _scale_all(self, sent: Sent, total: int) -> float:
+    def _scale_all(self, sent: SentRequest, total: int) -> float:
         fixed, asked = self.fixed(sent.fixed), self.message(sent.prompt) + sent.attached
         factor = total / max(fixed + asked + sum(sent.turns.values()), 1.0)
         self._keep_fixed(sent.fixed, fixed * factor)
@@ -235,7 +235,7 @@ def _prior(family: Family, *, counted: bool) -> Calibration:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentRequest:
     """A request in parts: what is fixed, the tokens of each turn (by id), the new prompt."""
 
     fixed: Fixed

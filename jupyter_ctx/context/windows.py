@@ -15,9 +15,9 @@ from typing import Any, Literal
 
 Seen = Literal["given", "refused", "stated", "passed"]
 Source = Literal["given", "learned", "server", "user file", "models.json", "provider", "built in", "assumed"]
-Row = tuple[int, int | None, int | None]  # window, input cap, output cap
+WindowRow = tuple[int, int | None, int | None]  # window, input cap, output cap
 ASSUMED = 32_000
-COLUMNS = ("context_window", "max_input_tokens", "max_output_tokens")
+WINDOW_COLUMNS = ("context_window", "max_input_tokens", "max_output_tokens")
 ORIGINS: dict[Source, str] = {
     "given": "(given)",
     "learned": "learned",
@@ -96,7 +96,7 @@ class ContextWindow:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class WindowTable:
     """Rows of a models file: name or prefix to ``[window, input cap, output cap]``.
 
     A row of the user's file answers for every name that begins with it. A row of any other table
@@ -105,7 +105,7 @@ class Table:
     one line why a file could not be used.
     """
 
-    rows: Mapping[str, Row]
+    rows: Mapping[str, WindowRow]
     source: Source
     problem: str | None = None
     _spelled: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -135,7 +135,7 @@ class Table:
             self._spelled.update(dict(zip(spelled, self.rows, strict=True)) | {row: row for row in self.rows})
 
 
-LONGEST = 200  # characters: no prefix is longer, and odd names stay fast
+MAX_NAME = 200  # characters: no prefix is longer, and odd names stay fast
 DEEPEST = 8  # parts of a name between slashes
 _DECORATION = (
     r"(?:ft:"  # OpenAI's fine-tuned models: ft:gpt-4o-mini:org::id
@@ -201,7 +201,7 @@ def names_of(model: str) -> list[str]:
 def prefixes(name: str, least: int) -> Iterator[str]:
     """A name, then its prefixes longer than this that end where a word does."""
     yield name
-    for end in range(min(len(name) - 1, LONGEST), least, -1):
+    for end in range(min(len(name) - 1, MAX_NAME), least, -1):
         if not (name[end - 1].isalnum() and name[end].isalnum()):
             yield name[:end]
 
@@ -218,12 +218,12 @@ def same_window(rest: str) -> bool:
 
     Another size, version, modality or tier (`-70b`, `.5`, `-image`, `-mini`) may change it.
     """
-    return len(rest) <= LONGEST and re.fullmatch(_SAME_WINDOW, rest) is not None
+    return len(rest) <= MAX_NAME and re.fullmatch(_SAME_WINDOW, rest) is not None
 
 
 def stated_size(model: str) -> ContextWindow | None:
     """The window that a model's name states: `-4k`, `-8192`, `128k`, `-1m`."""
-    found = list(re.finditer(_SIZES, model.lower().rpartition("/")[2][-LONGEST:]))
+    found = list(re.finditer(_SIZES, model.lower().rpartition("/")[2][-MAX_NAME:]))
     if not found:
         return None
     number, thousands, millions = found[-1].groups()
@@ -236,15 +236,15 @@ def _thousands(size: int) -> int:
     return _ROUNDED.get(size) or size * (1_024 if size <= 64 else 1_000)
 
 
-def read_table(text: str, source: Source, path: str) -> Table:
+def read_table(text: str, source: Source, path: str) -> WindowTable:
     """The rows of a models file. One that cannot be used is empty and says why."""
     try:
         data = json.loads(text)
     except ValueError as error:
-        return Table({}, source, f"{path} is not JSON ({error})")
+        return WindowTable({}, source, f"{path} is not JSON ({error})")
     if not isinstance(data, dict):
-        return Table({}, source, f"{path} must hold an object, not a {type(data).__name__}")
-    rows, bad = dict[str, Row](), list[str]()
+        return WindowTable({}, source, f"{path} must hold an object, not a {type(data).__name__}")
+    rows, bad = dict[str, WindowRow](), list[str]()
     for names, value in _with_members(data):
         row = _row(value)
         if row is None:
@@ -252,21 +252,21 @@ def read_table(text: str, source: Source, path: str) -> Table:
         else:
             rows.update((name.lower(), row) for name in names)
     problem = f"{path}: ignored {bad[0]!r}: the window must be a positive integer." if bad else None
-    return Table(rows, source, problem)
+    return WindowTable(rows, source, problem)
 
 
 def _with_members(data: Mapping[str, Any]) -> Iterator[tuple[list[str], Any]]:
     """All names with their values. A family may hold its members by what they add to its name, many in one key."""
     for name, value in data.items():
-        if isinstance(value, dict) and value and not value.keys() & set(COLUMNS):
+        if isinstance(value, dict) and value and not value.keys() & set(WINDOW_COLUMNS):
             yield from (([name + more for more in key.split(" ")], columns) for key, columns in value.items())
         else:
             yield [name], value
 
 
-def _row(value: Any) -> Row | None:
+def _row(value: Any) -> WindowRow | None:
     if isinstance(value, dict):
-        value = [value.get(column) for column in COLUMNS]
+        value = [value.get(column) for column in WINDOW_COLUMNS]
     if not isinstance(value, list):
         value = [value]
     numbers = [*value, None, None][:3]
@@ -276,7 +276,7 @@ def _row(value: Any) -> Row | None:
 
 
 def choose_window(
-    model: str, tables: Iterable[Table], *, given: int | None = None, served: ContextWindow | None = None
+    model: str, tables: Iterable[WindowTable], *, given: int | None = None, served: ContextWindow | None = None
 ) -> ContextWindow:
     """The window that is said to hold: by the user, by the server, by a table."""
     found = served or _from_tables(model, tables)
@@ -287,7 +287,7 @@ def choose_window(
     return replace(found, tokens=given, max_input_tokens=cap, source="given", matched=None)
 
 
-def _from_tables(model: str, tables: Iterable[Table]) -> ContextWindow:
+def _from_tables(model: str, tables: Iterable[WindowTable]) -> ContextWindow:
     """The first row that is a fact; else what the name states; else what the first row makes likely."""
     likely = None
     for table in tables:

@@ -12,26 +12,26 @@ from ..context.summary_facts import fenced
 from ..errors import InvalidRequestError
 from .messages import Attachment
 
-KINDS = (  # what a file begins with; its name may say anything
+FILE_SIGNATURES = (  # what a file begins with; its name may say anything
     (rb"\x89PNG\r\n\x1a\n", "image/png"),
     (rb"\xff\xd8\xff", "image/jpeg"),
     (rb"GIF8[79]a", "image/gif"),
     (rb"RIFF[\s\S]{4}WEBP", "image/webp"),
     (rb"%PDF-", "application/pdf"),
 )
-PAGE = rb"/Type\s*/Page\b"
+PDF_PAGE = rb"/Type\s*/Page\b"
 MOST_BYTES = 32_000_000  # what the largest requests may have
 # Tokens as Anthropic states them, which takes the most; the provider's report corrects the guess.
-PIXELS_A_TOKEN, LEAST, MOST = 750, 85, 1_600
+PIXELS_A_TOKEN, MIN_IMAGE_TOKENS, MAX_IMAGE_TOKENS = 750, 85, 1_600
 TOKENS_A_PAGE, BYTES_A_PAGE = 2_000, 50_000
 
 
-def with_files(prompt: str, paths: Iterable[str | Path]) -> tuple[str, tuple[Attachment, ...]]:
+def with_attachments(prompt: str, paths: Iterable[str | Path]) -> tuple[str, tuple[Attachment, ...]]:
     """A prompt with the text files in it, and the other files beside it."""
     attachments = []
     for path in map(Path, paths):
         data = _read(path.expanduser())
-        media_type = next((kind for start, kind in KINDS if re.match(start, data)), None)
+        media_type = next((kind for start, kind in FILE_SIGNATURES if re.match(start, data)), None)
         if media_type is not None:
             attachments.append(Attachment(path.name, media_type, data, guessed_tokens(media_type, data)))
         else:
@@ -73,11 +73,15 @@ def _text(path: Path, data: bytes) -> str:
 def guessed_tokens(media_type: str, data: bytes) -> int:
     """Our guess of an image's or a PDF's size."""
     if media_type == "application/pdf":
-        return TOKENS_A_PAGE * (len(re.findall(PAGE, data)) or 1 + len(data) // BYTES_A_PAGE)
+        return TOKENS_A_PAGE * (len(re.findall(PDF_PAGE, data)) or 1 + len(data) // BYTES_A_PAGE)
     import imagesize
 
     try:
         width, height = imagesize.get(BytesIO(data))
     except Exception:  # whatever its version raises for an image that is cut off or odd: the provider may read it
-        return MOST
-    return min(max(width * height // PIXELS_A_TOKEN, LEAST), MOST) if width > 0 < height else MOST
+        return MAX_IMAGE_TOKENS
+    return (
+        min(max(width * height // PIXELS_A_TOKEN, MIN_IMAGE_TOKENS), MAX_IMAGE_TOKENS)
+        if width > 0 < height
+        else MAX_IMAGE_TOKENS
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 PYTHON = frozenset({"python", "py", "python3", "ipython", "ipython3", "pycon", ""})
-MAGICS = {
+LANGUAGE_MAGICS = {
     "bash": "%%bash",
     "sh": "%%bash",
     "shell": "%%bash",
@@ -26,4 +26,4 @@ def code_of(text: str) -> str:
     if not blocks:
         return ""
     language, code = blocks[0]
-    return f"{MAGICS[language]}\n{code}" if language in MAGICS else code
+    return f"{LANGUAGE_MAGICS[language]}\n{code}" if language in LANGUAGE_MAGICS else code

@@ -6,7 +6,7 @@ import re
 
 from ..errors import InvalidRequestError
 
-KEYS = re.compile(r"(?<=://)[^\s/@]*@|(?<=\S)\?\S+")  # in an address
+ADDRESS_KEYS = re.compile(r"(?<=://)[^\s/@]*@|(?<=\S)\?\S+")  # in an address
 UNSENDABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -32,4 +32,4 @@ def checked(prompt: str) -> str:
 
 def without_keys(text: str) -> str:
     """A text without what may be a key in its addresses: ``user:password@`` and what follows a ``?``."""
-    return KEYS.sub("", text)
+    return ADDRESS_KEYS.sub("", text)

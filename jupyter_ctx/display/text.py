@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from ..wording import CONTROL as CONTROL
+from ..wording import CONTROL_CHARACTERS as CONTROL_CHARACTERS
 from ..wording import visible
 
 _BETWEEN = "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]{0,16}"  # what nobody sees

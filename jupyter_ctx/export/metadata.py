@@ -17,13 +17,13 @@ from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
 from .values import find
 
-OURS, VERSION = "jupyter_ctx", 1
+EXPORT_KEY, EXPORT_VERSION = "jupyter_ctx", 1
 MOST_TOKENS = 10**9  # a file may say anything
-Marks: TypeAlias = dict[str, Any]
-Said: TypeAlias = tuple[Message, Marks]
+TurnMarks: TypeAlias = dict[str, Any]
+MarkedMessage: TypeAlias = tuple[Message, TurnMarks]
 
 
-def turn_marks(added: Added) -> list[Marks]:
+def turn_marks(added: Added) -> list[TurnMarks]:
     """The marks of each turn."""
     summarized = added.summary.covers if added.summary else ()
     return [
@@ -39,15 +39,15 @@ def turn_marks(added: Added) -> list[Marks]:
     ]
 
 
-def file_marks(added: Added) -> Marks:
+def file_marks(added: Added) -> TurnMarks:
     """The marks of the whole."""
     summary = added.summary
-    return {"version": VERSION, "summary": summary and {"text": summary.text, "method": summary.method}}
+    return {"version": EXPORT_VERSION, "summary": summary and {"text": summary.text, "method": summary.method}}
 
 
-def together(said: Iterable[Said], summary: object = None) -> Added:
+def together(said: Iterable[MarkedMessage], summary: object = None) -> Added:
     """The conversation that messages make; the marks of a turn are those of its prompt."""
-    rest, turns = deque(said), list[tuple[Turn, Marks]]()
+    rest, turns = deque(said), list[tuple[Turn, TurnMarks]]()
     system = rest.popleft()[0].content if rest and rest[0][0].role == "system" else None
     while rest:
         asked, marks = rest.popleft()
@@ -62,7 +62,7 @@ def together(said: Iterable[Said], summary: object = None) -> Added:
     return Added(tuple(turn for turn, _ in turns), system, pinned, excluded, _summary(find(dict, summary), summarized))
 
 
-def _turn(asked: Message, reply: str, marks: Marks) -> Turn:
+def _turn(asked: Message, reply: str, marks: TurnMarks) -> Turn:
     files, reason = find(list, marks, "files"), marks.get("stop_reason")
     ending: Any = reason if reason in get_args(StopReason) else "stop"
     attachments = asked.attachments
@@ -79,7 +79,7 @@ def _named(file: Attachment, marks: object) -> Attachment:
     return file
 
 
-def _summary(marks: Marks, covers: tuple[str, ...]) -> Summary | None:
+def _summary(marks: TurnMarks, covers: tuple[str, ...]) -> Summary | None:
     """The summary, where there is one that stands for a turn that is there."""
     text, method = marks.get("text"), marks.get("method")
     if not isinstance(text, str) or not covers:

@@ -8,44 +8,46 @@ from collections.abc import Iterator
 from ..conversation.events import Added
 from ..conversation.messages import new_id
 from ..errors import InvalidRequestError
-from .metadata import OURS, VERSION, Marks, Said, file_marks, together
-from .openai_messages import marked, with_files
-from .values import dumped, find, found_in, parsed
+from .metadata import EXPORT_KEY, EXPORT_VERSION, MarkedMessage, TurnMarks, file_marks, together
+from .openai_messages import marked, turns_with_files
+from .values import dumped, find, found_in, parse_json
 
-MAGICS = ("%%chat", "%%ctx")
+CHAT_MAGICS = ("%%chat", "%%ctx")
 NOT_KEPT = frozenset({"--no-history", "--no_history", "--preview"})
 WIDGET = "application/vnd.jupyter.widget-view+json"
 FORMS = ("text/markdown", "text/plain")  # of an answer, the best first
 BESIDE = ("jctx-twin", "jctx-warning")  # classes of what stands beside an answer
 GAUGE = re.compile(r"Context \[")
 NOTICE = re.compile(r"^(?:> \*\*\[ctx\]\*\*|\[ctx\]) .*\n*", re.M)  # no answer begins a line so
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")  # viewers colour, terminals obey
+NOTEBOOK_CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+)  # viewers colour, terminals obey
 
 
 def write(added: Added) -> str:
     """A conversation as a notebook of version 4.5."""
-    cells = [_cell(f"%load_ext {OURS}")]
+    cells = [_cell(f"%load_ext {EXPORT_KEY}")]
     if added.system is not None:
         cells.append(_cell(f"%%chat system\n{added.system}\n"))  # IPython runs no cell without a line
-    for turn, marks in with_files(added):
+    for turn, marks in turns_with_files(added):
         first = "%%chat --raw" if turn.prompt.strip() else "# nothing was asked in words"  # it would stop the run
         # with the answer, not with the cell: another run writes another one, of which this is not true
         ours = {**marks, "reply": turn.reply}
-        data = {"text/plain": CONTROL.sub("�", turn.reply.replace("\r\n", "\n"))}
-        answer = {"output_type": "display_data", "data": data, "metadata": {OURS: ours}}
+        data = {"text/plain": NOTEBOOK_CONTROLS.sub("�", turn.reply.replace("\r\n", "\n"))}
+        answer = {"output_type": "display_data", "data": data, "metadata": {EXPORT_KEY: ours}}
         cells.append(_cell(f"{first}\n{turn.prompt}", answer))
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, OURS: file_marks(added)}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, EXPORT_KEY: file_marks(added)}
     return dumped({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
 
 
 def read(text: str) -> Added:
     """The conversation in a notebook, exported or written by hand. Raises InvalidRequestError."""
-    found = parsed(text)
+    found = parse_json(text)
     if not isinstance(find(dict, found).get("cells"), list):
         raise InvalidRequestError("This is no notebook of version 4, for it has no cells: open it in Jupyter, save it.")
-    ours = find(dict, found, "metadata", OURS)
-    exported = ours.get("version") == VERSION
+    ours = find(dict, found, "metadata", EXPORT_KEY)
+    exported = ours.get("version") == EXPORT_VERSION
     said = [each for cell in found["cells"] for each in _said(cell, exactly=exported)]
     if not said and not exported:
         raise InvalidRequestError("No cell here begins with %%chat and has an answer: run the notebook and save it.")
@@ -55,23 +57,23 @@ def read(text: str) -> Added:
 
 def is_ours(text: str) -> bool:
     """Whether a notebook was exported."""
-    return "version" in found_in(text, "metadata", OURS)
+    return "version" in found_in(text, "metadata", EXPORT_KEY)
 
 
-def _cell(source: str, *outputs: Marks) -> Marks:
+def _cell(source: str, *outputs: TurnMarks) -> TurnMarks:
     """A cell with an id that no other notebook has, not even another export."""
-    cell: Marks = {"cell_type": "code", "id": new_id(), "metadata": {}, "execution_count": None}
+    cell: TurnMarks = {"cell_type": "code", "id": new_id(), "metadata": {}, "execution_count": None}
     return {**cell, "source": source, "outputs": outputs}
 
 
-def _said(cell: object, *, exactly: bool) -> Iterator[Said]:
+def _said(cell: object, *, exactly: bool) -> Iterator[MarkedMessage]:
     """What a cell says: a system prompt, or a prompt with its answer."""
     if find(str, cell, "cell_type") != "code":
         return
     first, _, body = _whole(cell, "source").lstrip().partition("\n")
     reply, marks = _answer(find(list, cell, "outputs"))
     magic, *words = first.split() or [""]
-    ours, asks = magic in MAGICS, not words or words[0].startswith("-")
+    ours, asks = magic in CHAT_MAGICS, not words or words[0].startswith("-")
     if marks or (ours and asks and reply and not NOT_KEPT & set(words)):
         yield marked("user", body if marks else body.rstrip("\n"), marks)
         yield marked("assistant", reply, {})
@@ -79,10 +81,10 @@ def _said(cell: object, *, exactly: bool) -> Iterator[Said]:
         yield marked("system", body.removesuffix("\n") if exactly else body.strip(), {})
 
 
-def _answer(outputs: list[object]) -> tuple[str, Marks]:
+def _answer(outputs: list[object]) -> tuple[str, TurnMarks]:
     """A cell's last answer, with our marks where it is still the one that was exported."""
     for output in outputs:
-        marks = find(dict, output, "metadata", OURS)
+        marks = find(dict, output, "metadata", EXPORT_KEY)
         if isinstance(marks.get("reply"), str):
             return marks["reply"], marks
     shown = [data for output in outputs if _is_answer(data := find(dict, output, "data"))]
@@ -90,7 +92,7 @@ def _answer(outputs: list[object]) -> tuple[str, Marks]:
     return next((texts[form] for form in FORMS if form in texts), ""), {}
 
 
-def _is_answer(data: Marks) -> bool:
+def _is_answer(data: TurnMarks) -> bool:
     """Whether an output is neither the gauge nor what stands in for it, nor a line of ours."""
     page = _whole(data, "text/html")
     return (

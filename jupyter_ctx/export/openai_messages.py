@@ -8,16 +8,16 @@ from itertools import groupby
 from reprlib import repr as short_repr
 from typing import Any, get_args
 
-from ..conversation.attachments import KINDS, guessed_tokens
+from ..conversation.attachments import FILE_SIGNATURES, guessed_tokens
 from ..conversation.events import Added
 from ..conversation.messages import Attachment, Message, Role, Turn
 from ..conversation.text_safety import checked, clean
 from ..errors import InvalidRequestError
 from ..providers.content_parts import as_part
-from .metadata import Marks, Said, together, turn_marks
+from .metadata import MarkedMessage, TurnMarks, together, turn_marks
 from .values import find
 
-MEDIA_TYPES = frozenset(media_type for _, media_type in KINDS)
+MEDIA_TYPES = frozenset(media_type for _, media_type in FILE_SIGNATURES)
 
 
 def from_messages(messages: Iterable[object]) -> Added:
@@ -38,13 +38,13 @@ def joined(messages: Iterable[object]) -> Iterator[Message]:
         yield Message(role, "\n\n".join(message.content for message in same), files)
 
 
-def with_files(added: Added) -> Iterator[tuple[Turn, Marks]]:
+def turns_with_files(added: Added) -> Iterator[tuple[Turn, TurnMarks]]:
     """The turns, each with marks that hold its files whole, for where only text can be shown."""
     for turn, marks in zip(added.turns, turn_marks(added), strict=True):
         yield turn, {**marks, "parts": [as_part(file) for file in turn.attachments]}
 
 
-def marked(role: str, text: str, marks: Marks) -> Said:
+def marked(role: str, text: str, marks: TurnMarks) -> MarkedMessage:
     """A message of a text, and the files that its marks hold."""
     return _message({"role": role, "content": [*find(list, marks, "parts"), text]}), marks
 

@@ -15,7 +15,7 @@ def dumped(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
 
 
-def parsed(text: str, what: str = "This") -> Any:
+def parse_json(text: str, what: str = "This") -> Any:
     """The value in a text. Raises InvalidRequestError."""
     try:
         return json.loads(text)
@@ -29,7 +29,7 @@ def parsed(text: str, what: str = "This") -> Any:
 def found_in(text: str, *path: str) -> dict[str, Any]:
     """What is at a path in JSON; an empty one where that is none."""
     try:
-        return find(dict, parsed(text), *path)
+        return find(dict, parse_json(text), *path)
     except InvalidRequestError:
         return {}
 

@@ -31,7 +31,7 @@ from ..display.answer.stream import AnswerView, NotebookView, TerminalView
 from ..display.text import note_html, note_plain, to_plain
 from ..display.widgets.gauge import gauge_forms, gauge_static, gauge_terminal
 from ..display.widgets.gauge_panel import Controls, GaugePanel
-from ..display.widgets.turn_table import Table, TurnTable, table_forms
+from ..display.widgets.turn_table import SelectionTable, TurnTable, table_forms
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError
 from ..library import Library
 from ..providers.base import Reply
@@ -39,12 +39,12 @@ from ..runtime.frontend import Where, deleted_cells, is_replay, origin, where
 from ..runtime.interrupts import uninterrupted
 from ..template.filling import fill, notes
 from . import commands as verbs
-from .completion import chat_matcher, is_ours
+from .completion import chat_matcher, is_prompt
 
-NAMES = ("chat", "ctx")
+MAGIC_NAMES = ("chat", "ctx")
 KEPT_AS = "_jupyter_ctx"  # the attribute of a shell that holds its ChatMagic
 IPYTHONS = re.compile("In|Out|get_ipython|display|exit|quit|_+|_i{1,3}|_[iod]h|_i?[0-9]+|__.*__")
-AGAIN = "Run the cell again for another answer"
+RUN_AGAIN = "Run the cell again for another answer"
 
 
 class ChatMagic:
@@ -228,7 +228,7 @@ class ChatMagic:
 
     def _send(self, view: AnswerView, place: Where, prompt: str, arguments: dict[str, Any]) -> Reply:
         chat, begun = self.talk, False
-        step = f"{AGAIN}; %chat continue goes on with this one." if arguments["record"] else f"{AGAIN}."
+        step = f"{RUN_AGAIN}; %chat continue goes on with this one." if arguments["record"] else f"{RUN_AGAIN}."
 
         def begin(warning: str | None = None) -> None:
             nonlocal begun
@@ -327,7 +327,7 @@ class ChatMagic:
             self.panel().show()
             self._greeted = self._gauge_is_here = True
 
-    def show_table(self, table: Table, live: Callable[[], TurnTable]) -> None:
+    def show_table(self, table: SelectionTable, live: Callable[[], TurnTable]) -> None:
         """A table with boxes that act; where nobody can click, and where it is empty, the table alone."""
         if where(self.shell).kind == "notebook" and table.rows:
             live().show()
@@ -415,7 +415,7 @@ def register(shell: Any) -> None:
     """Make %%chat and %%ctx known; where %%chat belongs to somebody else, only %%ctx."""
     magic = magic_of(shell)
     owner = _owner(shell, "chat")
-    for name in NAMES if owner is None else NAMES[1:]:
+    for name in MAGIC_NAMES if owner is None else MAGIC_NAMES[1:]:
         shell.register_magic_function(magic.chat, "line_cell", name)
     if magic.before_cell not in shell.events.callbacks["pre_run_cell"]:
         shell.events.register("pre_run_cell", magic.before_cell)
@@ -428,8 +428,8 @@ def register(shell: Any) -> None:
 def unregister(shell: Any) -> None:
     """Take back what register did; the conversation stays for the next load."""
     for kind, marks in (("line", "%"), ("cell", "%%")):
-        for name in NAMES:
-            if is_ours(marks + name):
+        for name in MAGIC_NAMES:
+            if is_prompt(marks + name):
                 del shell.magics_manager.magics[kind][name]
     with suppress(ValueError):
         shell.events.unregister("pre_run_cell", magic_of(shell).before_cell)
@@ -441,7 +441,7 @@ def _owner(shell: Any, name: str) -> str | None:
     """The package whose magic that is, or ``None`` where it is free or ours."""
     for kind, marks in (("cell", "%%"), ("line", "%")):
         function = shell.magics_manager.magics[kind].get(name)
-        if function is not None and not is_ours(marks + name):
+        if function is not None and not is_prompt(marks + name):
             module = getattr(function, "__module__", None) or type(function).__module__
             return str(module).partition(".")[0]
     return None

@@ -17,23 +17,22 @@ from IPython.display import display
 from .. import wording as words_of
 from ..chat import Chat
 from ..config.aliases import load_aliases, model_of, set_alias
-from ..config.settings import HELP, Settings
-from ..config.settings import NAMES as SETTINGS
+from ..config.settings import HELP, SETTING_NAMES, Settings
 from ..display.text import to_plain
 from ..display.widgets.gauge import gauge_line, legend
 from ..display.widgets.settings_form import Choice, Form
 from ..display.widgets.tables import first_words, status_text, table, table_text
-from ..display.widgets.turn_table import Marks, Table, TurnTable
+from ..display.widgets.turn_table import MarkBoxes, SelectionTable, TurnTable
 from ..errors import StoreError
 from ..models.registry import full_name, key_owner
-from ..providers.catalog import NAMES
+from ..providers.catalog import PROVIDER_NAMES
 from ..providers.lookup import check_provider, key_holder
 from ..runtime.frontend import Origin
 from ..session.actions import Change
 from ..session.history import ENDINGS
-from ..session.view import Part, View
+from ..session.view import View, ViewPart
 from ..storage.journal import is_held_elsewhere
-from ..storage.store import Row
+from ..storage.store import ConversationRow
 
 if TYPE_CHECKING:
     from .chat_magic import ChatMagic
@@ -58,8 +57,8 @@ class Verb:
     of_all: bool = False
 
 
-OF_A_MODEL = ("model", "window", "base_url", "max_tokens", "temperature", "parameters", "on_overflow")
-OF_A_REQUEST = (*OF_A_MODEL, "system")
+USE_OPTIONS = ("model", "window", "base_url", "max_tokens", "temperature", "parameters", "on_overflow")
+OF_A_REQUEST = (*USE_OPTIONS, "system")
 OF_A_REQUEST_HERE = (*OF_A_REQUEST, "attach", "no_history", "append", "out", "plain")
 KEY_IS_ASKED_FOR = (
     "%chat key takes one thing, a provider such as openai or an address: the key is asked for, and kept in memory "
@@ -74,7 +73,7 @@ def say(*parts: object, sep: str = " ") -> None:
 
 
 def _use(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    given = {name: getattr(options, name) for name in OF_A_MODEL if getattr(options, name) is not None}
+    given = {name: getattr(options, name) for name in USE_OPTIONS if getattr(options, name) is not None}
     if words:
         given["model"] = _one("use", words, "a model, such as local/smollm2")
     if not given:
@@ -230,7 +229,7 @@ def live_preview(chat: Chat, *prompt: str, **options: Any) -> TurnTable:
     return TurnTable(lambda: preview_table(chat, chat.preview(*prompt, **options)), partial(mark, chat))
 
 
-CHOICES = (
+COMPACTION_CHOICES = (
     Choice(
         "on_overflow", "When it is full",
         [("leave out the oldest turns", "trim"), ("and summarise them", "summarise"), ("stop", "stop")],
@@ -243,7 +242,9 @@ CHOICES = (
 
 def live_settings(chat: Chat) -> Form:
     """The settings that people change while they talk."""
-    return Form(CHOICES, lambda name: getattr(chat.config, name), lambda name, value: chat.configure(**{name: value}))
+    return Form(
+        COMPACTION_CHOICES, lambda name: getattr(chat.config, name), lambda name, value: chat.configure(**{name: value})
+    )
 
 
 def mark(chat: Chat, number: int, name: str, on: bool) -> Change:
@@ -304,16 +305,18 @@ def _system(magic: ChatMagic, words: list[str], options: Namespace, cell: str | 
 
 def _config(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
     chat = magic.talk
-    if words and words[0].partition("=")[0] in SETTINGS and "=" in words[0]:  # NAME=VALUE
+    if words and words[0].partition("=")[0] in SETTING_NAMES and "=" in words[0]:  # NAME=VALUE
         words = [*words[0].split("=", 1), *words[1:]]
     if not words:
-        rows = [(name, first_words(setting_text(chat, name)), chat.source_of(name), HELP[name]) for name in SETTINGS]
+        rows = [
+            (name, first_words(setting_text(chat, name)), chat.source_of(name), HELP[name]) for name in SETTING_NAMES
+        ]
         say(table_text(("setting", "value", "from", ""), rows))
         return
     name, *values = words
     if values:
         chat.configure(**{name: values if name == "parameters" else " ".join(values)})
-    elif name not in SETTINGS:
+    elif name not in SETTING_NAMES:
         chat.configure(**{name: None})  # says that there is no such setting
     _show_setting(chat, name)
     if name == "model":
@@ -348,7 +351,7 @@ def _alias(magic: ChatMagic, words: list[str], options: Namespace, cell: str | N
     if words:
         name, model = words
         if model.lower() != "none":
-            if name.lower() in NAMES:
+            if name.lower() in PROVIDER_NAMES:
                 raise UsageError(f"{name} is a provider's name, and stands before a slash: choose another short name.")
             model = full_name(model_of(model))
             check_provider(model.partition("/")[0])
@@ -383,7 +386,7 @@ def _help(magic: ChatMagic, words: list[str], options: Namespace, cell: str | No
 
 
 VERBS: dict[str, Verb] = {
-    "use": Verb(_use, "use MODEL [--window N]", "talk with this model from here on", options=OF_A_MODEL),
+    "use": Verb(_use, "use MODEL [--window N]", "talk with this model from here on", options=USE_OPTIONS),
     "status": Verb(_status, "status", "how full the context is, with the whole calculation"),
     "gauge": Verb(_gauge, "gauge [first | every | off]", "the gauge, here; else with which chat cells"),
     "history": Verb(
@@ -472,7 +475,7 @@ def _or_none(value: object) -> str:
 OMITTED = 20  # messages that a preview lists of those that are not sent
 
 
-def history_table(chat: Chat) -> Table:
+def history_table(chat: Chat) -> SelectionTable:
     """Every turn since the last clear, and what becomes of it in the next request."""
     rows = [
         (
@@ -484,11 +487,11 @@ def history_table(chat: Chat) -> Table:
     cleared = len(chat.conversation.cleared)
     before = f" ({cleared:,} before the last clear)" if cleared else ""
     caption = f"{words_of.turns(len(rows))}{before}" if rows else f"No turns yet{before}."
-    return Table(("turn", "cell", "prompt", "reply", "tokens", "state"), rows, caption, _marked(chat))
+    return SelectionTable(("turn", "cell", "prompt", "reply", "tokens", "state"), rows, caption, _marked(chat))
 
 
-def _marked(chat: Chat) -> dict[int, Marks]:
-    return {number: Marks(place.pinned, place.excluded) for number, place in enumerate(chat.conversation.places, 1)}
+def _marked(chat: Chat) -> dict[int, MarkBoxes]:
+    return {number: MarkBoxes(place.pinned, place.excluded) for number, place in enumerate(chat.conversation.places, 1)}
 
 
 def _versions(count: int) -> tuple[str, ...]:
@@ -510,7 +513,7 @@ def versions_table(chat: Chat, number: int) -> dict[str, str]:
     return table(("version", "model", "prompt", "reply", "state"), rows, caption)
 
 
-def conversations_table(rows: Sequence[Row], current: str, origin: Origin) -> dict[str, str]:
+def conversations_table(rows: Sequence[ConversationRow], current: str, origin: Origin) -> dict[str, str]:
     """Conversations with their size and when they were last used."""
     now, cells = time.time(), list[Sequence[str]]()
     for row in rows:
@@ -525,7 +528,7 @@ def conversations_table(rows: Sequence[Row], current: str, origin: Origin) -> di
     return table(head, cells, caption if cells else "No conversations yet.")
 
 
-def preview_table(chat: Chat, view: View) -> Table:
+def preview_table(chat: Chat, view: View) -> SelectionTable:
     """The next request part by part, below a line, and above it what stays out."""
     total = max(1, view.input_tokens)
     rows: list[Sequence[str] | str] = list(_left_out(view.omitted))
@@ -534,10 +537,10 @@ def preview_table(chat: Chat, view: View) -> Table:
     rows += [_part(part, f"{100 * part.tokens / total:.0f} %") for part in view.messages]
     about = "" if view.exact else "~"
     caption = f"The next request: {about}{view.input_tokens:,} tokens in {words_of.messages(len(view.messages))}"
-    return Table(("turn", "role", "text", "tokens", "share", "state"), rows, caption, _marked(chat))
+    return SelectionTable(("turn", "role", "text", "tokens", "share", "state"), rows, caption, _marked(chat))
 
 
-def _left_out(parts: Sequence[Part]) -> Iterator[Sequence[str]]:
+def _left_out(parts: Sequence[ViewPart]) -> Iterator[Sequence[str]]:
     """What stays out of a request: of many the newest, and how many more there are."""
     more = parts[: max(0, len(parts) - OMITTED)]
     if more:
@@ -546,7 +549,7 @@ def _left_out(parts: Sequence[Part]) -> Iterator[Sequence[str]]:
     yield from (_part(part, "–") for part in parts[len(more) :])
 
 
-def _part(part: Part, share: str) -> Sequence[str]:
+def _part(part: ViewPart, share: str) -> Sequence[str]:
     tokens = f"{'' if part.exact else '~'}{part.tokens:,}"
     state = f"{part.state}, stale" if part.stale else part.state
     return (str(part.number or ""), part.role, first_words(part.text), tokens, share, state)

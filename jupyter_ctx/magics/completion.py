@@ -10,11 +10,10 @@ from IPython.core.completer import CompletionContext, SimpleCompletion, context_
 from IPython.core.getipython import get_ipython
 
 from ..config.aliases import load_aliases
-from ..config.settings import NAMES as SETTINGS
-from ..config.settings import choices
+from ..config.settings import SETTING_NAMES, choices
 from ..errors import InvalidRequestError
 from ..models.model_names import bare_names, known_models, model_names, providers
-from ..providers.catalog import NAMES, SERVICES
+from ..providers.catalog import PROVIDER_NAMES, SERVICES
 from .commands import VERBS
 
 HEADS = ("%%chat", "%chat", "%%ctx", "%ctx")
@@ -26,13 +25,13 @@ SHORT = {
 VALUES = (*SHORT.values(), "--max-tokens", "--window", "--base-url", "--on-overflow", "--set")
 NAMING = ("-i", "--conversation", "switch", "delete")  # what a conversation's name follows
 OF_A_FILE = ("export", "import", "memory", "resume")
-AFTER = {
+VALUES_AFTER = {
     "include": ("all",),
-    "config": SETTINGS,
+    "config": SETTING_NAMES,
     "list": ("all",),
     "memory": ("off",),
     "help": tuple(name for name, verb in VERBS.items() if verb.takes),
-    "models": NAMES,
+    "models": PROVIDER_NAMES,
     "key": tuple(SERVICES),
 }
 
@@ -41,11 +40,11 @@ AFTER = {
 def chat_matcher(context: CompletionContext) -> Any:
     """IPython's matcher: what may stand where the cursor is; elsewhere no say."""
     first = context.full_text.partition("\n")[0].split(maxsplit=1)
-    if context.cursor_line > 0 and first and first[0] in HEADS and first[0].startswith("%%") and is_ours(first[0]):
+    if context.cursor_line > 0 and first and first[0] in HEADS and first[0].startswith("%%") and is_prompt(first[0]):
         return _prose(context)
     typed = context.line_with_cursor[: context.cursor_position]
     head, space, _ = typed.lstrip().partition(" ")
-    if head not in HEADS or not space or not is_ours(head):
+    if head not in HEADS or not space or not is_prompt(head):
         return {"completions": []}
     words = typed.split()
     current = "" if typed[-1].isspace() else words[-1]
@@ -63,7 +62,7 @@ def chat_matcher(context: CompletionContext) -> Any:
     }
 
 
-def is_ours(head: str) -> bool:
+def is_prompt(head: str) -> bool:
     """Whether a magic such as ``%%chat`` is ours here: others own one of that name."""
     return type(_owner(head)).__module__.startswith("jupyter_ctx.")
 
@@ -102,7 +101,7 @@ def _of_a_verb(before: list[str], current: str) -> list[str]:
         return _of_a_setting(before[1], current)
     models = _models(current) if alone and before[0] == "use" else []
     files = _files(current) if alone and before[0] in OF_A_FILE else []
-    words = choices("gauge") if before == ["gauge"] else AFTER.get(before[0], ()) if alone else ()
+    words = choices("gauge") if before == ["gauge"] else VALUES_AFTER.get(before[0], ()) if alone else ()
     return [*words, *models, *files, *known]
 
 
@@ -124,7 +123,7 @@ def _values(option: str, current: str) -> list[str]:
 def _of_a_setting(name: str, current: str) -> list[str]:
     if name in ("model", "summary_model"):
         return _models(current)
-    return list(choices(name)) if name in SETTINGS else []
+    return list(choices(name)) if name in SETTING_NAMES else []
 
 
 def _models(current: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 
-from ..providers.catalog import BARE, NAMES, SERVICES
+from ..providers.catalog import BARE, PROVIDER_NAMES, SERVICES
 from .pricing import priced_names
 from .window_tables import kept_names, load_tables
 
@@ -50,7 +50,7 @@ def near_models(name: str) -> list[str]:
 
 def providers() -> list[str]:
     """What stands before the slash of a model's full name."""
-    return [f"{name}/" for name in NAMES]
+    return [f"{name}/" for name in PROVIDER_NAMES]
 
 
 def _is_chat(provider: str, name: str) -> bool:

@@ -14,19 +14,19 @@ from ..context.evidence import LEAST_WINDOW, Evidence, Refused
 from ..context.families import family_of, thinks
 from ..context.tokens import Counted, Fixed, Learned, Meter
 from ..context.usage import Usage
-from ..context.windows import ContextWindow, Table, choose_window
+from ..context.windows import ContextWindow, WindowTable, choose_window
 from ..conversation.messages import Message
 from ..errors import ChatError, InvalidRequestError
 from ..providers.base import Provider, Reply, Request
 from ..providers.catalog import clean_key, key_variables
 from ..providers.lookup import bills, get_provider, missing_key, split_model
-from ..storage.serialization import EndpointState, MeterState, Sizes, State
+from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .model_names import near_models
 from .pricing import price
 from .tokenizer import counter
 from .window_tables import keep_list, kept_list, load_tables, table_of
 
-NOTHING = Table({}, "provider")
+EMPTY_TABLE = WindowTable({}, "provider")
 NO_EVIDENCE = Evidence()
 LONG_AGO = 3_600.0  # seconds after which a new kernel tries a limit again that an older one has learned
 BELIEVABLE = 2.0  # times the tokens that were expected
@@ -106,7 +106,7 @@ class Models:
         self._kept: dict[tuple[str, str], tuple[Learned, Counted]] = {}  # of meters that were not used yet
         self._evidence: dict[str, Evidence] = {}
         self._restored: set[str] = set()  # endpoints whose limits were learned by an earlier kernel
-        self._lists: dict[str, Table] = {}
+        self._lists: dict[str, WindowTable] = {}
         self._served_names: dict[str, str] = {}
         self.read: dict[str, int] = {}  # by endpoint: tokens that it read of a request that it truncated
         self.problems: dict[str, None] = {}  # of model files, in order, each once
@@ -161,7 +161,7 @@ class Models:
         unused = {key: counted for key, (_, counted) in self._kept.items()}
         return _sizes({**unused, **{key: meter.counted_parts for key, meter in self._meters.items()}})
 
-    def state(self) -> State:
+    def state(self) -> StoredState:
         """What was learned of models and endpoints."""
         endpoints: dict[str, EndpointState] = {
             end: {"evidence": self._evidence.get(end, NO_EVIDENCE), "served": self._served_names.get(end, "")}
@@ -175,7 +175,7 @@ class Models:
         ]
         return {"endpoints": endpoints, "meters": meters}
 
-    def restore(self, state: State, sizes: Iterable[Sizes]) -> None:
+    def restore(self, state: StoredState, sizes: Iterable[Sizes]) -> None:
         """Know again what was known before a restart; what was learned since holds."""
         for end, known in state.get("endpoints", {}).items():
             if "evidence" in known and end not in self._evidence:
@@ -278,7 +278,7 @@ class Models:
             served = None  # servers have printed what was left instead of the window
         names = tuple(name for name in (settings.model, self._served_names.get(provider.endpoint)) if name)
 
-        def among(tables: tuple[Table, ...]) -> ContextWindow:
+        def among(tables: tuple[WindowTable, ...]) -> ContextWindow:
             windows = [choose_window(name, tables, given=settings.window, served=served) for name in names]
             return next((window for window in windows if window.source != "assumed"), windows[0])
 
@@ -287,23 +287,23 @@ class Models:
             return among((*tables, self._listed(provider, ask=ask)))
         return found
 
-    def _listed(self, provider: Provider, *, ask: bool) -> Table:
+    def _listed(self, provider: Provider, *, ask: bool) -> WindowTable:
         """What the provider's own list says: asked for once, and kept for a day."""
         name = provider.catalogue or provider.endpoint
         if name not in self._lists:
             table = kept_list(provider.catalogue)
             if table is None and not ask:
-                return NOTHING
+                return EMPTY_TABLE
             if table is None:
                 table = self._ask_list(provider)
             self._lists[name] = table
         return self._lists[name]
 
-    def _ask_list(self, provider: Provider) -> Table:
+    def _ask_list(self, provider: Provider) -> WindowTable:
         try:
             table = table_of(provider.cards())
         except ChatError:  # the request itself will say what is wrong
-            return NOTHING
+            return EMPTY_TABLE
         keep_list(provider.catalogue, table)
         return table
 

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from ..context.builtin_windows import MODELS
-from ..context.windows import ContextWindow, Source, Table, choose_window, read_table
+from ..context.windows import ContextWindow, Source, WindowTable, choose_window, read_table
 from ..errors import InvalidRequestError
 from ..providers.base import Card
 from ..runtime.files import config_file, data_file, write_own
@@ -43,16 +43,16 @@ def resolve_window(
     return choose_window(model, load_tables(models_file), given=window)
 
 
-def load_tables(models_file: str | Path | None = None) -> tuple[Table, ...]:
+def load_tables(models_file: str | Path | None = None) -> tuple[WindowTable, ...]:
     """The user's table, and ours."""
     named = models_file or os.environ.get(USER_FILE_VARIABLE)
     path = Path(named).expanduser() if named else config_file("models.json")
-    missing = Table({}, "user file", f"{path} is not there" if named else None)
+    missing = WindowTable({}, "user file", f"{path} is not there" if named else None)
     return _read(path, "user file") or missing, _ours()
 
 
 @cache
-def _ours() -> Table:
+def _ours() -> WindowTable:
     """models.json beside the package: in a wheel inside it, in a checkout above it; else the copy compiled in."""
     problem = "models.json is missing"
     for path in (PACKAGE / "models.json", PACKAGE.parent / "models.json"):
@@ -64,20 +64,20 @@ def _ours() -> Table:
 
 
 @cache
-def built_in() -> Table:
+def built_in() -> WindowTable:
     """models.json as it was when this version was made."""
     return read_table(MODELS, "built in", "models.json")
 
 
-def table_of(cards: Iterable[Card]) -> Table:
+def table_of(cards: Iterable[Card]) -> WindowTable:
     """What a provider's list says of its models."""
     windows = {card.id.lower(): card.stated for card in cards}
-    return Table(
+    return WindowTable(
         {name: (w.tokens, w.max_input_tokens, w.max_output_tokens) for name, w in windows.items() if w}, "provider"
     )
 
 
-def kept_list(name: str) -> Table | None:
+def kept_list(name: str) -> WindowTable | None:
     """A provider's list that is not older than a day; ``name`` says whose, nobody's where it is empty."""
     path = _list_path(name)
     with suppress(OSError):
@@ -95,7 +95,7 @@ def kept_names(name: str) -> tuple[str, ...]:
     return ()
 
 
-def keep_list(name: str, table: Table) -> None:
+def keep_list(name: str, table: WindowTable) -> None:
     """Keep a list for a day. Where that cannot be, it is asked for again."""
     if not name or os.environ.get("JUPYTER_CTX_STORE") == "memory":
         return
@@ -107,11 +107,11 @@ def _list_path(name: str) -> Path:
     return data_file("windows", f"{re.sub(r'[^a-z0-9.-]+', '_', name.lower())}.json")
 
 
-def _read(path: Path, source: Source) -> Table | None:
+def _read(path: Path, source: Source) -> WindowTable | None:
     """A models file as a table; ``None`` where there is no such file."""
     try:
         return read_table(path.read_text("utf-8"), source, str(path))
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        return Table({}, source, f"{path} cannot be read ({type(error).__name__})")
+        return WindowTable({}, source, f"{path} cannot be read ({type(error).__name__})")

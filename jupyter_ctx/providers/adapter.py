@@ -25,14 +25,14 @@ from .endings import Ending
 from .error_mapping import Refusal
 from .http_client import OpenResponses, new_http
 from .model_lists import find_card, read_cards
-from .stream_events import Answer, EventError
+from .stream_events import AnswerParts, EventError
 
 NO_KEY = "none"  # what servers without keys are sent: the SDKs want something
 BY_ENVIRONMENT = "environment"  # the SDK finds its own way in
 SECRET_LENGTH = 6  # what is shorter is no key, and may be a word of the message
 DELAYS = (0.5, 2.0)  # seconds before a busy server is asked again, while no text has come
 ASK_SECONDS = 2.0  # for what a server says of its models
-NOTHING = ("", Thought(""))
+EMPTY_PIECES = ("", Thought(""))
 ASK_TIMES = 3  # some know a window only once the model is loaded
 
 
@@ -177,10 +177,10 @@ class Adapter(ABC):
 
     def _answer(self, request: Request, ending: Ending) -> Iterator[str | Thought]:
         """The pieces of one answer, none of them empty."""
-        answer = Answer(self._start(self._connect(), request).iter_bytes())
+        answer = AnswerParts(self._start(self._connect(), request).iter_bytes())
         empty = True
         for piece in self._read(iter(answer), ending):
-            if piece not in NOTHING:
+            if piece not in EMPTY_PIECES:
                 empty = False
                 yield piece
         if empty and ending.stop_reason is None and answer.words is not None:

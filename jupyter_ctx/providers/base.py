@@ -10,7 +10,7 @@ from ..context.usage import Usage
 from ..context.windows import ContextWindow
 from ..conversation.messages import Message, StopReason
 
-SHOWN = 60  # characters of a text in a terminal's one line
+REPR_CHARACTERS = 60  # characters of a text in a terminal's one line
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Reply:
 
     def __repr__(self) -> str:
         tokens = f", {self.usage.input_tokens:,} → {self.usage.output_tokens:,} tokens" if self.usage else ""
-        text = self.text if len(self.text) <= SHOWN else f"{self.text[: SHOWN - 1]}…"
+        text = self.text if len(self.text) <= REPR_CHARACTERS else f"{self.text[: REPR_CHARACTERS - 1]}…"
         return f"Reply({text!r}, {self.model}, {self.stop_reason}{tokens})"
 
 

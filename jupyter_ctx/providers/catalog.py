@@ -79,7 +79,7 @@ SERVICES: dict[str, Service] = {
     "llamacpp": Service("http://127.0.0.1:8080/v1", ("LLAMA_API_KEY",), serves=True),
 }  # fmt: skip
 ELSEWHERE = Service(serves=True)  # an address that the user gives
-NAMES = ("local", *SERVICES)
+PROVIDER_NAMES = ("local", *SERVICES)
 BARE = (  # names that say who serves them
     (r"gpt-(?!oss)|o\d|chatgpt-|codex-|ft:gpt-", "openai"),
     (r"claude-", "anthropic"),

@@ -10,7 +10,7 @@ from ..conversation.messages import StopReason
 from ..conversation.text_safety import clean
 from .base import Reply, Thought
 
-NAMES: dict[StopReason, str] = {  # what servers call it, in small letters
+REASON_NAMES: dict[StopReason, str] = {  # what servers call it, in small letters
     "stop": (
         "stop end_turn stop_sequence eos eos_token end completed finish finished tool_calls tool_use function_call "
         "finish_reason_unspecified unspecified"
@@ -34,7 +34,7 @@ NAMES: dict[StopReason, str] = {  # what servers call it, in small letters
         "malformed_function_call unexpected_tool_call too_many_tool_calls"
     ),
 }
-STOP_REASONS: dict[str, StopReason] = {name: reason for reason, names in NAMES.items() for name in names.split()}
+STOP_REASONS: dict[str, StopReason] = {name: reason for reason, names in REASON_NAMES.items() for name in names.split()}
 
 
 @dataclass(slots=True)

@@ -60,13 +60,13 @@ IN_WORDS = (  # where an error inside an answer carries nothing else
 )
 VAGUE = (None, 200, 400)
 BUSY = frozenset({408, 409, 500, 502, 503, 504, 529})
-PATIENCE = 10.0  # seconds: a longer wait is the user's to decide
-READ, WORDS = 4_000, 300  # characters of a provider's own words: that are read, that are shown
+MAX_RETRY_WAIT = 10.0  # seconds: a longer wait is the user's to decide
+MAX_BODY, MAX_SHOWN = 4_000, 300  # characters of a provider's own words: that are read, that are shown
 SAID = (
     "error", "message", "msg", "detail", "error_msg", "error_message", "errorMessage", "errors", "title",
     "header", "details",
 )  # fmt: skip
-PAGE = r"(?i)<(?:!doctype|html|head|body)\b"
+HTML_PAGE = r"(?i)<(?:!doctype|html|head|body)\b"
 TITLE = r"(?is)<(title|h1)\b[^>]*>(.*?)</\1"
 
 # Waiting does not help where nothing is left to spend, or where one request alone is above the limit.
@@ -76,17 +76,17 @@ NO_CREDIT = (
     r"|can only afford|arrears|余额不足|欠费"
 )
 NO_SHARE = r"(?i)quota exceeded[^.]{0,200}\blimit: 0\b"  # Gemini: what the free tier does not have
-LARGE = r"(?i)\blimit:? (\d[\d,]*)\b(?:(?!limit)[^.]){0,60}?\brequested:? (\d[\d,]*)"
+LIMIT_AND_REQUESTED = r"(?i)\blimit:? (\d[\d,]*)\b(?:(?!limit)[^.]){0,60}?\brequested:? (\d[\d,]*)"
 UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 ONE_TIME = (
     r"(\d+(?:\.\d+)?) ?(ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|秒|分钟?)(?![a-z])"
 )
 SPAN = rf"({ONE_TIME}(?:,? (?:and )?)?)+"
-AGAIN = (  # words before a time, and behind it
+RETRY_WORDS = (  # words before a time, and behind it
     rf"(?i)(?:try again|retry|wait|available again|resets?|come back)(?: your request)?"
     rf"(?: in| after| for| at least| about|:|=)* (?P<span>{SPAN})"
 )
-LATER = rf"(?i)(?P<span>{SPAN}) ?(?:later|后|後)"
+RETRY_LATER = rf"(?i)(?P<span>{SPAN}) ?(?:later|后|後)"
 
 
 @dataclass(frozen=True)
@@ -110,12 +110,12 @@ class Refusal:
     @cached_property
     def text(self) -> str:
         """What the provider says, in one line."""
-        return " ".join(_without_page(_message(self.body)[:READ]).split())
+        return " ".join(_without_page(_message(self.body)[:MAX_BODY]).split())
 
     @property
     def words(self) -> str:
         """The provider's own words, as they are shown."""
-        return self.text[:WORDS]
+        return self.text[:MAX_SHOWN]
 
     @cached_property
     def overflow(self) -> Overflow | None:
@@ -131,7 +131,7 @@ class Refusal:
     @cached_property
     def too_large(self) -> tuple[int, int] | None:
         """Tokens a minute, and those of this one request, where it alone is more than that."""
-        found = re.search(LARGE, self.text) if self.code in (413, 429) else None
+        found = re.search(LIMIT_AND_REQUESTED, self.text) if self.code in (413, 429) else None
         if found is None:
             return None
         limit, requested = (int(number.replace(",", "")) for number in found.groups())
@@ -140,7 +140,7 @@ class Refusal:
     @cached_property
     def is_unpaid(self) -> bool:
         """Whether it is for want of credit, or of a quota that waiting does not bring."""
-        said = " ".join((*(str(mark)[:WORDS] for mark in _marks(self.body)), self.text))
+        said = " ".join((*(str(mark)[:MAX_SHOWN] for mark in _marks(self.body)), self.text))
         if re.search(NO_SHARE, said):
             return True
         return self.code in (400, 402, 403, 429) and self.retry_after is None and bool(re.search(NO_CREDIT, said))
@@ -148,7 +148,7 @@ class Refusal:
     @property
     def is_page(self) -> bool:
         """Whether it is a web page that came as an answer."""
-        return self.status is None and isinstance(self.body, str) and bool(re.search(PAGE, self.body[:READ]))
+        return self.status is None and isinstance(self.body, str) and bool(re.search(HTML_PAGE, self.body[:MAX_BODY]))
 
     def is_misplaced(self, model: str) -> bool:
         """Whether it may speak of the address, and not of the model: something else is served there."""
@@ -164,7 +164,7 @@ class Refusal:
         if self.code not in (429, *BUSY) or self.overflow or self.too_large or self.is_unpaid:
             return None
         if self.retry_after is not None:
-            return self.retry_after if self.retry_after <= PATIENCE else None
+            return self.retry_after if self.retry_after <= MAX_RETRY_WAIT else None
         return unnamed if self.code == 429 else delay
 
     def error(self, where: str, model: str, key_for: str = "", *, own: bool = False) -> ChatError:
@@ -237,10 +237,10 @@ def _message(body: Any) -> str:
 
 def _without_page(text: str) -> str:
     """Text as it is; of a web page, that it is one, and its title."""
-    if not re.search(PAGE, text):
+    if not re.search(HTML_PAGE, text):
         return text
     title = re.search(TITLE, text)
-    said = re.sub(r"<[^>]*>", " ", unescape(title[2][:WORDS])).strip() if title else ""
+    said = re.sub(r"<[^>]*>", " ", unescape(title[2][:MAX_SHOWN])).strip() if title else ""
     return f"a web page instead of an answer: {said}" if said else "a web page instead of an answer"
 
 
@@ -319,7 +319,7 @@ def _field_times(body: Any) -> Iterator[float | None]:
 
 
 def _time_of(value: Any) -> float | None:
-    if isinstance(value, str) and re.fullmatch(SPAN, value[:WORDS]):
+    if isinstance(value, str) and re.fullmatch(SPAN, value[:MAX_SHOWN]):
         return _sum(value)
     text = str(value) if type(value) in (int, float, str) else ""
     return float(text) if re.fullmatch(r"\d{1,6}(\.\d+)?", text) else None
@@ -327,7 +327,7 @@ def _time_of(value: Any) -> float | None:
 
 def _time_in_words(text: str) -> float | None:
     """Seconds in words such as "try again in 1m3.5s"."""
-    found = re.search(AGAIN, text) or re.search(LATER, text)
+    found = re.search(RETRY_WORDS, text) or re.search(RETRY_LATER, text)
     return _sum(found["span"]) if found else None
 
 

@@ -16,12 +16,26 @@ from typing import BinaryIO
 from ..errors import InvalidRequestError, ModelNotFoundError
 
 MAGIC, VERSIONS, TENSORS_FROM = b"GGUF", (2, 3), 24
-FORMATS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+STRUCT_FORMATS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 STRING, ARRAY = 8, 9
 # Bits a number takes, by the type of its tensor: F32, F16, Q4_0 to Q8_0, Q2_K to Q6_K, BF16; others take one at least.
-BITS = {0: 32, 1: 16, 2: 4.5, 3: 5, 6: 5.5, 7: 6, 8: 8.5, 10: 2.625, 11: 3.4375, 12: 4.5, 13: 5.5, 14: 6.5625, 30: 16}
-WINDOW, ALIGNMENT = ".context_length", "general.alignment"
-LONGEST_KEY, MOST = 65_535, 10_000_000  # what no real file has more of: damage must not cost memory or time
+BITS_PER_WEIGHT = {
+    0: 32,
+    1: 16,
+    2: 4.5,
+    3: 5,
+    6: 5.5,
+    7: 6,
+    8: 8.5,
+    10: 2.625,
+    11: 3.4375,
+    12: 4.5,
+    13: 5.5,
+    14: 6.5625,
+    30: 16,
+}
+CONTEXT_LENGTH, ALIGNMENT = ".context_length", "general.alignment"
+LONGEST_KEY, MAX_ENTRIES = 65_535, 10_000_000  # what no real file has more of: damage must not cost memory or time
 OTHERS = (  # what files begin with that people take for one
     (b"version https://git-lfs", "a Git LFS pointer, not the model itself: fetch it with git lfs pull"),
     (b"<", "a web page, not a model: download the file itself"),
@@ -68,7 +82,7 @@ def _trained_window(path: Path, size: int, changed: int) -> int | None:
         with path.open("rb") as file:
             _check_kind(path, file.read(64))
             file.seek(TENSORS_FROM - 8)
-            return next((int(value) for key, value in _values(file) if key.endswith(WINDOW)), None)
+            return next((int(value) for key, value in _values(file) if key.endswith(CONTEXT_LENGTH)), None)
     except OSError as error:
         raise _unreadable(path, error) from None
     except (struct.error, ValueError) as error:
@@ -106,8 +120,8 @@ def _values(file: BinaryIO) -> Iterator[tuple[str, int | float]]:
     """The keys with numbers, from the count of keys on; every other value is passed over."""
     for _ in range(_bounded(_number(file, "Q"))):
         key, kind = _text(file), _number(file, "I")
-        if kind in FORMATS:
-            yield key, _number(file, FORMATS[int(kind)])
+        if kind in STRUCT_FORMATS:
+            yield key, _number(file, STRUCT_FORMATS[int(kind)])
         else:
             _pass(file, int(kind))
 
@@ -121,7 +135,7 @@ def _least_size(file: BinaryIO) -> int:
     for _ in range(tensors):
         _text(file)
         sizes = [int(_number(file, "Q")) for _ in range(_bounded(_number(file, "I"), 16))]
-        bits, offset = BITS.get(int(_number(file, "I")), 1), int(_number(file, "Q"))
+        bits, offset = BITS_PER_WEIGHT.get(int(_number(file, "I")), 1), int(_number(file, "Q"))
         end = max(end, offset + int(prod(sizes) * bits) // 8)
     return -(-file.tell() // alignment) * alignment + end if end else file.tell()
 
@@ -131,8 +145,8 @@ def _pass(file: BinaryIO, kind: int) -> None:
         file.seek(_number(file, "Q"), 1)  # type: ignore[arg-type]
     elif kind == ARRAY:
         inner, count = int(_number(file, "I")), _bounded(_number(file, "Q"))
-        if inner in FORMATS:
-            file.seek(count * struct.calcsize(f"<{FORMATS[inner]}"), 1)
+        if inner in STRUCT_FORMATS:
+            file.seek(count * struct.calcsize(f"<{STRUCT_FORMATS[inner]}"), 1)
             return
         for _ in range(count):
             _pass(file, inner)
@@ -150,7 +164,7 @@ def _number(file: BinaryIO, kind: str) -> int | float:
     return number  # type: ignore[no-any-return]
 
 
-def _bounded(count: int | float, most: int = MOST) -> int:
+def _bounded(count: int | float, most: int = MAX_ENTRIES) -> int:
     if count > most:
         raise ValueError(count)
     return int(count)

@@ -16,7 +16,7 @@ from .error_mapping import Refusal
 from .http_client import trusted
 from .stream_events import dict_at, dicts_at, text_at
 
-ROLES = {"user": "user", "assistant": "model"}
+GEMINI_ROLES = {"user": "user", "assistant": "model"}
 
 
 class Google(Adapter):
@@ -118,7 +118,7 @@ def _hand_over_streams(http: Any) -> None:
 def _message(message: Message) -> dict[str, Any]:
     parts = [_part(attachment) for attachment in message.attachments]
     said = [{"text": message.content}] if message.content or not parts else []
-    return {"role": ROLES[message.role], "parts": [*parts, *said]}
+    return {"role": GEMINI_ROLES[message.role], "parts": [*parts, *said]}
 
 
 def _part(attachment: Attachment) -> dict[str, Any]:

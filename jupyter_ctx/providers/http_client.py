@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-KEYS = ("authorization", "api-key", "x-api-key", "x-goog-api-key")
+KEY_HEADERS = ("authorization", "api-key", "x-api-key", "x-goog-api-key")
 CONNECT_SECONDS = 10.0
 
 
@@ -84,5 +84,5 @@ def _keep_key(request: Any) -> None:
     first = request.extensions.setdefault("jupyter_ctx.first_url", request.url)
     upgraded = first.copy_with(scheme="https") if first.scheme == "http" and first.port is None else first
     if request.url.origin not in (first.origin, upgraded.origin):
-        for name in KEYS:
+        for name in KEY_HEADERS:
             request.headers.pop(name, None)

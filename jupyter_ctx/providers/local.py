@@ -34,7 +34,7 @@ from .base import Card, Reply, Request, Thought
 from .gguf import check_whole, trained_window
 from .openai_chat import ChatCompletions
 
-WINDOW = 2_048
+DEFAULT_N_CTX = 2_048
 MOST_SERVERS = 2
 HEALTH_SECONDS = 2.0  # a server that lives says so at once, even while it writes
 CACHE_RAM_MIB = 64  # for prompts of other conversations; the server's default is up to 8 GiB
@@ -63,7 +63,7 @@ class LocalProvider:
         most = max(trained_window(path) or MOST_N_CTX, LEAST_N_CTX)
         if said is not None and not LEAST_N_CTX <= said <= most:
             raise InvalidRequestError(f"local/{name}@{said}: a window from {LEAST_N_CTX} to {most:,} can be served.")
-        served = said or min(max(n_ctx or WINDOW, LEAST_N_CTX), most)
+        served = said or min(max(n_ctx or DEFAULT_N_CTX, LEAST_N_CTX), most)
         self.spec = Spec(path, -(-served // BLOCK) * BLOCK, n_threads or 1)
         self.endpoint = f"local {self.spec.path}@{self.spec.n_ctx}"
         self.tokenizer = f"local {self.spec.path}"
@@ -102,8 +102,8 @@ class LocalProvider:
     def cards(self) -> tuple[Card, ...]:
         """The models that are installed, each with the window it is started with under that name."""
         there = [name for name, package in PACKAGED.items() if importlib.util.find_spec(package)]
-        cards = [Card(name, served=ContextWindow(WINDOW, source="server")) for name in there]
-        if self.name in there and self.spec.n_ctx != WINDOW:
+        cards = [Card(name, served=ContextWindow(DEFAULT_N_CTX, source="server")) for name in there]
+        if self.name in there and self.spec.n_ctx != DEFAULT_N_CTX:
             cards.append(Card(f"{self.name}@{self.spec.n_ctx}", served=self.served_window(ask=False)))
         return tuple(cards)
 

@@ -15,7 +15,7 @@ from .base import Provider as Provider
 from .base import Reply as Reply
 from .base import Request as Request
 from .base import Thought as Thought
-from .catalog import BARE, ELSEWHERE, NAMES, SERVICES, Service, address_of, key_of, tidied
+from .catalog import BARE, ELSEWHERE, PROVIDER_NAMES, SERVICES, Service, address_of, key_of, tidied
 from .catalog import clean_key as clean_key
 from .catalog import key_variables as key_variables
 from .local import LocalProvider
@@ -71,15 +71,15 @@ def get_provider(
 
 def check_provider(name: str) -> None:
     """Raise InvalidRequestError where no such provider is known."""
-    if name not in NAMES:
+    if name not in PROVIDER_NAMES:
         raise _no_provider(name, "")
 
 
 def _no_provider(provider: str, model: str) -> InvalidRequestError:
-    near = get_close_matches(provider, NAMES, 1)
+    near = get_close_matches(provider, PROVIDER_NAMES, 1)
     hint = f" Did you mean {near[0]}{model}?" if near else ""
     return InvalidRequestError(
-        f"No provider {provider!r}.{hint} There are {', '.join(NAMES)}; "
+        f"No provider {provider!r}.{hint} There are {', '.join(PROVIDER_NAMES)}; "
         "any other OpenAI-compatible server works with --base-url URL."
     )
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from ..context.windows import ContextWindow
 from .base import Card
 
-NAMES = ("id", "name", "model", "key")
+ID_FIELDS = ("id", "name", "model", "key")
 SERVED = (  # by the server that runs the model
     "meta.n_ctx",  # llama.cpp
     "max_model_len",  # vLLM
@@ -36,7 +36,7 @@ REPLIES = (
     "max_output_tokens",
     "max_tokens",  # Anthropic
 )
-MOST = 1 << 40  # tokens; whatever is larger is no window
+MAX_WINDOW = 1 << 40  # tokens; whatever is larger is no window
 
 
 def read_cards(listing: Any, *, loaded: bool = False) -> tuple[Card, ...]:
@@ -68,7 +68,7 @@ def _said(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _card(row: dict[str, Any], *, loaded: bool) -> Card | None:
-    name = next((row[key] for key in NAMES if isinstance(row.get(key), str)), "")
+    name = next((row[key] for key in ID_FIELDS if isinstance(row.get(key), str)), "")
     if not name:
         return None
     served = _window(row, LOADED if loaded else SERVED, "server")
@@ -92,4 +92,4 @@ def _at(value: Any, key: str) -> int | None:
             value = value[int(name)] if name.isdigit() and int(name) < len(value) else None
         else:
             value = value.get(name) if isinstance(value, dict) else None
-    return value if type(value) is int and 0 < value < MOST else None
+    return value if type(value) is int and 0 < value < MAX_WINDOW else None

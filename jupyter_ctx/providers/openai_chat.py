@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..context.windows import ContextWindow
-from .adapter import ASK_SECONDS, NOTHING, Adapter, Endpoint
+from .adapter import ASK_SECONDS, EMPTY_PIECES, Adapter, Endpoint
 from .base import Card, Request, Thought
 from .content_parts import as_part, content, count
 from .endings import Ending
@@ -77,7 +77,7 @@ class ChatCompletions(Adapter):
                 said = _said(choice, whole=empty)
                 refused += text_at(said, "refusal")
                 for piece in _pieces(said):
-                    empty = empty and piece in NOTHING
+                    empty = empty and piece in EMPTY_PIECES
                     if isinstance(piece, str):
                         yield from splitter.feed(piece)
                     elif piece.text:

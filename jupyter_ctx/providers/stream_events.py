@@ -17,8 +17,8 @@ from typing import Any
 
 FIELDS = frozenset({"data", "event", "id", "retry"})
 DONE: dict[str, Any] = {"type": "[DONE]"}  # the mark that ends a stream of Chat Completions
-BROKEN = object()  # what is no JSON
-WORDS = ("message", "msg", "detail", "error_msg", "error_message", "errorMessage", "title")
+NOT_JSON = object()  # what is no JSON
+MESSAGE_FIELDS = ("message", "msg", "detail", "error_msg", "error_message", "errorMessage", "title")
 MINIMAX = {1000: 500, 1002: 429, 1004: 401, 1008: 402, 1013: 500, 1033: 500, 1039: 429, 2049: 401}  # HTTP statuses
 
 
@@ -30,7 +30,7 @@ class EventError(Exception):
         self.body = body
 
 
-class Answer:
+class AnswerParts:
     """The JSON objects in an answer, one at a time.
 
     Iterating raises EventError where one of them is an error, and ValueError where one is broken.
@@ -49,7 +49,9 @@ class Answer:
         for event in self._events():
             if (error := _error_in(event)) is not None:
                 raise EventError(error)
-            if any(isinstance(event.get(name), str) for name in WORDS) or isinstance(event.get("detail"), list):
+            if any(isinstance(event.get(name), str) for name in MESSAGE_FIELDS) or isinstance(
+                event.get("detail"), list
+            ):
                 self.words = event
             yield event
             if event is DONE:
@@ -88,11 +90,11 @@ class Answer:
         """Give the objects in what came. Raises EventError where it is called an error, ValueError where broken."""
         name, self._event = self._event, ""
         if name == "error":
-            raise EventError(text if value is BROKEN else value)
-        if value is BROKEN and text[0] in "{[":
+            raise EventError(text if value is NOT_JSON else value)
+        if value is NOT_JSON and text[0] in "{[":
             raise ValueError("broken JSON")
-        if value is BROKEN or isinstance(value, str):
-            self.words = text if value is BROKEN else value
+        if value is NOT_JSON or isinstance(value, str):
+            self.words = text if value is NOT_JSON else value
         yield from (item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict))
 
     def _line(self, line: str) -> Iterator[dict[str, Any]]:
@@ -100,7 +102,7 @@ class Answer:
         self._other.append(line)
         if len(self._other) == 1 or line[0] in "}]":  # where what began in the first column ends
             value = _parsed("\n".join(self._other))
-            if value is not BROKEN:
+            if value is not NOT_JSON:
                 self._other = []
                 yield from self._given(value)
 
@@ -108,7 +110,7 @@ class Answer:
         """Give what stood there when the answer ended; half an event is none."""
         for text in ("\n".join(self._data).strip(), "\n".join(self._other).strip()):
             value = DONE if text == "[DONE]" else _parsed(text)
-            if value is not BROKEN or (text and self._event == "error"):
+            if value is not NOT_JSON or (text and self._event == "error"):
                 yield from self._given(value, text)
             elif text and self.words is None:
                 self.words = text
@@ -153,14 +155,14 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
 
 
 def _is_whole(text: str) -> bool:
-    return text[-1:] == "}" and _parsed(text) is not BROKEN
+    return text[-1:] == "}" and _parsed(text) is not NOT_JSON
 
 
 def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        return BROKEN
+        return NOT_JSON
 
 
 def _error_in(event: dict[str, Any]) -> Any:

@@ -18,7 +18,7 @@ OPEN, CLOSE = "<think>", "</think>"
 BEGINS_INSIDE = r"(?i)(?:^|[/_:.-])(?:deepseek[-_.]?r1|r1[-_]|r1$|qwq|qwen3[^/]*thinking)"
 # the second tag alone: on a line of its own, or right after a sentence. Elsewhere it is talked about.
 LATE = re.compile(r"(?:^[ \t]*|(?<=[.!?…。！？)\]]))</think>(?![`\"'])")
-FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.M)
+CODE_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.M)
 
 
 def begins_inside(model: str) -> bool:
@@ -29,7 +29,7 @@ def begins_inside(model: str) -> bool:
 def without_thought(text: str) -> tuple[str, str] | None:
     """The thought that a text begins with, where only its end is marked, and the rest."""
     before, tag, after = text.partition(CLOSE)
-    if not tag or OPEN in before or len(FENCE.findall(before)) % 2:
+    if not tag or OPEN in before or len(CODE_FENCE.findall(before)) % 2:
         return None
     line = before.rpartition("\n")[2] + tag + after[:1]
     return (before.strip(), after.lstrip()) if LATE.search(line) else None

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path, PureWindowsPath
 from typing import Any, Literal, NamedTuple
 
-Kind = Literal["notebook", "headless", "terminal"]
+FrontendKind = Literal["notebook", "headless", "terminal"]
 
 VS_CODE = "vscode-notebook-cell:"  # a handle of one window: another cell may get the same one later
 THIS_KERNEL = secrets.token_hex(4)
@@ -25,7 +25,7 @@ EARLIER = re.compile(r"#\d+$")  # follows the path of a notebook in whose place 
 REPLAY_VARIABLE = "JUPYTER_CTX_REPLAY"
 PARAMETERS = "# Parameters"  # begins the cell that papermill puts into what it runs
 MOST_NOTEBOOKS = 200  # that are looked at in one folder
-OURS = "jupyter_ctx"  # where an export keeps the answer, in an output's metadata
+METADATA_KEY = "jupyter_ctx"  # where an export keeps the answer, in an output's metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Where:
     ``execution`` is the number that the cell shows, ``source`` tells its text from any other.
     """
 
-    kind: Kind
+    kind: FrontendKind
     cell: str | None = None
     run: str | None = None
     execution: int | None = None
@@ -55,7 +55,7 @@ def where(shell: Any) -> Where:
     content = parent.get("content", {})
     asks, code = content.get("allow_stdin", True), content.get("code")
     voila = os.environ.get("SERVER_SOFTWARE", "").startswith("voila")
-    kind: Kind = "headless" if cell is None and not asks and not voila else "notebook"
+    kind: FrontendKind = "headless" if cell is None and not asks and not voila else "notebook"
     # IPython counts before a cell since 9.8 and after it before that; its display hook knows which
     execution = shell.displayhook.prompt_count if kind == "notebook" else None
     return Where(kind, cell, run, execution, fingerprint(code) if isinstance(code, str) and cell else None)
@@ -126,7 +126,7 @@ def cells_of(notebook: str | None) -> dict[str, Cell] | None:
 def _cell(cell: dict[str, Any]) -> Cell:
     source, outputs = cell.get("source"), cell.get("outputs") or []
     text = "".join(source) if isinstance(source, list) else source
-    exported = any("reply" in (output.get("metadata", {}).get(OURS) or {}) for output in outputs)
+    exported = any("reply" in (output.get("metadata", {}).get(METADATA_KEY) or {}) for output in outputs)
     return Cell(fingerprint(text) if text is not None else None, bool(outputs or cell.get("execution_count")), exported)
 
 

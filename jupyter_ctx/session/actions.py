@@ -36,7 +36,7 @@ from ..providers.base import Reply
 from ..runtime.interrupts import Stopper, uninterrupted
 from . import notices as receipts
 from .session import Session
-from .summarizer import Older, completed, extractive_summary, keeps_enough, model_summary
+from .summarizer import Older, completed_summary, extractive_summary, keeps_enough, model_summary
 from .view import turn_tokens
 
 Method = Literal["extractive", "model"]
@@ -60,7 +60,7 @@ class Change:
         return f"{said} {self.note}".rstrip()
 
 
-class Draft(NamedTuple):
+class SummaryDraft(NamedTuple):
     """A summary that is not recorded yet, and what to say of it; without one, why there is none.
 
     ``failed``: one was tried, and came to nothing.
@@ -155,7 +155,7 @@ class Actions:
             raise InvalidRequestError(f"instructions is {instructions!r}: it must be text.")
         return self.keep(self.draft(instructions, method, stopper))
 
-    def keep(self, draft: Draft, automatic: Literal["after"] | None = None) -> Change:
+    def keep(self, draft: SummaryDraft, automatic: Literal["after"] | None = None) -> Change:
         """Record a summary that was drafted, where there is one."""
         if draft.summary is None:
             return Change(draft.text, changed=False)
@@ -163,26 +163,28 @@ class Actions:
 
     def draft(
         self, instructions: str | None = None, method: Method | None = None, stopper: Stopper | None = None
-    ) -> Draft:
+    ) -> SummaryDraft:
         """Write a summary of the older turns and check it; nothing is recorded."""
         stopper = stopper or Stopper()
         target = self._session.target({}, ask=False)
         older, limit = self._older(target), target.budget().limit
         if not older.turns:
-            return Draft(f"Nothing to summarise: {NOTHING_OLDER}")
+            return SummaryDraft(f"Nothing to summarise: {NOTHING_OLDER}")
         material, cap = Older(older.turns, older.before), summary_cap(limit)
         text, method, note = self._written(material, target, cap, instructions, method, stopper)
         if stopper.stopped:
-            return Draft("Stopped: no summary was written, and everything is as it was")
-        text, kept, wanted = completed(text, material, target, cap)
+            return SummaryDraft("Stopped: no summary was written, and everything is as it was")
+        text, kept, wanted = completed_summary(text, material, target, cap)
         fixed = target.meter.fixed(Fixed(self._session.system, summary_message(text) + SUMMARY_ANSWER))
         problem = _summary_problem(text, kept, wanted)
         if fixed >= older.instead_of or fixed + older.beside > limit:
             problem = problem or "it is no smaller than what it stands for, or leaves no room"
         if problem:
-            return Draft(f"Summary dropped: {problem}. Everything is as it was", failed=True)
+            return SummaryDraft(f"Summary dropped: {problem}. Everything is as it was", failed=True)
         covers = older.covered | {turn.id for turn in older.turns}
-        return Draft(f"Summarised {_older_turns(len(older.turns))}{note}", Summary(text, frozenset(covers), method))
+        return SummaryDraft(
+            f"Summarised {_older_turns(len(older.turns))}{note}", Summary(text, frozenset(covers), method)
+        )
 
     def _older(self, target: Target) -> _Older:
         """The turns that a summary written now would stand for."""
@@ -325,7 +327,7 @@ class Actions:
         target = self._session.target({}, ask=False)
         older, cap = Older(added.turns, added.summary.text if added.summary else ""), summary_cap(target.budget().limit)
         text, _, note = self._written(older, target, cap, None, None, Stopper())
-        text, kept, wanted = completed(text, older, target, cap)
+        text, kept, wanted = completed_summary(text, older, target, cap)
         problem = _summary_problem(text, kept, wanted)
         if problem:
             return Change(f"Summary dropped: {problem}. Everything is as it was", changed=False)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..conversation.conversation import Conversation, Place
 from ..conversation.messages import StopReason
 from .tabular import AsTable
-from .view import State
+from .view import PartStatus
 
 ENDINGS: dict[StopReason, str] = {
     "stop": "",
@@ -20,7 +20,7 @@ ENDINGS: dict[StopReason, str] = {
 }
 
 
-class Row(NamedTuple):
+class HistoryRow(NamedTuple):
     """One turn: its number from 1 (``turn``), its cell, both texts, its tokens and what becomes of it.
 
     ``exact``: the tokens come from what the provider said; ``states`` begins with the place
@@ -38,18 +38,20 @@ class Row(NamedTuple):
     model: str
 
 
-class History(AsTable, tuple[Row, ...]):
+class History(AsTable, tuple[HistoryRow, ...]):
     """All turns since the last clear, in order; a table of the fields of a row, with ``state`` in words."""
 
     __slots__ = ()
 
     def _columns(self) -> dict[str, list[Any]]:
         rows = [{**row._asdict(), "state": ", ".join(row.states)} for row in self]
-        names = [*(name for name in Row._fields if name != "states"), "state"]
+        names = [*(name for name in HistoryRow._fields if name != "states"), "state"]
         return {name: [row[name] for row in rows] for name in names}
 
 
-def history(conversation: Conversation, sizes: Iterator[tuple[int, bool, State]], deleted: frozenset[str]) -> History:
+def history(
+    conversation: Conversation, sizes: Iterator[tuple[int, bool, PartStatus]], deleted: frozenset[str]
+) -> History:
     """The table; ``sizes`` gives each turn's tokens, whether they are counted, and its state in the next request."""
     stale = conversation.stale()
     return History(
@@ -58,12 +60,14 @@ def history(conversation: Conversation, sizes: Iterator[tuple[int, bool, State]]
     )
 
 
-def _row(number: int, place: Place, size: tuple[int, bool, State], *, stale: bool, deleted: bool) -> Row:
+def _row(number: int, place: Place, size: tuple[int, bool, PartStatus], *, stale: bool, deleted: bool) -> HistoryRow:
     tokens, exact, state = size
     turn = place.turn
     marks = (ENDINGS[turn.stop_reason], "stale" if stale else "", "cell deleted" if deleted else "")
     states = (state, *filter(None, marks))
-    return Row(number, cell_of(place), turn.prompt, turn.reply, tokens, exact, states, len(place.versions), turn.model)
+    return HistoryRow(
+        number, cell_of(place), turn.prompt, turn.reply, tokens, exact, states, len(place.versions), turn.model
+    )
 
 
 def cell_of(place: Place) -> str:

@@ -11,7 +11,7 @@ from ..context.compaction import GO_BACK, Cut, fit
 from ..context.evidence import Refused
 from ..context.overflow import Overflow
 from ..context.prefix_sums import Ledger
-from ..context.tokens import Sent
+from ..context.tokens import SentRequest
 from ..conversation.conversation import Conversation, Place
 from ..conversation.messages import Attachment, Message
 from ..errors import ContextOverflowError
@@ -74,13 +74,13 @@ class Attempt:
         return passed + rest
 
     @property
-    def sent(self) -> Sent:
+    def sent(self) -> SentRequest:
         """The request in parts with their tokens, to compare with a report."""
         meter, turns = self.target.meter, [place.turn for place in self.places]
         sizes = {turn.id: turn_tokens(turn, meter) for turn in turns}
         before = meter.fixed(self.scope.fixed) + sum(sizes.values())
         guessed = tuple((turn.prompt, turn.reply) for turn in turns if not meter.counted(turn.id))
-        return Sent(self.scope.fixed, sizes, self.prompt, before, self.said.attached, guessed)
+        return SentRequest(self.scope.fixed, sizes, self.prompt, before, self.said.attached, guessed)
 
 
 COUNTS = 3  # times that a provider is asked for the size of one request

@@ -17,7 +17,7 @@ from ..models.registry import Target
 from ..providers.base import Reply, Thought
 from ..runtime.interrupts import uninterrupted
 from . import notices as receipts
-from .actions import Actions, Change, Draft
+from .actions import Actions, Change, SummaryDraft
 from .byte_limit import request_bytes
 from .planner import Attempt, heavy_error, overflow_error, seen
 from .request_digest import digest_of
@@ -26,7 +26,7 @@ from .truncation import is_truncated
 
 RETRIES = 2
 SUMMARY_FAILURES = 2
-BROKEN = ("interrupted", "cut")
+INCOMPLETE = ("interrupted", "cut")
 NEAR_THE_EDGE = 0.5  # of the window: a reply without a token to a shorter prompt is not the window's doing
 UNSAID = 3  # tokens that a reply without text may be reported with
 TRUNCATED = "reads only a part:"  # among what was said of an endpoint, each once
@@ -131,7 +131,7 @@ class Sender:
         if among == "all":
             return self._stored_anywhere(said, target, system)
         place = next(iter(session.conversation.older(said.turn.cell, said.turn.run)), None)
-        if place is None or place.turn.id in session.seen or place.turn.stop_reason in BROKEN:
+        if place is None or place.turn.id in session.seen or place.turn.stop_reason in INCOMPLETE:
             return None
         session.seen.add(place.turn.id)
         if session.request_then(said, place, target, system) != place.turn.digest:
@@ -143,7 +143,7 @@ class Sender:
         session = self._session
         attempt = session.attempt(said, target, system, record=True)
         turn = session.journal.answered(digest_of(target, attempt.request)) if session.journal else None
-        if turn is None or turn.stop_reason in BROKEN:
+        if turn is None or turn.stop_reason in INCOMPLETE:
             return None
         here = {name: getattr(said.turn, name) for name in ("attachments", "cell", "run", "source")}
         turn = replace(turn, **here, id=new_id(), cost=None, stored=True)
@@ -268,14 +268,14 @@ class Sender:
         except KeyboardInterrupt:
             raise ChatInterrupted("stopped while a summary was written; the answer is kept.") from None
 
-    def _drafted(self) -> Draft:
+    def _drafted(self) -> SummaryDraft:
         """Write a summary without being asked; what goes wrong is only said."""
         if self._summary_failures >= SUMMARY_FAILURES:
-            return Draft("Two summaries failed, so the oldest turns are only left out")
+            return SummaryDraft("Two summaries failed, so the oldest turns are only left out")
         try:
             draft = self._actions.draft()
         except ChatError as error:
-            draft = Draft(f"No summary was written: {error}", failed=True)
+            draft = SummaryDraft(f"No summary was written: {error}", failed=True)
         if draft.failed or draft.summary is not None:
             self._summary_failures = self._summary_failures + 1 if draft.failed else 0
         return draft
@@ -369,7 +369,7 @@ def _checked(reply: Reply) -> Reply:
 def _is_whole(reply: Reply) -> bool:
     """Whether the report counts the whole reply: one that broke off was reported before its end, if at all."""
     usage = reply.usage
-    return reply.stop_reason not in BROKEN and usage is not None and (usage.output_tokens > 0 or not reply.text)
+    return reply.stop_reason not in INCOMPLETE and usage is not None and (usage.output_tokens > 0 or not reply.text)
 
 
 def _start_of(attempt: Attempt, turn: Turn) -> str | None:

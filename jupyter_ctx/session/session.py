@@ -21,26 +21,26 @@ from ..models.registry import Models, Target
 from ..providers.base import Reply
 from ..runtime.frontend import fingerprint
 from ..storage.journal import Journal, Opened
-from ..storage.serialization import State
+from ..storage.serialization import StoredState
 from .history import History, history
 from .memory import MemoryFile, Ruler
 from .persona import persona
 from .planner import Attempt, Fitter
 from .request_digest import digest_of
 from .view import (
-    Part,
+    PartStatus,
     Scope,
     View,
+    ViewPart,
     in_view,
+    part_status,
     scope_at,
     scope_then,
-    state_of,
     summary_is_old,
     to_messages,
     turn_parts,
     turn_tokens,
 )
-from .view import State as PartState
 
 WARNED = -1.0  # among the shares announced: that a send was nearly full
 WAS_COUNTED: tuple[object, ...] = ("before a restart",)
@@ -83,7 +83,7 @@ class Session:
         if self.journal is not None:
             self.journal.save(events, self.models.news(), self.state(), self.conversation, self.models.sizes)
 
-    def state(self) -> State:
+    def state(self) -> StoredState:
         """What the conversation knows beside its events."""
         return {
             **self.models.state(),
@@ -326,7 +326,7 @@ class Session:
         target = self.target({}, ask=False)
         (scope, start), meter = self.now(target), target.meter
         sizes = (
-            (round(turn_tokens(place.turn, meter)), meter.counted(place.turn.id), state_of(place, i, scope, start))
+            (round(turn_tokens(place.turn, meter)), meter.counted(place.turn.id), part_status(place, i, scope, start))
             for i, place in enumerate(self.conversation.places)
         )
         return history(self.conversation, sizes, frozenset(self.deleted))
@@ -339,18 +339,18 @@ class Session:
         fixed, meter = attempt.scope.fixed, target.meter
         system = meter.fixed(Fixed(fixed.system))
         alone = meter.counted(fixed) and not fixed.summary
-        head = [Part("system", fixed.system, round(system), "system", exact=alone)] if fixed.system else []
+        head = [ViewPart("system", fixed.system, round(system), "system", exact=alone)] if fixed.system else []
         summary = []
         if fixed.summary and past.summary:
-            state: PartState = "summary of older answers" if summary_is_old(past) else "summary"
-            summary = [Part("user", past.summary.text, round(meter.fixed(fixed) - system), state)]
-        last = [Part("user", prompt, round(attempt.asked), "prompt", exact=attempt.counted is not None)]
+            state: PartStatus = "summary of older answers" if summary_is_old(past) else "summary"
+            summary = [ViewPart("user", past.summary.text, round(meter.fixed(fixed) - system), state)]
+        last = [ViewPart("user", prompt, round(attempt.asked), "prompt", exact=attempt.counted is not None)]
         flat = list(turn_parts(past, attempt.scope, attempt.cut.start, meter))
         turns = list(zip(flat[::2], flat[1::2], strict=True))
         passed, rest = in_view(past, attempt.scope, attempt.cut.start)
         sent = {past.index(place.id) for place in (*passed, *rest)}
 
-        def parts(places: Sequence[Place]) -> list[Part]:
+        def parts(places: Sequence[Place]) -> list[ViewPart]:
             return [part for place in places for part in turns[past.index(place.id)]]
 
         return View(

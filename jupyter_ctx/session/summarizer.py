@@ -111,7 +111,7 @@ def _length(target: Target, cap: int) -> int:
     return cap + target.reserve if target.thinks else cap
 
 
-def completed(text: str, older: Older, target: Target, cap: int) -> tuple[str, int, int]:
+def completed_summary(text: str, older: Older, target: Target, cap: int) -> tuple[str, int, int]:
     """The summary with what it lost as the user's own lines, while they fit; facts kept and wanted."""
     said = older.prompts
     wanted, lost = missing_facts(said, text)

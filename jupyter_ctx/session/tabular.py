@@ -9,8 +9,8 @@ from typing import Any
 
 from ..errors import MissingDependencyError
 
-SHOWN = 60  # characters of a text, and rows of a table
-CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
+MAX_SHOWN_ROWS = 60  # characters of a text, and rows of a table
+CELL_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
 
 
 class AsTable:
@@ -55,7 +55,7 @@ def to_dataframe(columns: Mapping[str, Sequence[Any]]) -> Any:
 
 def _cells(columns: Mapping[str, Sequence[Any]]) -> list[list[str]]:
     """The names of the columns, then the newest rows, each cell in one short line."""
-    rows = list(zip(*columns.values(), strict=True))[-SHOWN:]
+    rows = list(zip(*columns.values(), strict=True))[-MAX_SHOWN_ROWS:]
     return [list(columns), *(list(map(_cell, row)) for row in rows)]
 
 
@@ -64,8 +64,8 @@ def _cell(value: object) -> str:
         return {None: "", True: "yes", False: "no"}[value]
     if isinstance(value, float):
         return f"{value:.4g}"
-    text = " ".join(CONTROL.sub(" ", str(value)).split())
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+    text = " ".join(CELL_CONTROLS.sub(" ", str(value)).split())
+    return text if len(text) <= MAX_SHOWN_ROWS else text[: MAX_SHOWN_ROWS - 1] + "…"
 
 
 def _row(cells: Sequence[str], kind: str) -> str:
@@ -76,4 +76,4 @@ def _row(cells: Sequence[str], kind: str) -> str:
 
 def _more(columns: Mapping[str, Sequence[Any]]) -> str:
     count = len(next(iter(columns.values()), ()))
-    return f"\n… the newest {SHOWN} of {count:,}; to_dataframe() has all" if count > SHOWN else ""
+    return f"\n… the newest {MAX_SHOWN_ROWS} of {count:,}; to_dataframe() has all" if count > MAX_SHOWN_ROWS else ""

@@ -12,9 +12,12 @@ from ..context.usage import Usage
 from ..conversation.messages import Turn
 from .planner import Attempt
 
-LONG, FEW = 1_000, 0.35  # tokens by our raw estimate, and a share of them that no tokenizer is content with
+LONG_PROMPT, READ_SHARE = (
+    1_000,
+    0.35,
+)  # tokens by our raw estimate, and a share of them that no tokenizer is content with
 LIKELY = 0.8  # of the tokens that we expected: what read as much as that has read all
-AGAIN = 1.25  # of what was read of a truncated request: whole messages are left out, so it varies
+TRUNCATED_GROWTH = 1.25  # of what was read of a truncated request: whole messages are left out, so it varies
 ADDED, HARDLY = 60, 0.25  # tokens worth comparing, and the share of them that must have been read
 THOUGHT = "</think>"  # templates drop what a model thought from older turns: then less is read, and rightly
 
@@ -27,10 +30,10 @@ def is_truncated(attempt: Attempt, usage: Usage, follows: Turn | None, read: int
     server read of a request that it truncated, 0 where it has truncated none.
     """
     if usage.input_tokens < LIKELY * attempt.tokens:  # else all of it need not be estimated anew
-        if usage.input_tokens <= AGAIN * read:
+        if usage.input_tokens <= TRUNCATED_GROWTH * read:
             return True
         raw = sum(estimate_tokens(message.content) for message in attempt.request.messages)
-        if raw >= LONG and usage.input_tokens < FEW * raw:
+        if raw >= LONG_PROMPT and usage.input_tokens < READ_SHARE * raw:
             return True
     if follows is None or follows.usage is None:
         return False

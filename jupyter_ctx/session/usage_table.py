@@ -12,7 +12,7 @@ from .tabular import AsTable
 TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 
 
-class Answer(NamedTuple):
+class UsageRow(NamedTuple):
     """One answer: of which ``turn`` and as which of its versions, both numbers from 1, and what it took.
 
     Tokens nest as in :class:`~jupyter_ctx.context.usage.Usage`; they, ``cost`` (in US dollars)
@@ -45,7 +45,7 @@ class Total(NamedTuple):
     seconds: float
 
 
-class Usages(AsTable, tuple[Answer, ...]):
+class Usages(AsTable, tuple[UsageRow, ...]):
     """All answers to the turns since the last clear, older versions included, in order of the turns.
 
     As a table it has one row an answer, with the fields of a row.
@@ -61,7 +61,7 @@ class Usages(AsTable, tuple[Answer, ...]):
         return Total(**{**sums, "cost": sums["cost"] if priced else None})
 
     def _columns(self) -> dict[str, list[Any]]:
-        return {name: [getattr(row, name) for row in self] for name in Answer._fields}
+        return {name: [getattr(row, name) for row in self] for name in UsageRow._fields}
 
 
 def usages(conversation: Conversation) -> Usages:
@@ -74,7 +74,7 @@ def usages(conversation: Conversation) -> Usages:
     )
 
 
-def _row(number: int, version: int, place: Place, turn: Turn) -> Answer:
+def _row(number: int, version: int, place: Place, turn: Turn) -> UsageRow:
     took: dict[str, Any] = {name: getattr(turn.usage, name, None) for name in TOKENS}
     took |= {"cost": turn.cost, "seconds": turn.seconds}
-    return Answer(number, version, cell_of(place), turn.model, **took, stop_reason=turn.stop_reason)
+    return UsageRow(number, version, cell_of(place), turn.model, **took, stop_reason=turn.stop_reason)

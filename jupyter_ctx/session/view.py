@@ -14,7 +14,7 @@ from ..conversation.messages import Message, Role, Summary, Turn
 from ..providers.base import Request
 from .tabular import AsTable, to_dataframe
 
-State = Literal[
+PartStatus = Literal[
     "system",
     "pinned",
     "summary",
@@ -28,11 +28,11 @@ State = Literal[
 ]
 
 
-NOTHING: frozenset[str] = frozenset()
+NO_TURNS: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ViewPart:
     """One message of a view, or one that is not in it.
 
     ``number`` is its turn's, from 1; ``exact``: its tokens come from what the provider said;
@@ -42,7 +42,7 @@ class Part:
     role: Role
     text: str
     tokens: int
-    state: State
+    state: PartStatus
     number: int | None = None
     exact: bool = False
     stale: bool = False
@@ -56,8 +56,8 @@ class View(AsTable):
     ``input_tokens`` the whole; ``exact``: the provider has counted all of it.
     """
 
-    messages: tuple[Part, ...]
-    omitted: tuple[Part, ...]
+    messages: tuple[ViewPart, ...]
+    omitted: tuple[ViewPart, ...]
     input_tokens: int
     exact: bool
     request: Request
@@ -99,7 +99,7 @@ class Scope:
     @property
     def covers(self) -> frozenset[str]:
         """The turn versions that the summary stands for."""
-        return self.summary.covers if self.summary is not None else NOTHING
+        return self.summary.covers if self.summary is not None else NO_TURNS
 
     def holds(self, place: Place) -> bool:
         """Whether a view may hold the turn, pinned or not."""
@@ -190,7 +190,7 @@ def summary_is_old(conversation: Conversation) -> bool:
     )
 
 
-def state_of(place: Place, index: int, scope: Scope, start: int) -> State:
+def part_status(place: Place, index: int, scope: Scope, start: int) -> PartStatus:
     """What becomes of a turn in a view that begins at ``start``."""
     if place.excluded:
         return "excluded"
@@ -203,13 +203,13 @@ def state_of(place: Place, index: int, scope: Scope, start: int) -> State:
     return "sent" if start <= index < scope.at else "left out"
 
 
-def turn_parts(conversation: Conversation, scope: Scope, start: int, meter: Meter) -> Iterator[Part]:
+def turn_parts(conversation: Conversation, scope: Scope, start: int, meter: Meter) -> Iterator[ViewPart]:
     """Both messages of every turn, with what becomes of them."""
     stale = conversation.stale()
     for index, place in enumerate(conversation.places):
-        turn, state = place.turn, state_of(place, index, scope, start)
+        turn, state = place.turn, part_status(place, index, scope, start)
         exact = meter.counted(turn.id)
         asked, said = meter.message(turn.prompt) + turn.attached, meter.tokens(turn.reply)
         share = turn_tokens(turn, meter) / max(asked + said, 1.0)
-        yield Part("user", turn.prompt, round(asked * share), state, index + 1, exact, place.id in stale)
-        yield Part("assistant", turn.reply, round(said * share), state, index + 1, exact, place.id in stale)
+        yield ViewPart("user", turn.prompt, round(asked * share), state, index + 1, exact, place.id in stale)
+        yield ViewPart("assistant", turn.reply, round(said * share), state, index + 1, exact, place.id in stale)

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 MEMORY = "memory"
 PATIENCE, IMPATIENCE = 5.0, 0.1  # seconds to wait for an answer: at first, and where that was in vain before
-LEAST = 2.0  # seconds that a transaction may take in any case, with connecting
+LEAST_TRANSACTION = 2.0  # seconds that a transaction may take in any case, with connecting
 FOR_A_LOCK = 0.9  # of the patience: a lock is waited for a little shorter, so that it is named
 STUCK = 0.5  # seconds to wait for the end of a transaction that was given up, before another one
 POSTGRESQL = "postgresql+psycopg"
@@ -46,13 +46,13 @@ OF_ONE_ROW = re.compile(
 )  # found when it is read
 OF_AN_INDEX = re.compile(r"row \d+ missing from index|wrong # of entries in index|non-unique entry in index")
 LOCKED = "is locked by another program: end that"
-FULL = "has no room left: make some on its disk"
+DISK_FULL = "has no room left: make some on its disk"
 READ_ONLY = "may only be read: allow writing there"
 UNOPENED = "cannot be opened: see that its folder is there and may be written to"
 UNWRITTEN = "cannot be written: see that its disk has room"
 TROUBLES = {  # what SQLite and PostgreSQL say, and what to do
     "SQLITE_BUSY": LOCKED, "55P03": LOCKED,
-    "SQLITE_FULL": FULL, "53100": FULL,
+    "SQLITE_FULL": DISK_FULL, "53100": DISK_FULL,
     "SQLITE_READONLY": READ_ONLY, "25006": READ_ONLY,
     "SQLITE_CANTOPEN": UNOPENED,
     "SQLITE_IOERR": UNWRITTEN,
@@ -158,7 +158,7 @@ class Database:
 
     @property
     def _limit(self) -> float:
-        return max(LEAST, self._patience)
+        return max(LEAST_TRANSACTION, self._patience)
 
     @property
     def _is_in_memory(self) -> bool:

@@ -28,8 +28,8 @@ from ..runtime.interrupts import uninterrupted
 from .database import Database, TakenError
 from .ownership import MAIN, Holder, Wish, choose, fork, free_name, given_back
 from .reading import read_event, read_events
-from .serialization import Record, Sizes, State, UnreadableError, state_of, state_text, to_record
-from .store import Claim, Row, Store
+from .serialization import Record, Sizes, StoredState, UnreadableError, state_text, stored_state, to_record
+from .store import Claim, ConversationRow, Store
 from .takeover import Clues, device_of, gather
 
 BEAT, GONE = 30.0, 120.0  # seconds between signs of life, and without one; only between machines
@@ -47,9 +47,9 @@ class Opened(NamedTuple):
 
     conversation: Conversation
     sizes: Sequence[Sizes] = ()
-    state: State = {}  # noqa: RUF012  # it is read only
+    state: StoredState = {}  # noqa: RUF012  # it is read only
     note: str = ""
-    taken: tuple[Row, ...] = ()
+    taken: tuple[ConversationRow, ...] = ()
     offer: str = ""
     next: int = 0
 
@@ -71,7 +71,7 @@ class Journal:
         self._address, self.origin = address, origin
         self._troubles = troubles if troubles is not None else set[str]()
         self.notices: list[str] = []
-        self.row = Row(new_id(), origin.scope, MAIN)
+        self.row = ConversationRow(new_id(), origin.scope, MAIN)
         self._store: Store | None = None
         self._next: int | None = None  # the number of the next row; None: the store does not know of the conversation
         self._waiting: list[Record] = []
@@ -108,12 +108,12 @@ class Journal:
                 _open_journals.discard(self)
                 raise
 
-    def keep_apart(self, others: Sequence[Row]) -> None:
+    def keep_apart(self, others: Sequence[ConversationRow]) -> None:
         """Take a name that none of these has, where the store could not be asked for one."""
         if self._next is None:
             self.row = self.row._replace(name=free_name(self.row.name, others))
 
-    def fork(self, row: Row, name: str | None = None) -> Opened:
+    def fork(self, row: ConversationRow, name: str | None = None) -> Opened:
         """Take hold of a new conversation that begins with all that another one has. Raises StoreError."""
         _settle_all()
         with self._lock:
@@ -123,11 +123,11 @@ class Journal:
         """The clues to conversations that may be this notebook's."""
         return gather(self.store, self.store.rows(), self.origin, _me().host, whole=whole)
 
-    def _choose(self, rows: Sequence[Row], wish: Wish) -> Claim:
+    def _choose(self, rows: Sequence[ConversationRow], wish: Wish) -> Claim:
         return choose(rows, wish, _is_held)
 
     def _open(
-        self, decide: Callable[[Sequence[Row], Wish], Claim], name: str | None,
+        self, decide: Callable[[Sequence[ConversationRow], Wish], Claim], name: str | None,
         *, afresh: bool = False, known: Mapping[str, Clues] = NOTHING_KNOWN,
     ) -> Opened:  # fmt: skip
         wish = Wish(self.origin, _me(), time.time(), name, afresh, known, device_of(self.origin.notebook))
@@ -145,7 +145,7 @@ class Journal:
         note = _note(claim, before) if opened.conversation.events else ""
         return opened._replace(note=note, taken=claim.before)
 
-    def _claim(self, decide: Callable[[Sequence[Row]], Claim]) -> Claim:
+    def _claim(self, decide: Callable[[Sequence[ConversationRow]], Claim]) -> Claim:
         for _ in range(ATTEMPTS):
             try:
                 return self.store.claim(decide)
@@ -153,21 +153,21 @@ class Journal:
                 taken = error
         raise taken
 
-    def _read(self, row: Row) -> Opened:
+    def _read(self, row: ConversationRow) -> Opened:
         with _without_collections():
             text, stored = self.store.load(row.id)
             events = read_events(stored)
             self.notices += [f"{problem} They belong to {row.name!r}." for problem in events.problems]
-            state: State = {}
+            state: StoredState = {}
             try:
-                state = state_of(text)
+                state = stored_state(text)
             except UnreadableError as error:
                 self.notices.append(f"{error} Settings of {row.name!r}, and what was learned of the model, begin anew.")
             sizes = [*events.sizes, *state.get("sizes", [])]
             return Opened(events.conversation, sizes, state, next=events.next)
 
     def save(
-        self, events: Sequence[Event], sizes: list[Sizes], state: State,
+        self, events: Sequence[Event], sizes: list[Sizes], state: StoredState,
         conversation: Conversation, everything: Callable[[], list[Sizes]],
     ) -> None:  # fmt: skip
         """Write what has happened; ``everything`` is asked for where all must be written again.
@@ -235,7 +235,7 @@ class Journal:
         self._waiting.clear()
         self._hold()
 
-    def _begin(self, rows: Sequence[Row]) -> Claim:
+    def _begin(self, rows: Sequence[ConversationRow]) -> Claim:
         """Make the conversation known to the store."""
         others = [row for row in rows if row.notebook == self.row.notebook and row.id != self.row.id]
         row = self.row._replace(name=free_name(self.name, others), opened=time.time(), **_me()._asdict())
@@ -271,7 +271,7 @@ class Journal:
             self.store.change(self.row.id, **values)
             self.row = self.row._replace(**values)  # type: ignore[arg-type]
 
-    def read(self, row: Row) -> Opened:
+    def read(self, row: ConversationRow) -> Opened:
         """What another conversation holds; nobody's hold of it changes. Raises StoreError."""
         with self._lock:
             return self._read(row)
@@ -284,7 +284,7 @@ class Journal:
             _unsaved.discard(self)
             _open_journals.discard(self)
 
-    def give_back(self, taken: Sequence[Row]) -> None:
+    def give_back(self, taken: Sequence[ConversationRow]) -> None:
         """Put what was taken over where it was; a fork that was made of it is removed. Raises StoreError."""
         row = self.row
         if all(row.id != each.id for each in taken):
@@ -339,13 +339,13 @@ def forget(conversation: str) -> None:
             journal.forget()
 
 
-def is_held_elsewhere(row: Row) -> bool:
+def is_held_elsewhere(row: ConversationRow) -> bool:
     """Whether another live process holds a conversation."""
     me = _me()
     return (row.host, row.pid) != (me.host, me.pid) and is_held(row, me, time.time())
 
 
-def _is_held(row: Row) -> bool:
+def _is_held(row: ConversationRow) -> bool:
     """Whether it is talked in: a process may have let go of what it has not ended yet."""
     me = _me()
     if (row.host, row.pid) == (me.host, me.pid):
@@ -353,7 +353,7 @@ def _is_held(row: Row) -> bool:
     return is_held(row, me, time.time())
 
 
-def is_held(row: Row, me: Holder, now: float) -> bool:
+def is_held(row: ConversationRow, me: Holder, now: float) -> bool:
     """Whether a live process holds a conversation."""
     if row.pid is None or row.started is None:
         return False
@@ -416,9 +416,11 @@ def _started(pid: int) -> float | None:
         return None
 
 
-def _begun(name: str | None, origin: Origin) -> Row:
+def _begun(name: str | None, origin: Origin) -> ConversationRow:
     now = time.time()
-    return Row(new_id(), origin.scope, name or MAIN, kernel=origin.kernel, opened=now, created=now, updated=now)
+    return ConversationRow(
+        new_id(), origin.scope, name or MAIN, kernel=origin.kernel, opened=now, created=now, updated=now
+    )
 
 
 @contextmanager
@@ -451,7 +453,7 @@ def _note(claim: Claim, before: float) -> str:
 MOST_OFFERED = 3  # of the notebooks that may be meant
 
 
-def _offer(rows: Sequence[Row], origin: Origin) -> str:
+def _offer(rows: Sequence[ConversationRow], origin: Origin) -> str:
     """One line that says what was not taken over, and how to."""
     told, more = rows[:MOST_OFFERED], len(rows) - MOST_OFFERED
     offered = "; ".join(f"{words.turns(row.turns)} of {row.name!r} {_belong(row, origin)}" for row in told)
@@ -461,7 +463,7 @@ def _offer(rows: Sequence[Row], origin: Origin) -> str:
     return f"This notebook begins anew: {offered}{rest}. {how} brings {them} in."
 
 
-def _belong(row: Row, origin: Origin) -> str:
+def _belong(row: ConversationRow, origin: Origin) -> str:
     had_this_path = EARLIER.sub("", row.notebook) == origin.notebook
     whose = "another notebook, which had this path before" if had_this_path else f"{row.notebook}, which shares cells"
     return f"{'belongs' if row.turns == 1 else 'belong'} to {whose}"

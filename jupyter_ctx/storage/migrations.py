@@ -13,7 +13,7 @@ from ..errors import StoreError
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-CONVERSATIONS, EVENTS, VERSION = "jupyter_ctx_conversations", "jupyter_ctx_events", "jupyter_ctx_version"
+CONVERSATIONS, EVENTS, SCHEMA_VERSION = "jupyter_ctx_conversations", "jupyter_ctx_events", "jupyter_ctx_version"
 LOCK = 0x6A637478  # of PostgreSQL's: whoever migrates holds this, whoever claims this with the owner
 
 MIGRATIONS = (
@@ -60,8 +60,8 @@ def migrate(connection: Connection, shown: str) -> None:
 
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(LOCK)))
-    connection.execute(sa.text(f"CREATE TABLE IF NOT EXISTS {VERSION} (version BIGINT NOT NULL)"))
-    found = connection.scalar(sa.text(f"SELECT max(version) FROM {VERSION}")) or 0
+    connection.execute(sa.text(f"CREATE TABLE IF NOT EXISTS {SCHEMA_VERSION} (version BIGINT NOT NULL)"))
+    found = connection.scalar(sa.text(f"SELECT max(version) FROM {SCHEMA_VERSION}")) or 0
     if not isinstance(found, int):
         raise DamagedError("its version is no number")
     if found > len(MIGRATIONS):
@@ -69,4 +69,4 @@ def migrate(connection: Connection, shown: str) -> None:
     for number, statements in enumerate(MIGRATIONS[found:], found + 1):
         for statement in statements:
             connection.execute(sa.text(statement))
-        connection.execute(sa.text(f"INSERT INTO {VERSION} VALUES (:number)"), {"number": number})
+        connection.execute(sa.text(f"INSERT INTO {SCHEMA_VERSION} VALUES (:number)"), {"number": number})

@@ -15,11 +15,11 @@ from typing import Literal, NamedTuple
 
 from ..conversation.messages import new_id
 from ..runtime.frontend import EARLIER, Origin
-from .store import Claim, Row
+from .store import Claim, ConversationRow
 from .takeover import Clues
 
 MAIN = "main"
-NOTHING = Clues()
+NO_CLUES = Clues()
 
 
 class Holder(NamedTuple):
@@ -45,16 +45,16 @@ class Wish(NamedTuple):
     known: Mapping[str, Clues] = MappingProxyType({})
     device: int | None = None
 
-    def of(self, row: Row) -> Clues:
+    def of(self, row: ConversationRow) -> Clues:
         """What is known of a conversation."""
-        return self.known.get(row.id, NOTHING)
+        return self.known.get(row.id, NO_CLUES)
 
-    def is_kernels(self, row: Row) -> bool:
+    def is_kernels(self, row: ConversationRow) -> bool:
         """Whether this kernel talked in it last, perhaps before a restart."""
         return self.origin.kernel is not None and row.kernel == self.origin.kernel
 
 
-def choose(rows: Sequence[Row], wish: Wish, is_held: Callable[[Row], bool]) -> Claim:
+def choose(rows: Sequence[ConversationRow], wish: Wish, is_held: Callable[[ConversationRow], bool]) -> Claim:
     """What to open, from all rows of an owner, the one opened last first."""
     wish = wish._replace(origin=at_home(rows, wish.origin))
     rows, moved = _moved(rows, wish)
@@ -73,7 +73,7 @@ def choose(rows: Sequence[Row], wish: Wish, is_held: Callable[[Row], bool]) -> C
     return Claim((*others, _held(found, wish)), "continued")
 
 
-def fork(row: Row, name: str | None, rows: Iterable[Row], wish: Wish) -> Claim:
+def fork(row: ConversationRow, name: str | None, rows: Iterable[ConversationRow], wish: Wish) -> Claim:
     """A conversation that begins with all that another one has."""
     rows = list(rows)
     wish = wish._replace(origin=at_home(rows, wish.origin))
@@ -81,11 +81,11 @@ def fork(row: Row, name: str | None, rows: Iterable[Row], wish: Wish) -> Claim:
     return Claim((_new(here, wish, name or row.name, row),), "forked", row)
 
 
-def given_back(rows: Sequence[Row], before: Sequence[Row], scope: str) -> Claim:
+def given_back(rows: Sequence[ConversationRow], before: Sequence[ConversationRow], scope: str) -> Claim:
     """What was taken over by ``scope``, put where it was ``before``."""
     homes = {row.id: row for row in before}
     taken = [row for row in rows if row.notebook == scope and row.id in homes]
-    there, back = [row for row in rows if row not in taken], list[Row]()
+    there, back = [row for row in rows if row not in taken], list[ConversationRow]()
     for row in taken:
         home = homes[row.id]
         name = free_name(home.name, (each for each in (*there, *back) if each.notebook == home.notebook))
@@ -93,7 +93,7 @@ def given_back(rows: Sequence[Row], before: Sequence[Row], scope: str) -> Claim:
     return Claim(tuple(back), "continued")
 
 
-def at_home(rows: Iterable[Row], origin: Origin) -> Origin:
+def at_home(rows: Iterable[ConversationRow], origin: Origin) -> Origin:
     """Where the conversations of this kernel are now.
 
     A kernel keeps the name that its notebook had when it was started. Where that was renamed
@@ -104,7 +104,7 @@ def at_home(rows: Iterable[Row], origin: Origin) -> Origin:
     return origin._replace(notebook=earlier) if earlier is not None else origin
 
 
-def free_name(name: str, here: Iterable[Row]) -> str:
+def free_name(name: str, here: Iterable[ConversationRow]) -> str:
     """The name itself where nobody has it, else with a number."""
     taken = {row.name for row in here}
     if name not in taken:
@@ -114,7 +114,7 @@ def free_name(name: str, here: Iterable[Row]) -> str:
     return next(found for i in range(2, len(taken) + 3) if (found := f"{stem}-{i}") not in taken)
 
 
-def _is_another(here: Sequence[Row], wish: Wish) -> bool:
+def _is_another(here: Sequence[ConversationRow], wish: Wish) -> bool:
     """Whether these conversations were held in another notebook, which had this one's path before."""
     if not here or any(wish.is_kernels(row) for row in here):
         return False
@@ -124,7 +124,7 @@ def _is_another(here: Sequence[Row], wish: Wish) -> bool:
     return any(each.stands == "none" or each.far for each in known)
 
 
-def _instead(rows: Sequence[Row], here: Sequence[Row], wish: Wish) -> Claim:
+def _instead(rows: Sequence[ConversationRow], here: Sequence[ConversationRow], wish: Wish) -> Claim:
     """Begin anew where another notebook was: its conversations get a place of their own."""
     taken, number = {row.notebook for row in rows}, 1
     while f"{wish.origin.scope}#{number}" in taken:
@@ -134,7 +134,7 @@ def _instead(rows: Sequence[Row], here: Sequence[Row], wish: Wish) -> Claim:
     return Claim((*others, _new((), wish, MAIN)), "new", before=before)
 
 
-def _moved(rows: Sequence[Row], wish: Wish) -> tuple[list[Row], tuple[Row, ...]]:
+def _moved(rows: Sequence[ConversationRow], wish: Wish) -> tuple[list[ConversationRow], tuple[ConversationRow, ...]]:
     """The rows as they are once those of this kernel's notebook have followed it to its new path."""
     scope = wish.origin.scope
     mine = [row for row in rows if wish.is_kernels(row) and row.notebook != scope]
@@ -149,7 +149,7 @@ def _moved(rows: Sequence[Row], wish: Wish) -> tuple[list[Row], tuple[Row, ...]]
     return [by_id.get(row.id, row) for row in rows], tuple(moved)
 
 
-def _found(here: Sequence[Row], wish: Wish) -> Row | None:
+def _found(here: Sequence[ConversationRow], wish: Wish) -> ConversationRow | None:
     """By name; else this kernel's, else the one opened last. A terminal has nothing to go on with."""
     if wish.name is not None:
         return next((row for row in here if row.name == wish.name), None)
@@ -159,7 +159,7 @@ def _found(here: Sequence[Row], wish: Wish) -> Row | None:
     return next(iter(mine or here), None)
 
 
-def _taken(rows: Sequence[Row], wish: Wish, is_held: Callable[[Row], bool]) -> Claim:
+def _taken(rows: Sequence[ConversationRow], wish: Wish, is_held: Callable[[ConversationRow], bool]) -> Claim:
     """A renamed or copied notebook's conversation; a new one where there is any doubt of it."""
     shared = [row for row in rows if row.turns and _is_shared(row, wish)]
     sure = sorted((row for row in shared if _is_sure(row, wish)), key=wish.is_kernels, reverse=True)
@@ -176,17 +176,17 @@ def _taken(rows: Sequence[Row], wish: Wish, is_held: Callable[[Row], bool]) -> C
     return Claim((*others, _held(first, wish)), "renamed", before=before)
 
 
-def _is_shared(row: Row, wish: Wish) -> bool:
+def _is_shared(row: ConversationRow, wish: Wish) -> bool:
     """Whether any of its turns' cells are in this notebook."""
     return wish.name is None and row.notebook != wish.origin.scope and wish.of(row).stands in ("all", "some")
 
 
-def _is_sure(row: Row, wish: Wish) -> bool:
+def _is_sure(row: ConversationRow, wish: Wish) -> bool:
     """Whether all of them are, or this kernel was there; and what has become of its own notebook is known."""
     return (wish.of(row).stands == "all" or wish.is_kernels(row)) and wish.of(row).file != "unseen"
 
 
-def _differ(row: Row, first: Row, sure: Sequence[Row], wish: Wish) -> bool:
+def _differ(row: ConversationRow, first: ConversationRow, sure: Sequence[ConversationRow], wish: Wish) -> bool:
     """Whether two notebooks have gone their own ways since one was copied, and nothing tells which is meant.
 
     One whose turns' cells are all among those of the other tells: it would not account for the rest of them.
@@ -195,29 +195,31 @@ def _differ(row: Row, first: Row, sure: Sequence[Row], wish: Wish) -> bool:
     return not (same or wish.is_kernels(first) or _cells(row, sure, wish) < _cells(first, sure, wish))
 
 
-def _cells(row: Row, sure: Sequence[Row], wish: Wish) -> frozenset[str]:
+def _cells(row: ConversationRow, sure: Sequence[ConversationRow], wish: Wish) -> frozenset[str]:
     """The cells of the turns of all of a notebook's conversations that are in this one."""
     return frozenset[str]().union(*(wish.of(each).cells for each in sure if each.notebook == row.notebook))
 
 
-def _candidates(sure: Sequence[Row]) -> tuple[Row, ...]:
+def _candidates(sure: Sequence[ConversationRow]) -> tuple[ConversationRow, ...]:
     """The first conversation of each notebook."""
     return tuple({row.notebook: row for row in reversed(sure)}.values())[::-1]
 
 
-def _restarted(row: Row, wish: Wish) -> bool:
+def _restarted(row: ConversationRow, wish: Wish) -> bool:
     """Whether it is held by what this kernel was before its restart."""
     return wish.is_kernels(row) and (row.pid, row.started) != (wish.holder.pid, wish.holder.started)
 
 
-def _new(here: Iterable[Row], wish: Wish, name: str, source: Row | None = None) -> Row:
-    row = Row(new_id(), wish.origin.scope, free_name(name, here), created=wish.now, updated=wish.now)
+def _new(
+    here: Iterable[ConversationRow], wish: Wish, name: str, source: ConversationRow | None = None
+) -> ConversationRow:
+    row = ConversationRow(new_id(), wish.origin.scope, free_name(name, here), created=wish.now, updated=wish.now)
     if source is not None:
         row = row._replace(turns=source.turns, state=source.state)
     return _held(row, wish)
 
 
-def _held(row: Row, wish: Wish) -> Row:
+def _held(row: ConversationRow, wish: Wish) -> ConversationRow:
     """The row with its holder, and with what is known of the notebook now."""
     device = wish.device if wish.device is not None else row.device
     return row._replace(

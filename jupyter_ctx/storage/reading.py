@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..conversation.conversation import Conversation
 from ..conversation.events import Cleared, Event, IncludedAll, Lost, Redone, Undone
-from .serialization import KINDS, Sizes, UnreadableError, from_record, sizes_of
+from .serialization import EVENT_KINDS, Sizes, UnreadableError, from_record, sizes_of
 from .store import Stored
 
 MOST_MISSING = 1_000  # rows between two others that are taken for lost, each a step of its own
@@ -90,7 +90,7 @@ class _Reader:
         if kind == NO_STEP:
             self._lost.append(f"the run of a cell after {self._here}")
             return
-        if kind is not None and kind not in KINDS:
+        if kind is not None and kind not in EVENT_KINDS:
             self._newer[kind] = None
         elif kind == "said":
             self._gone += 1

@@ -35,7 +35,7 @@ from ..conversation.events import (
 from ..conversation.text_safety import without_keys
 from ..errors import StoreError
 
-KINDS: dict[str, type[Event]] = {
+EVENT_KINDS: dict[str, type[Event]] = {
     "said": Said,
     "cleared": Cleared,
     "trimmed": Trimmed,
@@ -52,7 +52,7 @@ KINDS: dict[str, type[Event]] = {
     "undone": Undone,
     "redone": Redone,
 }
-NAMES = {kind: name for name, kind in KINDS.items()}
+KIND_NAMES = {kind: name for name, kind in EVENT_KINDS.items()}
 
 
 class UnreadableError(StoreError):
@@ -83,7 +83,7 @@ class EndpointState(TypedDict, total=False):
     served: str
 
 
-class State(TypedDict, total=False):
+class StoredState(TypedDict, total=False):
     """What a conversation knows beside its events; ``exact``: its size was the provider's.
 
     ``sizes`` are those that were told since its last event, which has all that were told before.
@@ -118,18 +118,18 @@ class Record(NamedTuple):
 
 def to_record(event: Event, sizes: list[Sizes]) -> Record:
     """An event with what was learned of sizes by it; a newer release's one as it was."""
-    if isinstance(event, Lost) and event.kind and event.kind not in KINDS:
+    if isinstance(event, Lost) and event.kind and event.kind not in EVENT_KINDS:
         return Record(event.kind, event.body, None, None, None, None)
     turn = event.turn if isinstance(event, Said) else None
     where = (turn.digest or None, turn.cell, turn.source) if turn else (None, None, None)
-    return Record(NAMES[type(event)], _text(event), _text(sizes) if sizes else None, *where)
+    return Record(KIND_NAMES[type(event)], _text(event), _text(sizes) if sizes else None, *where)
 
 
 def from_record(kind: str, body: str | bytes) -> Event:
     """An event as it was. Raises UnreadableError."""
-    if kind not in KINDS:
+    if kind not in EVENT_KINDS:
         raise UnreadableError(f"Nobody here knows an event that is {kind!r}.")
-    event: Event = _decode(KINDS[kind], body)
+    event: Event = _decode(EVENT_KINDS[kind], body)
     return event
 
 
@@ -139,16 +139,16 @@ def sizes_of(text: str | bytes) -> list[Sizes]:
     return sizes
 
 
-def state_text(state: State) -> str:
+def state_text(state: StoredState) -> str:
     """What a conversation knows beside its events, as text; no key stands in an address."""
-    kept: State = {**state}
+    kept: StoredState = {**state}
     kept["warned"] = [without_keys(line) for line in state.get("warned", [])]
     return _text(kept)
 
 
-def state_of(text: str | bytes | None) -> State:
+def stored_state(text: str | bytes | None) -> StoredState:
     """The same as it was; nothing where nothing was kept."""
-    state: State = _decode(State, text) if text else {}
+    state: StoredState = _decode(StoredState, text) if text else {}
     return state
 
 

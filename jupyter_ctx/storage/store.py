@@ -26,13 +26,13 @@ VARIABLE = "JUPYTER_CTX_STORE"
 OF_AN_EVENT = ("seq", "at", "kind", "body", "sizes", "digest", "cell", "source")
 AT_ONCE = 500  # values in one question
 WITH_TURNS = ("said", "added")  # kinds of events
-TEXTS = ("id", "notebook", "name", "kernel", "host", "state")  # the other columns are numbers
+TEXT_COLUMNS = ("id", "notebook", "name", "kernel", "host", "state")  # the other columns are numbers
 NEEDED = ("id", "notebook", "name")
 NO_TEXT = b"\xff"
 NO_STATE = "damaged"  # which nobody can read either
 
 
-class Row(NamedTuple):
+class ConversationRow(NamedTuple):
     """One conversation. ``notebook`` says where it belongs; ``host``, ``pid`` and ``started`` who holds it.
 
     ``host`` stays when it is let go: the machine on which the notebook has its path, on the disk
@@ -81,35 +81,35 @@ class Claim(NamedTuple):
     ("copied" and "renamed"), or that which might have been ("new").
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[ConversationRow, ...]
     how: Literal["new", "continued", "forked", "copied", "renamed"]
-    source: Row | None = None
-    before: tuple[Row, ...] = ()
+    source: ConversationRow | None = None
+    before: tuple[ConversationRow, ...] = ()
 
     @property
-    def row(self) -> Row:
+    def row(self) -> ConversationRow:
         """The claimed conversation."""
         return self.rows[-1]
 
 
-Found = tuple[Row, tuple[str, ...]]  # with the columns that are damaged
+Found = tuple[ConversationRow, tuple[str, ...]]  # with the columns that are damaged
 
 
 def sound(values: Sequence[Any]) -> Found:
     """A row as it was read, and which of its columns are damaged: those are as in a new row."""
     usable, damaged = dict[str, Any](), list[str]()
-    for name, value in zip(Row._fields, values, strict=True):
-        there = _text(value) if name in TEXTS else value
+    for name, value in zip(ConversationRow._fields, values, strict=True):
+        there = _text(value) if name in TEXT_COLUMNS else value
         if (there is None and name in NEEDED) or (there is not None and not _is_usable(name, there)):
             damaged.append(name)
         elif there is not None:
             usable[name] = there
     if "state" in damaged:
         usable["state"] = NO_STATE
-    return Row(**{**dict.fromkeys(NEEDED, ""), **usable}), tuple(damaged)
+    return ConversationRow(**{**dict.fromkeys(NEEDED, ""), **usable}), tuple(damaged)
 
 
-def _apart(row: Row, found: Sequence[Found]) -> Row:
+def _apart(row: ConversationRow, found: Sequence[Found]) -> ConversationRow:
     """The row, under another name where a row that nobody can use has its own."""
     taken = {(other.notebook, other.name) for other, damaged in found if set(damaged) & set(NEEDED)}
     if (row.notebook, row.name) not in taken:
@@ -134,7 +134,7 @@ def _ran(conversation: str, seq: Any, at: Any, cell: Any, source: Any) -> Ran:
 
 
 def _is_usable(name: str, value: Any) -> bool:
-    if name in TEXTS:
+    if name in TEXT_COLUMNS:
         return isinstance(value, str)
     if name in ("pid", "turns"):
         return isinstance(value, int) and 0 <= value < 2**31
@@ -143,7 +143,7 @@ def _is_usable(name: str, value: Any) -> bool:
     return isinstance(value, int | float) and math.isfinite(value) and abs(value) < 2**40  # seconds
 
 
-Decide = Callable[[Sequence[Row]], Claim]
+Decide = Callable[[Sequence[ConversationRow]], Claim]
 
 
 def owner() -> str:
@@ -154,7 +154,7 @@ def owner() -> str:
         return str(os.getuid()) if hasattr(os, "getuid") else "nobody"
 
 
-def address_of(store: str | Path = "default") -> str:
+def store_address(store: str | Path = "default") -> str:
     """Where conversations are kept: as given, else ``JUPYTER_CTX_STORE``, else a file in Jupyter's data folder."""
     if store != "default":
         return str(store)
@@ -170,10 +170,10 @@ class Store:
         self.owner, self.database = owner(), database
         self._sa = sa
         self._said: set[tuple[str, ...]] = set()  # of damaged rows
-        self._conversations = sa.table(CONVERSATIONS, *map(sa.column, ("owner", *Row._fields)))
+        self._conversations = sa.table(CONVERSATIONS, *map(sa.column, ("owner", *ConversationRow._fields)))
         self._events = sa.table(EVENTS, *map(sa.column, ("owner", "conversation", *OF_AN_EVENT)))
 
-    def rows(self, **where: Any) -> list[Row]:
+    def rows(self, **where: Any) -> list[ConversationRow]:
         """The conversations of which this holds, the one opened last first."""
         return self.database.run(lambda connection: self._rows(connection, where), write=False)
 
@@ -257,7 +257,7 @@ class Store:
 
         return self.database.run(read, write=False)
 
-    def append(self, row: Row, seq: int, records: Sequence[Record]) -> bool:
+    def append(self, row: ConversationRow, seq: int, records: Sequence[Record]) -> bool:
         """Add events from number ``seq`` on, with what the row says now; ``False`` where the row is not there.
 
         Raises TakenError where another kernel has written these numbers.
@@ -325,15 +325,15 @@ class Store:
     def _mine(self, table: Any, **where: Any) -> list[Any]:
         return [table.c.owner == self.owner, *(table.c[name] == value for name, value in where.items())]
 
-    def _rows(self, connection: Connection, where: dict[str, Any]) -> list[Row]:
+    def _rows(self, connection: Connection, where: dict[str, Any]) -> list[ConversationRow]:
         return self._usable(self._found(connection, where))
 
-    def _usable(self, found: Sequence[Found]) -> list[Row]:
+    def _usable(self, found: Sequence[Found]) -> list[ConversationRow]:
         return [row for row, damaged in found if self._named(row, damaged)]
 
     def _found(self, connection: Connection, where: dict[str, Any], *, lock: bool = False) -> list[Found]:
         table = self._conversations
-        columns = (self._column(connection, table.c[name]) for name in Row._fields)
+        columns = (self._column(connection, table.c[name]) for name in ConversationRow._fields)
         wanted = self._sa.select(*columns).where(*self._mine(table, **where)).order_by(table.c.opened.desc())
         return list(map(sound, connection.execute(wanted.with_for_update() if lock else wanted)))
 
@@ -342,11 +342,11 @@ class Store:
         if not _is_sqlite(connection):
             return column
         sa, kind = self._sa, self._sa.func.typeof(column)
-        if column.name in TEXTS:
+        if column.name in TEXT_COLUMNS:
             return sa.case((kind.in_(("text", "null")), sa.cast(column, sa.LargeBinary)), else_=NO_TEXT)
         return sa.case((kind.in_(("integer", "real", "null")), column), else_="")
 
-    def _named(self, row: Row, damaged: tuple[str, ...]) -> bool:
+    def _named(self, row: ConversationRow, damaged: tuple[str, ...]) -> bool:
         """Whether a row can be used; what is damaged in it is said once. Of its state, who opens it will say so."""
         useless, rest = set(damaged) & set(NEEDED), ", ".join(name for name in damaged if name != "state")
         if rest and (row.id, row.name, rest) not in self._said:
@@ -356,7 +356,7 @@ class Store:
             self.database.notices.append(f"{which} in {self.database.shown} is damaged ({rest}): {done}.")
         return not useless
 
-    def _write(self, connection: Connection, row: Row) -> None:
+    def _write(self, connection: Connection, row: ConversationRow) -> None:
         table, values = self._conversations, row._asdict()
         change = self._sa.update(table).where(*self._mine(table, id=row.id)).values(**values)
         if not connection.execute(change).rowcount:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from ..runtime.frontend import EARLIER, VS_CODE, Cell, Origin, cells_of
-from .store import Ran, Row, Store
+from .store import ConversationRow, Ran, Store
 
 Stands = Literal["all", "some", "none", "unknown"]
 File = Literal["gone", "there", "unseen"]
@@ -36,7 +36,9 @@ class Clues(NamedTuple):
     cells: frozenset[str] = frozenset()
 
 
-def gather(store: Store, rows: Sequence[Row], origin: Origin, host: str, *, whole: bool) -> dict[str, Clues]:
+def gather(
+    store: Store, rows: Sequence[ConversationRow], origin: Origin, host: str, *, whole: bool
+) -> dict[str, Clues]:
     """The clues to each conversation that may be this notebook's, by id. Raises StoreError.
 
     Unless it is the ``whole``, or where this kernel is known here, only of those that it has talked in elsewhere.
@@ -57,12 +59,12 @@ def gather(store: Store, rows: Sequence[Row], origin: Origin, host: str, *, whol
     return {row.id: _clues(row, ran[row.id], there, old[row.id], host, several=several) for row in asked}
 
 
-def _is_kernels(row: Row, origin: Origin) -> bool:
+def _is_kernels(row: ConversationRow, origin: Origin) -> bool:
     return origin.kernel is not None and row.kernel == origin.kernel
 
 
 def _clues(
-    row: Row, ran: Sequence[Ran], there: Mapping[str, Cell] | None, old: Mapping[str, Cell] | None,
+    row: ConversationRow, ran: Sequence[Ran], there: Mapping[str, Cell] | None, old: Mapping[str, Cell] | None,
     host: str, *, several: bool,
 ) -> Clues:  # fmt: skip
     cells = {each.cell: each.source for each in ran if each.cell is not None and not each.cell.startswith(VS_CODE)}
@@ -93,7 +95,7 @@ def _is_same(source: str | None, there: Cell, old: Cell | None) -> bool:
     return not ran_elsewhere and (source is None or there.source in (None, source))
 
 
-def fate(row: Row, host: str, cells: Mapping[str, object], old: Mapping[str, Cell] | None) -> File:
+def fate(row: ConversationRow, host: str, cells: Mapping[str, object], old: Mapping[str, Cell] | None) -> File:
     """What has become of a conversation's own notebook; ``old`` are the cells of the file that has its path."""
     if row.host != host or not os.path.isabs(row.notebook):
         return "unseen"

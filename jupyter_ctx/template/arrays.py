@@ -16,10 +16,10 @@ from .kinds import array_kind, is_scalar, module_of, name_of
 from .limits import DEPTH, ITEMS, Allowance, MissingError, RefusedError, at_most
 
 CELLS = 2_000_000  # that are calculated with
-COLUMNS = 1_000  # each costs about a millisecond in some methods
+MAX_COLUMNS = 1_000  # each costs about a millisecond in some methods
 WIDE = 300  # columns that are compared with each other
 GROUPS = 1_000  # that are described
-SHOWN = 50_000  # cells that are printed
+MAX_PRINTED_CELLS = 50_000  # cells that are printed
 WRITTEN = 200_000  # cells that are written as CSV, as JSON or as a list
 DECIMALS = 100
 
@@ -122,7 +122,7 @@ def attribute(value: Any, name: str) -> Any:
         if kind == "frame" and name in ("T", "values"):
             _one_block(value)
         return getattr(value, name)
-    if kind == "frame" and any(type(column) is str and column == name for column in value.columns[:COLUMNS]):
+    if kind == "frame" and any(type(column) is str and column == name for column in value.columns[:MAX_COLUMNS]):
         return value[name]
     if name in _METHODS[kind]:
         raise MissingError(f"{name} is a method: {name}()")
@@ -190,7 +190,7 @@ class Arrays:
         if name in ("corr", "cov"):
             at_most(columns, 30 if "method" in keywords else WIDE, "columns against each other")
         elif name in (*_PAGES, *_LISTS, "to_numpy"):
-            at_most(target.size, SHOWN if name in _PAGES else WRITTEN, "cells")
+            at_most(target.size, MAX_PRINTED_CELLS if name in _PAGES else WRITTEN, "cells")
             self._characters(target)
         elif name == "transpose" and array_kind(target) == "frame":
             _one_block(target)
@@ -230,7 +230,7 @@ class Arrays:
             self._shown(value)
         elif kind in ("index", "values"):
             self._exact(*_levels(value))
-            at_most(min(len(value), _option("max_seq_items") or len(value)), SHOWN, "values")
+            at_most(min(len(value), _option("max_seq_items") or len(value)), MAX_PRINTED_CELLS, "values")
         elif "Object" in str(getattr(value, "dtypes", None) or value.dtype):
             raise RefusedError("it holds objects, whose code would run")
         return write(value)
@@ -241,7 +241,7 @@ class Arrays:
         options = numpy.get_printoptions()
         edge = 2 * options["edgeitems"] + 1
         shown = value.size if value.size <= options["threshold"] else prod(min(size, edge) for size in value.shape)
-        at_most(shown, SHOWN, "printed values")
+        at_most(shown, MAX_PRINTED_CELLS, "printed values")
         with numpy.printoptions(formatter=None):
             return write(value)
 
@@ -249,9 +249,9 @@ class Arrays:
         """Look at those rows of a frame that are printed."""
         most = _option("max_rows")
         rows = len(value) if not most or len(value) <= most else min(most, _option("min_rows") or most)
-        columns = _option("max_columns") or COLUMNS
+        columns = _option("max_columns") or MAX_COLUMNS
         wide = array_kind(value) == "frame"
-        at_most(rows * (min(len(value.columns), columns) if wide else 1), SHOWN, "printed cells")
+        at_most(rows * (min(len(value.columns), columns) if wide else 1), MAX_PRINTED_CELLS, "printed cells")
         ends = (value.iloc[:rows], value.iloc[len(value) - rows :])
         for end in ends:
             parts = (
@@ -271,7 +271,7 @@ class Arrays:
         """Raise RefusedError where it is too large, or where its values are objects that would run code."""
         at_most(value.size, CELLS, "cells")
         if array_kind(value) == "frame":
-            at_most(len(value.columns), COLUMNS, "columns")
+            at_most(len(value.columns), MAX_COLUMNS, "columns")
         self._exact(*_parts(value))
 
     def _exact(self, *parts: Any, most: int | None = None) -> None:
@@ -316,7 +316,7 @@ def _modest(target: Any, name: str, given: Sequence[Any]) -> None:
             columns = target.shape[1] if len(target.shape) > 1 else 1
             at_most(len(found) * columns, CELLS if name in ("isin", "drop") else WRITTEN, "cells")
         elif type(found) is str:
-            at_most(len(found), COLUMNS, "characters")
+            at_most(len(found), MAX_COLUMNS, "characters")
         elif type(found) is int and name in ("round", "to_json", "to_dict"):
             at_most(abs(found), DECIMALS, "decimals")
 

@@ -13,8 +13,8 @@ from .methods import call
 from .operators import binary, chain, compare, truth, unary
 from .values import Reader
 
-LONGEST = 2_000  # characters of one expression
-NESTED = 60  # parts in each other
+MAX_EXPRESSION = 2_000  # characters of one expression
+MAX_DEPTH = 60  # parts in each other
 
 
 @cache
@@ -49,12 +49,12 @@ def _environment() -> Any:
     return Environment()
 
 
-def parsed(expression: str) -> Any:
+def parse_expression(expression: str) -> Any:
     """The tree of an expression, or ``None`` where it is none. Raises RefusedError for one that is too long."""
     from jinja2 import TemplateSyntaxError, nodes
 
-    if len(expression) > LONGEST:
-        raise RefusedError(f"it has more than {LONGEST:,} characters")
+    if len(expression) > MAX_EXPRESSION:
+        raise RefusedError(f"it has more than {MAX_EXPRESSION:,} characters")
     try:
         body = _environment().parse(f"{{{{ {expression} }}}}").body
     except RecursionError:
@@ -75,7 +75,7 @@ def _all(tree: Any) -> Iterator[Any]:
         yield node
 
 
-def names_of(tree: Any) -> set[str]:
+def expression_names(tree: Any) -> set[str]:
     """The names of the notebook that an expression reads."""
     from jinja2 import nodes
 
@@ -108,8 +108,8 @@ class Evaluation:
         if kind not in _NODES:
             raise RefusedError(f"{kind} is no part of an expression in a prompt")
         self._depth += 1
-        if self._depth > NESTED:
-            raise RefusedError(f"it is nested more than {NESTED} times")
+        if self._depth > MAX_DEPTH:
+            raise RefusedError(f"it is nested more than {MAX_DEPTH} times")
         try:
             return self._reader.admit(_NODES[kind](self, node))
         finally:

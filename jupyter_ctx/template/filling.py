@@ -19,7 +19,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ..errors import InvalidRequestError
-from .evaluation import Evaluation, filters_of, is_known, names_of, parsed
+from .evaluation import Evaluation, expression_names, filters_of, is_known, parse_expression
 from .filters import FILTERS, TESTS
 from .keys import KeyFoundError, Keys
 from .limits import Allowance, RefusedError
@@ -76,7 +76,7 @@ def fill(text: str, names: Mapping[str, Any], secrets: Iterable[str] = ()) -> Fi
 def _evaluated(expression: str, names: Mapping[str, Any], reader: Reader, keys: Keys) -> str | None:
     """The value as text; ``None`` where the expression is not one we can fill in."""
     try:
-        tree = parsed(expression)
+        tree = parse_expression(expression)
         if tree is None or not _is_known(tree, names):
             return None
         return reader.text(Evaluation(reader, names).value(tree))
@@ -94,7 +94,7 @@ def _evaluated(expression: str, names: Mapping[str, Any], reader: Reader, keys: 
 
 def _is_known(tree: Any, names: Mapping[str, Any]) -> bool:
     """Whether all names are the notebook's, and all filters and tests are Jinja's."""
-    return names_of(tree) <= names.keys() and all(
+    return expression_names(tree) <= names.keys() and all(
         name in FILTERS or name in TESTS or is_known(name) for name in filters_of(tree)
     )
 
@@ -109,17 +109,17 @@ def notes(text: str, names: Mapping[str, Any], unknown: Iterable[str] = ()) -> t
 
 
 def _why_typed(expression: str, names: Mapping[str, Any]) -> str:
-    tree = parsed(expression)
+    tree = parse_expression(expression)
     if tree is None:
         return "it is no expression"
-    missing = names_of(tree) - names.keys()
+    missing = expression_names(tree) - names.keys()
     if missing & vars(builtins).keys():
         return "functions are not called in a prompt"
     if not missing:
         return "there is no such filter"
     return (
         "this notebook has not all of its names"
-        if names_of(tree) - missing
+        if expression_names(tree) - missing
         else ("it names nothing that this notebook has")
     )
 
@@ -168,7 +168,7 @@ def _operand(text: str) -> str:
 
 def _is_expression(expression: str, names: Mapping[str, Any]) -> bool:
     try:
-        tree = parsed(expression)
+        tree = parse_expression(expression)
     except RefusedError:
         return False
-    return tree is not None and bool(names_of(tree)) and _is_known(tree, names)
+    return tree is not None and bool(expression_names(tree)) and _is_known(tree, names)

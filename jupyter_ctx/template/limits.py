@@ -6,10 +6,10 @@ import time
 
 TEXT = 4_000_000  # characters of any text, in total
 ITEMS = 200_000  # members of any collection, in total
-BITS = 14_000  # of a whole number: Python writes no longer ones
+INTEGER_BITS = 14_000  # of a whole number: Python writes no longer ones
 STEPS = 1_000_000  # of one expression: most operations go through the values of a collection several times
 DEPTH = 50  # of a value in a value
-SECONDS = 2.0  # of this thread's own time for all expressions of a prompt
+CPU_SECONDS = 2.0  # of this thread's own time for all expressions of a prompt
 
 
 class RefusedError(Exception):
@@ -23,7 +23,7 @@ class MissingError(Exception):
 class Allowance:
     """What is left of the time for a prompt, and of the work for one expression."""
 
-    def __init__(self, seconds: float = SECONDS) -> None:
+    def __init__(self, seconds: float = CPU_SECONDS) -> None:
         self._end = time.thread_time() + seconds
         self._steps, self._characters = STEPS, TEXT
 

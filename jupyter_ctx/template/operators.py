@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from .kinds import array_kind
-from .limits import BITS, ITEMS, TEXT, RefusedError, at_most
+from .limits import INTEGER_BITS, ITEMS, TEXT, RefusedError, at_most
 from .values import Reader
 
 _WIDTH = 1_000  # of one value in a format
@@ -45,7 +45,7 @@ def _add(reader: Reader, left: Any, right: Any) -> Any:
 def _power(reader: Reader, left: Any, right: Any) -> Any:
     if type(left) in (int, bool, Fraction) and _integer(right) is not None:
         size = max(_bits(left), 1) * abs(int(right))
-        at_most(0 if left in (-1, 0, 1) else size, BITS, "bits")
+        at_most(0 if left in (-1, 0, 1) else size, INTEGER_BITS, "bits")
         return left ** int(right)
     return left**right
 

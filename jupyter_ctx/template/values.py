@@ -35,7 +35,7 @@ from .kinds import (
     module_of,
     name_of,
 )
-from .limits import BITS, DEPTH, ITEMS, Allowance, MissingError, RefusedError, at_most
+from .limits import DEPTH, INTEGER_BITS, ITEMS, Allowance, MissingError, RefusedError, at_most
 
 _BARE = (str, bytes, int, float)  # a subclass is read as one of these
 _DIGITS = 4_300  # of a decimal number written out
@@ -156,9 +156,9 @@ class Reader:
         kind = type(value)
         self.allowance.spend(1, len(value) if kind in (str, bytes) else 0)
         if kind is int:
-            at_most(value.bit_length(), BITS, "bits")
+            at_most(value.bit_length(), INTEGER_BITS, "bits")
         elif kind is Fraction:
-            at_most(max(value.numerator.bit_length(), value.denominator.bit_length()), BITS, "bits")
+            at_most(max(value.numerator.bit_length(), value.denominator.bit_length()), INTEGER_BITS, "bits")
         elif kind is Decimal and value.is_finite():
             at_most(max(abs(value.adjusted()), len(value.as_tuple().digits)), _DIGITS, "digits")
         return value

@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from jupyter_ctx import Chat, InvalidRequestError
-from jupyter_ctx.config.settings import HELP, NAMES, Settings, default_settings, kept_settings, restored_settings
+from jupyter_ctx.config.settings import (
+    HELP,
+    SETTING_NAMES,
+    Settings,
+    default_settings,
+    kept_settings,
+    restored_settings,
+)
 
 
 @pytest.mark.parametrize(
@@ -44,10 +51,10 @@ def test_a_wrong_value_is_named_with_what_it_must_be(name: str, value: Any) -> N
 
 
 def test_every_setting_is_explained_in_one_line() -> None:
-    assert tuple(HELP) == NAMES
+    assert tuple(HELP) == SETTING_NAMES
     assert all(line and "\n" not in line for line in HELP.values())
     assert Chat.__doc__ is not None
-    assert all(f"\n{name}: " in Chat.__doc__ for name in NAMES)
+    assert all(f"\n{name}: " in Chat.__doc__ for name in SETTING_NAMES)
 
 
 def test_settings_change_one_by_one_and_none_takes_the_system_prompt_away() -> None:

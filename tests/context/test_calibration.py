@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from jupyter_ctx.context.budget import LEAST_MARGIN, MARGIN
 from jupyter_ctx.context.calibration import Calibration, Vector
 from jupyter_ctx.context.families import UNKNOWN
-from jupyter_ctx.context.text_features import KINDS, makeup
+from jupyter_ctx.context.text_features import CHARACTER_KINDS, makeup
 
 ENGLISH, RUSSIAN = "The ship sailed on through the night. " * 6, "Корабль плыл всю ночь напролёт. " * 6
 numbers = st.floats(0, 1e5)
-vectors = st.tuples(*[numbers] * len(KINDS), st.integers(0, 9).map(float))
+vectors = st.tuples(*[numbers] * len(CHARACTER_KINDS), st.integers(0, 9).map(float))
 
 
 def vector(text: str) -> Vector:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_ctx.context.text_features import KINDS, makeup
+from jupyter_ctx.context.text_features import CHARACTER_KINDS, makeup
 
 texts = st.text(st.characters(codec="utf-8"), max_size=80)
 
@@ -30,11 +30,11 @@ texts = st.text(st.characters(codec="utf-8"), max_size=80)
     ],
 )
 def test_each_kind_is_counted_by_its_characters(text: str, kind: str, count: int) -> None:
-    assert makeup(text)[KINDS.index(kind)] == count
+    assert makeup(text)[CHARACTER_KINDS.index(kind)] == count
 
 
 def test_words_and_marks_count_by_their_runs() -> None:
-    words = KINDS.index("words")
+    words = CHARACTER_KINDS.index("words")
     assert makeup("one two three")[words] == pytest.approx(3 * 0.9 + 11 * 0.036)
     assert makeup("internationalisation")[words] < makeup("in ter na tion al")[words]
     assert makeup("a == b")[words] > makeup("a b")[words]
@@ -43,7 +43,7 @@ def test_words_and_marks_count_by_their_runs() -> None:
 @given(texts)
 def test_nothing_is_negative_and_every_character_but_blanks_counts(text: str) -> None:
     vector = makeup(text)
-    assert len(vector) == len(KINDS)
+    assert len(vector) == len(CHARACTER_KINDS)
     assert min(vector) >= 0
     assert (sum(vector) > 0) or not text.strip(" \t\r\x00\x0b\x0c") or text.isascii()
 

@@ -15,7 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx import ChatError
-from jupyter_ctx.conversation.attachments import LEAST, MOST, MOST_BYTES, guessed_tokens, with_files
+from jupyter_ctx.conversation.attachments import (
+    MAX_IMAGE_TOKENS,
+    MIN_IMAGE_TOKENS,
+    MOST_BYTES,
+    guessed_tokens,
+    with_attachments,
+)
 
 
 def png(width: int, height: int) -> bytes:
@@ -43,12 +49,12 @@ def test_an_image_is_guessed_by_its_pixels(kind: str) -> None:
 @pytest.mark.parametrize("kind", IMAGES)
 def test_an_image_cut_off_anywhere_has_a_guess(kind: str) -> None:
     for length in range(len(IMAGES[kind])):
-        assert LEAST <= guessed_tokens(kind, IMAGES[kind][:length]) <= MOST
+        assert MIN_IMAGE_TOKENS <= guessed_tokens(kind, IMAGES[kind][:length]) <= MAX_IMAGE_TOKENS
 
 
 @given(st.sampled_from(sorted(IMAGES)), st.integers(3, 30), st.binary(max_size=200))
 def test_an_odd_image_has_a_guess(kind: str, kept: int, rest: bytes) -> None:
-    assert LEAST <= guessed_tokens(kind, IMAGES[kind][:kept] + rest) <= MOST
+    assert MIN_IMAGE_TOKENS <= guessed_tokens(kind, IMAGES[kind][:kept] + rest) <= MAX_IMAGE_TOKENS
 
 
 def test_every_file_that_begins_as_an_image_is_an_attachment_or_an_error_that_names_it(tmp_path: Path) -> None:
@@ -62,7 +68,7 @@ def test_every_file_that_begins_as_an_image_is_an_attachment_or_an_error_that_na
 def said_of(path: Path) -> str:
     """The name of what is attached, the text it was taken for, or the error."""
     try:
-        prompt, attachments = with_files("Look:", [path])
+        prompt, attachments = with_attachments("Look:", [path])
     except ChatError as error:
         return str(error)
     return attachments[0].name if attachments else prompt

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from jupyter_ctx.context.budget import Budget, ContextInfo, Plan, segments_of
 from jupyter_ctx.context.windows import ContextWindow
 from jupyter_ctx.display.widgets.gauge import (
-    KINDS,
-    STYLE,
+    GAUGE_STYLE,
+    SEGMENT_KINDS,
     bar_parts,
     gauge_html,
     gauge_line,
@@ -122,7 +122,7 @@ def test_a_part_names_itself_with_its_tokens_and_what_changes_it() -> None:
     assert 'data-tip="earlier turns: 576 tokens; %chat summarise or trim makes them less"' in drawn(info(640))
     assert 'data-tip="kept for the reply: 200 tokens; %chat config max_tokens changes it"' in drawn(info(640))
     assert "RULER" in drawn(info(640)), "the 50 % mark names its source"
-    assert all(kind.change for kind in KINDS.values())
+    assert all(kind.change for kind in SEGMENT_KINDS.values())
 
 
 @pytest.mark.parametrize(
@@ -187,6 +187,10 @@ def test_the_static_twin_survives_a_sanitiser_and_names_its_turn() -> None:
 
 
 def test_every_part_has_a_colour_of_its_own() -> None:
-    assert len({kind.colour for kind in KINDS.values()}) == len({kind.glyph for kind in KINDS.values()}) == len(KINDS)
-    for name in KINDS:
-        assert f".jctx-{name.replace(' ', '-')}{{" in STYLE
+    assert (
+        len({kind.colour for kind in SEGMENT_KINDS.values()})
+        == len({kind.glyph for kind in SEGMENT_KINDS.values()})
+        == len(SEGMENT_KINDS)
+    )
+    for name in SEGMENT_KINDS:
+        assert f".jctx-{name.replace(' ', '-')}{{" in GAUGE_STYLE

@@ -15,7 +15,7 @@ from pygments.token import STANDARD_TYPES
 
 from jupyter_ctx.display.answer.highlight import UNCOLOURED, highlighted
 from jupyter_ctx.display.answer.markdown import to_html
-from jupyter_ctx.display.answer.partial_page import Draft
+from jupyter_ctx.display.answer.partial_page import PartialPage
 
 SIZE = 20_000
 SLOW = {
@@ -70,7 +70,7 @@ def coloured_by_pygments(code: str, language: str) -> list[tuple[str, str]]:
 def test_ordinary_code_has_the_colours_that_pygments_gives_it(language: str) -> None:
     long = "/*" + " comment" * 300 + "*/\n'''" + "text;\n" * 300 + "'''\n" + "// line\n# line\n<!-- x -->\n" * 20
     fenced = '# Title\n\n```\npip install x\n```\n- [ ] a "0" of `b`\n<script>let a = 1;</script>\n'
-    code = fenced + inspect.getsource(Draft) + long + "def f(a: int = 0x1F) -> str:\n    return f'{a!r:>{10}}'\n"
+    code = fenced + inspect.getsource(PartialPage) + long + "def f(a: int = 0x1F) -> str:\n    return f'{a!r:>{10}}'\n"
     page = highlighted(code, language)
     spans = re.findall(r'<span class="(\w+)">(.*?)</span>', page, re.DOTALL)
     assert [(kind, html.unescape(text)) for kind, text in spans] == coloured_by_pygments(code, language)
@@ -107,7 +107,7 @@ def test_all_blocks_of_an_answer_together_are_shown_in_time() -> None:
 
 
 def test_a_growing_answer_with_slow_code_costs_little_in_all() -> None:
-    draft, text = Draft(), ""
+    draft, text = PartialPage(), ""
     begun = time.thread_time()
     for number in range(40):
         text += f"```coffeescript\n{number}{'a.' * 400}\n```\n\nwords\n\n"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from jupyter_ctx.display.answer import markdown
-from jupyter_ctx.display.answer.footer import STYLE as FOOTER_STYLE
+from jupyter_ctx.display.answer.footer import FOOTER_STYLE as FOOTER_STYLE
 from jupyter_ctx.display.answer.formulas import UNSAFE
 from jupyter_ctx.display.answer.markdown import (
     ANSWER_STYLE,
@@ -237,7 +237,7 @@ def test_maths_that_does_more_is_shown_as_it_was_written() -> None:
 
 
 def test_what_can_not_be_rendered_is_shown_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(markdown.maths, "to_dollars", lambda _: 1 / 0)
+    monkeypatch.setattr(markdown.formulas, "to_dollars", lambda _: 1 / 0)
     assert to_html("**a** <b>") == "<pre>**a** &lt;b&gt;</pre>"
 
 

@@ -13,7 +13,7 @@ from test_markdown import Seen
 from jupyter_ctx.display.answer.markdown import to_html
 from jupyter_ctx.display.answer.minify import lean
 from jupyter_ctx.display.answer.partial_markdown import completed, finished
-from jupyter_ctx.display.answer.partial_page import FORMULAS, Draft
+from jupyter_ctx.display.answer.partial_page import FORMULAS, PartialPage
 
 # no letter or digit in an address, after a fence or as a list's number: those are not shown
 DOCUMENT = r"""# A title
@@ -153,14 +153,14 @@ def test_any_beginning_can_be_completed_and_shows_its_letters(text: str) -> None
 
 
 def test_finished_blocks_are_not_rendered_again_and_the_page_is_the_same() -> None:
-    draft = Draft()
+    draft = PartialPage()
     for prefix in PREFIXES[: DOCUMENT.index("שלום")]:
         page = draft.page(prefix, colourful=False)
         assert page == lean(to_html(completed(prefix), {"coloured": 0, "formulas": FORMULAS})), prefix[-40:]
 
 
 def test_code_has_its_colours_when_it_is_finished_and_keeps_them() -> None:
-    draft, code = Draft(), "```python\nx = 1\n```\n\n"
+    draft, code = PartialPage(), "```python\nx = 1\n```\n\n"
     assert "<span" not in draft.page(code)
     assert "<span" in draft.page(code + "And")
     assert "<span" in draft.page(code + "And so on.\n\nMore", colourful=False)
@@ -185,14 +185,14 @@ def test_a_lean_page_is_the_same_page() -> None:
 def test_a_hostile_answer_is_harmless_while_it_grows(name: str) -> None:
     answer = ANSWERS[name]
     step = 7 if len(answer) < 1_000 else len(answer) // 3
-    draft = Draft()
+    draft = PartialPage()
     for end in range(1, len(answer) + 1, step):
         Seen(draft.page(answer[:end])).check()
 
 
 def test_only_so_many_formulas_are_set_while_it_grows_and_all_in_the_end() -> None:
     source = "".join(f"Formula {number} is $x_{{{number}}}$ there.\n\n" for number in range(FORMULAS + 5))
-    draft, page = Draft(), ""
+    draft, page = PartialPage(), ""
     for end in range(0, len(source) + 1, 7):
         page = draft.page(source[:end])
     assert page.count("<span>$x_") == FORMULAS

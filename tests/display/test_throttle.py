@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from jupyter_ctx.display.answer.markdown import answer_html, bundle
-from jupyter_ctx.display.answer.partial_page import Draft
-from jupyter_ctx.display.answer.throttle import LONG, Sent, due, is_frugal
+from jupyter_ctx.display.answer.partial_page import PartialPage
+from jupyter_ctx.display.answer.throttle import LONG_ANSWER, SentUpdate, due, is_frugal
 
 PARAGRAPH = (
     "The **quick** brown fox jumps over the lazy dog, and then it sits down to think about "
@@ -23,7 +23,11 @@ class Run:
     def __init__(self, length: int, speed: float) -> None:
         self.updates: list[tuple[float, int]] = []
         self.waited: list[float] = []
-        self._text, self._sent, self._draft = (ANSWER * (length // len(ANSWER) + 1))[:length], Sent(), Draft()
+        self._text, self._sent, self._draft = (
+            (ANSWER * (length // len(ANSWER) + 1))[:length],
+            SentUpdate(),
+            PartialPage(),
+        )
         waiting: float | None = None
         for number in range(1, int(length / LETTERS_A_TOKEN) + 1):
             now, there = number / speed, round(number * LETTERS_A_TOKEN)
@@ -63,7 +67,7 @@ def test_at_most_twelve_updates_and_two_hundred_kilobytes_come_in_a_second(speed
     assert max(map(sum, seconds)) <= 200_000
 
 
-@pytest.mark.parametrize("length", [8_800, LONG])
+@pytest.mark.parametrize("length", [8_800, LONG_ANSWER])
 def test_no_piece_waits_for_half_a_second(length: int) -> None:
     assert max(Run(length, 400).waited) < 0.5
 
@@ -73,14 +77,14 @@ def test_a_fast_answer_is_shown_as_often_as_it_may_be() -> None:
 
 
 def test_a_slow_rendering_is_waited_for() -> None:
-    assert due(Sent(at=10.0, size=100, total=100, seconds=2.0), 10.0, 1_000) == 12.0
+    assert due(SentUpdate(at=10.0, size=100, total=100, seconds=2.0), 10.0, 1_000) == 12.0
 
 
 def test_beyond_fifty_thousand_characters_the_rate_counts_for_more_than_patience() -> None:
-    sent = Sent(at=10.0, size=400_000, total=10**7)
-    assert due(sent, 10.0, LONG) < 10.5
-    assert due(sent, 10.0, LONG + 1) > 12.0
+    sent = SentUpdate(at=10.0, size=400_000, total=10**7)
+    assert due(sent, 10.0, LONG_ANSWER) < 10.5
+    assert due(sent, 10.0, LONG_ANSWER + 1) > 12.0
 
 
 def test_the_first_piece_is_shown_at_once() -> None:
-    assert due(Sent(), 5.0, 1) <= 5.0
+    assert due(SentUpdate(), 5.0, 1) <= 5.0

@@ -8,8 +8,8 @@ import pytest
 
 from jupyter_ctx import Chat, InvalidRequestError
 from jupyter_ctx.display.widgets.settings_form import Form
-from jupyter_ctx.display.widgets.turn_table import ORDER, PAGE, Table, TurnTable, sorted_rows
-from jupyter_ctx.magics.commands import CHOICES, live_history, live_preview, live_settings
+from jupyter_ctx.display.widgets.turn_table import ORDER, TURNS_PER_PAGE, SelectionTable, TurnTable, sorted_rows
+from jupyter_ctx.magics.commands import COMPACTION_CHOICES, live_history, live_preview, live_settings
 
 HEAD = ("turn", "prompt", "tokens")
 ROWS = [("1", "beta", "~1,200"), "the request begins here", ("2", "Alpha", "90"), ("3", "gamma", "–")]
@@ -101,16 +101,16 @@ def test_text_in_a_table_is_only_text(talked: Chat) -> None:
 
 
 def test_a_long_conversation_comes_in_pages(chat: Chat) -> None:
-    for n in range(PAGE + 2):
+    for n in range(TURNS_PER_PAGE + 2):
         chat.add_messages([{"role": "user", "content": f"Note {n}."}, {"role": "assistant", "content": "Yes."}])
     seen = Seen(live_history(chat))
     back, where, on = seen.pager.children
     assert (where.value, back.disabled, on.disabled) == ("1 of 2", True, False)
-    assert len(seen.labels()) == 2 * PAGE
+    assert len(seen.labels()) == 2 * TURNS_PER_PAGE
     on.click()
     assert (where.value, back.disabled, on.disabled) == ("2 of 2", False, True)
-    assert seen.labels()[0] == f"pin {PAGE + 1}"
-    seen.box(f"pin {PAGE + 2}").value = True
+    assert seen.labels()[0] == f"pin {TURNS_PER_PAGE + 1}"
+    seen.box(f"pin {TURNS_PER_PAGE + 2}").value = True
     assert chat.conversation.places[-1].pinned
     assert (where.value, len(seen.labels())) == ("2 of 2", 4)
 
@@ -119,17 +119,17 @@ def test_an_error_is_said_and_what_was_drawn_stays() -> None:
     def fail(number: int, name: str, on: bool) -> None:
         raise InvalidRequestError(f"<no> {name} {number}")
 
-    from jupyter_ctx.display.widgets.turn_table import Marks
+    from jupyter_ctx.display.widgets.turn_table import MarkBoxes
 
-    marks = {1: Marks(pinned=False, excluded=False)}
-    seen = Seen(TurnTable(lambda: Table(HEAD, [("1", "a", "5")], "1 turn", marks), fail))
+    marks = {1: MarkBoxes(pinned=False, excluded=False)}
+    seen = Seen(TurnTable(lambda: SelectionTable(HEAD, [("1", "a", "5")], "1 turn", marks), fail))
     seen.box("pin 1").value = True
     assert 'role="alert">&lt;no&gt; pin 1' in seen.said
     assert not seen.box("pin 1").value
 
 
 def boxes_of(form: Form) -> dict[str, Any]:
-    return {choice.name: box for choice, box in zip(CHOICES, form.widget.children, strict=False)}
+    return {choice.name: box for choice, box in zip(COMPACTION_CHOICES, form.widget.children, strict=False)}
 
 
 def test_a_choice_sets_what_it_is_called(chat: Chat) -> None:
@@ -140,7 +140,7 @@ def test_a_choice_sets_what_it_is_called(chat: Chat) -> None:
 
 
 def test_every_choice_is_one_that_the_settings_take(chat: Chat) -> None:
-    for choice in CHOICES:
+    for choice in COMPACTION_CHOICES:
         for _, value in choice.values:
             chat.configure(**{choice.name: value})
             assert getattr(chat.config, choice.name) == value
@@ -160,7 +160,7 @@ def test_a_value_that_is_refused_is_not_shown_as_set() -> None:
     def refuse(name: str, value: Any) -> None:
         raise InvalidRequestError("Not <now>.")
 
-    form = Form(CHOICES, lambda name: {"on_overflow": "trim", "compact_at": 1.0}.get(name, "first"), refuse)
+    form = Form(COMPACTION_CHOICES, lambda name: {"on_overflow": "trim", "compact_at": 1.0}.get(name, "first"), refuse)
     boxes_of(form)["on_overflow"].value = "stop"
     assert boxes_of(form)["on_overflow"].value == "trim"
     assert 'role="alert">Not &lt;now&gt;.' in form.widget.children[-1].value

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from conftest import SHARED
 
-from jupyter_ctx.context.windows import Table, read_table
+from jupyter_ctx.context.windows import WindowTable, read_table
 from scripts.model_sources import OLDER, Claim
 from scripts.models import CLOSE, MOST_BYTES, SUCCESSORS, Fact, as_file, choose_rows, facts_of, given_less, history_of
 
@@ -39,7 +39,7 @@ def test_the_file_is_small() -> None:
 def test_no_row_says_what_another_says_already() -> None:
     names = {row for row in TABLE.rows if not row.endswith("-")}
     for row in sorted(names, key=len)[::20]:  # all take a minute
-        rest = Table({name: other for name, other in TABLE.rows.items() if name != row}, "models.json").find(row)
+        rest = WindowTable({name: other for name, other in TABLE.rows.items() if name != row}, "models.json").find(row)
         assert rest is None or rest.source == "assumed" or rest.tokens != TABLE.rows[row][0], row
 
 

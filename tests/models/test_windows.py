@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx import resolve_window
-from jupyter_ctx.context.windows import ContextWindow, Table, choose_window, read_table, same_window, stated_size
+from jupyter_ctx.context.windows import ContextWindow, WindowTable, choose_window, read_table, same_window, stated_size
 from jupyter_ctx.models.window_tables import built_in
 from scripts.builtin_windows import compiled
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SERVED = ContextWindow(4_096, source="server")
 
 
-def table(text: str) -> Table:
+def table(text: str) -> WindowTable:
     return read_table(text, "user file", "models.json")
 
 
@@ -119,7 +119,7 @@ def test_a_family_or_a_relative_makes_a_window_likely_but_no_fact(name: str, row
 
 
 def test_a_familys_row_is_never_a_fact_even_for_its_own_name() -> None:
-    rows = Table({"claude-": (1_000, None, None), "claude-2": (200, None, None)}, "models.json").find
+    rows = WindowTable({"claude-": (1_000, None, None), "claude-2": (200, None, None)}, "models.json").find
     names = ("claude-next-9", "claude-latest", "claude", "claude-2-mini")
     assert [found.source for name in names if (found := rows(name))] == ["assumed"] * 4
     assert (rows("claude-2-latest"), rows("claude:2")) == (
@@ -134,7 +134,7 @@ def test_a_familys_row_is_never_a_fact_even_for_its_own_name() -> None:
     "-awq", "-fp8", "-bf16", "-w4a16", "-4bit", "-4.0bpw-exl2", "-gptq-4bit-128g", "-instruct-fp8-dynamic", "",
 ])  # fmt: skip
 def test_a_date_a_format_or_a_way_to_be_served_leaves_the_window_a_fact(more: str) -> None:
-    rows = Table({"model-1-7b": (1_000, None, None)}, "models.json")
+    rows = WindowTable({"model-1-7b": (1_000, None, None)}, "models.json")
     assert rows.find(f"host/Model-1-7b{more}") == ContextWindow(1_000, source="models.json", matched="model-1-7b")
 
 
@@ -143,7 +143,7 @@ def test_a_date_a_format_or_a_way_to_be_served_leaves_the_window_a_fact(more: st
     "-turbo", "-8k", ":extended", "-2024-08-06-mini", "-preview", "-exp", "-gguf-lora", "-", "-2048", "x-1",
 ])  # fmt: skip
 def test_another_size_version_or_kind_makes_it_a_guess(more: str) -> None:
-    found = choose_window(f"model-1-7b{more}", [Table({"model-1-7b": (1_000, None, None)}, "models.json")])
+    found = choose_window(f"model-1-7b{more}", [WindowTable({"model-1-7b": (1_000, None, None)}, "models.json")])
     assert found.source == "assumed"
 
 
@@ -182,26 +182,26 @@ def test_years_versions_and_numbers_of_parameters_are_no_sizes(name: str) -> Non
 
 
 def test_a_size_in_a_name_counts_before_a_familys_row_and_after_a_models_own() -> None:
-    rows = Table({"phi-": (131_072, None, None), "gpt-4-32k": (32_769, None, None)}, "models.json")
+    rows = WindowTable({"phi-": (131_072, None, None), "gpt-4-32k": (32_769, None, None)}, "models.json")
     assert choose_window("phi-9-mini-4k-instruct", [rows]) == ContextWindow(4_096, matched="-4k")
     assert choose_window("gpt-4-32k-0613", [rows]) == ContextWindow(32_769, source="models.json", matched="gpt-4-32k")
 
 
 def test_a_fact_of_any_table_comes_before_a_guess_of_another() -> None:
-    ours = Table({"claude-": (1_000_000, None, None)}, "models.json")
-    listed = Table({"claude-next-9": (555_000, None, None)}, "provider")
+    ours = WindowTable({"claude-": (1_000_000, None, None)}, "models.json")
+    listed = WindowTable({"claude-next-9": (555_000, None, None)}, "provider")
     assert choose_window("claude-next-9", [ours, listed]).tokens == 555_000
     assert choose_window("claude-next-8", [ours, listed]).source == "assumed"
 
 
 def test_a_row_of_the_users_file_answers_for_every_name_that_begins_with_it() -> None:
-    ours = Table({"gpt-4o-image": (5, None, None)}, "models.json")
+    ours = WindowTable({"gpt-4o-image": (5, None, None)}, "models.json")
     mine = table('{"gpt": 1234}')
     assert choose_window("gpt-4o-image", [mine, ours]) == ContextWindow(1_234, source="user file", matched="gpt")
 
 
 def test_the_row_to_which_a_name_adds_least_answers() -> None:
-    rows = Table({"host/large": (32, None, None), "large-2407": (128, None, None)}, "models.json").find
+    rows = WindowTable({"host/large": (32, None, None), "large-2407": (128, None, None)}, "models.json").find
     assert [found.tokens for name in ("host/large-2407", "host/large-2409") if (found := rows(name))] == [128, 32]
 
 

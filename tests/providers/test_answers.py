@@ -18,7 +18,7 @@ from server import events, piece, send, serve, usage
 from jupyter_ctx import AuthenticationError, Chat, ChatError, ContextOverflowError, ProviderError, RateLimitError
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.providers.endings import STOP_REASONS
-from jupyter_ctx.providers.stream_events import DONE, Answer, EventError
+from jupyter_ctx.providers.stream_events import DONE, AnswerParts, EventError
 
 pytestmark = pytest.mark.usefixtures("at_once")
 STREAM, JSON, HTML = "text/event-stream", "application/json", "text/html"
@@ -180,15 +180,15 @@ def test_events_are_the_same_however_their_bytes_are_cut(text: str, end: str, pl
     body = f'data: {{"a": {json.dumps(text, ensure_ascii=False)}}}{end}{end}data: [DONE]{end}{end}'.encode()
     ends = sorted(place % (len(body) + 1) for place in places)
     chunks = [body[begin:stop] for begin, stop in zip([0, *ends], [*ends, len(body)], strict=True)]
-    assert list(Answer(chunks)) == [{"a": text}, DONE]
+    assert list(AnswerParts(chunks)) == [{"a": text}, DONE]
 
 
 def test_half_an_event_is_none_and_broken_json_is_an_error() -> None:
-    assert list(Answer([b'data: {"a": 1}\n\ndata: {"a": '])) == [{"a": 1}]
+    assert list(AnswerParts([b'data: {"a": 1}\n\ndata: {"a": '])) == [{"a": 1}]
     with pytest.raises(ValueError, match="broken"):
-        list(Answer([b'data: {"a": \n\n']))
+        list(AnswerParts([b'data: {"a": \n\n']))
     with pytest.raises(EventError):
-        list(Answer([b"event: error\ndata: no"]))
+        list(AnswerParts([b"event: error\ndata: no"]))
 
 
 def test_the_mark_at_the_end_ends_a_reply_even_where_the_connection_stays() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from jupyter_ctx.runtime.frontend import Origin, cells_of, fingerprint
 from jupyter_ctx.storage.ownership import Holder, Wish, at_home, choose, fork, free_name, given_back
-from jupyter_ctx.storage.store import Claim, Row
+from jupyter_ctx.storage.store import Claim, ConversationRow
 from jupyter_ctx.storage.takeover import Clues
 
 HERE, THERE = "/n/a.ipynb", "/n/b.ipynb"
@@ -21,11 +21,11 @@ ME, OTHER = Holder("host", 1, 1.0), Holder("host", 2, 2.0)
 NOW = 100.0
 
 
-def row(name: str, notebook: str = HERE, kernel: str | None = None, **more: object) -> Row:
-    return Row(f"id of {name} in {notebook}", notebook, name, kernel, turns=3, **more)  # type: ignore[arg-type]
+def row(name: str, notebook: str = HERE, kernel: str | None = None, **more: object) -> ConversationRow:
+    return ConversationRow(f"id of {name} in {notebook}", notebook, name, kernel, turns=3, **more)  # type: ignore[arg-type]
 
 
-def held(row: Row, by: Holder = OTHER) -> Row:
+def held(row: ConversationRow, by: Holder = OTHER) -> ConversationRow:
     return row._replace(**by._asdict())
 
 
@@ -42,7 +42,7 @@ MATE = Clues("all", "there", content="d", cells=frozenset("a"))  # made from the
 GONE, BESIDE = Clues("all", "gone", content="c"), Clues("all", "there", content="c")
 
 
-def is_held(row: Row) -> bool:
+def is_held(row: ConversationRow) -> bool:
     return row.pid is not None
 
 
@@ -50,7 +50,7 @@ def is_held(row: Row) -> bool:
 class Case:
     """``rows``, the one opened last first, and what a wish makes of them: how, from which row, called what."""
 
-    rows: list[Row]
+    rows: list[ConversationRow]
     wish: Wish
     how: str
     name: str
@@ -177,7 +177,7 @@ CASES = {
 }  # fmt: skip
 
 
-def after(rows: list[Row], claim: Claim) -> dict[str, Row]:
+def after(rows: list[ConversationRow], claim: Claim) -> dict[str, ConversationRow]:
     """All rows once a claim is written, by id."""
     return {row.id: row for row in (*rows, *claim.rows)}
 
@@ -268,7 +268,7 @@ evidence = st.builds(
 
 
 @st.composite
-def stores(draw: st.DrawFn) -> list[Row]:
+def stores(draw: st.DrawFn) -> list[ConversationRow]:
     """Rows as a store may hold them: names are unique in a notebook."""
     rows = []
     for notebook, name in draw(st.lists(KEYS, unique=True, max_size=8)):
@@ -289,7 +289,7 @@ wishes = st.builds(
 
 
 @given(stores(), wishes)
-def test_no_claim_takes_what_is_held_loses_a_row_or_gives_a_name_twice(rows: list[Row], wish: Wish) -> None:
+def test_no_claim_takes_what_is_held_loses_a_row_or_gives_a_name_twice(rows: list[ConversationRow], wish: Wish) -> None:
     claim = choose(rows, wish, is_held)
     before, now = {row.id: row for row in rows}, after(rows, claim)
     names = [(row.notebook, row.name) for row in now.values()]
@@ -316,7 +316,7 @@ def test_no_claim_takes_what_is_held_loses_a_row_or_gives_a_name_twice(rows: lis
 
 
 @given(stores(), wishes)
-def test_no_other_notebooks_conversation_is_taken_over_in_doubt(rows: list[Row], wish: Wish) -> None:
+def test_no_other_notebooks_conversation_is_taken_over_in_doubt(rows: list[ConversationRow], wish: Wish) -> None:
     claim = choose(rows, wish, is_held)
     source = claim.source if claim.source else {row.id: row for row in rows}.get(claim.row.id)
     if source is None or {row.id: row for row in rows}[source.id].notebook == claim.row.notebook:
@@ -330,7 +330,7 @@ def test_no_other_notebooks_conversation_is_taken_over_in_doubt(rows: list[Row],
 
 @given(st.lists(st.tuples(wishes, st.booleans()), max_size=8))
 def test_through_any_sequence_of_starts_and_ends_names_stay_unique(steps: list[tuple[Wish, bool]]) -> None:
-    rows: list[Row] = []
+    rows: list[ConversationRow] = []
     for number, (step, ends) in enumerate(steps):
         holder = Holder("host", number + 1, float(number))
         claim = choose(rows, step._replace(holder=holder, now=float(number)), is_held)

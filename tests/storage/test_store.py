@@ -48,11 +48,11 @@ from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin
 from jupyter_ctx.session.session import Session
 from jupyter_ctx.storage.journal import Journal, close_stores
-from jupyter_ctx.storage.migrations import CONVERSATIONS, EVENTS, MIGRATIONS, VERSION
-from jupyter_ctx.storage.store import Row
+from jupyter_ctx.storage.migrations import CONVERSATIONS, EVENTS, MIGRATIONS, SCHEMA_VERSION
+from jupyter_ctx.storage.store import ConversationRow
 
 MODEL = "openai/gpt-4o"
-TABLES = (CONVERSATIONS, EVENTS, VERSION)
+TABLES = (CONVERSATIONS, EVENTS, SCHEMA_VERSION)
 
 
 def open_chat(address: str | Path, name: str = "c", **more: Any) -> Chat:
@@ -465,11 +465,11 @@ def test_while_another_program_reads_the_file_a_deleted_text_may_stay_and_that_i
 
 def as_it_was(sql: Callable[..., list[Any]], version: int) -> None:
     """The database of an older release, with a conversation in it, as that release wrote it."""
-    sql(f"CREATE TABLE {VERSION} (version BIGINT NOT NULL)")
+    sql(f"CREATE TABLE {SCHEMA_VERSION} (version BIGINT NOT NULL)")
     for number, statements in enumerate(MIGRATIONS[:version], 1):
         for statement in statements:
             sql(statement)
-        sql(f"INSERT INTO {VERSION} VALUES (?)", number)
+        sql(f"INSERT INTO {SCHEMA_VERSION} VALUES (?)", number)
     settings = '{"settings":{"temperature":0.5},"announced":[0.5],"warned":["w"],"spent":{"dollars":0.25,"unknown":1}}'
     row = ("ann", "0a1b", "/n/a.ipynb", "main", "k", "first", 3.0, 3.0, 1.0, 3.0, 2, settings)
     columns = "owner, id, notebook, name, kernel, first_cell, seen, opened, created, updated, turns, state"
@@ -498,13 +498,13 @@ def test_every_older_database_is_brought_up_to_date_and_keeps_all(
         assert (chat.info().cost, chat.info().unpriced) == (0.25, 1)
         say(chat, f"turn {count - 2}")
         assert chat.notices() == ()
-    assert sql(f"SELECT max(version) FROM {VERSION}") == [(len(MIGRATIONS),)]
+    assert sql(f"SELECT max(version) FROM {SCHEMA_VERSION}") == [(len(MIGRATIONS),)]
 
 
 def test_a_newer_database_is_left_alone(address: str, sql: Callable[..., list[Any]]) -> None:
     say(open_chat(address), "one")
     close_stores()
-    sql(f"INSERT INTO {VERSION} VALUES (99)")
+    sql(f"INSERT INTO {SCHEMA_VERSION} VALUES (99)")
     chat = open_chat(address)
     say(chat, "two", "three")
     (notice,) = chat.notices()
@@ -693,7 +693,7 @@ def test_a_conversation_with_lost_rows_can_be_written_anew(sqlite: str, sql: Cal
 BAD = ["x'ff'", "CAST(x'ff61' AS TEXT)", "'abc'", "-1e300", "NULL"]
 
 
-@pytest.mark.parametrize("column", Row._fields)
+@pytest.mark.parametrize("column", ConversationRow._fields)
 def test_a_damaged_column_of_one_conversation_costs_no_other_one_and_no_notebook(
     sqlite: str, sql: Callable[..., list[Any]], column: str
 ) -> None:
@@ -1219,7 +1219,7 @@ def test_rows_tell_what_there_is_without_reading_it(address: str) -> None:
     say(lib.current, "one", "two")
     rows = lib.rows()
     assert [(row.name, row.turns, row.notebook, row.kernel) for row in rows] == [("main", 2, "/n/a.ipynb", "k")]
-    assert isinstance(rows[0], Row)
+    assert isinstance(rows[0], ConversationRow)
     assert rows[0].updated == pytest.approx(time.time(), abs=10)
 
 

@@ -31,7 +31,7 @@ Paused = Callable[[], AbstractContextManager[None]]
 @pytest.fixture(autouse=True)
 def less_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jupyter_ctx.storage.database, "PATIENCE", LIMIT)
-    monkeypatch.setattr(jupyter_ctx.storage.database, "LEAST", LIMIT)
+    monkeypatch.setattr(jupyter_ctx.storage.database, "LEAST_TRANSACTION", LIMIT)
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_a_server_that_stands_still_costs_one_wait_and_one_notice(postgres: Post
 
 
 def test_ctrl_c_ends_the_wait_and_loses_nothing(postgres: Postgres, paused: Paused) -> None:
-    jupyter_ctx.storage.database.PATIENCE = jupyter_ctx.storage.database.LEAST = 30.0
+    jupyter_ctx.storage.database.PATIENCE = jupyter_ctx.storage.database.LEAST_TRANSACTION = 30.0
     address = postgres.new()
     chat = open_chat(address)
     say(chat, "turn 0")
@@ -115,12 +115,12 @@ def test_what_was_written_although_nobody_waited_for_it_is_written_once(postgres
     address = postgres.new()
     chat = open_chat(address)
     say(chat, "turn 0")
-    jupyter_ctx.storage.database.PATIENCE = jupyter_ctx.storage.database.LEAST = (
+    jupyter_ctx.storage.database.PATIENCE = jupyter_ctx.storage.database.LEAST_TRANSACTION = (
         0.004  # some of these are given up, at any moment
     )
     for number in range(1, 30):
         say(chat, f"turn {number}")
-    jupyter_ctx.storage.database.PATIENCE = jupyter_ctx.storage.database.LEAST = 5.0
+    jupyter_ctx.storage.database.PATIENCE = jupyter_ctx.storage.database.LEAST_TRANSACTION = 5.0
     time.sleep(0.3)
     say(chat, "turn 30")
     assert chat.name == "c"

@@ -9,7 +9,7 @@ from ...context.usage import Usage
 from ..text import text_html
 
 # a muted colour that is readable on white and on black exists as a variable only
-STYLE = "font-size:85%;margin:.4em 0;color:var(--jp-ui-font-color2,inherit)"
+FOOTER_STYLE = "font-size:85%;margin:.4em 0;color:var(--jp-ui-font-color2,inherit)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ def footer_html(footer: Footer) -> str:
     if not line:
         return ""
     body = "".join(f"<div>{text_html(f'{name}: {value}')}</div>" for name, value in rows)
-    return f'<details class="jctx-footer" style="{STYLE}"><summary>{text_html(line)}</summary>{body}</details>'
+    return f'<details class="jctx-footer" style="{FOOTER_STYLE}"><summary>{text_html(line)}</summary>{body}</details>'
 
 
 def footer_line(footer: Footer) -> str:

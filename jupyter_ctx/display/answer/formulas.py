@@ -6,7 +6,7 @@ import html
 import re
 from typing import Any
 
-LONGEST = 4_000
+MAX_FORMULA = 4_000
 DELIMITED = re.compile(  # models write \( \) and \[ \]; code is passed over
     r"(^(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t])*(`{3,}(?=[^`\n]*$)|~{3,}).*?(?:^[ \t>]*\2[`~]*[ \t]*$|\Z)"
     r"|(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).){1,1000}?(?<!`)\3(?!`))"
@@ -54,7 +54,7 @@ def _set(renderer: Any, token: Any, left: dict[str, float], mark: str, tag: str,
     tex = token.content
     left["formulas"] -= 1
     shown = html.escape(f"{mark}{tex}{mark}", quote=False)
-    is_safe = len(tex) <= LONGEST and not UNSAFE.search(tex) and not DEEP.search(tex)
+    is_safe = len(tex) <= MAX_FORMULA and not UNSAFE.search(tex) and not DEEP.search(tex)
     tag = tag if is_safe and left["formulas"] >= 0 else as_code  # MathJax passes over code
     return f"<{tag}{renderer.renderAttrs(token)}>{shown}</{tag}>"
 

@@ -15,21 +15,21 @@ from itertools import groupby
 from time import perf_counter, thread_time
 from typing import Any
 
-SECONDS = 0.12  # for one block: lexing, and making the page of it
+BLOCK_HIGHLIGHT_SECONDS = 0.12  # for one block: lexing, and making the page of it
 EVERYTHING = 1 << 30
-NESTED = 4_000  # characters that are handed to the lexer of a language within another, which has no timeout
+MAX_NESTED_CODE = 4_000  # characters that are handed to the lexer of a language within another, which has no timeout
 UNGUARDED = 1_500  # characters for lexers that are not made of patterns, and for SLOW ones
 # most of a text, and the colour of most of them is that of text: leaving them out halves the page
 UNCOLOURED = {"", "n", "nx", "p", "w", "err"}
 LINEAR = ("json", "jsonld", "output", "text")  # lexers without patterns, whose work grows as the text does
 SLOW = ("luau",)  # whose own code is slow for a name of many dots, whatever its patterns take
-PLAIN = ("tnt",)  # does not end on 250 exclamation marks
+NOT_HIGHLIGHTED = ("tnt",)  # does not end on 250 exclamation marks
 
 # in the text of a pattern: a sign or a set of signs; what makes it try more than one way through a text;
 # and what cannot be told from one sign of the text alone
 SIGN = re.compile(r"\\[^1-9]|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
 TRIES = re.compile(r"[*+{].*[*+{]|\)[*+{]|\\[1-9]|\(\?P=", re.DOTALL)
-LATER = re.compile(r"\(\?<?!|.\\[bB]|[*+}]\?\)*(?:\^|\(\?)", re.DOTALL)
+LOOKAROUNDS = re.compile(r"\(\?<?!|.\\[bB]|[*+}]\?\)*(?:\^|\(\?)", re.DOTALL)
 
 Match = Callable[..., Any]
 
@@ -58,7 +58,7 @@ class _Watch:
         self.begin()
 
     def begin(self) -> None:
-        self._end, self._own = perf_counter() + SECONDS, thread_time() + SECONDS
+        self._end, self._own = perf_counter() + BLOCK_HIGHLIGHT_SECONDS, thread_time() + BLOCK_HIGHLIGHT_SECONDS
 
     def left(self) -> float:
         """Seconds; raises where there are none. Asking for the thread's own takes longer, and is done only then."""
@@ -72,7 +72,7 @@ class _Watch:
         import regex
 
         match = regex.compile(pattern.pattern, pattern.flags).match
-        tells = LATER.search(pattern.pattern) is None
+        tells = LOOKAROUNDS.search(pattern.pattern) is None
 
         def matched(text: str, place: int, last: int = EVERYTHING) -> Any:
             # positional, which is faster: not concurrent, or other threads had their turn at every match; and partial
@@ -90,7 +90,7 @@ class _Watch:
 
 def _narrowed(match: Match) -> Match:
     """A pattern that sees no more than the lexer of another language is given."""
-    return lambda text, place, last=EVERYTHING: match(text, place, min(place + NESTED, last))
+    return lambda text, place, last=EVERYTHING: match(text, place, min(place + MAX_NESTED_CODE, last))
 
 
 class _Lexer:
@@ -152,4 +152,4 @@ def _lexer(language: str) -> _Lexer | None:
         lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
     except ClassNotFound:
         return None
-    return None if lexer.aliases[0] in PLAIN else _Lexer(lexer)
+    return None if lexer.aliases[0] in NOT_HIGHLIGHTED else _Lexer(lexer)

@@ -15,23 +15,23 @@ from functools import cache
 from time import thread_time
 from typing import Any
 
-from ..text import CONTROL, LABEL, note_html, note_plain, text_html, to_plain
+from ..text import CONTROL_CHARACTERS, LABEL, note_html, note_plain, text_html, to_plain
 from . import formulas as maths
 from .footer import Footer, footer_html
 from .highlight import highlighted
 from .thinking import thinking_html
 
 WEB = "(?i:https?://|mailto:)"
-COLOURED = 20_000  # characters of code: more would take the page longer than it is worth
-SECONDS = 0.5  # of highlighting all blocks of an answer; each has its own bound
+MAX_HIGHLIGHTED = 20_000  # characters of code: more would take the page longer than it is worth
+ANSWER_HIGHLIGHT_SECONDS = 0.5  # of highlighting all blocks of an answer; each has its own bound
 LINK_STYLE = "text-decoration:underline"
 CODE_STYLE = "white-space:pre;font-family:monospace;font-family:var(--jp-code-font-family,monospace)"
 LANGUAGE = r"[\w+#.-]{0,30}"
 LINKS = 1_000  # brackets in one paragraph
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 CONTAINERS = {"blockquote_open", "bullet_list_open", "ordered_list_open", "list_item_open", "table_open"}
-CODES = {"fence", "code_block", "code_inline", "math_inline", "math_inline_double", "math_block"}
-TEXTS = {"paragraph_open", "heading_open", "th_open", "td_open"}
+CODE_TOKENS = {"fence", "code_block", "code_inline", "math_inline", "math_inline_double", "math_block"}
+TEXT_BLOCKS = {"paragraph_open", "heading_open", "th_open", "td_open"}
 ANSWER_STYLE = "overflow-wrap:anywhere"
 SCROLLS = 'tabindex="0" style="overflow-x:auto;'  # by the keyboard too
 
@@ -43,7 +43,7 @@ def to_html(source: str, left: dict[str, float] | None = None) -> str:
     what is set is taken off.
     """
     source = to_plain(source)
-    left = {"coloured": COLOURED, "formulas": math.inf} if left is None else left
+    left = {"coloured": MAX_HIGHLIGHTED, "formulas": math.inf} if left is None else left
     try:
         return str(_parser().render(maths.to_dollars(source), left))
     except Exception:  # no answer may be lost over its looks
@@ -107,7 +107,7 @@ def _quoted(note: str) -> str:
 def _harmless(line: str) -> str:
     """No raw HTML, no image, no link but to the web, no label of ours, whoever renders it."""
     shown = html.unescape(line)
-    if CONTROL.search(shown) or LABEL.search(re.sub(r"[*_`~\\]", "", shown)):
+    if CONTROL_CHARACTERS.search(shown) or LABEL.search(re.sub(r"[*_`~\\]", "", shown)):
         line = line.replace("&", "&amp;").replace("[", "[ ")
     line = maths.tamed(line)
     line = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", line).replace("![", "[")
@@ -157,12 +157,12 @@ def _directions(state: Any) -> None:
     direction = "ltr"
     for token in reversed(state.tokens):
         direction = _direction(token) or direction
-        if token.type in TEXTS:
+        if token.type in TEXT_BLOCKS:
             token.attrSet("dir", "auto")
         elif token.type in CONTAINERS:  # "auto" would pass over the blocks in it
             token.attrSet("dir", direction)
         for code in (token, *(token.children or ())):
-            if code.type in CODES:
+            if code.type in CODE_TOKENS:
                 code.attrSet("dir", "ltr")
 
 
@@ -184,7 +184,7 @@ def _code(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
 def _coloured(token: Any, language: str, env: Any) -> str:
     """From the top on, as far as it goes and as long as it takes no time to speak of."""
     env["coloured"] -= len(token.content)
-    left = env.get("seconds", SECONDS)
+    left = env.get("seconds", ANSWER_HIGHLIGHT_SECONDS)
     if env["coloured"] < 0 or left <= 0:
         return html.escape(token.content, quote=False)
     begun = thread_time()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-LONGEST = 2_000  # of what is looked at for an end that is still to come
+MAX_LOOKBACK = 2_000  # of what is looked at for an end that is still to come
 
 _BEFORE = r"(?:[ \t]|>|[-*+][ \t]|\d{1,9}[.)][ \t])*"  # a block may stand in lists and quotations
 _FENCE = re.compile(rf"^{_BEFORE}(?P<mark>`{{3,}}(?=[^`\n]*$)|~{{3,}})[^\n]*", re.M)
@@ -77,14 +77,14 @@ def _without_closing(source: str, mark: str) -> str:
 
 def _open_maths(text: str) -> int | None:
     """Where a formula begins that has no end yet."""
-    first = max(0, len(text) - 2 * LONGEST)
+    first = max(0, len(text) - 2 * MAX_LOOKBACK)
     opened: re.Match[str] | None = None
     for found in _MATHS.finditer(_without_code(text[first:])[0]):
         if opened is None:
             opened = found if found[0] in _ENDS else None
         elif found[0] == _ENDS[opened[0]]:
             opened = None
-    if opened is None or len(text) - first - opened.start() > LONGEST:
+    if opened is None or len(text) - first - opened.start() > MAX_LOOKBACK:
         return None
     return first + opened.start()
 
@@ -103,7 +103,7 @@ def _as_code(source: str, start: int) -> str:
 
 def _last_block(text: str) -> int:
     """Where the paragraph, item or cell begins that the text ends in."""
-    first = max(0, len(text) - 2 * LONGEST)
+    first = max(0, len(text) - 2 * MAX_LOOKBACK)
     tail = text[first:]
     ends = [found.end() for kind in (_BLANK_LINE, _NEW_BLOCK) for found in kind.finditer(tail.rstrip("\n"))]
     start = max(ends, default=0)
@@ -119,7 +119,7 @@ def _whole(text: str) -> str:
     if opened is not None:
         text = _closed_code(text, opened)
         covered, _ = _without_code(text)
-    link = _LINK.search(covered, max(0, len(covered) - LONGEST))
+    link = _LINK.search(covered, max(0, len(covered) - MAX_LOOKBACK))
     if link:
         kept = slice(link.start(1), link.end(1))
         text, covered = text[: link.start()] + text[kept], covered[: link.start()] + covered[kept]

@@ -6,17 +6,17 @@ from .markdown import to_html
 from .minify import lean
 from .partial_markdown import completed, finished
 
-COLOURED = 2_000  # characters of code: every update carries their colours again
+MAX_HIGHLIGHTED_PARTIAL = 2_000  # characters of code: every update carries their colours again
 FORMULAS = 12  # the page sets all of them again after every update, at a millisecond each
 
 
-class Draft:
+class PartialPage:
     """Takes the text so far, each time longer, and gives its page."""
 
     def __init__(self) -> None:
         self._done = 0
         self._page = ""
-        self._left: dict[str, float] = {"coloured": COLOURED, "formulas": FORMULAS}
+        self._left: dict[str, float] = {"coloured": MAX_HIGHLIGHTED_PARTIAL, "formulas": FORMULAS}
 
     def page(self, text: str, *, colourful: bool = True) -> str:
         """``colourful``: highlight the code that is finished since; what has colours keeps them."""

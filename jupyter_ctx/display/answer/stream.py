@@ -13,9 +13,9 @@ from ...runtime.interrupts import uninterrupted
 from ..text import note_html, note_plain, settled, to_plain
 from .footer import Footer
 from .markdown import answer_html, bundle, plain_bundle
-from .partial_page import Draft
+from .partial_page import PartialPage
 from .thinking import growing_html
-from .throttle import Sent, due, is_frugal
+from .throttle import SentUpdate, due, is_frugal
 
 
 class AnswerView(Protocol):
@@ -71,8 +71,8 @@ class NotebookView:
         self._clock = clock
         self._lock = Lock()  # the timer's thread shows, too
         self._waiting: float | None = None  # since when something is not shown
-        self._sent = Sent()
-        self._draft = Draft()
+        self._sent = SentUpdate()
+        self._draft = PartialPage()
         self._timer: Timer | None = None
         self._closed = False
         self._handle: Any = None

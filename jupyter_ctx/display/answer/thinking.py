@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..text import text_html
 
 TAIL = 2_000  # characters, while it grows
-LONGEST = 50_000
+MAX_THINKING = 50_000
 TEXT_STYLE = "white-space:pre-wrap;overflow-wrap:anywhere;max-height:20em;overflow-y:auto;font-size:90%;margin:.3em 0"
 
 
@@ -13,8 +13,8 @@ def thinking_html(thought: str, tokens: int | None = None) -> str:
     """The whole of it, for a finished answer; ``tokens`` where the provider has counted them."""
     if not thought:
         return ""
-    left_out = f"({len(thought) - LONGEST:,} characters more)" if len(thought) > LONGEST else ""
-    return _folded(f"Thought for {_amount(thought, tokens)}", thought[:LONGEST], left_out)
+    left_out = f"({len(thought) - MAX_THINKING:,} characters more)" if len(thought) > MAX_THINKING else ""
+    return _folded(f"Thought for {_amount(thought, tokens)}", thought[:MAX_THINKING], left_out)
 
 
 def growing_html(thought: str, answered: bool) -> str:

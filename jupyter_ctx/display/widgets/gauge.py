@@ -23,7 +23,7 @@ HALF_TIP = "50 %: from about here answers are known to suffer (RULER, Hsieh et a
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class SegmentKind:
     """How one part of the bar is drawn, named and changed.
 
     ``sign`` is it in text that may end up anywhere, ``glyph`` and ``ansi`` (its colour) in a terminal.
@@ -37,19 +37,19 @@ class Kind:
     ansi: int
 
 
-KINDS = {
-    "system": Kind("system and memory", "%%chat system and %chat memory change it", "#6d4c41", "s", "▚", 33),
-    "pinned": Kind("pinned turns", "%chat unpin N takes a pin off", "#8e24aa", "p", "▞", 35),
-    "summary": Kind("summary of older turns", "%chat summarise writes it anew", "#00796b", "=", "▤", 36),
-    "earlier turns": Kind("earlier turns", "%chat summarise or trim makes them less", "#1565c0", "#", "█", 34),
-    "this turn": Kind("this turn, the newest", "%chat exclude leaves it out", "#4f97e0", "+", "▓", 94),
-    "free": Kind("free", "the next prompt may have it", "#e4e4e4", ".", "·", 90),
-    "reserve": Kind("kept for the reply", "%chat config max_tokens changes it", "#bdbdbd", "-", "░", 90),
+SEGMENT_KINDS = {
+    "system": SegmentKind("system and memory", "%%chat system and %chat memory change it", "#6d4c41", "s", "▚", 33),
+    "pinned": SegmentKind("pinned turns", "%chat unpin N takes a pin off", "#8e24aa", "p", "▞", 35),
+    "summary": SegmentKind("summary of older turns", "%chat summarise writes it anew", "#00796b", "=", "▤", 36),
+    "earlier turns": SegmentKind("earlier turns", "%chat summarise or trim makes them less", "#1565c0", "#", "█", 34),
+    "this turn": SegmentKind("this turn, the newest", "%chat exclude leaves it out", "#4f97e0", "+", "▓", 94),
+    "free": SegmentKind("free", "the next prompt may have it", "#e4e4e4", ".", "·", 90),
+    "reserve": SegmentKind("kept for the reply", "%chat config max_tokens changes it", "#bdbdbd", "-", "░", 90),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class GaugePart:
     """One part of the bar: its name among KINDS, its tokens and where it ends, as a share of the bar."""
 
     name: str
@@ -59,21 +59,21 @@ class Part:
     @property
     def tip(self) -> str:
         """What it is, how large and what changes it."""
-        kind = KINDS[self.name]
+        kind = SEGMENT_KINDS[self.name]
         return f"{kind.label}: {self.tokens:,} tokens; {kind.change}"
 
 
-def bar_parts(info: ContextInfo) -> tuple[Part, ...]:
+def bar_parts(info: ContextInfo) -> tuple[GaugePart, ...]:
     """The bar from left to right; its length is the limit and what is kept for the reply, or what is used if more."""
     length, rest = _length(info), max(info.used, info.limit)
     sizes: list[tuple[str, int]] = [(segment.name, segment.tokens) for segment in info.segments]
     sizes += [("free", rest - info.used), ("reserve", length - rest)]
-    parts, end = list[Part](), 0
+    parts, end = list[GaugePart](), 0
     for name, tokens in sizes:
         end += tokens
         if tokens:
             kept = info.budget.reserve if name == "reserve" else tokens
-            parts.append(Part(name, kept, end / length))
+            parts.append(GaugePart(name, kept, end / length))
     return tuple(parts)
 
 
@@ -136,7 +136,7 @@ def plan_line(verb: str, plan: Plan) -> str:
 
 def legend(*, glyphs: bool = False) -> str:
     """What the signs of the plain bar stand for, or the glyphs of a terminal's."""
-    parts = "; ".join(f"{kind.glyph if glyphs else kind.sign} {kind.label}" for kind in KINDS.values())
+    parts = "; ".join(f"{kind.glyph if glyphs else kind.sign} {kind.label}" for kind in SEGMENT_KINDS.values())
     return f"In the {'terminal' if glyphs else 'text'} bar: {parts}; | the limit of a prompt"
 
 
@@ -148,20 +148,20 @@ def gauge_text(info: ContextInfo) -> str:
 def gauge_terminal(info: ContextInfo, *, coloured: bool) -> str:
     """The same for a terminal."""
 
-    def drawn(kind: Kind, length: int) -> str:
+    def drawn(kind: SegmentKind, length: int) -> str:
         glyphs = kind.glyph * length
         return f"\x1b[{kind.ansi}m{glyphs}\x1b[0m" if coloured and length else glyphs
 
     return f"Context [{_text_bar(info, drawn)}] {gauge_line(info)}"
 
 
-def _text_bar(info: ContextInfo, draw: Callable[[Kind, int], str]) -> str:
+def _text_bar(info: ContextInfo, draw: Callable[[SegmentKind, int], str]) -> str:
     """The parts at full letters, each with one at least, and a line where the limit is."""
     bar, at, limit = "", 0, round(limit_mark(info) * TEXT_WIDTH)
     for part in bar_parts(info):
         least = at + (part.name not in ("free", "reserve"))
         end = min(max(round(part.end * TEXT_WIDTH), least), TEXT_WIDTH)
-        kind, mark = KINDS[part.name], min(max(limit, at), end)
+        kind, mark = SEGMENT_KINDS[part.name], min(max(limit, at), end)
         line = "|" if at < limit <= end or (limit == at == 0) else ""
         bar += draw(kind, mark - at) + line + draw(kind, end - mark)
         at = max(at, end)
@@ -179,7 +179,7 @@ def gauge_static(info: ContextInfo) -> str:
     for part in parts:
         bar += (
             f'<div title="{_text(part.tip)}" style="width:{100 * (part.end - at):.2f}%;'
-            f'background-color:{KINDS[part.name].colour}"></div>'
+            f'background-color:{SEGMENT_KINDS[part.name].colour}"></div>'
         )
         at = part.end
     when = f" after turn {info.turns:,}" if info.turns else ""
@@ -251,7 +251,7 @@ _SHOWN = ",".join(
 )
 _ALARM = "var(--jp-error-color1,#c62828)"
 _STATE = {"high": "var(--jp-warn-color1,#b26a00)", "full": _ALARM, "over": _ALARM}
-STYLE = (
+GAUGE_STYLE = (
     "<style>"
     ".jctx{position:relative;max-width:60em;font-family:var(--jp-ui-font-family,system-ui,sans-serif);font-size:12px;"
     "line-height:18px;color:var(--jp-ui-font-color1,var(--vscode-editor-foreground,inherit));overflow-wrap:anywhere}"
@@ -267,7 +267,7 @@ STYLE = (
     ".jctx-part:focus-visible:not(.jctx-mark),.jctx-mark:focus-visible::before"
     "{outline:2px solid var(--jp-brand-color1,#1976d2);outline-offset:2px}.jctx-mark:focus-visible{outline:none}"
     f".jctx-tip{{{_TIP};top:16px;clip-path:inset(50%);pointer-events:none}}{_SHOWN}{{clip-path:none}}"
-    + _rules((name, kind.colour) for name, kind in KINDS.items())
+    + _rules((name, kind.colour) for name, kind in SEGMENT_KINDS.items())
     + ".jctx-free{background-color:var(--jp-layout-color2,#eee)}"
     ".jctx-reserve{background:repeating-linear-gradient(90deg,var(--jp-layout-color3,#bdbdbd) 0 2px,"
     "transparent 2px 4px)}"

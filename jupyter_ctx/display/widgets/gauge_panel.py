@@ -18,13 +18,13 @@ from ...context.budget import ContextInfo, Plan
 from ...errors import ChatError, in_words
 from ...runtime.interrupts import Stopper
 from ..text import spoken_html, text_html, to_plain
-from .gauge import BUTTONS, STYLE, gauge_forms, gauge_html
+from .gauge import BUTTONS, GAUGE_STYLE, gauge_forms, gauge_html
 from .static_twin import LIVE, Twin, show
 
 TICK = 1.0  # seconds between two lines of progress
 
 
-class View(Protocol):
+class PanelSource(Protocol):
     """What a further button opens; ``update`` draws what is now."""
 
     widget: Any
@@ -47,7 +47,7 @@ class Controls:
     clear: Callable[[], object]
     undo: Callable[[], object]
     writer: Callable[[], str]
-    menu: Mapping[str, Callable[[], View]]
+    menu: Mapping[str, Callable[[], PanelSource]]
 
 
 class GaugePanel:
@@ -60,7 +60,7 @@ class GaugePanel:
         self._fresh = False
         self._work: Stopper | None = None
         self._twin: Twin | None = None
-        self._opened: tuple[str, View] | None = None
+        self._opened: tuple[str, PanelSource] | None = None
         self._build()
         self.update()
 
@@ -200,7 +200,7 @@ class GaugePanel:
 
         layout = ipywidgets.Layout
         wrap = layout(flex_flow="row wrap", align_items="flex-end", overflow="visible")
-        style = ipywidgets.HTML(STYLE, layout=layout(display="none"))
+        style = ipywidgets.HTML(GAUGE_STYLE, layout=layout(display="none"))
         self._bar = ipywidgets.HTML(layout=layout(flex="1 1 36em", margin="0 12px 0 0", overflow="visible"))
         self._spoken = ipywidgets.HTML(layout=layout(overflow="visible"))
         self._low = layout(width="auto", height="24px", padding="0 6px", margin="0 2px 0 0")

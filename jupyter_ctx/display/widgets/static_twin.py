@@ -17,7 +17,7 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 _OUTPUT = ".jp-OutputArea-child"
 _TWIN = f"{_OUTPUT}:has(.jctx-twin)"
 _ALIVE = f".{LIVE}:not(.jupyter-widgets-disconnected)"  # as after a restart of the kernel
-STYLE = (
+TWIN_STYLE = (
     "<style>"
     f"{_TWIN}:has(+ {_OUTPUT} {_ALIVE}){{display:none}}"
     f"{_TWIN} + {_OUTPUT}:not(:has({_ALIVE},[data-mime-type])){{display:none}}"  # a widget's output names no type
@@ -48,4 +48,4 @@ def show(widget: Any, forms: dict[str, str]) -> Twin:
 
 
 def _styled(forms: dict[str, str]) -> dict[str, str]:
-    return {**forms, "text/html": f'{STYLE}<div class="jctx-twin">{forms["text/html"]}</div>'}
+    return {**forms, "text/html": f'{TWIN_STYLE}<div class="jctx-twin">{forms["text/html"]}</div>'}

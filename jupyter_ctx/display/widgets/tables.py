@@ -12,9 +12,9 @@ from ..text import text_html, to_plain
 from .gauge import cost_text, gauge_text, legend
 
 FIRST_WORDS = 60
-LONG = 30  # characters that may be cut short where a table is narrow
-Row = Sequence[str]
-Rows = Sequence[Row | str]  # a text alone is a line across the table
+WIDE_CELL = 30  # characters that may be cut short where a table is narrow
+TableRow = Sequence[str]
+Rows = Sequence[TableRow | str]  # a text alone is a line across the table
 
 
 def status_text(info: ContextInfo, turns: int) -> str:
@@ -56,24 +56,24 @@ def first_words(text: str) -> str:
     return words if len(words) <= FIRST_WORDS else words[: FIRST_WORDS - 1] + "…"
 
 
-def table_text(head: Row, rows: Rows) -> str:
+def table_text(head: TableRow, rows: Rows) -> str:
     """A table for a terminal, where every cell is one line of what can be seen; figures stand right."""
     head, rows = _line(head), [to_plain(row) if isinstance(row, str) else _line(row) for row in rows]
     cells = [head, *(row for row in rows if not isinstance(row, str))]
     widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
     width = sum(widths) + 2 * (len(widths) - 1)
 
-    def line(row: Row | str) -> str:
+    def line(row: TableRow | str) -> str:
         return f"── {row} ".ljust(width, "─") if isinstance(row, str) else "  ".join(map(_padded, row, widths)).rstrip()
 
     return "\n".join(map(line, (head, *rows)))
 
 
-def _line(row: Row) -> Row:
+def _line(row: TableRow) -> TableRow:
     return [to_plain(cell).replace("\n", " ") for cell in row]
 
 
-def table_html(head: Row, rows: Rows, caption: str) -> str:
+def table_html(head: TableRow, rows: Rows, caption: str) -> str:
     """The same table for a page; every cell is escaped."""
     cells = "".join(f'<th style="text-align:left">{html.escape(name)}</th>' for name in head)
     body = "".join(f"<tr>{_cells(row, len(head))}</tr>" for row in rows)
@@ -83,7 +83,7 @@ def table_html(head: Row, rows: Rows, caption: str) -> str:
     )
 
 
-def _cells(row: Row | str, width: int) -> str:
+def _cells(row: TableRow | str, width: int) -> str:
     if isinstance(row, str):
         style = "text-align:left;border-top:2px solid currentColor;opacity:.75"
         return f'<td colspan="{width}" style="{style}">{text_html(row)}</td>'
@@ -91,10 +91,10 @@ def _cells(row: Row | str, width: int) -> str:
 
 
 def _kind(cell: str) -> str:
-    return ' class="jctx-text"' if len(cell) > LONG else ""
+    return ' class="jctx-text"' if len(cell) > WIDE_CELL else ""
 
 
-def table(head: Row, rows: Rows, caption: str) -> dict[str, str]:
+def table(head: TableRow, rows: Rows, caption: str) -> dict[str, str]:
     """A table in both forms."""
     caption = to_plain(caption)
     return {

@@ -9,16 +9,16 @@ from typing import Any
 from ...errors import ChatError, in_words
 from ..text import spoken_html
 from .static_twin import LIVE, Twin, show
-from .tables import Row, Rows, figure, table, table_html
+from .tables import Rows, TableRow, figure, table, table_html
 
-PAGE = 15  # turns at a time: each has two boxes of its own
+TURNS_PER_PAGE = 15  # turns at a time: each has two boxes of its own
 LINE = 26  # pixels: a row of the table and its boxes stand side by side
 ORDER = "as sent"
-NAMES = ("pin", "exclude")
+MARK_NAMES = ("pin", "exclude")
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class MarkBoxes:
     """Whether a turn is pinned, and whether it is excluded."""
 
     pinned: bool
@@ -26,16 +26,16 @@ class Marks:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SelectionTable:
     """What is drawn: rows whose first cell is the turn's number, and the marks of these turns."""
 
-    head: Row
+    head: TableRow
     rows: Rows
     caption: str
-    marks: Mapping[int, Marks]
+    marks: Mapping[int, MarkBoxes]
 
 
-def table_forms(what: Table) -> dict[str, str]:
+def table_forms(what: SelectionTable) -> dict[str, str]:
     """The table alone, for whoever cannot click."""
     return table(what.head, what.rows, what.caption)
 
@@ -43,7 +43,7 @@ def table_forms(what: Table) -> dict[str, str]:
 class TurnTable:
     """Shows what ``read`` gives; ``mark`` gets a turn's number, "pin" or "exclude", and whether it is to be so."""
 
-    def __init__(self, read: Callable[[], Table], mark: Callable[[int, str, bool], object]) -> None:
+    def __init__(self, read: Callable[[], SelectionTable], mark: Callable[[int, str, bool], object]) -> None:
         self._read, self._mark = read, mark
         self._page = 0
         self._drawing = False
@@ -73,9 +73,9 @@ class TurnTable:
     def _draw(self) -> None:
         what = self._table
         rows = sorted_rows(what.rows, what.head, str(self._by.value), descending=bool(self._down.value))
-        pages = max(1, -(-len(rows) // PAGE))
+        pages = max(1, -(-len(rows) // TURNS_PER_PAGE))
         self._page = min(self._page, pages - 1)
-        shown = rows[self._page * PAGE :][:PAGE]
+        shown = rows[self._page * TURNS_PER_PAGE :][:TURNS_PER_PAGE]
         body = table_html(what.head, shown, what.caption)
         self._html.value = f'<div class="jctx-rows" tabindex="0" role="group" aria-label="Turns">{body}</div>'
         self._set_boxes(shown)
@@ -98,9 +98,9 @@ class TurnTable:
         finally:
             self._drawing = False
 
-    def _marked(self, index: int, marks: Marks) -> Any:
+    def _marked(self, index: int, marks: MarkBoxes) -> Any:
         pair = self._boxes[index]
-        for box, name, on in zip(pair.children, NAMES, (marks.pinned, marks.excluded), strict=True):
+        for box, name, on in zip(pair.children, MARK_NAMES, (marks.pinned, marks.excluded), strict=True):
             with box.hold_sync():
                 box.value, box.description = on, f"{name} {self._numbers[index]}"
         return pair
@@ -126,7 +126,7 @@ class TurnTable:
         import ipywidgets
 
         boxes = []
-        for name in NAMES:
+        for name in MARK_NAMES:
             box = ipywidgets.Checkbox(indent=False, layout=self._box_layout)
             box.observe(lambda _, name=name, box=box: self._clicked(index, name, box), "value")
             boxes.append(box)
@@ -154,14 +154,14 @@ class TurnTable:
         self._back.on_click(lambda _: self._turn_to(self._page - 1))
         self._on.on_click(lambda _: self._turn_to(self._page + 1))
         self._pager = ipywidgets.HBox([self._back, self._where, self._on])
-        style = ipywidgets.HTML(STYLE, layout=layout(display="none"))
+        style = ipywidgets.HTML(TABLE_STYLE, layout=layout(display="none"))
         both = ipywidgets.HBox([self._column, self._html], layout=layout(align_items="flex-start"))
         choices = ipywidgets.HBox([self._by, self._down])
         self.widget = ipywidgets.VBox([style, choices, both, self._pager, self._said])
         self.widget.add_class(LIVE)
 
 
-def sorted_rows(rows: Rows, head: Row, by: str, *, descending: bool) -> list[Row | str]:
+def sorted_rows(rows: Rows, head: TableRow, by: str, *, descending: bool) -> list[TableRow | str]:
     """Rows by one column, figures as figures; lines across the table stand only in the table's own order."""
     if by == ORDER:
         return [*rows][::-1] if descending else [*rows]
@@ -175,11 +175,11 @@ def _key(cell: str) -> tuple[bool, float, str]:
     return (number is None, number or 0.0, cell.casefold())
 
 
-def _number(row: Row | str) -> int | None:
+def _number(row: TableRow | str) -> int | None:
     return int(row[0]) if not isinstance(row, str) and row[0].isdigit() else None
 
 
-STYLE = (
+TABLE_STYLE = (
     "<style>"
     ".jctx-rows{overflow-x:auto}.jctx-rows table{border-collapse:collapse;width:100%;"
     "font:12px var(--jp-ui-font-family,system-ui,sans-serif);"
