@@ -26,7 +26,7 @@ from jupyter_ctx.display.answer.markdown import (
     to_markdown,
 )
 from jupyter_ctx.display.answer.thinking import TEXT_STYLE
-from jupyter_ctx.display.text import BADGE_STYLE, CONTROL, LABEL, NOTE_STYLE, note_html, to_plain
+from jupyter_ctx.display.text import BADGE_STYLE, CONTROL_CHARACTERS, LABEL, NOTE_STYLE, note_html, to_plain
 from jupyter_ctx.display.widgets.tables import table_html
 
 ALLOWED = {
@@ -94,7 +94,7 @@ def test_a_hostile_answer_is_only_text(name: str) -> None:
     seen = Seen(page)
     seen.check()
     assert not {value for _, kind, value in seen.attributes if kind == "class" and value.startswith("jctx")}
-    assert not CONTROL.search("".join(seen.text))
+    assert not CONTROL_CHARACTERS.search("".join(seen.text))
     assert not LABEL.search("".join(seen.text)) or name == "our label quoted", "emphasis is no badge"
 
 
@@ -109,7 +109,7 @@ def test_mathjax_finds_nothing_that_does_more_than_set_a_formula(name: str) -> N
 @pytest.mark.parametrize("name", ANSWERS)
 def test_the_other_forms_are_harmless_too(name: str) -> None:
     forms = bundle(ANSWERS[name])
-    assert not CONTROL.search(forms["text/plain"])
+    assert not CONTROL_CHARACTERS.search(forms["text/plain"])
     assert not LABEL.search(forms["text/plain"])
     if len(ANSWERS[name]) > 20_000:
         return  # no other viewer's time is ours
@@ -117,7 +117,7 @@ def test_the_other_forms_are_harmless_too(name: str) -> None:
     seen = Seen(rendered)
     assert seen.tags <= ALLOWED
     assert all(re.fullmatch(VALUES["href"], link) for _, kind, link in seen.attributes if kind == "href")
-    assert not CONTROL.search("".join(seen.text))
+    assert not CONTROL_CHARACTERS.search("".join(seen.text))
     assert not LABEL.search("".join(seen.text))
 
 

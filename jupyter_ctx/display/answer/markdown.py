@@ -16,7 +16,7 @@ from time import thread_time
 from typing import Any
 
 from ..text import CONTROL_CHARACTERS, LABEL, note_html, note_plain, text_html, to_plain
-from . import formulas as maths
+from . import formulas
 from .footer import Footer, footer_html
 from .highlight import highlighted
 from .thinking import thinking_html
@@ -45,7 +45,7 @@ def to_html(source: str, left: dict[str, float] | None = None) -> str:
     source = to_plain(source)
     left = {"coloured": MAX_HIGHLIGHTED, "formulas": math.inf} if left is None else left
     try:
-        return str(_parser().render(maths.to_dollars(source), left))
+        return str(_parser().render(formulas.to_dollars(source), left))
     except Exception:  # no answer may be lost over its looks
         return f"<pre>{html.escape(source, quote=False)}</pre>"
 
