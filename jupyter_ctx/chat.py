@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from . import wording as words
 from .config.settings import DEFAULT_MODEL, HELP, Settings, default_settings, is_none
-from .context.budget import ContextInfo, Plan
+from .context.info import ContextInfo, Plan
 from .context.windows import ContextWindow
 from .conversation.attachments import with_attachments
 from .conversation.code_blocks import code_of

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from .windows import ContextWindow
 
 FillState = Literal["ok", "half", "high", "full", "over"]
-SegmentName = Literal["system", "pinned", "summary", "earlier turns", "this turn"]
 
 HALF, HIGH, FULL = 0.50, 0.75, 0.90
 TRIM_TO = 0.6  # of the limit: cutting deep keeps the prompt's beginning, and so caches, for long
@@ -94,106 +92,3 @@ class Budget:
     def fits(self, counted: float, estimated: float, share: float = 1.0) -> bool:
         """Whether a request fits; the margin is on the estimated part alone."""
         return counted + estimated / (1 - self.margin) <= self.limit * share
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """One part of what the next request carries."""
-
-    name: SegmentName
-    tokens: int
-
-
-def segments_of(sizes: Iterable[tuple[SegmentName, float]]) -> tuple[Segment, ...]:
-    """Sizes in whole tokens whose sum is the rounded sum: what a bar shows is what its line says."""
-    segments, before, total = list[Segment](), 0, 0.0
-    for name, size in sizes:
-        total += size
-        segments.append(Segment(name, round(total) - before))
-        before = round(total)
-    return tuple(segments)
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What an action would do now: the next request's tokens ``before`` and ``after`` it.
-
-    ``possible``: whether it would do anything; where not, ``text`` says why. ``after`` is
-    ``None`` where only doing it tells, ``at_most`` where it is an upper bound.
-    """
-
-    text: str
-    possible: bool = True
-    before: int = 0
-    after: int | None = None
-    at_most: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class ContextInfo:
-    """How full a conversation is: what the gauge, status and the trigger all read.
-
-    ``turns`` is how many were said since the last clear, ``in_view``, ``left_out`` and
-    ``will_leave`` (by the next send) are how many of these; ``reported`` is the provider's last
-    figure in tokens, or ``None``, ``sent`` the input in it and ``cached`` what of that came from a
-    cache; ``cost`` is what all replies so far cost in US dollars, ``None`` where unknown,
-    ``unpriced`` how many of them are not in it.
-    """
-
-    model: str
-    budget: Budget
-    segments: tuple[Segment, ...]
-    in_view: int
-    left_out: int
-    turns: int = 0
-    will_leave: int = 0
-    reported: int | None = None
-    cached: int | None = None
-    sent: int | None = None
-    undo: str | None = None
-    redo: str | None = None
-    cost: float | None = None
-    unpriced: int = 0
-
-    def __repr__(self) -> str:
-        about = "" if self.exact or not self.used else "~"
-        window, full = self.budget.window, f"{100 * self.fill:,.0f} % full, {self.state}"
-        return (
-            f"ContextInfo({self.model}: {about}{self.used:,} of {self.limit:,} tokens, {full}; "
-            f"window {window.tokens:,} {window.origin}; {self.in_view:,} of {self.turns:,} turns in view)"
-        )
-
-    @property
-    def used(self) -> int:
-        """Tokens the next request carries with an empty prompt."""
-        return self.budget.used
-
-    @property
-    def limit(self) -> int:
-        """Tokens a prompt may have."""
-        return self.budget.limit
-
-    @property
-    def context_window(self) -> int:
-        """Tokens the model can hold, in and out together."""
-        return self.budget.window.tokens
-
-    @property
-    def source(self) -> str:
-        """Where the window comes from."""
-        return self.budget.window.source
-
-    @property
-    def fill(self) -> float:
-        """Used share of the limit."""
-        return self.budget.fill
-
-    @property
-    def exact(self) -> bool:
-        """Whether the provider counted all of ``used``."""
-        return self.budget.exact
-
-    @property
-    def state(self) -> FillState:
-        """ok, half, high, full or over."""
-        return self.budget.state

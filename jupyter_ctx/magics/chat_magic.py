@@ -23,7 +23,7 @@ from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
 from ..chat import Chat
-from ..context.budget import ContextInfo
+from ..context.info import ContextInfo
 from ..conversation.events import Event, Said
 from ..display.answer.footer import Footer
 from ..display.answer.markdown import bundle

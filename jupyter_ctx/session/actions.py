@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, SupportsIndex, get_args
 
 from .. import wording as words
-from ..context.budget import TRIM_TO, Plan
+from ..context.budget import TRIM_TO
 from ..context.compaction import keep_verbatim, summary_cap
+from ..context.info import Plan
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..context.tokens import Fixed
 from ..conversation.conversation import Place

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..config.settings import Settings, kept_settings, restored_settings
-from ..context.budget import ContextInfo, segments_of, whole
+from ..context.budget import whole
+from ..context.info import ContextInfo, segments_of
 from ..context.tokens import Fixed
 from ..context.usage import Spending
 from ..conversation.conversation import Conversation, Place

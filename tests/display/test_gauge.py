@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_ctx.context.budget import Budget, ContextInfo, Plan, segments_of
+from jupyter_ctx.context.budget import Budget
+from jupyter_ctx.context.info import ContextInfo, Plan, segments_of
 from jupyter_ctx.context.windows import ContextWindow
 from jupyter_ctx.display.widgets.gauge import (
     GAUGE_STYLE,

@@ -11,7 +11,7 @@ import pytest
 from test_gauge import info
 
 from jupyter_ctx import Chat, ProviderConnectionError
-from jupyter_ctx.context.budget import ContextInfo, Plan
+from jupyter_ctx.context.info import ContextInfo, Plan
 from jupyter_ctx.display.widgets.gauge import BUTTONS
 from jupyter_ctx.display.widgets.gauge_panel import Controls, GaugePanel
 from jupyter_ctx.runtime.interrupts import Stopper

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from ... import wording as words
-from ...context.budget import HALF, ContextInfo, Plan
+from ...context.budget import HALF
+from ...context.info import ContextInfo, Plan
 from ...context.windows import ContextWindow
 from ..answer.footer import dollars
 from ..text import text_html, to_plain

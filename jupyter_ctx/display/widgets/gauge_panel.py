@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from ...context.budget import ContextInfo, Plan
+from ...context.info import ContextInfo, Plan
 from ...errors import ChatError, in_words
 from ...runtime.interrupts import Stopper
 from ..text import spoken_html, text_html, to_plain

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 
 from ... import wording as words
-from ...context.budget import ContextInfo
+from ...context.info import ContextInfo
 from ..text import text_html, to_plain
 from .gauge import cost_text, gauge_text, legend
 
