@@ -109,7 +109,7 @@ def _harmless(line: str) -> str:
     shown = html.unescape(line)
     if CONTROL_CHARACTERS.search(shown) or LABEL.search(re.sub(r"[*_`~\\]", "", shown)):
         line = line.replace("&", "&amp;").replace("[", "[ ")
-    line = maths.tamed(line)
+    line = formulas.tamed(line)
     line = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", line).replace("![", "[")
     line = re.sub(rf"\]\(\s*(?!{WEB})", "] (", line)
     return re.sub(rf"^(\s*\[[^\]]*\]):(?!\s*{WEB})", r"\1\:", line)
@@ -237,7 +237,7 @@ RULES = {
     "link_open": _link,
     "table_open": _table_open,
     "table_close": _table_close,
-    "math_inline": maths.inline("$"),
-    "math_inline_double": maths.inline("$$"),
-    "math_block": maths.block,
+    "math_inline": formulas.inline("$"),
+    "math_inline_double": formulas.inline("$$"),
+    "math_block": formulas.block,
 }
