@@ -237,10 +237,9 @@ class Library:
         return Journal(self._address, self.origin, self._troubles)
 
     def _take(self, journal: Journal, opened: Opened, settings: Settings) -> Chat:
-        session = Session(settings, self._models, journal)
+        session = Session(settings, self._models, journal, folder=self.origin.folder or Path.cwd())
         session.begun_with = self._begun
         session.deleted, session.seen, session.told = self.deleted, self._seen, self._told
-        session.memory.folder = self.origin.folder or Path.cwd()
         session.restore(opened)
         session.taken_at = session.conversation.steps if opened.taken else None
         self.offered |= set(opened.state.get("deleted", ()))

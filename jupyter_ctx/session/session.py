@@ -16,7 +16,6 @@ from ..context.usage import Spending
 from ..conversation.conversation import Conversation, Place
 from ..conversation.events import Event, Said
 from ..conversation.messages import Summary, new_id
-from ..conversation.text_safety import checked
 from ..errors import ChatError, InvalidRequestError
 from ..models.registry import Models, Target
 from ..providers.base import Reply
@@ -24,10 +23,9 @@ from ..runtime.frontend import fingerprint
 from ..storage.journal import Journal, Opened
 from ..storage.serialization import StoredState
 from .history import History, history
-from .memory import MemoryFile, Ruler
-from .persona import persona
 from .planner import Attempt, Fitter
 from .request_digest import digest_of
+from .system_prompt import MemoryFile, joined_system
 from .view import (
     PartStatus,
     Scope,
@@ -50,7 +48,14 @@ WAS_COUNTED: tuple[object, ...] = ("before a restart",)
 class Session:
     """Reads the conversation, plans requests, and keeps what happened."""
 
-    def __init__(self, settings: Settings, models: Models | None = None, journal: Journal | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        models: Models | None = None,
+        journal: Journal | None = None,
+        *,
+        folder: Path | None = None,
+    ) -> None:
         self.settings, self.begun_with = settings, settings
         self.conversation = Conversation()
         self.models = models or Models()
@@ -64,7 +69,7 @@ class Session:
         self.seen: set[str] = set()  # turns that were answered, or shown again, since the kernel was started
         self.deleted: set[str] = set()  # cells that are not in the notebook any more
         self.told: dict[str, str] = {}  # memory files that were spoken of, and in which version
-        self.memory = MemoryFile()
+        self.memory = MemoryFile(folder)
         self.taken_at: int | None = None  # its steps when it was taken over from another notebook
         self._cache_key = f"jupyter_ctx-{new_id()}"
 
@@ -143,39 +148,22 @@ class Session:
             return self.own_system
 
     def system_for(self, options: Mapping[str, Any]) -> str:
-        """The same for one cell: its own system prompt holds there."""
+        """Return the same for one cell, whose own system prompt comes first."""
         own = options.get("system")
-        return checked(self._with_memory(persona(self.own_system if own is None else own)))
-
-    def _with_memory(self, system: str) -> str:
-        path, text = self.memory_file()
-        return f"{system}\n\n{text}".strip() if path is not None else system
+        return joined_system(self.own_system if own is None else own, self.memory_file()[1])
 
     def memory_file(self) -> tuple[Path | None, str]:
-        """The memory file, and as much of its text as joins the system prompt."""
-        path = self.memory.path(self.conversation.memory)
-        if path is None:
-            self.memory.forget()
-            return None, ""
-        target = self.target({}, ask=False)
-        meter = Models().meter(target.provider, target.settings)  # one that has learned nothing
-        return path, self.memory.text(path, target.budget().limit, Ruler(target.provider.tokenizer, meter.tokens))
+        """Return the memory file and as much of its text as joins the system prompt."""
+        return self.memory.read(self.conversation.memory, lambda: self.target({}, ask=False))
 
     def memory_notice(self) -> str | None:
-        """One line where a memory file joins the system prompt unasked: at first, and once it has changed."""
+        """Return one line where the default memory file joins the system prompt: at first and after each change."""
         path, text = self.memory_file()
         if path is None or not text or self.conversation.memory is not None:
             return None
         file, version = fingerprint(str(path)), fingerprint(text)
         before, self.told[file] = self.told.get(file), version
-        if before == version:
-            return None
-        size = self.memory.size
-        return (
-            f"{path.name} beside this notebook {'has changed: it' if before else 'joins the system prompt:'}"
-            f"{' joins the system prompt with' if before else ''} about {size:,.0f} tokens of every request. "
-            "%chat memory shows them, %chat memory off leaves them out."
-        )
+        return self.memory.notice(changed=before is not None) if before != version else None
 
     def target(self, options: Mapping[str, Any], *, ask: bool) -> Target:
         """Where a request with these settings of its own goes."""
