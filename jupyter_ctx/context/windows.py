@@ -1,8 +1,9 @@
-"""How much a model can hold, and who says so.
+"""The size of a model's context window, and the source of that figure.
 
-What the user gave comes first; then what the server that serves the model reports; then tables:
-the user's own file and ours. What no row says of the model itself is assumed, and said to be:
-from its name or its family. What refusals teach is in ``evidence``.
+Sources in order of precedence: the user, the server that runs the model, the user's own file,
+models.json, the provider's list, the built-in table of families. A model that none of them lists
+gets an assumed window: from a size in its name, from its family, else 32,000 tokens. Limits
+learned from refusals are in ``evidence``.
 """
 
 from __future__ import annotations
@@ -11,13 +12,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Seen = Literal["given", "refused", "stated", "passed"]
 Source = Literal["given", "learned", "server", "user file", "models.json", "provider", "built in", "assumed"]
-WindowRow = tuple[int, int | None, int | None]  # window, input cap, output cap
-ASSUMED = 32_000
-WINDOW_COLUMNS = ("context_window", "max_input_tokens", "max_output_tokens")
+ASSUMED_TOKENS = 32_000
 ORIGINS: dict[Source, str] = {
     "given": "(given)",
     "learned": "learned",
@@ -36,15 +35,27 @@ SEEN: dict[Seen, str] = {
 }
 
 
+class WindowRow(NamedTuple):
+    """A row of a table of windows, in tokens; ``None`` where one side has no cap of its own."""
+
+    context_window: int
+    max_input_tokens: int | None = None
+    max_output_tokens: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class ContextWindow:
-    """Tokens a model can hold, in and out together, and where that number comes from.
+    """The tokens that a model can hold, input and output together, and the source of that figure.
 
-    ``max_input_tokens`` and ``max_output_tokens`` are caps on one side alone, where there
-    are any; ``matched`` is the row of the table that answered; ``given`` is what the user
-    gave where a refusal has taught less. Of a learned window, ``passed`` is the largest prompt
-    that was taken and ``refused`` the smallest that was refused without a limit being stated:
-    then ``tokens`` is an upper bound; ``since`` is when it was learned, in seconds since 1970.
+    ``tokens``: the window; an upper bound where refusals have narrowed it down without stating it.
+    ``max_input_tokens``: the cap on the input alone, if there is one.
+    ``max_output_tokens``: the cap on the output alone, if there is one.
+    ``source``: who says so.
+    ``matched``: the row of the table, or the part of the name, that the figure comes from.
+    ``given``: the user's figure, where a refusal has taught a smaller one.
+    ``passed``: of a learned window, the largest prompt that the server accepted.
+    ``refused``: of a learned window, the smallest prompt refused without a stated limit.
+    ``since``: when the window was learned, in seconds since 1970.
     """
 
     tokens: int
@@ -59,7 +70,7 @@ class ContextWindow:
 
     @property
     def origin(self) -> str:
-        """Where the number comes from, in words."""
+        """The source of the figure, in words."""
         if self.source == "learned":
             seen = (f"{SEEN[what]} {tokens:,}" for what, tokens in self.evidence)
             return f"learned: {', '.join(seen)}"
@@ -70,24 +81,29 @@ class ContextWindow:
 
     @property
     def basis(self) -> str:
-        """The same for brackets in a sentence, without any of its own."""
+        """The source of the figure, in words that may stand in brackets."""
         return "given" if self.source == "given" else self.origin
 
     @property
+    def is_guess(self) -> bool:
+        """Whether the figure rests on the model's name alone: the provider's own list is better."""
+        return self.source in ("assumed", "built in")
+
+    @property
     def is_of_prompts(self) -> bool:
-        """Whether it was seen of whole prompts: then nothing is taken off ``max_input_tokens`` for the reply."""
+        """Whether the limit was seen on whole prompts: no room for the reply is taken off ``max_input_tokens``."""
         return self.refused is not None or self.max_input_tokens == self.passed == self.tokens
 
     @property
     def bound(self) -> str:
-        """The sign that stands before ``tokens``: a limit that was only narrowed down is not known exactly."""
+        """The sign before ``tokens``, empty where the limit is known exactly."""
         if not self.is_of_prompts:
             return ""
         return "≤ " if self.refused else "≥ "
 
     @property
     def evidence(self) -> tuple[tuple[Seen, int], ...]:
-        """What a learned window rests on, each with its figure in tokens."""
+        """The observations behind a learned window, each with its tokens."""
         stated = None if self.is_of_prompts else self.max_input_tokens or self.tokens
         found: tuple[tuple[Seen, int | None], ...] = (
             ("given", self.given), ("refused", self.refused), ("stated", stated), ("passed", self.passed)
@@ -97,12 +113,12 @@ class ContextWindow:
 
 @dataclass(frozen=True, slots=True)
 class WindowTable:
-    """Rows of a models file: name or prefix to ``[window, input cap, output cap]``.
+    """Windows by the name of a model, or by a prefix of names.
 
-    A row of the user's file answers for every name that begins with it. A row of any other table
-    answers for names that add nothing that may change the window, such as a date; for other
-    names, and where it is a family's (``claude-``), its window is assumed. ``problem`` says in
-    one line why a file could not be used.
+    A row of the user's file, or of the built-in table, answers for every name that begins with it.
+    A row of any other table answers for names that add nothing that may change the window, such as
+    a date. For other names, and for a family's row (``claude-``), the window is assumed.
+    ``problem`` says in one line why a file could not be used.
     """
 
     rows: Mapping[str, WindowRow]
@@ -111,32 +127,65 @@ class WindowTable:
     _spelled: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def find(self, model: str) -> ContextWindow | None:
-        """The window of a model's own row; without one, what the row of its longest prefix makes likely."""
+        """Return the window of a model's own row, else of the longest row that its name begins with."""
         self._spell_rows()
+        by_prefix = self.source in ("user file", "built in")
         names = list(candidates(model))
         known = [(row, rest) for name, rest in names if (row := self._spelled.get(name))]
-        if self.source != "user file":
+        if not by_prefix:
             known = [(row, rest) for row, rest in known if same_window(rest) and not row.endswith("-")]
-            known.sort(key=lambda found: len(found[1]))  # what a name adds least to is nearest to it
+            known.sort(key=lambda found: len(found[1]))  # the row that leaves the least of the name over is nearest
         if known:
             return ContextWindow(*self.rows[known[0][0]], self.source, known[0][0])
-        return None if self.source == "user file" else self._likely(name for name, _ in names)
+        return None if by_prefix else self._likely(name for name, _ in names)
 
     def _likely(self, names: Iterable[str]) -> ContextWindow | None:
-        """What is likely for a name that has no row: as its family's row says, else the row of a member."""
+        """Return the assumed window of a name without a row: from its family's row, else from a relative's."""
         likely = (self._spelled.get(f"{name}-") or self._spelled.get(name) for name in names)
         row = next(filter(None, likely), None)
         return ContextWindow(*self.rows[row], matched=row.rstrip("-")) if row else None
 
     def _spell_rows(self) -> None:
-        """Fill in the rows by spelling, all at once, and not before they are needed: most tables never are."""
+        """Index the rows by their spelling at the first question: most tables are never asked."""
         if self.rows and not self._spelled:
             spelled = spell("\n".join(self.rows)).split("\n")
             self._spelled.update(dict(zip(spelled, self.rows, strict=True)) | {row: row for row in self.rows})
 
 
-MAX_NAME = 200  # characters: no prefix is longer, and odd names stay fast
-DEEPEST = 8  # parts of a name between slashes
+# For an installation without models.json. Where members of a family differ, the figure is the smaller one.
+FAMILY_TABLE = WindowTable(
+    {
+        "local/smollm2": WindowRow(2_048),
+        "smollm2": WindowRow(8_192),
+        "gpt-3.5-turbo": WindowRow(16_385, None, 4_096),
+        "gpt-4": WindowRow(8_192, None, 4_096),
+        "gpt-4-turbo": WindowRow(128_000, None, 4_096),
+        "gpt-4o": WindowRow(128_000, None, 16_384),
+        "gpt-4.1": WindowRow(1_047_576, None, 32_768),
+        "gpt-5": WindowRow(400_000, 272_000, 128_000),
+        "gpt-5-chat": WindowRow(128_000, None, 16_384),
+        "gpt-oss": WindowRow(131_072, None, 32_768),
+        "o1": WindowRow(128_000, None, 32_768),
+        "o3": WindowRow(200_000, None, 100_000),
+        "o4": WindowRow(200_000, None, 100_000),
+        "claude": WindowRow(200_000, None, 4_096),
+        "gemini": WindowRow(1_048_576, None, 8_192),
+        "llama-2": WindowRow(4_096),
+        "llama": WindowRow(8_192),
+        "llama-3.1": WindowRow(128_000),
+        "llama-3.2": WindowRow(128_000),
+        "llama-3.3": WindowRow(128_000),
+        "mistral": WindowRow(32_000),
+        "qwen": WindowRow(32_768),
+        "deepseek": WindowRow(64_000),
+        "grok": WindowRow(131_072),
+    },
+    "built in",
+)
+
+
+MAX_NAME = 200  # characters: no prefix is longer, so that odd names are matched fast
+MOST_FOLDERS = 8  # parts of a name between slashes that are looked at
 _DECORATION = (
     r"(?:ft:"  # OpenAI's fine-tuned models: ft:gpt-4o-mini:org::id
     r"|(?:ai21|amazon|azure|cohere|databricks|google|labs|meta|microsoft|nvidia|openai|zai)-)+"  # Meta-Llama-3.1-8B
@@ -149,7 +198,7 @@ _SPELLING = (
     (r":(?=(?:\d+x)?\d+(?:\.\d+)?b(?![a-z0-9]))", "-"),  # Ollama: mistral:7b
     (r"\.|(?<=\d)p(?=\d)", "-"),  # claude-opus-4.5 is claude-opus-4-5; Fireworks: deepseek-v3p2
 )
-_SAME = (  # what a name may add to a row's and still mean the model of that row, or one with its window
+_SAME = (  # endings that leave the window of a model as it is
     r"20\d\d-?(?:0[1-9]|1[0-2])(?:-?(?:0[1-9]|[12]\d|3[01]))?|(?:0[1-9]|1[0-2])-(?:20\d\d|[0-3]\d)",  # dates
     r"(?:0[1-9]|1[0-2])(?:[0-2]\d|3[01])|2\d(?:0[1-9]|1[0-2])(?:[0-3]\d)?",  # 0613 and 2411
     r"v\d+:0|00\d|default|latest|stable",  # versions of Bedrock, Vertex and others
@@ -160,8 +209,8 @@ _SAME = (  # what a name may add to a row's and still mean the model of that row
     r"|\d(?:-\d+)?-?(?:bit|bpw)|\d{2,3}g",  # Q4_K_M, fp8, 4bit
     r"[0-9a-f]{12,}|\d{5}-of-\d{5}",  # versions of Replicate, parts of a file
 )
-_SAME_WINDOW = rf"(?:[^a-z0-9]+(?:{'|'.join(_SAME)})(?![a-z0-9]))*+"  # a text: import compiles nothing
-# Sizes as published names have them; 1m may be a window, 7m is a number of parameters
+_SAME_WINDOW = rf"(?:[^a-z0-9]+(?:{'|'.join(_SAME)})(?![a-z0-9]))*+"  # a string, so that importing compiles nothing
+# Sizes as they occur in published names: 1m may be a window, 7m is a number of parameters
 _SIZES = (
     r"(?<![0-9.])(?:(?<![a-z0-9])(2048|4096|8192|16384|32768|65536|131072|262144|1048576)"
     r"|(2|4|8|16|32|64|65|96|100|128|131|160|192|200|256|262|384|400|512|524)k|(?<![a-z0-9])([124]|10)m)(?![a-z0-9])"
@@ -170,12 +219,12 @@ _ROUNDED = {65: 65_536, 131: 131_072, 262: 262_144, 524: 524_288}
 
 
 def candidates(model: str) -> Iterator[tuple[str, str]]:
-    """Names of rows that would answer for a model, best first, each with what the model's name adds to it.
+    """Yield the rows that would answer for a model, best first, each with the rest of the model's name.
 
-    Its full name and the prefixes of that, then what is left without provider, folder and
-    vendor: `models/…`, `accounts/…/models/…`, `~anthropic/…-latest`. A prefix ends where a
-    word does: `gpt-4` is not `gpt-4o`; `claude-3` is `claude-3.5-sonnet`; `my-` is
-    `my-model`. What names only a provider or a folder comes last.
+    First come the full name and its prefixes, then those of the name without provider, folder and
+    vendor (`models/…`, `accounts/…/models/…`, `~anthropic/…-latest`), last the rows that name only
+    a provider or a folder. A prefix ends where a word does: `gpt-4` answers for `gpt-4-0613`, not
+    for `gpt-4o`; `claude-3` answers for `claude-3.5-sonnet`, and `my-` for `my-model`.
     """
     yield model.lower(), ""
     names = names_of(model)
@@ -187,8 +236,8 @@ def candidates(model: str) -> Iterator[tuple[str, str]]:
 
 
 def names_of(model: str) -> list[str]:
-    """A full name, then what is left of it without provider, folder and vendor."""
-    parts = spell(model.lower().replace("\n", " ")).split("/")[-DEEPEST:]
+    """Return a full name, then the same without provider, folder and vendor."""
+    parts = spell(model.lower().replace("\n", " ")).split("/")[-MOST_FOLDERS:]
     if not parts[-1]:
         return []
     decoration = re.match(_DECORATION, parts[-1])
@@ -199,7 +248,7 @@ def names_of(model: str) -> list[str]:
 
 
 def prefixes(name: str, least: int) -> Iterator[str]:
-    """A name, then its prefixes longer than this that end where a word does."""
+    """Yield a name, then its prefixes of more than ``least`` characters that end where a word does."""
     yield name
     for end in range(min(len(name) - 1, MAX_NAME), least, -1):
         if not (name[end - 1].isalnum() and name[end].isalnum()):
@@ -207,22 +256,22 @@ def prefixes(name: str, least: int) -> Iterator[str]:
 
 
 def spell(name: str) -> str:
-    """One spelling for a name that providers write in several ways."""
+    """Return the one spelling of a name that providers write in several ways."""
     for pattern, written in _SPELLING:
         name = re.sub(pattern, written, name)
     return name
 
 
 def same_window(rest: str) -> bool:
-    """Whether what a name adds to a row's leaves the window as it is: a date, a format, a way to be served.
+    """Return whether an ending leaves the window as it is: a date, a file format, a way to be served.
 
-    Another size, version, modality or tier (`-70b`, `.5`, `-image`, `-mini`) may change it.
+    Another size, version, modality or tier (`-70b`, `.5`, `-image`, `-mini`) may change the window.
     """
     return len(rest) <= MAX_NAME and re.fullmatch(_SAME_WINDOW, rest) is not None
 
 
 def stated_size(model: str) -> ContextWindow | None:
-    """The window that a model's name states: `-4k`, `-8192`, `128k`, `-1m`."""
+    """Return the window that a model's name states, such as `-4k`, `-8192`, `128k` or `-1m`."""
     found = list(re.finditer(_SIZES, model.lower().rpartition("/")[2][-MAX_NAME:]))
     if not found:
         return None
@@ -232,12 +281,12 @@ def stated_size(model: str) -> ContextWindow | None:
 
 
 def _thousands(size: int) -> int:
-    """Tokens of 8k or 128k: of powers of two as published tables have them, the smaller reading above 64k."""
+    """Return the tokens of a size such as 8k or 128k; above 64k, where usage differs, the smaller reading."""
     return _ROUNDED.get(size) or size * (1_024 if size <= 64 else 1_000)
 
 
 def read_table(text: str, source: Source, path: str) -> WindowTable:
-    """The rows of a models file. One that cannot be used is empty and says why."""
+    """Return the rows of a models file. The table of a file that cannot be used is empty and says why."""
     try:
         data = json.loads(text)
     except ValueError as error:
@@ -256,9 +305,9 @@ def read_table(text: str, source: Source, path: str) -> WindowTable:
 
 
 def _with_members(data: Mapping[str, Any]) -> Iterator[tuple[list[str], Any]]:
-    """All names with their values. A family may hold its members by what they add to its name, many in one key."""
+    """Yield all names with their values. A family's object holds its members by the rest of their names."""
     for name, value in data.items():
-        if isinstance(value, dict) and value and not value.keys() & set(WINDOW_COLUMNS):
+        if isinstance(value, dict) and value and not value.keys() & set(WindowRow._fields):
             yield from (([name + more for more in key.split(" ")], columns) for key, columns in value.items())
         else:
             yield [name], value
@@ -266,19 +315,17 @@ def _with_members(data: Mapping[str, Any]) -> Iterator[tuple[list[str], Any]]:
 
 def _row(value: Any) -> WindowRow | None:
     if isinstance(value, dict):
-        value = [value.get(column) for column in WINDOW_COLUMNS]
-    if not isinstance(value, list):
-        value = [value]
-    numbers = [*value, None, None][:3]
-    if any(type(n) is not int or n < 1 for n in numbers if n is not None) or numbers[0] is None:
-        return None
-    return numbers[0], numbers[1], numbers[2]
+        value = [value.get(column) for column in WindowRow._fields]
+    window, *caps = value if isinstance(value, list) and value else [value]
+    row = WindowRow(window, *caps[:2])
+    valid = window is not None and all(type(n) is int and n > 0 for n in row if n is not None)
+    return row if valid else None
 
 
 def choose_window(
     model: str, tables: Iterable[WindowTable], *, given: int | None = None, served: ContextWindow | None = None
 ) -> ContextWindow:
-    """The window that is said to hold: by the user, by the server, by a table."""
+    """Return the window that the user gives, else the one that the server reports, else that of the tables."""
     found = served or _from_tables(model, tables)
     if given is None:
         return found
@@ -288,11 +335,11 @@ def choose_window(
 
 
 def _from_tables(model: str, tables: Iterable[WindowTable]) -> ContextWindow:
-    """The first row that is a fact; else what the name states; else what the first row makes likely."""
+    """Return the first row of the model's own; else the size in its name; else the first guess of a table."""
     likely = None
     for table in tables:
         found = table.find(model)
-        if found is not None and found.source != "assumed":
+        if found is not None and not found.is_guess:
             return found
         likely = likely or found
-    return stated_size(model) or likely or ContextWindow(ASSUMED)
+    return stated_size(model) or likely or ContextWindow(ASSUMED_TOKENS)

@@ -280,10 +280,10 @@ class Models:
 
         def among(tables: tuple[WindowTable, ...]) -> ContextWindow:
             windows = [choose_window(name, tables, given=settings.window, served=served) for name in names]
-            return next((window for window in windows if window.source != "assumed"), windows[0])
+            return next((window for window in windows if not window.is_guess), windows[0])
 
         found = among(tables)
-        if found.source == "assumed" and settings.ask_windows == "on":
+        if found.is_guess and settings.ask_windows == "on":
             return among((*tables, self._listed(provider, ask=ask)))
         return found
 

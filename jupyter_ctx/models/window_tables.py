@@ -1,4 +1,4 @@
-"""The tables of windows on disk: the user's own file, ours, and what providers said within a day."""
+"""The tables of windows on disk: the user's own file, the package's models.json, and providers' lists."""
 
 from __future__ import annotations
 
@@ -12,8 +12,15 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from ..context.builtin_windows import MODELS
-from ..context.windows import ContextWindow, Source, WindowTable, choose_window, read_table
+from ..context.windows import (
+    FAMILY_TABLE,
+    ContextWindow,
+    Source,
+    WindowRow,
+    WindowTable,
+    choose_window,
+    read_table,
+)
 from ..errors import InvalidRequestError
 from ..providers.base import Card
 from ..runtime.files import config_file, data_file, write_own
@@ -21,21 +28,16 @@ from ..runtime.files import config_file, data_file, write_own
 USER_FILE_VARIABLE = "JUPYTER_CTX_MODELS"
 KEEP_SECONDS = 86_400
 PACKAGE = Path(__file__).resolve().parents[1]
+MODELS_FILES = (PACKAGE / "models.json", PACKAGE.parent / "models.json")  # of an installation, of a checkout
 
 
-def resolve_window(
-    model: str,
-    *,
-    window: int | None = None,
-    base_url: str | None = None,
-    models_file: str | Path | None = None,
-) -> ContextWindow:
-    """The window of ``model`` in tokens, with its source. Never raises for an unknown name.
+def resolve_window(model: str, *, window: int | None = None, models_file: str | Path | None = None) -> ContextWindow:
+    """Return the context window of ``model`` in tokens, with its source; 32,000 assumed for an unknown name.
 
-    ``window`` is what the user says it is; ``models_file`` a file of the user's own rows
-    instead of the usual one. ``base_url`` changes nothing here: no server is asked.
+    ``window`` is the user's own figure, which comes first; ``models_file`` is read instead of the user's usual
+    file. Only names and tables are looked at: to have a server asked for the window it serves, use
+    ``Chat(model, base_url=...).info()``. Raises InvalidRequestError for arguments of another type or value.
     """
-    del base_url
     if not isinstance(model, str):
         raise InvalidRequestError(f"model is {model!r}: it must be a name, such as openai/gpt-5.2.")
     if window is not None and (type(window) is not int or window < 1):
@@ -44,7 +46,7 @@ def resolve_window(
 
 
 def load_tables(models_file: str | Path | None = None) -> tuple[WindowTable, ...]:
-    """The user's table, and ours."""
+    """Return the tables in order of precedence: the user's, and the package's."""
     named = models_file or os.environ.get(USER_FILE_VARIABLE)
     path = Path(named).expanduser() if named else config_file("models.json")
     missing = WindowTable({}, "user file", f"{path} is not there" if named else None)
@@ -53,32 +55,25 @@ def load_tables(models_file: str | Path | None = None) -> tuple[WindowTable, ...
 
 @cache
 def _ours() -> WindowTable:
-    """models.json beside the package: in a wheel inside it, in a checkout above it; else the copy compiled in."""
-    problem = "models.json is missing"
-    for path in (PACKAGE / "models.json", PACKAGE.parent / "models.json"):
+    """Return models.json, read once; the built-in table of families where the file is missing or malformed."""
+    problem = "models.json is missing from this installation of jupyter_ctx"
+    for path in MODELS_FILES:
         table = _read(path, "models.json")
         if table is not None and table.rows:
             return table
         problem = table.problem or problem if table else problem
-    return replace(built_in(), problem=problem)
-
-
-@cache
-def built_in() -> WindowTable:
-    """models.json as it was when this version was made."""
-    return read_table(MODELS, "built in", "models.json")
+    return replace(FAMILY_TABLE, problem=problem)
 
 
 def table_of(cards: Iterable[Card]) -> WindowTable:
-    """What a provider's list says of its models."""
-    windows = {card.id.lower(): card.stated for card in cards}
-    return WindowTable(
-        {name: (w.tokens, w.max_input_tokens, w.max_output_tokens) for name, w in windows.items() if w}, "provider"
-    )
+    """Return the windows that a provider's list states."""
+    stated = ((card.id.lower(), card.stated) for card in cards)
+    rows = {name: WindowRow(w.tokens, w.max_input_tokens, w.max_output_tokens) for name, w in stated if w}
+    return WindowTable(rows, "provider")
 
 
 def kept_list(name: str) -> WindowTable | None:
-    """A provider's list that is not older than a day; ``name`` says whose, nobody's where it is empty."""
+    """Return the provider's list that was kept within a day; ``None`` where there is none or ``name`` is empty."""
     path = _list_path(name)
     with suppress(OSError):
         if name and 0 <= time.time() - path.stat().st_mtime < KEEP_SECONDS:
@@ -88,7 +83,7 @@ def kept_list(name: str) -> WindowTable | None:
 
 
 def kept_names(name: str) -> tuple[str, ...]:
-    """The models in a provider's list that was kept, however old it is."""
+    """Return the models in a provider's list that was kept, however old the list is."""
     with suppress(OSError):
         table = _read(_list_path(name), "provider")
         return tuple(table.rows) if table is not None else ()
@@ -96,7 +91,7 @@ def kept_names(name: str) -> tuple[str, ...]:
 
 
 def keep_list(name: str, table: WindowTable) -> None:
-    """Keep a list for a day. Where that cannot be, it is asked for again."""
+    """Keep a provider's list for a day; where the file cannot be written, the list is asked for again."""
     if not name or os.environ.get("JUPYTER_CTX_STORE") == "memory":
         return
     with suppress(OSError):
@@ -108,7 +103,7 @@ def _list_path(name: str) -> Path:
 
 
 def _read(path: Path, source: Source) -> WindowTable | None:
-    """A models file as a table; ``None`` where there is no such file."""
+    """Return a models file as a table; ``None`` where there is no such file."""
     try:
         return read_table(path.read_text("utf-8"), source, str(path))
     except FileNotFoundError:

@@ -13,9 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx import resolve_window
-from jupyter_ctx.context.windows import ContextWindow, WindowTable, choose_window, read_table, same_window, stated_size
-from jupyter_ctx.models.window_tables import built_in
-from scripts.builtin_windows import compiled
+from jupyter_ctx.context.windows import (
+    FAMILY_TABLE,
+    ContextWindow,
+    WindowTable,
+    choose_window,
+    read_table,
+    same_window,
+    stated_size,
+)
+from jupyter_ctx.models.window_tables import load_tables
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVED = ContextWindow(4_096, source="server")
@@ -268,8 +275,8 @@ def test_what_the_user_gives_comes_first() -> None:
 
 
 def test_a_server_beats_the_tables_but_not_the_user() -> None:
-    assert choose_window("gpt-4o", [built_in()], served=SERVED) == SERVED
-    assert choose_window("gpt-4o", [built_in()], served=SERVED, given=2_000).tokens == 2_000
+    assert choose_window("gpt-4o", load_tables(), served=SERVED) == SERVED
+    assert choose_window("gpt-4o", load_tables(), served=SERVED, given=2_000).tokens == 2_000
 
 
 def test_the_users_file_comes_before_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -302,9 +309,37 @@ def test_a_bad_window_is_named_and_the_other_rows_hold() -> None:
     assert rows.rows == {"y": (9, None, None)}
 
 
-def test_the_compiled_table_is_the_file() -> None:
-    text = (ROOT / "jupyter_ctx" / "context" / "builtin_windows.py").read_text("utf-8")
-    assert compiled((ROOT / "models.json").read_text("utf-8")) == text
+@pytest.mark.parametrize(
+    ("name", "tokens", "row"),
+    [
+        ("openai/gpt-4o-2024-08-06", 128_000, "gpt-4o"),
+        ("gpt-4-0613", 8_192, "gpt-4"),
+        ("gpt-5.2", 400_000, "gpt-5"),
+        ("gpt-5-chat-latest", 128_000, "gpt-5-chat"),
+        ("us.anthropic.claude-sonnet-4-20250514-v1:0", 200_000, "claude"),
+        ("openrouter/meta-llama/llama-3.3-70b-instruct:free", 128_000, "llama-3.3"),
+        ("ollama/llama3.2:1b", 128_000, "llama-3.2"),
+        ("ollama/qwen2.5-coder", 32_768, "qwen"),
+        ("local/smollm2", 2_048, "local/smollm2"),
+    ],
+)
+def test_the_built_in_table_answers_for_every_name_of_a_family(name: str, tokens: int, row: str) -> None:
+    window = choose_window(name, [FAMILY_TABLE])
+    assert (window.tokens, window.source, window.matched) == (tokens, "built in", row)
+    assert window.origin == f"from the built-in table ({row})"
+
+
+def test_the_built_in_table_promises_most_names_no_more_than_they_hold() -> None:
+    listed = {name: row.context_window for name, row in load_tables()[1].rows.items() if not name.endswith("-")}
+    promised = {name: found.tokens for name in listed if (found := FAMILY_TABLE.find(name))}
+    larger = [name for name, tokens in promised.items() if tokens > 1.05 * listed[name]]
+    assert len(larger) < len(promised) / 4, larger  # models.json lists exceptions above all
+
+
+def test_the_providers_own_list_and_a_size_in_the_name_come_before_the_built_in_table() -> None:
+    listed = WindowTable({"claude-next-9": (555_000, None, None)}, "provider")
+    assert choose_window("claude-next-9", [FAMILY_TABLE, listed]).tokens == 555_000
+    assert choose_window("qwen-max-8k", [FAMILY_TABLE, listed]) == ContextWindow(8_192, matched="-8k")
 
 
 @pytest.mark.parametrize(
