@@ -20,7 +20,7 @@ from jupyter_ctx import Overflow, classify_overflow
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
-from test_overflow import CORPUS, LOOK_ALIKES, WORDINGS, corpus, error
+from refusal_wordings import CORPUS, LOOK_ALIKES, WORDINGS, corpus, error
 
 PI = Path("node_modules/@earendil-works/pi-ai/dist/utils/overflow.js")
 Numbers = tuple[int | None, int | None, int | None]

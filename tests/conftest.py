@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
-import itertools
-import os
-import secrets
-import shutil
-import signal
-import socket
-import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cells import Cells, Open, plain_shell
 from dialects import DIALECTS, Dialect
 from hypothesis import HealthCheck, settings
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.utils.capture import capture_output
+from postgres import Postgres
+from requirements import need
 
 from jupyter_ctx import Chat
 from jupyter_ctx.providers import adapter
@@ -31,17 +26,7 @@ from jupyter_ctx.storage.journal import close_stores
 settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("calm")
 
-ALL = os.environ.get("JUPYTER_CTX_ALL") == "1"
 OURS = ("JUPYTER_CTX_MODEL", "JUPYTER_CTX_MODELS", "JUPYTER_CTX_STORE", "JUPYTER_CTX_REPLAY", "JUPYTERHUB_USER")
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
-
-
-def need(present: bool, what: str) -> None:
-    """Skip a test for want of something; where everything must be there, fail."""
-    if not present and ALL:
-        pytest.fail(f"{what} is missing")
-    if not present:
-        pytest.skip(f"{what} is missing")
 
 
 @pytest.fixture(autouse=True)
@@ -59,81 +44,6 @@ def closed_stores(own_folders: None) -> Iterator[None]:
     """No test leaves a connection open, or finds what another one has said."""
     yield
     close_stores()
-
-
-class Postgres:
-    """A PostgreSQL of the tests' own, which ends with them; it will not run as root."""
-
-    def __init__(self, folder: Path, binaries: Path) -> None:
-        self._folder, self._binaries = folder, binaries
-        self._server: subprocess.Popen[bytes] | None = None
-        self._names = itertools.count()
-        self.password = secrets.token_hex(8)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self._as = ["setpriv", "--pdeathsig=INT"]
-        if os.getuid() == 0:
-            self._as += ["--reuid=postgres", "--regid=postgres", "--init-groups"]
-            shutil.chown(folder, "postgres")
-        word = folder / "password"
-        word.write_text(self.password)
-        begin = self._run("initdb", "-D", folder / "data", "-U", "ctx", "-A", "scram-sha-256", "--pwfile", word)
-        assert begin.wait() == 0, self._said()
-
-    def _run(self, program: str, *arguments: object) -> subprocess.Popen[bytes]:
-        command = [*self._as, str(self._binaries / program), *map(str, arguments)]
-        with (self._folder / "log").open("ab") as log:
-            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self._folder)
-
-    def _said(self) -> str:
-        return (self._folder / "log").read_text("utf-8")
-
-    def start(self) -> None:
-        """Begin to serve."""
-        options = {
-            "port": self.port, "listen_addresses": "127.0.0.1", "unix_socket_directories": self._folder,
-            "max_connections": 100, "fsync": "off", "shared_buffers": "32MB",
-        }  # fmt: skip
-        given = [f"--{name}={value}" for name, value in options.items()]
-        self._server, end = self._run("postgres", "-D", self._folder / "data", *given), time.monotonic() + 30
-        while subprocess.run([self._binaries / "pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)]).returncode:
-            assert self._server.poll() is None, self._said()
-            assert time.monotonic() < end, self._said()
-            time.sleep(0.02)
-
-    @property
-    def process(self) -> int | None:
-        """The number of the process that serves."""
-        return self._server.pid if self._server is not None else None
-
-    def stop(self) -> None:
-        """Serve no more, whoever is connected."""
-        if self._server is not None:
-            self._server.send_signal(signal.SIGINT)
-            self._server.wait()
-
-    def address(self, schema: str = "public") -> str:
-        """Its address, for tables in this schema."""
-        where = f"127.0.0.1:{self.port}/postgres?options=-csearch_path%3D{schema}"
-        return f"postgresql+psycopg://ctx:{self.password}@{where}"
-
-    def new(self) -> str:
-        """The address of tables that nobody has used."""
-        schema = f"test_{next(self._names)}"
-        with self.connect() as connection:
-            connection.execute(f"CREATE SCHEMA {schema}")
-        return self.address(schema)
-
-    def connect(self, schema: str = "public") -> Any:
-        """A connection of psycopg's own that commits each statement."""
-        import psycopg
-
-        options = f"-csearch_path={schema}"
-        return psycopg.connect(
-            host="127.0.0.1", port=self.port, user="ctx", password=self.password, dbname="postgres",
-            autocommit=True, options=options,
-        )  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -184,39 +94,10 @@ def chat(local_model: str) -> Chat:
     return Chat(local_model, max_tokens=16)
 
 
-class Cells:
-    """Runs cells in a plain shell and gives what they printed."""
-
-    def __init__(self, shell: InteractiveShell) -> None:
-        self.shell = shell
-
-    def run(self, source: str) -> str:
-        """The output of a cell that must succeed."""
-        with capture_output() as said:
-            result = self.shell.run_cell(source)
-        assert result.success, f"{source!r}: {said.stdout}{said.stderr}{result.error_in_exec!r}"
-        shown = [output.data.get("text/plain", "") for output in said.outputs]
-        return "\n".join([str(said.stdout), *shown])
-
-    def fail(self, source: str) -> BaseException:
-        """The error of a cell that must fail."""
-        with capture_output() as said:
-            result = self.shell.run_cell(source)
-        error = result.error_before_exec or result.error_in_exec
-        assert error is not None, f"{source!r} did not fail: {said.stdout}"
-        assert "Traceback" not in said.stdout + said.stderr
-        return error
-
-
 @pytest.fixture
 def shell() -> Iterator[InteractiveShell]:
     """A plain IPython shell of this test's own."""
-    from traitlets.config import Config
-
-    InteractiveShell.clear_instance()
-    config = Config()
-    config.HistoryManager.enabled = False
-    yield InteractiveShell.instance(config=config)
+    yield plain_shell()
     InteractiveShell.clear_instance()
 
 
@@ -238,3 +119,20 @@ def talk(cells: Cells, local_model: str) -> Callable[[str], Any]:
         return cells.shell.user_ns["_"]
 
     return ask
+
+
+@pytest.fixture
+def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+    """Opens a notebook in a shell of its own, as another kernel would after the first has ended."""
+    monkeypatch.chdir(tmp_path)
+
+    def open_notebook(path: str = "x.ipynb") -> Cells:
+        close_stores()
+        monkeypatch.setenv("JPY_SESSION_NAME", str(tmp_path / path))
+        cells = Cells(plain_shell())
+        atexit.unregister(cells.shell.atexit_operations)  # each takes a quarter of a second
+        assert cells.run("%load_ext jupyter_ctx") == ""
+        return cells
+
+    yield open_notebook
+    InteractiveShell.clear_instance()

@@ -80,6 +80,14 @@ def test_tests_stand_where_the_rooms_do() -> None:
     assert here <= rooms
 
 
+def test_what_tests_share_is_in_support() -> None:
+    for path in Path(__file__).parent.rglob("*.py"):
+        names = [
+            node.module or "" for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.ImportFrom)
+        ]
+        assert not [name for name in names if name.startswith(("test_", "conftest"))], path
+
+
 def test_only_heavy_packages_are_imported_inside_functions() -> None:
     for name, tree in modules().items():
         for function in ast.walk(tree):

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import atexit
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Cells
+from cells import Cells, Open
 from dialects import DIALECTS, KEY
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from IPython.core.error import UsageError
-from IPython.core.interactiveshell import InteractiveShell
 from server import send, serve
-from traitlets.config import Config
 
 from jupyter_ctx import Chat, InvalidRequestError, StoreError, get_chat
 from jupyter_ctx.config.settings import Settings
@@ -30,27 +27,6 @@ from jupyter_ctx.session.session import Session
 from jupyter_ctx.storage.journal import Opened, close_stores
 
 FORMS = (".md", ".json", ".ipynb")
-Open = Callable[..., Cells]
-
-
-@pytest.fixture
-def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
-    """Opens a notebook in a shell of its own, as another kernel would after the first has ended."""
-    monkeypatch.chdir(tmp_path)
-
-    def open_notebook(path: str = "x.ipynb") -> Cells:
-        close_stores()
-        monkeypatch.setenv("JPY_SESSION_NAME", str(tmp_path / path))
-        InteractiveShell.clear_instance()
-        config = Config()
-        config.HistoryManager.enabled = False
-        cells = Cells(InteractiveShell.instance(config=config))
-        atexit.unregister(cells.shell.atexit_operations)  # each takes a quarter of a second
-        assert cells.run("%load_ext jupyter_ctx") == ""
-        return cells
-
-    yield open_notebook
-    InteractiveShell.clear_instance()
 
 
 @pytest.fixture

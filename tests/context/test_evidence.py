@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from images import PIXEL
 from server import events, piece, send, serve, usage
-from test_wire import PIXEL
 
 from jupyter_ctx import Chat, ContextOverflowError
 from jupyter_ctx.context.evidence import Evidence, Refused

@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 
 import pytest
-from conftest import Cells
+from cells import Cells
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hostile import NAMES
-from test_markdown import Seen
+from html_pages import Seen
 
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.display.answer import thinking

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from test_gauge import info
+from gauge_readings import info
 
 from jupyter_ctx import Chat, ProviderConnectionError
 from jupyter_ctx.context.info import ContextInfo, Plan

@@ -6,9 +6,9 @@ import re
 
 import pytest
 from hostile import ANSWERS
+from html_pages import Seen
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from test_markdown import Seen
 
 from jupyter_ctx.display.answer.markdown import to_html
 from jupyter_ctx.display.answer.minify import lean

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Cells
+from cells import Cells
 
 from jupyter_ctx import Chat, get_chat
 from jupyter_ctx.display.widgets.gauge import gauge_terminal

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Cells
+from cells import Cells
 from dialects import DIALECTS
 from IPython.core.error import UsageError
 from server import send, serve

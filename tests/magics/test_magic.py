@@ -11,7 +11,7 @@ from typing import Any
 from weakref import ref
 
 import pytest
-from conftest import Cells
+from cells import Cells
 from IPython.core.completer import provisionalcompleter
 from IPython.core.error import UsageError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import SHARED
+from requirements import SHARED
 
 from jupyter_ctx.context.windows import WindowTable, read_table
 from scripts.model_sources import OLDER, Claim

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import need
+from requirements import need
 
 from jupyter_ctx import Chat, ChatError, InvalidRequestError, ModelNotFoundError, Reply
 from jupyter_ctx.conversation.messages import Message

@@ -10,14 +10,12 @@ from typing import Any
 
 import pytest
 from dialects import DIALECTS, KEY, Dialect, answering, delta_piece
+from images import PIXEL
 from server import events, piece, send, serve, usage
 
 from jupyter_ctx import AuthenticationError, Chat, ContextOverflowError, InvalidRequestError, ProviderError
 from jupyter_ctx.context.usage import Usage
 
-PIXEL = bytes.fromhex(
-    "89504e470d0a1a0a0000000d4948445200000400000003000802000000"  # a PNG's head: 1,024 × 768
-) + bytes(40)
 PDF = b"%PDF-1.4 /Type /Page /Type /Page /Type /Pages"
 
 

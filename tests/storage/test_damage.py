@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import ALL
-from test_store import aside, open_chat, prompts, reopen, say
+from requirements import ALL
+from stored_chats import aside, open_chat, prompts, reopen, say
 
 from jupyter_ctx import Chat
 from jupyter_ctx.storage.journal import close_stores

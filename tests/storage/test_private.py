@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cells import Open
 from dialects import DIALECTS
 from server import send, serve
-from test_library import Open, opened  # noqa: F401  # the fixture
 
 import jupyter_ctx.storage.database
 from jupyter_ctx import Chat, get_chat
@@ -526,7 +526,7 @@ def test_other_actions_after_a_takeover_are_undone_first(desk: Desk) -> None:
 
 
 def test_the_line_comes_before_anything_is_sent_and_undo_follows_the_page(
-    opened: Open,  # noqa: F811
+    opened: Open,
     tmp_path: Path,
     server: tuple[str, list[dict[str, Any]]],
 ) -> None:

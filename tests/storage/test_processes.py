@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import ALL
 from jupyter_client import KernelManager
 from kernels import Kernel, error
+from requirements import ALL
 
 from jupyter_ctx import Chat
 from jupyter_ctx.library import Library

@@ -19,12 +19,13 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from conftest import Postgres
 from dialects import DIALECTS, KEY
+from event_sequences import actions, state
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from postgres import Postgres
 from server import send, serve
-from test_conversation import actions, state
+from stored_chats import MODEL, aside, open_chat, prompts, reopen, say
 
 import jupyter_ctx.storage.database
 import jupyter_ctx.storage.journal
@@ -51,27 +52,7 @@ from jupyter_ctx.storage.journal import Journal, close_stores
 from jupyter_ctx.storage.migrations import CONVERSATIONS, EVENTS, MIGRATIONS, SCHEMA_VERSION
 from jupyter_ctx.storage.store import ConversationRow
 
-MODEL = "openai/gpt-4o"
 TABLES = (CONVERSATIONS, EVENTS, SCHEMA_VERSION)
-
-
-def open_chat(address: str | Path, name: str = "c", **more: Any) -> Chat:
-    return Chat(MODEL, store=address, name=name, **more)
-
-
-def reopen(address: str | Path, name: str = "c", **more: Any) -> Chat:
-    """The conversation as a new process would find it."""
-    close_stores()
-    return open_chat(address, name, **more)
-
-
-def say(chat: Chat, *prompts: str) -> None:
-    for prompt in prompts:
-        chat.add_messages([{"role": "user", "content": prompt}, {"role": "assistant", "content": f"re: {prompt}"}])
-
-
-def prompts(chat: Chat) -> list[str]:
-    return [turn.prompt for turn in chat.turns]
 
 
 def numbered(count: int) -> list[str]:
@@ -962,10 +943,6 @@ def damage(file: Path) -> bytes:
     for path in file.parent.glob(f"{file.name}*"):
         path.write_bytes(b"No database. " * (path.stat().st_size // 13))
     return file.read_bytes()
-
-
-def aside(file: Path) -> list[Path]:
-    return [path for path in file.parent.glob(f"{file.name}.damaged-*") if not path.name.endswith(("-wal", "-shm"))]
 
 
 def test_a_damaged_file_is_moved_aside_at_the_beginning(tmp_path: Path) -> None:

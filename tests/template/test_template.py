@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import Cells
+from cells import Cells
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,0 +1,67 @@
+"""A page as a browser reads it, and what our pages may contain."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+from jupyter_ctx.display.answer.footer import FOOTER_STYLE
+from jupyter_ctx.display.answer.markdown import ANSWER_STYLE, CODE_STYLE, LINK_STYLE
+from jupyter_ctx.display.answer.thinking import TEXT_STYLE
+from jupyter_ctx.display.text import BADGE_STYLE, NOTE_STYLE
+
+ALLOWED = {
+    "a", "blockquote", "br", "code", "del", "details", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li",
+    "ol", "p", "pre", "s", "span", "strong", "summary", "table", "tbody", "td", "th", "thead", "tr", "ul",
+}  # fmt: skip
+STYLES = {ANSWER_STYLE, NOTE_STYLE, BADGE_STYLE, FOOTER_STYLE, TEXT_STYLE, LINK_STYLE, *(
+    f"overflow-x:auto;{CODE_STYLE}", "overflow-x:auto;white-space:pre", "overflow-x:auto;overflow-wrap:break-word",
+    "text-align:left", "text-align:right", "text-align:center",
+)}  # fmt: skip
+VALUES = {
+    "class": r"highlight|[a-z][a-z0-9]{0,2}|jctx-(answer|note|badge|footer|thinking)",
+    "dir": "auto|ltr|rtl",
+    "tabindex": "0",
+    "align": "left|right|center",
+    "start": r"\d+",
+    "href": r"(?i:https?://|mailto:)[^\s<>\"]*",
+    "rel": "noopener noreferrer nofollow",
+    "target": "_blank",
+    "style": "|".join(map(re.escape, STYLES)),
+}
+
+
+class Seen(HTMLParser):
+    """What a browser makes of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: list[tuple[str, str, str]] = []
+        self.text: list[str] = []
+        self.odd: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+
+    def handle_comment(self, data: str) -> None:
+        self.odd.append(data)
+
+    handle_decl = handle_pi = unknown_decl = handle_comment
+
+    def attributes_of(self, tag: str) -> dict[str, str]:
+        """The attributes of the elements of that name."""
+        return {name: value for owner, name, value in self.attributes if owner == tag}
+
+    def check(self) -> None:
+        """Only what we make ourselves, with the values that we give."""
+        assert self.tags <= ALLOWED
+        assert not self.odd
+        for _, name, value in self.attributes:
+            assert re.fullmatch(VALUES[name], value), (name, value)
