@@ -37,7 +37,8 @@ from ..library import Library
 from ..providers.base import Reply
 from ..runtime.frontend import Where, deleted_cells, is_replay, origin, where
 from ..runtime.interrupts import uninterrupted
-from ..template.filling import fill, notes
+from ..template.filling import fill
+from ..template.hints import notes
 from . import commands as verbs
 from .completion import chat_matcher, is_prompt
 

@@ -1,8 +1,8 @@
-"""Arrays and frames of NumPy, pandas and Polars: which of their attributes and methods only read.
+"""Read arrays and frames of NumPy, pandas and Polars, through those attributes and methods that only read.
 
-None of these libraries is imported here. What is calculated with is bounded beforehand by its size,
-because nothing interrupts a calculation inside them; columns of objects are looked through first,
-because comparing and printing objects runs their code.
+None of these libraries is imported here. Sizes are bounded before a calculation, because nothing
+interrupts one inside these libraries; columns of objects are checked first, because comparing and
+printing objects runs their code.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from typing import Any
 from .kinds import array_kind, is_scalar, module_of, name_of
 from .limits import DEPTH, ITEMS, Allowance, MissingError, RefusedError, at_most
 
-CELLS = 2_000_000  # that are calculated with
+MAX_CELLS = 2_000_000  # of a calculation
 MAX_COLUMNS = 1_000  # each costs about a millisecond in some methods
-WIDE = 300  # columns that are compared with each other
-GROUPS = 1_000  # that are described
-MAX_PRINTED_CELLS = 50_000  # cells that are printed
-WRITTEN = 200_000  # cells that are written as CSV, as JSON or as a list
-DECIMALS = 100
+MAX_CORRELATED = 300  # columns for corr() and cov(), whose work grows with their square
+MAX_CORRELATED_BY_METHOD = 30  # columns for corr(method=…), which is slower
+MAX_DESCRIBED_GROUPS = 1_000
+MAX_PRINTED_CELLS = 50_000
+MAX_WRITTEN_CELLS = 200_000  # as CSV, JSON or a list
+MAX_DECIMALS = 100
 
 SCALAR_ATTRIBUTES = (
     "year", "month", "day", "hour", "minute", "second", "microsecond", "days", "seconds", "quarter", "dayofweek",
@@ -84,18 +85,11 @@ _METHODS = {
         "null_count", "unique", "sort", "select", "to_list",
     ),
 }  # fmt: skip
-_AT_ONCE = ("head", "tail", "limit", "keys", "squeeze", "reshape", "ravel")  # of any size: they copy little or nothing
-_POSITIONAL = {
-    "reshape": 8,
-    "transpose": 8,
-    "clip": 2,
-    "between": 2,
-    "nlargest": 2,
-    "nsmallest": 2,
-    "item": 3,
-    "copy": 0,
-}
-_POSITIONAL |= dict.fromkeys(("to_csv", "to_json", *_PAGES), 0)  # else it is a path to write to
+_CHEAP = ("head", "tail", "limit", "keys", "squeeze", "reshape", "ravel")  # for any size: they copy little or nothing
+_POSITIONAL = {  # how many arguments without a name a method takes; 1 where not listed
+    "reshape": 8, "transpose": 8, "clip": 2, "between": 2, "nlargest": 2, "nsmallest": 2, "item": 3, "copy": 0,
+    **dict.fromkeys(("to_csv", "to_json", *_PAGES), 0),  # their first argument would be a path to write to
+}  # fmt: skip
 _KEYWORDS = frozenset({
     "axis", "n", "by", "ascending", "columns", "index", "subset", "keep", "how", "thresh", "skipna", "numeric_only",
     "ddof", "level", "q", "periods", "decimals", "include", "exclude", "percentiles", "dropna", "normalize", "sort",
@@ -104,19 +98,20 @@ _KEYWORDS = frozenset({
     "labels", "indent", "prefix", "suffix", "keys", "na_position", "ignore_index",
 })  # fmt: skip
 _TAKE_SERIES = ("corr", "cov", "isin")
-_NUMBERS = "biufcmM"  # of NumPy's kinds: truth, numbers, dates and spans of time
-_SAFE = _NUMBERS + "SU"
+_NUMBERS = "biufcmM"  # dtype.kind of booleans, numbers, timedeltas and dates
+_SAFE = _NUMBERS + "SU"  # and of bytes and text
+_NOT_BY_ITSELF = "a groupby object or df.loc cannot be read by itself; use a method such as mean(), or df.loc[0]"
 
 
 def length(value: Any) -> int:
-    """How many rows, or values, there are."""
+    """Return the number of rows, or of values."""
     if array_kind(value) in ("groups", "locator"):
-        raise RefusedError("groups are read by one of their methods, such as mean()")
+        raise RefusedError(_NOT_BY_ITSELF)
     return len(value)
 
 
 def attribute(value: Any, name: str) -> Any:
-    """A listed attribute, or a column."""
+    """Return a listed attribute, or a frame's column. Raises MissingError for any other name."""
     kind = array_kind(value)
     if name in _ATTRIBUTES[kind]:
         if kind == "frame" and name in ("T", "values"):
@@ -125,105 +120,101 @@ def attribute(value: Any, name: str) -> Any:
     if kind == "frame" and any(type(column) is str and column == name for column in value.columns[:MAX_COLUMNS]):
         return value[name]
     if name in _METHODS[kind]:
-        raise MissingError(f"{name} is a method: {name}()")
-    raise MissingError(f"{name_of(type(value))} has no attribute {name!r} that a prompt reads")
+        raise MissingError(f"{name} is a method; write {name}()")
+    raise MissingError(f"{name_of(type(value))} has no attribute {name!r} that a prompt can read")
 
 
 def _one_block(frame: Any) -> None:
-    """Values of different types are copied as objects, one by one."""
-    at_most(frame.size, CELLS if frame.dtypes.nunique() <= 1 else WRITTEN, "cells")
+    """Bound the cells of a frame to copy; columns of different types are copied as objects, one by one."""
+    at_most(frame.size, MAX_CELLS if frame.dtypes.nunique() <= 1 else MAX_WRITTEN_CELLS, "cells")
 
 
 class Arrays:
-    """Reads arrays and frames for one expression, within what it may take."""
+    """A reader of arrays and frames for one expression, within its allowance."""
 
     def __init__(self, allowance: Allowance) -> None:
         self._allowance = allowance
 
     def members(self, value: Any) -> list[Any]:
-        """The values of one dimension, or the names of a frame's columns."""
+        """Return the values along the first dimension, or the names of a frame's columns."""
         if array_kind(value) == "frame":
             return list(value.columns[:ITEMS])
         at_most(length(value), ITEMS, "values")
         return list(value)
 
     def item(self, value: Any, key: Any) -> Any:
-        """Rows, columns or values by number, name, slice, list or condition."""
+        """Return rows, columns or values by number, name, slice, list or condition."""
         kind = array_kind(value)
         if kind == "polars" and type(key) not in (int, str, slice):
-            raise RefusedError("a Polars frame is read by a number, a name or a slice")
+            raise RefusedError("a Polars frame can be indexed by a number, a name or a slice only")
         target = value.obj if kind in ("locator", "groups") else value
         parts = [part for part in (key if type(key) is tuple else (key,)) if array_kind(part) or type(part) is list]
-        at_most(len(parts), 1, "combinations of lists")
+        at_most(len(parts), 1, "list or array in an index")
         for part in parts:
             many = part.size if array_kind(part) else _leaves(part)
-            at_most(many * max(1, int(target.size) // max(1, len(target))), CELLS, "cells")
+            at_most(many * max(1, int(target.size) // max(1, len(target))), MAX_CELLS, "cells")
             self._exact(part)
         if kind not in ("array", "polars", "values"):
-            self._exact(*_labels(target), most=CELLS if "oc" in name_of(type(value)) else None)
+            self._exact(*_labels(target), most=MAX_CELLS if "oc" in name_of(type(value)) else None)
         try:
             return value[key]
         except (KeyError, IndexError) as error:
             raise MissingError(str(error)) from None
 
     def call(self, value: Any, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        """A listed method with plain arguments. Raises RefusedError where it might change, write or take long."""
+        """Call a listed method with plain arguments. Raises RefusedError when it could change, write or take long."""
         kind = array_kind(value)
         if name not in _METHODS[kind]:
-            raise RefusedError(f"{name}() is not among the methods of {name_of(type(value))} that a prompt calls")
+            raise RefusedError(f"a prompt cannot call {name}() of {name_of(type(value))}")
         unlisted = [keyword for keyword in keywords if keyword not in _KEYWORDS]
         if unlisted or len(args) > _POSITIONAL.get(name, 1):
-            what = f"{unlisted[0]}=" if unlisted else f"{len(args)} arguments"
-            raise RefusedError(f"{name}() of {name_of(type(value))} takes no {what} in a prompt")
+            what = f"{unlisted[0]}=" if unlisted else f"{len(args)} arguments without a name"
+            raise RefusedError(f"{name}() of {name_of(type(value))} does not take {what} in a prompt")
         target = value.obj if kind == "groups" else value
         _modest(target, name, (*args, *keywords.values()))
         if kind == "polars":
-            at_most(prod(value.shape), CELLS, "cells")
-        elif name not in _AT_ONCE:
+            at_most(prod(value.shape), MAX_CELLS, "cells")
+        elif name not in _CHEAP:
             self._calculable(target)
             self._fits(value, target, name, args, keywords)
         return getattr(type(value), name)(value, *args, **keywords)
 
     def _fits(self, value: Any, target: Any, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> None:
-        """Bounds of single methods, whose work is not that of one pass over the cells."""
+        """Bound the methods whose work is not one pass over the cells."""
         columns = len(target.columns) if array_kind(target) == "frame" else 1
         if name in ("corr", "cov"):
-            at_most(columns, 30 if "method" in keywords else WIDE, "columns against each other")
+            at_most(columns, MAX_CORRELATED_BY_METHOD if "method" in keywords else MAX_CORRELATED, "columns")
         elif name in (*_PAGES, *_LISTS, "to_numpy"):
-            at_most(target.size, MAX_PRINTED_CELLS if name in _PAGES else WRITTEN, "cells")
+            at_most(target.size, MAX_PRINTED_CELLS if name in _PAGES else MAX_WRITTEN_CELLS, "cells")
             self._characters(target)
         elif name == "transpose" and array_kind(target) == "frame":
             _one_block(target)
         elif name == "sample" and type(keywords.get("random_state")) is not int:
-            raise RefusedError(
-                "sample() changes NumPy's random numbers, unless random_state=1 or another number is given"
-            )
+            raise RefusedError("sample() needs a random_state=, such as 1: without one, NumPy's random state changes")
         elif name == "groupby":
             _few_groups(target, keywords.get("by", args[0] if args else None))
         elif name == "describe" and array_kind(value) == "groups":
-            at_most(value.ngroups, GROUPS, "groups")
+            at_most(value.ngroups, MAX_DESCRIBED_GROUPS, "groups")
 
     def binary(self, operation: Callable[[Any, Any], Any], left: Any, right: Any, *, compares: bool = False) -> Any:
-        """An operator between an array or a frame and another one that is like it, or one number."""
+        """Apply an operator between an array or a frame and another one of the same shape, or a single value."""
         for side in (left, right):
             if not array_kind(side) and not is_scalar(side):
-                raise RefusedError(
-                    "with an array or a frame only one of its kind and single values are calculated with"
-                )
+                raise RefusedError("an array or a frame combines with its own kind and with single values only")
             if array_kind(side):
                 self._calculable(side)
                 numbers = all(_is_of(dtype, _NUMBERS) for dtype in _dtypes(side))
                 if not numbers and not (compares and all(_is_of(dtype, _SAFE) for dtype in _dtypes(side))):
-                    raise RefusedError("only numbers and dates in arrays and frames are calculated with")
+                    raise RefusedError("a prompt calculates only with arrays and frames of numbers and dates")
         if array_kind(left) and array_kind(right):
             _alike(left, right)
         return operation(left, right)
 
     def text(self, value: Any, *, nested: bool = False) -> str:
-        """As it prints."""
+        """Return the value as it prints."""
         kind, write = array_kind(value), repr if nested else str
         if kind in ("groups", "locator"):
-            raise RefusedError("groups are read by one of their methods, such as mean()")
+            raise RefusedError(_NOT_BY_ITSELF)
         if kind == "array":
             return self._array_text(value, write)
         if kind in ("frame", "series"):
@@ -232,7 +223,7 @@ class Arrays:
             self._exact(*_levels(value))
             at_most(min(len(value), _option("max_seq_items") or len(value)), MAX_PRINTED_CELLS, "values")
         elif "Object" in str(getattr(value, "dtypes", None) or value.dtype):
-            raise RefusedError("it holds objects, whose code would run")
+            raise RefusedError("it holds objects, and printing them runs their code")
         return write(value)
 
     def _array_text(self, value: Any, write: Callable[[Any], str]) -> str:
@@ -246,7 +237,7 @@ class Arrays:
             return write(value)
 
     def _shown(self, value: Any) -> None:
-        """Look at those rows of a frame that are printed."""
+        """Check the rows and columns of a frame that printing shows."""
         most = _option("max_rows")
         rows = len(value) if not most or len(value) <= most else min(most, _option("min_rows") or most)
         columns = _option("max_columns") or MAX_COLUMNS
@@ -262,20 +253,20 @@ class Arrays:
                 self._characters(part)
 
     def _characters(self, value: Any) -> None:
-        """Spend the length of all texts in it."""
+        """Spend the length of all texts in an array or a frame."""
         for part in _parts(value):
             if not _is_of(part.dtype, _SAFE) or getattr(part.dtype, "name", "") in ("str", "string"):
                 self._allowance.spend(0, sum(len(member) for member in list(part) if type(member) in (str, bytes)))
 
     def _calculable(self, value: Any) -> None:
-        """Raise RefusedError where it is too large, or where its values are objects that would run code."""
-        at_most(value.size, CELLS, "cells")
+        """Raise RefusedError for a value that is too large, or holds objects whose code would run."""
+        at_most(value.size, MAX_CELLS, "cells")
         if array_kind(value) == "frame":
             at_most(len(value.columns), MAX_COLUMNS, "columns")
         self._exact(*_parts(value))
 
     def _exact(self, *parts: Any, most: int | None = None) -> None:
-        """Raise RefusedError unless all are numbers, texts and dates, and lists of these."""
+        """Raise RefusedError unless all values are numbers, texts, dates, and lists of these."""
         for part in parts:
             if most is not None:
                 at_most(len(part), most, "rows")
@@ -284,7 +275,7 @@ class Arrays:
             elif not _is_of(part.dtype, _SAFE):
                 objects = part.dtype.categories if getattr(part.dtype, "name", "") == "category" else part
                 if not _is_of(objects.dtype, _SAFE + "O"):
-                    raise RefusedError(f"it holds values of the type {name_of(type(objects.dtype))}, which is not read")
+                    raise RefusedError(f"a prompt cannot read values of the type {name_of(type(objects.dtype))}")
                 at_most(objects.size, ITEMS, "objects")
                 self._exact_members(list(objects.ravel() if array_kind(objects) == "array" else objects), 0)
 
@@ -294,7 +285,7 @@ class Arrays:
             if is_scalar(member):
                 continue
             if type(member) not in (list, tuple, set, frozenset, dict) or depth > DEPTH:
-                raise RefusedError(f"it holds objects of the class {name_of(type(member))}, whose code would run")
+                raise RefusedError(f"it holds objects of the class {name_of(type(member))}, whose code could run")
             self._exact_members(member, depth + 1)
             if type(member) is dict:
                 self._exact_members(member.values(), depth + 1)
@@ -305,34 +296,34 @@ def _leaves(values: Any) -> int:
 
 
 def _modest(target: Any, name: str, given: Sequence[Any]) -> None:
-    """Raise RefusedError for arguments that ask for too much. No callable is among them: they are plain."""
+    """Raise RefusedError for plain arguments that ask for too much work."""
     for found in given:
         if array_kind(found):
             if name not in _TAKE_SERIES or array_kind(found) != "series":
-                raise RefusedError(f"{name}() takes no array and no frame in a prompt")
-            at_most(found.size, CELLS, "cells")
+                raise RefusedError(f"{name}() does not take an array or a frame in a prompt")
+            at_most(found.size, MAX_CELLS, "cells")
             _alike(target, found)
         elif type(found) in (list, tuple, dict):
             columns = target.shape[1] if len(target.shape) > 1 else 1
-            at_most(len(found) * columns, CELLS if name in ("isin", "drop") else WRITTEN, "cells")
+            at_most(len(found) * columns, MAX_CELLS if name in ("isin", "drop") else MAX_WRITTEN_CELLS, "cells")
         elif type(found) is str:
             at_most(len(found), MAX_COLUMNS, "characters")
         elif type(found) is int and name in ("round", "to_json", "to_dict"):
-            at_most(abs(found), DECIMALS, "decimals")
+            at_most(abs(found), MAX_DECIMALS, "decimals")
 
 
 def _few_groups(frame: Any, by: Any) -> None:
     at_most(len(by) if type(by) in (list, tuple) else 1, 3, "levels of groups")
     if type(by) in (list, tuple) and any(getattr(dtype, "name", "") == "category" for dtype in _dtypes(frame)):
-        raise RefusedError("groups by several columns of categories may be very many")
+        raise RefusedError("grouping by several columns of categories can make very many groups")
 
 
 def _alike(left: Any, right: Any) -> None:
-    """Raise RefusedError where two would be matched to something larger than both."""
+    """Raise RefusedError for two operands whose alignment would make a result larger than both."""
     kinds = {array_kind(left), array_kind(right)}
     if kinds == {"array"}:
         shape = sys.modules["numpy"].broadcast_shapes(left.shape, right.shape)
-        at_most(prod(shape), CELLS, "cells")
+        at_most(prod(shape), MAX_CELLS, "cells")
     elif kinds == {"series"}:
         matched = left.index.equals(right.index) or (left.index.is_unique and right.index.is_unique)
     elif kinds == {"frame"}:
@@ -343,7 +334,7 @@ def _alike(left: Any, right: Any) -> None:
     else:
         matched = left.shape == right.shape
     if kinds != {"array"} and not matched:
-        raise RefusedError("their rows and columns are not the same")
+        raise RefusedError("the rows and columns of both operands must be the same")
 
 
 def _dtypes(value: Any) -> list[Any]:
@@ -363,7 +354,7 @@ def _is_of(dtype: Any, kinds: str) -> bool:
 
 
 def _parts(value: Any) -> Iterator[Any]:
-    """Everything one-dimensional in it that may hold objects or text."""
+    """Yield the columns and labels of a value that may hold objects or text."""
     kind = array_kind(value)
     if kind == "frame":
         yield from (value.iloc[:, i] for i, dtype in enumerate(value.dtypes) if not _is_of(dtype, _NUMBERS))
@@ -376,7 +367,7 @@ def _parts(value: Any) -> Iterator[Any]:
 
 
 def _labels(value: Any) -> Iterator[Any]:
-    """The names of rows and columns."""
+    """Yield the labels of rows and columns."""
     if array_kind(value) == "index":
         yield from _levels(value)
         return

@@ -1,4 +1,4 @@
-"""One expression of Jinja's grammar, evaluated over data by walking its tree."""
+"""Parse an expression with Jinja's grammar and evaluate its tree over the notebook's data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from .filters import apply, either, examine
+from .filters import FILTERS, TESTS, apply, either, examine
 from .kinds import array_kind
 from .limits import MissingError, RefusedError
 from .methods import call
@@ -14,7 +14,7 @@ from .operators import binary, chain, compare, truth, unary
 from .values import Reader
 
 MAX_EXPRESSION = 2_000  # characters of one expression
-MAX_DEPTH = 60  # parts in each other
+MAX_DEPTH = 60  # levels of nodes nested in nodes
 
 
 @cache
@@ -29,7 +29,7 @@ def _environment() -> Any:
         return value
 
     class PythonsPowers(Parser):
-        """Jinja takes -x**2 for (-x)**2 and 2**3**2 for (2**3)**2; here they mean what they mean in a cell."""
+        """A parser of powers with Python's precedence: Jinja reads -x**2 as (-x)**2 and 2**3**2 as (2**3)**2."""
 
         def parse_pow(self) -> nodes.Expr:
             signs = []
@@ -50,15 +50,15 @@ def _environment() -> Any:
 
 
 def parse_expression(expression: str) -> Any:
-    """The tree of an expression, or ``None`` where it is none. Raises RefusedError for one that is too long."""
+    """Return the tree of an expression, or ``None`` for a syntax error. Raises RefusedError when it is too long."""
     from jinja2 import TemplateSyntaxError, nodes
 
     if len(expression) > MAX_EXPRESSION:
-        raise RefusedError(f"it has more than {MAX_EXPRESSION:,} characters")
+        raise RefusedError(f"the expression is longer than {MAX_EXPRESSION:,} characters")
     try:
         body = _environment().parse(f"{{{{ {expression} }}}}").body
     except RecursionError:
-        raise RefusedError("it is nested too deeply") from None
+        raise RefusedError("the expression is nested too deeply") from None
     except (TemplateSyntaxError, ValueError, OverflowError, UnicodeError, Warning):
         return None
     whole = len(body) == 1 and isinstance(body[0], nodes.Output) and len(body[0].nodes) == 1
@@ -66,8 +66,8 @@ def parse_expression(expression: str) -> Any:
     return tree if isinstance(tree, nodes.Expr) and not isinstance(tree, nodes.TemplateData) else None
 
 
-def _all(tree: Any) -> Iterator[Any]:
-    """All parts of an expression; Jinja's own search goes as deep as the tree does, and breaks there."""
+def _all_nodes(tree: Any) -> Iterator[Any]:
+    """Yield all nodes of a tree, without recursion: Jinja's own search overflows the stack on deep trees."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -76,40 +76,37 @@ def _all(tree: Any) -> Iterator[Any]:
 
 
 def expression_names(tree: Any) -> set[str]:
-    """The names of the notebook that an expression reads."""
+    """Return the notebook's names that an expression reads."""
     from jinja2 import nodes
 
-    return {node.name for node in _all(tree) if isinstance(node, nodes.Name)}
+    return {node.name for node in _all_nodes(tree) if isinstance(node, nodes.Name)}
 
 
-def filters_of(tree: Any) -> set[str]:
-    """The filters and tests that an expression uses."""
+def has_known_names(tree: Any, names: Mapping[str, Any]) -> bool:
+    """Return whether all names are the notebook's, and all filters and tests are known to Jinja."""
     from jinja2 import nodes
 
-    return {node.name for node in _all(tree) if isinstance(node, (nodes.Filter, nodes.Test))}
-
-
-def is_known(name: str) -> bool:
-    """Whether Jinja has such a filter or test at all."""
-    environment = _environment()
-    return name in environment.filters or name in environment.tests
+    jinja = _environment()
+    known = {*FILTERS, *TESTS, *jinja.filters, *jinja.tests}
+    used = {node.name for node in _all_nodes(tree) if isinstance(node, (nodes.Filter, nodes.Test))}
+    return expression_names(tree) <= names.keys() and used <= known
 
 
 class Evaluation:
-    """Evaluates the tree of one expression. Each kind of node that is allowed has a method."""
+    """An evaluator for the tree of one expression, with a method for each kind of node that is allowed."""
 
     def __init__(self, reader: Reader, names: Mapping[str, Any]) -> None:
         self._reader, self._names, self._depth = reader, names, 0
 
     def value(self, node: Any) -> Any:
-        """What a node stands for. Raises RefusedError, MissingError, or what an operation on plain data raises."""
+        """Return the value of a node. Raises RefusedError, MissingError, and whatever an operation on data raises."""
         kind = type(node).__name__
         self._reader.allowance.spend()
         if kind not in _NODES:
-            raise RefusedError(f"{kind} is no part of an expression in a prompt")
+            raise RefusedError(f"an expression in a prompt cannot contain a {kind}")
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise RefusedError(f"it is nested more than {MAX_DEPTH} times")
+            raise RefusedError(f"the expression is nested more than {MAX_DEPTH} levels deep")
         try:
             return self._reader.admit(_NODES[kind](self, node))
         finally:
@@ -142,20 +139,20 @@ class Evaluation:
         return self._argument(node)
 
     def _argument(self, node: Any) -> Any:
-        """Plain data; frames and arrays as they are."""
+        """Return an argument as plain data; arrays and frames unchanged."""
         value = self.value(node)
         return value if array_kind(value) else self._reader.plain(value)
 
     def _call(self, node: Any) -> Any:
         if type(node.node).__name__ != "Getattr":
-            self.value(node.node)  # says what it is
-            raise RefusedError("it calls a value: only methods of data are called")
+            self.value(node.node)  # for a function, its refusal names what it is
+            raise RefusedError("a prompt can call methods of data only")
         value = self.value(node.node.node)
         return call(self._reader, value, node.node.attr, *self._arguments(node))
 
     def _arguments(self, node: Any) -> tuple[list[Any], dict[str, Any]]:
         if node.dyn_args is not None or node.dyn_kwargs is not None:
-            raise RefusedError("arguments are written out, without *")
+            raise RefusedError("arguments cannot be unpacked with * or ** in a prompt")
         return [self._argument(arg) for arg in node.args], {kw.key: self._argument(kw.value) for kw in node.kwargs}
 
     def _filter(self, node: Any) -> Any:
@@ -178,8 +175,8 @@ class Evaluation:
         return examine(self._reader, node.name, value, self._arguments(node)[0])
 
     def _binary(self, node: Any) -> Any:
-        if "Test" in (type(node.left).__name__, type(node.right).__name__):  # x + 1 is none: Jinja adds last
-            raise RefusedError("it calculates beside a test")
+        if "Test" in (type(node.left).__name__, type(node.right).__name__):  # Jinja reads x + (1 is none)
+            raise RefusedError("arithmetic beside a test needs brackets: (x + 1) is none")
         return binary(self._reader, type(node).__name__, self.value(node.left), self.value(node.right))
 
     def _sign(self, node: Any) -> Any:
@@ -213,7 +210,7 @@ class Evaluation:
         if truth(self._reader, self.value(node.test)):
             return self.value(node.expr1)
         if node.expr2 is None:
-            raise MissingError("the condition does not hold, and there is no else")
+            raise MissingError("the condition is false, and there is no else")
         return self.value(node.expr2)
 
 

@@ -1,4 +1,4 @@
-"""The filters and tests that an expression may use: Jinja's, without those that call, change or guess."""
+"""The filters and tests that an expression may use: Jinja's, except those that call code or draw random numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MISSING = object()
 
 
 def reached(reader: Reader, value: Any, path: Any) -> Any:
-    """What an attribute's name leads to, such as ``address.city`` or ``0``; items count as attributes."""
+    """Return what a dotted path leads to, such as ``address.city`` or ``0``; items count as attributes."""
     for part in path.split(".") if type(path) is str else (path,):
         part = int(part) if type(part) is str and part.isdecimal() else part
         value = either(reader, value, part)
@@ -28,7 +28,7 @@ def reached(reader: Reader, value: Any, path: Any) -> Any:
 
 
 def either(reader: Reader, value: Any, name: Any, *, item_first: bool = False) -> Any:
-    """An attribute, or what a dictionary or a frame has under that name."""
+    """Return an attribute, or the item of a dictionary or a frame under that name."""
     if issubclass(type(value), dict):
         try:
             return reader.item(value, name)
@@ -91,7 +91,7 @@ def _seen(reader: Reader, members: Iterator[Any], attribute: Any) -> Iterator[An
 
 
 def _key(reader: Reader, attribute: Any, case: bool) -> Callable[[Any], Any]:
-    """What members are compared by: a copy in built-in types, in small letters."""
+    """Return a sort key for members: a copy in built-in types, in lower case unless ``case``."""
 
     def key(member: Any) -> Any:
         found = reader.plain(member if attribute is None else reached(reader, member, attribute))
@@ -127,7 +127,7 @@ def _sum(reader: Reader, value: Any, attribute: Any = None, start: Any = 0) -> A
     for part in _seen(reader, reader.members(value), attribute):
         part = reader.plain(part)
         if is_collection(part):
-            raise RefusedError("sum adds numbers")
+            raise RefusedError("the filter sum adds numbers only")
         total = binary(reader, "Add", total, part)
     return total
 
@@ -179,7 +179,7 @@ def _first(reader: Reader, value: Any) -> Any:
         return reader.item(value, 0)
     for member in reader.members(value):
         return member
-    raise MissingError("there is no first one")
+    raise MissingError("an empty collection has no first member")
 
 
 def _last(reader: Reader, value: Any) -> Any:
@@ -187,7 +187,7 @@ def _last(reader: Reader, value: Any) -> Any:
         return reader.item(value, -1)
     members = list(reader.members(value))
     if not members:
-        raise MissingError("there is no last one")
+        raise MissingError("an empty collection has no last member")
     return members[-1]
 
 
@@ -314,9 +314,9 @@ FILTERS: dict[str, Callable[..., Any]] = {
 
 
 def apply(reader: Reader, name: str, value: Any, args: Any, keywords: Any) -> Any:
-    """A value through a filter."""
+    """Apply a filter to a value. Raises RefusedError for a filter of Jinja's that is not allowed."""
     if name not in FILTERS:
-        raise RefusedError(f"{name} is not among the filters of a prompt: {', '.join(sorted(FILTERS))}")
+        raise RefusedError(f"a prompt cannot use the filter {name}, only {', '.join(sorted(FILTERS))}")
     return reader.admit(FILTERS[name](reader, value, *args, **keywords))
 
 
@@ -350,7 +350,7 @@ TESTS: dict[str, Callable[..., bool]] = {
 
 
 def examine(reader: Reader, name: str, value: Any, args: Any) -> bool:
-    """A value in a test."""
+    """Return the result of a test on a value. Raises RefusedError for a test of Jinja's that is not allowed."""
     if name not in TESTS:
-        raise RefusedError(f"{name} is not among the tests of a prompt: {', '.join(sorted(TESTS))}")
+        raise RefusedError(f"a prompt cannot use the test {name}, only {', '.join(sorted(TESTS))}")
     return TESTS[name](reader, value, *args)

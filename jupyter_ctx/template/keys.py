@@ -1,4 +1,4 @@
-"""Keys, which no prompt carries: those that are known, and texts that look like one."""
+"""Find API keys and passwords, known ones and text shaped like one, so that no prompt carries them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PREFIXES = (
     "xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxp-", "xoxr-", "xoxs-", "xapp-", "hf_", "gsk_", "xai-", "nvapi-",
     "pplx-", "tgp_", "csk-", "r8_", "npm_", "pypi-", "dop_v1_", "ya29.", "SG.", "lsv2_", "PRIVATE KEY", "eyJ",
 )  # fmt: skip
-_LONG = r"(?:[\w-]{0,80}?[A-Za-z0-9]{16}|(?=[A-Za-z_-]{0,40}\d)[\w-]{12})"  # a word, or a name with a number in it
+_LONG = r"(?:[\w-]{0,80}?[A-Za-z0-9]{16}|(?=[A-Za-z_-]{0,40}\d)[\w-]{12})"  # letters and digits, or a name with a digit
 _SHAPES = re.compile(
     rf"(?<![A-Za-z0-9])(?:[srp]k[-_]{_LONG}|AIza[\w-]{{20}}|(?:gh[pousr]|github_pat|hf|gsk|npm|r8|lsv2|dop_v1|tgp)_"
     rf"[A-Za-z0-9_]{{16}}|A[KS]IA[A-Z0-9]{{12}}|xox[a-z]-[\w-]{{10}}|xapp-[\w-]{{10}}|(?:xai|nvapi|pplx|csk|glpat|pypi)-"
@@ -30,23 +30,26 @@ _CARRIED = re.compile(
 _BASIC = re.compile(r"(?i)\bbasic\s{1,3}([\w+/-]{8,}={0,2})")
 _CARRIERS = ("://", "authorization", "bearer", "basic")
 _NAMED = re.compile(r"(?i)(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|_pat)(?:_?id)?$")
-_LEAST = 12  # characters of a variable's value: a shorter one may be any word
-_BEGINNING = 16  # characters of a long key that give it away
+_MIN_SECRET = 12  # characters of an environment variable's value: a shorter one may be any word
+_BEGINNING = 16  # characters at the start of a long key that identify it
 
 
 class Keys:
-    """Finds keys in text: those handed in, those of the environment, and the known shapes."""
+    """A detector of keys in text: the ``known`` ones, those in environment variables, and the usual shapes."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         values = (value.strip() for name, value in os.environ.items() if _NAMED.search(name))
-        secrets = {*filter(None, known), *(value for value in values if len(value) >= _LEAST and not _is_file(value))}
+        secrets = {
+            *filter(None, known),
+            *(value for value in values if len(value) >= _MIN_SECRET and not _is_file(value)),
+        }
         self._known = sorted(secrets, key=len, reverse=True)
-        self._clean = ""  # the text that was looked at last: a long one is met again and again
-        # a table shows the beginning of a long text alone
+        self._clean = ""  # the last text without a key: a long one is checked again and again
+        # a printed table cuts long texts, and leaves only their beginning
         self._parts = [secret[:_BEGINNING] if len(secret) >= 2 * _BEGINNING else secret for secret in self._known]
 
     def hold(self, text: str) -> bool:
-        """Whether a text has a key anywhere in it."""
+        """Return whether a text contains a key."""
         if any(part in text for part in self._parts):
             return True
         if any(prefix in text for prefix in _PREFIXES) and _SHAPES.search(text) is not None:
@@ -55,7 +58,7 @@ class Keys:
         return any(word in small for word in _CARRIERS) and _masked(text) != text
 
     def check(self, text: str) -> None:
-        """Raise RefusedError where a text has a key in it."""
+        """Raise KeyFoundError when a text contains a key."""
         if text is self._clean:
             return
         if self.hold(text):
@@ -63,19 +66,19 @@ class Keys:
         self._clean = text
 
     def masked(self, text: str) -> str:
-        """A text for an error, which must not show a key either."""
+        """Return a text with ``***`` for every key, for error messages."""
         for part in (*self._known, *self._parts):
             text = text.replace(part, "***")
         return _masked(_SHAPES.sub("***", text))
 
 
 def _masked(text: str) -> str:
-    """A text without passwords of addresses, and without what a header says to prove who asks."""
+    """Return a text with ``***`` for the passwords of addresses and the credentials of Authorization headers."""
     return _BASIC.sub(lambda match: "***" if _is_pair(match.group(1)) else match.group(), _CARRIED.sub("***", text))
 
 
 def _is_pair(value: str) -> bool:
-    """Whether it is a user's name and password, as Basic authorization has them; not any word after "basic"."""
+    """Return whether a word after "basic" decodes to user:password, as Basic authorization does."""
     try:
         return b":" in b64decode(value, validate=True)
     except ValueError:
@@ -87,4 +90,4 @@ def _is_file(value: str) -> bool:
 
 
 class KeyFoundError(RefusedError):
-    """A value holds a key."""
+    """A value contains a key."""

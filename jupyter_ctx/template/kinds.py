@@ -1,4 +1,4 @@
-"""What a value is, told by its type alone: no value is asked anything."""
+"""Classify values by their type alone: no method of a value is called."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ VIEWS = frozenset(
     for view in (made.keys(), made.values(), made.items())
 )
 _ZONES = ("datetime", "zoneinfo", "pytz", "dateutil")
-_CLOSED = ("IPython", "ipykernel", "traitlets", "jupyter_client", "os")  # shells and environments are no records
-_OF_PYTHON = 1 << 9  # the flag of a class that a class statement has made
+_CLOSED = ("IPython", "ipykernel", "traitlets", "jupyter_client", "os")  # attributes of shells and environments
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: the class was made by a class statement
 _FUNCTIONS = ("function", "builtin_function_or_method", "method", "method_descriptor", "partial", "ufunc")
 
 _INDEXES = (
@@ -47,23 +47,23 @@ _PANDAS = ("Timestamp", "Timedelta", "Period", "Interval", "NaTType", "NAType")
 
 
 def module_of(kind: type) -> str:
-    """The package that a class says it comes from; a metaclass is not asked."""
+    """Return the top-level package of a class, without asking its metaclass."""
     found = type.__dict__["__module__"].__get__(kind)
     return found.partition(".")[0] if type(found) is str else ""
 
 
 def name_of(kind: type) -> str:
-    """What a class is called."""
+    """Return the name of a class, without asking its metaclass."""
     return str(type.__dict__["__name__"].__get__(kind))
 
 
 def array_kind(value: object) -> str:
-    """Which of the listed arrays and frames a value is; nothing for anything else."""
+    """Return the kind of an array or frame ("array", "frame", "series", …), or ``""`` for any other value."""
     return _ARRAYS.get((module_of(type(value)), name_of(type(value))), "")
 
 
 def is_library_scalar(value: object) -> bool:
-    """Whether a value is one number, date or data type of NumPy's or pandas' own."""
+    """Return whether a value is a single number, date or data type of NumPy or pandas."""
     kind = type(value)
     library, name = module_of(kind), name_of(kind)
     if library == "pandas":
@@ -81,7 +81,7 @@ def _numpy_text() -> tuple[type, ...]:
 
 
 def is_scalar(value: object) -> bool:
-    """Whether a value is one number, text or date, exactly of a listed type."""
+    """Return whether a value is a single number, text or date, exactly of a listed type."""
     kind = type(value)
     if kind in (datetime, time):
         zone = value.tzinfo  # type: ignore[attr-defined]
@@ -90,24 +90,24 @@ def is_scalar(value: object) -> bool:
 
 
 def is_collection(value: object) -> bool:
-    """Whether a value is a built-in collection, or a subclass of one, which is read as that."""
+    """Return whether a value is a built-in collection or of a subclass, which is read as the built-in type."""
     return type(value) is range or type(value) in VIEWS or issubclass(type(value), COLLECTIONS)
 
 
 def is_enum(value: object) -> bool:
-    """Whether a value is a member of an enumeration."""
+    """Return whether a value is a member of an enumeration."""
     return issubclass(type(type(value)), EnumMeta)
 
 
 def is_path(value: object) -> bool:
-    """Whether a value is a path of pathlib's own."""
+    """Return whether a value is a path of a class of pathlib."""
     return issubclass(type(value), PurePath) and module_of(type(value)) == "pathlib"
 
 
 def is_record(value: object) -> bool:
-    """Whether a value is an instance of a class written in Python, whose stored attributes may be read."""
+    """Return whether a value's class is written in Python, so that its stored attributes may be read."""
     kind = type(value)
-    own = bool(type.__dict__["__flags__"].__get__(kind) & _OF_PYTHON) or kind is types.SimpleNamespace
+    own = bool(type.__dict__["__flags__"].__get__(kind) & _HEAP_TYPE) or kind is types.SimpleNamespace
     runs = getattr_static(type(kind), "__getattribute__", None) is not type.__getattribute__
     return own and not runs and not issubclass(kind, (type, types.ModuleType)) and module_of(kind) not in _CLOSED
 
@@ -117,15 +117,15 @@ def _has(kind: type, name: str) -> bool:
     return any(name in type.__dict__["__dict__"].__get__(base) for base in bases)
 
 
-_WORDS: tuple[tuple[str, Callable[[Any], bool]], ...] = (
+_DESCRIPTIONS: tuple[tuple[str, Callable[[Any], bool]], ...] = (
     ("a module", lambda value: issubclass(type(value), types.ModuleType)),
     ("a class", lambda value: issubclass(type(value), type)),
     ("a function", lambda value: name_of(type(value)) in _FUNCTIONS),
-    ("an iterator, which reading uses up", lambda value: _has(type(value), "__next__")),
+    ("an iterator, which reading would use up", lambda value: _has(type(value), "__next__")),
 )
 
 
 def described(value: object) -> str:
-    """A kind of value in words."""
-    found = (words for words, fits in _WORDS if fits(value))
+    """Return what a value is, in words for an error message."""
+    found = (words for words, fits in _DESCRIPTIONS if fits(value))
     return next(found, f"an object of the class {name_of(type(value))}")

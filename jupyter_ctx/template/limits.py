@@ -1,4 +1,4 @@
-"""What an expression may take: time, memory and length, checked while it is evaluated."""
+"""Bounds on the time, memory and length of an expression, checked while it is evaluated."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import time
 
 TEXT = 4_000_000  # characters of any text, in total
 ITEMS = 200_000  # members of any collection, in total
-INTEGER_BITS = 14_000  # of a whole number: Python writes no longer ones
+INTEGER_BITS = 14_000  # of an integer: Python prints no longer ones
 STEPS = 1_000_000  # of one expression: most operations go through the values of a collection several times
-DEPTH = 50  # of a value in a value
-CPU_SECONDS = 2.0  # of this thread's own time for all expressions of a prompt
+DEPTH = 50  # levels of values nested in values
+CPU_SECONDS = 2.0  # this thread's CPU time for all expressions of a prompt
 
 
 class RefusedError(Exception):
-    """An expression does what a prompt may not do; says what, and what is allowed in a few words."""
+    """An expression does something that a prompt may not do; the message says what."""
 
 
 class MissingError(Exception):
@@ -21,29 +21,29 @@ class MissingError(Exception):
 
 
 class Allowance:
-    """What is left of the time for a prompt, and of the work for one expression."""
+    """The CPU time left for a prompt, and the steps and characters left for one expression."""
 
     def __init__(self, seconds: float = CPU_SECONDS) -> None:
-        self._end = time.thread_time() + seconds
-        self._steps, self._characters = STEPS, TEXT
+        self._seconds, self._end = seconds, time.thread_time() + seconds
+        self.renew()
 
     def renew(self) -> None:
-        """Begin another expression: its own size, and the time that is left."""
+        """Begin another expression: restore its steps and characters, but not the prompt's time."""
         self._steps, self._characters = STEPS, TEXT
 
     def spend(self, steps: int = 1, characters: int = 0) -> None:
-        """Take some of it, or raise RefusedError where it does not suffice."""
+        """Take steps and characters off the allowance. Raises RefusedError when it is used up."""
         self._steps -= steps
         self._characters -= characters
         if self._steps < 0:
-            raise RefusedError(f"it takes more than {STEPS:,} steps")
+            raise RefusedError(f"the limit of {STEPS:,} steps is exceeded")
         if self._characters < 0:
-            raise RefusedError(f"it makes more than {TEXT:,} characters")
+            raise RefusedError(f"the limit of {TEXT:,} characters is exceeded")
         if time.thread_time() > self._end:
-            raise RefusedError("it takes too long")
+            raise RefusedError(f"the prompt's expressions take longer than {self._seconds:g} seconds")
 
 
 def at_most(size: float, most: int, what: str) -> None:
-    """Raise RefusedError where something would become larger than ``most``."""
+    """Raise RefusedError when ``size`` exceeds ``most``; ``what`` names the unit in the message."""
     if size > most:
-        raise RefusedError(f"it takes more than {most:,} {what}")
+        raise RefusedError(f"the limit of {most:,} {what} is exceeded")

@@ -1,4 +1,4 @@
-"""The methods of data that a prompt may call: they read, and what they make is bounded beforehand."""
+"""The methods that a prompt may call on data: they change nothing, and the size of their result is bounded first."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _DATES = (date, time, datetime)
 
 
 def call(reader: Reader, value: Any, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-    """Call a listed method of a value with plain arguments; what it works on is a copy."""
+    """Call a listed method on a copy of a value, with plain arguments. Raises RefusedError for any other method."""
     if array_kind(value):
         return reader.arrays.call(value, name, args, keywords)
     if is_library_scalar(value):
@@ -61,12 +61,11 @@ def call(reader: Reader, value: Any, name: str, args: Sequence[Any], keywords: M
         return _get(reader, value, *args)
     kind = _listed(value, name)
     copied = reader.plain(value)
-    guard = _GUARDS.get(name)
-    if guard and kind is str:
+    if kind is str and (guard := _GUARDS.get(name)):
         args = guard(copied, *args, **keywords)
         keywords = {}
     elif kind in _DATES and name == "strftime":
-        _format(*args)
+        _check_date_format(*args)
     return getattr(kind, name)(copied, *args, **keywords)
 
 
@@ -74,20 +73,15 @@ def _listed(value: Any, name: str) -> type:
     kind = next((kind for kind in METHODS if type(value) is kind), None)
     kind = kind or next((kind for kind in METHODS if issubclass(type(value), kind)), None)
     if kind is None or name not in METHODS[kind]:
-        raise RefusedError(f"{name}() is not among the methods of {_whose(value)} that a prompt calls")
+        raise RefusedError(f"a prompt cannot call {name}() of {name_of(type(value)) if kind else described(value)}")
     return kind
-
-
-def _whose(value: Any) -> str:
-    known = any(issubclass(type(value), kind) for kind in METHODS)
-    return name_of(type(value)) if known else described(value)
 
 
 def _scalar_method(value: Any, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     if name not in SCALAR_METHODS:
-        raise RefusedError(f"{name}() is not among the methods of {name_of(type(value))} that a prompt calls")
+        raise RefusedError(f"a prompt cannot call {name}() of {name_of(type(value))}")
     if name == "strftime":
-        _format(*args)
+        _check_date_format(*args)
     return getattr(type(value), name)(value, *args, **keywords)
 
 
@@ -98,13 +92,13 @@ def _get(reader: Reader, value: Any, key: Any, default: Any = None) -> Any:
         return default
 
 
-def _format(form: str) -> None:
-    """Where the system's library takes widths in a date's form, it takes any."""
+def _check_date_format(form: str) -> None:
+    """Raise RefusedError for a long format, or one with widths: glibc's strftime takes widths of any size."""
     if len(form) > 200 or re.search(r"%[-_0^#+]*\d", form):
-        raise RefusedError("a date's form is short and has no widths in a prompt")
+        raise RefusedError("a date format has at most 200 characters and no widths in a prompt")
 
 
-# Each takes the text and the arguments of a method that makes more than it was given, and returns the arguments.
+# Each guard bounds the result of a text's method that makes more than it was given, and returns its arguments.
 
 
 def _replace(text: str, old: str, new: str, count: int = -1) -> tuple[Any, ...]:

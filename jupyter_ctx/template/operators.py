@@ -1,4 +1,4 @@
-"""Arithmetic and comparison: what an operator would make is bounded before it is made."""
+"""Arithmetic and comparison, with the size of each result bounded before it is computed."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .kinds import array_kind
 from .limits import INTEGER_BITS, ITEMS, TEXT, RefusedError, at_most
 from .values import Reader
 
-_WIDTH = 1_000  # of one value in a format
-_PRECISION = 10_000  # digits of decimal numbers
+_WIDTH = 1_000  # characters of one value in a % format
+_PRECISION = 10_000  # digits of a Decimal result
 _FIELD = re.compile(r"%(?:\([^)]*\))?[-#0 +]*(\*|\d*)(?:\.(\*|\d*))?[hlL]?(.)", re.S)
 _SEQUENCES = (str, bytes, list, tuple)
 
 
 def _integer(value: Any) -> int | None:
-    """A whole number of Python's or NumPy's."""
+    """Return a value as an integer, or ``None`` when it is not a whole number of Python or NumPy."""
     return operator.index(value) if hasattr(type(value), "__index__") else None
 
 
@@ -32,7 +32,7 @@ def _times(reader: Reader, left: Any, right: Any) -> Any:
             at_most(len(many) * count, TEXT if text else ITEMS, "characters" if text else "values")
             return many * count
         if type(many) in _SEQUENCES:
-            raise RefusedError("a text or a list is repeated a whole number of times")
+            raise RefusedError("text and lists can be multiplied by whole numbers only")
     return left * right
 
 
@@ -56,16 +56,16 @@ def _bits(value: Any) -> int:
 
 def _modulo(reader: Reader, left: Any, right: Any) -> Any:
     if type(left) is bytes:
-        raise RefusedError("bytes are not used as a format")
+        raise RefusedError("bytes cannot be used as a format in a prompt")
     return formatted(reader, left, right) if type(left) is str else left % right
 
 
 def formatted(reader: Reader, form: str, values: Any) -> str:
-    """``form % values``, within what a text may have."""
+    """Return ``form % values``. Raises RefusedError when the result could be too long."""
     fields = _FIELD.findall(form)
     for width, precision, _ in fields:
         if "*" in (width, precision):
-            raise RefusedError("a format says its widths in figures")
+            raise RefusedError("a width in a format must be a number, not *")
         for figures in (width, precision):
             at_most(int(figures[:9] or 0), _WIDTH, "characters of one value")
     largest = len(reader.text(values)) + 5 * _WIDTH  # a decimal number may have more digits than it shows
@@ -89,12 +89,12 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def binary(reader: Reader, name: str, left: Any, right: Any) -> Any:
-    """An arithmetic operator by its name in Jinja's grammar."""
+    """Apply an arithmetic operator, by its name in Jinja's grammar."""
     if array_kind(left) or array_kind(right):
         return reader.arrays.binary(_PLAIN[name], _operand(reader, left), _operand(reader, right))
     left, right = reader.plain(left), reader.plain(right)
     if Decimal in (type(left), type(right)):
-        at_most(getcontext().prec, _PRECISION, "digits of decimal numbers")
+        at_most(getcontext().prec, _PRECISION, "digits of decimal precision")
     return reader.plain(_BINARY[name](reader, left, right))
 
 
@@ -103,7 +103,7 @@ def _operand(reader: Reader, value: Any) -> Any:
 
 
 def compare(reader: Reader, name: str, left: Any, right: Any) -> Any:
-    """A comparison by its name in Jinja's grammar."""
+    """Apply a comparison, by its name in Jinja's grammar."""
     if name in ("in", "notin"):
         return (name == "in") == _contains(reader, right, left)
     if array_kind(left) or array_kind(right):
@@ -119,7 +119,7 @@ def _contains(reader: Reader, values: Any, value: Any) -> bool:
 
 
 def unary(reader: Reader, name: str, value: Any) -> Any:
-    """A sign before a number."""
+    """Apply the sign ``Neg`` or ``Pos`` to a number."""
     operation = operator.neg if name == "Neg" else operator.pos
     if array_kind(value):
         return reader.arrays.binary(lambda left, _: operation(left), value, 0)
@@ -127,13 +127,13 @@ def unary(reader: Reader, name: str, value: Any) -> Any:
 
 
 def truth(reader: Reader, value: Any) -> bool:
-    """Whether a value counts as true."""
+    """Return whether a value is true. Raises RefusedError for an array or a frame."""
     if array_kind(value):
-        raise RefusedError("an array or a frame is neither true nor false: say any(), all() or |length")
+        raise RefusedError("an array or a frame is neither true nor false; use any(), all() or |length")
     return bool(reader.plain(value))
 
 
 def chain(values: Sequence[str]) -> str:
-    """Texts put together."""
+    """Join texts."""
     at_most(sum(map(len, values)), TEXT, "characters")
     return "".join(values)

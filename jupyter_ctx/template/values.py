@@ -1,7 +1,7 @@
-"""How attributes, members and the text of values are read without running any code of the notebook's.
+"""Read attributes, members and text of values without running code of the notebook's classes.
 
-Instances' own dictionaries and slots are looked at, never their methods and properties; subclasses of
-built-in types are read as those types are; and what is calculated with are copies in built-in types.
+Attributes come from an instance's dictionary and slots, never from its methods and properties; a subclass
+of a built-in type is read as that type; calculations work on copies in built-in types.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .kinds import (
 from .limits import DEPTH, INTEGER_BITS, ITEMS, Allowance, MissingError, RefusedError, at_most
 
 _BARE = (str, bytes, int, float)  # a subclass is read as one of these
-_DIGITS = 4_300  # of a decimal number written out
+_DIGITS = 4_300  # of a Decimal, written out
 _ATTRIBUTES: dict[type, tuple[str, ...]] = {
     int: ("real", "imag", "numerator", "denominator"), float: ("real", "imag"), complex: ("real", "imag"),
     Fraction: ("numerator", "denominator"), range: ("start", "stop", "step"),
@@ -50,14 +50,14 @@ _ATTRIBUTES: dict[type, tuple[str, ...]] = {
 
 
 class Reader:
-    """Reads values for one expression, within what it may take."""
+    """A reader of values for one expression, within its allowance."""
 
     def __init__(self, allowance: Allowance, keys: Keys) -> None:
         self.allowance, self._keys = allowance, keys
         self.arrays = Arrays(allowance)
 
     def admit(self, value: Any) -> Any:
-        """The value, where it is data; subclasses of text and numbers as such. Raises RefusedError."""
+        """Return the value if it is data, with subclasses of text and numbers made plain. Raises RefusedError."""
         kind = type(value)
         if is_scalar(value):
             return self._checked(value)
@@ -66,7 +66,7 @@ class Reader:
                 return self._checked(_bare(value, base))
         if is_collection(value) or is_path(value) or array_kind(value) or is_enum(value) or is_record(value):
             return value
-        raise RefusedError(f"it reads {described(value)}, and a prompt reads data alone")
+        raise RefusedError(f"only data can be filled in, and this is {described(value)}")
 
     def _checked(self, value: Any) -> Any:
         if type(value) is str:
@@ -76,9 +76,9 @@ class Reader:
         return value
 
     def attribute(self, value: Any, name: str) -> Any:
-        """An attribute that is stored, or listed for its type. Raises MissingError or RefusedError."""
+        """Return an attribute that is stored, or listed for its type. Raises MissingError or RefusedError."""
         if name.startswith("_"):
-            raise RefusedError(f"it reads {name}: names that begin with _ are not read")
+            raise RefusedError(f"a prompt cannot read {name}, because the name begins with _")
         if array_kind(value):
             return self.admit(attribute(value, name))
         if is_enum(value) and name in ("name", "value"):
@@ -87,15 +87,15 @@ class Reader:
             return self.admit(getattr(value, name))
         if type(value) not in SCALARS and is_record(value):
             return self.admit(_stored(value, name))
-        raise MissingError(f"{name_of(type(value))} has no attribute {name!r} that a prompt reads")
+        raise MissingError(f"{name_of(type(value))} has no attribute {name!r} that a prompt can read")
 
     def item(self, value: Any, key: Any) -> Any:
-        """``value[key]`` for a plain key, which changes nothing and runs no method of the notebook's own."""
+        """Return ``value[key]`` for a plain key, without running a method of the notebook's classes."""
         kind, found = type(value), MISSING
         if array_kind(value):
             return self.admit(self.arrays.item(value, key))
         if array_kind(key):
-            raise RefusedError("only arrays and frames are read by arrays")
+            raise RefusedError("only arrays and frames can be indexed by an array")
         try:
             if issubclass(kind, dict):
                 found = dict.get(value, key, MISSING)
@@ -105,15 +105,15 @@ class Reader:
             elif kind in (str, bytes, range, deque):
                 found = value[key]
             else:
-                raise RefusedError(f"{described(value)} has no items that a prompt reads")
+                raise RefusedError(f"a prompt cannot read items of {described(value)}")
         except (LookupError, TypeError) as error:
             raise MissingError(str(error)) from None
         if found is MISSING:
-            raise MissingError(f"there is no {key!r} in it")
+            raise MissingError(f"the dictionary has no key {key!r}")
         return self.admit(found)
 
     def size(self, value: Any) -> int:
-        """How many members a value has."""
+        """Return the number of a value's members."""
         kind = type(value)
         if array_kind(value):
             return length(value)
@@ -125,7 +125,7 @@ class Reader:
         raise RefusedError(f"{described(value)} has no length")
 
     def members(self, value: Any) -> Iterator[Any]:
-        """Each member of a collection, or each letter of a text; of a dictionary its keys."""
+        """Yield the members of a collection, the characters of a text, or the keys of a dictionary."""
         if array_kind(value):
             value = self.arrays.members(value)
         at_most(self.size(value), ITEMS, "values")
@@ -134,12 +134,11 @@ class Reader:
             yield self.admit(member)
 
     def plain(self, value: Any, depth: int = 0) -> Any:
-        """A copy of a value made of built-in types alone: to calculate with it runs none of the notebook's code."""
+        """Return a copy of a value in built-in types, so that calculating runs none of the notebook's code."""
         value, kind = self.admit(value), type(value)
         if is_scalar(value):
             return self._small(value)
-        if depth > DEPTH:
-            raise RefusedError(f"it is nested more than {DEPTH} times")
+        _check_depth(depth)
         if kind is range:
             at_most(len(value), ITEMS, "values")
             return value
@@ -150,7 +149,7 @@ class Reader:
         if kind in VIEWS or issubclass(kind, COLLECTIONS):
             made = next((base for base in (tuple, set, frozenset) if issubclass(kind, base)), list)
             return made(self.plain(member, depth + 1) for member in self.members(value))
-        raise RefusedError(f"it calculates with {described(value)}, and nothing of it can be read without running it")
+        raise RefusedError(f"a prompt cannot calculate with {described(value)}")
 
     def _small(self, value: Any) -> Any:
         kind = type(value)
@@ -170,7 +169,7 @@ class Reader:
             yield pair
 
     def text(self, value: Any) -> str:
-        """A value as it prints."""
+        """Return a value as it prints."""
         value = self.admit(value)
         if type(value) is str:
             self.allowance.spend(1, len(value))
@@ -189,10 +188,9 @@ class Reader:
         return "".join(written)
 
     def _write(self, value: Any, written: list[str], depth: int) -> None:
-        """As ``repr`` does, piece by piece, and as far as the allowance goes."""
+        """Append the ``repr`` of a value, piece by piece, within the allowance."""
         value = self.admit(value)
-        if depth > DEPTH:
-            raise RefusedError(f"it is nested more than {DEPTH} times")
+        _check_depth(depth)
         single = self._single(value, nested=depth > 0)
         if single is not None:
             self._add(written, single)
@@ -214,7 +212,7 @@ class Reader:
         written.append(piece)
 
     def _single(self, value: Any, *, nested: bool) -> str | None:
-        """The text of a value that has no parts which are written on their own."""
+        """Return the text of a value that is written in one piece, or ``None`` when it is written part by part."""
         if is_scalar(value):
             return repr(self._small(value))
         if array_kind(value):
@@ -224,7 +222,7 @@ class Reader:
         return repr(value) if type(value) is range or is_path(value) else None
 
     def _opened(self, value: Any) -> tuple[str, str, Iterator[tuple[Any, Any]]]:
-        """How a collection or a record begins and ends, and its parts by name."""
+        """Return how a collection or a record begins and ends, and its parts as (name, value)."""
         kind = type(value)
         if issubclass(kind, dict):
             name = name_of(kind) if kind in (Counter, OrderedDict) else ""
@@ -235,11 +233,16 @@ class Reader:
             return f"{name}(", ")", ((f"{field}=", self.attribute(value, field)) for field in fields)
         if is_collection(value):
             return *_brackets(kind, self.size(value)), (("", member) for member in self.members(value))
-        raise RefusedError(f"it prints {described(value)}, which runs code of its class")
+        raise RefusedError(f"printing {described(value)} runs code of its class")
+
+
+def _check_depth(depth: int) -> None:
+    if depth > DEPTH:
+        raise RefusedError(f"the value is nested more than {DEPTH} levels deep")
 
 
 def _bare(value: Any, base: type) -> Any:
-    """A copy as the built-in type itself."""
+    """Return a copy of a value as the built-in type ``base``."""
     if base is bytes:
         return bytes.__getitem__(value, slice(None))
     return {str: str.__str__, int: int.__int__, float: float.__float__}[base](value)
@@ -252,7 +255,7 @@ def _attributes(value: Any) -> tuple[str, ...]:
 
 
 def _stored(value: Any, name: str) -> Any:
-    """An attribute out of an instance's dictionary, its slots, its class, or a named tuple."""
+    """Return an attribute from an instance's dictionary, its slots, its class, or a named tuple."""
     fields = getattr_static(type(value), "_fields", ()) if issubclass(type(value), tuple) else ()
     if type(fields) is tuple and name in fields:
         return tuple.__getitem__(value, fields.index(name))
@@ -267,12 +270,12 @@ def _stored(value: Any, name: str) -> Any:
         except AttributeError:
             raise MissingError(f"{name_of(type(value))} has no attribute {name!r} yet") from None
     if getattr_static(type(found), "__get__", None) is not None:
-        raise RefusedError(f"{name} of {name_of(type(value))} is a method or a property, and to read it runs code")
+        raise RefusedError(f"{name} of {name_of(type(value))} is a method or a property, and reading it runs code")
     return found
 
 
 def _fields(value: Any) -> tuple[str, ...]:
-    """What a record consists of: a data class, a named tuple or a namespace."""
+    """Return the field names of a data class, a named tuple or a namespace."""
     kind = type(value)
     if kind is types.SimpleNamespace:
         return tuple(vars(value))
@@ -296,7 +299,7 @@ def _brackets(kind: type, size: int) -> tuple[str, str]:
 
 
 def _iterator(value: Any) -> Iterator[Any]:
-    """Over a collection as its built-in type has it."""
+    """Return an iterator over a collection that ignores what a subclass overrides."""
     base = next((base for base in COLLECTIONS if issubclass(type(value), base)), None)
     if base is None or type(value) is OrderedDict:
         return iter(value)

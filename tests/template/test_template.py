@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 
 from jupyter_ctx import InvalidRequestError
 from jupyter_ctx.providers.base import Reply
-from jupyter_ctx.template.filling import Filled, fill, notes
+from jupyter_ctx.template.filling import Filled, fill
+from jupyter_ctx.template.hints import notes
 
 TABLE = pd.DataFrame({"name": ["Ada", "Alan"], "born": [1815, 1912]})
 NAMES: dict[str, Any] = {"x": 42, "table": TABLE, "row": {"a": [1, 2]}, "braces": "{{ x }}"}
@@ -96,7 +97,7 @@ def test_a_key_is_never_filled_in() -> None:
     ],
 )  # fmt: skip
 def test_passwords_of_addresses_and_headers_are_keys(value: object, expression: str) -> None:
-    with pytest.raises(InvalidRequestError, match="holds a key: it is not sent"):
+    with pytest.raises(InvalidRequestError, match="holds a key or a password, so the prompt was not sent"):
         fill(f"{{{{ {expression} }}}}", {"v": value})
 
 
@@ -208,7 +209,7 @@ def test_filters_work_as_in_jinja(expression: str, filled: str) -> None:
         ("{{ round(x / 3, 1) }}", "{{ (x / 3)|round(1) }}"), ("{{ max(x, 3) }}", "{{ [x, 3]|max }}"),
         ("{{ sorted(row.a, reverse=True) }}", "{{ row.a|sort(reverse=True) }}"), ("{{ str(x) }}", "{{ x|string }}"),
         ("{{ dict(row) }}", "Compute it in a cell"), ("{{ x|nofilter }}", "there is no such filter"),
-        ("{{ x + nope }}", "has not all of its names"), ("{{ x y }}", "it is no expression"),
+        ("{{ x + nope }}", "not all of its names are defined"), ("{{ x y }}", "it is not a valid expression"),
         ('{{ f"{x}" }}', "Compute it in a cell"), ("{{f'{x}'}}", "Compute it in a cell"), ("{{ nope }}", "{{ nope }}"),
     ],
 )  # fmt: skip
@@ -218,9 +219,17 @@ def test_what_was_nearly_an_expression_is_said_with_how_to_write_it(text: str, s
     lines = notes(text, NAMES, found.unknown)
     assert said in lines[-1]
     assert len(lines) <= 2
-    assert ("names nothing" in lines[0]) == (text == "{{ nope }}")
-    for expression in re.findall(r"\{\{ \S*\|.+? \}\} is", lines[-1]):
+    assert ("does not name anything" in lines[0]) == (text == "{{ nope }}")
+    for expression in re.findall(r"Write (\{\{ .+? \}\}) instead", lines[-1]):
         assert fill(expression, NAMES).values
+
+
+def test_expressions_that_stay_for_the_same_reason_share_a_line() -> None:
+    text = "{{ nope }} {{ none_of_these.a }} {{ x y }}"
+    assert notes(text, NAMES, fill(text, NAMES).unknown) == (
+        "{{ nope }}, {{ none_of_these.a }} were sent as typed: they do not name anything defined in this notebook.",
+        "{{ x y }} was sent as typed: it is not a valid expression.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -238,7 +247,7 @@ def test_what_is_refused_says_what_to_do() -> None:
 
 
 def test_what_jinja_and_python_read_differently_is_refused() -> None:
-    with pytest.raises(InvalidRequestError, match="beside a test"):
+    with pytest.raises(InvalidRequestError, match="arithmetic beside a test needs brackets"):
         fill("{{ x + 1 is none }}", NAMES)
 
 
@@ -259,10 +268,10 @@ def test_a_pasted_prompt_sends_nothing_and_runs_nothing(cells: Cells, tmp_path: 
 
 def test_what_was_nearly_filled_in_is_said_above_the_answer(cells: Cells) -> None:
     cells.run("n = 5\n%chat use openai/gpt-4o")
-    assert "With a space inside both braces" in cells.run("%%chat --preview\nhow about {{n}}?")
+    assert "put a space inside both braces" in cells.run("%%chat --preview\nhow about {{n}}?")
 
 
 def test_all_expressions_of_a_prompt_share_their_time() -> None:
     names = {"l": list(range(150_000))}
-    with pytest.raises(InvalidRequestError, match="takes too long"):
+    with pytest.raises(InvalidRequestError, match="take longer than 2 seconds"):
         fill("".join(f"{{{{ l|sum + {number} }}}}" for number in range(200)), names)
