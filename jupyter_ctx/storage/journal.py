@@ -7,13 +7,12 @@ action; that is said once, and once more when it is done.
 from __future__ import annotations
 
 import atexit
-import gc
 import os
 import platform
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
 from typing import NamedTuple
 from weakref import WeakSet, ref
@@ -154,17 +153,16 @@ class Journal:
         raise taken
 
     def _read(self, row: ConversationRow) -> Opened:
-        with _without_collections():
-            text, stored = self.store.load(row.id)
-            events = read_events(stored)
-            self.notices += [f"{problem} They belong to {row.name!r}." for problem in events.problems]
-            state: StoredState = {}
-            try:
-                state = stored_state(text)
-            except UnreadableError as error:
-                self.notices.append(f"{error} Settings of {row.name!r}, and what was learned of the model, begin anew.")
-            sizes = [*events.sizes, *state.get("sizes", [])]
-            return Opened(events.conversation, sizes, state, next=events.next)
+        text, stored = self.store.load(row.id)
+        events = read_events(stored)
+        self.notices += [f"{problem} They belong to {row.name!r}." for problem in events.problems]
+        state: StoredState = {}
+        try:
+            state = stored_state(text)
+        except UnreadableError as error:
+            self.notices.append(f"{error} Settings of {row.name!r}, and what was learned of the model, begin anew.")
+        sizes = [*events.sizes, *state.get("sizes", [])]
+        return Opened(events.conversation, sizes, state, next=events.next)
 
     def save(
         self, events: Sequence[Event], sizes: list[Sizes], state: StoredState,
@@ -421,18 +419,6 @@ def _begun(name: str | None, origin: Origin) -> ConversationRow:
     return ConversationRow(
         new_id(), origin.scope, name or MAIN, kernel=origin.kernel, opened=now, created=now, updated=now
     )
-
-
-@contextmanager
-def _without_collections() -> Iterator[None]:
-    """Thousands of new values that all stay: looking among them for garbage takes as long as reading them."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 def _note(claim: Claim, before: float) -> str:
