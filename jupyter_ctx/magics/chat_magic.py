@@ -39,8 +39,11 @@ from ..runtime.frontend import Where, deleted_cells, is_replay, origin, where
 from ..runtime.interrupts import uninterrupted
 from ..template.filling import fill
 from ..template.hints import notes
-from . import commands as verbs
+from .command_table import COMMANDS, Call, Command, check_words, unknown
+from .commands import KEY_IS_ASKED_FOR, say
 from .completion import chat_matcher, is_prompt
+from .options import OF_A_REQUEST, OPTIONS, typed, with_options
+from .tables import live_history, live_preview, live_settings, preview_table
 
 MAGIC_NAMES = ("chat", "ctx")
 KEPT_AS = "_jupyter_ctx"  # the attribute of a shell that holds its ChatMagic
@@ -54,7 +57,6 @@ class ChatMagic:
     def __init__(self, shell: Any) -> None:
         self.shell = shell
         self._library: Library | None = None
-        self._named: Chat | None = None  # by -i, for one cell
         self._panel: GaugePanel | None = None
         self._histories: dict[Chat, TurnTable] = {}
         self._greeted = False
@@ -81,11 +83,6 @@ class ChatMagic:
         """What the conversations of this notebook are called; none before the first is opened."""
         return self._library.names if self._library is not None else []
 
-    @property
-    def talk(self) -> Chat:
-        """The conversation that this cell is about."""
-        return self._named or self.library.current
-
     def before_cell(self, _info: object = None) -> None:
         """Note which cells were deleted: only the next execution is told of it, whatever that is."""
         self._deleted |= deleted_cells(self.shell)
@@ -98,27 +95,8 @@ class ChatMagic:
 
     @no_var_expand
     @magic_arguments()
-    @argument("words", nargs="*", help="a verb and what it takes; %%chat help lists them")
-    @argument("-m", "--model", help="provider/model for this cell, such as local/smollm2 or openai/gpt-5.2")
-    @argument("-s", "--system", help="system prompt for this cell")
-    @argument("-t", "--temperature", help="0 to 2")
-    @argument("-o", "--out", metavar="VAR", help="keep the Reply in this variable (it is in _ too)")
-    @argument("--max-tokens", "--max_tokens", metavar="N", help="longest reply, in tokens")
-    @argument("--window", metavar="N", help="what the model is believed to hold, in tokens")
-    @argument("--base-url", "--base_url", metavar="URL", help="any OpenAI-compatible server")
-    @argument("--on-overflow", "--on_overflow", metavar="HOW", help="trim, summarise or stop")
-    @argument("-a", "--attach", action="append", metavar="FILE", help="an image, a PDF or a text file; may be repeated")
-    @argument("--set", dest="parameters", action="append", metavar="NAME=VALUE", help="any other parameter, as given")
-    @argument("-i", "--conversation", metavar="NAME", help="in the conversation of this name; a new one if need be")
-    @argument("--new", action="store_true", help="begin the conversation anew with this cell")
-    @argument("--no-history", "--no_history", action="store_true", help="send and keep nothing but this prompt")
-    @argument("--append", action="store_true", help="add a turn instead of replacing this cell's")
-    @argument("--ask", action="store_true", help="ask anew, even where the answer is stored")
-    @argument("--raw", action="store_true", help="fill in no {{ expressions }}")
-    @argument("--plain", action="store_true", help="show the answer as text only")
-    @argument("--versions", action="store_true", help="%%chat history N: all answers of that turn")
-    @argument("--summary", action="store_true", help="%%chat resume: only a summary")
-    @argument("--preview", action="store_true", help="show what would be sent, and send nothing")
+    @argument("words", nargs="*", help="a command and what it takes; %%chat help lists them")
+    @with_options
     def chat(self, line: str, cell: str | None = None) -> None:
         """Talk with a language model; the conversation belongs to this notebook and stays.
 
@@ -134,43 +112,46 @@ class ChatMagic:
         """
         options = _parsed(self.chat, line)
         self._runs(where(self.shell).cell or "")
-        self._named = self.library.get(options.conversation) if options.conversation else None
-        try:
-            if options.words:
-                self._verb(options, cell)
-            elif cell is not None:
-                _only_of_verbs(options)
-                self.ask(options, cell)
-            elif any(vars(options).values()) and not options.conversation:
-                raise UsageError(_no_prompt(line.strip(), options))
-            else:
-                self._tell(self.notes())
-                self.show_gauge()
-                self._tell(self.talk.notices())
-        finally:
-            self._named = None
+        if options.words:
+            self._command(options, cell)
+        elif cell is not None:
+            _only_of_commands(options)
+            self.ask(self._chat_for(options), options, cell)
+        elif any(vars(options).values()) and not options.conversation:
+            raise UsageError(_no_prompt(line.strip(), options))
+        else:
+            chat = self._chat_for(options)
+            self.tell_notes()
+            self.show_gauge(chat)
+            self._tell(chat.notices())
 
-    def _verb(self, options: Namespace, cell: str | None) -> None:
+    def _chat_for(self, options: Namespace) -> Chat:
+        """Return the conversation that a line is about."""
+        return self.library.get(options.conversation) if options.conversation else self.library.current
+
+    def _command(self, options: Namespace, cell: str | None) -> None:
         name, *words = options.words
-        verb = verbs.VERBS.get(name.lower())
-        if verb is None:
-            raise UsageError(verbs.unknown(name, "%chat" if cell is None else "%%chat"))
-        allowed = (*verb.options, "words", *(() if verb.of_all else ("conversation",)))
-        unused = [key for key, value in vars(options).items() if value and key not in allowed]
-        if unused:
-            raise UsageError(f"%chat {name} takes no {_option(unused[0])}. {_options(verb.options)}.")
-        if cell is not None and not verb.takes_text:
+        command = COMMANDS.get(name.lower())
+        if command is None:
+            raise UsageError(unknown(name, "%chat" if cell is None else "%%chat"))
+        _check_options(command, name, options)
+        if cell is not None and not command.heads_cell:
             raise UsageError(f"%chat {name} takes no text below it: write %chat {name} on a line of its own.")
-        if verb.asks:
-            verb.run(self, words, options, cell)
+        check_words(command, words)
+        chat = self._chat_for(options)
+        call = Call(self, chat, name, words, options, cell)
+        if command.asks:
+            command.run(call)
             return
-        self._tell(self.notes())
-        verb.run(self, words, options, cell)
-        self._tell([*self.notes(), *self.talk.notices()])
+        self.tell_notes()
+        said = command.run(call)
+        if said is not None:
+            say(said)
+        self._tell([*self.notes(), *(self.library.current if command.every_conversation else chat).notices()])
 
     def notes(self) -> tuple[str, ...]:
         """Where the conversation comes from, once."""
-        library, _ = self.library, self.talk
+        library, _ = self.library, self.library.current
         lines, library.notes = tuple(library.notes), []
         return lines
 
@@ -189,14 +170,14 @@ class ChatMagic:
         except (StdinNotImplementedError, EOFError):
             return False
 
-    def ask(self, options: Namespace, cell: str) -> None:
+    def ask(self, chat: Chat, options: Namespace, cell: str) -> None:
         """Send a cell's prompt, or show what would be sent."""
         if not cell.strip():
             raise UsageError("The cell is empty: write a prompt below %%chat.")
         if options.out is not None:
             _check_variable(options.out)
-        chat, place = self.talk, where(self.shell)
-        arguments: dict[str, Any] = {name: getattr(options, name) for name in verbs.OF_A_REQUEST}
+        place = where(self.shell)
+        arguments: dict[str, Any] = {name: getattr(options, name) for name in OF_A_REQUEST}
         filled = cell.rstrip("\n")
         above = (*self.notes(), *filter(None, [None if options.preview else chat.memory_notice()]))
         if not options.raw:
@@ -208,17 +189,17 @@ class ChatMagic:
         arguments |= {"record": not options.no_history, "attachments": options.attach or ()}
         if options.preview:
             self._tell(above)
-            live = partial(verbs.live_preview, chat, filled, **arguments)
-            self.show_table(verbs.preview_table(chat, chat.preview(filled, **arguments)), live)
+            live = partial(live_preview, chat, filled, **arguments)
+            self.show_table(preview_table(chat, chat.preview(filled, **arguments)), live)
             return
         arguments |= {"execution": place.execution, "source": place.source}
         arguments |= {"stored": None if options.ask else _accepted(place)}
         self._gauge_is_here = self._passed = self._answered = False
         before = chat.conversation.length
         try:
-            reply = self._send(_view(place, options, above), place, filled, arguments)
+            reply = self._send(chat, _view(place, options, above), place, filled, arguments)
             self._keep(reply, options.out)
-            self._greet(place)
+            self._greet(chat, place)
         except ChatInterrupted:
             raise
         except KeyboardInterrupt:  # between the end of the answer and that of the cell, or before it was asked for
@@ -227,8 +208,8 @@ class ChatMagic:
                 "the answer had come whole." if whole else "stopped; %chat history shows what is kept."
             ) from None
 
-    def _send(self, view: AnswerView, place: Where, prompt: str, arguments: dict[str, Any]) -> Reply:
-        chat, begun = self.talk, False
+    def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: str, arguments: dict[str, Any]) -> Reply:
+        begun = False
         step = f"{RUN_AGAIN}; %chat continue goes on with this one." if arguments["record"] else f"{RUN_AGAIN}."
 
         def begin(warning: str | None = None) -> None:
@@ -237,7 +218,7 @@ class ChatMagic:
                 return
             begun = True
             if warning is not None and place.kind != "headless":
-                self._warn(warning, place)
+                self._warn(chat, warning, place)
             view.begin()
 
         try:
@@ -253,35 +234,28 @@ class ChatMagic:
             raise
         self._answered = True
         view.correct(reply.text, reply.thinking)
-        below = [*reply.receipts, *_ending(reply), *self._offer()]
+        below = [*reply.receipts, *_ending(reply), *self._offer(chat)]
         notice = chat.threshold_notice() if place.kind != "headless" else None
         self._passed = notice is not None
         below += [*([notice] if notice else ()), *chat.notices()]
         with uninterrupted():
-            view.close(below, self._footer(reply, place))
+            view.close(below, _footer(chat, reply, place))
         return reply
 
-    def _warn(self, line: str, place: Where) -> None:
+    def _warn(self, chat: Chat, line: str, place: Where) -> None:
         """Before an answer comes: that the context is nearly full, and what can be done."""
         if place.kind == "terminal":
             print(note_plain(line))
             return
         warning = f'<div class="jctx-warning">{note_html(line)}</div>'
         display({"text/html": warning, "text/plain": note_plain(line)}, raw=True)
-        if not self._is_elsewhere and self.talk.config.gauge != "off":
-            self._show_beside()
+        if not self._is_elsewhere(chat) and chat.config.gauge != "off":
+            self._show_beside(chat)
 
-    def _footer(self, reply: Reply, place: Where) -> Footer | None:
-        """What an answer took; a stored one took nothing."""
-        footer = self.talk.config.footer
-        if reply.stored or footer == "off" or (footer == "auto" and place.kind == "headless"):
-            return None
-        return Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason)
-
-    def _offer(self) -> tuple[str, ...]:
+    def _offer(self, chat: Chat) -> tuple[str, ...]:
         """What may be done about turns whose cells were deleted; once for each cell."""
-        offered, all_turns = self.library.offered, self.talk.turns
-        numbers = [number for number in self.talk.deleted() if all_turns[number - 1].cell not in offered]
+        offered, all_turns = self.library.offered, chat.turns
+        numbers = [number for number in chat.deleted() if all_turns[number - 1].cell not in offered]
         offered.update(all_turns[number - 1].cell or "" for number in numbers)
         if not numbers:
             return ()
@@ -296,34 +270,33 @@ class ChatMagic:
         if name is not None:
             self.shell.user_ns[name] = reply
 
-    def _greet(self, place: Where) -> None:
+    def _greet(self, chat: Chat, place: Where) -> None:
         """The gauge, with the first chat cell or with every one; its buttons where a line has just named them."""
-        if self._is_elsewhere:
+        if self._is_elsewhere(chat):
             return
-        gauge = self.talk.config.gauge
+        gauge = chat.config.gauge
         wanted = gauge == "every" or (gauge == "first" and not self._greeted)
         wanted |= gauge != "off" and self._passed and place.kind == "notebook"
         if wanted and place.kind != "headless" and not self._gauge_is_here:
-            self._show_beside()
+            self._show_beside(chat)
         self._greeted = True
 
-    def _show_beside(self) -> None:
+    def _show_beside(self, chat: Chat) -> None:
         """Show the gauge beside an answer, which does not depend on it."""
         with suppress(ChatError):  # another model was asked, and the usual one is not there
-            self.show_gauge()
+            self.show_gauge(chat)
 
-    @property
-    def _is_elsewhere(self) -> bool:
-        """Whether this cell alone is about another conversation than the one that is talked in."""
-        return self._named not in (None, self.library.current)
+    def _is_elsewhere(self, chat: Chat) -> bool:
+        """Whether a cell is about another conversation than the current one."""
+        return chat is not self.library.current
 
-    def show_gauge(self) -> None:
+    def show_gauge(self, chat: Chat) -> None:
         """The live panel; in a terminal and in headless runs its text, and where it shows another conversation."""
         kind = where(self.shell).kind
         if kind == "terminal":
-            print(gauge_terminal(self.talk.info(), coloured=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
-        elif kind == "headless" or self._is_elsewhere:
-            display(gauge_forms(self.talk.info()), raw=True)
+            print(gauge_terminal(chat.info(), coloured=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+        elif kind == "headless" or self._is_elsewhere(chat):
+            display(gauge_forms(chat.info()), raw=True)
         else:
             self.panel().show()
             self._greeted = self._gauge_is_here = True
@@ -338,7 +311,7 @@ class ChatMagic:
     def history_of(self, chat: Chat) -> TurnTable:
         """The one table of a conversation that is kept up to date: every view of it agrees."""
         if chat not in self._histories:
-            self._histories[chat] = verbs.live_history(chat)
+            self._histories[chat] = live_history(chat)
             chat.listeners.append(self._histories[chat].update)
         return self._histories[chat]
 
@@ -364,9 +337,9 @@ class ChatMagic:
             undo=lambda: chat().undo(),
             writer=lambda: chat().writer,
             menu={
-                "Preview": lambda: verbs.live_preview(chat()),
-                "Pin": lambda: verbs.live_history(chat()),
-                "Settings": lambda: verbs.live_settings(chat()),
+                "Preview": lambda: live_preview(chat()),
+                "Pin": lambda: live_history(chat()),
+                "Settings": lambda: live_settings(chat()),
             },
         )
 
@@ -379,7 +352,7 @@ class ChatMagic:
             chat.listeners.append(update)
         update(None)
 
-    def ask_key(self, owner: str) -> None:
+    def ask_key(self, chat: Chat, owner: str) -> None:
         """Ask for a key without showing it, and keep it in memory."""
         try:
             key = getpass(f"Key for {owner} (kept in memory only): ").strip()
@@ -389,7 +362,7 @@ class ChatMagic:
             ) from None
         if not key:
             raise InvalidRequestError("No key was typed; nothing has changed.")
-        self.talk.set_key(owner, key)
+        chat.set_key(owner, key)
 
 
 def magic_of(shell: Any) -> ChatMagic:
@@ -409,7 +382,7 @@ def get_chat() -> Chat:
     shell = get_ipython()
     if shell is None:
         raise InvalidRequestError("There is no notebook here: make a Chat() of your own.")
-    return magic_of(shell).talk
+    return magic_of(shell).library.current
 
 
 def register(shell: Any) -> None:
@@ -460,7 +433,7 @@ def _parsed(magic: Any, line: str) -> Namespace:
         options: Namespace = magic.parser.parse_intermixed_args(words)
     except UsageError as error:
         if words[:1] == ["key"]:
-            raise UsageError(verbs.KEY_IS_ASKED_FOR) from None
+            raise UsageError(KEY_IS_ASKED_FOR) from None
         raise UsageError(_what_is_wrong(str(error), magic.parser)) from None
     return options
 
@@ -481,11 +454,21 @@ def _no_prompt(line: str, options: Namespace) -> str:
     return f"%chat {line} has no prompt: put %%chat {line} on a cell's first line and the prompt below it{use}."
 
 
-def _only_of_verbs(options: Namespace) -> None:
-    """Refuse beside a prompt what only a command takes."""
-    for name, example in (("versions", "%chat history N --versions"), ("summary", "%chat resume NOTEBOOK --summary")):
-        if getattr(options, name):
-            raise UsageError(f"A prompt does not take --{name}: it belongs to {example}. Nothing was sent.")
+def _only_of_commands(options: Namespace) -> None:
+    """Refuse beside a prompt what only a command takes. Raises UsageError."""
+    for option in OPTIONS:
+        if option.only_for and getattr(options, option.name):
+            example = f"%chat {option.only_for} {option.flag}"
+            raise UsageError(f"A prompt does not take {option.flag}: it belongs to {example}. Nothing was sent.")
+
+
+def _check_options(command: Command, name: str, options: Namespace) -> None:
+    """Refuse options that a command does not take. Raises UsageError."""
+    unused = [key for key, value in vars(options).items() if value and key != "words" and not command.takes(key)]
+    if unused:
+        taken = ", ".join(map(typed, command.options))
+        takes = f"It takes {taken}" if taken else "It takes no options of its own"
+        raise UsageError(f"%chat {name} takes no {typed(unused[0])}. {takes}.")
 
 
 def _check_variable(name: str) -> None:
@@ -496,20 +479,17 @@ def _check_variable(name: str) -> None:
         raise UsageError(f"-o {name}: Python or IPython use {name!r} themselves. Choose another name.")
 
 
-def _option(name: str) -> str:
-    """An option as it is typed."""
-    return "--" + {"parameters": "set"}.get(name, name).replace("_", "-")
-
-
-def _options(names: Iterable[str]) -> str:
-    """Which options a command takes, in words."""
-    taken = ", ".join(map(_option, names))
-    return f"It takes {taken}" if taken else "It takes no options of its own"
-
-
 def _is_whole(event: Event) -> bool:
     """Whether it is an answer that came whole."""
     return isinstance(event, Said) and event.turn.stop_reason not in ("interrupted", "cut")
+
+
+def _footer(chat: Chat, reply: Reply, place: Where) -> Footer | None:
+    """Return what an answer took; a stored one took nothing."""
+    footer = chat.config.footer
+    if reply.stored or footer == "off" or (footer == "auto" and place.kind == "headless"):
+        return None
+    return Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason)
 
 
 def _view(place: Where, options: Namespace, above: tuple[str, ...]) -> AnswerView:

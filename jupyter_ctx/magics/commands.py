@@ -1,15 +1,9 @@
-"""What %chat can do besides asking: a table of verbs."""
+"""What each command of %chat does, below its declaration; command_table.py says how to add one."""
 
 from __future__ import annotations
 
 import json
-import time
-from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
 
 from IPython.core.error import StdinNotImplementedError, UsageError
 from IPython.display import display
@@ -20,45 +14,17 @@ from ..config.aliases import load_aliases, model_of, set_alias
 from ..config.settings import HELP, SETTING_NAMES, Settings
 from ..display.text import to_plain
 from ..display.widgets.gauge import gauge_line, legend
-from ..display.widgets.settings_form import Choice, Form
-from ..display.widgets.tables import first_words, status_text, table, table_text
-from ..display.widgets.turn_table import MarkBoxes, SelectionTable, TurnTable
+from ..display.widgets.tables import first_words, status_text, table_text
 from ..errors import StoreError
 from ..models.registry import full_name, key_owner
 from ..providers.catalog import PROVIDER_NAMES
 from ..providers.lookup import check_provider, key_holder
-from ..runtime.frontend import Origin
 from ..session.actions import Change
-from ..session.history import ENDINGS
-from ..session.view import View, ViewPart
-from ..storage.journal import is_held_elsewhere
-from ..storage.store import ConversationRow
+from .command_table import COMMANDS, Call, command, unknown
+from .options import OF_A_REQUEST
+from .tables import conversations_table, history_table, live_preview, preview_table, versions_table
 
-if TYPE_CHECKING:
-    from .chat_magic import ChatMagic
-
-Run = Callable[["ChatMagic", list[str], Namespace, str | None], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Verb:
-    """``takes`` and ``does`` are what help says; ``takes_text``: it may head a cell; ``options`` it knows.
-
-    ``asks``: it sends a prompt, or draws what one would send, and tells itself what there is to tell;
-    ``of_all``: it is about all conversations of the notebook.
-    """
-
-    run: Run
-    takes: str
-    does: str
-    takes_text: bool = False
-    options: tuple[str, ...] = ()
-    asks: bool = False
-    of_all: bool = False
-
-
-USE_OPTIONS = ("model", "window", "base_url", "max_tokens", "temperature", "parameters", "on_overflow")
-OF_A_REQUEST = (*USE_OPTIONS, "system")
+USE_OPTIONS = tuple(name for name in OF_A_REQUEST if name != "system")
 OF_A_REQUEST_HERE = (*OF_A_REQUEST, "attach", "no_history", "append", "out", "plain")
 KEY_IS_ASKED_FOR = (
     "%chat key takes one thing, a provider such as openai or an address: the key is asked for, and kept in memory "
@@ -68,379 +34,324 @@ CONTINUE = "Continue exactly where you stopped."
 
 
 def say(*parts: object, sep: str = " ") -> None:
-    """Print what may hold names and texts of others, without what a terminal would obey."""
+    """Print text that may come from others, without the escapes that a terminal would obey."""
     print(to_plain(sep.join(map(str, parts))))
 
 
-def _use(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    given = {name: getattr(options, name) for name in USE_OPTIONS if getattr(options, name) is not None}
-    if words:
-        given["model"] = _one("use", words, "a model, such as local/smollm2")
+@command("use MODEL [--window N]", "Talk with this model from here on", options=USE_OPTIONS)
+def _use(call: Call) -> object:
+    given = {name: getattr(call.options, name) for name in USE_OPTIONS if getattr(call.options, name) is not None}
+    if call.words:
+        given["model"] = call.one("a model, such as local/smollm2")
     if not given:
         raise UsageError("%chat use MODEL, with --window N, --base-url URL, --max-tokens N or -t where wanted.")
-    magic.talk.configure(**given)
-    say(gauge_line(magic.talk.info()))
-    _say_missing_key(magic.talk)
+    call.chat.configure(**given)
+    say(gauge_line(call.chat.info()))
+    return call.chat.missing_key() or None
 
 
-def _say_missing_key(chat: Chat) -> None:
-    missing = chat.missing_key()
-    if missing:
-        say(missing)
-
-
-def _status(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    _none("status", words)
-    info = magic.talk.info()
-    say(status_text(info, len(magic.talk.turns)))
-    say(*_of_a_request(magic.talk.config), sep="\n")
+@command("status", "Show how full the context is, the whole calculation, and the settings that decide what is sent")
+def _status(call: Call) -> object:
+    info = call.chat.info()
+    say(status_text(info, len(call.chat.turns)))
+    say(*_of_a_request(call.chat.config), sep="\n")
     undo = f"%chat undo takes back: {info.undo}" if info.undo else ""
     redo = f"%chat redo does again: {info.redo}" if info.redo else ""
-    say(*filter(None, (undo, redo)), sep="; ")
+    return "; ".join(filter(None, (undo, redo)))
 
 
-def _gauge(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    if words:
-        magic.talk.configure(gauge=_one("gauge", words, "first, every or off"))
-        _show_setting(magic.talk, "gauge")
-    else:
-        magic.show_gauge()
+@command("gauge [first | every | off]", "Show the gauge here, or say with which chat cells")
+def _gauge(call: Call) -> object:
+    if not call.words:
+        return call.host.show_gauge(call.chat)
+    call.chat.configure(gauge=call.one("first, every or off"))
+    return _setting_line(call.chat, "gauge")
 
 
-def _history(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    if words and not options.versions:
-        raise UsageError(f"%chat history {words[0]} --versions shows all answers of a turn; alone it takes no number.")
-    if options.versions:
-        number = _number("history --versions", _one("history --versions", words, "a turn's number"))
-        display(versions_table(magic.talk, number), raw=True)
-    else:
-        chat = magic.talk
-        magic.show_table(history_table(chat), lambda: magic.history_of(chat))
-
-
-def _pick(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    if len(words) != 2:
-        raise UsageError("%chat pick N VERSION: %chat history N --versions shows which there are.")
-    say(magic.talk.pick(*(_number("pick", word) for word in words)))
-
-
-def _memory(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    chat = magic.talk
-    if words:
-        path = _one("memory", words, "a file's path, or off")
-        say(chat.set_memory(None if path.lower() in ("off", "none") else path))
-        return
-    file, text = chat.memory
-    if file is not None:
-        say(
-            to_plain(f"{file}:\n{text}")
-            if text
-            else f"Nothing of {file} is sent: it is not there, empty, or not UTF-8 text."
+@command(
+    "history [N --versions]", "List every turn with its number, tokens and state; with N all its answers",
+    options=("versions",),
+)  # fmt: skip
+def _history(call: Call) -> object:
+    chat = call.chat
+    if call.options.versions:
+        display(versions_table(chat, call.number(call.one("a turn's number"))), raw=True)
+    elif call.words:
+        raise UsageError(
+            f"%chat history {call.words[0]} --versions shows all answers of a turn; alone it takes no number."
         )
-    elif chat.conversation.memory is None:
-        say("There is no memory file: preferences.md beside the notebook, or %chat memory PATH.")
     else:
-        say("The memory file is off: %chat memory PATH names one.")
+        call.host.show_table(history_table(chat), lambda: call.host.history_of(chat))
+    return None
 
 
-def _list(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    everywhere = bool(words) and _one("list", words, "all, for those of other notebooks too").lower() == "all"
-    if words and not everywhere:
-        raise UsageError(f"%chat list takes nothing or all, not {words[0]!r}.")
-    library, current = magic.library, magic.library.current.name
+@command("pick N VERSION", "Bring an older answer of turn N back")
+def _pick(call: Call) -> object:
+    if len(call.words) != 2:
+        raise UsageError("%chat pick N VERSION: %chat history N --versions shows which there are.")
+    return call.chat.pick(*map(call.number, call.words))
+
+
+@command(
+    "preview", "Show what the next request sends; %%chat preview: with the prompt below it", heads_cell=True,
+    options=(*OF_A_REQUEST_HERE, "new", "raw"), asks=True,
+)  # fmt: skip
+def _preview(call: Call) -> object:
+    chat, options = call.chat, call.options
+    if call.text is not None and call.text.strip():
+        options.preview = True
+        return call.host.ask(chat, options, call.text)
+    given = {name: getattr(options, name) for name in OF_A_REQUEST}
+    return call.host.show_table(preview_table(chat, chat.preview(**given)), lambda: live_preview(chat, **given))
+
+
+@command("pin N…", "Keep these turns in every request")
+def _pin(call: Call) -> object:
+    return call.chat.pin(*_turns(call))
+
+
+@command("unpin N…", "Keep them no longer")
+def _unpin(call: Call) -> object:
+    return call.chat.unpin(*_turns(call))
+
+
+@command("exclude N…", "Leave these turns out of every request")
+def _exclude(call: Call) -> object:
+    return call.chat.exclude(*_turns(call))
+
+
+@command("include N… | all", "Bring turns back; all: whatever is left out")
+def _include(call: Call) -> object:
+    everything = [word.lower() for word in call.words] == ["all"]
+    return call.chat.include(*(() if everything else _turns(call)))
+
+
+def _turns(call: Call) -> Iterator[int]:
+    if not call.words:
+        raise UsageError(f"%chat {call.name} needs the number of a turn: %chat history shows them.")
+    return map(call.number, call.words)
+
+
+@command("trim [N]", "Leave out the oldest turns, down to about 60 % or to the newest N")
+def _trim(call: Call) -> object:
+    return call.chat.trim(call.number(call.one("a number of turns")) if call.words else None)
+
+
+@command("summarise", "Send the older turns as a summary", also="summarize", heads_cell=True)
+def _summarise(call: Call) -> object:
+    instructions = (call.text or "").strip() or None
+    change = call.chat.summarize(instructions, method="model" if instructions else None)
+    say(change)
+    summary = call.chat.conversation.summary
+    return summary.text if change.changed and summary is not None else None
+
+
+@command("clear", "Begin anew; system prompt, model and settings stay")
+def _clear(call: Call) -> Change:
+    return call.chat.clear()
+
+
+@command("undo", "Take back the last action, whole")
+def _undo(call: Call) -> Change:
+    return call.chat.undo()
+
+
+@command("redo", "Do again what was taken back")
+def _redo(call: Call) -> Change:
+    return call.chat.redo()
+
+
+@command("continue", "Go on with an answer that stopped", options=(*OF_A_REQUEST_HERE, "ask"), asks=True)
+def _continue(call: Call) -> object:
+    if not call.chat.turns:
+        raise UsageError("There is nothing to continue yet.")
+    call.options.raw = True
+    return call.host.ask(call.chat, call.options, CONTINUE)
+
+
+@command("new [NAME]", "Begin another conversation; this one stays", every_conversation=True)
+def _new(call: Call) -> object:
+    return _talk_in(call, call.host.library.new(*_named(call)))
+
+
+@command("switch CONVERSATION", "Talk in another conversation", every_conversation=True)
+def _switch(call: Call) -> object:
+    return _talk_in(call, call.host.library.switch(call.phrase("a conversation's name")))
+
+
+@command("fork [NAME]", "Go on in a copy of this conversation", every_conversation=True)
+def _fork(call: Call) -> object:
+    return _talk_in(call, call.host.library.fork(*_named(call)))
+
+
+def _named(call: Call) -> tuple[str, ...]:
+    return (" ".join(call.words),) if call.words else ()
+
+
+def _talk_in(call: Call, chat: Chat) -> str:
+    call.host.follow()
+    call.host.tell_notes()
+    return f"Talking in {chat.name!r}: {words_of.turns(len(chat.turns))}."
+
+
+@command(
+    "list [all]", "List the conversations of this notebook, or of all notebooks",
+    every_conversation=True,
+)  # fmt: skip
+def _list(call: Call) -> object:
+    everywhere = bool(call.words) and call.one("all, for those of other notebooks too").lower() == "all"
+    if call.words and not everywhere:
+        raise UsageError(f"%chat list takes nothing or all, not {call.words[0]!r}.")
+    library, current = call.host.library, call.host.library.current.name
     try:
         rows = library.rows(everywhere=everywhere)
     except StoreError as error:
         say(f"{error} These are the conversations in memory:")
         rows = library.in_memory
-    display(conversations_table(rows, current, library.origin), raw=True)
+    return display(conversations_table(rows, current, library.origin), raw=True)
 
 
-def _opens(name: str, *, needed: bool) -> Run:
-    """A verb that changes which conversation is talked in."""
-
-    def run(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-        named = [_name(name, words, "a conversation's name")] if words or needed else []
-        chat = getattr(magic.library, name)(*named)
-        magic.follow()
-        magic.tell_notes()
-        _say_where(chat)
-
-    return run
+@command("rename NAME", "Give this conversation another name", every_conversation=True)
+def _rename(call: Call) -> object:
+    old = call.host.library.current.name
+    return f"{old!r} is now {call.host.library.rename(call.phrase('the new name')).name!r}."
 
 
-def _say_where(chat: Chat) -> None:
-    say(f"Talking in {chat.name!r}: {words_of.turns(len(chat.turns))}.")
+@command("delete CONVERSATION", "Remove a conversation for good, after asking", every_conversation=True)
+def _delete(call: Call) -> object:
+    name, library = call.phrase("a conversation's name"), call.host.library
+    row, before = library.find(name), library.current
+    library.delete(name, confirm=_confirmed(name))
+    call.host.follow()
+    say(f"Deleted {name!r} with {words_of.turns(row.turns)}. That cannot be undone.")
+    return None if library.current is before else _talk_in(call, library.current)
 
 
-def _rename(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    old = magic.library.current.name
-    chat = magic.library.rename(_name("rename", words, "the new name"))
-    say(f"{old!r} is now {chat.name!r}.")
-
-
-def _delete(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    name = _name("delete", words, "a conversation's name")
-    row, before = magic.library.find(name), magic.library.current
+def _confirmed(name: str) -> str:
     try:
-        confirm = input(f"This removes {name!r} and all that was said in it for good. Type its name again: ")
+        return input(f"This removes {name!r} and all that was said in it for good. Type its name again: ").strip()
     except (StdinNotImplementedError, EOFError):
         raise UsageError("Nobody can be asked here: Library.delete(name, confirm=name) deletes in a script.") from None
-    magic.library.delete(name, confirm=confirm.strip())
-    magic.follow()
-    say(f"Deleted {name!r} with {words_of.turns(row.turns)}. That cannot be undone.")
-    if magic.library.current is not before:
-        _say_where(magic.library.current)
 
 
-def _resume(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    if not 1 <= len(words) <= 2:
-        raise UsageError("%chat resume NOTEBOOK [NAME] [--summary]: %chat list all shows what there is.")
-    say(magic.library.resume(*words, summary=options.summary))
-
-
-def _export(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    path = magic.talk.export(_one("export", words, "a file: .md, .json or .ipynb"))
-    say(f"Wrote {words_of.turns(len(magic.talk.turns))} to {path}.")
-
-
-def _import(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    say(magic.talk.load(_one("import", words, "a file: .md, .json or .ipynb")))
-
-
-def _preview(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    _none("preview", words)
-    if cell is not None and cell.strip():
-        options.preview = True
-        magic.ask(options, cell)
-    else:
-        given = {name: getattr(options, name) for name in OF_A_REQUEST}
-        chat = magic.talk
-        magic.show_table(preview_table(chat, chat.preview(**given)), lambda: live_preview(chat, **given))
-
-
-def live_history(chat: Chat) -> TurnTable:
-    """Every turn, with boxes that pin and exclude."""
-    return TurnTable(lambda: history_table(chat), partial(mark, chat))
-
-
-def live_preview(chat: Chat, *prompt: str, **options: Any) -> TurnTable:
-    """The next request, with boxes that pin and exclude its turns."""
-    return TurnTable(lambda: preview_table(chat, chat.preview(*prompt, **options)), partial(mark, chat))
-
-
-COMPACTION_CHOICES = (
-    Choice(
-        "on_overflow", "When it is full",
-        [("leave out the oldest turns", "trim"), ("and summarise them", "summarise"), ("stop", "stop")],
-    ),
-    Choice("compact_at", "Full is at", [(f"{percent} % of the limit", percent / 100) for percent in (100, 80, 60)]),
-    Choice("gauge", "Gauge", [("with the first chat cell", "first"), ("with every one", "every"), ("off", "off")]),
-    Choice("footer", "Figures below", [("where somebody reads", "auto"), ("always", "on"), ("never", "off")]),
+@command(
+    "resume NOTEBOOK [NAME] [--summary]", "Bring in another notebook's conversation, or its summary",
+    options=("summary",), every_conversation=True,
 )  # fmt: skip
+def _resume(call: Call) -> object:
+    if not 1 <= len(call.words) <= 2:
+        raise UsageError("%chat resume NOTEBOOK [NAME] [--summary]: %chat list all shows what there is.")
+    return call.host.library.resume(*call.words, summary=call.options.summary)
 
 
-def live_settings(chat: Chat) -> Form:
-    """The settings that people change while they talk."""
-    return Form(
-        COMPACTION_CHOICES, lambda name: getattr(chat.config, name), lambda name, value: chat.configure(**{name: value})
-    )
+@command("memory [FILE | off]", "Show or name the file that joins the system prompt")
+def _memory(call: Call) -> object:
+    chat = call.chat
+    if call.words:
+        path = call.one("a file's path, or off")
+        return chat.set_memory(None if path.lower() in ("off", "none") else path)
+    file, text = chat.memory
+    if file is not None:
+        return f"{file}:\n{text}" if text else f"Nothing of {file} is sent: it is not there, empty, or not UTF-8 text."
+    if chat.conversation.memory is None:
+        return "There is no memory file: preferences.md beside the notebook, or %chat memory PATH."
+    return "The memory file is off: %chat memory PATH names one."
 
 
-def mark(chat: Chat, number: int, name: str, on: bool) -> Change:
-    """Pin or exclude a turn, or take that back."""
-    verbs = {("pin", True): chat.pin, ("pin", False): chat.unpin, ("exclude", True): chat.exclude}
-    return verbs.get((name, on), chat.include)(number)
+@command("export FILE", "Write the conversation as .md, .json or .ipynb")
+def _export(call: Call) -> object:
+    path = call.chat.export(call.one("a file: .md, .json or .ipynb"))
+    return f"Wrote {words_of.turns(len(call.chat.turns))} to {path}."
 
 
-def _marks(name: str, *, all_too: bool = False) -> Run:
-    """A verb that takes turns by number."""
-
-    def run(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-        if all_too and [word.lower() for word in words] == ["all"]:
-            say(magic.talk.include())
-            return
-        if not words:
-            raise UsageError(f"%chat {name} needs the number of a turn: %chat history shows them.")
-        say(getattr(magic.talk, name)(*(_number(name, word) for word in words)))
-
-    return run
+@command("import FILE", "Add the turns of such a file")
+def _import(call: Call) -> object:
+    return call.chat.load(call.one("a file: .md, .json or .ipynb"))
 
 
-def _trim(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    say(magic.talk.trim(_number("trim", _one("trim", words, "a number of turns")) if words else None))
+@command("code [N]", "Put the code of an answer into the next cell")
+def _code(call: Call) -> object:
+    number = call.number(call.one("a turn's number")) if call.words else None
+    return call.host.shell.set_next_input(call.chat.code(number))
 
 
-def _summarise(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    _none("summarise", words)
-    instructions = (cell or "").strip() or None
-    change = magic.talk.summarize(instructions, method="model" if instructions else None)
-    say(change)
-    summary = magic.talk.conversation.summary
-    if change.changed and summary is not None:
-        say(summary.text)
+@command("system", "Show the system prompt; %%chat system: set it to the text below", heads_cell=True)
+def _system(call: Call) -> object:
+    if call.text is not None:
+        return call.chat.set_system(call.text.strip())
+    return call.chat.system or "There is no system prompt: %%chat system heads a cell with one."
 
 
-def _does(name: str) -> Run:
-    """A verb that takes nothing and says what it did."""
-
-    def run(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-        _none(name, words)
-        say(getattr(magic.talk, name)())
-
-    return run
-
-
-def _system(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    if words:
-        raise UsageError(
-            "%chat system takes no text on its line: put %%chat system on a cell's first line and the text below it, "
-            "or write %chat config system TEXT."
-        )
-    if cell is not None:
-        say(magic.talk.set_system(cell.strip()))
-    else:
-        say(magic.talk.system or "There is no system prompt: %%chat system heads a cell with one.")
-
-
-def _config(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    chat = magic.talk
+@command("config [SETTING VALUE]", "Show or change settings")
+def _config(call: Call) -> object:
+    chat, words = call.chat, call.words
     if words and words[0].partition("=")[0] in SETTING_NAMES and "=" in words[0]:  # NAME=VALUE
         words = [*words[0].split("=", 1), *words[1:]]
     if not words:
         rows = [
             (name, first_words(setting_text(chat, name)), chat.source_of(name), HELP[name]) for name in SETTING_NAMES
         ]
-        say(table_text(("setting", "value", "from", ""), rows))
-        return
+        return table_text(("setting", "value", "from", ""), rows)
     name, *values = words
     if values:
         chat.configure(**{name: values if name == "parameters" else " ".join(values)})
     elif name not in SETTING_NAMES:
-        chat.configure(**{name: None})  # says that there is no such setting
-    _show_setting(chat, name)
-    if name == "model":
-        _say_missing_key(chat)
+        chat.configure(**{name: None})  # raises the error that names the nearest setting
+    say(_setting_line(chat, name))
+    return (name == "model" and chat.missing_key()) or None
 
 
-def _key(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    if len(words) > 1:
-        raise UsageError(KEY_IS_ASKED_FOR)
-    named = words[0] if words else key_owner(magic.talk.config)
-    owner = key_holder(options.base_url or named)
-    magic.ask_key(owner)
-    say(f"The key for {owner} is kept until this kernel ends.")
-
-
-def _continue(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    _none("continue", words)
-    if not magic.talk.turns:
-        raise UsageError("There is nothing to continue yet.")
-    options.raw = True
-    magic.ask(options, CONTINUE)
-
-
-def _code(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    number = _number("code", _one("code", words, "a turn's number")) if words else None
-    magic.shell.set_next_input(magic.talk.code(number))
-
-
-def _alias(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    if len(words) not in (0, 2):
-        raise UsageError("%chat alias NAME MODEL keeps a short name, %chat alias NAME none drops it.")
-    if words:
-        name, model = words
-        if model.lower() != "none":
-            if name.lower() in PROVIDER_NAMES:
-                raise UsageError(f"{name} is a provider's name, and stands before a slash: choose another short name.")
-            model = full_name(model_of(model))
-            check_provider(model.partition("/")[0])
-        set_alias(name, None if model.lower() == "none" else model)
-    aliases = sorted(load_aliases().items())
-    say(table_text(("alias", "model"), aliases) if aliases else "No aliases yet: %chat alias NAME MODEL.")
-
-
-def _models(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    provider = _one("models", words, "a provider, such as openrouter") if words else None
-    found = sorted(magic.talk.available(provider))
+@command("models [PROVIDER]", "List what a provider serves, with context windows")
+def _models(call: Call) -> object:
+    provider = call.one("a provider, such as openrouter") if call.words else None
+    found = sorted(call.chat.available(provider))
     rows = [(to_plain(name), f"{window.tokens:,}", window.origin) for name, window in found]
-    say(table_text(("model", "window", ""), rows) if rows else "The provider lists no models.")
+    return table_text(("model", "window", ""), rows) if rows else "The provider lists no models."
 
 
-def _help(magic: ChatMagic, words: list[str], options: Namespace, cell: str | None) -> None:
-    rows = [
-        (f"%chat {verb.takes}", verb.does)
-        for name, verb in VERBS.items()
-        if verb.takes and (not words or name in words)
-    ]
+@command("alias [NAME MODEL]", "Keep a short name for a model, in every notebook; MODEL none drops it")
+def _alias(call: Call) -> object:
+    if len(call.words) not in (0, 2):
+        raise UsageError("%chat alias NAME MODEL keeps a short name, %chat alias NAME none drops it.")
+    if call.words:
+        name, model = call.words
+        set_alias(name, None if model.lower() == "none" else _checked_model(name, model))
+    aliases = sorted(load_aliases().items())
+    return table_text(("alias", "model"), aliases) if aliases else "No aliases yet: %chat alias NAME MODEL."
+
+
+def _checked_model(name: str, model: str) -> str:
+    """Return the full name of a model that may have this short name."""
+    if name.lower() in PROVIDER_NAMES:
+        raise UsageError(f"{name} is a provider's name, and stands before a slash: choose another short name.")
+    model = full_name(model_of(model))
+    check_provider(model.partition("/")[0])
+    return model
+
+
+@command("key [OWNER]", "Type a key, kept in memory only", options=("base_url",))
+def _key(call: Call) -> object:
+    if len(call.words) > 1:
+        raise UsageError(KEY_IS_ASKED_FOR)
+    owner = key_holder(call.options.base_url or (call.words[0] if call.words else key_owner(call.chat.config)))
+    call.host.ask_key(call.chat, owner)
+    return f"The key for {owner} is kept until this kernel ends."
+
+
+@command("help [COMMAND]", "List the commands")
+def _help(call: Call) -> object:
+    known = {name: each for name, each in COMMANDS.items() if name == each.name}
+    rows = [(f"%chat {each.usage}", each.help) for name, each in known.items() if not call.words or name in call.words]
     if not rows:
-        raise UsageError(unknown(words[0], "%chat"))
-    say("\n".join(f"{takes:<31} {does}" for takes, does in rows))
-    if words == ["gauge"]:
+        raise UsageError(unknown(call.words[0], "%chat"))
+    say("\n".join(f"{usage:<31} {summary}" for usage, summary in rows))
+    if call.words == ["gauge"]:
         say(legend(), legend(glyphs=True), sep="\n")
-    if not words:
-        say(
-            "\n%%chat on a cell's first line sends the text below it; %%chat? shows its options. A line that ends in ? "
-            "is IPython's help and never reaches %chat."
-        )
-
-
-VERBS: dict[str, Verb] = {
-    "use": Verb(_use, "use MODEL [--window N]", "talk with this model from here on", options=USE_OPTIONS),
-    "status": Verb(_status, "status", "how full the context is, with the whole calculation"),
-    "gauge": Verb(_gauge, "gauge [first | every | off]", "the gauge, here; else with which chat cells"),
-    "history": Verb(
-        _history, "history [N --versions]", "every turn, with its number, tokens and state; N: all its answers",
-        options=("versions",),
-    ),
-    "pick": Verb(_pick, "pick N VERSION", "bring an older answer of turn N back"),
-    "preview": Verb(
-        _preview, "preview", "what the next request sends (%%chat preview: this prompt)", takes_text=True,
-        options=(*OF_A_REQUEST_HERE, "new", "raw"), asks=True,
-    ),
-    "pin": Verb(_marks("pin"), "pin N …", "keep these turns in every request"),
-    "unpin": Verb(_marks("unpin"), "unpin N …", "no longer"),
-    "exclude": Verb(_marks("exclude"), "exclude N …", "leave these turns out of every request"),
-    "include": Verb(_marks("include", all_too=True), "include N … | all", "bring them back; all: whatever is left out"),
-    "trim": Verb(_trim, "trim [N]", "leave out the oldest turns, to about 60 % or to the newest N"),
-    "summarise": Verb(_summarise, "summarise", "send the older turns as a summary", takes_text=True),
-    "summarize": Verb(_summarise, "", "", takes_text=True),
-    "clear": Verb(_does("clear"), "clear", "begin anew; system prompt, model and settings stay"),
-    "undo": Verb(_does("undo"), "undo", "take back the last action, whole"),
-    "redo": Verb(_does("redo"), "redo", "do it again"),
-    "continue": Verb(
-        _continue, "continue", "go on with an answer that stopped", options=(*OF_A_REQUEST_HERE, "ask"), asks=True
-    ),
-    "new": Verb(_opens("new", needed=False), "new [NAME]", "begin another conversation; this one stays", of_all=True),
-    "switch": Verb(_opens("switch", needed=True), "switch NAME", "talk in another conversation", of_all=True),
-    "fork": Verb(_opens("fork", needed=False), "fork [NAME]", "go on in a copy of this conversation", of_all=True),
-    "list": Verb(_list, "list [all]", "the conversations of this notebook, or of all", of_all=True),
-    "rename": Verb(_rename, "rename NAME", "call this conversation something else", of_all=True),
-    "delete": Verb(_delete, "delete NAME", "remove a conversation for good; asks first", of_all=True),
-    "resume": Verb(
-        _resume, "resume NOTEBOOK [NAME] [--summary]", "bring another notebook's conversation in, or its summary",
-        options=("summary",), of_all=True,
-    ),
-    "memory": Verb(_memory, "memory [PATH | off]", "the file that joins the system prompt"),
-    "export": Verb(_export, "export FILE", "write the conversation as .md, .json or .ipynb"),
-    "import": Verb(_import, "import FILE", "add what such a file holds"),
-    "code": Verb(_code, "code [N]", "put the code of an answer into the next cell"),
-    "system": Verb(_system, "system", "the system prompt (%%chat system: set it)", takes_text=True),
-    "config": Verb(_config, "config [NAME VALUE]", "settings"),
-    "models": Verb(_models, "models [PROVIDER]", "what a provider serves, with windows"),
-    "alias": Verb(_alias, "alias [NAME MODEL]", "a short name for a model, in every notebook; none: no longer"),
-    "key": Verb(_key, "key [PROVIDER]", "type a key, kept in memory only", options=("base_url",)),
-    "help": Verb(_help, "help [VERB]", "this list"),
-}  # fmt: skip
-
-
-def unknown(name: str, head: str) -> str:
-    """What to say of a first word that is not a command."""
-    near = get_close_matches(name.lower(), VERBS, 1)
-    hint = f" Did you mean {head} {near[0]}?" if near else ""
+    if call.words:
+        return None
     return (
-        f"Unknown command: {head} {name}.{hint} %chat help lists the commands. "
-        "To ask a model, put %%chat alone on a cell's first line and the prompt below it."
+        "\n%%chat on a cell's first line sends the text below it; %%chat? shows its options. A line that ends in ? "
+        "is IPython's help and never reaches %chat."
     )
 
 
@@ -452,8 +363,8 @@ def setting_text(chat: Chat, name: str) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else "none" if value is None else str(value)
 
 
-def _show_setting(chat: Chat, name: str) -> None:
-    say(f"{name} = {setting_text(chat, name)} ({chat.source_of(name)})\n{HELP[name]}")
+def _setting_line(chat: Chat, name: str) -> str:
+    return f"{name} = {setting_text(chat, name)} ({chat.source_of(name)})\n{HELP[name]}"
 
 
 VIEW_SETTINGS = ("on_overflow", "compact_at", "min_turns", "max_turns", "budget_share", "summary_model")
@@ -470,110 +381,3 @@ def _of_a_request(settings: Settings) -> Iterator[str]:
 
 def _or_none(value: object) -> str:
     return "none" if value is None else str(value)
-
-
-OMITTED = 20  # messages that a preview lists of those that are not sent
-
-
-def history_table(chat: Chat) -> SelectionTable:
-    """Every turn since the last clear, and what becomes of it in the next request."""
-    rows = [
-        (
-            str(row.turn), row.cell, first_words(row.prompt), first_words(row.reply),
-            f"{'' if row.exact else '~'}{row.tokens:,}", ", ".join((*row.states, *_versions(row.versions))),
-        )
-        for row in chat.history()
-    ]  # fmt: skip
-    cleared = len(chat.conversation.cleared)
-    before = f" ({cleared:,} before the last clear)" if cleared else ""
-    caption = f"{words_of.turns(len(rows))}{before}" if rows else f"No turns yet{before}."
-    return SelectionTable(("turn", "cell", "prompt", "reply", "tokens", "state"), rows, caption, _marked(chat))
-
-
-def _marked(chat: Chat) -> dict[int, MarkBoxes]:
-    return {number: MarkBoxes(place.pinned, place.excluded) for number, place in enumerate(chat.conversation.places, 1)}
-
-
-def _versions(count: int) -> tuple[str, ...]:
-    return (f"{count} answers",) if count > 1 else ()
-
-
-def versions_table(chat: Chat, number: int) -> dict[str, str]:
-    """All answers that a turn has had, and which one is sent."""
-    current = chat.turn(number)
-    rows = [
-        (
-            str(i), turn.model, first_words(turn.prompt), first_words(turn.reply),
-            ", ".join(filter(None, ("current" if turn is current else "", ENDINGS[turn.stop_reason]))),
-        )
-        for i, turn in enumerate(chat.versions(number), 1)
-    ]  # fmt: skip
-    others = f"%chat pick {number} VERSION brings an answer back" if len(rows) > 1 else "it has had one answer"
-    caption = f"Turn {number}: {others}"
-    return table(("version", "model", "prompt", "reply", "state"), rows, caption)
-
-
-def conversations_table(rows: Sequence[ConversationRow], current: str, origin: Origin) -> dict[str, str]:
-    """Conversations with their size and when they were last used."""
-    now, cells = time.time(), list[Sequence[str]]()
-    for row in rows:
-        here = row.notebook == origin.scope
-        state = "current" if here and row.name == current else "in another kernel" if is_held_elsewhere(row) else ""
-        notebook = "this one" if here else row.notebook or "scripts"
-        cells.append((row.name, words_of.turns(row.turns), words_of.ago(now - row.updated), state, notebook))
-    head: Sequence[str] = ("conversation", "turns", "last used", "state", "notebook")
-    if all(row.notebook == origin.scope for row in rows):
-        head, cells = head[:-1], [cell[:-1] for cell in cells]
-    caption = "Conversations: %chat switch NAME talks in another one"
-    return table(head, cells, caption if cells else "No conversations yet.")
-
-
-def preview_table(chat: Chat, view: View) -> SelectionTable:
-    """The next request part by part, below a line, and above it what stays out."""
-    total = max(1, view.input_tokens)
-    rows: list[Sequence[str] | str] = list(_left_out(view.omitted))
-    if rows:
-        rows.append("the request begins here")
-    rows += [_part(part, f"{100 * part.tokens / total:.0f} %") for part in view.messages]
-    about = "" if view.exact else "~"
-    caption = f"The next request: {about}{view.input_tokens:,} tokens in {words_of.messages(len(view.messages))}"
-    return SelectionTable(("turn", "role", "text", "tokens", "share", "state"), rows, caption, _marked(chat))
-
-
-def _left_out(parts: Sequence[ViewPart]) -> Iterator[Sequence[str]]:
-    """What stays out of a request: of many the newest, and how many more there are."""
-    more = parts[: max(0, len(parts) - OMITTED)]
-    if more:
-        tokens = sum(part.tokens for part in more)
-        yield ("…", "", f"{len(more):,} messages before these", f"~{tokens:,}", "–", "not sent")
-    yield from (_part(part, "–") for part in parts[len(more) :])
-
-
-def _part(part: ViewPart, share: str) -> Sequence[str]:
-    tokens = f"{'' if part.exact else '~'}{part.tokens:,}"
-    state = f"{part.state}, stale" if part.stale else part.state
-    return (str(part.number or ""), part.role, first_words(part.text), tokens, share, state)
-
-
-def _none(name: str, words: list[str]) -> None:
-    if words:
-        raise UsageError(f"%chat {name} stands alone: {' '.join(words)!r} was not understood, and nothing was done.")
-
-
-def _one(name: str, words: list[str], what: str) -> str:
-    if len(words) != 1:
-        got = f" (not {len(words)}: {' '.join(words)})" if words else ""
-        raise UsageError(f"%chat {name} takes one thing: {what}{got}.")
-    return words[0]
-
-
-def _name(verb: str, words: list[str], what: str) -> str:
-    """A name, which may be of several words."""
-    return _one(verb, [" ".join(words)] if words else [], what)
-
-
-def _number(name: str, word: str) -> int:
-    try:
-        return int(word)
-    except ValueError:
-        raise UsageError(f"%chat {name} takes numbers of turns, not {word!r}: %chat history shows them.") from None

@@ -1,7 +1,8 @@
-"""Tab in a %%chat line: options, models, verbs; silent in the prompt below it."""
+"""Tab in a ``%%chat`` line: options, commands, and their values; silent in the prompt below it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,31 +15,15 @@ from ..config.settings import SETTING_NAMES, choices
 from ..errors import InvalidRequestError
 from ..models.model_names import bare_names, known_models, model_names, providers
 from ..providers.catalog import PROVIDER_NAMES, SERVICES
-from .commands import VERBS
+from .command_table import COMMANDS
+from .options import OPTIONS
 
 HEADS = ("%%chat", "%chat", "%%ctx", "%ctx")
-FLAGS = ("--new", "--no-history", "--append", "--ask", "--raw", "--plain", "--preview", "--versions", "--summary")
-OF_A_VERB = {"--versions", "--summary"}
-SHORT = {
-    "-m": "--model", "-s": "--system", "-t": "--temperature", "-o": "--out", "-a": "--attach", "-i": "--conversation",
-}  # fmt: skip
-VALUES = (*SHORT.values(), "--max-tokens", "--window", "--base-url", "--on-overflow", "--set")
-NAMING = ("-i", "--conversation", "switch", "delete")  # what a conversation's name follows
-OF_A_FILE = ("export", "import", "memory", "resume")
-VALUES_AFTER = {
-    "include": ("all",),
-    "config": SETTING_NAMES,
-    "list": ("all",),
-    "memory": ("off",),
-    "help": tuple(name for name, verb in VERBS.items() if verb.takes),
-    "models": PROVIDER_NAMES,
-    "key": tuple(SERVICES),
-}
 
 
 @context_matcher(identifier="jupyter_ctx.chat", priority=1000)
 def chat_matcher(context: CompletionContext) -> Any:
-    """IPython's matcher: what may stand where the cursor is; elsewhere no say."""
+    """Return what may stand at the cursor, as IPython's matchers do; nothing outside our magics."""
     first = context.full_text.partition("\n")[0].split(maxsplit=1)
     if context.cursor_line > 0 and first and first[0] in HEADS and first[0].startswith("%%") and is_prompt(first[0]):
         return _prose(context)
@@ -51,8 +36,7 @@ def chat_matcher(context: CompletionContext) -> Any:
     before = words[1:] if not current else words[1:-1]
     token = context.token  # what the completer replaces: it splits at more than spaces
     skip = len(current) - len(token) if current.endswith(token) else 0
-    names = _owner(head).names if before[-1:] and before[-1] in NAMING else []
-    found = [word for word in (*names, *_possible(before, current)) if word.startswith(current)]
+    found = [word for word in _possible(_owner(head).names, before, current) if word.startswith(current)]
     if not found:  # nothing of Python's belongs here
         return _prose(context)
     return {
@@ -63,12 +47,12 @@ def chat_matcher(context: CompletionContext) -> Any:
 
 
 def is_prompt(head: str) -> bool:
-    """Whether a magic such as ``%%chat`` is ours here: others own one of that name."""
+    """Return whether a magic such as ``%%chat`` is ours here: others own one of that name."""
     return type(_owner(head)).__module__.startswith("jupyter_ctx.")
 
 
 def _owner(head: str) -> Any:
-    """The object whose method a magic is."""
+    """Return the object whose method a magic is."""
     shell: Any = get_ipython()
     kind = "cell" if head.startswith("%%") else "line"
     function = shell.magics_manager.magics[kind].get(head.lstrip("%")) if shell else None
@@ -76,58 +60,48 @@ def _owner(head: str) -> Any:
 
 
 def _prose(context: CompletionContext) -> Any:
-    """No Python names in a prompt: only a matcher that finds something may silence the others."""
+    """Offer no Python names in a prompt: only a matcher that finds something may silence the others."""
     return {"completions": [SimpleCompletion(text=context.token)], "suppress": True}
 
 
-def _possible(before: list[str], current: str) -> list[str]:
-    """What may stand after these words of the line."""
-    option = SHORT.get(before[-1], before[-1]) if before else ""
-    if option in VALUES:
-        return _values(option, current)
-    verb = VERBS.get(before[0]) if before else None
-    if verb is not None:
-        return _of_a_verb(before, current)
-    options = [option for option in (*VALUES, *FLAGS) if option not in (*before, *OF_A_VERB)]
-    names = [name for name, verb in VERBS.items() if verb.takes] if not before else []
-    return options if current.startswith("-") else names + options
+def _possible(conversations: Iterable[str], before: list[str], current: str) -> Iterable[str]:
+    """Return what may stand after the words ``before`` of the line."""
+    option = next((each for each in OPTIONS if before and before[-1] in each.flags and each.takes), None)
+    if option is not None:
+        return _values((option.takes,), conversations, before, current)
+    if not before or before[0] not in COMMANDS:
+        names = [name for name, each in COMMANDS.items() if name == each.name] if not before else []
+        flags = [each.flag for each in OPTIONS if each.flag not in before and not each.only_for]
+        return flags if current.startswith("-") else [*names, *flags]
+    command, place = COMMANDS[before[0]], len(before) - 1
+    flags = [each.flag for each in OPTIONS if command.takes(each.name)]
+    kinds = command.places[place] if place < len(command.places) else ()
+    return [*_values(kinds, conversations, before, current), *flags]
 
 
-def _of_a_verb(before: list[str], current: str) -> list[str]:
-    verb, alone = VERBS[before[0]], len(before) == 1
-    known = [option for option in (*VALUES, *FLAGS) if _attribute(option) in verb.options]
-    known += ["--conversation"] if not verb.of_all else []
-    if before[0] == "config" and len(before) == 2:
-        return _of_a_setting(before[1], current)
-    models = _models(current) if alone and before[0] == "use" else []
-    files = _files(current) if alone and before[0] in OF_A_FILE else []
-    words = choices("gauge") if before == ["gauge"] else VALUES_AFTER.get(before[0], ()) if alone else ()
-    return [*words, *models, *files, *known]
+def _values(kinds: Iterable[str], conversations: Iterable[str], before: list[str], current: str) -> list[str]:
+    """Return words for a place: those written in small letters as they are, those in capitals by their kind."""
+    found: list[str] = []
+    for kind in kinds:
+        if kind in FINDERS:
+            found += FINDERS[kind](current)
+        elif kind == "CONVERSATION":
+            found += conversations
+        elif kind == "VALUE":
+            found += _of_a_setting(before[-1], current)
+        elif kind.islower():
+            found.append(kind)
+    return found
 
 
-def _attribute(option: str) -> str:
-    """What the parser calls an option."""
-    return "parameters" if option == "--set" else option.strip("-").replace("-", "_")
-
-
-def _values(option: str, current: str) -> list[str]:
-    if option == "--model":
-        return _models(current)
-    if option == "--attach":
-        return _files(current)
-    if option == "--system" and current.startswith("@"):
-        return [f"@{path}" for path in _files(current[1:])]
-    return list(choices("on_overflow")) if option == "--on-overflow" else []
-
-
-def _of_a_setting(name: str, current: str) -> list[str]:
+def _of_a_setting(name: str, current: str) -> Iterable[str]:
     if name in ("model", "summary_model"):
         return _models(current)
-    return list(choices(name)) if name in SETTING_NAMES else []
+    return choices(name) if name in SETTING_NAMES else ()
 
 
 def _models(current: str) -> list[str]:
-    """Models of the provider that is named already, else short names, providers and the makers' models."""
+    """Return models of the provider that is named already, else short names, providers and the makers' models."""
     provider, slash, _ = current.partition("/")
     if slash:
         return [*known_models(provider), *(name for name in model_names() if name.startswith(current))]
@@ -139,7 +113,7 @@ def _models(current: str) -> list[str]:
 
 
 def _files(current: str) -> list[str]:
-    """Files and folders whose path begins so; those with a space must be quoted, and are left out."""
+    """Return files and folders whose path begins so; those with a space must be quoted, and are left out."""
     folder, _, start = current.rpartition("/")
     place = Path(f"{folder}/" if "/" in current else ".").expanduser()
     typed = current[: len(current) - len(start)]
@@ -148,3 +122,20 @@ def _files(current: str) -> list[str]:
         shown = [path for path in found if start.startswith(".") or not path.name.startswith(".")]
         return [f"{typed}{path.name}{'/' if path.is_dir() else ''}" for path in shown if " " not in path.name]
     return []
+
+
+def _text_or_file(current: str) -> list[str]:
+    return [f"@{path}" for path in _files(current[1:])] if current.startswith("@") else []
+
+
+FINDERS: dict[str, Callable[[str], Iterable[str]]] = {
+    "MODEL": _models,
+    "FILE": _files,
+    "NOTEBOOK": _files,
+    "TEXT": _text_or_file,
+    "PROVIDER": lambda _: PROVIDER_NAMES,
+    "OWNER": lambda _: SERVICES,
+    "SETTING": lambda _: SETTING_NAMES,
+    "COMMAND": lambda _: COMMANDS,
+    "HOW": lambda _: choices("on_overflow"),
+}

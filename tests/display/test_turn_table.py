@@ -9,7 +9,7 @@ import pytest
 from jupyter_ctx import Chat, InvalidRequestError
 from jupyter_ctx.display.widgets.settings_form import Form
 from jupyter_ctx.display.widgets.turn_table import ORDER, TURNS_PER_PAGE, SelectionTable, TurnTable, sorted_rows
-from jupyter_ctx.magics.commands import COMPACTION_CHOICES, live_history, live_preview, live_settings
+from jupyter_ctx.magics.tables import COMPACTION_CHOICES, live_history, live_preview, live_settings
 
 HEAD = ("turn", "prompt", "tokens")
 ROWS = [("1", "beta", "~1,200"), "the request begins here", ("2", "Alpha", "90"), ("3", "gamma", "–")]

@@ -1,0 +1,89 @@
+"""The options of ``%%chat``: from here the parser, Tab completion and README's table have them.
+
+To add one, add a line to :data:`OPTIONS`. An option named like a setting sets it for the cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from IPython.core.magic_arguments import argument
+
+from ..config.settings import SETTING_NAMES
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: its spellings, what it takes, and what it does."""
+
+    flag: str  # the long form, which is listed
+    help: str
+    takes: str = ""  # a word in capitals that says what follows; nothing for a switch
+    short: str = ""
+    into: str = ""  # the setting it sets, where that has another name
+    repeats: bool = False
+    only_for: str = ""  # the one command that knows it: no prompt does
+
+    @property
+    def name(self) -> str:
+        """The attribute of the parsed line that holds its value."""
+        return self.into or self.flag.strip("-").replace("-", "_")
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Every spelling, the short one first."""
+        other = self.flag[:2] + self.flag[2:].replace("-", "_")
+        return tuple(dict.fromkeys(filter(None, (self.short, self.flag, other))))
+
+    @property
+    def is_setting(self) -> bool:
+        """Whether it sets a setting for the cell."""
+        return self.name in SETTING_NAMES
+
+
+OPTIONS = (
+    Option("--model", "the model for this cell: provider/model, such as openai/gpt-5.2", "MODEL", "-m"),
+    Option("--window", "tokens the model is taken to hold, prompt and reply together", "N"),
+    Option("--base-url", "address of an OpenAI-compatible server", "URL"),
+    Option("--system", "the system prompt for this cell; @FILE reads a file", "TEXT", "-s"),
+    Option("--temperature", "0 to 2", "T", "-t"),
+    Option("--max-tokens", "longest reply, in tokens", "N"),
+    Option("--on-overflow", "when the prompt does not fit: trim, summarise or stop", "HOW"),
+    Option("--set", "any other parameter of the request, passed on as given; may be repeated", "NAME=VALUE",
+           into="parameters", repeats=True),
+    Option("--attach", "send an image, a PDF or a text file along; may be repeated", "FILE", "-a", repeats=True),
+    Option("--out", "keep the Reply in this variable (it is in _ too)", "VAR", "-o"),
+    Option("--conversation", "talk in the conversation of this name; a new one if need be", "CONVERSATION", "-i"),
+    Option("--new", "begin the conversation anew with this cell"),
+    Option("--no-history", "send and keep nothing but this prompt"),
+    Option("--append", "add a turn instead of replacing this cell's"),
+    Option("--ask", "ask anew, even where the answer is stored"),
+    Option("--raw", "fill in no {{ expressions }}"),
+    Option("--plain", "show the answer as text only"),
+    Option("--preview", "show what would be sent, and send nothing"),
+    Option("--versions", "%chat history N: all answers of that turn", only_for="history N"),
+    Option("--summary", "%chat resume NOTEBOOK: only a summary", only_for="resume NOTEBOOK"),
+)  # fmt: skip
+OF_A_REQUEST = tuple(option.name for option in OPTIONS if option.is_setting)
+
+
+def with_options(magic: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a magic function take :data:`OPTIONS`; for a decorator of magic_arguments above it."""
+    for option in reversed(OPTIONS):
+        magic = _declared(option)(magic)
+    return magic
+
+
+def _declared(option: Option) -> Any:
+    summary = option.help.replace("%", "%%")
+    if not option.takes:
+        return argument(*option.flags, action="store_true", help=summary)
+    action = "append" if option.repeats else "store"
+    return argument(*option.flags, dest=option.name, action=action, metavar=option.takes, help=summary)
+
+
+def typed(name: str) -> str:
+    """Return an option as it is typed."""
+    return next(option.flag for option in OPTIONS if option.name == name)

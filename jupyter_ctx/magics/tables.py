@@ -1,0 +1,136 @@
+"""The tables that commands draw: turns, answers, conversations, the next request, and the settings form."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from .. import wording as words_of
+from ..chat import Chat
+from ..display.widgets.settings_form import Choice, Form
+from ..display.widgets.tables import first_words, table
+from ..display.widgets.turn_table import MarkBoxes, SelectionTable, TurnTable
+from ..runtime.frontend import Origin
+from ..session.actions import Change
+from ..session.history import ENDINGS
+from ..session.view import View, ViewPart
+from ..storage.journal import is_held_elsewhere
+from ..storage.store import ConversationRow
+
+OMITTED = 20  # messages that a preview lists of those that are not sent
+
+
+def history_table(chat: Chat) -> SelectionTable:
+    """Every turn since the last clear, and what becomes of it in the next request."""
+    rows = [
+        (
+            str(row.turn), row.cell, first_words(row.prompt), first_words(row.reply),
+            f"{'' if row.exact else '~'}{row.tokens:,}", ", ".join((*row.states, *_versions(row.versions))),
+        )
+        for row in chat.history()
+    ]  # fmt: skip
+    cleared = len(chat.conversation.cleared)
+    before = f" ({cleared:,} before the last clear)" if cleared else ""
+    caption = f"{words_of.turns(len(rows))}{before}" if rows else f"No turns yet{before}."
+    return SelectionTable(("turn", "cell", "prompt", "reply", "tokens", "state"), rows, caption, _marked(chat))
+
+
+def _marked(chat: Chat) -> dict[int, MarkBoxes]:
+    return {number: MarkBoxes(place.pinned, place.excluded) for number, place in enumerate(chat.conversation.places, 1)}
+
+
+def _versions(count: int) -> tuple[str, ...]:
+    return (f"{count} answers",) if count > 1 else ()
+
+
+def versions_table(chat: Chat, number: int) -> dict[str, str]:
+    """All answers that a turn has had, and which one is sent."""
+    current = chat.turn(number)
+    rows = [
+        (
+            str(i), turn.model, first_words(turn.prompt), first_words(turn.reply),
+            ", ".join(filter(None, ("current" if turn is current else "", ENDINGS[turn.stop_reason]))),
+        )
+        for i, turn in enumerate(chat.versions(number), 1)
+    ]  # fmt: skip
+    others = f"%chat pick {number} VERSION brings an answer back" if len(rows) > 1 else "it has had one answer"
+    caption = f"Turn {number}: {others}"
+    return table(("version", "model", "prompt", "reply", "state"), rows, caption)
+
+
+def conversations_table(rows: Sequence[ConversationRow], current: str, origin: Origin) -> dict[str, str]:
+    """Conversations with their size and when they were last used."""
+    now, cells = time.time(), list[Sequence[str]]()
+    for row in rows:
+        here = row.notebook == origin.scope
+        state = "current" if here and row.name == current else "in another kernel" if is_held_elsewhere(row) else ""
+        notebook = "this one" if here else row.notebook or "scripts"
+        cells.append((row.name, words_of.turns(row.turns), words_of.ago(now - row.updated), state, notebook))
+    head: Sequence[str] = ("conversation", "turns", "last used", "state", "notebook")
+    if all(row.notebook == origin.scope for row in rows):
+        head, cells = head[:-1], [cell[:-1] for cell in cells]
+    caption = "Conversations: %chat switch NAME talks in another one"
+    return table(head, cells, caption if cells else "No conversations yet.")
+
+
+def preview_table(chat: Chat, view: View) -> SelectionTable:
+    """The next request part by part, below a line, and above it what stays out."""
+    total = max(1, view.input_tokens)
+    rows: list[Sequence[str] | str] = list(_left_out(view.omitted))
+    if rows:
+        rows.append("the request begins here")
+    rows += [_part(part, f"{100 * part.tokens / total:.0f} %") for part in view.messages]
+    about = "" if view.exact else "~"
+    caption = f"The next request: {about}{view.input_tokens:,} tokens in {words_of.messages(len(view.messages))}"
+    return SelectionTable(("turn", "role", "text", "tokens", "share", "state"), rows, caption, _marked(chat))
+
+
+def _left_out(parts: Sequence[ViewPart]) -> Iterator[Sequence[str]]:
+    """What stays out of a request: of many the newest, and how many more there are."""
+    more = parts[: max(0, len(parts) - OMITTED)]
+    if more:
+        tokens = sum(part.tokens for part in more)
+        yield ("…", "", f"{len(more):,} messages before these", f"~{tokens:,}", "–", "not sent")
+    yield from (_part(part, "–") for part in parts[len(more) :])
+
+
+def _part(part: ViewPart, share: str) -> Sequence[str]:
+    tokens = f"{'' if part.exact else '~'}{part.tokens:,}"
+    state = f"{part.state}, stale" if part.stale else part.state
+    return (str(part.number or ""), part.role, first_words(part.text), tokens, share, state)
+
+
+def live_history(chat: Chat) -> TurnTable:
+    """Every turn, with boxes that pin and exclude."""
+    return TurnTable(lambda: history_table(chat), partial(mark, chat))
+
+
+def live_preview(chat: Chat, *prompt: str, **options: Any) -> TurnTable:
+    """The next request, with boxes that pin and exclude its turns."""
+    return TurnTable(lambda: preview_table(chat, chat.preview(*prompt, **options)), partial(mark, chat))
+
+
+COMPACTION_CHOICES = (
+    Choice(
+        "on_overflow", "When it is full",
+        [("leave out the oldest turns", "trim"), ("and summarise them", "summarise"), ("stop", "stop")],
+    ),
+    Choice("compact_at", "Full is at", [(f"{percent} % of the limit", percent / 100) for percent in (100, 80, 60)]),
+    Choice("gauge", "Gauge", [("with the first chat cell", "first"), ("with every one", "every"), ("off", "off")]),
+    Choice("footer", "Figures below", [("where somebody reads", "auto"), ("always", "on"), ("never", "off")]),
+)  # fmt: skip
+
+
+def live_settings(chat: Chat) -> Form:
+    """The settings that people change while they talk."""
+    return Form(
+        COMPACTION_CHOICES, lambda name: getattr(chat.config, name), lambda name, value: chat.configure(**{name: value})
+    )
+
+
+def mark(chat: Chat, number: int, name: str, on: bool) -> Change:
+    """Pin or exclude a turn, or take that back."""
+    verbs = {("pin", True): chat.pin, ("pin", False): chat.unpin, ("exclude", True): chat.exclude}
+    return verbs.get((name, on), chat.include)(number)
