@@ -246,8 +246,7 @@ class Chat:
             info = self.info()
         except ChatError:  # another model was asked, and the usual one is not there
             return None
-        new = self._session.passed(info.fill)
-        if not new:
+        if not self._session.passes_threshold(info.fill):
             return None
         self._session.save()
         about = "" if info.exact else "~"
@@ -382,7 +381,7 @@ class Chat:
     def _undo(self) -> Change:
         if self.put_back is None or not self._session.is_just_taken:
             return self._actions.undo()
-        if self.conversation.steps - 1 == self._session.taken_at:
+        if self.conversation.steps - 1 == self._session.state.taken_at:
             self._actions.undo()
         return self.put_back()
 
@@ -460,7 +459,7 @@ class Chat:
             self.models.reopen(settings)
         if settings.model != self.config.model:
             self._sender.begin_anew()
-        self._session.settings = settings
+        self._session.change(settings=settings)
         if system is not None:
             self.set_system(system)
         self._session.save()
@@ -485,7 +484,7 @@ class Chat:
 
     def source_of(self, name: str) -> Literal["default", "at the start", "set here"]:
         """Where a setting's value comes from; "at the start": keywords, IPython's configuration, the environment."""
-        begun = getattr(self._session.begun_with, name)
+        begun = getattr(self._session.state.defaults, name)
         if getattr(self.config, name) != begun or (name == "system" and self.conversation.system is not None):
             return "set here"
         return "default" if begun == getattr(Settings(), name) else "at the start"
@@ -524,7 +523,7 @@ class Chat:
 
     def _begin_anew(self) -> None:
         """Thresholds are announced again, and summaries tried again."""
-        self._session.announced.clear()
+        self._session.change(announced=frozenset())
         self._sender.begin_anew()
 
     def _notify(self, change: Change | None = None) -> None:

@@ -22,6 +22,7 @@ from .models.registry import Models
 from .runtime.frontend import Origin
 from .session.actions import Change
 from .session.session import Session
+from .session.state import NotebookState
 from .storage.database import TakenError
 from .storage.journal import Journal, Opened, forget, is_held_elsewhere
 from .storage.ownership import at_home
@@ -237,11 +238,9 @@ class Library:
         return Journal(self._address, self.origin, self._troubles)
 
     def _take(self, journal: Journal, opened: Opened, settings: Settings) -> Chat:
-        session = Session(settings, self._models, journal, folder=self.origin.folder or Path.cwd())
-        session.begun_with = self._begun
-        session.deleted, session.seen, session.told = self.deleted, self._seen, self._told
+        notebook = NotebookState(self.origin.folder or Path.cwd(), self.deleted, self._seen, self._told)
+        session = Session(settings, self._models, journal, defaults=self._begun, notebook=notebook)
         session.restore(opened)
-        session.taken_at = session.conversation.steps if opened.taken else None
         self.offered |= set(opened.state.get("deleted", ()))
         chat = self._chats[journal.name] = Chat(session=session)
         return chat

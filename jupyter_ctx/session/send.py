@@ -131,9 +131,9 @@ class Sender:
         if among == "all":
             return self._stored_anywhere(said, target, system)
         place = next(iter(session.conversation.older(said.turn.cell, said.turn.run)), None)
-        if place is None or place.turn.id in session.seen or place.turn.stop_reason in INCOMPLETE:
+        if place is None or place.turn.id in session.notebook.seen or place.turn.stop_reason in INCOMPLETE:
             return None
-        session.seen.add(place.turn.id)
+        session.notebook.seen.add(place.turn.id)
         if session.request_then(said, place, target, system) != place.turn.digest:
             return None
         session.record(Kept(place.id, said.turn.run or "", said.turn.execution))
@@ -322,7 +322,7 @@ class Sender:
             said,
             counted=lambda: session.key(attempt.target, now, attempt.cut.start) if counted else (),
         )
-        session.sent = session.key(attempt.target, now, attempt.cut.start)
+        session.change(sent=session.key(attempt.target, now, attempt.cut.start))
 
     def _record_partial(self, said: Said, attempt: Attempt, reply: Reply, begun: int, *, record: bool) -> None:
         """Keep what has come, unless the turn is there already: what failed then came after it."""

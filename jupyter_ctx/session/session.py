@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..config.settings import Settings, kept_settings, restored_settings
+from ..config.settings import Settings
 from ..context.budget import whole
 from ..context.info import ContextInfo, segments_of
 from ..context.tokens import Fixed
-from ..context.usage import Spending
 from ..conversation.conversation import Conversation, Place
 from ..conversation.events import Event, Said
 from ..conversation.messages import Summary, new_id
@@ -21,10 +21,10 @@ from ..models.registry import Models, Target
 from ..providers.base import Reply
 from ..runtime.frontend import fingerprint
 from ..storage.journal import Journal, Opened
-from ..storage.serialization import StoredState
 from .history import History, history
 from .planner import Attempt, Fitter
 from .request_digest import digest_of
+from .state import NEARLY_FULL, NO_VIEW, NOT_FOUND_YET, NotebookState, SessionState, ViewKey
 from .system_prompt import MemoryFile, joined_system
 from .view import (
     PartStatus,
@@ -41,9 +41,6 @@ from .view import (
     turn_tokens,
 )
 
-WARNED = -1.0  # among the shares announced: that a send was nearly full
-WAS_COUNTED: tuple[object, ...] = ("before a restart",)
-
 
 class Session:
     """Reads the conversation, plans requests, and keeps what happened."""
@@ -54,84 +51,73 @@ class Session:
         models: Models | None = None,
         journal: Journal | None = None,
         *,
-        folder: Path | None = None,
+        defaults: Settings | None = None,
+        notebook: NotebookState | None = None,
     ) -> None:
-        self.settings, self.begun_with = settings, settings
         self.conversation = Conversation()
-        self.models = models or Models()
-        self.fitter = Fitter(self.models)
+        self.state = SessionState(settings, defaults or settings)
         self.journal = journal
-        self.counted: tuple[object, ...] = ()  # the view whose size the provider has just told
-        self.sent: tuple[object, ...] = ()  # the view that the last reply has left, whatever was told of it
-        self.spent = Spending()
-        self.announced: set[float] = set()  # shares of the limit that were warned of
-        self.warned: set[str] = set()
-        self.seen: set[str] = set()  # turns that were answered, or shown again, since the kernel was started
-        self.deleted: set[str] = set()  # cells that are not in the notebook any more
-        self.told: dict[str, str] = {}  # memory files that were spoken of, and in which version
-        self.memory = MemoryFile(folder)
-        self.taken_at: int | None = None  # its steps when it was taken over from another notebook
+        self.models, self.notebook = models or Models(), notebook or NotebookState()
+        self.fitter, self.memory = Fitter(self.models), MemoryFile(self.notebook.folder)
         self._cache_key = f"jupyter_ctx-{new_id()}"
+        self._lock = threading.Lock()  # the gauge may read, and so find a view again, in another thread
 
-    def record(self, *events: Event, counted: Callable[[], tuple[object, ...]] | None = None) -> None:
-        """Keep what happened, all of it or nothing; ``counted`` gives the view whose size was told with it."""
+    @property
+    def settings(self) -> Settings:
+        """The settings of the conversation as they are now."""
+        return self.state.settings
+
+    def change(self, **changes: Any) -> None:
+        """Replace fields of the state; :meth:`save` writes them."""
+        with self._lock:
+            self.state = replace(self.state, **changes)
+
+    def record(self, *events: Event, counted: Callable[[], ViewKey] | None = None) -> None:
+        """Append the events and save them; ``counted`` gives the view whose size was reported with them."""
         self._look_again()
         for event in events:
             self.conversation.append(event)
             if isinstance(event, Said):
-                self.seen.add(event.turn.id)
+                self.notebook.seen.add(event.turn.id)
         if counted is not None:
-            self.counted = counted()
+            self.change(counted=counted())
         self.save(*events)
 
     def save(self, *events: Event) -> None:
-        """Write what has happened, and what is known by now."""
+        """Write the events and the state to the store, if there is one."""
         if self.journal is not None:
-            self.journal.save(events, self.models.news(), self.state(), self.conversation, self.models.sizes)
+            state = self.state.stored(self.models.state(), self.notebook, exact=self._is_exact())
+            self.journal.save(events, self.models.news(), state, self.conversation, self.models.sizes)
 
-    def state(self) -> StoredState:
-        """What the conversation knows beside its events."""
-        return {
-            **self.models.state(),
-            "settings": kept_settings(self.begun_with, self.settings),
-            "announced": sorted(self.announced),
-            "warned": sorted(self.warned),
-            "spent": self.spent,
-            "deleted": sorted(self.deleted),
-            "told": dict(self.told),
-            "exact": self.counted == WAS_COUNTED or (self.counted != () and self.counted == self._now_key()),
-        }
+    def _is_exact(self) -> bool:
+        counted = self.state.counted
+        return counted == NOT_FOUND_YET or (counted != NO_VIEW and counted == self._now_key())
 
     def restore(self, opened: Opened, given: Mapping[str, Any] | None = None) -> None:
-        """Go on where a conversation stood; settings that were ``given`` hold."""
-        state = opened.state
+        """Continue an opened conversation; settings that were ``given`` hold."""
         self.conversation = opened.conversation
-        self.settings = restored_settings(self.settings, state.get("settings", {})).changed(given or {})
-        self.models.restore(state, opened.sizes)
-        self.announced |= set(state.get("announced", ()))
-        self.warned |= set(state.get("warned", ()))
-        self.spent = state.get("spent", self.spent)
-        self.deleted |= set(state.get("deleted", ()))
-        for file, version in state.get("told", {}).items():
-            self.told.setdefault(file, version)
-        self.counted = WAS_COUNTED if state.get("exact") else ()
+        taken_at = self.conversation.steps if opened.taken else None
+        self.state = replace(self.state.restored(opened.state, given or {}), taken_at=taken_at)
+        self.notebook.restore(opened.state)
+        self.models.restore(opened.state, opened.sizes)
 
     def _look_again(self) -> None:
-        """Which view it was whose size was known before a restart: found when that is first asked for."""
-        if self.counted != WAS_COUNTED:
+        """Find the view whose size was known before a restart."""
+        if self.state.counted != NOT_FOUND_YET:
             return
-        self.counted, places = (), self.conversation.places
+        self.change(counted=NO_VIEW)
+        places = self.conversation.places
         with suppress(ChatError):
             if places and places[-1].turn.model == self.target({}, ask=False).model:
-                self.counted = self._now_key()
+                self.change(counted=self._now_key())
 
-    def _now_key(self) -> tuple[object, ...]:
-        """The view that the next request at the end would have; nothing where no model can be named."""
+    def _now_key(self) -> ViewKey:
+        """Return the view of the next request at the end; none where no model can be named."""
         try:
             target = self.target({}, ask=False)
             return self.key(target, *self.now(target))
         except ChatError:
-            return ()
+            return NO_VIEW
 
     @property
     def own_system(self) -> str:
@@ -162,7 +148,8 @@ class Session:
         if path is None or not text or self.conversation.memory is not None:
             return None
         file, version = fingerprint(str(path)), fingerprint(text)
-        before, self.told[file] = self.told.get(file), version
+        told = self.notebook.told
+        before, told[file] = told.get(file), version
         return self.memory.notice(changed=before is not None) if before != version else None
 
     def target(self, options: Mapping[str, Any], *, ask: bool) -> Target:
@@ -198,17 +185,18 @@ class Session:
         return digest_of(target, target.request(to_messages(past, scope, start, said.turn.messages[0])))
 
     def once(self, *lines: str) -> tuple[str, ...]:
-        """Those that were not said before."""
-        new = tuple(line for line in lines if line not in self.warned)
-        self.warned.update(new)
+        """Return the lines that were not shown before, and count them as shown."""
+        new = self.state.unsaid(lines)
+        self.change(warned=self.state.warned.union(new))
         return new
 
     @property
     def is_just_taken(self) -> bool:
         """Whether undo takes back that it was taken over from another notebook, with its first turn there."""
         steps, past = self.conversation.steps, self.conversation
-        first = steps - 1 == self.taken_at and past.undo_label in ("turn", "re-run")
-        return self.taken_at is not None and (first or steps <= self.taken_at)
+        taken_at = self.state.taken_at
+        first = steps - 1 == taken_at and past.undo_label in ("turn", "re-run")
+        return taken_at is not None and (first or steps <= taken_at)
 
     @property
     def undo_label(self) -> str | None:
@@ -225,29 +213,26 @@ class Session:
     def of_deleted_cells(self) -> tuple[int, ...]:
         """Numbers of the turns that are sent although their cells were deleted."""
         places = enumerate(self.conversation.places, 1)
-        return tuple(number for number, place in places if place.turn.cell in self.deleted and place.sendable)
+        return tuple(number for number, place in places if place.turn.cell in self.notebook.deleted and place.sendable)
 
-    def passed(self, fill: float) -> tuple[float, ...]:
-        """The thresholds that this share of the limit passes for the first time."""
-        reached = [share for share in self.settings.thresholds or () if fill >= share]
-        new = tuple(share for share in reached if share not in self.announced)
-        self.announced.update(new)
-        return new
+    def passes_threshold(self, fill: float) -> bool:
+        """Return whether this share of the limit passes a threshold for the first time, and count that as announced."""
+        new = self.state.passed(fill)
+        self.change(announced=self.state.announced | new)
+        return bool(new)
 
     def nearly_full(self, fill: float) -> bool:
-        """Whether a request of this share is the first that there should be a warning of."""
-        warn_at = self.settings.warn_at
-        if warn_at is None or fill < warn_at or WARNED in self.announced:
+        """Return whether a request of this share is the first to warn of; one line covers its thresholds, too."""
+        if not self.state.is_nearly_full(fill):
             return False
-        self.announced.add(WARNED)
-        self.passed(fill)  # one line is enough
+        self.change(announced=self.state.announced | self.state.passed(fill) | {NEARLY_FULL})
         return True
 
     def billed(self, target: Target, reply: Reply) -> float | None:
         """Add up what replies cost, in US dollars; a server of one's own bills nothing."""
         cost = self.models.cost(target, reply.usage, reply.model)
         if cost is not None or target.provider.catalogue:
-            self.spent = self.spent.plus(cost)
+            self.change(spent=self.state.spent.plus(cost))
         return cost
 
     def now(self, target: Target) -> tuple[Scope, int]:
@@ -255,18 +240,18 @@ class Session:
         scope = scope_at(self.conversation, len(self.conversation.places), self.system)
         return scope, self.fitter.start(target, self.conversation, scope)
 
-    def key(self, target: Target, scope: Scope, start: int) -> tuple[object, ...]:
+    def key(self, target: Target, scope: Scope, start: int) -> ViewKey:
         """What tells one view of this conversation from another."""
         return (self.conversation.revision, target.provider.tokenizer, scope.fixed, start, scope.at)
 
     def is_counted(self, target: Target, scope: Scope, start: int) -> bool:
         """Whether that is the view whose size the provider has just told."""
         self._look_again()
-        return self.counted != () and self.key(target, scope, start) == self.counted
+        return self.state.counted != NO_VIEW and self.key(target, scope, start) == self.state.counted
 
     def follows(self, target: Target, scope: Scope, start: int) -> bool:
         """Whether that is the view that the last request and its reply have left."""
-        return self.is_counted(target, scope, start) or self.key(target, scope, start) == self.sent
+        return self.is_counted(target, scope, start) or self.key(target, scope, start) == self.state.sent
 
     def info(self) -> ContextInfo:
         """How full the next request is with an empty prompt. Nobody is asked for it."""
@@ -301,8 +286,8 @@ class Session:
             sent=usage.input_tokens if usage else None,
             undo=self.undo_label,
             redo=self.conversation.redo_label,
-            cost=self.spent.dollars,
-            unpriced=self.spent.unknown,
+            cost=self.state.spent.dollars,
+            unpriced=self.state.spent.unknown,
         )
 
     def _will_leave(self, target: Target, scope: Scope, start: int) -> int:
@@ -318,7 +303,7 @@ class Session:
             (round(turn_tokens(place.turn, meter)), meter.counted(place.turn.id), part_status(place, i, scope, start))
             for i, place in enumerate(self.conversation.places)
         )
-        return history(self.conversation, sizes, frozenset(self.deleted))
+        return history(self.conversation, sizes, frozenset(self.notebook.deleted))
 
     def view(self, said: Said, options: Mapping[str, Any], *, record: bool) -> View:
         """A request before it is sent, part by part, and what it leaves out."""

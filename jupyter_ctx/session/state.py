@@ -1,0 +1,100 @@
+"""What a session knows beside its conversation, as values: a change makes a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ..config.settings import Settings, kept_settings, restored_settings
+from ..context.usage import Spending
+from ..storage.serialization import StoredState
+
+ViewKey: TypeAlias = tuple[object, ...]
+NO_VIEW: ViewKey = ()
+NOT_FOUND_YET: ViewKey = ("counted before a restart",)  # which view that was is found when first asked for
+NEARLY_FULL = -1.0  # stands among the thresholds for the warning before a reply
+
+
+@dataclass(frozen=True, slots=True)
+class NotebookState:
+    """What all conversations of one notebook share while its kernel runs; the members are shared and changed in place.
+
+    ``folder``: the notebook's, where the default memory file is looked for.
+    ``deleted``: ids of cells that are no longer in the notebook.
+    ``seen``: ids of turns that were answered or shown again since the kernel was started.
+    ``told``: memory files that a notice named, with the version named.
+    """
+
+    folder: Path | None = None
+    deleted: set[str] = field(default_factory=set)
+    seen: set[str] = field(default_factory=set)
+    told: dict[str, str] = field(default_factory=dict)
+
+    def restore(self, stored: StoredState) -> None:
+        """Add what was known before a restart; what is known since then holds."""
+        self.deleted.update(stored.get("deleted", ()))
+        for file, version in stored.get("told", {}).items():
+            self.told.setdefault(file, version)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """What one session knows beside its events.
+
+    ``settings``: the settings as they are now.
+    ``defaults``: the settings that the session was started with; only what differs from them is stored.
+    ``announced``: shares of the limit whose notice was shown.
+    ``warned``: notices that are shown once, and were.
+    ``spent``: what replies cost.
+    ``counted``: the view whose size the provider reported last.
+    ``sent``: the view that the last request and its reply left.
+    ``taken_at``: steps of the conversation when it was taken over from another notebook, else ``None``.
+    """
+
+    settings: Settings
+    defaults: Settings
+    announced: frozenset[float] = frozenset()
+    warned: frozenset[str] = frozenset()
+    spent: Spending = Spending()  # noqa: RUF009  # it is frozen
+    counted: ViewKey = NO_VIEW
+    sent: ViewKey = NO_VIEW
+    taken_at: int | None = None
+
+    def restored(self, stored: StoredState, given: Mapping[str, Any]) -> SessionState:
+        """Return this state with what was stored added; settings that were ``given`` hold."""
+        return replace(
+            self,
+            settings=restored_settings(self.settings, stored.get("settings", {})).changed(given),
+            announced=self.announced.union(stored.get("announced", ())),
+            warned=self.warned.union(stored.get("warned", ())),
+            spent=stored.get("spent", self.spent),
+            counted=NOT_FOUND_YET if stored.get("exact") else NO_VIEW,
+        )
+
+    def stored(self, learned: StoredState, notebook: NotebookState, *, exact: bool) -> StoredState:
+        """Return what storage keeps: this state, what was ``learned`` of models, and whether the size is ``exact``."""
+        return {
+            **learned,
+            "settings": kept_settings(self.defaults, self.settings),
+            "announced": sorted(self.announced),
+            "warned": sorted(self.warned),
+            "spent": self.spent,
+            "deleted": sorted(notebook.deleted),
+            "told": dict(notebook.told),
+            "exact": exact,
+        }
+
+    def unsaid(self, lines: Iterable[str]) -> tuple[str, ...]:
+        """Return the lines that were not shown before."""
+        return tuple(line for line in lines if line not in self.warned)
+
+    def passed(self, fill: float) -> frozenset[float]:
+        """Return the thresholds that this share of the limit passes for the first time."""
+        return frozenset(share for share in self.settings.thresholds or () if fill >= share) - self.announced
+
+    def is_nearly_full(self, fill: float) -> bool:
+        """Return whether a request of this share of the limit is the first to warn of."""
+        warn_at = self.settings.warn_at
+        return warn_at is not None and fill >= warn_at and NEARLY_FULL not in self.announced
