@@ -30,12 +30,14 @@ from .providers.lookup import check_provider, key_holder
 from .runtime.frontend import EARLIER, Origin
 from .runtime.interrupts import Stopper, uninterrupted
 from .session.actions import Actions, Change, Method
-from .session.history import History
+from .session.history import History, history, turns_without_cells
+from .session.info import context_info
+from .session.preview import View
 from .session.send import Coming, Sender, stopped
 from .session.session import Session
+from .session.state import is_just_taken
 from .session.turn_lock import TurnQueue
 from .session.usage_table import Usages, usages
-from .session.view import View
 from .storage.journal import Journal
 from .storage.store import ConversationRow, store_address
 
@@ -126,7 +128,7 @@ class Chat:
 
     def info(self) -> ContextInfo:
         """How full the next request is with an empty prompt. Nobody is asked for it."""
-        return self._session.info()
+        return context_info(self._session.snapshot())
 
     @property
     def name(self) -> str:
@@ -189,7 +191,7 @@ class Chat:
 
     def history(self) -> History:
         """Every turn since the last clear, and what becomes of it in the next request."""
-        return self._session.history()
+        return history(self._session.snapshot(), self._session.notebook.deleted)
 
     def usage(self) -> Usages:
         """Tokens, cost and seconds of every answer since the last clear, older versions included."""
@@ -201,7 +203,7 @@ class Chat:
 
     def deleted(self) -> tuple[int, ...]:
         """Numbers of the turns in view whose cells are not in the notebook any more."""
-        return self._session.of_deleted_cells()
+        return turns_without_cells(self.conversation, self._session.notebook.deleted)
 
     def preview(
         self,
@@ -379,7 +381,7 @@ class Chat:
         return self._do(self._undo)
 
     def _undo(self) -> Change:
-        if self.put_back is None or not self._session.is_just_taken:
+        if self.put_back is None or not is_just_taken(self.conversation, self._session.state):
             return self._actions.undo()
         if self.conversation.steps - 1 == self._session.state.taken_at:
             self._actions.undo()

@@ -15,7 +15,7 @@ from ..display.widgets.turn_table import MarkBoxes, SelectionTable, TurnTable
 from ..runtime.frontend import Origin
 from ..session.actions import Change
 from ..session.history import ENDINGS
-from ..session.view import View, ViewPart
+from ..session.preview import View, ViewPart
 from ..storage.journal import is_held_elsewhere
 from ..storage.store import ConversationRow
 

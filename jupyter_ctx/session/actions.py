@@ -36,7 +36,9 @@ from ..models.registry import Target
 from ..providers.base import Reply
 from ..runtime.interrupts import Stopper, uninterrupted
 from . import notices as receipts
+from .info import context_info
 from .session import Session
+from .state import undo_label
 from .summarizer import Older, completed_summary, extractive_summary, keeps_enough, model_summary
 from .view import turn_tokens
 
@@ -102,7 +104,7 @@ class Actions:
 
     def plans(self) -> dict[str, Plan]:
         """What each action would do now, by its verb. Nothing is asked of any model."""
-        undo = self._session.undo_label
+        undo = undo_label(self._session.conversation, self._session.state)
         return {
             "summarise": self._summary_plan(),
             "trim": self._cut_to(None).plan,
@@ -203,7 +205,7 @@ class Actions:
 
     def _summary_plan(self) -> Plan:
         target = self._session.target({}, ask=False)
-        older, info = self._older(target), self._session.info()
+        older, info = self._older(target), context_info(self._session.snapshot())
         if not older.turns:
             return Plan(NOTHING_OLDER, possible=False)
         empty = target.meter.fixed(Fixed(self._session.system, summary_message("") + SUMMARY_ANSWER))
@@ -212,7 +214,7 @@ class Actions:
         return Plan(text, before=info.used, after=round(most), at_most=True)
 
     def _clear_plan(self) -> Plan:
-        info = self._session.info()
+        info = context_info(self._session.snapshot())
         if not info.turns:
             return Plan("nothing was said yet", possible=False)
         return Plan(f"begin anew without {words.turns(info.turns)}", before=info.used, after=info.segments[0].tokens)
@@ -281,7 +283,7 @@ class Actions:
         """Bring back all that was trimmed, cut or excluded."""
         past = self._session.conversation
         excluded = any(place.excluded for place in past.places)
-        if not past.trimmed_to and not excluded and not self._session.info().left_out:
+        if not past.trimmed_to and not excluded and not context_info(self._session.snapshot()).left_out:
             return Change("Nothing to include: no turn is left out", changed=False)
         return self._apply(IncludedAll(), "Included all turns")
 
@@ -362,7 +364,7 @@ class Actions:
 
     def _used(self) -> int:
         try:
-            return self._session.info().used
+            return context_info(self._session.snapshot()).used
         except ChatError:  # an action needs no model
             return 0
 

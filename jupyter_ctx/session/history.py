@@ -1,14 +1,15 @@
-"""What was said, a row a turn, and what becomes of it in the next request."""
+"""What was said, turn by turn, and what becomes of each turn in the next request."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Collection
+from typing import NamedTuple
 
 from ..conversation.conversation import Conversation, Place
 from ..conversation.messages import StopReason
-from .tabular import AsTable
-from .view import PartStatus
+from .info import Snapshot
+from .tabular import Table
+from .view import part_status, turn_tokens
 
 ENDINGS: dict[StopReason, str] = {
     "stop": "",
@@ -21,10 +22,16 @@ ENDINGS: dict[StopReason, str] = {
 
 
 class HistoryRow(NamedTuple):
-    """One turn: its number from 1 (``turn``), its cell, both texts, its tokens and what becomes of it.
+    """One turn.
 
-    ``exact``: the tokens come from what the provider said; ``states`` begins with the place
-    in the next request; ``versions`` is how many answers the cell has had.
+    ``turn``: its number, from 1.
+    ``cell``: its cell, as :func:`cell_of` names one.
+    ``prompt``, ``reply``: both texts.
+    ``tokens``: its size.
+    ``exact``: whether ``tokens`` comes from the provider's reports.
+    ``states``: what becomes of it in the next request, then what else is to be said of it.
+    ``versions``: how many answers the cell has had.
+    ``model``: who answered.
     """
 
     turn: int
@@ -37,39 +44,44 @@ class HistoryRow(NamedTuple):
     versions: int
     model: str
 
+    @property
+    def state(self) -> str:
+        """The states in one line."""
+        return ", ".join(self.states)
 
-class History(AsTable, tuple[HistoryRow, ...]):
-    """All turns since the last clear, in order; a table of the fields of a row, with ``state`` in words."""
+
+class History(Table[HistoryRow]):
+    """All turns since the last clear, in order; a table of the fields of a row, with ``states`` in one line."""
 
     __slots__ = ()
-
-    def _columns(self) -> dict[str, list[Any]]:
-        rows = [{**row._asdict(), "state": ", ".join(row.states)} for row in self]
-        names = [*(name for name in HistoryRow._fields if name != "states"), "state"]
-        return {name: [row[name] for row in rows] for name in names}
+    columns = (*(name for name in HistoryRow._fields if name != "states"), "state")
 
 
-def history(
-    conversation: Conversation, sizes: Iterator[tuple[int, bool, PartStatus]], deleted: frozenset[str]
-) -> History:
-    """The table; ``sizes`` gives each turn's tokens, whether they are counted, and its state in the next request."""
-    stale = conversation.stale()
+def history(now: Snapshot, deleted: Collection[str]) -> History:
+    """Return every turn since the last clear; ``deleted`` are the cells that are no longer in the notebook."""
+    past, stale = now.conversation, now.conversation.stale()
     return History(
-        _row(number, place, size, stale=place.id in stale, deleted=place.turn.cell in deleted)
-        for number, (place, size) in enumerate(zip(conversation.places, sizes, strict=True), 1)
+        _row(now, i, place, stale=place.id in stale, deleted=place.turn.cell in deleted)
+        for i, place in enumerate(past.places)
     )
 
 
-def _row(number: int, place: Place, size: tuple[int, bool, PartStatus], *, stale: bool, deleted: bool) -> HistoryRow:
-    tokens, exact, state = size
-    turn = place.turn
+def _row(now: Snapshot, index: int, place: Place, *, stale: bool, deleted: bool) -> HistoryRow:
+    turn, meter = place.turn, now.target.meter
+    state = part_status(place, index, now.scope, now.start)
     marks = (ENDINGS[turn.stop_reason], "stale" if stale else "", "cell deleted" if deleted else "")
-    states = (state, *filter(None, marks))
     return HistoryRow(
-        number, cell_of(place), turn.prompt, turn.reply, tokens, exact, states, len(place.versions), turn.model
-    )
+        index + 1, cell_of(place), turn.prompt, turn.reply, round(turn_tokens(turn, meter)), meter.counted(turn.id),
+        (state, *filter(None, marks)), len(place.versions), turn.model,
+    )  # fmt: skip
+
+
+def turns_without_cells(conversation: Conversation, deleted: Collection[str]) -> tuple[int, ...]:
+    """Return the numbers of the turns that may be sent although their cells were deleted."""
+    places = enumerate(conversation.places, 1)
+    return tuple(number for number, place in places if place.turn.cell in deleted and place.sendable)
 
 
 def cell_of(place: Place) -> str:
-    """A cell as its reader sees it: by the number of its execution, else by its id."""
+    """Return a cell as its reader sees it: by the number of its execution, else by its id."""
     return f"[{place.execution}]" if place.execution is not None else (place.turn.cell or "")[:8]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..config.settings import Settings
-from ..context.budget import whole
-from ..context.info import ContextInfo, segments_of
-from ..context.tokens import Fixed
 from ..conversation.conversation import Conversation, Place
 from ..conversation.events import Event, Said
 from ..conversation.messages import Summary, new_id
@@ -21,25 +18,13 @@ from ..models.registry import Models, Target
 from ..providers.base import Reply
 from ..runtime.frontend import fingerprint
 from ..storage.journal import Journal, Opened
-from .history import History, history
+from .info import Snapshot
 from .planner import Attempt, Fitter
+from .preview import View, preview
 from .request_digest import digest_of
 from .state import NEARLY_FULL, NO_VIEW, NOT_FOUND_YET, NotebookState, SessionState, ViewKey
 from .system_prompt import MemoryFile, joined_system
-from .view import (
-    PartStatus,
-    Scope,
-    View,
-    ViewPart,
-    in_view,
-    part_status,
-    scope_at,
-    scope_then,
-    summary_is_old,
-    to_messages,
-    turn_parts,
-    turn_tokens,
-)
+from .view import Scope, scope_at, scope_then, to_messages
 
 
 class Session:
@@ -190,30 +175,12 @@ class Session:
         self.change(warned=self.state.warned.union(new))
         return new
 
-    @property
-    def is_just_taken(self) -> bool:
-        """Whether undo takes back that it was taken over from another notebook, with its first turn there."""
-        steps, past = self.conversation.steps, self.conversation
-        taken_at = self.state.taken_at
-        first = steps - 1 == taken_at and past.undo_label in ("turn", "re-run")
-        return taken_at is not None and (first or steps <= taken_at)
-
-    @property
-    def undo_label(self) -> str | None:
-        """What undo would take back, in a word."""
-        return "takeover" if self.is_just_taken else self.conversation.undo_label
-
     def notices(self) -> tuple[str, ...]:
         """What there is to say of the memory file and the store, a line each; every line once."""
         lines = self.once(*self.memory.problems)
         if self.journal is not None:
             lines, self.journal.notices = (*lines, *self.journal.notices), []
         return lines
-
-    def of_deleted_cells(self) -> tuple[int, ...]:
-        """Numbers of the turns that are sent although their cells were deleted."""
-        places = enumerate(self.conversation.places, 1)
-        return tuple(number for number, place in places if place.turn.cell in self.notebook.deleted and place.sendable)
 
     def passes_threshold(self, fill: float) -> bool:
         """Return whether this share of the limit passes a threshold for the first time, and count that as announced."""
@@ -253,84 +220,25 @@ class Session:
         """Whether that is the view that the last request and its reply have left."""
         return self.is_counted(target, scope, start) or self.key(target, scope, start) == self.state.sent
 
-    def info(self) -> ContextInfo:
-        """How full the next request is with an empty prompt. Nobody is asked for it."""
+    def snapshot(self) -> Snapshot:
+        """Return the session and its next request, with an empty prompt, for readers; no server is asked."""
         target = self.target({}, ask=False)
         scope, start = self.now(target)
-        ledger, meter = self.fitter.ledger(target, self.conversation, scope), target.meter
-        fixed, system = meter.fixed(scope.fixed), meter.fixed(Fixed(self.system))
-        pinned, turns = ledger.pinned(scope.at), ledger.between(start, scope.at)
-        newest = ledger.between(max(start, scope.at - 1), scope.at)
-        summary = max(0.0, fixed - system) if scope.fixed.summary else 0.0
-        segments = segments_of(
-            [
-                ("system", fixed - summary),
-                ("pinned", pinned),
-                ("summary", summary),
-                ("earlier turns", turns - newest),
-                ("this turn", newest),
-            ]
+        ledger, will_leave = (
+            self.fitter.ledger(target, self.conversation, scope),
+            self._will_leave(target, scope, start),
         )
         exact = self.is_counted(target, scope, start)
-        usage = self.conversation.places[-1].turn.usage if scope.at else None
-        return ContextInfo(
-            target.model,
-            target.budget(fixed + pinned, fixed + pinned + turns, exact=exact),
-            segments,
-            turns=len(self.conversation.places),
-            in_view=ledger.count(start, scope.at) + sum(map(scope.holds, self.conversation.pins)),
-            left_out=ledger.count(0, start),
-            will_leave=self._will_leave(target, scope, start),
-            reported=usage.carried if usage else None,
-            cached=usage.cache_read_tokens if usage else None,
-            sent=usage.input_tokens if usage else None,
-            undo=self.undo_label,
-            redo=self.conversation.redo_label,
-            cost=self.state.spent.dollars,
-            unpriced=self.state.spent.unknown,
-        )
+        return Snapshot(
+            self.conversation, self.state, target, self.system, scope, start, ledger, will_leave, exact
+        )  # fmt: skip
 
     def _will_leave(self, target: Target, scope: Scope, start: int) -> int:
         """How many turns the next send leaves out by itself; a learned limit that it will try again counts for none."""
         cut = self.fitter.cut(target.trial or target, self.conversation, scope, start)
         return self.fitter.ledger(target, self.conversation, scope).count(start, cut.start)
 
-    def history(self) -> History:
-        """Every turn since the last clear, and what becomes of it in the next request."""
-        target = self.target({}, ask=False)
-        (scope, start), meter = self.now(target), target.meter
-        sizes = (
-            (round(turn_tokens(place.turn, meter)), meter.counted(place.turn.id), part_status(place, i, scope, start))
-            for i, place in enumerate(self.conversation.places)
-        )
-        return history(self.conversation, sizes, frozenset(self.notebook.deleted))
-
     def view(self, said: Said, options: Mapping[str, Any], *, record: bool) -> View:
-        """A request before it is sent, part by part, and what it leaves out."""
-        target, prompt = self.target(options, ask=False), said.turn.prompt
-        attempt = self.attempt(said, target, self.system_for(options), record=record)
-        past = attempt.past
-        fixed, meter = attempt.scope.fixed, target.meter
-        system = meter.fixed(Fixed(fixed.system))
-        alone = meter.counted(fixed) and not fixed.summary
-        head = [ViewPart("system", fixed.system, round(system), "system", exact=alone)] if fixed.system else []
-        summary = []
-        if fixed.summary and past.summary:
-            state: PartStatus = "summary of older answers" if summary_is_old(past) else "summary"
-            summary = [ViewPart("user", past.summary.text, round(meter.fixed(fixed) - system), state)]
-        last = [ViewPart("user", prompt, round(attempt.asked), "prompt", exact=attempt.counted is not None)]
-        flat = list(turn_parts(past, attempt.scope, attempt.cut.start, meter))
-        turns = list(zip(flat[::2], flat[1::2], strict=True))
-        passed, rest = in_view(past, attempt.scope, attempt.cut.start)
-        sent = {past.index(place.id) for place in (*passed, *rest)}
-
-        def parts(places: Sequence[Place]) -> list[ViewPart]:
-            return [part for place in places for part in turns[past.index(place.id)]]
-
-        return View(
-            (*head, *parts(passed), *summary, *parts(rest), *(last if prompt else ())),
-            tuple(part for i, both in enumerate(turns) if i not in sent for part in both),
-            whole(attempt.tokens),
-            attempt.counted is not None or (not prompt and self.is_counted(target, attempt.scope, attempt.cut.start)),
-            attempt.request,
-        )
+        """Return the request for a turn before it is sent, part by part, with what it leaves out."""
+        attempt = self.attempt(said, self.target(options, ask=False), self.system_for(options), record=record)
+        return preview(attempt, is_counted=self.is_counted(attempt.target, attempt.scope, attempt.cut.start))

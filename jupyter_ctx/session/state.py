@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from ..config.settings import Settings, kept_settings, restored_settings
 from ..context.usage import Spending
+from ..conversation.conversation import Conversation
 from ..storage.serialization import StoredState
 
 ViewKey: TypeAlias = tuple[object, ...]
@@ -98,3 +99,15 @@ class SessionState:
         """Return whether a request of this share of the limit is the first to warn of."""
         warn_at = self.settings.warn_at
         return warn_at is not None and fill >= warn_at and NEARLY_FULL not in self.announced
+
+
+def is_just_taken(conversation: Conversation, state: SessionState) -> bool:
+    """Return whether undo takes back the takeover from another notebook, with the first turn since then."""
+    steps, taken_at = conversation.steps, state.taken_at
+    first = steps - 1 == taken_at and conversation.undo_label in ("turn", "re-run")
+    return taken_at is not None and (first or steps <= taken_at)
+
+
+def undo_label(conversation: Conversation, state: SessionState) -> str | None:
+    """Return what undo would take back, in a word."""
+    return "takeover" if is_just_taken(conversation, state) else conversation.undo_label

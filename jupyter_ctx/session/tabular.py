@@ -1,62 +1,56 @@
-"""Rows as a table: to read in a terminal and on a page, and as pandas' DataFrame where pandas is there."""
+"""Rows as a table: text in a terminal, HTML on a page, and a pandas DataFrame where pandas is installed."""
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar, TypeVar
 
 from ..errors import MissingDependencyError
 
-MAX_SHOWN_ROWS = 60  # characters of a text, and rows of a table
+MAX_SHOWN_ROWS, MAX_SHOWN_TEXT = 60, 60  # characters of a text
 CELL_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
+RowT = TypeVar("RowT")
 
 
-class AsTable:
-    """What shows itself as a table; ``_columns`` gives its columns by their names, ``_shown`` those to read."""
+class Table(tuple[RowT, ...]):
+    """A tuple of rows that shows itself as a table; ``columns`` names the attributes of a row that are shown."""
 
     __slots__ = ()
-
-    def _columns(self) -> Mapping[str, Sequence[Any]]:
-        raise NotImplementedError
-
-    def _shown(self) -> Mapping[str, Sequence[Any]]:
-        return self._columns()
+    columns: ClassVar[tuple[str, ...]] = ()
 
     def __repr__(self) -> str:
-        head, *rows = _cells(self._shown())
+        head, *rows = self._cells()
         if not rows:
             return f"{type(self).__name__}: nothing yet"
         widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
         lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (head, *rows))
-        return "\n".join(line.rstrip() for line in lines) + _more(self._shown())
+        return "\n".join(line.rstrip() for line in lines) + self._more()
 
     def _repr_html_(self) -> str:
-        head, *rows = _cells(self._shown())
+        head, *rows = self._cells()
         if not rows:
             return html.escape(repr(self))
         body = "".join(f"<tr>{_row(row, 'td')}</tr>" for row in rows)
-        return f"<table><thead><tr>{_row(head, 'th')}</tr></thead><tbody>{body}</tbody></table>{_more(self._shown())}"
+        return f"<table><thead><tr>{_row(head, 'th')}</tr></thead><tbody>{body}</tbody></table>{self._more()}"
 
     def to_dataframe(self) -> Any:
-        """A DataFrame of the columns. Raises MissingDependencyError."""
-        return to_dataframe(self._columns())
+        """Return a DataFrame with a row for each row and the columns of the table. Raises MissingDependencyError."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingDependencyError("A DataFrame needs pandas: pip install pandas") from None
+        return pandas.DataFrame({name: [getattr(row, name) for row in self] for name in self.columns})
 
+    def _cells(self) -> list[list[str]]:
+        """Return the names of the columns, then the newest rows, each cell in one short line."""
+        newest = self[-MAX_SHOWN_ROWS:]
+        return [list(self.columns), *([_cell(getattr(row, name)) for name in self.columns] for row in newest)]
 
-def to_dataframe(columns: Mapping[str, Sequence[Any]]) -> Any:
-    """A DataFrame of columns. Raises MissingDependencyError."""
-    try:
-        import pandas
-    except ImportError:
-        raise MissingDependencyError("A DataFrame needs pandas: pip install pandas") from None
-    return pandas.DataFrame(columns)
-
-
-def _cells(columns: Mapping[str, Sequence[Any]]) -> list[list[str]]:
-    """The names of the columns, then the newest rows, each cell in one short line."""
-    rows = list(zip(*columns.values(), strict=True))[-MAX_SHOWN_ROWS:]
-    return [list(columns), *(list(map(_cell, row)) for row in rows)]
+    def _more(self) -> str:
+        more = f"\n… the newest {MAX_SHOWN_ROWS} of {len(self):,}; to_dataframe() has all"
+        return more if len(self) > MAX_SHOWN_ROWS else ""
 
 
 def _cell(value: object) -> str:
@@ -65,15 +59,10 @@ def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     text = " ".join(CELL_CONTROLS.sub(" ", str(value)).split())
-    return text if len(text) <= MAX_SHOWN_ROWS else text[: MAX_SHOWN_ROWS - 1] + "…"
+    return text if len(text) <= MAX_SHOWN_TEXT else text[: MAX_SHOWN_TEXT - 1] + "…"
 
 
 def _row(cells: Sequence[str], kind: str) -> str:
     # no dollar and no backslash, or MathJax would find formulas in them
     escaped = (html.escape(cell).replace("$", "<span>$</span>").replace("\\", "<span>\\</span>") for cell in cells)
     return "".join(f'<{kind} style="text-align:left">{cell}</{kind}>' for cell in escaped)
-
-
-def _more(columns: Mapping[str, Sequence[Any]]) -> str:
-    count = len(next(iter(columns.values()), ()))
-    return f"\n… the newest {MAX_SHOWN_ROWS} of {count:,}; to_dataframe() has all" if count > MAX_SHOWN_ROWS else ""

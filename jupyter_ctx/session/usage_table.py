@@ -1,4 +1,4 @@
-"""What answers took: a row for each, with its tokens, its cost and its seconds."""
+"""What answers took: tokens, cost and seconds of each."""
 
 from __future__ import annotations
 
@@ -7,16 +7,23 @@ from typing import Any, NamedTuple
 from ..conversation.conversation import Conversation, Place
 from ..conversation.messages import StopReason, Turn
 from .history import cell_of
-from .tabular import AsTable
+from .tabular import Table
 
 TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 
 
 class UsageRow(NamedTuple):
-    """One answer: of which ``turn`` and as which of its versions, both numbers from 1, and what it took.
+    """One answer; token counts, cost and seconds are ``None`` where unknown, as after an interrupt.
 
-    Tokens nest as in :class:`~jupyter_ctx.context.usage.Usage`; they, ``cost`` (in US dollars)
-    and ``seconds`` are ``None`` where nobody knows, as after an interrupt.
+    ``turn``: the number of its turn, from 1.
+    ``version``: its number among the answers to that turn, from 1.
+    ``cell``: the turn's cell.
+    ``model``: who answered.
+    ``input_tokens``, ``output_tokens``, ``cache_read_tokens``, ``cache_write_tokens``, ``reasoning_tokens``: as in
+    :class:`~jupyter_ctx.context.usage.Usage`, where cached tokens are part of the input and reasoning of the output.
+    ``cost``: in US dollars.
+    ``seconds``: from the request to the end of the reply.
+    ``stop_reason``: why the reply ended.
     """
 
     turn: int
@@ -34,7 +41,7 @@ class UsageRow(NamedTuple):
 
 
 class Total(NamedTuple):
-    """The sums of what is known of the answers: a bill, not the size of anything."""
+    """Sums over all answers, unknown values left out: what was used, not the size of a request."""
 
     input_tokens: int
     output_tokens: int
@@ -45,27 +52,22 @@ class Total(NamedTuple):
     seconds: float
 
 
-class Usages(AsTable, tuple[UsageRow, ...]):
-    """All answers to the turns since the last clear, older versions included, in order of the turns.
-
-    As a table it has one row an answer, with the fields of a row.
-    """
+class Usages(Table[UsageRow]):
+    """All answers to the turns since the last clear, older versions included, in order of the turns."""
 
     __slots__ = ()
+    columns = UsageRow._fields
 
     @property
     def total(self) -> Total:
-        """Everything together; the cost is ``None`` where none is known."""
+        """The sums over all rows; ``cost`` is ``None`` where no row has one."""
         sums: dict[str, Any] = {name: sum(getattr(row, name) or 0 for row in self) for name in Total._fields}
         priced = any(row.cost is not None for row in self)
         return Total(**{**sums, "cost": sums["cost"] if priced else None})
 
-    def _columns(self) -> dict[str, list[Any]]:
-        return {name: [getattr(row, name) for row in self] for name in UsageRow._fields}
-
 
 def usages(conversation: Conversation) -> Usages:
-    """The table. What came from elsewhere, or was shown again, took nothing here."""
+    """Return the table. Answers that were added from elsewhere or shown again took nothing here and have no row."""
     return Usages(
         _row(number, version, place, turn)
         for number, place in enumerate(conversation.places, 1)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from ..context.prefix_sums import Ledger
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..context.tokens import Fixed, Meter
 from ..conversation.conversation import Conversation, Place
-from ..conversation.messages import Message, Role, Summary, Turn
-from ..providers.base import Request
-from .tabular import AsTable, to_dataframe
+from ..conversation.messages import Message, Summary, Turn
 
 PartStatus = Literal[
     "system",
@@ -29,58 +26,6 @@ PartStatus = Literal[
 
 
 NO_TURNS: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class ViewPart:
-    """One message of a view, or one that is not in it.
-
-    ``number`` is its turn's, from 1; ``exact``: its tokens come from what the provider said;
-    ``stale``: its answer was written after an older answer than the one that stands before it.
-    """
-
-    role: Role
-    text: str
-    tokens: int
-    state: PartStatus
-    number: int | None = None
-    exact: bool = False
-    stale: bool = False
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class View(AsTable):
-    """A request before it is sent.
-
-    ``messages`` are its parts in order, ``omitted`` the turns' messages that stay out,
-    ``input_tokens`` the whole; ``exact``: the provider has counted all of it.
-    """
-
-    messages: tuple[ViewPart, ...]
-    omitted: tuple[ViewPart, ...]
-    input_tokens: int
-    exact: bool
-    request: Request
-
-    def to_dataframe(self) -> Any:
-        """One row a message: ``turn`` and the fields of a part, with its ``share`` of the request.
-
-        What stays out of the request comes last, with a share of 0.
-        """
-        return to_dataframe(self._columns()).astype({"turn": "Int64"})
-
-    def _shown(self) -> dict[str, list[Any]]:
-        return {name: column[: len(self.messages)] for name, column in self._columns().items()}
-
-    def _columns(self) -> dict[str, list[Any]]:
-        total = max(self.input_tokens, 1)
-        shares = [part.tokens / total for part in self.messages] + [0.0] * len(self.omitted)
-        parts = (*self.messages, *self.omitted)
-        columns: dict[str, list[Any]] = {"turn": [part.number for part in parts]}
-        columns |= {
-            name: [getattr(part, name) for part in parts] for name in ("role", "text", "tokens", "exact", "stale")
-        }
-        return {**columns, "share": shares, "state": [part.state for part in parts]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,15 +126,6 @@ def to_messages(conversation: Conversation, scope: Scope, start: int, asked: Mes
     return (*messages, asked)
 
 
-def summary_is_old(conversation: Conversation) -> bool:
-    """Whether some turn that the summary covers has a newer version by now."""
-    covers = conversation.summary.covers if conversation.summary else frozenset()
-    return any(
-        place.turn.id not in covers and any(version.id in covers for version in place.versions)
-        for place in conversation.places
-    )
-
-
 def part_status(place: Place, index: int, scope: Scope, start: int) -> PartStatus:
     """What becomes of a turn in a view that begins at ``start``."""
     if place.excluded:
@@ -201,15 +137,3 @@ def part_status(place: Place, index: int, scope: Scope, start: int) -> PartStatu
     if place.turn.id in scope.covers:
         return "summarised"
     return "sent" if start <= index < scope.at else "left out"
-
-
-def turn_parts(conversation: Conversation, scope: Scope, start: int, meter: Meter) -> Iterator[ViewPart]:
-    """Both messages of every turn, with what becomes of them."""
-    stale = conversation.stale()
-    for index, place in enumerate(conversation.places):
-        turn, state = place.turn, part_status(place, index, scope, start)
-        exact = meter.counted(turn.id)
-        asked, said = meter.message(turn.prompt) + turn.attached, meter.tokens(turn.reply)
-        share = turn_tokens(turn, meter) / max(asked + said, 1.0)
-        yield ViewPart("user", turn.prompt, round(asked * share), state, index + 1, exact, place.id in stale)
-        yield ViewPart("assistant", turn.reply, round(said * share), state, index + 1, exact, place.id in stale)

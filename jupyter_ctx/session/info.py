@@ -1,0 +1,71 @@
+"""A session as readers see it, and how full its context window is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..context.info import ContextInfo, segments_of
+from ..context.prefix_sums import Ledger
+from ..context.tokens import Fixed
+from ..conversation.conversation import Conversation
+from ..models.registry import Target
+from .state import SessionState, undo_label
+from .view import Scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """A session and its next request, with an empty prompt, at one moment.
+
+    ``conversation``, ``state``: what was said, and what else the session knows.
+    ``target``: where the next request goes.
+    ``system``: the system prompt of the next request, memory file included.
+    ``scope``: what may stand before the next prompt.
+    ``start``: the position of the first turn in view.
+    ``ledger``: the sizes of all turns in tokens.
+    ``will_leave``: turns that the next request leaves out on its own.
+    ``exact``: whether the provider reported the size of just this view.
+    """
+
+    conversation: Conversation
+    state: SessionState
+    target: Target
+    system: str
+    scope: Scope
+    start: int
+    ledger: Ledger
+    will_leave: int
+    exact: bool
+
+
+def context_info(now: Snapshot) -> ContextInfo:
+    """Return how full the next request is with an empty prompt."""
+    past, scope, ledger, meter = now.conversation, now.scope, now.ledger, now.target.meter
+    fixed, pinned, turns = meter.fixed(scope.fixed), ledger.pinned(scope.at), ledger.between(now.start, scope.at)
+    summary = max(0.0, fixed - meter.fixed(Fixed(now.system))) if scope.fixed.summary else 0.0
+    newest = ledger.between(max(now.start, scope.at - 1), scope.at)
+    usage = past.places[-1].turn.usage if scope.at else None
+    return ContextInfo(
+        now.target.model,
+        now.target.budget(fixed + pinned, fixed + pinned + turns, exact=now.exact),
+        segments_of(
+            [
+                ("system", fixed - summary),
+                ("pinned", pinned),
+                ("summary", summary),
+                ("earlier turns", turns - newest),
+                ("this turn", newest),
+            ]
+        ),
+        turns=len(past.places),
+        in_view=ledger.count(now.start, scope.at) + sum(map(scope.holds, past.pins)),
+        left_out=ledger.count(0, now.start),
+        will_leave=now.will_leave,
+        reported=usage.carried if usage else None,
+        cached=usage.cache_read_tokens if usage else None,
+        sent=usage.input_tokens if usage else None,
+        undo=undo_label(past, now.state),
+        redo=past.redo_label,
+        cost=now.state.spent.dollars,
+        unpriced=now.state.spent.unknown,
+    )
