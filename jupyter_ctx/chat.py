@@ -1,4 +1,4 @@
-"""Chat: the door to a conversation, for scripts and for the magics."""
+"""Chat, the public interface to a conversation: used by scripts and by the magics alike."""
 
 from __future__ import annotations
 
@@ -51,12 +51,13 @@ class Chat:
     """A conversation with a model that never gets stuck on a full context window.
 
     ``model`` is a full name such as ``local/smollm2`` or ``openai/gpt-5.2``. ``api_key`` is kept in
-    memory only. ``store`` is where the conversation is kept: a database's address or a file's path,
-    ``"default"`` for the usual one; without it nothing is. It goes on with the conversation of that
-    ``name`` there, else begins a new one. ``config`` holds settings that give way to any other.
+    memory only. ``store`` is where the conversation is stored: a database URL, a file path, or
+    ``"default"`` for the default store; without it nothing is stored. ``name`` opens the conversation
+    of that name in the store, or begins it. ``config`` holds settings that any other source overrides.
+    ``session`` is for :class:`Library`, which opens conversations itself.
 
-    Every setting below may be given here, changed with :meth:`configure`, or given to
-    :meth:`send` and :meth:`preview` for that request alone.
+    Every setting below is a keyword here, can be changed with :meth:`configure`, and can be passed to
+    :meth:`send` and :meth:`preview` for one request.
     """
 
     def __init__(
@@ -94,17 +95,17 @@ class Chat:
 
     @property
     def config(self) -> Settings:
-        """The settings of the conversation."""
+        """The settings of the conversation as they are now."""
         return self._session.settings
 
     @property
     def conversation(self) -> Conversation:
-        """All that was said and done, to read."""
+        """Everything that was said and done; read it, do not change it."""
         return self._session.conversation
 
     @property
     def models(self) -> Models:
-        """The models it has talked to."""
+        """The models that were used, with their providers, keys and limits."""
         return self._session.models
 
     @property
@@ -114,30 +115,30 @@ class Chat:
 
     @property
     def system(self) -> str:
-        """The system prompt of the conversation, else of the settings."""
+        """The conversation's own system prompt, else that of the settings."""
         return self._session.own_system
 
     @property
     def memory(self) -> tuple[Path | None, str]:
-        """The memory file, and as much of its text as joins the system prompt."""
+        """The memory file (``None``: there is none) and as much of its text as joins the system prompt."""
         return self._session.memory_file()
 
     def memory_notice(self) -> str | None:
-        """One line, once for each of its versions, where a file beside the notebook joins the system prompt unasked."""
+        """Return one line where the default memory file joins the system prompt: at first and after each change."""
         return self._session.memory_notice()
 
     def info(self) -> ContextInfo:
-        """How full the next request is with an empty prompt. Nobody is asked for it."""
+        """Return how full the next request is with an empty prompt. No server is asked."""
         return context_info(self._session.snapshot())
 
     @property
     def name(self) -> str:
-        """What the conversation is called in its store; nothing where it is not stored."""
+        """The conversation's name in its store; empty where it is not stored."""
         return self._session.journal.name if self._session.journal is not None else ""
 
     @property
     def row(self) -> ConversationRow:
-        """The conversation as its store knows it. Raises StoreError where it is not stored."""
+        """The conversation's row in its store. Raises StoreError where it is not stored."""
         return self._journal.row
 
     @property
@@ -147,25 +148,25 @@ class Chat:
         return self._session.journal
 
     def rename(self, name: str) -> None:
-        """Call it something else in its store. Raises StoreError, TakenError where there is one of that name."""
+        """Rename the conversation in its store. Raises StoreError, and TakenError for a name that is in use."""
         self._journal.change(name=checked_name(name))
 
     def opened(self) -> None:
-        """Remember that it is the one talked in last."""
+        """Record in the store that this conversation was used last."""
         self._journal.change(opened=time.time())
 
     def close(self) -> None:
-        """Let go of it in its store: another kernel may go on with it. What is said later is not kept there."""
+        """Release the conversation in its store for other kernels. What is said later is not stored."""
         if self._session.journal is not None:
             self._session.journal.close()
             self._session.journal = None
 
     def leave(self, taken: Sequence[ConversationRow]) -> None:
-        """Put it back where it was ``taken`` over from. Raises StoreError."""
+        """Give the conversation back to the notebook that it was ``taken`` over from. Raises StoreError."""
         self._journal.give_back(taken)
 
     def offer(self, said: Sequence[Said]) -> None:
-        """Hold what was said in another conversation as if it had been taken back here: redo brings it in."""
+        """Record turns of another conversation and undo them at once, so that redo brings them in."""
         for each in said:  # what its request carried is not here
             turn = replace(each.turn, start=None, summary=None, usage=None, digest="")
             self._session.record(Said(turn, each.append))
@@ -173,36 +174,36 @@ class Chat:
             self._actions.undo()
 
     def changed(self) -> None:
-        """Tell who draws the conversation that it is another one now."""
+        """Notify the listeners that they are to show this conversation now."""
         self._notify()
 
     def notices(self) -> tuple[str, ...]:
-        """What there is to say of the store, a line each; every line once."""
+        """Return new notices about the memory file and the store, a line each; each is returned once."""
         return self._session.notices()
 
     @property
     def writer(self) -> str:
-        """The model that writes summaries; nothing where your own lines are taken and none is asked."""
+        """The model that writes summaries; empty where they consist of your own lines and no model is asked."""
         return self._actions.writer
 
     def plans(self) -> dict[str, Plan]:
-        """What summarise, trim, clear and undo would do now, by verb. Nobody is asked for it."""
+        """Return what the commands summarise, trim, clear and undo would do now, by command. No server is asked."""
         return self._actions.plans()
 
     def history(self) -> History:
-        """Every turn since the last clear, and what becomes of it in the next request."""
+        """Return a table of every turn since the last clear, with what becomes of it in the next request."""
         return history(self._session.snapshot(), self._session.notebook.deleted)
 
     def usage(self) -> Usages:
-        """Tokens, cost and seconds of every answer since the last clear, older versions included."""
+        """Return a table of tokens, cost and seconds of every answer since the last clear, older versions included."""
         return usages(self.conversation)
 
     def versions(self, number: int) -> tuple[Turn, ...]:
-        """All answers that a turn has had, as they were written; the current one among them."""
+        """Return all answers to a turn in the order in which they were written, the current one among them."""
         return tuple(self._actions.places((number,))[0].versions)
 
     def deleted(self) -> tuple[int, ...]:
-        """Numbers of the turns in view whose cells are not in the notebook any more."""
+        """Return the numbers of the turns that may be sent although their cells were deleted."""
         return turns_without_cells(self.conversation, self._session.notebook.deleted)
 
     def preview(
@@ -217,13 +218,13 @@ class Chat:
         attachments: Iterable[str | Path] = (),
         **options: Any,
     ) -> View:
-        """What :meth:`send` would send with the same arguments, part by part, and what it would leave out."""
+        """Return what :meth:`send` would send with the same arguments, part by part, and what it would leave out."""
         prompt, files = with_attachments(checked(prompt), _paths(attachments))
         said = Said(Turn(checked(prompt), "", "", cell=cell, run=run, attachments=files), append, new)
         return self._session.view(said, options, record=record)
 
     def code(self, number: int | None = None) -> str:
-        """The code in an answer: in that of turn ``number``, else in the last one that has any."""
+        """Return the code in an answer: that of turn ``number``, else the last one that has any."""
         turns = self.turns if number is None else (self.turn(number),)
         found = next(filter(None, (code_of(turn.reply) for turn in reversed(turns))), "")
         if not found:
@@ -231,11 +232,11 @@ class Chat:
         return found
 
     def turn(self, number: int) -> Turn:
-        """A turn by its number, from 1."""
+        """Return a turn by its number, from 1."""
         return self._actions.places((number,))[0].turn
 
     def available(self, provider: str | None = None) -> tuple[tuple[str, ContextWindow], ...]:
-        """The models that a provider lists now, with their windows; without a name, the one in use."""
+        """Return the models that a provider lists now, with their windows. Without a name, the provider in use."""
         if provider is not None:
             provider = provider.lower()
             check_provider(provider)
@@ -243,10 +244,10 @@ class Chat:
         return self.models.available(self.config if provider is None else self.config.changed({"model": model}))
 
     def threshold_notice(self) -> str | None:
-        """One line where the conversation has passed a share of its limit for the first time."""
+        """Return one line where the conversation has passed a threshold of its limit for the first time."""
         try:
             info = self.info()
-        except ChatError:  # another model was asked, and the usual one is not there
+        except ChatError:  # the cell used another model, and the conversation's own is not available
             return None
         if not self._session.passes_threshold(info.fill):
             return None
@@ -255,9 +256,9 @@ class Chat:
         return f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens. {MAKE_ROOM}"
 
     def values_notice(self, values: Sequence[tuple[str, str]], **options: Any) -> str | None:
-        """One line where values filled into a prompt take more than a fifth of the limit.
+        """Return one line where values filled into a prompt take more than a fifth of the limit.
 
-        ``values`` are names with their texts; ``options`` are settings for this request alone.
+        ``values`` are pairs of an expression and its text; ``options`` are settings for this request.
         """
         if not values:
             return None
@@ -294,19 +295,19 @@ class Chat:
         attachments: Iterable[str | Path] = (),
         **options: Any,
     ) -> Reply:
-        """Ask, and keep what was said.
+        """Send a prompt, record the turn, and return the reply.
 
-        ``on_piece`` gets the text as it comes, ``on_thought`` what the model thinks before it, where the provider
-        sends that; ``on_begin`` hears, before the answer comes, one line where the request nearly fills the context
-        for the first time, else ``None``. ``cell`` and ``run`` say which notebook cell asks and in which execution:
-        another execution of a cell replaces its turn, unless ``append``; ``source`` tells the cell's text from any
-        other. ``new`` begins the conversation anew, ``record=False`` neither sends nor keeps any of it.
-        ``execution`` is the number that the cell shows. ``stored``: an answer to just this request that is there
-        already will do, "cell": the cell's own from before the kernel was restarted; "all": any of this user's.
-        ``attachments`` are files: text becomes part of the prompt, images and PDFs go beside it. ``options`` are
-        settings for this request alone.
+        ``on_piece`` is called with each piece of the reply's text, ``on_thought`` with each piece of the model's
+        thinking where the provider sends that. ``on_begin`` is called once before the reply: with one line where the
+        request nearly fills the context window for the first time, else with ``None``.
+        ``cell`` and ``run`` identify the notebook cell and its execution: another execution of a cell replaces its
+        turn, unless ``append``. ``source`` is a digest of the cell's text, ``execution`` the number that the cell
+        shows. ``new`` clears the conversation first; ``record=False`` sends the prompt alone and records nothing.
+        ``stored`` accepts an answer to this very request from the store: "cell", the cell's own from before a restart
+        of the kernel; "all", any of this user's. ``attachments`` are files: text becomes part of the prompt, images
+        and PDFs are sent beside it. ``options`` are settings for this request.
 
-        Raises a :class:`ChatError`; then nothing was recorded unless text had arrived.
+        Raises a :class:`ChatError`; nothing is recorded then unless text had arrived.
         """
         if not checked(prompt).strip():
             raise InvalidRequestError("The prompt is empty.")
@@ -339,7 +340,7 @@ class Chat:
             self._notify()
 
     def _send(self, said: Said, options: Mapping[str, Any], coming: Coming, *, record: bool) -> Reply:
-        """Send, and keep what was learned and what it cost even where no turn is recorded."""
+        """Send; save what was learned and what it cost even where no turn is recorded."""
         happened = len(self.conversation.events)
         try:
             return self._sender.send(said, options, coming, record=record)
@@ -357,13 +358,12 @@ class Chat:
     def summarize(
         self, instructions: str | None = None, *, method: Method | None = None, stopper: Stopper | None = None
     ) -> Change:
-        """Send the older turns as a summary; the newest stay as they are.
+        """Send a summary in place of the older turns; the newest stay as they are.
 
-        ``method`` "extractive" needs no model and is the default with local models; "model"
-        asks ``summary_model``, else the chat's own, with your ``instructions``; where it fails,
-        your own lines stand for the turns. A summary that is no smaller or has lost most of the
-        numbers and names is dropped. A ``stopper`` ends it from another thread; with one, a turn that
-        is running is waited for.
+        ``method`` "extractive" keeps lines of your own, needs no model and is the default with local models.
+        "model" asks ``summary_model``, else the conversation's model, with your ``instructions``, and falls back to
+        "extractive" where that fails. A summary that is no smaller, or has lost most of the numbers and names, is
+        dropped. A ``stopper`` cancels from another thread; with one, the call waits for a turn that is running.
         """
 
         def act() -> Change:
@@ -372,12 +372,12 @@ class Chat:
         return self._do(act) if stopper is None else self._do_alone(act)
 
     def clear(self) -> Change:
-        """Begin anew; system prompt, model and settings stay."""
+        """Begin the conversation anew; system prompt, model and settings stay."""
         self._begin_anew()
         return self._do(self._actions.clear)
 
     def undo(self) -> Change:
-        """Take back the last action, whole; that it was taken over from another notebook, with its first turn."""
+        """Undo the last action; a takeover from another notebook together with the first turn after it."""
         return self._do(self._undo)
 
     def _undo(self) -> Change:
@@ -388,7 +388,7 @@ class Chat:
         return self.put_back()
 
     def redo(self) -> Change:
-        """Do again what was last taken back."""
+        """Redo what was undone last."""
         return self._do(self._actions.redo)
 
     def pin(self, *numbers: int) -> Change:
@@ -396,7 +396,7 @@ class Chat:
         return self._do(lambda: self._actions.pin(numbers, on=True))
 
     def unpin(self, *numbers: int) -> Change:
-        """No longer keep these turns in every view."""
+        """Unpin these turns."""
         return self._do(lambda: self._actions.pin(numbers, on=False))
 
     def exclude(self, *numbers: int) -> Change:
@@ -404,55 +404,55 @@ class Chat:
         return self._do(lambda: self._actions.exclude(numbers, on=True))
 
     def include(self, *numbers: int) -> Change:
-        """Bring excluded turns back; without numbers all that was trimmed, cut or excluded."""
+        """Bring excluded turns back; without numbers, everything that was trimmed, left out or excluded."""
         if not numbers:
             return self._do(self._actions.include_all)
         return self._do(lambda: self._actions.exclude(numbers, on=False))
 
     def pick(self, number: int, version: int) -> Change:
-        """Bring an older answer of a turn back, by its number among the versions, from 1."""
+        """Make another answer the current one of a turn, by its number among the turn's answers, from 1."""
         return self._do(lambda: self._actions.pick(number, version))
 
     def set_memory(self, path: str | Path | None) -> Change:
-        """Let this file's text join the system prompt from here on; ``None``: no file's."""
+        """Add this file's text to the system prompt from now on; ``None``: no file's."""
         return self._do(lambda: self._actions.set_memory(str(path or "")))
 
     def set_system(self, text: str) -> Change:
-        """Set the system prompt from here on; empty takes it away."""
+        """Set the system prompt from now on; an empty text removes it."""
         if not isinstance(text, str):
             raise InvalidRequestError(f"The system prompt is {text!r}: it must be text, empty for none.")
         return self._do(lambda: self._actions.set_system(text))
 
     def add_messages(self, messages: Iterable[Mapping[str, object]]) -> Change:
-        """Take in a conversation in OpenAI's form: ``{"role": …, "content": …}``.
+        """Append a conversation in OpenAI's format: ``{"role": …, "content": …}``.
 
-        A first system message becomes the system prompt; neighbours of one role are joined.
+        A system message at the beginning becomes the system prompt; adjacent messages of one role are joined.
         """
         return self._do(lambda: self._actions.add_messages(messages))
 
     def resume(self, added: Added, source: str, *, summary: bool = False) -> Change:
-        """Take in another conversation, or a summary of it."""
+        """Append another conversation, or a ``summary`` of it; ``source`` names it in messages."""
         if summary:
             return self._do(lambda: self._actions.add_summary(added, source))
         return self._do(lambda: self._actions.add(added))
 
     def export(self, path: str | Path) -> Path:
-        """Write the conversation to a file: Markdown, JSON in OpenAI's form or a notebook, by its suffix.
+        """Write the conversation to a file and return its absolute path.
 
-        The folder must be there. An earlier export of that name is replaced, any other file refused.
-        Return the absolute path.
+        The suffix decides the format: Markdown, JSON in OpenAI's format, or a notebook. The folder must exist.
+        An earlier export of that name is replaced; any other file is refused.
         """
         journal = self._session.journal
         notebook = EARLIER.sub("", journal.origin.notebook or "") if journal is not None else None
         return export(self.conversation, path_of(path), notebook)
 
     def load(self, path: str | Path) -> Change:
-        """Add what such a file holds; JSON and notebooks may also come from elsewhere."""
+        """Append the conversation in an exported file; JSON and notebooks of other programs are read, too."""
         added = load(path_of(path))
         return self._do(lambda: self._actions.add(added))
 
     def configure(self, **changes: Any) -> Settings:
-        """Change settings for the conversation from here on; a wrong one changes none."""
+        """Change settings of the conversation from now on; an invalid value changes none of them."""
         system = self._new_system(changes)
         settings = self.config.changed({name: value for name, value in changes.items() if name != "system"})
         if changes.keys() & OF_A_TARGET:
@@ -469,7 +469,7 @@ class Chat:
         return self.config
 
     def _new_system(self, changes: Mapping[str, Any]) -> str | None:
-        """The system prompt among new settings; ``None`` where it stays as it is."""
+        """Return the system prompt among new settings; ``None`` where it stays as it is."""
         if "system" not in changes:
             return None
         system = changes["system"]
@@ -478,31 +478,34 @@ class Chat:
         return "" if system is None or is_none(system) else checked(system)
 
     def set_key(self, owner: str, key: str) -> None:
-        """Keep a key in memory for a provider (``openai``) or an address.
+        """Keep an API key in memory for a provider (``openai``) or a base URL.
 
-        Raises InvalidRequestError where no such provider is known.
+        Raises InvalidRequestError for an unknown provider.
         """
         self.models.set_key(key_holder(owner), key)
 
     def source_of(self, name: str) -> Literal["default", "at the start", "set here"]:
-        """Where a setting's value comes from; "at the start": keywords, IPython's configuration, the environment."""
+        """Return where a setting's value comes from.
+
+        "at the start" means keywords, IPython's configuration or environment variables.
+        """
         begun = getattr(self._session.state.defaults, name)
         if getattr(self.config, name) != begun or (name == "system" and self.conversation.system is not None):
             return "set here"
         return "default" if begun == getattr(Settings(), name) else "at the start"
 
     def missing_key(self) -> str:
-        """What to do where the model in use needs a key and there is none; nothing where all is well."""
+        """Return what to do where the model in use lacks an API key that it needs; empty where it lacks none."""
         return self.models.missing_key(self.config)
 
     def _do(self, act: Callable[[], Change]) -> Change:
-        """Act now, or after the turn that is running; then those who listen are told what was done."""
+        """Act now, or after the turn that is running; then notify the listeners."""
         later = Change("Will be done after this turn", changed=False)
 
         def act_late() -> None:
             try:
                 change = act()
-            except ChatError as error:  # the turn it waited for is none the worse
+            except ChatError as error:  # the turn that it waited for is unaffected
                 change = Change(str(error), changed=False)
             self._notify(change)
 
@@ -517,19 +520,19 @@ class Chat:
         return change
 
     def _do_alone(self, act: Callable[[], Change]) -> Change:
-        """Act when no turn runs, in a thread that may wait for that."""
+        """Wait in this thread until no turn runs, then act."""
         try:
             return self._queue.wait(act)
         finally:
             self._notify()
 
     def _begin_anew(self) -> None:
-        """Thresholds are announced again, and summaries tried again."""
+        """Announce thresholds again, and try summaries again."""
         self._session.change(announced=frozenset())
         self._sender.begin_anew()
 
     def _notify(self, change: Change | None = None) -> None:
-        """Tell who draws the conversation; ``change``: what was done after waiting for a turn."""
+        """Call the listeners; ``change``: what was done after waiting for a turn."""
         for listener in tuple(self.listeners):
             listener(change)
 
@@ -544,14 +547,14 @@ Chat.__doc__ = "\n".join(
 
 
 def checked_name(name: str) -> str:
-    """A name that a conversation may have. Raises InvalidRequestError."""
+    """Return a name that a conversation may have. Raises InvalidRequestError."""
     if not isinstance(name, str) or not CONVERSATION_NAME.fullmatch(name):
-        raise InvalidRequestError(f"{name!r} cannot be a name: up to 80 characters in one line, with no - in front.")
+        raise InvalidRequestError(f"{name!r} cannot be a name: use up to 80 characters in one line, with no - first.")
     return name
 
 
 def path_of(path: str | Path) -> Path:
-    """A path as a user writes it, with ``~`` for the home folder. Raises InvalidRequestError."""
+    """Return a path as a user writes it, with ``~`` for the home folder. Raises InvalidRequestError."""
     try:
         return Path(path).expanduser()
     except (TypeError, RuntimeError):
@@ -559,7 +562,7 @@ def path_of(path: str | Path) -> Path:
 
 
 def _paths(attachments: Iterable[str | Path]) -> list[Path]:
-    """The files to attach; one path alone is one file."""
+    """Return the files to attach; a single path is one file."""
     try:
         return [path_of(path) for path in ([attachments] if isinstance(attachments, str | Path) else attachments)]
     except TypeError:
