@@ -9,7 +9,9 @@ from typing import Any
 
 from .chat import Chat
 from .context.overflow import Overflow, classify_overflow
+from .context.usage import Usage
 from .context.windows import ContextWindow
+from .conversation.messages import Message
 from .errors import (
     AuthenticationError,
     ChatError,
@@ -26,10 +28,11 @@ from .errors import (
 from .library import Library
 from .magics.chat_magic import get_chat, register, unregister
 from .models.window_tables import resolve_window
-from .providers.base import Reply
+from .providers.base import Card, Provider, Reply, Request, Thought
 
 __all__ = [
     "AuthenticationError",
+    "Card",
     "Chat",
     "ChatError",
     "ChatInterrupted",
@@ -37,14 +40,19 @@ __all__ = [
     "ContextWindow",
     "InvalidRequestError",
     "Library",
+    "Message",
     "MissingDependencyError",
     "ModelNotFoundError",
     "Overflow",
+    "Provider",
     "ProviderConnectionError",
     "ProviderError",
     "RateLimitError",
     "Reply",
+    "Request",
     "StoreError",
+    "Thought",
+    "Usage",
     "classify_overflow",
     "get_chat",
     "resolve_window",

@@ -25,8 +25,9 @@ from .conversation.text_safety import checked
 from .errors import ChatError, ChatInterrupted, InvalidRequestError, StoreError
 from .export.files import export, load
 from .models.registry import Models, key_owner
-from .providers.base import Reply
-from .providers.lookup import check_provider, key_holder
+from .providers.base import Provider, Reply
+from .providers.guests import Guest, guest
+from .providers.lookup import check_known, key_holder
 from .runtime.frontend import EARLIER, Origin
 from .runtime.interrupts import Stopper, uninterrupted
 from .session.actions import Actions, Change, Method
@@ -50,11 +51,13 @@ LARGE_VALUES = 0.2  # of the limit, in one cell
 class Chat:
     """A conversation with a model that never gets stuck on a full context window.
 
-    ``model`` is a full name such as ``local/smollm2`` or ``openai/gpt-5.2``. ``api_key`` is kept in
-    memory only. ``store`` is where the conversation is stored: a database URL, a file path, or
-    ``"default"`` for the default store; without it nothing is stored. ``name`` opens the conversation
-    of that name in the store, or begins it. ``config`` holds settings that any other source overrides.
-    ``session`` is for :class:`Library`, which opens conversations itself.
+    ``model`` is a full name such as ``local/smollm2`` or ``openai/gpt-5.2``. ``provider`` answers for that
+    model instead of the one that its name finds: a :class:`Provider`, or any object with its method ``stream``;
+    without ``model`` the name is the provider's own. ``api_key`` is kept in memory only.
+    ``store`` is where the conversation is stored: a database URL, a file path, or ``"default"`` for the default
+    store; without it nothing is stored. ``name`` opens the conversation of that name in the store, or begins it.
+    ``config`` holds settings that any other source overrides. ``session`` is for :class:`Library`, which opens
+    conversations itself.
 
     Every setting below is a keyword here, can be changed with :meth:`configure`, and can be passed to
     :meth:`send` and :meth:`preview` for one request.
@@ -64,6 +67,7 @@ class Chat:
         self,
         model: str | None = None,
         *,
+        provider: Provider | None = None,
         api_key: str | None = None,
         config: Mapping[str, Any] | None = None,
         store: str | Path | None = None,
@@ -74,9 +78,12 @@ class Chat:
         if session is None:
             if name is not None:
                 checked_name(name)
-            given = {name: value for name, value in {"model": model, **settings}.items() if value is not None}
+            answers = _handed_in(provider, model, api_key=api_key, base_url=settings.get("base_url"))
+            asked = {"model": answers.model if answers else model, **settings}
+            given = {name: value for name, value in asked.items() if value is not None}
+            begin = default_settings(config or {}, given).changed({"base_url": None} if answers else {})
             journal = Journal(store_address(store), Origin()) if store is not None else None
-            session = Session(default_settings(config or {}, given), journal=journal)
+            session = Session(begin, Models(answers), journal)
             if journal is not None:
                 session.restore(journal.open(name), given)
         self._session = session
@@ -239,7 +246,7 @@ class Chat:
         """Return the models that a provider lists now, with their windows. Without a name, the provider in use."""
         if provider is not None:
             provider = provider.lower()
-            check_provider(provider)
+            check_known(provider)
         model = DEFAULT_MODEL if provider == "local" else f"{provider}/any"
         return self.models.available(self.config if provider is None else self.config.changed({"model": model}))
 
@@ -544,6 +551,13 @@ Chat.__doc__ = "\n".join(
         *(f"{name}: {line} (default: {getattr(Settings(), name)!r})" for name, line in HELP.items()),
     ]
 )
+
+
+def _handed_in(provider: Provider | None, model: str | None, **other: str | None) -> Guest | None:
+    """Return the provider that answers for a model. Raises InvalidRequestError for what only it can be told."""
+    for name in [name for name, value in other.items() if value is not None and provider is not None]:
+        raise InvalidRequestError(f"{name} has no effect with provider=: give it to the provider.")
+    return None if provider is None else guest(provider, model)
 
 
 def checked_name(name: str) -> str:

@@ -17,8 +17,7 @@ from ..display.widgets.gauge import gauge_line, legend
 from ..display.widgets.tables import first_words, status_text, table_text
 from ..errors import StoreError
 from ..models.registry import full_name, key_owner
-from ..providers.catalog import PROVIDER_NAMES
-from ..providers.lookup import check_provider, key_holder
+from ..providers.lookup import check_known, key_holder, provider_names
 from ..session.actions import Change
 from .command_table import COMMANDS, Call, command, unknown
 from .options import OF_A_REQUEST
@@ -322,10 +321,10 @@ def _alias(call: Call) -> object:
 
 def _checked_model(name: str, model: str) -> str:
     """Return the full name of a model that may have this short name."""
-    if name.lower() in PROVIDER_NAMES:
+    if name.lower() in provider_names():
         raise UsageError(f"{name} is a provider's name, and stands before a slash: choose another short name.")
     model = full_name(model_of(model))
-    check_provider(model.partition("/")[0])
+    check_known(model.partition("/")[0])
     return model
 
 

@@ -14,7 +14,7 @@ from ..config.aliases import load_aliases
 from ..config.settings import SETTING_NAMES, choices
 from ..errors import InvalidRequestError
 from ..models.model_names import bare_names, known_models, model_names, providers
-from ..providers.catalog import PROVIDER_NAMES, SERVICES
+from ..providers.lookup import key_holders, provider_names
 from .command_table import COMMANDS
 from .options import OPTIONS
 
@@ -133,8 +133,8 @@ FINDERS: dict[str, Callable[[str], Iterable[str]]] = {
     "FILE": _files,
     "NOTEBOOK": _files,
     "TEXT": _text_or_file,
-    "PROVIDER": lambda _: PROVIDER_NAMES,
-    "OWNER": lambda _: SERVICES,
+    "PROVIDER": lambda _: provider_names(),
+    "OWNER": lambda _: key_holders(),
     "SETTING": lambda _: SETTING_NAMES,
     "COMMAND": lambda _: COMMANDS,
     "HOW": lambda _: choices("on_overflow"),

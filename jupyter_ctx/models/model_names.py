@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 
-from ..providers.catalog import BARE, PROVIDER_NAMES, SERVICES
+from ..providers.catalog import BARE, SERVICES
+from ..providers.lookup import provider_names
 from .pricing import priced_names
 from .window_tables import kept_names, load_tables
 
@@ -19,9 +20,9 @@ NOT_CHAT = re.compile(
 
 
 def known_models(provider: str) -> list[str]:
-    """Full names of a provider's models: those of its own list where one was kept, then those with a price."""
+    """Return full names of a provider's models: those of its own list where one was kept, then those with a price."""
     if provider not in SERVICES:
-        return [LOCAL] if provider == "local" else []
+        return [LOCAL] if provider == "local" else [f"{provider}/{name}" for name in kept_names(provider)]
     service = SERVICES[provider]
     priced = priced_names(service.prices) if service.prices and provider not in NAMED_OTHERWISE else ()
     names = (*kept_names(service.base_url or provider), *priced)
@@ -50,7 +51,7 @@ def near_models(name: str) -> list[str]:
 
 def providers() -> list[str]:
     """What stands before the slash of a model's full name."""
-    return [f"{name}/" for name in PROVIDER_NAMES]
+    return [f"{name}/" for name in provider_names()]
 
 
 def _is_chat(provider: str, name: str) -> bool:

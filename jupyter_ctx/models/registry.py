@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..config.settings import Settings
+from ..config.settings import DEFAULT_MODEL, Settings
 from ..context.budget import Budget, default_reserve, whole
 from ..context.evidence import LEAST_WINDOW, Evidence, Refused
 from ..context.families import family_of, thinks
@@ -19,7 +19,8 @@ from ..conversation.messages import Message
 from ..errors import ChatError, InvalidRequestError
 from ..providers.base import Provider, Reply, Request
 from ..providers.catalog import clean_key, key_variables
-from ..providers.lookup import bills, get_provider, missing_key, split_model
+from ..providers.guests import Guest
+from ..providers.lookup import bills, get_provider, missing_key, shadowed_providers, split_model
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .model_names import near_models
 from .pricing import price
@@ -97,9 +98,13 @@ class Target:
 
 
 class Models:
-    """Keeps one provider for each model and address, and what was learned of it."""
+    """Keeps one provider for each model and address, and what was learned of it.
 
-    def __init__(self) -> None:
+    ``guest`` is a provider that was handed in: it answers for its model's name.
+    """
+
+    def __init__(self, guest: Guest | None = None) -> None:
+        self._guest = guest
         self._keys: dict[str, str] = {}
         self._providers: dict[tuple[object, ...], Provider] = {}
         self._meters: dict[tuple[str, str], Meter] = {}
@@ -109,7 +114,7 @@ class Models:
         self._lists: dict[str, WindowTable] = {}
         self._served_names: dict[str, str] = {}
         self.read: dict[str, int] = {}  # by endpoint: tokens that it read of a request that it truncated
-        self.problems: dict[str, None] = {}  # of model files, in order, each once
+        self.problems: dict[str, None] = {}  # of model files and installed providers, a line each, in order
 
     def set_key(self, owner: str, key: str) -> None:
         """Keep a key for a provider or an address, in memory only."""
@@ -272,7 +277,8 @@ class Models:
     def _claimed(self, settings: Settings, provider: Provider, *, ask: bool) -> ContextWindow:
         """The window that the user, the server or a table says."""
         tables = load_tables()
-        self.problems.update({table.problem: None for table in tables if table.problem})
+        problems = [f"{table.problem}; the other tables are used." for table in tables if table.problem]
+        self.problems.update(dict.fromkeys(problems))
         served = provider.served_window(ask=ask)
         if served is not None and served.tokens < LEAST_WINDOW:
             served = None  # servers have printed what was left instead of the window
@@ -308,8 +314,10 @@ class Models:
         return table
 
     def _provider(self, settings: Settings) -> Provider:
-        if settings.base_url is None:
-            full_name(settings.model)
+        if settings.base_url is None and self._guest is not None and settings.model == self._guest.model:
+            return self._guest
+        if settings.base_url is None and full_name(settings.model) != DEFAULT_MODEL:
+            self.problems.update(dict.fromkeys(shadowed_providers()))
         n_ctx = settings.n_ctx or settings.window
         missing = self.missing_key(settings)  # a variable may be set later
         key = (settings.model, settings.base_url, n_ctx, settings.n_threads, settings.timeout, missing)

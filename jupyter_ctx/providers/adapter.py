@@ -76,6 +76,7 @@ class Adapter(ABC):
 
     def __init__(self, at: Endpoint) -> None:
         self.at = at
+        self.model = f"{at.name}/{at.model}"
         self.endpoint = self.tokenizer = without_keys(f"{at.base_url or at.name} {at.model}")
         self.truncates = at.truncates
         self.catalogue = "" if at.serves else (at.base_url or at.name)

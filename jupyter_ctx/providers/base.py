@@ -1,7 +1,8 @@
-"""The shape that every provider has: a request goes in, thoughts, text pieces and one reply come out."""
+"""What a provider takes and gives: a request goes in; thoughts, text and one reply come out."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -15,11 +16,14 @@ REPR_CHARACTERS = 60  # characters of a text in a terminal's one line
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request: ``messages`` begin with the system prompt where there is one.
+    """One request to a model.
 
-    ``max_tokens`` and ``temperature`` are sent only where they are not ``None``;
-    ``parameters`` are passed on as given. ``cache_key`` names the conversation to a prompt
-    cache (``None``: nothing is to be cached), ``cache_ttl`` says how long that is kept.
+    ``messages``: the system prompt first, where there is one, then user and assistant in turn.
+    ``max_tokens``: the longest reply, in tokens; ``None``: the provider's default.
+    ``temperature``: ``None``: the provider's default.
+    ``parameters``: further parameters of the provider's own, to be passed on as given.
+    ``cache_key``: names the conversation to a prompt cache; ``None``: nothing is to be cached.
+    ``cache_ttl``: how long a cached prompt is kept; ``None``: it is not cached.
     """
 
     messages: tuple[Message, ...]
@@ -31,7 +35,7 @@ class Request:
 
     @property
     def system(self) -> str:
-        """The system prompt, or nothing."""
+        """The system prompt, or an empty text."""
         return self.messages[0].content if self.messages and self.messages[0].role == "system" else ""
 
     @property
@@ -42,20 +46,28 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """A piece of what a model thought before it answered. It is shown apart, and not sent again."""
+    """A piece of what a model thought before it answered: shown apart, and never sent again."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """An answer: its text, the tokens it took, why it ended and who gave it.
+    """An answer, with the tokens it took and why it ended.
 
-    ``detail`` is the provider's own reason for a refusal; ``receipts`` says, a line each,
-    what was done to make the request fit; ``cost`` is in US dollars, ``None`` where unknown;
-    ``stored``: it was there already, and nothing was sent. ``thinking`` is what the model thought,
-    where the provider sends that; ``seconds`` is how long the answer took from the request
-    being sent to its end, ``None`` where nobody measured.
+    A provider fills in the first group; the rest is filled in by the chat.
+
+    ``text``: the whole answer, without thoughts.
+    ``usage``: tokens as the provider reports them; ``None``: it does not.
+    ``stop_reason``: why the answer ended.
+    ``model``: what the provider calls the model that answered; later the model's full name.
+    ``thinking``: the whole of what the model thought, where the provider sends that.
+    ``detail``: the provider's own reason for a refusal or a cut.
+
+    ``receipts``: what was done to make the request fit, a line each.
+    ``cost``: in US dollars; ``None``: unknown.
+    ``stored``: whether the answer was stored already, and nothing was sent.
+    ``seconds``: from the request being sent to the answer's end; ``None``: not measured.
     """
 
     text: str
@@ -80,7 +92,10 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A model in a provider's list: the window it is served with, and the one it is said to have."""
+    """A model in a provider's list, with its windows where they are known.
+
+    ``served``: what the server that runs the model is started with; ``stated``: what the list says of the model.
+    """
 
     id: str
     served: ContextWindow | None = None
@@ -88,44 +103,71 @@ class Card:
 
 
 class Provider(Protocol):
-    """A model somewhere. Nothing of its SDK leaves the adapter.
+    """Where a model answers. Inherit from it and write :meth:`stream`; all else has a default.
 
-    ``endpoint`` names who enforces the window, ``tokenizer`` who counts tokens;
-    ``sends_reserve``: the room kept for the reply is sent as max_tokens; ``takes`` are the
-    kinds of attachments it can be sent; ``truncates`` is what ends its silent truncation;
-    ``catalogue`` names its list of models, empty where that changes from one hour to the next.
+    ``Chat(provider=…)`` takes any object with these members; one that only has ``stream`` will do. A package
+    offers one to ``%chat use NAME/MODEL`` by an entry point NAME in the group ``jupyter_ctx.providers``: a class
+    or function that is called as ``make(model, api_key=…, timeout=…)``.
+    ``jupyter_ctx.testing.check_provider`` runs what follows against a provider.
+
+    The contract:
+
+    - :meth:`stream` yields pieces as they arrive, each a non-empty ``str`` or a :class:`Thought`, then exactly one
+      :class:`Reply`. The texts joined are ``Reply.text``, the thoughts joined are ``Reply.thinking``. A provider
+      that cannot stream yields the Reply alone.
+    - Nothing is connected or started before the first request.
+    - A request that is longer than the model's window raises ``ContextOverflowError``, with
+      ``overflow=classify_overflow(status, body)`` or an ``Overflow`` of what the refusal says: the chat then makes
+      room and sends again. Anything else that goes wrong raises another ``ChatError``: ``AuthenticationError``,
+      ``RateLimitError``, ``ModelNotFoundError``, ``ProviderConnectionError``, else ``ProviderError``. No message
+      holds a key.
+    - An answer that breaks off is a Reply with the stop reason ``"cut"``, or a ``ProviderConnectionError``.
+    - A generator that is closed before its end (Ctrl-C) lets go of its connection; the next request works.
+    - Several threads may stream at once. :meth:`close` may be called from any thread, more than once, and wakes up
+      a stream that waits; the next request connects anew.
+    - ``Usage.input_tokens`` includes cached tokens, ``output_tokens`` includes reasoning.
+
+    The attributes:
+
+    ``model``: the full name ``provider/model``, for ``Chat(provider=…)`` without a model's name.
+    ``endpoint``: names who enforces the window; what refusals teach is kept under this name.
+    ``tokenizer``: names who counts tokens; models with the same one share what replies teach of their counts.
+    ``sends_reserve``: whether the API needs ``max_tokens``, so that the room kept for a reply is sent.
+    ``takes``: the kinds of attachments that can be sent, of ``"image"`` and ``"pdf"``.
+    ``truncates``: for servers that silently cut what is too long, a sentence on how to end that.
+    ``catalogue``: names the list of models, which is kept for a day; empty: it changes by the hour, or costs nothing.
     """
 
-    endpoint: str
-    tokenizer: str
-    sends_reserve: bool
-    takes: frozenset[str]
-    truncates: str
-    catalogue: str
+    model: str = ""
+    endpoint: str = ""
+    tokenizer: str = ""
+    sends_reserve: bool = False
+    takes: frozenset[str] = frozenset()
+    truncates: str = ""
+    catalogue: str = ""
 
+    @abstractmethod
     def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
-        """Thoughts and text pieces as they come, then exactly one Reply.
-
-        Raises ContextOverflowError where the provider says so, else another ChatError.
-        """
+        """Send a request; yield thoughts and text as they arrive, then exactly one Reply. Raise a ChatError."""
         ...
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
-        """What the server itself reports; without ``ask`` only what is known already."""
-        ...
+        """Return the window that the server runs the model with, or ``None``: unknown.
+
+        Without ``ask``, only what is known already: nothing may be connected.
+        """
+        return None
 
     def forget_window(self) -> None:
-        """Ask the server again the next time: what it said was not so, or is not any more."""
-        ...
+        """Ask the server for its window again the next time."""
 
     def cards(self) -> tuple[Card, ...]:
-        """The models there are, asked for in one request. Raises a ChatError."""
-        ...
+        """Return the models there are, in one request. Raise a ChatError."""
+        return ()
 
     def count_tokens(self, request: Request) -> int | None:
-        """Tokens of a request as the provider counts them, asked for; ``None`` where it does not say."""
-        ...
+        """Return the tokens of a request as the provider counts them, or ``None``: not counted. Never raise."""
+        return None
 
     def close(self) -> None:
-        """End every open response and close the connections, from any thread; may be done twice."""
-        ...
+        """End every open response and close the connections; safe from any thread, and more than once."""

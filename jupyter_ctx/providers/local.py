@@ -65,6 +65,7 @@ class LocalProvider:
             raise InvalidRequestError(f"local/{name}@{said}: a window from {LEAST_N_CTX} to {most:,} can be served.")
         served = said or min(max(n_ctx or DEFAULT_N_CTX, LEAST_N_CTX), most)
         self.spec = Spec(path, -(-served // BLOCK) * BLOCK, n_threads or 1)
+        self.model = f"local/{name}"
         self.endpoint = f"local {self.spec.path}@{self.spec.n_ctx}"
         self.tokenizer = f"local {self.spec.path}"
         self.sends_reserve = True  # else it writes on and on

@@ -10,14 +10,11 @@ from urllib.parse import urlsplit
 
 from ..errors import InvalidRequestError
 from .adapter import BY_ENVIRONMENT, NO_KEY, Adapter, Endpoint
-from .base import Card as Card
-from .base import Provider as Provider
-from .base import Reply as Reply
-from .base import Request as Request
-from .base import Thought as Thought
+from .base import Provider
 from .catalog import BARE, ELSEWHERE, PROVIDER_NAMES, SERVICES, Service, address_of, key_of, tidied
 from .catalog import clean_key as clean_key
 from .catalog import key_variables as key_variables
+from .guests import guest_names, invite, shadowed
 from .local import LocalProvider
 from .openai_chat import ChatCompletions
 
@@ -65,21 +62,44 @@ def get_provider(
         return LocalProvider(name, n_ctx=n_ctx, n_threads=n_threads)
     service = SERVICES.get(provider)
     if service is None:
-        raise _no_provider(provider, f"/{name}")
+        return _invited(provider, name, api_key, timeout)
     return _make(service, provider, name, _address(provider, service), api_key or _key(service), timeout)
 
 
-def check_provider(name: str) -> None:
-    """Raise InvalidRequestError where no such provider is known."""
-    if name not in PROVIDER_NAMES:
+def _invited(provider: str, name: str, api_key: str, timeout: float) -> Provider:
+    found = invite(provider, name, api_key=api_key or None, timeout=timeout)
+    if found is None:
+        raise _no_provider(provider, f"/{name}")
+    return found
+
+
+def provider_names() -> tuple[str, ...]:
+    """Return the names of all providers: the built-in ones, then those that installed packages have registered."""
+    return (*PROVIDER_NAMES, *guest_names(PROVIDER_NAMES))
+
+
+def key_holders() -> tuple[str, ...]:
+    """Return the names of the providers that may want a key."""
+    return provider_names()[1:]
+
+
+def shadowed_providers() -> tuple[str, ...]:
+    """Return one line for each provider that a package has registered under a built-in name."""
+    return shadowed(PROVIDER_NAMES)
+
+
+def check_known(name: str) -> None:
+    """Raise InvalidRequestError where there is no provider of this name."""
+    if name not in PROVIDER_NAMES and name not in provider_names():
         raise _no_provider(name, "")
 
 
 def _no_provider(provider: str, model: str) -> InvalidRequestError:
-    near = get_close_matches(provider, PROVIDER_NAMES, 1)
+    names = provider_names()
+    near = get_close_matches(provider, names, 1)
     hint = f" Did you mean {near[0]}{model}?" if near else ""
     return InvalidRequestError(
-        f"No provider {provider!r}.{hint} There are {', '.join(PROVIDER_NAMES)}; "
+        f"No provider {provider!r}.{hint} There are {', '.join(names)}; "
         "any other OpenAI-compatible server works with --base-url URL."
     )
 
@@ -124,11 +144,11 @@ def key_holder(name: str) -> str:
     provider = name.partition("/")[0].lower()
     if provider == "local":
         raise InvalidRequestError("local runs models in this kernel and needs no key: name a provider, such as openai.")
-    if provider not in SERVICES:
-        near = get_close_matches(provider, SERVICES, 1)
+    if provider not in SERVICES and provider not in (names := key_holders()):
+        near = get_close_matches(provider, names, 1)
         typed = f"No provider {provider!r}. Did you mean {near[0]}?" if near else NO_PROVIDER
         raise InvalidRequestError(
-            f"{typed} There are {', '.join(SERVICES)}; a server elsewhere is named by its address, http://HOST:PORT/v1."
+            f"{typed} There are {', '.join(names)}; a server elsewhere is named by its address, http://HOST:PORT/v1."
         )
     return provider
 

@@ -216,8 +216,7 @@ class Sender:
 
     def _warnings(self, target: Target) -> tuple[str, ...]:
         """What the user should know of the window, each once."""
-        lines = [f"{problem}; the other tables are used." for problem in self._session.models.problems]
-        lines += self._session.memory.problems
+        lines = [*self._session.models.problems, *self._session.memory.problems]
         if target.window.source == "assumed":
             lines.append(receipts.assumed(target.model, target.window))
         if self._session.conversation.has_files and not target.provider.takes:

@@ -1,0 +1,156 @@
+"""Providers from elsewhere: handed to a Chat, or registered by a package as an entry point."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, TypeVar
+
+from ..context.windows import ContextWindow
+from ..conversation.text_safety import clean
+from ..errors import ChatError, InvalidRequestError, ProviderError, in_words
+from .base import Card, Provider, Reply, Request, Thought
+
+GROUP = "jupyter_ctx.providers"
+ATTRIBUTES = ("sends_reserve", "takes", "truncates", "catalogue")
+T = TypeVar("T")
+
+
+class Guest(Provider):
+    """A provider from elsewhere: what it lacks has a default, and what it raises is a ChatError that names it."""
+
+    def __init__(self, given: Any, model: str, where: str = "") -> None:
+        if not callable(getattr(given, "stream", None)):
+            raise InvalidRequestError(f"{where or repr(given)} is no provider: it has no method stream(request).")
+        kind = given if isinstance(given, type) else type(given)
+        if given is kind:
+            raise InvalidRequestError(f"{kind.__name__} is a class: give a provider, such as {kind.__name__}(…).")
+        self._given, self._where = given, where or f"The provider {kind.__qualname__}"
+        self.model = model
+        self.endpoint = getattr(given, "endpoint", "") or f"{kind.__module__}.{kind.__qualname__} {model}"
+        self.tokenizer = getattr(given, "tokenizer", "") or self.endpoint
+        for name in ATTRIBUTES:
+            setattr(self, name, getattr(given, name, getattr(Provider, name)))
+
+    def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
+        """Yield what the provider does, without characters that no text may have; a Reply alone is a piece, too."""
+        empty = True
+        with self._naming():
+            stream = self._given.stream(request)
+            try:
+                for item in stream:
+                    cleaned = _cleaned(item)
+                    if isinstance(cleaned, Reply) and empty and cleaned.text:
+                        yield cleaned.text
+                    empty = False
+                    yield cleaned
+            finally:
+                if hasattr(stream, "close"):
+                    stream.close()
+
+    def served_window(self, *, ask: bool) -> ContextWindow | None:
+        """Return the window that the provider says it serves, or ``None``."""
+        return self._said("served_window", None, ask=ask)
+
+    def forget_window(self) -> None:
+        """Tell the provider to ask for its window again."""
+        self._said("forget_window", None)
+
+    def cards(self) -> tuple[Card, ...]:
+        """Return the models that the provider lists. Raise a ChatError."""
+        return tuple(self._said("cards", ()))
+
+    def count_tokens(self, request: Request) -> int | None:
+        """Return the provider's count, or ``None``."""
+        with suppress(ChatError):
+            return self._said("count_tokens", None, request)
+        return None
+
+    def close(self) -> None:
+        """Close the provider."""
+        self._said("close", None)
+
+    def _said(self, name: str, default: T, *given: Any, **named: Any) -> T:
+        """Return what the provider's method of this name does, or the default where there is none."""
+        method = getattr(self._given, name, None)
+        with self._naming():
+            return default if method is None else method(*given, **named)
+
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
+        try:
+            yield
+        except ChatError:
+            raise
+        except Exception as error:
+            raise ProviderError(f"{self._where} failed: {in_words(error)}") from error
+
+
+def guest(given: Any, model: str | None) -> Guest:
+    """Return a provider that was handed to a Chat, under the full name of its model."""
+    name = model or str(getattr(given, "model", "") or "")
+    if "/" not in name.strip("/"):
+        name = f"{type(given).__name__.lower()}/{name.strip('/') or 'model'}"
+    return Guest(given, name)
+
+
+def guest_names(built_in: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names that installed packages have registered, without those that are taken."""
+    return tuple(sorted({entry.name for entry in entry_points(group=GROUP)} - set(built_in)))
+
+
+def invite(name: str, model: str, **options: Any) -> Guest | None:
+    """Load and make the provider that a package has registered under a name, or return ``None``: there is none.
+
+    Raises ProviderError, which names the entry point and its package.
+    """
+    found = tuple(entry_points(group=GROUP, name=name))
+    if not found:
+        return None
+    where = " and ".join(sorted({f"{entry.value} of {_package(entry)}" for entry in found}))
+    if len({entry.value for entry in found}) > 1:
+        raise ProviderError(f"Two packages register a provider {name!r}: {where}. Uninstall one of them.")
+    where = f"The provider {name!r} ({where})"
+    try:
+        made = found[0].load()(model, **options)
+    except ChatError:
+        raise
+    except Exception as error:
+        raise ProviderError(f"{where} cannot be loaded: {in_words(error)}") from error
+    invited = Guest(made, f"{name}/{model}", where)
+    invited.catalogue = invited.catalogue and name  # under which Tab looks for its models
+    return invited
+
+
+def shadowed(built_in: tuple[str, ...]) -> tuple[str, ...]:
+    """Return one line for each registered provider whose name is taken, and which is therefore never used."""
+    return _shadowed(built_in, tuple(sys.path))
+
+
+@cache
+def _shadowed(built_in: tuple[str, ...], path: tuple[str, ...]) -> tuple[str, ...]:
+    del path  # where packages are looked for: reading all that is there takes a while
+    return tuple(
+        f"The provider {entry.name!r} ({entry.value} of {_package(entry)}) is not used: that name is built in."
+        for entry in entry_points(group=GROUP)
+        if entry.name in built_in
+    )
+
+
+def _package(entry: EntryPoint) -> str:
+    return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "an unknown package"
+
+
+def _cleaned(item: Any) -> str | Thought | Reply:
+    """Return a piece or a reply without what no text may have. Raises TypeError for anything else."""
+    if isinstance(item, str):
+        return clean(item)
+    if isinstance(item, Thought):
+        return Thought(clean(item.text))
+    if isinstance(item, Reply):
+        return replace(item, text=clean(item.text), thinking=clean(item.thinking))
+    raise TypeError(f"stream() yielded {type(item).__name__}, not str, Thought or Reply")

@@ -1,0 +1,244 @@
+"""Providers from elsewhere: handed to a Chat, or registered by an installed package."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+from cells import Cells
+from IPython.core.interactiveshell import InteractiveShell
+
+from jupyter_ctx import Chat, ChatError, InvalidRequestError, ProviderError, Reply, Request
+from jupyter_ctx.magics.completion import _possible
+from jupyter_ctx.providers.lookup import get_provider
+
+Install = Callable[..., None]
+ECHO = """
+    from jupyter_ctx import Card, ContextWindow, Provider, Reply, Usage
+
+    made = []
+
+    class Echo(Provider):
+        catalogue = "anything"
+
+        def __init__(self, model, *, api_key=None, timeout):
+            made.append((model, api_key, timeout))
+
+        def stream(self, request):
+            text = request.messages[-1].content.upper()
+            yield text
+            yield Reply(text, Usage(7, 3))
+
+        def cards(self):
+            return (Card("loud", stated=ContextWindow(5_000)), Card("quiet"))
+"""
+
+
+class Bare:
+    """The least that a provider may be."""
+
+    def stream(self, request: Request) -> Iterator[str | Reply]:
+        yield "It is "
+        yield "blue."
+        yield Reply("It is blue.")
+
+
+class Broken:
+    """One whose code has a mistake."""
+
+    def __init__(self, pieces: tuple[Any, ...]) -> None:
+        self.pieces = pieces
+
+    def stream(self, request: Request) -> Iterator[Any]:
+        yield from self.pieces
+        raise KeyError("choices")
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Put a package with entry points on the path, as pip does."""
+
+    def put(entries: str, code: str = ECHO, package: str = "echo_llm", version: str = "1.2") -> None:
+        there = tmp_path / "site" / package
+        there.mkdir(parents=True)
+        (there / f"{package}.py").write_text(dedent(code))
+        about = there / f"{package}-{version}.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: {version}\n")
+        (about / "entry_points.txt").write_text(f"[jupyter_ctx.providers]\n{entries}\n")
+        monkeypatch.syspath_prepend(there)
+        monkeypatch.delitem(sys.modules, package, raising=False)
+
+    return put
+
+
+# handed in
+
+
+def test_a_provider_needs_no_more_than_its_stream() -> None:
+    chat, shown = Chat(provider=Bare()), list[str]()  # type: ignore[arg-type]
+    reply = chat.send("Why is the sky blue?", on_piece=shown.append)
+    assert (reply.text, reply.model, shown) == ("It is blue.", "bare/model", ["It is ", "blue."])
+    assert chat.info().source == "assumed"
+    assert any("assumed" in receipt for receipt in reply.receipts)
+    assert (chat.available(), reply.cost, chat.turns[0].usage) == ((), None, None)
+
+
+def test_a_reply_that_comes_alone_is_shown() -> None:
+    class Whole:
+        def stream(self, request: Request) -> list[Reply]:
+            return [Reply("All at once.")]
+
+    shown: list[str] = []
+    Chat(provider=Whole()).send("Well?", on_piece=shown.append)  # type: ignore[arg-type]
+    assert shown == ["All at once."]
+
+
+def test_the_name_of_its_model_is_given_or_its_own() -> None:
+    class Named(Bare):
+        model = "acme/large"
+
+    assert Chat(provider=Named()).config.model == "acme/large"  # type: ignore[arg-type]
+    assert Chat("gpt-4o", provider=Named()).config.model == "named/gpt-4o"  # type: ignore[arg-type]
+    chat = Chat("openai/gpt-4o", provider=Named())  # type: ignore[arg-type]
+    assert (chat.send("Why?").model, chat.info().context_window) == ("openai/gpt-4o", 128_000)
+
+
+def test_another_model_is_found_by_its_name_and_the_first_again_by_its_own(local_model: str) -> None:
+    chat = Chat(provider=Bare(), max_tokens=4)  # type: ignore[arg-type]
+    assert chat.send("One?").text == "It is blue."
+    assert chat.send("Two?", model=local_model).text != "It is blue."
+    assert chat.send("Three?").text == "It is blue."
+
+
+def test_a_stored_conversation_goes_on_with_the_provider_that_is_handed_in(tmp_path: Path) -> None:
+    for turns in (1, 2):
+        chat = Chat(provider=Bare(), store=tmp_path / "chats.sqlite", name="sky")  # type: ignore[arg-type]
+        chat.send("Why?")
+        assert len(chat.turns) == turns
+        chat.close()
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"provider": object()}, r"no method stream"),
+        ({"provider": Bare}, r"Bare is a class: give a provider, such as Bare"),
+        ({"provider": Bare(), "api_key": "k"}, "api_key has no effect with provider="),
+        ({"provider": Bare(), "base_url": "http://h/v1"}, "base_url has no effect with provider="),
+    ],
+)
+def test_what_cannot_be_handed_in_is_refused(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(InvalidRequestError, match=says):
+        Chat(**given)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "says"),
+    [((), "The provider Broken failed: KeyError: 'choices'"), ((b"It",), r"TypeError: stream\(\) yielded bytes")],
+)
+def test_a_mistake_in_a_provider_is_one_line_with_its_name(pieces: tuple[Any, ...], says: str) -> None:
+    chat = Chat(provider=Broken(pieces))  # type: ignore[arg-type]
+    with pytest.raises(ProviderError, match=says) as raised:
+        chat.send("Why?")
+    assert isinstance(raised.value.__cause__, KeyError | TypeError)
+    assert chat.turns == ()
+
+
+def test_what_had_come_before_a_mistake_is_kept_and_flagged() -> None:
+    chat = Chat(provider=Broken(("Half of it",)))  # type: ignore[arg-type]
+    with pytest.raises(ProviderError):
+        chat.send("Why?")
+    assert [(turn.reply, turn.stop_reason) for turn in chat.turns] == [("Half of it", "cut")]
+
+
+# registered
+
+
+def test_nothing_is_imported_before_it_is_used(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
+    install("echo = echo_llm:Echo", "raise SystemError('imported')")
+    with pytest.raises(InvalidRequestError, match=r"There are local, .*, echo;"):
+        get_provider("ecko/loud")
+    with pytest.raises(ProviderError, match="imported"):
+        get_provider("echo/loud")
+
+
+def test_a_registered_provider_answers_under_its_name(install: Install) -> None:
+    install("echo = echo_llm:Echo")
+    chat = Chat("echo/loud", api_key="sesame", timeout=9)
+    assert chat.send("Why?").text == "WHY?"
+    import echo_llm
+
+    assert echo_llm.made == [("loud", "sesame", 9.0)]
+    assert chat.info().context_window == 5_000
+    assert [(name, window.tokens) for name, window in chat.available("echo")] == [
+        ("echo/loud", 5_000), ("echo/quiet", 32_000),
+    ]  # fmt: skip
+
+
+def test_it_is_used_and_completed_in_a_notebook_as_others_are(install: Install, shell: InteractiveShell) -> None:
+    install("echo = echo_llm:Echo")
+    cells = Cells(shell)
+    cells.run("%load_ext jupyter_ctx")
+    assert "echo/" in _possible((), ["use"], "ec")
+    cells.run("%chat use echo/loud")
+    cells.run("%%chat\nWhy?")
+    assert str(shell.user_ns["_"]) == "WHY?"
+    assert "echo/quiet" in cells.run("%chat models echo")
+    assert "echo/loud" in _possible((), ["-m"], "echo/")
+    assert "echo" in _possible((), ["models"], "")
+    assert "echo" in _possible((), ["key"], "")
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("import no_such_package", "ModuleNotFoundError: No module named 'no_such_package'"),
+        ("Other = 1", "AttributeError: .*Echo"),
+        ("def Echo(model): ...", "TypeError: .*unexpected keyword"),
+        ("def Echo(model, **options): return None", r"no method stream\(request\)"),
+    ],
+)
+def test_a_broken_package_is_one_line_with_its_name(install: Install, code: str, says: str) -> None:
+    install("echo = echo_llm:Echo", code)
+    with pytest.raises(ChatError, match=rf"The provider 'echo' \(echo_llm:Echo of echo_llm 1\.2\).*{says}"):
+        Chat("echo/loud").send("Why?")
+
+
+def test_a_mistake_in_a_registered_provider_names_its_package(install: Install) -> None:
+    install("echo = echo_llm:Echo", ECHO.replace("request.messages[-1]", "request.words"))
+    with pytest.raises(ProviderError, match=r"'echo' \(echo_llm:Echo of echo_llm 1\.2\) failed: AttributeError"):
+        Chat("echo/loud").send("Why?")
+
+
+def test_two_packages_of_one_name_are_both_named(install: Install) -> None:
+    install("echo = echo_llm:Echo")
+    install("echo = other_llm:Echo", package="other_llm")
+    with pytest.raises(ProviderError, match=r"echo_llm:Echo of echo_llm 1\.2 and other_llm:Echo of other_llm 1\.2"):
+        get_provider("echo/loud")
+
+
+def test_a_built_in_name_is_not_taken_over_and_the_user_is_told_once(install: Install) -> None:
+    install("openai = echo_llm:Echo\necho = echo_llm:Echo")
+    chat = Chat("echo/loud")
+    first, second = chat.send("Why?"), chat.send("Why?")
+    told = "The provider 'openai' (echo_llm:Echo of echo_llm 1.2) is not used: that name is built in."
+    assert told in first.receipts
+    assert told not in second.receipts
+    assert type(get_provider("openai/gpt-4o")).__name__ == "Responses"
+
+
+def test_several_threads_may_talk_to_one_provider() -> None:
+    provider = Bare()
+    chats = [Chat(provider=provider) for _ in range(4)]  # type: ignore[arg-type]
+    threads = [threading.Thread(target=chat.send, args=("Why?",)) for chat in chats]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [chat.turns[0].reply for chat in chats] == ["It is blue."] * 4
