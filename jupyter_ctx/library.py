@@ -1,4 +1,4 @@
-"""The conversations of one notebook, by name, and the one that is talked in now."""
+"""The conversations of one notebook by name, and which of them is current."""
 
 from __future__ import annotations
 
@@ -30,10 +30,12 @@ from .storage.store import ConversationRow, store_address
 
 
 class Library:
-    """Opens what is asked for; nothing before that. ``notes`` are lines that are to be shown once.
+    """The conversations of one notebook; without an ``origin``, those of scripts and terminals.
 
-    Without an ``origin``, those of scripts and terminals; ``store`` as for a Chat. ``ask`` is
-    asked, where ``restore`` says so, whether to go on with what is there.
+    Nothing is opened before it is needed. ``store`` is as for :class:`Chat`. ``ask`` puts a question to the user,
+    where the setting ``restore`` is "ask": whether to continue the conversation that is there. ``notes`` are notices
+    to show once, ``deleted`` ids of cells that are no longer in the notebook, ``offered`` those of them that a
+    notice has named.
     """
 
     def __init__(
@@ -45,44 +47,43 @@ class Library:
         ask: Callable[[str], bool] | None = None,
     ) -> None:
         self.origin, self.notes = origin or Origin(), list[str]()
-        self.deleted: set[str] = set()  # cells that are not in the notebook any more
-        self.offered: set[str] = set()  # those of them that were spoken of
+        self.deleted, self.offered = set[str](), set[str]()
         self._seen: set[str] = set()  # turns of this kernel, in whichever fork
-        self._told: dict[str, str] = {}  # memory files that were spoken of
+        self._told: dict[str, str] = {}  # memory files that a notice has named
         self._address, self._ask = store_address(store), ask
         self._begun, self._models = default_settings(config or {}, {}), Models()
-        self._troubles: set[str] = set()  # of the store, that were spoken of
+        self._troubles: set[str] = set()  # of the store that a notice has named
         self._chats: dict[str, Chat] = {}
         self._current: Chat | None = None
 
     @property
     def current(self) -> Chat:
-        """The conversation that is talked in now; the notebook's last one where none was asked for."""
+        """The current conversation; at first the one that the notebook used last."""
         if self._current is None:
             self._current = self._first()
         return self._current
 
     def rows(self, *, everywhere: bool = False) -> list[ConversationRow]:
-        """The conversations of this notebook, or of all; the one opened last first. Raises StoreError."""
+        """Return the rows of this notebook's conversations, or of all; last opened first. Raises StoreError."""
         rows = self._journal().store.rows()
         self.origin = at_home(rows, self.origin)
         return [row for row in rows if everywhere or row.notebook == self.origin.scope]
 
     @property
     def in_memory(self) -> list[ConversationRow]:
-        """The conversations that are open here."""
+        """The rows of the conversations that are open in this kernel."""
         return [chat.row for chat in self._chats.values()]
 
     @property
     def names(self) -> list[str]:
-        """What they are called; those that are open where the store cannot be read."""
+        """The names of this notebook's conversations; of the open ones where the store cannot be read."""
         try:
             return [row.name for row in self.rows()]
         except StoreError:
             return list(self._chats)
 
     def get(self, name: str) -> Chat:
-        """The conversation of this name, for one cell; a new one where there is none."""
+        """Return the conversation of this name for one cell; begin it where there is none."""
         current = self.current
         if name not in self._chats:
             chat = self._open(name, current.config)
@@ -93,7 +94,7 @@ class Library:
         return self._chats[name]
 
     def switch(self, name: str) -> Chat:
-        """Talk in this one from here on. Raises InvalidRequestError for a name that is not there."""
+        """Make this conversation the current one. Raises InvalidRequestError for an unknown name."""
         current = self.current
         if name not in self._chats and name not in (names := [row.name for row in self.rows()]):
             there = ", ".join(sorted(names)) or "none yet"
@@ -101,18 +102,18 @@ class Library:
         return self._make_current(self._chats.get(name) or self._open(name, current.config))
 
     def new(self, name: str | None = None) -> Chat:
-        """Begin another one and talk in it; what was said before stays where it is."""
+        """Begin a conversation and make it the current one; the others stay as they are."""
         settings, journal = self._current.config if self._current else self._begun, self._journal()
         if name is not None:
             self._free(checked_name(name))
         opened = journal.open(name, afresh=True)
         journal.keep_apart(self.in_memory)
         chat = self._make_current(self._take(journal, opened, settings))
-        chat.configure()  # what is set for it holds after a restart, too
+        chat.configure()  # stores its settings, so that they hold after a restart
         return chat
 
     def fork(self, name: str | None = None) -> Chat:
-        """Talk in a new one that begins with all that was said in this one."""
+        """Copy the current conversation into a new one and make that the current one."""
         current, journal = self.current, self._journal()
         if name is not None:
             self._free(checked_name(name))
@@ -120,7 +121,7 @@ class Library:
         return self._make_current(self._take(journal, opened, current.config))
 
     def rename(self, name: str) -> Chat:
-        """Call the current conversation something else."""
+        """Rename the current conversation."""
         chat, old = self.current, self.current.name
         if checked_name(name) != old:
             try:
@@ -131,7 +132,7 @@ class Library:
         return chat
 
     def find(self, name: str) -> ConversationRow:
-        """The row of a conversation of this notebook that may be deleted. Raises InvalidRequestError."""
+        """Return the row of a conversation of this notebook that may be deleted. Raises InvalidRequestError."""
         row = next((row for row in self.rows() if row.name == name), None)
         if row is None:
             raise InvalidRequestError(f"No conversation {name!r} here: %chat list names them.")
@@ -140,7 +141,7 @@ class Library:
         return row
 
     def delete(self, name: str, *, confirm: str) -> ConversationRow:
-        """Remove a conversation with its content, for good; ``confirm`` is its name again."""
+        """Delete a conversation and all its content for good; ``confirm`` repeats its name."""
         row = self.find(name)
         if confirm != name:
             raise InvalidRequestError(f"{confirm!r} is not {name!r}: nothing was deleted.")
@@ -154,17 +155,17 @@ class Library:
         return row
 
     def resume(self, notebook: str, name: str | None = None, *, summary: bool = False) -> Change:
-        """Bring another notebook's conversation, or a summary of it, into the current one."""
+        """Append another notebook's conversation, or a ``summary`` of it, to the current one."""
         row = self._elsewhere(notebook, name)
         if row is None:
             return self.current.resume(load(self._path(notebook)), notebook, summary=summary)
         added = renewed(carried(self._journal().read(row).conversation))
-        if self.current.system:  # its own holds
+        if self.current.system:  # the current system prompt stays
             added = replace(added, system=None)
         return self.current.resume(added, f"{Path(row.notebook).name} ({row.name})", summary=summary)
 
     def _first(self) -> Chat:
-        """The one that the notebook had before its kernel was started, where ``restore`` says so."""
+        """Open the conversation that the notebook had before its kernel was started, as ``restore`` decides."""
         settings, journal = self._begun, self._journal()
         opened = journal.open(afresh=settings.restore == "off")
         if opened.note:
@@ -183,9 +184,9 @@ class Library:
         return chat
 
     def _put_back(self, chat: Chat, taken: Sequence[ConversationRow], settings: Settings, known: int) -> Change:
-        """Leave another notebook's conversation to it, and begin anew with what was set here.
+        """Give another notebook's conversation back, and begin a new one with the settings made here.
 
-        What was said after the events that were ``known`` is not lost: redo brings it in.
+        Turns after the events that were ``known`` at the takeover are not lost: redo brings them in.
         """
         chosen = kept_settings(settings, chat.config)
         said = [event for event in chat.conversation.events[known:] if isinstance(event, Said)]
@@ -206,20 +207,20 @@ class Library:
         self._chats = {called: other for called, other in self._chats.items() if other is not chat}
 
     def _goes_on(self, row: ConversationRow, note: str) -> bool:
-        """Whether the user wants to go on with what is there."""
+        """Ask the user whether to continue the conversation that is there."""
         used = words.ago(time.time() - row.updated)
         continued = f"Go on with {words.turns(row.turns)} of {row.name!r}, last used {used}?"
         return self._ask is not None and self._ask(f"{note} Go on with that?" if _is_made_now(row) else continued)
 
     def _decline(self, journal: Journal, taken: Sequence[ConversationRow]) -> None:
-        """Leave a conversation as it was found; a fork was made for nothing."""
+        """Leave a conversation as it was found, and remove a fork that was made of it."""
         with suppress(StoreError):
             if taken or _is_made_now(journal.row):
                 journal.give_back(taken)
         journal.close()
 
     def _next(self, settings: Settings) -> Chat:
-        """The conversation that was talked in before, where there is one that is free."""
+        """Return the conversation that was used before, if no other kernel holds it, else a new one."""
         name = next((row.name for row in self.rows() if not is_held_elsewhere(row)), None)
         if name is not None:
             return self._chats.get(name) or self._open(name, settings)
@@ -257,7 +258,7 @@ class Library:
                 raise InvalidRequestError(f"There is a conversation {name!r} here already: %chat switch {name}.")
 
     def _elsewhere(self, notebook: str, name: str | None) -> ConversationRow | None:
-        """The conversation of a notebook, by its path or the end of it."""
+        """Return the row of another notebook's conversation, found by the notebook's path or the end of it."""
         path, here = str(self._path(notebook)), self.current.row.id
         rows = [row for row in self.rows(everywhere=True) if row.turns and row.id != here and name in (None, row.name)]
         exact = [row for row in rows if row.notebook in (path, notebook)]
@@ -275,5 +276,5 @@ class Library:
 
 
 def _is_made_now(row: ConversationRow) -> bool:
-    """Whether it is a fork or a copy of what was found."""
+    """Return whether the conversation is a fork or copy that was made just now."""
     return row.created == row.opened

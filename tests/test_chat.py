@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import fields
+from inspect import signature
+from pydoc import plaintext, render_doc
 
 import pytest
 
@@ -16,6 +20,7 @@ from jupyter_ctx import (
     ModelNotFoundError,
     ProviderConnectionError,
 )
+from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.conversation.messages import Message
 from jupyter_ctx.providers.base import Request
 from jupyter_ctx.providers.local import LocalProvider
@@ -55,6 +60,15 @@ def test_what_is_used_is_what_the_provider_reports(chat: Chat) -> None:
         assert reply.usage is not None
         assert (info.used, info.exact) == (reply.usage.carried, True)
         assert sum(segment.tokens for segment in info.segments) == pytest.approx(info.used, abs=2)
+
+
+def test_help_tells_every_keyword_and_setting_with_its_default() -> None:
+    text = render_doc(Chat, renderer=plaintext)
+    for name in set(signature(Chat).parameters) - {"settings"}:
+        assert f"``{name}``" in text, name
+    for setting in fields(Settings):
+        line = next(line for line in text.splitlines() if re.match(rf"[ |]*{setting.name}: ", line))
+        assert line.endswith(f"(default: {getattr(Settings(), setting.name)!r})")
 
 
 def test_a_preview_is_a_dataframe_where_one_is_wanted(chat: Chat) -> None:

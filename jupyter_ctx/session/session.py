@@ -1,4 +1,4 @@
-"""The state of one conversation: what was said, to which models, with which settings."""
+"""One conversation at work: its events, its state, the models it talks to and the journal that stores it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ from .view import Scope, scope_at, scope_then, to_messages
 
 
 class Session:
-    """Reads the conversation, plans requests, and keeps what happened."""
+    """One conversation with its state: recorded, saved, restored, and aimed at a model.
+
+    ``conversation`` and ``state`` are all that it knows; ``models`` and ``notebook`` are shared with the other
+    conversations of the notebook; ``journal`` stores it, where it is not ``None``.
+    """
 
     def __init__(
         self,
@@ -106,20 +110,20 @@ class Session:
 
     @property
     def own_system(self) -> str:
-        """The system prompt of the conversation, else of the settings."""
+        """The conversation's own system prompt, else that of the settings."""
         said = self.conversation.system
         return said if said is not None else self.settings.system or ""
 
     @property
     def system(self) -> str:
-        """What every request begins with: the system prompt and the memory file."""
+        """The text that every request begins with: the system prompt and the memory file."""
         try:
             return self.system_for({})
-        except InvalidRequestError:  # the file that it names is not there now: sending will say so
+        except InvalidRequestError:  # the file that it names cannot be read: sending raises that
             return self.own_system
 
     def system_for(self, options: Mapping[str, Any]) -> str:
-        """Return the same for one cell, whose own system prompt comes first."""
+        """Return the text that a request begins with; a system prompt among its options replaces the conversation's."""
         own = options.get("system")
         return joined_system(self.own_system if own is None else own, self.memory_file()[1])
 
@@ -138,7 +142,7 @@ class Session:
         return self.memory.notice(changed=before is not None) if before != version else None
 
     def target(self, options: Mapping[str, Any], *, ask: bool) -> Target:
-        """Where a request with these settings of its own goes."""
+        """Return where a request with these options goes. ``ask``: the server may be asked and started."""
         given = {name: value for name, value in options.items() if value is not None}
         target = self.models.target(self.settings.changed(given), ask=ask)
         return replace(target, cache_key=self._cache_key)
@@ -146,9 +150,9 @@ class Session:
     def attempt(
         self, said: Said, target: Target, system: str, *, record: bool, summary: Summary | None = None
     ) -> Attempt:
-        """The request for a turn, in its place among those that were said before it.
+        """Return the request for a turn, in its place among earlier turns.
 
-        ``summary`` stands for older turns, though it is not recorded yet.
+        ``summary`` stands for older turns although it is not recorded yet.
         """
         past = Conversation() if self.conversation.begins_anew(said) or not record else self.conversation
         past = past.summarized(summary) if summary is not None else past
@@ -164,7 +168,7 @@ class Session:
         return self.fitter.attempt(message, target if record else replace(target, cache_key=None), past, at, system)
 
     def request_then(self, said: Said, place: Place, target: Target, system: str) -> str:
-        """What tells the request that a place's turn was sent with, if it were sent again now."""
+        """Return the digest of the request that a place's turn was sent with, if it were sent again now."""
         past = self.conversation.as_marked_at(place.turn)
         scope, start = scope_then(past, past.index(place.id), system, place.turn)
         return digest_of(target, target.request(to_messages(past, scope, start, said.turn.messages[0])))
@@ -176,7 +180,7 @@ class Session:
         return new
 
     def notices(self) -> tuple[str, ...]:
-        """What there is to say of the memory file and the store, a line each; every line once."""
+        """Return new notices about the memory file and the store, a line each; each is returned once."""
         lines = self.once(*self.memory.problems)
         if self.journal is not None:
             lines, self.journal.notices = (*lines, *self.journal.notices), []
@@ -196,45 +200,41 @@ class Session:
         return True
 
     def billed(self, target: Target, reply: Reply) -> float | None:
-        """Add up what replies cost, in US dollars; a server of one's own bills nothing."""
+        """Return the cost of a reply in US dollars and add it up; the user's own server costs nothing."""
         cost = self.models.cost(target, reply.usage, reply.model)
         if cost is not None or target.provider.catalogue:
             self.change(spent=self.state.spent.plus(cost))
         return cost
 
     def now(self, target: Target) -> tuple[Scope, int]:
-        """What the next request at the end of the conversation may hold, and where it begins."""
+        """Return what the next request at the conversation's end may hold, and where its view begins."""
         scope = scope_at(self.conversation, len(self.conversation.places), self.system)
         return scope, self.fitter.start(target, self.conversation, scope)
 
     def key(self, target: Target, scope: Scope, start: int) -> ViewKey:
-        """What tells one view of this conversation from another."""
+        """Return what tells one view of this conversation from another."""
         return (self.conversation.revision, target.provider.tokenizer, scope.fixed, start, scope.at)
 
     def is_counted(self, target: Target, scope: Scope, start: int) -> bool:
-        """Whether that is the view whose size the provider has just told."""
+        """Return whether this is the view whose size the provider reported last."""
         self._look_again()
         return self.state.counted != NO_VIEW and self.key(target, scope, start) == self.state.counted
 
     def follows(self, target: Target, scope: Scope, start: int) -> bool:
-        """Whether that is the view that the last request and its reply have left."""
+        """Return whether this is the view that the last request and its reply left."""
         return self.is_counted(target, scope, start) or self.key(target, scope, start) == self.state.sent
 
     def snapshot(self) -> Snapshot:
         """Return the session and its next request, with an empty prompt, for readers; no server is asked."""
         target = self.target({}, ask=False)
         scope, start = self.now(target)
-        ledger, will_leave = (
-            self.fitter.ledger(target, self.conversation, scope),
-            self._will_leave(target, scope, start),
-        )
-        exact = self.is_counted(target, scope, start)
-        return Snapshot(
-            self.conversation, self.state, target, self.system, scope, start, ledger, will_leave, exact
-        )  # fmt: skip
+        ledger = self.fitter.ledger(target, self.conversation, scope)
+        will_leave, exact = self._will_leave(target, scope, start), self.is_counted(target, scope, start)
+        past, state = self.conversation, self.state
+        return Snapshot(past, state, target, self.system, scope, start, ledger, will_leave, exact)
 
     def _will_leave(self, target: Target, scope: Scope, start: int) -> int:
-        """How many turns the next send leaves out by itself; a learned limit that it will try again counts for none."""
+        """Return how many turns the next request leaves out on its own; a learned limit that it retries is ignored."""
         cut = self.fitter.cut(target.trial or target, self.conversation, scope, start)
         return self.fitter.ledger(target, self.conversation, scope).count(start, cut.start)
 

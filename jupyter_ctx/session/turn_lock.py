@@ -1,6 +1,6 @@
-"""One turn at a time: what is asked for meanwhile happens after it, in order.
+"""Run one turn at a time; actions requested meanwhile run afterwards, in order.
 
-Button callbacks run beside a cell on some kernels (ipykernel 7.0 to 7.3 give them threads).
+On some kernels (ipykernel 7.0 to 7.3) button callbacks run in threads beside a cell.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class TurnQueue:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Hold the conversation for one turn, then do what was asked for meanwhile.
+        """Hold the conversation for one turn, then run the actions that were requested meanwhile.
 
-        Raises InvalidRequestError for a turn within a turn of the same thread.
+        Raises InvalidRequestError for a turn inside a turn of the same thread.
         """
         with self._lock:
             if self._running:
-                raise InvalidRequestError("A turn is running: ask when it has ended.")
+                raise InvalidRequestError("A turn is running: send this prompt when it has ended.")
             self._running = True
             try:
                 yield
@@ -44,12 +44,12 @@ class TurnQueue:
                     action()
 
     def wait(self, action: Callable[[], T]) -> T:
-        """Do it as soon as no turn runs: for threads of their own, where nobody minds the waiting."""
+        """Wait until no turn runs, then act. For background threads, which may block."""
         with self._lock:
             return action()
 
     def do(self, action: Callable[[], T], late: Callable[[], object], later: T) -> T:
-        """Do it now and give its result; while a turn runs, do ``late`` after that and give ``later``."""
+        """Run ``action`` and return its result; during a turn, queue ``late`` for after it and return ``later``."""
         with self._gate:
             if self._running:
                 self._waiting.append(late)

@@ -1,4 +1,4 @@
-"""What a request sends: the part of a conversation that is in view."""
+"""Which part of a conversation a request sends."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ NO_TURNS: frozenset[str] = frozenset()
 class Scope:
     """What may stand before a prompt at position ``at``.
 
-    Turns before ``floor`` are left out by the user's own trim; the ``summary`` stands for
-    the turn versions that it covers.
+    Turns before the position ``floor`` are left out because the user trimmed them. ``fixed`` is what every request
+    carries; ``summary`` stands for the turn versions that it covers.
     """
 
     at: int
@@ -43,19 +43,18 @@ class Scope:
 
     @property
     def covers(self) -> frozenset[str]:
-        """The turn versions that the summary stands for."""
+        """The ids of the turn versions that the summary stands for."""
         return self.summary.covers if self.summary is not None else NO_TURNS
 
     def holds(self, place: Place) -> bool:
-        """Whether a view may hold the turn, pinned or not."""
+        """Return whether the turn may be sent, pinned or not."""
         return place.sendable and (place.pinned or place.turn.id not in self.covers)
 
 
 def scope_at(conversation: Conversation, at: int, system: str) -> Scope:
-    """What may stand before a prompt at this position: only what came before it.
+    """Return what may stand before a prompt at this position: only turns before it.
 
-    A trim that lies behind the position does not count, and a summary only where all that
-    it covers came before.
+    A trim counts if it lies before the position, a summary if every turn that it covers does.
     """
     floor = conversation.trimmed_to if conversation.trimmed_to <= at else 0
     summary = conversation.summary
@@ -65,19 +64,19 @@ def scope_at(conversation: Conversation, at: int, system: str) -> Scope:
 
 
 def covered_to(conversation: Conversation, covers: frozenset[str]) -> int:
-    """The position after the last turn whose current version is among these and may be sent; 0 where none is."""
+    """Return the position after the last turn whose current version is in ``covers`` and may be sent, else 0."""
     there = (place.turn.id in covers and not place.excluded for place in reversed(conversation.places))
     return next((len(conversation.places) - i for i, covered in enumerate(there) if covered), 0)
 
 
 def scope_then(conversation: Conversation, at: int, system: str, turn: Turn) -> tuple[Scope, int]:
-    """What stands now in the view that a turn was sent with, and where that begins."""
+    """Return the scope of the view that a turn was sent with, as it would be now, and where the view begins."""
     scope = _scope(at, 0, system, conversation.summaries.get(turn.summary or ""))
     return scope, at if turn.start == turn.id else conversation.index(turn.start)
 
 
 def without_summary(scope: Scope) -> Scope:
-    """The same for a request that leaves no room for the summary."""
+    """Return the same scope without its summary."""
     return replace(scope, fixed=Fixed(scope.fixed.system), summary=None)
 
 
@@ -87,12 +86,12 @@ def _scope(at: int, floor: int, system: str, summary: Summary | None) -> Scope:
 
 
 def turn_tokens(turn: Turn, meter: Meter) -> float:
-    """Tokens of a turn, as one model counts."""
+    """Return the tokens of a turn as one model counts them."""
     return meter.turn(turn.id, turn.prompt, turn.reply, turn.attached)
 
 
 def extend_ledger(ledger: Ledger, conversation: Conversation, scope: Scope, meter: Meter) -> Ledger:
-    """The ledger with the turns that have come since."""
+    """Append to the ledger the turns that it lacks, and return it."""
     for place in conversation.places[len(ledger) :]:
         turn = place.turn
         tokens = turn_tokens(turn, meter) if scope.holds(place) else None
@@ -101,9 +100,9 @@ def extend_ledger(ledger: Ledger, conversation: Conversation, scope: Scope, mete
 
 
 def in_view(conversation: Conversation, scope: Scope, start: int) -> tuple[list[Place], list[Place]]:
-    """The turns of a view that begins at ``start``: pinned ones that the cut has passed, and the rest.
+    """Return the turns of a view that begins at ``start``: pinned turns from before it, and the rest.
 
-    A pinned turn stays in its place while it stands among turns that are sent as they are.
+    A pinned turn keeps its place while it stands among turns that are sent as they are.
     """
     rest = [place for place in conversation.places[start : scope.at] if scope.holds(place)]
     verbatim = next((i for i, place in enumerate(rest) if not place.pinned), len(rest))
@@ -115,7 +114,7 @@ def in_view(conversation: Conversation, scope: Scope, start: int) -> tuple[list[
 
 
 def to_messages(conversation: Conversation, scope: Scope, start: int, asked: Message) -> tuple[Message, ...]:
-    """The messages of a request: what is fixed first, the newest last."""
+    """Return the messages of a request: the system prompt first, ``asked`` last."""
     passed, rest = in_view(conversation, scope, start)
     messages = [Message("system", scope.fixed.system)] if scope.fixed.system.strip() else []
     messages += [message for place in passed for message in place.turn.messages]
@@ -127,7 +126,7 @@ def to_messages(conversation: Conversation, scope: Scope, start: int, asked: Mes
 
 
 def part_status(place: Place, index: int, scope: Scope, start: int) -> PartStatus:
-    """What becomes of a turn in a view that begins at ``start``."""
+    """Return what becomes of a turn in a view that begins at ``start``."""
     if place.excluded:
         return "excluded"
     if not place.sendable:
