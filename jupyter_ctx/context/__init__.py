@@ -1,1 +1,1 @@
-"""What fits: pure decisions about tokens. No I/O, no clock, no SDK."""
+"""Pure decisions about tokens: what fits, and what does not. No I/O, no clock, no SDK."""

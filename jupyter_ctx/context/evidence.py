@@ -1,8 +1,8 @@
-"""What an endpoint has shown of its limit, and what follows from it.
+"""What an endpoint has shown of its limit, and the window that follows.
 
-Every figure here was seen: a prompt of so many tokens was taken, another was refused, a refusal
-named a limit. None of it is law. Whatever is newer holds: a larger prompt that is taken, another
-word from the user or the server, another refusal. A usage report alone never sets a limit.
+Every figure was observed: a prompt of so many tokens was accepted or refused, or a refusal stated a
+limit. A newer observation overrides an older one: a larger prompt that is accepted, another refusal,
+another figure from the user or the server. A usage report alone never sets a limit.
 """
 
 from __future__ import annotations
@@ -13,22 +13,25 @@ from dataclasses import dataclass, replace
 from .overflow import Overflow
 from .windows import ContextWindow, Source
 
-OWN_WORDS: frozenset[Source] = frozenset({"given", "server", "user file"})  # the user's or the server's own
-ALSO_GUESSED: frozenset[Source] = frozenset({"assumed", "built in", "models.json", "provider"})
-LEAST_WINDOW = 256  # tokens: no model holds less; servers have printed what was left instead of the window
-NEAR = 0.1  # of the refused size: as near as that, the largest accepted prompt is the limit
-FAR_BELOW = 0.9  # a size that is refused this far below one that was accepted shows that the limit fell
-UNSURE, SURE = 3.0, 1.25  # an estimated size may be wrong by this factor, where most of it was counted by this
-WELL_BELOW = 0.75  # of a stated limit: a size at which a refusal disproves the limit
-FIRST_TRIAL, NEXT_TRIAL = 4, 16  # replies until a limit is first tried again, and from then on
+FIRST_HAND: frozenset[Source] = frozenset({"given", "server", "user file"})  # from the user or the server itself
+FROM_TABLES: frozenset[Source] = frozenset({"assumed", "built in", "models.json", "provider"})
+LEAST_WINDOW = 256  # tokens; servers have printed the room that was left, such as 3, instead of the window
+NEAR = 0.1  # of the refused size: once the largest accepted prompt is this near, it is the limit
+FAR_BELOW = 0.9  # of an accepted size: a refusal below this share of it shows that the limit fell
+UNSURE, SURE = 3.0, 1.25  # factors by which a size may be wrong: an estimate, and one that is mostly counted
+WELL_BELOW = 0.75  # of a stated limit: a refusal at or below this share of it disproves the limit
+FIRST_TRIAL, NEXT_TRIAL = 4, 16  # replies until a learned limit is tried again: the first time, and later
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A refused request: what the refusal said, and the size of the prompt as counted here.
+    """A refused request: what the refusal says, and how the request was planned.
 
-    ``output`` is the longest reply that was asked for, 0 where none was; ``retry`` counts the
-    refusals before this one; ``trial``: the request went beyond a learned limit to try it.
+    ``overflow``: the figures that the refusal states.
+    ``tokens``: the size of the prompt as counted or estimated here.
+    ``output``: the longest reply that was asked for, in tokens; 0 for none.
+    ``retry``: how many times this request had been refused before.
+    ``trial``: whether the request went beyond a learned limit on purpose.
     """
 
     overflow: Overflow
@@ -39,7 +42,7 @@ class Refused:
 
     @property
     def size(self) -> int:
-        """Tokens of the prompt: as the refusal states them, else as counted here."""
+        """The tokens of the prompt: as the refusal states them, else as counted here."""
         said = self.overflow.input_tokens
         if said is None:
             return self.tokens
@@ -47,16 +50,16 @@ class Refused:
 
     @property
     def stated(self) -> int | None:
-        """The limit that the refusal states, true or not."""
+        """The limit that the refusal states, credible or not."""
         return self.overflow.max_input_tokens or self.overflow.context_window
 
     def limit(self, passed: int = 0) -> int | None:
-        """The limit that the refusal states, where it can be true; ``passed``: the largest prompt that was taken."""
+        """Return the stated limit if it is credible; ``passed`` is the largest prompt accepted so far, in tokens."""
         said, overflow = self.stated, self.overflow
         if said is None or said < LEAST_WINDOW:
             return None
         whole = self.size + (0 if overflow.max_input_tokens else overflow.output_tokens or self.output)
-        if overflow.input_tokens is None or overflow.input_is_bound:  # an estimate; a good one where most was counted
+        if overflow.input_tokens is None or overflow.input_is_bound:  # the size is an estimate
             whole = math.ceil(whole * (SURE if 2 * passed >= self.tokens else UNSURE))
         if whole < said:
             return None
@@ -65,16 +68,21 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one endpoint has shown of its limit, in tokens.
+    """What one endpoint has shown of its limit; sizes are of prompts, in tokens.
 
-    ``passed``: the largest prompt that was taken, ``best`` the largest ever, also under another limit;
-    ``refused``: the smallest that was refused; ``stated``: the limit that a refusal stated, which goes
-    before these, ``of_input`` where it is one on the prompt alone; ``disproved``: one that was stated and
-    is wrong; ``against``: the window that was believed until then, by source and tokens.
-    ``answers`` counts the replies since the last refusal, ``trials`` the refusals that have
-    confirmed a limit that was known; ``since`` is the time of the last refusal, in seconds since 1970.
-    ``failed``: no smaller request was taken either, and the cell failed.
-    ``heavy`` are the bytes of the smallest request that was refused for them, ``light`` of the largest taken since.
+    ``passed``: the largest that was accepted under the present limit.
+    ``best``: the largest that was ever accepted.
+    ``refused``: the smallest that was refused.
+    ``stated``: the limit that a refusal stated; it outranks the bracket between ``passed`` and ``refused``.
+    ``of_input``: whether the stated limit is on the prompt alone.
+    ``disproved``: a stated limit that turned out wrong.
+    ``against``: the window believed before the refusal, as source and tokens.
+    ``answers``: replies since the last refusal.
+    ``trials``: refusals that confirmed a known limit.
+    ``since``: the time of the last refusal, in seconds since 1970.
+    ``failed``: whether no smaller request was accepted either, so that the cell failed.
+    ``heavy``: bytes of the smallest request that was refused for its bytes.
+    ``light``: bytes of the largest request accepted since.
     """
 
     passed: int = 0
@@ -93,7 +101,7 @@ class Evidence:
 
     @property
     def limits(self) -> bool:
-        """Whether there is a limit in it."""
+        """Whether a limit is known."""
         return self.stated is not None or self.refused is not None
 
     @property
@@ -102,7 +110,7 @@ class Evidence:
         return self.limits and self.answers >= (NEXT_TRIAL if self.trials else FIRST_TRIAL)
 
     def accepted(self, tokens: int) -> Evidence:
-        """With a prompt of this size that was taken: a limit below it is disproved."""
+        """Return the evidence after a prompt of this size was accepted, which disproves any lower limit."""
         seen = replace(
             self, passed=max(self.passed, tokens), best=max(self.best, tokens), answers=self.answers + 1, failed=False
         )  # fmt: skip
@@ -113,33 +121,34 @@ class Evidence:
         return seen
 
     def _open(self) -> Evidence:
-        """The same without a limit in tokens."""
+        """Return the evidence without a limit in tokens."""
         return replace(self, refused=None, stated=None, of_input=False, against=None, answers=0, trials=0)
 
     def aged(self) -> Evidence:
-        """The same, old enough to be tried again."""
+        """Return the evidence as old enough for the limit to be tried again."""
         return replace(self, answers=max(self.answers, NEXT_TRIAL))
 
     def carried(self, size: int) -> Evidence:
-        """With a request of so many bytes that was taken."""
+        """Return the evidence after a request of this many bytes was accepted."""
         if self.heavy is None:
             return self
         return replace(self, light=max(self.light, size), heavy=None if size >= self.heavy else self.heavy)
 
     def too_heavy(self, size: int) -> Evidence:
-        """With a request of so many bytes that was refused for them."""
+        """Return the evidence after a request of this many bytes was refused for them."""
         heavy = min(size, self.heavy or size)
         return replace(self, heavy=heavy, light=self.light if self.light < heavy else 0)
 
     @property
     def most_bytes(self) -> int | None:
-        """Bytes to plan a request with, half way from one that was taken to one that was refused; ``None``: any."""
+        """The bytes to plan with, half way between an accepted and a refused request; ``None`` without a limit."""
         return None if self.heavy is None else (self.light + self.heavy) // 2
 
     def after(self, refusal: Refused, believed: ContextWindow, now: float) -> Evidence:
-        """With a refusal: the limit it states, else that there is one below its size.
+        """Return the evidence after a refusal: the limit it states, else an upper bound at its size.
 
-        ``believed`` is the window that the user, the server or a table says at that time.
+        ``believed`` is the window according to the user, the server or a table at that time; ``now`` is in
+        seconds since 1970.
         """
         known = self if self._holds(believed) else self._open()
         confirmed = refusal.trial or (known.limits and not refusal.retry)
@@ -148,12 +157,12 @@ class Evidence:
         limit, size = refusal.limit(self.passed), max(refusal.size - (refusal.overflow.excess or 0), 1)
         if limit is not None and limit != seen.disproved:
             of_input = refusal.overflow.max_input_tokens is not None
-            passed = seen.passed if seen.passed <= limit else 0  # that was another regime
+            passed = seen.passed if seen.passed <= limit else 0  # accepted under another limit
             return replace(seen, stated=limit, of_input=of_input, refused=size, passed=passed)
         if refusal.stated is not None:
             seen = replace(seen, disproved=refusal.stated)
         elif seen.stated is not None and size > seen.stated:
-            return seen  # what is known already explains it
+            return seen  # the known limit explains the refusal
         refused = size if seen.refused is None else min(size, seen.refused)
         if refused <= seen.passed:
             fell = refused < FAR_BELOW * seen.passed
@@ -163,11 +172,11 @@ class Evidence:
         return replace(seen, stated=None, refused=refused)
 
     def forgotten(self) -> Evidence:
-        """Without the limits in it: the question is open again."""
+        """Return the evidence without any limit."""
         return Evidence(self.passed, self.best)
 
     def bound(self, window: ContextWindow) -> ContextWindow:
-        """The window that holds where otherwise ``window`` would."""
+        """Return the window to use in place of ``window``, which is ``window`` itself unless a refusal taught less."""
         if not self.limits or not self._holds(window):
             return self._raised(window)
         given = window.tokens if window.source == "given" else None
@@ -196,7 +205,7 @@ class Evidence:
 
     @property
     def planned(self) -> int | None:
-        """The size to plan with: until they are near, a third of the way from what was taken to what was refused."""
+        """The size to plan with: a third of the way from accepted to refused; once both are near, the accepted one."""
         if self.refused is None:
             return None
         if not self.passed:
@@ -205,12 +214,12 @@ class Evidence:
         return self.passed if near else (2 * self.passed + self.refused) // 3
 
     def _raised(self, window: ContextWindow) -> ContextWindow:
-        """A window that nobody has given or served holds at least what was taken."""
-        if window.source not in ALSO_GUESSED or self.passed <= window.tokens:
+        """Return a table's window raised to the largest prompt that was accepted."""
+        if window.source not in FROM_TABLES or self.passed <= window.tokens:
             return window
         seen = self.passed
         return replace(window, tokens=seen, max_input_tokens=seen, source="learned", matched=None, passed=seen)
 
     def _holds(self, window: ContextWindow) -> bool:
-        """Whether nobody has said anything newer than the last refusal."""
-        return window.source not in OWN_WORDS or self.against == (window.source, window.tokens)
+        """Return whether neither user nor server has stated another window since the last refusal."""
+        return window.source not in FIRST_HAND or self.against == (window.source, window.tokens)

@@ -1,4 +1,4 @@
-"""Sizes of turns in order, as running sums: what any view of them takes is known at once."""
+"""Running sums over the sizes of turns, from which the size of any view follows at once."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from bisect import bisect_left, bisect_right
 
 
 class Ledger:
-    """Sizes of turns in order, as running sums: append O(1), any span O(1), a cut O(log n).
+    """Running sums over the sizes of turns: appending and any span take O(1), finding a cut O(log n).
 
-    A turn that no view may hold counts as none, with 0 tokens; a pinned one counts apart,
-    because it is sent wherever the cut is. What is only estimated is summed beside.
+    An excluded turn counts as no turn, with 0 tokens. Pinned turns are summed separately, because
+    they are sent wherever the cut is. So are estimated sizes, which need a margin.
     """
 
     __slots__ = ("_counts", "_guesses", "_pinned", "_pinned_guesses", "_sums")
@@ -23,7 +23,7 @@ class Ledger:
         return len(self._sums) - 1
 
     def append(self, tokens: float | None, *, pinned: bool = False, counted: bool = True) -> None:
-        """One more turn; ``None`` where no view may hold it."""
+        """Add a turn of this many tokens; ``None`` for a turn that no view may hold."""
         size, loose = tokens or 0.0, not pinned
         self._sums.append(self._sums[-1] + size * loose)
         self._guesses.append(self._guesses[-1] + size * loose * (not counted))
@@ -32,25 +32,25 @@ class Ledger:
         self._counts.append(self._counts[-1] + (tokens is not None and loose))
 
     def between(self, start: int, end: int) -> float:
-        """Tokens of the unpinned turns from ``start`` up to ``end``."""
+        """Return the tokens of the unpinned turns from ``start`` up to ``end``."""
         return self._sums[end] - self._sums[start]
 
     def count(self, start: int, end: int) -> int:
-        """How many unpinned turns a view from ``start`` up to ``end`` holds."""
+        """Return how many unpinned turns a view from ``start`` up to ``end`` holds."""
         return self._counts[end] - self._counts[start]
 
     def pinned(self, end: int) -> float:
-        """Tokens of the pinned turns before ``end``."""
+        """Return the tokens of the pinned turns before ``end``."""
         return self._pinned[end]
 
     def guessed(self, start: int, end: int) -> float:
-        """How many of a view's tokens, pinned turns included, are only estimated."""
+        """Return how many of a view's tokens, pinned turns included, are estimated."""
         return self._guesses[end] - self._guesses[start] + self._pinned_guesses[end]
 
     def first_within(self, room: float, start: int, end: int, *, guess_weight: float = 0.0) -> int:
-        """The earliest start from which on the unpinned turns up to ``end`` take ``room`` at most.
+        """Return the earliest start from which the unpinned turns up to ``end`` take at most ``room`` tokens.
 
-        Each estimated token counts ``guess_weight`` more.
+        Each estimated token counts as ``1 + guess_weight`` tokens.
         """
 
         def weight(i: int) -> float:
@@ -59,5 +59,5 @@ class Ledger:
         return bisect_left(range(len(self._sums)), weight(end) - max(room, 0.0), start, end, key=weight)
 
     def last(self, turns: int, start: int, end: int) -> int:
-        """The latest start with that many unpinned turns up to ``end``, or ``start``."""
+        """Return the latest start from which there are this many unpinned turns up to ``end``, else ``start``."""
         return max(start, bisect_right(self._counts, self._counts[end] - turns, start, end + 1) - 1)

@@ -1,4 +1,4 @@
-"""What a summary must keep, the lines that keep it, and what a model is asked to write."""
+"""Summaries: the facts they must keep, the lines that hold them, and the task given to a model."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import NamedTuple
 Measure = Callable[[str], float]
 Exchange = tuple[str, str]  # what the user said, and the reply
 
-MUST_KEEP = 0.5  # of the numbers and names the user had said
-REPLY_MARK, REPLY_WEIGHT = "Assistant: ", 0.3  # of what a model says beside what the user says
-TELLING = 0.25  # of a decision, or of what defines a name in code, beside a fact
-LONG_LINE = 80  # characters from which on sentences are taken one by one
+MUST_KEEP = 0.5  # share of the numbers and names in the user's messages
+REPLY_MARK, REPLY_WEIGHT = "Assistant: ", 0.3  # weight of a model's line, where a user's has 1
+DECISION_WEIGHT = 0.25  # of a line that decides something or defines a name in code, where a fact has 1
+LONG_LINE = 80  # characters; longer lines are taken sentence by sentence
 FACT = r"""
       \d[\d.,:/%-]*\d%? | \d%?                   # numbers, dates, versions
     | \b[A-Za-z_]\w*(?:[._][A-Za-z_]\w*)+         # a.b and a_b
     | \b[a-z]+[A-Z]\w* | \b[A-Z]{2,}\w*           # camelCase, CONSTANTS
     | (?<![.!?\n]\s)(?<!^)(?<=\s)[A-ZÀ-ÞА-ЯЁ][a-zà-ÿа-яё]+\w*  # names: capitals not at a sentence's start
-    | [ァ-ヶー]{3,}                                 # names from elsewhere in Japanese
+    | [ァ-ヶー]{3,}                                 # foreign names in Japanese
     | "[^"\n]{1,60}" | `[^`\n]{1,60}` | 「[^」\n]{1,60}」  # quoted
     """
 SENTENCE_END = r"(?<=[.!?])\s+|(?<=[。！？])"
@@ -33,20 +33,20 @@ DEFINITION = (
 
 
 def facts(text: str) -> frozenset[str]:
-    """The numbers, names and identifiers of a text."""
+    """Return the numbers, names and identifiers of a text."""
     found = re.findall(FACT, text, re.X | re.M)  # compiled when first needed
     return frozenset(match.strip("`\"'「」").rstrip(".,:").lower() for match in found) - {""}
 
 
 def missing_facts(said: Sequence[str], summary: str) -> tuple[frozenset[str], frozenset[str]]:
-    """All facts of what the user said, and those that the summary has lost."""
+    """Return all facts in the user's messages, and those that the summary has lost."""
     wanted = frozenset().union(*map(facts, said))
     shorter = summary.lower()
     return wanted, frozenset(fact for fact in wanted if fact not in shorter)
 
 
 class _Line(NamedTuple):
-    """A line that may be taken: what it says, which facts it holds and what it is worth without them."""
+    """A line that a summary may take: its text, facts, worth beside the facts, and size in tokens."""
 
     text: str
     facts: frozenset[str]
@@ -57,11 +57,10 @@ class _Line(NamedTuple):
 def pick_lines(
     said: Sequence[Exchange], wanted: frozenset[str], cap: float, measure: Measure, *, evenly: bool = True
 ) -> list[str]:
-    """The lines that hold the most of ``wanted`` in ``cap`` tokens, in their order.
+    """Return the lines that hold most of ``wanted`` in ``cap`` tokens, in their original order.
 
-    ``evenly``: a fact of an exchange with few weighs more than one of many, for a paste must
-    not crowd out what was said in a sentence. What only replies say counts less. First lines
-    fill the rest.
+    With ``evenly``, a fact weighs more in an exchange that has few, so that a long paste does not crowd
+    out a sentence. Facts that only a reply states weigh less. The first lines fill the remaining room.
     """
     weights: dict[str, float] = {}
     lines: list[_Line] = []
@@ -72,7 +71,7 @@ def pick_lines(
             for fact in there:
                 weights[fact] = max(weights.get(fact, 0.0), share / len(there) ** damping)
             parts = _lines(text)
-            bonus = TELLING * share / max(1, sum(map(_tells, parts))) ** damping
+            bonus = DECISION_WEIGHT * share / max(1, sum(map(_tells, parts))) ** damping
             for part in parts:
                 line = mark + part
                 lines.append(_Line(line, facts(part) & there, bonus if _tells(part) else 0.0, measure(line) + 1))
@@ -81,12 +80,12 @@ def pick_lines(
 
 
 def _tells(line: str) -> bool:
-    """Whether a line decides something, or defines a name in code."""
+    """Return whether a line decides something, or defines a name in code."""
     return re.search(DECISION, line) is not None or re.search(DEFINITION, line) is not None
 
 
 def _take(lines: Sequence[_Line], weights: dict[str, float], cap: float) -> set[int]:
-    """Greedy by what is new, a token. Gains only shrink, so a heap with late re-checking looks at few lines."""
+    """Take lines greedily by new facts per token. Gains only shrink, so that a lazily updated heap suffices."""
 
     def gain(line: _Line) -> float:
         return (line.bonus + sum(weights[fact] for fact in line.facts - seen)) / line.size
@@ -113,7 +112,7 @@ def _take(lines: Sequence[_Line], weights: dict[str, float], cap: float) -> set[
 
 
 def _lines(text: str) -> list[str]:
-    """Lines of a text, long ones by sentence."""
+    """Return the lines of a text, long lines split into sentences."""
     lines: list[str] = []
     for line in text.splitlines():
         lines += re.split(SENTENCE_END, line) if len(line) > LONG_LINE else [line]
@@ -121,14 +120,14 @@ def _lines(text: str) -> list[str]:
 
 
 def fenced(text: str) -> str:
-    """The text in a fence that nothing in it can close."""
+    """Return the text in a fence that nothing in the text can close."""
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}\n{text}\n{fence}"
 
 
 def summary_message(text: str) -> str:
-    """What stands in the view for the turns that a summary covers."""
+    """Return the message that stands in the view for the turns that a summary covers."""
     return f"Summary of our conversation so far:\n{fenced(text)}"
 
 
@@ -150,20 +149,20 @@ UPDATE = (
 
 
 def task(before: str, cap: int, instructions: str | None, *, small: bool) -> str:
-    """What a model is asked to do with a portion of the transcript; ``before`` is the summary so far."""
+    """Return the task for a portion of the transcript; ``before`` is the summary so far, ``cap`` is in tokens."""
     what = SMALL_TASK if small else TASK.format(what=UPDATE if before else FIRST, words=cap * 2 // 3)
     parts = [what, instructions or "", fenced(before) if before else ""]
     return "\n\n".join(part for part in parts if part)
 
 
 def transcript(said: Sequence[Exchange], *, small: bool) -> list[str]:
-    """The exchanges as data; small models get the user's lines only."""
+    """Return the exchanges as texts; small models get the user's lines only."""
     both = ((prompt, "" if small else reply) for prompt, reply in said)
     return [f"User: {prompt}\nAssistant: {reply}" if reply else f"User: {prompt}" for prompt, reply in both]
 
 
 def portions(texts: Sequence[str], room: float, measure: Measure) -> list[str]:
-    """The texts joined to portions of at most ``room`` tokens; the middle is cut out of what is longer."""
+    """Join texts to portions of at most ``room`` tokens; a longer text loses its middle."""
     found: list[str] = []
     held = 0.0
     for text in texts:
@@ -180,7 +179,7 @@ def portions(texts: Sequence[str], room: float, measure: Measure) -> list[str]:
 
 
 def clipped(text: str, room: float, measure: Measure) -> str:
-    """A text of at most ``room`` tokens: a quarter from its head, the rest from its tail."""
+    """Cut a text to at most ``room`` tokens: a quarter from its head, the rest from its tail."""
     while measure(text) > room and len(text) > 200:
         keep = int(len(text) * min(0.9, room / measure(text)))
         text = f"{text[: keep // 4]}\n[…]\n{text[-(keep - keep // 4) :]}"
@@ -188,7 +187,7 @@ def clipped(text: str, room: float, measure: Measure) -> str:
 
 
 def within(text: str, cap: float, measure: Measure) -> str:
-    """The first lines of a text that take no more than ``cap`` tokens."""
+    """Return the first lines of a text that take at most ``cap`` tokens."""
     lines = text.strip().splitlines()
     while len(lines) > 1 and measure("\n".join(lines)) > cap:
         lines.pop()
@@ -196,6 +195,6 @@ def within(text: str, cap: float, measure: Measure) -> str:
 
 
 def whole_lines(text: str) -> str:
-    """A text that stopped at its cap, up to its last whole line."""
+    """Return a text that was cut off, up to its last whole line."""
     head, newline, _ = text.rstrip().rpartition("\n")
     return head if newline else text.rstrip()

@@ -1,8 +1,8 @@
-"""What a text is made of: a few quick counts from which its tokens can be told.
+"""The makeup of a text: a few quick counts from which its tokens can be estimated.
 
-Tokenizers differ little in what they make of English and code, and much in digits and other
-scripts. So a text is a small vector, one number for each script; what one model's tokenizer
-makes of each is learned in ``calibration``. Counted in bytes of UTF-8, where it takes C speed.
+Tokenizers differ little on English and code, and much on digits and other scripts. So a text is
+described by a small vector, one number for each kind of character; ``calibration`` learns how many
+tokens a model's tokenizer makes of each kind. Counting works on UTF-8 bytes, at the speed of C.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ CHARACTER_KINDS = (
 
 
 def _only(wanted: str) -> bytes:
-    """A table that turns every other byte into a space."""
+    """Return a translation table that turns every other byte into a space."""
     return bytes(byte if byte in wanted.encode() else 32 for byte in range(256))
 
 
 def _but(*wanted: int) -> bytes:
-    """Every byte but these, to be deleted."""
+    """Return every byte but these, for ``bytes.translate`` to delete."""
     return bytes(set(range(256)).difference(wanted))
 
 
 LETTERS, PUNCTUATION = _only(string.ascii_letters), _only(string.punctuation)
 NO_LETTERS, NO_MARKS = _but(*string.ascii_letters.encode()), _but(*string.punctuation.encode())
 NO_DIGITS = _but(*string.digits.encode())
-# by the first byte of a character, in the order of KINDS from the third on; Thai shares its own with Indic scripts
+# First bytes of characters, in the order of CHARACTER_KINDS from the third on; Thai shares one with Indic scripts
 LEADS = tuple(
     _but(*lead)
     for lead in (
@@ -44,10 +44,10 @@ ASCII_ONLY = (0,) * (len(CHARACTER_KINDS) - 2)
 
 
 def makeup(text: str) -> Makeup:
-    """How many tokens' worth of words (runs of letters and marks, line ends), and how many of the other kinds.
+    """Return the makeup of a text: the tokens of its words, then the count of each other kind of character.
 
-    The weights of the first number were fitted to eight vocabularies: it is within 15 % of what each
-    of them makes of English and code.
+    Words are runs of letters, runs of punctuation and line ends. Their weights were fitted to eight
+    vocabularies: the first number is within 15 % of the tokens that each of them makes of English and code.
     """
     data = text.encode("utf-8", "surrogatepass")
 

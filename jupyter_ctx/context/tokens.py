@@ -1,7 +1,7 @@
-"""How many tokens: estimated from the text, corrected by what the provider reports.
+"""Sizes in tokens: estimated from the text, corrected by the usage that the provider reports.
 
-A guess is never called a count. What one model makes of each kind of text is learned from
-its reports and kept per endpoint and model.
+An estimate is never called a count. A meter learns from each report how many tokens one model, at
+one endpoint, makes of each kind of text.
 """
 
 from __future__ import annotations
@@ -15,37 +15,37 @@ from .families import O200K, UNKNOWN, Family
 from .text_features import makeup
 from .usage import Usage
 
-PLAUSIBLE = 5.0  # a prompt's size is at most so many times larger or smaller than its estimate
-OVERHEAD_AT_MOST = 32.0  # more than that in a first report is the prompt's own, not a template's
-FEW_TOKENS = 8  # tokens that a size may be beside its estimate, whatever their ratio
-FLOOR = 1 / 3  # tokens a character, while nothing at all is known of a model
-FOREIGN_DOUBT = 0.3  # of what a vocabulary counts that is not the model's own
+PLAUSIBLE = 5.0  # a reported size further from its estimate than by this factor is not believed
+OVERHEAD_AT_MOST = 32.0  # tokens of a chat template; what a first report has beyond them belongs to the prompt
+FEW_TOKENS = 8  # tokens by which a size may differ from its estimate, whatever their ratio
+FLOOR = 1 / 3  # least tokens a character, while nothing at all is known of a model
+FOREIGN_DOUBT = 0.3  # relative doubt of counts by a vocabulary that is not the model's own
 GENERIC = Calibration.of(UNKNOWN.prior)
-Text: TypeAlias = tuple[Vector, int]  # what it is made of, and its characters
+Text: TypeAlias = tuple[Vector, int]  # its makeup with the number of messages, and its length in characters
 
 
 def estimate_tokens(text: str) -> float:
-    """A guess of the tokens in ``text`` for a model of which nothing is known."""
+    """Return an estimate of the tokens in ``text`` for a model of which nothing is known."""
     return GENERIC.estimate((*makeup(text), 0.0))
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """What every request begins with: the texts that come before any turn."""
+    """The texts with which every request begins, before any turn."""
 
     system: str = ""
     summary: str = ""
 
 
 class Counted(NamedTuple):
-    """Sizes that were told, in tokens: of turns by their ids, and of what is fixed."""
+    """Sizes known from reports, in tokens: of turns by their ids, and of the fixed texts."""
 
     turns: dict[str, float]
     fixed: dict[Fixed, float]
 
 
 class Learned(NamedTuple):
-    """How a model counts: its calibration, the template's own tokens and the least tokens a character."""
+    """How a model counts: its calibration, the tokens of its chat template and the least tokens a character."""
 
     calibration: Calibration
     overhead: float | None
@@ -53,49 +53,49 @@ class Learned(NamedTuple):
 
 
 class Meter:
-    """One model's token sizes, at one endpoint: of texts, of what is fixed, of seen turns.
+    """The sizes of texts, fixed parts and turns for one model at one endpoint.
 
-    After every report the fixed part and the turns of that view sum to what the provider
-    said, so that every smaller view is known at once.
+    After every report the sizes of the fixed part and of the turns in that view sum to the reported
+    tokens, so that the size of every smaller view is known at once.
     """
 
     def __init__(self, family: Family = UNKNOWN, count: Callable[[str], float] | None = None) -> None:
-        """``count`` counts by the family's own vocabulary, where it is known, else by o200k's."""
+        """Start from a family; ``count`` counts by its vocabulary, or by o200k_base where that is not public."""
         self._count = count
         self.calibration = _prior(family, counted=count is not None)
         self._floor = FLOOR if family is UNKNOWN and count is None else 0.0
         self.revision = 0
-        self._overhead: float | None = None  # the template's own tokens: some add a system prompt
+        self._overhead: float | None = None  # tokens of the chat template; some templates add a system prompt
         self._fixed: dict[Fixed, float] = {}
         self._turns: dict[str, float] = {}
-        self._told: tuple[str, float] = ("", 0.0)  # the last prompt whose size was told before it was taken
+        self._told: tuple[str, float] = ("", 0.0)  # the last prompt whose size was counted before it was accepted
         self._news = Counted({}, {})
-        self._guessed = False  # whether the size of a turn was given as it is estimated now
-        self._texts: dict[str, tuple[Text, Text]] = {}  # of turns that are estimated again after each report
+        self._guessed = False  # whether an estimate of a turn was handed out since the last report
+        self._texts: dict[str, tuple[Text, Text]] = {}  # prompt and reply of estimated turns, by id
 
     def tokens(self, text: str) -> float:
-        """Tokens of a text alone, estimated."""
+        """Return the estimated tokens of a text alone."""
         return self._estimate(text, 0.0)
 
     def message(self, text: str) -> float:
-        """Tokens that a message with this text adds, estimated, its place for a reply included; 0 for none."""
+        """Return the tokens that a message with this text adds, those around it included; 0 for an empty text."""
         if text and text == self._told[0]:
             return self._told[1]
         return self._estimate(text, 1.0) if text else 0.0
 
     def margin(self, text: str) -> float:
-        """What to keep free beside the estimate of this message, as a share of it."""
+        """Return the share of a message's estimate to keep free; 0 where the message was counted."""
         return self.calibration.margin(self._vector(text, 1.0)) if text != self._told[0] else 0.0
 
     def fixed(self, fixed: Fixed) -> float:
-        """Tokens of what is always sent: as last reported, else estimated."""
+        """Return the tokens of what is always sent: as last reported, else estimated."""
         known = self._fixed.get(fixed)
         if known is not None:
             return known
         return (self._overhead or 0.0) + self.message(fixed.system) + self.message(fixed.summary)
 
     def turn(self, turn_id: str, prompt: str, reply: str, attached: float = 0.0) -> float:
-        """Tokens of a turn: as last reported, else estimated; ``attached``: those of its files."""
+        """Return the tokens of a turn: as last reported, else estimated with ``attached`` tokens for its files."""
         size = self._turns.get(turn_id)
         if size is not None:
             return size
@@ -103,39 +103,39 @@ class Meter:
         return self._guess(turn_id, prompt, reply) + attached
 
     def counted(self, part: Fixed | str) -> bool:
-        """Whether the size of a turn, or of what is fixed, comes from a report."""
+        """Return whether the size of a turn (by its id), or of the fixed texts, comes from a report."""
         return part in (self._fixed if isinstance(part, Fixed) else self._turns)
 
     def reported(self, sent: SentRequest, reply: str, usage: Usage, *, turn_id: str | None) -> None:
-        """Learn from one reply; without a ``turn_id`` nothing but how this model counts.
+        """Learn from the usage of one reply; without a ``turn_id``, only how this model counts.
 
-        What the report leaves beside the parts that were counted before is shared out among
-        those that were only estimated, the prompt among them. Where that makes no sense,
-        all parts are scaled to sum to the report.
+        The reported input, less the parts that were counted before, is shared out among the estimated
+        parts, the prompt included. Where the shares would be implausible, all parts are scaled to sum
+        to the report.
         """
         said = usage.output_tokens - usage.reasoning_tokens
-        self._learn(self._vector(reply), said - 1)  # 1: the end of the reply
+        self._learn(self._vector(reply), said - 1)  # the last token ends the reply
         if turn_id is None:
             return
         first = self._overhead is None
         if first:
             surplus = usage.input_tokens - sent.before - self.message(sent.prompt) - sent.attached
             self._overhead = 0.0 if sent.turns else min(max(surplus, 0.0), OVERHEAD_AT_MOST)
-        # what a first prompt alone has taken beside its estimate may be the template's
+        # in a first prompt, tokens beyond the estimate may be the template's
         asked = self._share_out(sent, usage.input_tokens, learn=not first or bool(sent.turns))
         if asked is None:
             asked = self._scale_all(sent, usage.input_tokens)
         self._keep({turn_id: asked + said})
-        self._told = ("", 0.0)  # what it was told of is a turn now
+        self._told = ("", 0.0)  # that prompt is a turn now
 
     def told(self, sent: SentRequest, total: int) -> None:
-        """Learn how large a request is that was not answered: never about parts that were counted before."""
+        """Learn from the total of a request that was counted but not answered. Parts counted before keep their size."""
         asked = self._share_out(sent, total, learn=True)
         if asked is not None:
             self._told = (sent.prompt, max(asked - sent.attached, 0.0))
 
     def _share_out(self, sent: SentRequest, total: int, *, learn: bool) -> float | None:
-        """Fit the estimated parts to a total; the prompt's share, or ``None`` where it makes no sense."""
+        """Fit the estimated parts to a total and return the prompt's share; ``None`` where that is implausible."""
         turns = {turn: size for turn, size in sent.turns.items() if turn not in self._turns}
         fixed = 0.0 if sent.fixed in self._fixed else self.fixed(sent.fixed)
         asked = self.message(sent.prompt) + sent.attached
@@ -144,7 +144,7 @@ class Meter:
         if not guessed / PLAUSIBLE - FEW_TOKENS <= left <= guessed * PLAUSIBLE + FEW_TOKENS or left < 1:
             return None
         factor = left / guessed
-        if learn and not sent.attached:  # what an image takes says nothing of text
+        if learn and not sent.attached:  # tokens of images say nothing about text
             texts = [self._vector(sent.prompt, 1.0)]
             for prompt, reply in sent.guessed:
                 texts += [self._vector(prompt, 1.0), self._vector(reply)]
@@ -162,7 +162,7 @@ class Meter:
         return asked * factor
 
     def _guess(self, turn_id: str, prompt: str, reply: str) -> float:
-        """Estimate a turn; what its texts are made of is looked at once."""
+        """Estimate a turn, analysing its texts only once."""
         texts = self._texts.get(turn_id)
         if texts is None:
             texts = (self._vector(prompt, 1.0 if prompt else 0.0), len(prompt)), (self._vector(reply), len(reply))
@@ -208,16 +208,16 @@ class Meter:
 
     @property
     def counted_parts(self) -> Counted:
-        """All sizes that were told."""
+        """All sizes known from reports."""
         return Counted(dict(self._turns), dict(self._fixed))
 
     def news(self) -> Counted:
-        """The sizes that were told since this was last asked."""
+        """Return the sizes learned from reports since the last call."""
         news, self._news = self._news, Counted({}, {})
         return news
 
     def restore(self, learned: Learned, counted: Counted) -> None:
-        """Know again what was known before; what was learned since holds."""
+        """Restore what was learned before a restart; what was learned since is kept."""
         if self._overhead is None and len(learned.calibration.weights) == len(self.calibration.weights):
             self.calibration, self._overhead, self._floor = learned
         self._turns = {**counted.turns, **self._turns}
@@ -226,7 +226,7 @@ class Meter:
 
 
 def _prior(family: Family, *, counted: bool) -> Calibration:
-    """What is believed of a tokenizer before its first report."""
+    """Return the calibration of a tokenizer before its first report."""
     if not counted:
         return Calibration.of(family.prior)
     if family.vocabulary:
@@ -236,11 +236,19 @@ def _prior(family: Family, *, counted: bool) -> Calibration:
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
-    """A request in parts: what is fixed, the tokens of each turn (by id), the new prompt."""
+    """A request in parts, as its size was planned.
+
+    ``fixed``: the texts with which every request begins.
+    ``turns``: the tokens of each turn, by its id.
+    ``prompt``: the new prompt.
+    ``before``: the tokens of all but the prompt.
+    ``attached``: the tokens of the prompt's files.
+    ``guessed``: prompt and reply of the turns whose size is an estimate.
+    """
 
     fixed: Fixed
     turns: Mapping[str, float]
     prompt: str
-    before: float  # tokens of all but the prompt
-    attached: float = 0.0  # of the prompt's files
-    guessed: tuple[tuple[str, str], ...] = ()  # prompt and reply of the turns that were only estimated
+    before: float
+    attached: float = 0.0
+    guessed: tuple[tuple[str, str], ...] = ()

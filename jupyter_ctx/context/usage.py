@@ -1,4 +1,4 @@
-"""Tokens of one request, in one meaning for every provider."""
+"""Tokens and dollars of requests, with the same meaning for every provider."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What replies have cost in US dollars; ``unknown`` is how many of them nobody has priced."""
+    """The cost of replies in US dollars; ``unknown`` is the number of replies without a known price."""
 
     dollars: float | None = None
     unknown: int = 0
 
     def plus(self, cost: float | None) -> Spending:
-        """With one more reply."""
+        """Return the spending with one more reply; ``None`` is an unknown price."""
         if cost is None:
             return replace(self, unknown=self.unknown + 1)
         return replace(self, dollars=(self.dollars or 0.0) + cost)
@@ -21,11 +21,16 @@ class Spending:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one request as the provider reported them.
+    """Tokens of one request, as the provider reported them.
 
-    ``input_tokens`` includes what was read from and written to a cache, ``output_tokens``
-    includes reasoning. Each holds the whole request: the sum over several requests is a
-    bill, never the size of a context. ``guessed``: how much was reasoning is our own guess.
+    Each figure is of the whole request: a sum over several requests is a bill, not the size of a context.
+
+    ``input_tokens``: of the prompt, tokens read from and written to a cache included.
+    ``output_tokens``: of the reply, reasoning included.
+    ``cache_read_tokens``: of the input, read from a prompt cache.
+    ``cache_write_tokens``: of the input, written to a prompt cache.
+    ``reasoning_tokens``: of the output, spent on reasoning.
+    ``guessed``: whether ``reasoning_tokens`` is an estimate rather than a report.
     """
 
     input_tokens: int
@@ -37,9 +42,9 @@ class Usage:
 
     @property
     def carried(self) -> int:
-        """Tokens that the next request carries on: reasoning is not sent back."""
+        """The tokens that the next request carries on: reasoning is not sent back."""
         return self.input_tokens + self.output_tokens - self.reasoning_tokens
 
     def with_reasoning(self, share: float) -> Usage:
-        """With this share of the output as reasoning, where nobody has counted it apart."""
+        """Return the usage with this share of the output as reasoning, for a provider that does not count reasoning."""
         return replace(self, reasoning_tokens=round(share * self.output_tokens), guessed=True)

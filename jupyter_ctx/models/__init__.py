@@ -1,1 +1,1 @@
-"""Models: which one is meant, what it holds, how it counts and what it costs."""
+"""Models: their names, windows, tokenizers and prices."""

@@ -1,4 +1,4 @@
-"""Names of models: what Tab offers, and what is near a name that was mistyped."""
+"""Names of models: for completion, and for suggestions where a name was mistyped."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .window_tables import kept_names, load_tables
 
 LOCAL = "local/smollm2"
 MAKERS = ("openai", "anthropic", "google", "mistral", "deepseek", "xai", "moonshot", "zai")
-NAMED_OTHERWISE = frozenset({"azure", "fireworks"})  # deployments, and folders that no table of prices has
+NAMED_OTHERWISE = frozenset({"azure", "fireworks"})  # by deployment, and by folders that genai-prices does not list
 NOT_CHAT = re.compile(
     r"(?i)-$|^(ft:|ada$|babbage|curie|davinci|text-|computer-use|moderation)|embed|image|audio|realtime|transcri|whisper"
     r"|tts|-live|^gpt-live|rerank|ocr|video|veo|lyria|robotics|nano-banana|\.ft-|orpheus|guard|moderat"
@@ -20,7 +20,7 @@ NOT_CHAT = re.compile(
 
 
 def known_models(provider: str) -> list[str]:
-    """Return full names of a provider's models: those of its own list where one was kept, then those with a price."""
+    """Return full names of a provider's models: those of its own list if one was kept, then those with a price."""
     if provider not in SERVICES:
         return [LOCAL] if provider == "local" else [f"{provider}/{name}" for name in kept_names(provider)]
     service = SERVICES[provider]
@@ -30,19 +30,19 @@ def known_models(provider: str) -> list[str]:
 
 
 def model_names() -> list[str]:
-    """Full names of the models of all makers, and of those in the user's own file."""
+    """Return full names of the makers' own models, and of those in the user's own file."""
     own = [name for table in load_tables() if table.source == "user file" for name in table.rows if "/" in name]
     return [LOCAL, *own, *(name for maker in MAKERS for name in known_models(maker))]
 
 
 def bare_names() -> list[str]:
-    """Names that need no provider in front, such as gpt-5.2."""
+    """Return the names that need no provider in front, such as gpt-5.2."""
     names = (name.partition("/")[2] for maker in MAKERS[:3] for name in known_models(maker))
     return [name for name in names if any(re.match(pattern, name) for pattern, _ in BARE)]
 
 
 def near_models(name: str) -> list[str]:
-    """Full names of the models whose names are like this one, the nearest first."""
+    """Return full names of the three models whose names are most similar, the nearest first."""
     full: dict[str, str] = {}
     for model in model_names():
         full.setdefault(model.partition("/")[2].lower(), model)
@@ -50,11 +50,11 @@ def near_models(name: str) -> list[str]:
 
 
 def providers() -> list[str]:
-    """What stands before the slash of a model's full name."""
+    """Return the names of all providers, each with the slash that ends it in a model's full name."""
     return [f"{name}/" for name in provider_names()]
 
 
 def _is_chat(provider: str, name: str) -> bool:
-    """Whether a model talks, and is one of this provider's own names."""
+    """Return whether a name is a chat model's, and one of the provider's own."""
     foreign = (provider == "google" and not re.match("gem", name)) or (provider == "perplexity" and "/" in name)
     return not foreign and not NOT_CHAT.search(name)

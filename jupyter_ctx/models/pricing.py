@@ -1,4 +1,4 @@
-"""What a reply costs, from the table of prices that genai-prices keeps."""
+"""The cost of replies, from the prices in genai-prices."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from ..context.usage import Usage
 
 
 def price(provider: str | None, names: Iterable[str], usage: Usage, *, cache_ttl: str | None = None) -> float | None:
-    """US dollars for one request, or ``None`` where nobody knows; never 0 for want of a price.
+    """Return US dollars for one request, or ``None`` where the price is unknown.
 
-    ``names`` are what the model is called, the likeliest first; ``provider`` is the one
-    that bills it, by its name in that table.
+    ``provider`` is the provider that bills the request, by its id in genai-prices; ``names`` are the names
+    that the model may have there, the likeliest first. A price of 0 counts for models named ``:free`` only.
     """
     if provider is None:
         return None
@@ -27,7 +27,7 @@ def price(provider: str | None, names: Iterable[str], usage: Usage, *, cache_ttl
         cache_write_1h_tokens=(written or None) if cache_ttl == "1h" else None,
     )
     for name in names:
-        with suppress(Exception):  # no price is worth a turn
+        with suppress(Exception):  # a missing price must not cost a turn
             found = genai_prices.calc_price(counted, name, provider_id=provider)
             free = name.endswith(":free")
             if found.total_price or free:
@@ -36,9 +36,9 @@ def price(provider: str | None, names: Iterable[str], usage: Usage, *, cache_ttl
 
 
 def priced_names(provider: str) -> tuple[str, ...]:
-    """The models of a provider that the table of prices has."""
+    """Return the models of a provider in genai-prices."""
     try:
         from genai_prices.data import providers
-    except ImportError:  # a table of another form
+    except ImportError:  # another version keeps its data elsewhere
         return ()
     return tuple(model.id for known in providers if known.id == provider for model in known.models)

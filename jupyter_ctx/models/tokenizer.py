@@ -1,4 +1,4 @@
-"""Counting by OpenAI's own vocabularies. They come with the package: nothing is downloaded."""
+"""Count tokens by OpenAI's vocabularies, which come with the package: nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..context.families import Vocabulary
 from ..errors import MissingDependencyError
 
 FOLDER = Path(__file__).resolve().parent / "vocabularies"
-REMEMBERED = 2_048  # texts whose counts are kept: the gauge asks for the same ones again and again
-# How text is split before it is encoded, as tiktoken defines these encodings
+REMEMBERED = 2_048  # texts whose counts are cached: the gauge asks for the same ones again and again
+# Patterns that split text before it is encoded, as in tiktoken_ext.openai_public, which would download the vocabulary
 WORD_END = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 UPPER, LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 SPLITS: dict[Vocabulary, str] = {
@@ -33,7 +33,7 @@ SPLITS: dict[Vocabulary, str] = {
 
 @cache
 def counter(vocabulary: Vocabulary) -> Callable[[str], int]:
-    """Counts the tokens of a text. The first call reads the vocabulary (0.4 s, 70 MB)."""
+    """Return a function that counts the tokens of a text. The first call reads the vocabulary (0.4 s, 70 MB)."""
     try:
         import tiktoken
     except ImportError:
