@@ -16,7 +16,6 @@ from . import wording as words
 from .config.settings import DEFAULT_MODEL, HELP, Settings, default_settings, is_none
 from .context.info import ContextInfo, Plan
 from .context.windows import ContextWindow
-from .conversation.attachments import with_attachments
 from .conversation.code_blocks import code_of
 from .conversation.conversation import Conversation
 from .conversation.events import Added, Said
@@ -28,12 +27,14 @@ from .models.registry import Models, key_owner
 from .providers.base import Provider, Reply
 from .providers.guests import Guest, guest
 from .providers.lookup import check_known, key_holder
+from .runtime.files import path_of
 from .runtime.frontend import EARLIER, Origin
 from .runtime.interrupts import Stopper, uninterrupted
 from .session.actions import Actions, Change, Method
 from .session.history import History, history, turns_without_cells
 from .session.info import context_info
 from .session.preview import View
+from .session.prompt import Prompt
 from .session.send import Coming, Sender, stopped
 from .session.session import Session
 from .session.state import is_just_taken
@@ -226,9 +227,13 @@ class Chat:
         **options: Any,
     ) -> View:
         """Return what :meth:`send` would send with the same arguments, part by part, and what it would leave out."""
-        prompt, files = with_attachments(checked(prompt), _paths(attachments))
-        said = Said(Turn(checked(prompt), "", "", cell=cell, run=run, attachments=files), append, new)
-        return self._session.view(said, options, record=record)
+        return self.view(
+            Prompt(prompt, options, attachments, cell=cell, run=run, append=append, new=new, record=record)
+        )
+
+    def view(self, prompt: Prompt) -> View:
+        """Return what :meth:`ask` would send, part by part, and what it would leave out."""
+        return self._session.view(prompt.said(), prompt.options, record=prompt.record)
 
     def code(self, number: int | None = None) -> str:
         """Return the code in an answer: that of turn ``number``, else the last one that has any."""
@@ -316,32 +321,34 @@ class Chat:
 
         Raises a :class:`ChatError`; nothing is recorded then unless text had arrived.
         """
-        if not checked(prompt).strip():
-            raise InvalidRequestError("The prompt is empty.")
-        if stored not in (None, "cell", "all"):
-            raise InvalidRequestError(f"stored is {stored!r}: it must be 'cell', 'all' or None.")
         for name, called in {"on_piece": on_piece, "on_thought": on_thought, "on_begin": on_begin}.items():
             if called is not None and not callable(called):
                 raise InvalidRequestError(f"{name} is {called!r}: it must be a function.")
+        asked = Prompt(
+            prompt, options, attachments, cell=cell, run=run, execution=execution, source=source, append=append,
+            new=new, record=record, stored=stored,
+        )  # fmt: skip
+        return self.ask(asked, Coming(on_begin, on_piece, on_thought))
+
+    def ask(self, prompt: Prompt, coming: Coming) -> Reply:
+        """Send a prompt, show the answer as it comes, and keep what was said; the same as :meth:`send`."""
+        if not prompt.text.strip():
+            raise InvalidRequestError("The prompt is empty.")
         try:
-            prompt, files = with_attachments(prompt, _paths(attachments))
-            turn = Turn(
-                checked(prompt), "", "", cell=cell, run=run, source=source, attachments=files, execution=execution
-            )  # fmt: skip
-            said = Said(turn, append, new)
+            said = prompt.said()
             with self._queue.turn():
-                reply = self._sender.stored(said, options, stored) if stored and record else None
-                coming = Coming(on_begin, on_piece, on_thought)
+                among = prompt.stored if prompt.record else None
+                reply = self._sender.stored(said, prompt.options, among) if among else None
                 if reply is not None:
                     coming.show(reply)
                     return reply
                 if self.conversation.begins_anew(said):
                     self._begin_anew()
-                return self._send(said, options, coming, record=record)
+                return self._send(said, prompt.options, coming, record=prompt.record)
         except ChatInterrupted:
             raise
         except KeyboardInterrupt:  # while a file was read, a model loaded or a summary written
-            raise ChatInterrupted(stopped((), record=record)) from None
+            raise ChatInterrupted(stopped((), record=prompt.record)) from None
         finally:
             self._session.save()  # what a refusal has taught, or a turn that is not recorded
             self._notify()
@@ -565,19 +572,3 @@ def checked_name(name: str) -> str:
     if not isinstance(name, str) or not CONVERSATION_NAME.fullmatch(name):
         raise InvalidRequestError(f"{name!r} cannot be a name: use up to 80 characters in one line, with no - first.")
     return name
-
-
-def path_of(path: str | Path) -> Path:
-    """Return a path as a user writes it, with ``~`` for the home folder. Raises InvalidRequestError."""
-    try:
-        return Path(path).expanduser()
-    except (TypeError, RuntimeError):
-        raise InvalidRequestError(f"{path!r} is not the path of a file.") from None
-
-
-def _paths(attachments: Iterable[str | Path]) -> list[Path]:
-    """Return the files to attach; a single path is one file."""
-    try:
-        return [path_of(path) for path in ([attachments] if isinstance(attachments, str | Path) else attachments)]
-    except TypeError:
-        raise InvalidRequestError(f"attachments is {attachments!r}: it must be paths of files.") from None

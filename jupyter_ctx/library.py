@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from . import wording as words
-from .chat import Chat, checked_name, path_of
+from .chat import Chat, checked_name
 from .config.settings import Settings, default_settings, kept_settings, restored_settings
 from .conversation.events import Said
 from .errors import InvalidRequestError, StoreError
 from .export.files import load
 from .export.formats import carried, renewed
 from .models.registry import Models
+from .runtime.files import path_of
 from .runtime.frontend import Origin
 from .session.actions import Change
 from .session.session import Session

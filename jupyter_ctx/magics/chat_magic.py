@@ -37,12 +37,14 @@ from ..library import Library
 from ..providers.base import Reply
 from ..runtime.frontend import Where, deleted_cells, is_replay, origin, where
 from ..runtime.interrupts import uninterrupted
+from ..session.prompt import Prompt
+from ..session.send import Coming
 from ..template.filling import fill
 from ..template.hints import notes
 from .command_table import COMMANDS, Call, Command, check_words, unknown
 from .commands import KEY_IS_ASKED_FOR, say
 from .completion import chat_matcher, is_prompt
-from .options import OF_A_REQUEST, OPTIONS, typed, with_options
+from .options import OPTIONS, settings_of, typed, with_options
 from .tables import live_history, live_preview, live_settings, preview_table
 
 MAGIC_NAMES = ("chat", "ctx")
@@ -176,28 +178,22 @@ class ChatMagic:
             raise UsageError("The cell is empty: write a prompt below %%chat.")
         if options.out is not None:
             _check_variable(options.out)
-        place = where(self.shell)
-        arguments: dict[str, Any] = {name: getattr(options, name) for name in OF_A_REQUEST}
-        filled = cell.rstrip("\n")
+        place, text = where(self.shell), cell.rstrip("\n")
         above = (*self.notes(), *filter(None, [None if options.preview else chat.memory_notice()]))
         if not options.raw:
-            found = fill(filled, self.shell.user_ns, chat.models.secrets)
-            large = chat.values_notice(found.values, **arguments)
-            typed = notes(filled, self.shell.user_ns, found.unknown)
-            filled, above = found.text, (*above, *typed, *([large] if large else ()))
-        arguments |= {"cell": place.cell, "run": place.run, "append": options.append, "new": options.new}
-        arguments |= {"record": not options.no_history, "attachments": options.attach or ()}
+            found = fill(text, self.shell.user_ns, chat.models.secrets)
+            large = chat.values_notice(found.values, **settings_of(options))
+            as_typed = notes(text, self.shell.user_ns, found.unknown)
+            text, above = found.text, (*above, *as_typed, *([large] if large else ()))
+        prompt = _prompt(text, options, place)
         if options.preview:
             self._tell(above)
-            live = partial(live_preview, chat, filled, **arguments)
-            self.show_table(preview_table(chat, chat.preview(filled, **arguments)), live)
+            self.show_table(preview_table(chat, chat.view(prompt)), partial(live_preview, chat, prompt))
             return
-        arguments |= {"execution": place.execution, "source": place.source}
-        arguments |= {"stored": None if options.ask else _accepted(place)}
         self._gauge_is_here = self._passed = self._answered = False
         before = chat.conversation.length
         try:
-            reply = self._send(chat, _view(place, options, above), place, filled, arguments)
+            reply = self._send(chat, _view(place, options, above), place, prompt)
             self._keep(reply, options.out)
             self._greet(chat, place)
         except ChatInterrupted:
@@ -208,9 +204,9 @@ class ChatMagic:
                 "the answer had come whole." if whole else "stopped; %chat history shows what is kept."
             ) from None
 
-    def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: str, arguments: dict[str, Any]) -> Reply:
+    def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: Prompt) -> Reply:
         begun = False
-        step = f"{RUN_AGAIN}; %chat continue goes on with this one." if arguments["record"] else f"{RUN_AGAIN}."
+        step = f"{RUN_AGAIN}; %chat continue goes on with this one." if prompt.record else f"{RUN_AGAIN}."
 
         def begin(warning: str | None = None) -> None:
             nonlocal begun
@@ -222,7 +218,7 @@ class ChatMagic:
             view.begin()
 
         try:
-            reply = chat.send(prompt, on_begin=begin, on_piece=view.feed, on_thought=view.think, **arguments)
+            reply = chat.ask(prompt, Coming(begin, view.feed, view.think))
         except ChatInterrupted as stopped:
             with uninterrupted():
                 begin()
@@ -337,7 +333,7 @@ class ChatMagic:
             undo=lambda: chat().undo(),
             writer=lambda: chat().writer,
             menu={
-                "Preview": lambda: live_preview(chat()),
+                "Preview": lambda: live_preview(chat(), Prompt("")),
                 "Pin": lambda: live_history(chat()),
                 "Settings": lambda: live_settings(chat()),
             },
@@ -490,6 +486,15 @@ def _footer(chat: Chat, reply: Reply, place: Where) -> Footer | None:
     if reply.stored or footer == "off" or (footer == "auto" and place.kind == "headless"):
         return None
     return Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason)
+
+
+def _prompt(text: str, options: Namespace, place: Where) -> Prompt:
+    """Return what a cell asks."""
+    return Prompt(
+        text, settings_of(options), options.attach or (), cell=place.cell, run=place.run, execution=place.execution,
+        source=place.source, append=options.append, new=options.new, record=not options.no_history,
+        stored=None if options.ask else _accepted(place),
+    )  # fmt: skip
 
 
 def _view(place: Where, options: Namespace, above: tuple[str, ...]) -> AnswerView:

@@ -19,8 +19,9 @@ from ..errors import StoreError
 from ..models.registry import full_name, key_owner
 from ..providers.lookup import check_known, key_holder, provider_names
 from ..session.actions import Change
+from ..session.prompt import Prompt
 from .command_table import COMMANDS, Call, command, unknown
-from .options import OF_A_REQUEST
+from .options import OF_A_REQUEST, settings_of
 from .tables import conversations_table, history_table, live_preview, preview_table, versions_table
 
 USE_OPTIONS = tuple(name for name in OF_A_REQUEST if name != "system")
@@ -39,7 +40,7 @@ def say(*parts: object, sep: str = " ") -> None:
 
 @command("use MODEL [--window N]", "Talk with this model from here on", options=USE_OPTIONS)
 def _use(call: Call) -> object:
-    given = {name: getattr(call.options, name) for name in USE_OPTIONS if getattr(call.options, name) is not None}
+    given = {name: value for name, value in settings_of(call.options).items() if value is not None}
     if call.words:
         given["model"] = call.one("a model, such as local/smollm2")
     if not given:
@@ -100,8 +101,8 @@ def _preview(call: Call) -> object:
     if call.text is not None and call.text.strip():
         options.preview = True
         return call.host.ask(chat, options, call.text)
-    given = {name: getattr(options, name) for name in OF_A_REQUEST}
-    return call.host.show_table(preview_table(chat, chat.preview(**given)), lambda: live_preview(chat, **given))
+    prompt = Prompt("", settings_of(options))
+    return call.host.show_table(preview_table(chat, chat.view(prompt)), lambda: live_preview(chat, prompt))
 
 
 @command("pin N…", "Keep these turns in every request")

@@ -5,6 +5,7 @@ To add one, add a line to :data:`OPTIONS`. An option named like a setting sets i
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -87,3 +88,8 @@ def _declared(option: Option) -> Any:
 def typed(name: str) -> str:
     """Return an option as it is typed."""
     return next(option.flag for option in OPTIONS if option.name == name)
+
+
+def settings_of(options: Namespace) -> dict[str, Any]:
+    """Return the settings that a line gives for its request; ``None`` for those it does not."""
+    return {name: getattr(options, name) for name in OF_A_REQUEST}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 from .. import wording as words_of
 from ..chat import Chat
@@ -16,6 +15,7 @@ from ..runtime.frontend import Origin
 from ..session.actions import Change
 from ..session.history import ENDINGS
 from ..session.preview import View, ViewPart
+from ..session.prompt import Prompt
 from ..storage.journal import is_held_elsewhere
 from ..storage.store import ConversationRow
 
@@ -107,9 +107,9 @@ def live_history(chat: Chat) -> TurnTable:
     return TurnTable(lambda: history_table(chat), partial(mark, chat))
 
 
-def live_preview(chat: Chat, *prompt: str, **options: Any) -> TurnTable:
-    """The next request, with boxes that pin and exclude its turns."""
-    return TurnTable(lambda: preview_table(chat, chat.preview(*prompt, **options)), partial(mark, chat))
+def live_preview(chat: Chat, prompt: Prompt) -> TurnTable:
+    """Return the next request, with boxes that pin and exclude its turns."""
+    return TurnTable(lambda: preview_table(chat, chat.view(prompt)), partial(mark, chat))
 
 
 COMPACTION_CHOICES = (

@@ -8,6 +8,8 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
+from ..errors import InvalidRequestError
+
 NETWORK = re.compile(r"(?i)nfs|cifs|smb|afs|9p|ceph|lustre|gpfs|beegfs|gluster|webdav|davfs|fuse\.(?!fuse-overlayfs)")
 
 
@@ -56,3 +58,11 @@ def data_file(*parts: str) -> Path:
     from jupyter_core.paths import jupyter_data_dir
 
     return Path(jupyter_data_dir(), "jupyter_ctx", *parts)
+
+
+def path_of(path: str | Path) -> Path:
+    """Return a path as a user writes it, with ``~`` for the home folder. Raises InvalidRequestError."""
+    try:
+        return Path(path).expanduser()
+    except (TypeError, RuntimeError):
+        raise InvalidRequestError(f"{path!r} is not the path of a file.") from None

@@ -1,0 +1,67 @@
+"""A prompt as it is handed in, by a script or by a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from ..conversation.attachments import with_attachments
+from ..conversation.events import Said
+from ..conversation.messages import Turn
+from ..conversation.text_safety import checked
+from ..errors import InvalidRequestError
+from ..runtime.files import path_of
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is asked, which cell asks, and how to answer.
+
+    text: the prompt, without the files that go with it.
+    options: settings for this request alone; ``None`` leaves one as it is.
+    attachments: paths of files to send along.
+    cell, run, execution: the notebook's cell, this execution of it, and the number that it shows.
+    source: a fingerprint of the cell's text.
+    append: add a turn instead of replacing the one that the cell has.
+    new: begin the conversation anew with this turn.
+    record: send the conversation, and keep the turn in it.
+    stored: which stored answers will do: the cell's own from before a restart, or all of this user's.
+
+    Raises InvalidRequestError for a text that providers refuse.
+    """
+
+    text: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    attachments: str | Path | Iterable[str | Path] = ()
+    cell: str | None = None
+    run: str | None = None
+    execution: int | None = None
+    source: str | None = None
+    append: bool = False
+    new: bool = False
+    record: bool = True
+    stored: Literal["cell", "all"] | None = None
+
+    def __post_init__(self) -> None:
+        checked(self.text)
+        if self.stored not in (None, "cell", "all"):
+            raise InvalidRequestError(f"stored is {self.stored!r}: it must be 'cell', 'all' or None.")
+
+    def said(self) -> Said:
+        """Return the event of a turn without its answer; the attached files are read. Raises InvalidRequestError."""
+        text, files = with_attachments(self.text, self._paths())
+        turn = Turn(
+            checked(text), "", "", cell=self.cell, run=self.run, source=self.source, attachments=files,
+            execution=self.execution,
+        )  # fmt: skip
+        return Said(turn, self.append, self.new)
+
+    def _paths(self) -> list[Path]:
+        """Return the files to attach; one path alone is one file."""
+        given = self.attachments
+        try:
+            return [path_of(path) for path in ([given] if isinstance(given, str | Path) else given)]
+        except TypeError:
+            raise InvalidRequestError(f"attachments is {given!r}: it must be paths of files.") from None
