@@ -94,6 +94,12 @@ class Meter:
             return known
         return (self._overhead or 0.0) + self.message(fixed.system) + self.message(fixed.summary)
 
+    def fixed_parts(self, fixed: Fixed) -> tuple[float, float]:
+        """Return the tokens of the system prompt and of the summary."""
+        total = self.fixed(fixed)
+        summary = max(0.0, total - self.fixed(Fixed(fixed.system))) if fixed.summary else 0.0
+        return total - summary, summary
+
     def turn(self, turn_id: str, prompt: str, reply: str, attached: float = 0.0) -> float:
         """Return the tokens of a turn: as last reported, else estimated with ``attached`` tokens for its files."""
         size = self._turns.get(turn_id)
@@ -101,6 +107,12 @@ class Meter:
             return size
         self._guessed = True
         return self._guess(turn_id, prompt, reply) + attached
+
+    def turn_parts(self, turn_id: str, prompt: str, reply: str, attached: float = 0.0) -> tuple[float, float]:
+        """Return the tokens of a turn's two messages: its size, divided as the messages are estimated."""
+        asked, said = self.message(prompt) + attached, self.tokens(reply)
+        weight = self.turn(turn_id, prompt, reply, attached) / max(asked + said, 1.0)
+        return asked * weight, said * weight
 
     def counted(self, part: Fixed | str) -> bool:
         """Return whether the size of a turn (by its id), or of the fixed texts, comes from a report."""

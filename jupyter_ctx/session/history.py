@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import count
 from typing import NamedTuple
 
 from ..conversation.conversation import Conversation, Place
 from ..conversation.messages import StopReason
 from .info import Snapshot
 from .tabular import Table
-from .view import part_status, turn_tokens
+from .view import part_states, turn_tokens
 
 ENDINGS: dict[StopReason, str] = {
     "stop": "",
@@ -59,21 +60,17 @@ class History(Table[HistoryRow]):
 
 def history(now: Snapshot, deleted: Collection[str]) -> History:
     """Return every turn since the last clear; ``deleted`` are the cells that are no longer in the notebook."""
-    past, stale = now.conversation, now.conversation.stale()
-    return History(
-        _row(now, i, place, stale=place.id in stale, deleted=place.turn.cell in deleted)
-        for i, place in enumerate(past.places)
-    )
+    past, stale, meter = now.conversation, now.conversation.stale(), now.target.meter
 
+    def row(number: int, place: Place, state: str) -> HistoryRow:
+        turn, gone = place.turn, place.turn.cell in deleted
+        marks = (ENDINGS[turn.stop_reason], "stale" if place.id in stale else "", "cell deleted" if gone else "")
+        size, exact = round(turn_tokens(turn, meter)), meter.counted(turn.id)
+        states, versions = (state, *filter(None, marks)), len(place.versions)
+        cell = cell_of(place)
+        return HistoryRow(number, cell, turn.prompt, turn.reply, size, exact, states, versions, turn.model)
 
-def _row(now: Snapshot, index: int, place: Place, *, stale: bool, deleted: bool) -> HistoryRow:
-    turn, meter = place.turn, now.target.meter
-    state = part_status(place, index, now.scope, now.start)
-    marks = (ENDINGS[turn.stop_reason], "stale" if stale else "", "cell deleted" if deleted else "")
-    return HistoryRow(
-        index + 1, cell_of(place), turn.prompt, turn.reply, round(turn_tokens(turn, meter)), meter.counted(turn.id),
-        (state, *filter(None, marks)), len(place.versions), turn.model,
-    )  # fmt: skip
+    return History(map(row, count(1), past.places, part_states(past, now.scope, now.start)))
 
 
 def turns_without_cells(conversation: Conversation, deleted: Collection[str]) -> tuple[int, ...]:

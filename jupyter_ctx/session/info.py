@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from ..context.info import ContextInfo, segments_of
 from ..context.prefix_sums import Ledger
-from ..context.tokens import Fixed
 from ..conversation.conversation import Conversation
 from ..models.registry import Target
 from .state import SessionState, undo_label
@@ -19,7 +18,6 @@ class Snapshot:
 
     ``conversation``, ``state``: what was said, and what else the session knows.
     ``target``: where the next request goes.
-    ``system``: the system prompt of the next request, memory file included.
     ``scope``: what may stand before the next prompt.
     ``start``: the position of the first turn in view.
     ``ledger``: the sizes of all turns in tokens.
@@ -30,7 +28,6 @@ class Snapshot:
     conversation: Conversation
     state: SessionState
     target: Target
-    system: str
     scope: Scope
     start: int
     ledger: Ledger
@@ -41,16 +38,17 @@ class Snapshot:
 def context_info(now: Snapshot) -> ContextInfo:
     """Return how full the next request is with an empty prompt."""
     past, scope, ledger, meter = now.conversation, now.scope, now.ledger, now.target.meter
-    fixed, pinned, turns = meter.fixed(scope.fixed), ledger.pinned(scope.at), ledger.between(now.start, scope.at)
-    summary = max(0.0, fixed - meter.fixed(Fixed(now.system))) if scope.fixed.summary else 0.0
+    system, summary = meter.fixed_parts(scope.fixed)
+    pinned, turns = ledger.pinned(scope.at), ledger.between(now.start, scope.at)
+    always = system + summary + pinned
     newest = ledger.between(max(now.start, scope.at - 1), scope.at)
     usage = past.places[-1].turn.usage if scope.at else None
     return ContextInfo(
         now.target.model,
-        now.target.budget(fixed + pinned, fixed + pinned + turns, exact=now.exact),
+        now.target.budget(always, always + turns, exact=now.exact),
         segments_of(
             [
-                ("system", fixed - summary),
+                ("system", system),
                 ("pinned", pinned),
                 ("summary", summary),
                 ("earlier turns", turns - newest),

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..context.budget import whole
-from ..context.tokens import Fixed
+from ..context.tokens import Meter
 from ..conversation.conversation import Conversation, Place
-from ..conversation.messages import Role
+from ..conversation.messages import Role, Summary
 from ..providers.base import Request
 from .planner import Attempt
 from .tabular import Table
-from .view import PartStatus, in_view, part_status, turn_tokens
+from .view import PartStatus, in_view, part_states
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,68 +75,43 @@ class View:
 
 def preview(attempt: Attempt, *, is_counted: bool) -> View:
     """Return a request part by part; ``is_counted``: the provider reported the size of its view without a prompt."""
-    past, prompt = attempt.past, attempt.prompt
-    passed, rest = in_view(past, attempt.scope, attempt.cut.start)
-    sent = {place.id for place in (*passed, *rest)}
-    stale, total = past.stale(), whole(attempt.tokens)
+    past, scope, meter, prompt = attempt.past, attempt.scope, attempt.target.meter, attempt.prompt
+    total, exact, stale = whole(attempt.tokens), attempt.counted is not None, past.stale()
+    states, (passed, rest) = part_states(past, scope, attempt.cut.start), in_view(past, scope, attempt.cut.start)
     turns = {
-        place.id: tuple(_turn_parts(attempt, i, place, total if place.id in sent else 0, stale=place.id in stale))
-        for i, place in enumerate(past.places)
+        place.id: _both(place, number, state, meter, stale=place.id in stale)
+        for number, (place, state) in enumerate(zip(past.places, states, strict=True), 1)
     }
-    messages = (
-        *_system(attempt, total),
-        *(part for place in passed for part in turns[place.id]),
-        *_summary(attempt, total),
-        *(part for place in rest for part in turns[place.id]),
-        *([_part("user", prompt, attempt.asked, "prompt", total, exact=attempt.counted is not None)] if prompt else []),
+    system, summary = meter.fixed_parts(scope.fixed)
+    parts: list[ViewPart] = []
+    if scope.fixed.system:
+        alone = meter.counted(scope.fixed) and not scope.fixed.summary
+        parts.append(ViewPart("system", scope.fixed.system, round(system), "system", exact=alone))
+    parts += [part for place in passed for part in turns.pop(place.id)]
+    if scope.summary is not None:
+        parts.append(ViewPart("user", scope.summary.text, round(summary), _summary_state(scope.summary, past)))
+    parts += [part for place in rest for part in turns.pop(place.id)]
+    if prompt:
+        parts.append(ViewPart("user", prompt, round(attempt.asked), "prompt", exact=exact))
+    messages = tuple(replace(part, share=part.tokens / max(total, 1)) for part in parts)
+    omitted = tuple(part for both in turns.values() for part in both)
+    return View(messages, omitted, total, exact or (not prompt and is_counted), attempt.request)
+
+
+def _both(place: Place, number: int, state: PartStatus, meter: Meter, *, stale: bool) -> tuple[ViewPart, ViewPart]:
+    """Return both messages of a turn."""
+    turn, exact = place.turn, meter.counted(place.turn.id)
+    asked, said = meter.turn_parts(turn.id, turn.prompt, turn.reply, turn.attached)
+    return (
+        ViewPart("user", turn.prompt, round(asked), state, number, exact, stale),
+        ViewPart("assistant", turn.reply, round(said), state, number, exact, stale),
     )
-    return View(
-        messages,
-        tuple(part for place in past.places if place.id not in sent for part in turns[place.id]),
-        total,
-        attempt.counted is not None or (not prompt and is_counted),
-        attempt.request,
-    )
 
 
-def _part(
-    role: Role, text: str, tokens: float, state: PartStatus, total: int,
-    *, number: int | None = None, exact: bool = False, stale: bool = False,
-) -> ViewPart:  # fmt: skip
-    size = round(tokens)
-    return ViewPart(role, text, size, state, number, exact, stale, size / total if total else 0.0)
-
-
-def _system(attempt: Attempt, total: int) -> Iterator[ViewPart]:
-    fixed, meter = attempt.scope.fixed, attempt.target.meter
-    if fixed.system:
-        exact = meter.counted(fixed) and not fixed.summary
-        yield _part("system", fixed.system, meter.fixed(Fixed(fixed.system)), "system", total, exact=exact)
-
-
-def _summary(attempt: Attempt, total: int) -> Iterator[ViewPart]:
-    fixed, past, meter = attempt.scope.fixed, attempt.past, attempt.target.meter
-    if fixed.summary and past.summary:
-        size = meter.fixed(fixed) - round(meter.fixed(Fixed(fixed.system)))
-        state: PartStatus = "summary of older answers" if _summary_is_old(past) else "summary"
-        yield _part("user", past.summary.text, size, state, total)
-
-
-def _summary_is_old(conversation: Conversation) -> bool:
+def _summary_state(summary: Summary, conversation: Conversation) -> PartStatus:
     """Return whether a turn that the summary covers has a newer answer by now."""
-    covers = conversation.summary.covers if conversation.summary else frozenset()
-    return any(
-        place.turn.id not in covers and any(version.id in covers for version in place.versions)
+    old = any(
+        place.turn.id not in summary.covers and any(version.id in summary.covers for version in place.versions)
         for place in conversation.places
     )
-
-
-def _turn_parts(attempt: Attempt, index: int, place: Place, total: int, *, stale: bool) -> Iterator[ViewPart]:
-    """Yield both messages of a turn; its tokens are divided between them as they are estimated."""
-    turn, meter = place.turn, attempt.target.meter
-    state = part_status(place, index, attempt.scope, attempt.cut.start)
-    asked, said = meter.message(turn.prompt) + turn.attached, meter.tokens(turn.reply)
-    weight, exact = turn_tokens(turn, meter) / max(asked + said, 1.0), meter.counted(turn.id)
-    for message, tokens in zip(turn.messages, (asked, said), strict=True):
-        size = tokens * weight
-        yield _part(message.role, message.content, size, state, total, number=index + 1, exact=exact, stale=stale)
+    return "summary of older answers" if old else "summary"

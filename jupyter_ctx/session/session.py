@@ -231,7 +231,7 @@ class Session:
         ledger = self.fitter.ledger(target, self.conversation, scope)
         will_leave, exact = self._will_leave(target, scope, start), self.is_counted(target, scope, start)
         past, state = self.conversation, self.state
-        return Snapshot(past, state, target, self.system, scope, start, ledger, will_leave, exact)
+        return Snapshot(past, state, target, scope, start, ledger, will_leave, exact)
 
     def _will_leave(self, target: Target, scope: Scope, start: int) -> int:
         """Return how many turns the next request leaves out on its own; a learned limit that it retries is ignored."""

@@ -125,8 +125,12 @@ def to_messages(conversation: Conversation, scope: Scope, start: int, asked: Mes
     return (*messages, asked)
 
 
-def part_status(place: Place, index: int, scope: Scope, start: int) -> PartStatus:
-    """Return what becomes of a turn in a view that begins at ``start``."""
+def part_states(conversation: Conversation, scope: Scope, start: int) -> list[PartStatus]:
+    """Return what becomes of every turn in a view that begins at ``start``."""
+    return [_state(place, scope, inside=start <= i < scope.at) for i, place in enumerate(conversation.places)]
+
+
+def _state(place: Place, scope: Scope, *, inside: bool) -> PartStatus:
     if place.excluded:
         return "excluded"
     if not place.sendable:
@@ -135,4 +139,4 @@ def part_status(place: Place, index: int, scope: Scope, start: int) -> PartStatu
         return "pinned"
     if place.turn.id in scope.covers:
         return "summarised"
-    return "sent" if start <= index < scope.at else "left out"
+    return "sent" if inside else "left out"
