@@ -1,6 +1,6 @@
 """Chat with a language model in a notebook, and never get stuck on a full context window.
 
-``%load_ext jupyter_ctx``, then ``%%chat``; or ``Chat`` in a script.
+In a notebook: ``%load_ext jupyter_ctx``, then ``%%chat``. In a script: :class:`Chat`.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from .chat import Chat
+from .config.settings import Settings
+from .context.info import ContextInfo
 from .context.overflow import Overflow, classify_overflow
 from .context.usage import Usage
 from .context.windows import ContextWindow
@@ -29,13 +31,17 @@ from .library import Library
 from .magics.chat_magic import get_chat, register, unregister
 from .models.window_tables import resolve_window
 from .providers.base import Card, Provider, Reply, Request, Thought
+from .session.actions import Change
+from .session.preview import View
 
 __all__ = [
     "AuthenticationError",
     "Card",
+    "Change",
     "Chat",
     "ChatError",
     "ChatInterrupted",
+    "ContextInfo",
     "ContextOverflowError",
     "ContextWindow",
     "InvalidRequestError",
@@ -50,9 +56,11 @@ __all__ = [
     "RateLimitError",
     "Reply",
     "Request",
+    "Settings",
     "StoreError",
     "Thought",
     "Usage",
+    "View",
     "classify_overflow",
     "get_chat",
     "resolve_window",
@@ -61,10 +69,10 @@ __version__ = "0.1.0"
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """``%load_ext jupyter_ctx``: registers the magics; opens, starts and writes nothing."""
+    """Register the magics: ``%load_ext jupyter_ctx``. Open no connection, start no thread and write no file."""
     register(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """``%unload_ext jupyter_ctx``: takes the magics away; the conversation stays."""
+    """Remove the magics: ``%unload_ext jupyter_ctx``. The conversation stays."""
     unregister(shell)

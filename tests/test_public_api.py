@@ -1,0 +1,84 @@
+"""What a script imports: the names, their documentation, and what help() tells."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import pydoc
+from collections.abc import Iterator
+from dataclasses import fields
+
+import pytest
+
+import jupyter_ctx
+from jupyter_ctx import Chat, ChatError, ContextOverflowError, Reply, Settings, Usage
+
+FOR_IPYTHON = {"load_ipython_extension", "unload_ipython_extension", "register", "unregister"}
+
+
+def subclasses(error: type[Exception]) -> Iterator[type[Exception]]:
+    for below in error.__subclasses__():
+        yield below
+        yield from subclasses(below)
+
+
+def public_members(owner: type) -> dict[str, object]:
+    return {name: member for name, member in inspect.getmembers_static(owner) if not name.startswith("_")}
+
+
+def test_every_public_name_is_listed_once_and_in_order() -> None:
+    ours = {
+        name
+        for name, value in vars(jupyter_ctx).items()
+        if getattr(value, "__module__", "").startswith("jupyter_ctx") and not name.startswith("_")
+    }
+    assert set(jupyter_ctx.__all__) == ours - FOR_IPYTHON
+    assert jupyter_ctx.__all__ == sorted(set(jupyter_ctx.__all__))
+
+
+def test_a_star_import_gives_just_the_listed_names() -> None:
+    names: dict[str, object] = {}
+    exec("from jupyter_ctx import *", names)
+    assert names.keys() - {"__builtins__"} == set(jupyter_ctx.__all__)
+
+
+def test_every_error_of_the_documented_tree_is_public() -> None:
+    tree = (inspect.getdoc(jupyter_ctx.errors) or "").split()
+    declared = {error for error in subclasses(ChatError) if error.__module__ == "jupyter_ctx.errors"}
+    for error in {ChatError, *declared}:
+        assert error.__name__ in jupyter_ctx.__all__
+        assert error.__name__ in tree
+
+
+@pytest.mark.parametrize("name", jupyter_ctx.__all__)
+def test_every_public_name_is_documented(name: str) -> None:
+    value = getattr(jupyter_ctx, name)
+    assert value.__doc__
+    assert not value.__doc__.startswith(f"{name}("), "only a dataclass's signature"
+
+
+@pytest.mark.parametrize(("name", "member"), public_members(Chat).items())
+def test_every_public_method_and_attribute_of_a_chat_is_documented(name: str, member: object) -> None:
+    assert inspect.getdoc(member), f"Chat.{name}"
+
+
+def test_help_of_chat_tells_every_setting_with_its_default() -> None:
+    lines = [line.strip(" |") for line in pydoc.render_doc(Chat, renderer=pydoc.plaintext).splitlines()]
+    for setting in fields(Settings):
+        (line,) = (line for line in lines if line.startswith(f"{setting.name}: "))
+        assert line.endswith(f"(default: {getattr(Settings(), setting.name)!r})")
+        assert len(line) > len(f"{setting.name}: (default: )") + 15, f"{line}: what the setting does is missing"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [Reply("Hi", Usage(3, 1)), ContextOverflowError("too long", used=9, limit=8)],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_reply_and_an_error_survive_pickling_for_another_process(value: object) -> None:
+    copy = pickle.loads(pickle.dumps(value))
+    assert (type(copy), str(copy)) == (type(value), str(value))
+    if isinstance(value, ContextOverflowError):
+        assert vars(copy) == vars(value)
+    else:
+        assert copy == value

@@ -1,0 +1,85 @@
+"""A user's script, as mypy --strict reads it: what the public names promise to a type checker. It is never run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import assert_type
+
+from jupyter_ctx import (
+    Change,
+    Chat,
+    ChatError,
+    ContextInfo,
+    ContextOverflowError,
+    ContextWindow,
+    Library,
+    Overflow,
+    Provider,
+    RateLimitError,
+    Reply,
+    Request,
+    Settings,
+    Thought,
+    Usage,
+    View,
+    classify_overflow,
+    get_chat,
+    resolve_window,
+)
+
+chat = Chat("local/smollm2", window=2_048, store=Path("talk.sqlite"), name="notes")
+pieces: list[str] = []
+
+
+def ask(prompt: str) -> str:
+    try:
+        reply = chat.send(prompt, on_piece=pieces.append, max_tokens=64, attachments=[Path("notes.md")])
+    except ContextOverflowError as error:
+        assert_type(error.used, int | None)
+        assert_type(error.overflow, Overflow | None)
+        return error.prompt
+    except RateLimitError as error:
+        assert_type(error.retry_after, float | None)
+        raise
+    except ChatError as error:
+        return str(error)
+    assert_type(reply, Reply)
+    assert_type(reply.text, str)
+    assert_type(reply.usage, Usage | None)
+    assert_type(reply.cost, float | None)
+    return reply.text
+
+
+def look() -> None:
+    info = chat.info()
+    assert_type(info, ContextInfo)
+    assert_type((info.used, info.limit, info.context_window), tuple[int, int, int])
+    assert_type((info.fill, info.exact), tuple[float, bool])
+    view = chat.preview("Why is the sky blue?")
+    assert_type(view, View)
+    assert_type(view.input_tokens, int)
+    assert_type(chat.config, Settings)
+    assert_type(chat.config.max_tokens, int | None)
+    assert_type(resolve_window("gpt-4o-2024-08-06"), ContextWindow)
+    assert_type(classify_overflow(400, {"error": {"message": "prompt is too long"}}), Overflow | None)
+    assert_type(get_chat(), Chat)
+
+
+def act() -> Change:
+    chat.add_messages([{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}])
+    assert_type(chat.trim(), Change)
+    assert_type(chat.undo(), Change)
+    return chat.clear()
+
+
+def text_of(provider: Provider, request: Request) -> str:
+    text = ""
+    for part in provider.stream(request):
+        if isinstance(part, Thought):
+            continue
+        text += part.text if isinstance(part, Reply) else part
+    return text
+
+
+def others(library: Library) -> Chat:
+    return library.switch("side")
