@@ -19,20 +19,18 @@ import json
 import random
 import statistics
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-import jupyter_ctx.models.registry
-from benchmarks.provider import Quiet
 from benchmarks.texts import load, message
-from jupyter_ctx import Chat, Reply
-from jupyter_ctx.context.usage import Usage
+from jupyter_ctx import Chat, Request, Usage
 from jupyter_ctx.models.tokenizer import counter
-from jupyter_ctx.providers.base import Request
 from jupyter_ctx.providers.local import _serve
 from jupyter_ctx.providers.lookup import get_provider
+from jupyter_ctx.testing import Answer, ScriptedProvider
 
 SEED, CONVERSATIONS, TURNS = 4, 40, 12
 Count = Callable[[str], int]
@@ -40,20 +38,6 @@ QWEN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-
-
-class Scripted(Quiet):
-    """A provider that counts by one tokenizer and answers what it is told to."""
-
-    def __init__(self, count: Count, name: str) -> None:
-        super().__init__(name)
-        self.count, self.answer = count, ""
-
-    def stream(self, request: Request) -> Generator[str | Reply, None, None]:
-        """The answer, with the tokens of both in a template of four a message."""
-        taken = 3 + sum(4 + self.count(message.content) for message in request.messages)
-        yield self.answer
-        yield Reply(self.answer, Usage(taken, self.count(self.answer) + 1))
 
 
 def package(name: str) -> Path | None:
@@ -124,15 +108,22 @@ class Miss:
     margin: float
 
 
-def talk(provider: Scripted, model: str, counting: str, kinds: list[list[str]], rng: random.Random) -> list[Miss]:
+def reported(provider: ScriptedProvider, said: str, request: Request) -> Answer:
+    """Answer, and report the tokens of a template of three, four a message and one for the end."""
+    return Answer(said, usage=Usage(3 + provider.size(request), provider.count(said) + 1))
+
+
+def talk(
+    provider: ScriptedProvider, model: str, counting: str, kinds: list[list[str]], rng: random.Random
+) -> list[Miss]:
     """One conversation: what was said before each send beside what was then reported."""
-    jupyter_ctx.models.registry.get_provider = lambda *_, **__: cast(Any, provider)
-    chat = Chat(f"openai/{model}", window=10**7, ask_windows="off", token_counting=counting)
+    chat = Chat(f"openai/{model}", provider=provider, window=10**7, ask_windows="off", token_counting=counting)
     misses, carried = [], 0
     for turn in range(TURNS):
         kind = rng.choice(kinds)
         prompt = message(kind, rng)
-        provider.answer = message(kind if rng.random() < 0.7 else rng.choice(kinds), rng)
+        said = message(kind if rng.random() < 0.7 else rng.choice(kinds), rng)
+        provider.answers = [partial(reported, provider, said)]
         meter = chat._session.target({}, ask=False).meter  # the margin is no public number
         margin, told = meter.margin(prompt), chat.preview(prompt).input_tokens
         usage = chat.send(prompt).usage
@@ -159,7 +150,7 @@ def main() -> None:
     print(f"{CONVERSATIONS} conversations of {TURNS} turns each, seed {SEED}; percent:")
     print("request off: median, p95 | prompt off: median, p95 | below by more than the margin | margin")
     for (name, counting), (model, count) in tokenizers().items():
-        provider = Scripted(count, f"{name} {counting}")
+        provider = ScriptedProvider(count=count)
         print(f"{name} ({counting})")
         for kind, kinds in cases.items():
             misses = [m for _ in range(CONVERSATIONS) for m in talk(provider, model, counting, kinds, rng)]

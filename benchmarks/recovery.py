@@ -17,16 +17,12 @@ import math
 import random
 import statistics
 import sys
-from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-import jupyter_ctx.models.registry
-from benchmarks.provider import Quiet
-from jupyter_ctx import Chat, ContextOverflowError, Overflow, Reply
+from jupyter_ctx import Chat, ContextOverflowError, Overflow, Usage
 from jupyter_ctx.context.tokens import estimate_tokens
-from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.providers.base import Request
+from jupyter_ctx.testing import Answer, ScriptedProvider
 
 SEED = 20_261
 CASES = 10_000
@@ -40,35 +36,27 @@ PER_TOKEN = len(WORDS) / estimate_tokens(WORDS)
 BELIEVED, RESERVE = 128_000, 64
 
 
-class Simulated(Quiet):
+class Simulated(ScriptedProvider):
     """A provider with a true limit that refuses what is larger, in its own way of saying so."""
 
-    sends_reserve = True
-
     def __init__(self, kind: Kind, limit: int, factor: float, rng: random.Random) -> None:
-        super().__init__(f"simulated {id(self)}")
+        super().__init__(
+            lambda request: Answer("Yes.", usage=Usage(self.size(request), 2)),
+            window=limit + RESERVE, refusal=self.overflow, count=self.noisy, sends_reserve=True,
+        )  # fmt: skip
         self.kind, self.limit, self.factor, self.rng = kind, limit, factor, rng
-        self.refusals = 0
-        self.taken = 0
-        self.sizes: list[int] = []
         self._texts: dict[str, int] = {}
 
-    def count(self, text: str) -> int:
+    @property
+    def sizes(self) -> list[int]:
+        """Tokens of each request."""
+        return [self.size(request) for request in self.requests]
+
+    def noisy(self, text: str) -> int:
         """Tokens of a text, the same each time."""
         if text not in self._texts:
             self._texts[text] = max(1, round(estimate_tokens(text) * self.factor * self.rng.gauss(1, 0.05)))
         return self._texts[text]
-
-    def stream(self, request: Request) -> Generator[str | Reply, None, None]:
-        """A short answer, or a refusal."""
-        size = sum(self.count(message.content) + 4 for message in request.messages)
-        self.sizes.append(size)
-        if size > self.limit:
-            self.refusals += 1
-            raise ContextOverflowError("too long", overflow=self.overflow(size))
-        self.taken = size
-        yield "Yes."
-        yield Reply("Yes.", Usage(size, 2))
 
     def overflow(self, size: int) -> Overflow:
         """What this kind of refusal tells."""
@@ -127,15 +115,15 @@ def run(kind: Kind, number: int) -> Outcome:
     group, _, low, high = SIZES[0 if draw < 0.80 else 1 if draw < 0.95 else 2]
     times = rng.uniform(low, high) if low < 3 else math.exp(rng.uniform(math.log(low), math.log(high)))
     provider = Simulated(kind, limit, factor, rng)
-    jupyter_ctx.models.registry.get_provider = lambda *_, **__: provider  # type: ignore[assignment]
     believed = limit + RESERVE if kind != "wrong window" and rng.random() < 0.3 else BELIEVED * 8
-    chat = Chat("openai/simulated", max_tokens=RESERVE, window=believed, ask_windows="off")
+    chat = Chat("openai/simulated", provider=provider, max_tokens=RESERVE, window=believed, ask_windows="off")
     if rng.random() < 0.5:
         chat.send(prose(rng.uniform(0.005, 0.1) * limit / factor, rng))
     prompt = prose(rng.uniform(0.005, 0.1) * limit / factor, rng)
     said = conversation(provider, times * limit - provider.count(prompt) - provider.taken, rng)
     chat.add_messages(said)
-    turns, provider.sizes = len(chat.turns), []
+    turns = len(chat.turns)
+    provider.requests.clear()
     try:
         chat.send(prompt)
         recovered, kept = True, provider.taken / limit
@@ -143,7 +131,7 @@ def run(kind: Kind, number: int) -> Outcome:
         recovered, kept = False, 0.0
     smaller = all(later < earlier for earlier, later in itertools.pairwise(provider.sizes))
     whole = len(chat.turns) == turns + recovered
-    tries = provider.refusals
+    tries = len(provider.refused)
     return Outcome(group if tries else "none", tries, kept, recovered, whole, goes_on(chat, rng), smaller)
 
 

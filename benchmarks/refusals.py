@@ -11,7 +11,6 @@ import random
 import statistics
 import sys
 
-import jupyter_ctx.models.registry
 from benchmarks.recovery import RESERVE, Kind, Simulated, prose
 from jupyter_ctx import Chat, ContextOverflowError, Overflow
 
@@ -44,8 +43,8 @@ def run(kind: str, low: float, high: float, seed: int) -> tuple[int, int, float]
     rng = random.Random(f"{kind} {low} {high} {seed}")
     known = next((each for each in KINDS if each == kind), None)
     provider = Odd(kind, rng) if known is None else Simulated(known, LIMIT, rng.uniform(0.9, 1.1), rng)
-    jupyter_ctx.models.registry.get_provider = lambda *_, **__: provider  # type: ignore[assignment]
-    chat, failed, used = Chat("openai/simulated", window=128_000, max_tokens=RESERVE, ask_windows="off"), 0, []
+    chat = Chat("openai/simulated", provider=provider, window=128_000, max_tokens=RESERVE, ask_windows="off")
+    failed, used = 0, []
     for turn in range(TURNS):
         try:
             chat.send(prose(rng.uniform(low, high) * LIMIT, rng))
@@ -53,7 +52,7 @@ def run(kind: str, low: float, high: float, seed: int) -> tuple[int, int, float]
             failed += 1
         if turn >= 15:
             used.append(provider.taken / LIMIT)
-    return provider.refusals, failed, statistics.median(used)
+    return len(provider.refused), failed, statistics.median(used)
 
 
 def main() -> None:

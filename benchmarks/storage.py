@@ -11,29 +11,19 @@ import importlib.util
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.provider import Quiet
 from jupyter_ctx import Chat
-from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.display.widgets.gauge import gauge_forms
-from jupyter_ctx.providers.base import Reply, Request
+from jupyter_ctx.testing import ScriptedProvider
 
 TURNS = (100, 1_000, 10_000, 100_000)
 RUNS = 7
 ASKED, SAID = "What became of the ship that sailed? "[:20] * 10, "It sailed on through the night. "[:20] * 40
 NEXT = 200  # turns that are timed at the end
 PEERS_TO = 10_000
-
-
-class Prompt(Quiet):
-    """A provider that answers at once."""
-
-    def stream(self, request: Request) -> Iterator[Reply]:
-        """One reply, with the size that a tokenizer of four characters a token would report."""
-        yield Reply(SAID, Usage(sum(len(m.content) // 4 for m in request.messages), len(SAID) // 4))
 
 
 def timed(act: Callable[[], Any]) -> float:
@@ -51,8 +41,8 @@ def p95(times: list[float]) -> float:
 def ours(count: int, folder: Path) -> tuple[float, float, float]:
     """Opening, one more turn by add_messages (95th percentile), and our work in a turn that is sent."""
     store = folder / f"ours-{count}.sqlite"
-    chat = Chat("openai/gpt-4o", store=store, name="it", token_counting="approximate", window=200_000)
-    chat.models._provider = lambda _: Prompt("simulated")  # type: ignore[method-assign]
+    told: dict[str, Any] = {"name": "it", "token_counting": "approximate", "window": 200_000}
+    chat = Chat("openai/gpt-4o", provider=ScriptedProvider(SAID), store=store, **told)
     chat.add_messages(pair for _ in range(count) for pair in messages())
     more = p95([timed(lambda: chat.add_messages(messages())) for _ in range(NEXT)])
     chat.send("Go on.")

@@ -10,17 +10,11 @@ import statistics
 
 import pytest
 
-import jupyter_ctx.models.registry
 from benchmarks.recovery import KINDS, STATED, Kind, Simulated, prose, run
 from jupyter_ctx import Chat, ContextOverflowError
 
 LIMIT = 2_000
 CASES = 150
-
-
-@pytest.fixture(autouse=True)
-def own_provider(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jupyter_ctx.models.registry, "get_provider", None)  # each case sets its own
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -36,31 +30,31 @@ def test_refused_conversations_recover_and_lose_nothing(kind: Kind) -> None:
     assert statistics.median(o.kept for o in refused if o.recovered) >= 0.5  # 0.55 and more of 10,000
 
 
-def refused(monkeypatch: pytest.MonkeyPatch, kind: Kind, size: int, **settings: str) -> tuple[Chat, Simulated]:
+def refused(kind: Kind, size: int, **settings: str) -> tuple[Chat, Simulated]:
     """A chat that takes the window for larger than it is, with a conversation of so many tokens."""
     provider = Simulated(kind, LIMIT, 1.0, random.Random(1))
-    monkeypatch.setattr(jupyter_ctx.models.registry, "get_provider", lambda *_, **__: provider)
-    chat = Chat("openai/gpt-4o", token_counting="approximate", max_tokens=64, window=10**6, **settings)  # type: ignore[arg-type]
+    told = {"token_counting": "approximate", "max_tokens": 64, "window": 10**6, **settings}
+    chat = Chat("openai/gpt-4o", provider=provider, **told)
     for _ in range(size // 50):
         chat.add_messages([{"role": role, "content": prose(20, provider.rng)} for role in ("user", "assistant")])
     return chat, provider
 
 
-def test_a_stated_limit_is_cut_to_0_6_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    chat, provider = refused(monkeypatch, "full numbers", 5_000)
+def test_a_stated_limit_is_cut_to_0_6_of_it() -> None:
+    chat, provider = refused("full numbers", 5_000)
     chat.send("And now?")
     assert provider.sizes[1:] == [pytest.approx(0.6 * LIMIT, rel=0.05)]
 
 
-def test_without_numbers_the_first_retry_sends_0_6_of_what_was_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    chat, provider = refused(monkeypatch, "none", 3_000)
+def test_without_numbers_the_first_retry_sends_0_6_of_what_was_refused() -> None:
+    chat, provider = refused("none", 3_000)
     chat.send("And now?")
     first, second = provider.sizes
     assert second == pytest.approx(0.6 * first, rel=0.05)
 
 
-def test_the_second_goes_to_0_6_of_the_largest_prompt_that_was_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    chat, provider = refused(monkeypatch, "none", 1_500)
+def test_the_second_goes_to_0_6_of_the_largest_prompt_that_was_taken() -> None:
+    chat, provider = refused("none", 1_500)
     chat.send("And now?")
     (taken,) = provider.sizes
     more = [{"role": role, "content": prose(60, provider.rng)} for _ in range(30) for role in ("user", "assistant")]
@@ -70,17 +64,15 @@ def test_the_second_goes_to_0_6_of_the_largest_prompt_that_was_taken(monkeypatch
     assert len(provider.sizes) == 4
 
 
-def test_the_second_halves_where_nothing_was_taken_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    chat, provider = refused(monkeypatch, "none", 5_000)
+def test_the_second_halves_where_nothing_was_taken_yet() -> None:
+    chat, provider = refused("none", 5_000)
     chat.send("And now?")
     _, second, third = provider.sizes
     assert third == pytest.approx(0.5 * second, rel=0.07)
 
 
-def test_after_two_retries_it_stops_with_the_figures_and_the_next_cell_begins_below(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    chat, provider = refused(monkeypatch, "none", 12_000)
+def test_after_two_retries_it_stops_with_the_figures_and_the_next_cell_begins_below() -> None:
+    chat, provider = refused("none", 12_000)
     turns = len(chat.turns)
     with pytest.raises(ContextOverflowError, match="gave no limit"):
         chat.send("And now?")
@@ -90,16 +82,16 @@ def test_after_two_retries_it_stops_with_the_figures_and_the_next_cell_begins_be
     assert provider.sizes[3] < provider.sizes[2]
 
 
-def test_stop_turns_recovery_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    chat, provider = refused(monkeypatch, "full numbers", 3_000, on_overflow="stop")
+def test_stop_turns_recovery_off() -> None:
+    chat, provider = refused("full numbers", 3_000, on_overflow="stop")
     with pytest.raises(ContextOverflowError):
         chat.send("And now?")
     assert len(provider.sizes) == 1
 
 
-def test_a_recovered_cell_summarises_what_was_left_out_after_its_reply(monkeypatch: pytest.MonkeyPatch) -> None:
-    chat, provider = refused(monkeypatch, "full numbers", 3_000, on_overflow="summarise")
+def test_a_recovered_cell_summarises_what_was_left_out_after_its_reply() -> None:
+    chat, provider = refused("full numbers", 3_000, on_overflow="summarise")
     reply = chat.send("And now?")
     assert reply.receipts[0].startswith("Context window exceeded")
     assert any(receipt.startswith("Summarised") for receipt in reply.receipts)
-    assert provider.refusals == 1
+    assert len(provider.refused) == 1

@@ -1,0 +1,236 @@
+"""For tests: a provider that counts, refuses and answers as told, and a check of any provider's contract.
+
+from jupyter_ctx import Chat
+from jupyter_ctx.testing import Answer, ScriptedProvider, check_provider
+
+provider = ScriptedProvider(["Blue.", Answer(["It ", "depends."], stop_reason="max_tokens")], window=1_000)
+chat = Chat(provider=provider)
+assert chat.send("Which colour is the sky?").text == "Blue."
+assert provider.requests[-1].messages[-1].content == "Which colour is the sky?"
+
+check_provider(MyProvider("my-model"))
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from .context.overflow import Overflow, classify_overflow
+from .context.usage import Usage
+from .context.windows import ContextWindow
+from .conversation.messages import Message, StopReason
+from .errors import ChatError, ContextOverflowError, ProviderConnectionError
+from .providers.base import Card, Provider, Reply, Request, Thought
+from .providers.guests import guest
+
+MESSAGE_TOKENS = 4  # that every message takes beside its text
+CHARACTERS = 4  # of a token
+REFUSES_WITH_FIGURES = (
+    "This model's maximum context length is {window} tokens. However, you requested {total} tokens "
+    "({size} in the messages, {asked} in the completion). Please reduce the length of the messages."
+)
+REFUSES_WITHOUT_FIGURES = "Your input exceeds the context window of this model. Please adjust your input and try again."
+ASKED = Request((Message("system", "Be brief."), Message("user", "Say hello.")), max_tokens=16)
+
+
+def count_characters(text: str) -> int:
+    """Return the tokens of a text by the simplest rule: one for every four characters begun."""
+    return -(-len(text) // CHARACTERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a scripted provider does with one request.
+
+    ``pieces``: a text, or texts and Thoughts in order, each yielded by itself.
+    ``stop_reason``: why the reply ended.
+    ``usage``: the tokens it reports; "counted": its own count; ``None``: it reports none.
+    ``delay``: seconds before each piece; ``close()`` ends the wait.
+    ``error``: raised behind the pieces, instead of a reply.
+    """
+
+    pieces: str | Sequence[str | Thought] = "Yes."
+    stop_reason: StopReason = "stop"
+    usage: Usage | Literal["counted"] | None = "counted"
+    delay: float = 0.0
+    error: Exception | None = None
+
+
+Script = str | Answer | Callable[[Request], "str | Answer"]
+
+
+class ScriptedProvider(Provider):
+    """A provider that answers as told, and refuses what is longer than its window.
+
+    ``answers``: one text, :class:`Answer` or function of the request, or several; the last one is repeated.
+    ``window``: tokens of prompt and reply together; a request that needs more raises ContextOverflowError.
+    ``refusal``: the words of that refusal, which are read as any provider's are, with ``{window}``, ``{size}``,
+    ``{asked}`` and ``{total}`` in them (``REFUSES_WITH_FIGURES``, ``REFUSES_WITHOUT_FIGURES``); or a function of the
+    request's size in tokens that returns an Overflow.
+    ``count``: the tokens of a text; each message takes four more.
+    ``model``, ``sends_reserve``, ``takes``: as of any :class:`~jupyter_ctx.Provider`.
+
+    ``requests`` are all requests in order, ``refused`` those that were refused, ``taken`` the size of the last one
+    that was answered, ``closed`` how often the provider was closed.
+    """
+
+    def __init__(
+        self,
+        answers: Script | Sequence[Script] = "Yes.",
+        *,
+        window: int | None = None,
+        refusal: str | Callable[[int], Overflow] = REFUSES_WITH_FIGURES,
+        count: Callable[[str], int] = count_characters,
+        model: str = "scripted/model",
+        sends_reserve: bool = False,
+        takes: frozenset[str] = frozenset(),
+    ) -> None:
+        scripts = answers if isinstance(answers, Sequence) and not isinstance(answers, str) else [answers]
+        self.answers: list[Script] = list(scripts)
+        self.window, self.refusal, self.count = window, refusal, count
+        self.model, self.sends_reserve, self.takes = model, sends_reserve, takes
+        self.endpoint = self.tokenizer = f"{model} {id(self):x}"  # no two share what is learned of them
+        self.requests: list[Request] = []
+        self.refused: list[Request] = []
+        self.taken = self.closed = 0
+        self._ends = threading.Event()
+
+    def size(self, request: Request) -> int:
+        """Return the tokens of a request."""
+        return sum(self.count(message.content) + message.attached + MESSAGE_TOKENS for message in request.messages)
+
+    def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
+        """Yield what the script says. Raise ContextOverflowError where the request does not fit."""
+        self.requests.append(request)
+        size, ends = self.size(request), self._ends
+        if self.window is not None and size + (request.max_tokens or 0) > self.window:
+            self.refused.append(request)
+            raise self._refusal(self.window, size, request.max_tokens or 0)
+        answer = self._answer(request)
+        self.taken = size
+        pieces = tuple(filter(None, [answer.pieces])) if isinstance(answer.pieces, str) else answer.pieces
+        for piece in pieces:
+            if answer.delay and ends.wait(answer.delay):
+                raise ProviderConnectionError("The connection was closed in the middle of the reply.")
+            yield piece
+        if answer.error is not None:
+            raise answer.error
+        yield self._reply(answer, tuple(pieces), size)
+
+    def cards(self) -> tuple[Card, ...]:
+        """Return its one model."""
+        return (Card(self.model.partition("/")[2]),)
+
+    def count_tokens(self, request: Request) -> int:
+        """Return the tokens that a reply to this request would report."""
+        return self.size(request)
+
+    def close(self) -> None:
+        """End the delays of all answers."""
+        self.closed += 1
+        self._ends.set()
+        self._ends = threading.Event()
+
+    def _answer(self, request: Request) -> Answer:
+        script = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        told = script(request) if callable(script) else script
+        return Answer(told) if isinstance(told, str) else told
+
+    def _reply(self, answer: Answer, pieces: tuple[str | Thought, ...], size: int) -> Reply:
+        text = "".join(piece for piece in pieces if isinstance(piece, str))
+        thinking = "".join(piece.text for piece in pieces if isinstance(piece, Thought))
+        thought = self.count(thinking) if thinking else 0
+        counted = Usage(size, self.count(text) + thought, reasoning_tokens=thought)
+        usage = counted if answer.usage == "counted" else answer.usage
+        return Reply(text, usage, answer.stop_reason, thinking=thinking)
+
+    def _refusal(self, window: int, size: int, asked: int) -> ContextOverflowError:
+        if callable(self.refusal):
+            return ContextOverflowError("The request is too long.", overflow=self.refusal(size))
+        words = self.refusal.format(window=window, size=size, asked=asked, total=size + asked)
+        return ContextOverflowError(words, overflow=classify_overflow(400, words) or Overflow())
+
+
+def check_provider(provider: object, request: Request = ASKED, *, too_long: Request | None = None) -> None:
+    """Check that a provider keeps the contract of :class:`~jupyter_ctx.Provider`. Raises AssertionError where not.
+
+    ``request`` is sent several times, from two threads too; ``too_long`` is a request that the model must refuse.
+    A ChatError of the provider's own, such as a missing key, is raised as it is.
+    """
+    kept = guest(provider, None)
+    assert kept.served_window(ask=False) is None or isinstance(kept.served_window(ask=False), ContextWindow), (
+        "served_window() returns a ContextWindow or None"
+    )
+    _check_reply(_streamed(provider, request))
+    _check_lists(kept, request)
+    stream = kept.stream(request)
+    next(stream)
+    stream.close()  # as Ctrl-C does
+    _check_reply(_streamed(provider, request))
+    for _ in range(2):
+        kept.close()
+    _check_threads(provider, request)
+    if too_long is not None:
+        _check_refusal(kept, too_long)
+
+
+def _streamed(provider: object, request: Request) -> list[object]:
+    return list(provider.stream(request))  # type: ignore[attr-defined]
+
+
+def _check_reply(items: Sequence[object]) -> None:
+    *pieces, reply = items or [None]
+    assert isinstance(reply, Reply), "stream() ends with a Reply"
+    assert all(isinstance(piece, str | Thought) for piece in pieces), "stream() yields str or Thought, then one Reply"
+    texts = [piece for piece in pieces if isinstance(piece, str)]
+    thoughts = [piece.text for piece in pieces if isinstance(piece, Thought)]
+    assert all((*texts, *thoughts)), "no piece is empty"
+    assert not pieces or "".join(texts) == reply.text, "the texts joined are Reply.text"
+    assert not pieces or "".join(thoughts) == reply.thinking, "the thoughts joined are Reply.thinking"
+    if reply.usage is not None:
+        usage = reply.usage
+        assert usage.input_tokens > 0, "a report of no input is none: usage is None"
+        cached = usage.cache_read_tokens + usage.cache_write_tokens
+        assert cached <= usage.input_tokens, "cached tokens are a part of input_tokens"
+        assert usage.reasoning_tokens <= usage.output_tokens, "reasoning is a part of output_tokens"
+
+
+def _check_lists(provider: Provider, request: Request) -> None:
+    assert all(isinstance(card, Card) for card in provider.cards()), "cards() returns Cards"
+    counted = provider.count_tokens(request)
+    assert counted is None or counted > 0, "count_tokens() returns a positive number or None"
+    assert set(provider.takes) <= {"image", "pdf"}, "takes holds 'image' and 'pdf' only"
+
+
+def _check_threads(provider: object, request: Request) -> None:
+    """Check two streams at once, on a provider that was closed before."""
+    found: list[list[object] | Exception] = []
+
+    def run() -> None:
+        try:
+            found.append(_streamed(provider, request))
+        except Exception as error:
+            found.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for items in found:
+        assert not isinstance(items, Exception), f"two threads may stream at once, after close() too: {items!r}"
+        _check_reply(items)
+
+
+def _check_refusal(provider: Provider, too_long: Request) -> None:
+    raised: ChatError | None = None
+    try:
+        _streamed(provider, too_long)
+    except ChatError as error:
+        raised = error
+    said = "was answered" if raised is None else f"raised {raised!r}"
+    assert isinstance(raised, ContextOverflowError), f"too long a request raises ContextOverflowError; this one {said}"
+    assert raised.overflow is not None, "ContextOverflowError carries an Overflow, even if an empty one"
