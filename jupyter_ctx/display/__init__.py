@@ -1,1 +1,1 @@
-"""What the notebook shows. Draws values; knows no provider."""
+"""Draw answers, the gauge and tables for a page, a saved notebook and a terminal."""

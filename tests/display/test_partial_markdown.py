@@ -11,9 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from jupyter_ctx.display.answer.markdown import to_html
-from jupyter_ctx.display.answer.minify import lean
-from jupyter_ctx.display.answer.partial_markdown import completed, finished
-from jupyter_ctx.display.answer.partial_page import FORMULAS, PartialPage
+from jupyter_ctx.display.answer.minify import minified
+from jupyter_ctx.display.answer.partial_markdown import completed, finished_length
+from jupyter_ctx.display.answer.partial_page import MAX_PARTIAL_FORMULAS, PartialPage
 
 # no letter or digit in an address, after a fence or as a list's number: those are not shown
 DOCUMENT = r"""# A title
@@ -156,7 +156,7 @@ def test_finished_blocks_are_not_rendered_again_and_the_page_is_the_same() -> No
     draft = PartialPage()
     for prefix in PREFIXES[: DOCUMENT.index("שלום")]:
         page = draft.page(prefix, colourful=False)
-        assert page == lean(to_html(completed(prefix), {"coloured": 0, "formulas": FORMULAS})), prefix[-40:]
+        assert page == minified(to_html(completed(prefix), {"coloured": 0, "formulas": MAX_PARTIAL_FORMULAS})), prefix[-40:]
 
 
 def test_code_has_its_colours_when_it_is_finished_and_keeps_them() -> None:
@@ -167,18 +167,18 @@ def test_code_has_its_colours_when_it_is_finished_and_keeps_them() -> None:
 
 
 def test_a_list_that_may_go_on_is_not_finished() -> None:
-    assert finished("- a\n\n- b\n\n  c") == 0
-    assert finished("- a\n\nText") == len("- a\n\n")
-    assert finished("```\na\n\nb") == 0
-    assert finished("$$\na\n\nb") == 0
+    assert finished_length("- a\n\n- b\n\n  c") == 0
+    assert finished_length("- a\n\nText") == len("- a\n\n")
+    assert finished_length("```\na\n\nb") == 0
+    assert finished_length("$$\na\n\nb") == 0
 
 
 def test_a_lean_page_is_the_same_page() -> None:
     source = DOCUMENT.replace("```\n", "```python\n", 1)
-    full, small = Seen(to_html(source)), Seen(lean(to_html(source)))
+    full, small = Seen(to_html(source)), Seen(minified(to_html(source)))
     assert "".join("".join(small.text).split()) == "".join("".join(full.text).split())
     assert small.tags == full.tags
-    assert len(lean(to_html(source))) < 0.85 * len(to_html(source))
+    assert len(minified(to_html(source))) < 0.85 * len(to_html(source))
 
 
 @pytest.mark.parametrize("name", ANSWERS)
@@ -191,10 +191,10 @@ def test_a_hostile_answer_is_harmless_while_it_grows(name: str) -> None:
 
 
 def test_only_so_many_formulas_are_set_while_it_grows_and_all_in_the_end() -> None:
-    source = "".join(f"Formula {number} is $x_{{{number}}}$ there.\n\n" for number in range(FORMULAS + 5))
+    source = "".join(f"Formula {number} is $x_{{{number}}}$ there.\n\n" for number in range(MAX_PARTIAL_FORMULAS + 5))
     draft, page = PartialPage(), ""
     for end in range(0, len(source) + 1, 7):
         page = draft.page(source[:end])
-    assert page.count("<span>$x_") == FORMULAS
+    assert page.count("<span>$x_") == MAX_PARTIAL_FORMULAS
     assert page.count("<code>$x_") == 5
-    assert to_html(source).count("<span>$x_") == FORMULAS + 5
+    assert to_html(source).count("<span>$x_") == MAX_PARTIAL_FORMULAS + 5

@@ -1,1 +1,1 @@
-"""An answer on a page, in a terminal and while it grows."""
+"""Draw an answer on a page and in a terminal, finished or still growing."""

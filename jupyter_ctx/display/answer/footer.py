@@ -1,4 +1,4 @@
-"""What an answer took, in one thin line below it."""
+"""The line below an answer with its tokens and seconds, which unfolds to its cost, cache and model."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from ...context.usage import Usage
 from ..text import text_html
 
-# a muted colour that is readable on white and on black exists as a variable only
+# only a CSS variable gives a muted colour that is readable on both white and black
 FOOTER_STYLE = "font-size:85%;margin:.4em 0;color:var(--jp-ui-font-color2,inherit)"
 
 
 @dataclass(frozen=True, slots=True)
 class Footer:
-    """Figures of one reply; ``cost`` in US dollars, ``seconds`` from sending to the end."""
+    """The figures of one reply; ``cost`` in US dollars, ``seconds`` from sending to the last piece."""
 
     model: str = ""
     usage: Usage | None = None
@@ -24,7 +24,7 @@ class Footer:
 
 
 def footer_html(footer: Footer) -> str:
-    """The line, and what it unfolds to; nothing where nothing is known."""
+    """Return the line with what it unfolds to, or ``""`` when no figure is known."""
     line, rows = footer_line(footer), _rows(footer)
     if not line:
         return ""
@@ -33,7 +33,7 @@ def footer_html(footer: Footer) -> str:
 
 
 def footer_line(footer: Footer) -> str:
-    """Tokens in and out, and seconds."""
+    """Return the input and output tokens and the seconds, as far as they are known."""
     usage = footer.usage
     parts = [f"{usage.input_tokens:,} in", f"{usage.output_tokens:,} out"] if usage else []
     parts += [] if footer.seconds is None else [_seconds(footer.seconds)]
@@ -41,13 +41,13 @@ def footer_line(footer: Footer) -> str:
 
 
 def dollars(cost: float) -> str:
-    """A price in two figures that count."""
+    """Return a price in US dollars with two significant digits."""
     digits = 2 if cost >= 1 or cost <= 0 else 1 - math.floor(math.log10(cost))
     return f"${cost:,.{min(max(digits, 2), 6)}f}"
 
 
 def _rows(footer: Footer) -> list[tuple[str, str]]:
-    """Whatever is known, by name."""
+    """Return the known figures as (name, value)."""
     usage = footer.usage or Usage(0, 0)
     cached, share = usage.cache_read_tokens, usage.cache_read_tokens / max(1, usage.input_tokens)
     about = "~" if usage.guessed else ""
@@ -57,7 +57,7 @@ def _rows(footer: Footer) -> list[tuple[str, str]]:
         ("Written to the cache", f"{usage.cache_write_tokens:,} tokens" if usage.cache_write_tokens else ""),
         ("Thinking", f"{about}{usage.reasoning_tokens:,} tokens of the output" if usage.reasoning_tokens else ""),
         ("Model", footer.model),
-        ("Ended by", footer.stop_reason),
+        ("Stop reason", footer.stop_reason),
     ]
     return [(name, value) for name, value in rows if value]
 

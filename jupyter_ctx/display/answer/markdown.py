@@ -1,8 +1,8 @@
-"""An answer as safe HTML, safe Markdown and plain text.
+"""Render an answer as safe HTML, safe Markdown and plain text.
 
-What a model says is untrusted: JupyterLab runs scripts found in displayed Markdown. So
-answers are rendered here, with raw HTML shown as text and images as links, and the other
-two forms are made harmless for whoever prefers them.
+A model's answer is untrusted, and JupyterLab runs scripts found in displayed Markdown. So answers are
+rendered here, with raw HTML shown as text and images as links; the Markdown and the plain text, for
+viewers that prefer them, are escaped in the same spirit.
 """
 
 from __future__ import annotations
@@ -21,47 +21,46 @@ from .footer import Footer, footer_html
 from .highlight import highlighted
 from .thinking import thinking_html
 
-WEB = "(?i:https?://|mailto:)"
-MAX_HIGHLIGHTED = 20_000  # characters of code: more would take the page longer than it is worth
-ANSWER_HIGHLIGHT_SECONDS = 0.5  # of highlighting all blocks of an answer; each has its own bound
+WEB_ADDRESS = "(?i:https?://|mailto:)"
+MAX_HIGHLIGHTED = 20_000  # characters of code in an answer: more would slow the page down
+ANSWER_HIGHLIGHT_SECONDS = 0.5  # for all blocks of an answer; each has its own bound
 LINK_STYLE = "text-decoration:underline"
 CODE_STYLE = "white-space:pre;font-family:monospace;font-family:var(--jp-code-font-family,monospace)"
 LANGUAGE = r"[\w+#.-]{0,30}"
-LINKS = 1_000  # brackets in one paragraph
+MAX_BRACKETS = 1_000  # in one paragraph
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 CONTAINERS = {"blockquote_open", "bullet_list_open", "ordered_list_open", "list_item_open", "table_open"}
 CODE_TOKENS = {"fence", "code_block", "code_inline", "math_inline", "math_inline_double", "math_block"}
 TEXT_BLOCKS = {"paragraph_open", "heading_open", "th_open", "td_open"}
 ANSWER_STYLE = "overflow-wrap:anywhere"
-SCROLLS = 'tabindex="0" style="overflow-x:auto;'  # by the keyboard too
+SCROLLS = 'tabindex="0" style="overflow-x:auto;'  # tabindex: by the keyboard too
 
 
 def to_html(source: str, left: dict[str, float] | None = None) -> str:
-    """Markdown as HTML that runs nothing and loads nothing.
+    """Return Markdown as HTML that runs nothing and loads nothing.
 
-    ``left`` is how much may still be set: characters of code that are ``coloured``, ``formulas`` and ``seconds``;
-    what is set is taken off.
+    ``left`` bounds the work and is reduced by it: characters of code to highlight (``coloured``), the number of
+    ``formulas`` to typeset, and ``seconds`` of highlighting. What exceeds them is shown plain.
     """
     source = to_plain(source)
     left = {"coloured": MAX_HIGHLIGHTED, "formulas": math.inf} if left is None else left
     try:
         return str(_parser().render(formulas.to_dollars(source), left))
-    except Exception:  # no answer may be lost over its looks
+    except Exception:  # the answer must be shown even where it cannot be rendered
         return f"<pre>{html.escape(source, quote=False)}</pre>"
 
 
 def to_markdown(source: str) -> str:
-    """Markdown for viewers that prefer it: raw HTML escaped, images made links.
+    """Return Markdown with raw HTML escaped and images made links.
 
-    Only fences at the left margin are left as they are: there every parser agrees on
-    what is code.
+    Only fences at the left margin stay as they are: about these, all parsers agree on what is code.
     """
     lines = to_plain(source).split("\n")
     code = set[int]()
     for token in _blocks().parse("\n".join(lines)):
         if token.type == "fence" and token.level == 0 and token.map and lines[token.map[0]][:1] in "`~":
             code |= set(range(*token.map))
-            # JupyterLab writes it into an attribute as it is
+            # JupyterLab writes the language into an attribute without escaping it
             lines[token.map[0]] = token.markup + re.match(LANGUAGE, token.info.strip())[0]  # type: ignore[index]
     return "\n".join(line if i in code else _harmless(line) for i, line in enumerate(lines))
 
@@ -74,10 +73,9 @@ def bundle(
     thought: str = "",
     footer: Footer | None = None,
 ) -> dict[str, str]:
-    """An answer in its three forms, with our own lines above and below it.
+    """Return an answer as HTML, Markdown and plain text, with the notices ``above`` and ``below`` it.
 
-    What was thought, and what it took, is on the page alone: the other forms are kept and
-    compared.
+    Thinking text and footer are in the HTML only, because saved notebooks are compared by the other forms.
     """
     tokens = footer.usage.reasoning_tokens if footer and footer.usage else None
     before = [*map(note_html, above), thinking_html(thought, tokens)]
@@ -91,12 +89,12 @@ def bundle(
 
 
 def plain_bundle(source: str, above: Sequence[str] = (), below: Sequence[str] = ()) -> dict[str, str]:
-    """An answer as text only."""
+    """Return an answer and its notices as plain text only."""
     return {"text/plain": "\n".join([*map(note_plain, above), to_plain(source), *map(note_plain, below)])}
 
 
 def answer_html(body: str) -> str:
-    """The box around what the model said."""
+    """Return the box around the HTML of an answer."""
     return f'<div class="jctx-answer" dir="ltr" style="{ANSWER_STYLE}">{body}</div>'
 
 
@@ -105,14 +103,14 @@ def _quoted(note: str) -> str:
 
 
 def _harmless(line: str) -> str:
-    """No raw HTML, no image, no link but to the web, no label of ours, whoever renders it."""
+    """Return a line of Markdown that gives no raw HTML, image, link off the web or ``[ctx]`` in any renderer."""
     shown = html.unescape(line)
     if CONTROL_CHARACTERS.search(shown) or LABEL.search(re.sub(r"[*_`~\\]", "", shown)):
         line = line.replace("&", "&amp;").replace("[", "[ ")
-    line = formulas.tamed(line)
+    line = formulas.disarmed(line)
     line = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", line).replace("![", "[")
-    line = re.sub(rf"\]\(\s*(?!{WEB})", "] (", line)
-    return re.sub(rf"^(\s*\[[^\]]*\]):(?!\s*{WEB})", r"\1\:", line)
+    line = re.sub(rf"\]\(\s*(?!{WEB_ADDRESS})", "] (", line)
+    return re.sub(rf"^(\s*\[[^\]]*\]):(?!\s*{WEB_ADDRESS})", r"\1\:", line)
 
 
 @cache
@@ -121,7 +119,7 @@ def _parser() -> Any:
     from mdit_py_plugins.dollarmath import dollarmath_plugin
 
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
-    # "$5 and $10" is no maths; what is, is handed on for the front end's MathJax
+    # "$5 and $10" is not a formula; formulas are left to the front end's MathJax
     parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True)
     parser.validateLink = _leads_to_the_web  # type: ignore[method-assign]
     parser.core.ruler.before("inline", "bounded", _bounded)
@@ -132,26 +130,26 @@ def _parser() -> Any:
 
 
 def _leads_to_the_web(url: str) -> bool:
-    return re.match(WEB, url.strip()) is not None
+    return re.match(WEB_ADDRESS, url.strip()) is not None
 
 
 @cache
 def _blocks() -> Any:
-    """A parser that only tells where blocks begin and end."""
+    """Return a parser that only finds where blocks begin and end."""
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark", {"html": False}).enable("table").disable("inline")
 
 
 def _bounded(state: Any) -> None:
-    """A paragraph of brackets is text alone: to look for the end of each would take seconds."""
+    """Treat a paragraph with very many brackets as text: finding the end of each would take seconds."""
     for token in state.tokens:
-        if token.type == "inline" and token.content.count("[") > LINKS:
+        if token.type == "inline" and token.content.count("[") > MAX_BRACKETS:
             token.type = "text"
 
 
 def _directions(state: Any) -> None:
-    """Let each block of an answer read its own way, where any of it reads from the right."""
+    """Give each block its own reading direction when any text of the answer is right-to-left."""
     if not RIGHT_TO_LEFT.search(state.src):
         return
     direction = "ltr"
@@ -159,7 +157,7 @@ def _directions(state: Any) -> None:
         direction = _direction(token) or direction
         if token.type in TEXT_BLOCKS:
             token.attrSet("dir", "auto")
-        elif token.type in CONTAINERS:  # "auto" would pass over the blocks in it
+        elif token.type in CONTAINERS:  # "auto" ignores text in nested blocks that have a dir of their own
             token.attrSet("dir", direction)
         for code in (token, *(token.children or ())):
             if code.type in CODE_TOKENS:
@@ -167,7 +165,7 @@ def _directions(state: Any) -> None:
 
 
 def _direction(token: Any) -> str | None:
-    """That of its first letter."""
+    """Return the direction of a block's first letter, or ``None`` when it has no letter."""
     texts = (child.content for child in token.children or () if child.type == "text")
     letter = next((letter for text in texts for letter in text if letter.isalpha()), None)
     return None if letter is None else "rtl" if RIGHT_TO_LEFT.match(letter) else "ltr"
@@ -182,7 +180,7 @@ def _code(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
 
 
 def _coloured(token: Any, language: str, env: Any) -> str:
-    """From the top on, as far as it goes and as long as it takes no time to speak of."""
+    """Return a block of code highlighted, or plain once the answer's characters or seconds are used up."""
     env["coloured"] -= len(token.content)
     left = env.get("seconds", ANSWER_HIGHLIGHT_SECONDS)
     if env["coloured"] < 0 or left <= 0:
@@ -203,7 +201,7 @@ def _text(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
 
 
 def _image(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
-    """A link: loading an image tells its server what was read, and when."""
+    """Render an image as a link, because loading an image tells its server who reads the answer, and when."""
     address = str(tokens[i].attrs.get("src", ""))
     name = text_html(tokens[i].content or address)
     return f"{_opened(address)}{name}</a>"
@@ -214,7 +212,7 @@ def _link(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
 
 
 def _opened(address: str) -> str:
-    """A link that is one without its colour, too."""
+    """Return the start tag of a link, underlined so that it is recognisable without its colour."""
     there = f'href="{html.escape(address)}" rel="noopener noreferrer nofollow" target="_blank"'
     return f'<a {there} style="{LINK_STYLE}">'
 

@@ -1,14 +1,14 @@
-"""An answer that is not at its end, completed so that it looks now as it will look then.
+"""Complete the Markdown of an answer that is still growing, so that it already looks as it will at the end.
 
-For updates while it grows alone: what is kept is never completed. Nothing inside code is
-changed, and of the text no letter is left out but those of an address that has no end.
+Only updates while an answer grows use this; the stored answer is never changed. Code is never changed,
+and no character of the text is left out except an address whose end is still to come.
 """
 
 from __future__ import annotations
 
 import re
 
-MAX_LOOKBACK = 2_000  # of what is looked at for an end that is still to come
+MAX_LOOKBACK = 2_000  # characters in which an open formula or link is looked for
 
 _BEFORE = r"(?:[ \t]|>|[-*+][ \t]|\d{1,9}[.)][ \t])*"  # a block may stand in lists and quotations
 _FENCE = re.compile(rf"^{_BEFORE}(?P<mark>`{{3,}}(?=[^`\n]*$)|~{{3,}})[^\n]*", re.M)
@@ -23,7 +23,7 @@ _MATHS = re.compile(r"(?<!\\)(?:\$\$|\\[\[\]()])")
 
 
 def completed(source: str) -> str:
-    """The text so far, as Markdown that is whole."""
+    """Return the text so far, with open code, formulas, emphasis, links and tables closed."""
     covered, mark = _without_fences(source)
     if mark is not None:
         return _without_closing(source, mark)
@@ -37,23 +37,23 @@ def completed(source: str) -> str:
     return _with_delimiters(source[:start] + _whole(source[start:]))
 
 
-def finished(source: str) -> int:
-    """How many characters no continuation will show in another way: whole blocks, and nothing of the last."""
+def finished_length(source: str) -> int:
+    """Return how many characters no continuation can change: all blocks but the last, which may still grow."""
     covered, _ = _without_fences(source)
     ends = [found.end() for found in _BOUNDARY.finditer(covered)]
     return ends[-1] if ends and _open_maths(covered[: ends[-1]]) is None else 0
 
 
 def _split(text: str) -> tuple[str, str]:
-    """All lines but the last, and the last."""
+    """Return all lines but the last, and the last line."""
     end = text.rfind("\n") + 1
     return text[:end], text[end:]
 
 
 def _without_fences(source: str) -> tuple[str, str | None]:
-    """The text with something short for its fenced code, and the mark of the fence that is still open.
+    """Return the text with fenced code blanked out, and the mark of a fence that is still open, or ``None``.
 
-    There the text ends: what is behind it is code.
+    The text ends at an open fence, because everything after it is code.
     """
     covered: list[str] = []
     place = 0
@@ -69,14 +69,14 @@ def _without_fences(source: str) -> tuple[str, str | None]:
 
 
 def _without_closing(source: str, mark: str) -> str:
-    """Code, without what may be the beginning of the fence that ends it."""
+    """Return the text without a last line that may be the beginning of the closing fence."""
     lines, last = _split(source)
     begun = last.strip(" \t>")
     return lines if begun and len(begun) < len(mark) and set(begun) == {mark[0]} else source
 
 
 def _open_maths(text: str) -> int | None:
-    """Where a formula begins that has no end yet."""
+    """Return where a formula begins that has no end yet, or ``None``."""
     first = max(0, len(text) - 2 * MAX_LOOKBACK)
     opened: re.Match[str] | None = None
     for found in _MATHS.finditer(_without_code(text[first:])[0]):
@@ -90,7 +90,7 @@ def _open_maths(text: str) -> int | None:
 
 
 def _as_code(source: str, start: int) -> str:
-    """A formula without its end is no formula yet: its signs are not Markdown's."""
+    """Return the text with its open formula shown as code, so that Markdown leaves its characters alone."""
     tex = source[start + 2 :].rstrip("$\\ \t\n")
     if not tex.strip():
         return source[:start]
@@ -102,7 +102,7 @@ def _as_code(source: str, start: int) -> str:
 
 
 def _last_block(text: str) -> int:
-    """Where the paragraph, item or cell begins that the text ends in."""
+    """Return where the last paragraph, list item or table cell begins."""
     first = max(0, len(text) - 2 * MAX_LOOKBACK)
     tail = text[first:]
     ends = [found.end() for kind in (_BLANK_LINE, _NEW_BLOCK) for found in kind.finditer(tail.rstrip("\n"))]
@@ -114,7 +114,7 @@ def _last_block(text: str) -> int:
 
 
 def _whole(text: str) -> str:
-    """A piece of running text with what is open in it closed."""
+    """Return a piece of running text with its open code, link and emphasis closed."""
     covered, opened = _without_code(text)
     if opened is not None:
         text = _closed_code(text, opened)
@@ -123,12 +123,12 @@ def _whole(text: str) -> str:
     if link:
         kept = slice(link.start(1), link.end(1))
         text, covered = text[: link.start()] + text[kept], covered[: link.start()] + covered[kept]
-    covered = covered.rstrip("*_~\\ \t\n")  # half of a mark, perhaps
+    covered = covered.rstrip("*_~\\ \t\n")  # perhaps the first half of a mark
     return text[: len(covered)] + _open_emphasis(covered)
 
 
 def _without_code(text: str) -> tuple[str, re.Match[str] | None]:
-    """The text with letters for its code, and the backticks that are still open."""
+    """Return the text with its inline code blanked out, and the backticks that are still open, or ``None``."""
     covered, place = [], 0
     opened: re.Match[str] | None = None
     for run in re.finditer(r"(?<!\\)`+", text):
@@ -146,7 +146,7 @@ def _closed_code(text: str, opened: re.Match[str]) -> str:
 
 
 def _open_emphasis(text: str) -> str:
-    """The marks that close what is open, the innermost first."""
+    """Return the marks that close the open emphasis, innermost first."""
     stack: list[str] = []
     for found in _EMPHASIS.finditer(text):
         mark, before, after = found[0], text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
@@ -158,7 +158,7 @@ def _open_emphasis(text: str) -> str:
 
 
 def _close(stack: list[str], count: int) -> None:
-    """Take so many signs off what is open."""
+    """Take ``count`` characters off the open marks, innermost first."""
     while stack and count:
         taken = min(count, len(stack[-1]))
         count -= taken
@@ -167,7 +167,7 @@ def _close(stack: list[str], count: int) -> None:
 
 
 def _with_delimiters(text: str) -> str:
-    """A row that begins with a bar and follows none is the head of a table."""
+    """Return the text with a delimiter row added when the text ends in the head of a table."""
     above, row = _split(text.rstrip("\n"))
     bare = row.lstrip(" \t>")
     is_head = bare.startswith("|") and not _split(above.rstrip("\n"))[1].lstrip(" \t>").startswith("|")

@@ -1,29 +1,29 @@
-"""The page of an answer that grows: small, and what is finished is rendered once."""
+"""Render a growing answer: few bytes an update, and each finished block rendered once."""
 
 from __future__ import annotations
 
 from .markdown import to_html
-from .minify import lean
-from .partial_markdown import completed, finished
+from .minify import minified
+from .partial_markdown import completed, finished_length
 
 MAX_HIGHLIGHTED_PARTIAL = 2_000  # characters of code: every update carries their colours again
-FORMULAS = 12  # the page sets all of them again after every update, at a millisecond each
+MAX_PARTIAL_FORMULAS = 12  # the page typesets all of them after every update, at a millisecond each
 
 
 class PartialPage:
-    """Takes the text so far, each time longer, and gives its page."""
+    """The HTML of an answer that grows, with what is finished kept from one update to the next."""
 
     def __init__(self) -> None:
         self._done = 0
         self._page = ""
-        self._left: dict[str, float] = {"coloured": MAX_HIGHLIGHTED_PARTIAL, "formulas": FORMULAS}
+        self._left: dict[str, float] = {"coloured": MAX_HIGHLIGHTED_PARTIAL, "formulas": MAX_PARTIAL_FORMULAS}
 
     def page(self, text: str, *, colourful: bool = True) -> str:
-        """``colourful``: highlight the code that is finished since; what has colours keeps them."""
-        end = self._done + finished(text[self._done :])
+        """Return the HTML of the text so far; ``colourful`` highlights code finished since the last update."""
+        end = self._done + finished_length(text[self._done :])
         if end > self._done:
             left = {**self._left} if colourful else {**self._left, "coloured": 0}
-            self._page += lean(to_html(text[self._done : end], left))
+            self._page += minified(to_html(text[self._done : end], left))
             self._left = left if colourful else {**left, "coloured": self._left["coloured"]}
             self._done = end
-        return self._page + lean(to_html(completed(text[end:]), {**self._left, "coloured": 0}))
+        return self._page + minified(to_html(completed(text[end:]), {**self._left, "coloured": 0}))

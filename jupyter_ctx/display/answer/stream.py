@@ -1,4 +1,4 @@
-"""An answer while it grows, and as it stays in the cell."""
+"""Show an answer while it grows, and as it stays in the cell."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from IPython.display import display
 
 from ...runtime.interrupts import uninterrupted
-from ..text import note_html, note_plain, settled, to_plain
+from ..text import note_html, note_plain, settled_length, to_plain
 from .footer import Footer
 from .markdown import answer_html, bundle, plain_bundle
 from .partial_page import PartialPage
@@ -19,40 +19,40 @@ from .throttle import SentUpdate, due, is_frugal
 
 
 class AnswerView(Protocol):
-    """Where an answer is shown: pieces as they come, then our lines below it."""
+    """The place where an answer is shown, piece by piece, with notices above and below."""
 
     @property
     def started(self) -> bool:
-        """Whether any text of the answer came."""
+        """Whether any text of the answer has arrived."""
         ...
 
     def begin(self) -> None:
-        """Our own lines that stand above, before anything is sent."""
+        """Show the notices above the answer, before the request is sent."""
         ...
 
     def feed(self, piece: str) -> None:
-        """One more piece of the answer."""
+        """Add a piece of the answer."""
         ...
 
     def think(self, piece: str) -> None:
-        """One more piece of what is thought before it."""
+        """Add a piece of the model's thinking text."""
         ...
 
     def correct(self, text: str, thought: str) -> None:
-        """The whole answer, where only its end shows what in it was thought."""
+        """Replace answer and thinking text, when only the end of a reply tells them apart."""
         ...
 
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
-        """The end; with no text and no lines nothing is left in the cell."""
+        """Show the whole answer and the notices ``below`` it; without either, leave nothing in the cell."""
         ...
 
 
 class NotebookView:
-    """One output of the cell, replaced by time and size, never for each piece.
+    """One output of the cell, updated at intervals and not for each piece.
 
-    ``above`` are our lines before the answer. ``streaming=False`` shows all once, at the
-    end: headless runs keep every update. A piece that has to wait is shown by a timer, even
-    when none follows it; after ``close`` nothing is shown any more.
+    ``above`` are notices before the answer. ``streaming=False`` shows the answer once, at its end, because
+    headless runs keep every update. A timer shows a piece that had to wait when no other piece follows;
+    nothing is shown after ``close``.
     """
 
     def __init__(
@@ -69,8 +69,8 @@ class NotebookView:
         self._length = 0
         self._streaming, self._plain = streaming, plain
         self._clock = clock
-        self._lock = Lock()  # the timer's thread shows, too
-        self._waiting: float | None = None  # since when something is not shown
+        self._lock = Lock()  # the timer's thread shows updates, too
+        self._waiting: float | None = None  # when the first piece that is not shown yet arrived
         self._sent = SentUpdate()
         self._draft = PartialPage()
         self._timer: Timer | None = None
@@ -79,32 +79,32 @@ class NotebookView:
 
     @property
     def started(self) -> bool:
-        """Whether any text of the answer came."""
+        """Whether any text of the answer has arrived."""
         return bool(self._pieces)
 
     def begin(self) -> None:
-        """Show the lines above the answer, where there are any."""
+        """Show the notices above the answer, if there are any."""
         if self._above and self._streaming:
             with self._lock:
                 self._show_growing()
 
     def feed(self, piece: str) -> None:
-        """One more piece of the answer; shown when it is time."""
+        """Add a piece of the answer, and show it when the next update is due."""
         self._pieces.append(piece)
         self._grown(piece)
 
     def think(self, piece: str) -> None:
-        """One more piece of what is thought before it."""
+        """Add a piece of the model's thinking text."""
         self._thought.append(piece)
         self._grown(piece)
 
     def correct(self, text: str, thought: str) -> None:
-        """Take text and thought as they turned out to be; shown at the end."""
+        """Replace answer and thinking text; ``close`` shows them."""
         with self._lock:
             self._pieces, self._thought = [text][: bool(text)], [thought][: bool(thought)]
 
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
-        """The whole answer in all its forms."""
+        """Show the whole answer in all its forms."""
         with self._lock:
             self._closed, timer, self._timer = True, self._timer, None
         if timer is not None and timer.is_alive():
@@ -125,7 +125,7 @@ class NotebookView:
         if wait <= 0:
             self._show_growing()
         elif self._timer is None:
-            with uninterrupted():  # a thread that is broken off as it starts is never heard of again
+            with uninterrupted():  # a thread that is interrupted while it starts is lost
                 self._timer = Timer(wait, self._ring)
                 self._timer.daemon = True
                 self._timer.start()
@@ -137,7 +137,7 @@ class NotebookView:
                 self._show_or_wait(self._waiting)
 
     def _show_growing(self) -> None:
-        begun, self._waiting = self._clock(), None  # what comes from now on waits for the next update
+        begun, self._waiting = self._clock(), None  # pieces that arrive from now on wait for the next update
         forms = self._growing()
         self._show(forms)
         ended = self._clock()
@@ -145,7 +145,7 @@ class NotebookView:
         self._sent = self._sent.then(ended, size, ended - begun)
 
     def _growing(self) -> dict[str, str]:
-        """One form is enough for what is replaced at once."""
+        """Return the answer so far in one form only, because it is soon replaced."""
         text, thought = "".join(self._pieces), "".join(self._thought)
         if self._plain:
             return plain_bundle(text, [*self._above, *(["Thinking…"] if thought and not text else [])])
@@ -162,44 +162,44 @@ class NotebookView:
 
     def _show(self, forms: dict[str, str]) -> None:
         if self._handle is None:
-            with uninterrupted():  # a display that nobody knows of would stay as it is
+            with uninterrupted():  # an output without its handle could never be updated
                 self._handle = display(forms, raw=True, display_id=True)
         else:
             self._handle.update(forms, raw=True)
 
 
 class TerminalView:
-    """Plain text as it comes."""
+    """An answer printed to a terminal as it arrives."""
 
     def __init__(self, above: Sequence[str] = ()) -> None:
         self._above = above
-        self._tail = ""  # what may become a label of ours, or the end of a line
+        self._tail = ""  # characters that may become a [ctx] or a line end
         self._has_thought = False
         self.started = False
 
     def begin(self) -> None:
-        """Print the lines above the answer."""
+        """Print the notices above the answer."""
         self._say(self._above)
 
     def feed(self, piece: str) -> None:
-        """Print one more piece."""
+        """Print a piece of the answer."""
         self.started = True
         text = self._tail + piece
-        end = settled(text)
+        end = settled_length(text)
         self._tail = text[end:]
         print(to_plain(text[:end]), end="", flush=True)
 
     def think(self, piece: str) -> None:
-        """Say once that the model thinks; what it thinks would push the answer off the screen."""
+        """Print once that the model is thinking; the thinking text would push the answer off the screen."""
         if piece and not self._has_thought:
             self._has_thought = True
             self._say(["Thinking…"])
 
     def correct(self, text: str, thought: str) -> None:
-        """Do nothing: what is printed stays."""
+        """Do nothing: printed text cannot be replaced."""
 
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:  # noqa: ARG002
-        """End the line; our own lines follow. There is no footer: nothing can be folded here."""
+        """End the line and print the notices below; a terminal has no footer, because it cannot fold one."""
         if self.started:
             print(to_plain(self._tail))
             self._tail = ""

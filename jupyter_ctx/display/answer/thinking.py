@@ -1,16 +1,16 @@
-"""What a model thought before it answered: folded away, counted, never sent again."""
+"""Draw the thinking text of a reply, folded, with its size in tokens."""
 
 from __future__ import annotations
 
 from ..text import text_html
 
-TAIL = 2_000  # characters, while it grows
-MAX_THINKING = 50_000
+MAX_GROWING = 2_000  # characters shown while the text grows: its end
+MAX_THINKING = 50_000  # characters shown in a finished answer
 TEXT_STYLE = "white-space:pre-wrap;overflow-wrap:anywhere;max-height:20em;overflow-y:auto;font-size:90%;margin:.3em 0"
 
 
 def thinking_html(thought: str, tokens: int | None = None) -> str:
-    """The whole of it, for a finished answer; ``tokens`` where the provider has counted them."""
+    """Return the thinking text of a finished answer; ``tokens`` is the provider's count, or ``None``."""
     if not thought:
         return ""
     left_out = f"({len(thought) - MAX_THINKING:,} characters more)" if len(thought) > MAX_THINKING else ""
@@ -18,13 +18,13 @@ def thinking_html(thought: str, tokens: int | None = None) -> str:
 
 
 def growing_html(thought: str, answered: bool) -> str:
-    """What is sent while it grows: its end; with the answer below it the one line."""
+    """Return the end of a growing thinking text, or its summary line alone once the answer has begun."""
     if not thought:
         return ""
     amount = _amount(thought, None)
     if answered:
-        return _folded(f"Thought for {amount}", "", "(shown with the whole answer)")
-    return _folded(f"Thinking… ({amount}, {len(thought):,} characters)", thought[-TAIL:], "")
+        return _folded(f"Thought for {amount}", "", "(shown when the answer is complete)")
+    return _folded(f"Thinking… ({amount}, {len(thought):,} characters)", thought[-MAX_GROWING:], "")
 
 
 def _amount(thought: str, tokens: int | None) -> str:
