@@ -113,8 +113,8 @@ def test_the_bar_ends_with_what_is_kept_for_the_reply_and_has_the_limits_mark_be
 
 
 def test_a_part_names_itself_with_its_tokens_and_what_changes_it() -> None:
-    assert 'data-tip="earlier turns: 576 tokens; %chat summarise or trim makes them less"' in drawn(info(640))
-    assert 'data-tip="kept for the reply: 200 tokens; %chat config max_tokens changes it"' in drawn(info(640))
+    assert 'data-tip="earlier turns: 576 tokens; reduce with %chat summarise or trim"' in drawn(info(640))
+    assert 'data-tip="kept for the reply: 200 tokens; change with %chat config max_tokens"' in drawn(info(640))
     assert "RULER" in drawn(info(640)), "the 50 % mark names its source"
     assert all(kind.change for kind in SEGMENT_KINDS.values())
 

@@ -203,7 +203,7 @@ def test_a_gauge_that_cannot_be_read_fails_no_turn() -> None:
     panel.update()
     seen = Seen(panel)
     assert 'role="alert">RuntimeError: &lt;oh&gt;' in seen.spoken
-    assert "The gauge could not be drawn: RuntimeError: &lt;oh&gt;. The conversation goes on" in seen.bar
+    assert "The gauge could not be drawn: RuntimeError: &lt;oh&gt;. The conversation is not affected" in seen.bar
     assert "jctx-hidden" not in seen.bar
     assert "640" not in seen.bar  # no figure that may not hold any more
     broken[0] = False

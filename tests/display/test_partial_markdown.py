@@ -156,7 +156,8 @@ def test_finished_blocks_are_not_rendered_again_and_the_page_is_the_same() -> No
     draft = PartialPage()
     for prefix in PREFIXES[: DOCUMENT.index("שלום")]:
         page = draft.page(prefix, colourful=False)
-        assert page == minified(to_html(completed(prefix), {"coloured": 0, "formulas": MAX_PARTIAL_FORMULAS})), prefix[-40:]
+        left = {"coloured": 0, "formulas": MAX_PARTIAL_FORMULAS}
+        assert page == minified(to_html(completed(prefix), left)), prefix[-40:]
 
 
 def test_code_has_its_colours_when_it_is_finished_and_keeps_them() -> None:

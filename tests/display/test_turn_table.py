@@ -8,7 +8,7 @@ import pytest
 
 from jupyter_ctx import Chat, InvalidRequestError
 from jupyter_ctx.display.widgets.settings_form import Form
-from jupyter_ctx.display.widgets.turn_table import ORDER, TURNS_PER_PAGE, SelectionTable, TurnTable, sorted_rows
+from jupyter_ctx.display.widgets.turn_table import AS_SENT, TURNS_PER_PAGE, SelectionTable, TurnTable, sorted_rows
 from jupyter_ctx.magics.tables import COMPACTION_CHOICES, live_history, live_preview, live_settings
 
 HEAD = ("turn", "prompt", "tokens")
@@ -49,7 +49,7 @@ def talked(chat: Chat) -> Chat:
 @pytest.mark.parametrize(
     ("by", "down", "order"),
     [
-        (ORDER, False, ["1", "the request begins here", "2", "3"]),
+        (AS_SENT, False, ["1", "the request begins here", "2", "3"]),
         ("tokens", False, ["2", "1", "3"]),
         ("tokens", True, ["3", "1", "2"]),
         ("prompt", False, ["2", "1", "3"]),

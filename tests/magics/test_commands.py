@@ -165,7 +165,7 @@ def test_status_shows_what_came_from_a_cache_and_what_it_cost(cells: Cells, monk
         cells.run("%chat use claude-sonnet-4-5")
         cells.run("%%chat\nHello.")
         shown = cells.run("%chat status")
-    assert "8,000 of 10,000 in from the cache" in shown
+    assert "8,000 of 10,000 input tokens from the cache" in shown
     assert "$0.0099" in shown
     assert "80 % cached" in shown
     assert KEY not in shown

@@ -1,7 +1,7 @@
-"""How full the context is: one bar and one line, for a page, a saved notebook and a terminal.
+"""Draw how full the context window is, as a bar and a line, for a page, a saved notebook and a terminal.
 
-All three draw the same parts of the same figures. The page's is styled by classes in the
-theme's colours; the saved one by plain hex colours, which survive every sanitiser.
+All three show the same parts of the same ContextInfo. The live page uses CSS classes in the theme's
+colours; the saved notebook plain hex colours, which survive every sanitiser.
 """
 
 from __future__ import annotations
@@ -19,39 +19,36 @@ from ..text import text_html, to_plain
 
 SHAPES = {"ok": "●", "half": "◐", "high": "▲", "full": "■", "over": "✖"}
 BUTTONS = ("Summarise", "Trim", "Clear", "Undo")  # of the panel, each with its plan
-TEXT_WIDTH = 30
-HALF_TIP = "50 %: from about here answers are known to suffer (RULER, Hsieh et al. 2024, arXiv 2404.06654)"
+TEXT_WIDTH = 30  # characters of the bar
+HALF_TIP = "50 %: from about here answers tend to get worse (RULER, Hsieh et al. 2024, arXiv 2404.06654)"
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentKind:
-    """How one part of the bar is drawn, named and changed.
+    """How one part of the bar is drawn, named and changed."""
 
-    ``sign`` is it in text that may end up anywhere, ``glyph`` and ``ansi`` (its colour) in a terminal.
-    """
-
-    label: str
-    change: str
-    colour: str
-    sign: str
-    glyph: str
-    ansi: int
+    label: str  # in the legend and the tip
+    change: str  # what to type to change the part, for the tip
+    colour: str  # hex, in HTML
+    sign: str  # in plain text: a character that every font has
+    glyph: str  # in a terminal
+    ansi: int  # colour code, in a terminal
 
 
 SEGMENT_KINDS = {
-    "system": SegmentKind("system and memory", "%%chat system and %chat memory change it", "#6d4c41", "s", "▚", 33),
-    "pinned": SegmentKind("pinned turns", "%chat unpin N takes a pin off", "#8e24aa", "p", "▞", 35),
-    "summary": SegmentKind("summary of older turns", "%chat summarise writes it anew", "#00796b", "=", "▤", 36),
-    "earlier turns": SegmentKind("earlier turns", "%chat summarise or trim makes them less", "#1565c0", "#", "█", 34),
-    "this turn": SegmentKind("this turn, the newest", "%chat exclude leaves it out", "#4f97e0", "+", "▓", 94),
-    "free": SegmentKind("free", "the next prompt may have it", "#e4e4e4", ".", "·", 90),
-    "reserve": SegmentKind("kept for the reply", "%chat config max_tokens changes it", "#bdbdbd", "-", "░", 90),
+    "system": SegmentKind("system and memory", "change with %%chat system or %chat memory", "#6d4c41", "s", "▚", 33),
+    "pinned": SegmentKind("pinned turns", "unpin with %chat unpin N", "#8e24aa", "p", "▞", 35),
+    "summary": SegmentKind("summary of older turns", "rewrite with %chat summarise", "#00796b", "=", "▤", 36),
+    "earlier turns": SegmentKind("earlier turns", "reduce with %chat summarise or trim", "#1565c0", "#", "█", 34),
+    "this turn": SegmentKind("this turn, the newest", "leave out with %chat exclude", "#4f97e0", "+", "▓", 94),
+    "free": SegmentKind("free", "available to the next prompt", "#e4e4e4", ".", "·", 90),
+    "reserve": SegmentKind("kept for the reply", "change with %chat config max_tokens", "#bdbdbd", "-", "░", 90),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class GaugePart:
-    """One part of the bar: its name among KINDS, its tokens and where it ends, as a share of the bar."""
+    """One part of the bar: its name in SEGMENT_KINDS, its tokens, and where it ends, as a share of the bar."""
 
     name: str
     tokens: int
@@ -59,13 +56,13 @@ class GaugePart:
 
     @property
     def tip(self) -> str:
-        """What it is, how large and what changes it."""
+        """What the part is, how large it is, and how to change it."""
         kind = SEGMENT_KINDS[self.name]
         return f"{kind.label}: {self.tokens:,} tokens; {kind.change}"
 
 
 def bar_parts(info: ContextInfo) -> tuple[GaugePart, ...]:
-    """The bar from left to right; its length is the limit and what is kept for the reply, or what is used if more."""
+    """Return the bar's parts from left to right; the whole is limit + reserve, or the used tokens if more."""
     length, rest = _length(info), max(info.used, info.limit)
     sizes: list[tuple[str, int]] = [(segment.name, segment.tokens) for segment in info.segments]
     sizes += [("free", rest - info.used), ("reserve", length - rest)]
@@ -79,7 +76,7 @@ def bar_parts(info: ContextInfo) -> tuple[GaugePart, ...]:
 
 
 def limit_mark(info: ContextInfo) -> float:
-    """Where the limit stands, as a share of the bar."""
+    """Return where the limit stands, as a share of the bar."""
     return info.limit / _length(info)
 
 
@@ -88,7 +85,7 @@ def _length(info: ContextInfo) -> int:
 
 
 def short(tokens: int) -> str:
-    """1,234 as 1.2k, as people read it."""
+    """Return a number of tokens in short form: 1234 as ``1.2k``."""
     if tokens < 1_000:
         return str(tokens)
     thousands = tokens / 1_000
@@ -98,7 +95,7 @@ def short(tokens: int) -> str:
 
 
 def gauge_line(info: ContextInfo) -> str:
-    """The one line: figures, state in a word, model, window and who says so."""
+    """Return the line below the bar: tokens used, state, model, window and its source, cost and cache."""
     about = "" if info.exact or not info.used else "~"
     word = "" if info.state == "ok" else f" {info.state}"
     word += f": the next send leaves out {words.turns(info.will_leave)}" if info.will_leave else ""
@@ -111,22 +108,22 @@ def gauge_line(info: ContextInfo) -> str:
 
 
 def _window(window: ContextWindow) -> str:
-    """The window and who says so; of a learned one, what it rests on."""
+    """Return the window and its source; for a learned window, the evidence."""
     if window.source != "learned":
         return f"window {short(window.tokens)} {window.origin}"
-    rests = ", ".join(f"{short(tokens)} {what}" for what, tokens in reversed(window.evidence))
-    return f"window {window.bound}{short(window.tokens)}, learned: {rests}"
+    evidence = ", ".join(f"{short(tokens)} {what}" for what, tokens in reversed(window.evidence))
+    return f"window {window.bound}{short(window.tokens)}, learned: {evidence}"
 
 
 def cost_text(info: ContextInfo) -> str:
-    """Dollars so far; what nobody has priced is not taken for nothing."""
+    """Return the cost so far in US dollars: "unknown", or "at least …" when some replies have no known price."""
     if info.cost is None:
         return "unknown"
     return f"{'at least ' if info.unpriced else ''}{dollars(info.cost)}"
 
 
 def plan_line(verb: str, plan: Plan) -> str:
-    """What a button would do, or why it can do nothing."""
+    """Return what a button would do, or why it can do nothing."""
     if not plan.possible:
         return f"{verb}: nothing to do, {plan.text}"
     if plan.after is None:
@@ -136,18 +133,18 @@ def plan_line(verb: str, plan: Plan) -> str:
 
 
 def legend(*, glyphs: bool = False) -> str:
-    """What the signs of the plain bar stand for, or the glyphs of a terminal's."""
+    """Return what the signs of the plain-text bar mean, or the glyphs of the terminal's."""
     parts = "; ".join(f"{kind.glyph if glyphs else kind.sign} {kind.label}" for kind in SEGMENT_KINDS.values())
     return f"In the {'terminal' if glyphs else 'text'} bar: {parts}; | the limit of a prompt"
 
 
 def gauge_text(info: ContextInfo) -> str:
-    """The gauge in plain text, in signs that every font has: each part in its own, the limit as a line."""
+    """Return the gauge as plain text, in characters that every font has."""
     return f"Context [{_text_bar(info, lambda kind, length: kind.sign * length)}] {gauge_line(info)}"
 
 
 def gauge_terminal(info: ContextInfo, *, coloured: bool) -> str:
-    """The same for a terminal."""
+    """Return the gauge for a terminal, in block characters and, where ``coloured``, ANSI colours."""
 
     def drawn(kind: SegmentKind, length: int) -> str:
         glyphs = kind.glyph * length
@@ -157,7 +154,7 @@ def gauge_terminal(info: ContextInfo, *, coloured: bool) -> str:
 
 
 def _text_bar(info: ContextInfo, draw: Callable[[SegmentKind, int], str]) -> str:
-    """The parts at full letters, each with one at least, and a line where the limit is."""
+    """Return the parts in whole characters, at least one for each that takes tokens, and ``|`` at the limit."""
     bar, at, limit = "", 0, round(limit_mark(info) * TEXT_WIDTH)
     for part in bar_parts(info):
         least = at + (part.name not in ("free", "reserve"))
@@ -170,12 +167,12 @@ def _text_bar(info: ContextInfo, draw: Callable[[SegmentKind, int], str]) -> str
 
 
 def gauge_forms(info: ContextInfo) -> dict[str, str]:
-    """The twins for a saved notebook and for terminals."""
+    """Return the gauge as static HTML and as plain text."""
     return {"text/html": gauge_static(info), "text/plain": gauge_text(info)}
 
 
 def gauge_static(info: ContextInfo) -> str:
-    """The gauge for a saved notebook: hex colours and visible text survive every sanitiser."""
+    """Return the gauge for a saved notebook, in hex colours and visible text that survive every sanitiser."""
     parts, at, bar = bar_parts(info), 0.0, ""
     for part in parts:
         bar += (
@@ -191,10 +188,10 @@ def gauge_static(info: ContextInfo) -> str:
 
 
 def gauge_html(info: ContextInfo, plans: Mapping[str, Plan], said: str = "", role: str = "status") -> str:
-    """The live gauge: a meter that a screen reader can read, in the theme's colours.
+    """Return the live gauge: a meter that screen readers announce, in the theme's colours.
 
-    ``plans`` are what the panel's buttons would do, by their names, shown where a button is pointed
-    at; ``said`` is what the last one did.
+    ``plans`` tells, by button, what a click would do, shown while the button is pointed at; ``said`` is the
+    result of the last action, with its ``role`` ("status" or "alert").
     """
     line = text_html(gauge_line(info))
     guess = " jctx-guess" if info.source == "assumed" else ""
@@ -226,7 +223,7 @@ def _meter(info: ContextInfo) -> str:
 
 
 def _focusable(name: str, tip: str, style: str) -> str:
-    """A part that says what it is when pointed at, or reached by the keyboard."""
+    """Return a part of the bar that shows its tip when pointed at or focused by the keyboard."""
     said = _text(tip)
     return (
         f'<div class="jctx-part jctx-{name}" role="img" tabindex="0" aria-label="{said}" data-tip="{said}" '

@@ -1,8 +1,7 @@
-"""The live gauge with its buttons: one widget, shown wherever it is asked for.
+"""The live gauge with its buttons.
 
-Clicks may come in any thread, and while a cell runs. What a model is asked for happens in a
-thread of its own; everything else is done at once. Whatever happens is said in the panel,
-for no cell would show it.
+Clicks may arrive in any thread, also while a cell runs. A summary is written in a thread of its own;
+every other action runs at once. The panel shows each result and error, because no cell would.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from ..text import spoken_html, text_html, to_plain
 from .gauge import BUTTONS, GAUGE_STYLE, gauge_forms, gauge_html
 from .static_twin import LIVE, Twin, show
 
-TICK = 1.0  # seconds between two lines of progress
+PROGRESS_SECONDS = 1.0  # between two lines of progress
 
 
-class PanelSource(Protocol):
-    """What a further button opens; ``update`` draws what is now."""
+class PanelView(Protocol):
+    """A view that a button of the menu opens; ``update`` redraws it."""
 
     widget: Any
 
@@ -34,24 +33,20 @@ class PanelSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Controls:
-    """What the panel draws, and what its buttons do.
-
-    ``plans`` are by verb; ``summarise`` may take long and is ended by its Stopper; ``writer`` names the
-    model that it asks, or nothing; ``menu`` makes the widget that each further button opens.
-    """
+    """What the panel reads, and what its buttons do."""
 
     read: Callable[[], ContextInfo]
-    plans: Callable[[], Mapping[str, Plan]]
-    summarise: Callable[[Stopper], object]
+    plans: Callable[[], Mapping[str, Plan]]  # by command, such as "trim"
+    summarise: Callable[[Stopper], object]  # may take long; the Stopper ends it
     trim: Callable[[], object]
     clear: Callable[[], object]
     undo: Callable[[], object]
-    writer: Callable[[], str]
-    menu: Mapping[str, Callable[[], PanelSource]]
+    writer: Callable[[], str]  # the model that writes summaries, or ""
+    menu: Mapping[str, Callable[[], PanelView]]  # by label, what makes the view that a button of the menu opens
 
 
 class GaugePanel:
-    """One bar, one line, and buttons that show what they will do, do it and say what they did."""
+    """The gauge's widget: a bar, a line, and buttons that show what they will do and what they did."""
 
     def __init__(self, controls: Controls) -> None:
         self._controls = controls
@@ -60,31 +55,31 @@ class GaugePanel:
         self._fresh = False
         self._work: Stopper | None = None
         self._twin: Twin | None = None
-        self._opened: tuple[str, PanelSource] | None = None
+        self._opened: tuple[str, PanelView] | None = None
         self._build()
         self.update()
 
     def show(self) -> None:
-        """Show it in the running cell; from now on the twin there is the one that is kept up to date."""
+        """Show the panel in the running cell; from now on, ``update`` refreshes the static twin there."""
         info = self._controls.read()
         try:
             forms = gauge_forms(info)
-        except Exception as error:  # the cell that asked for it must not fail for a drawing
+        except Exception as error:  # the cell must not fail because of a drawing
             forms = {"text/html": text_html(_not_drawn(error)), "text/plain": to_plain(_not_drawn(error))}
         self._twin = show(self.widget, forms)
 
     def update(self, change: object = None) -> None:
-        """Draw what is now; ``change`` is what a click did that had to wait for a turn."""
+        """Redraw the panel; ``change`` is the result of a click that had to wait for a turn to end."""
         with self._lock:
             if change is not None:
                 self._say(str(change))
             elif not self._fresh and self._work is None:
-                self._said = ""  # what a click did is old news after the next turn
-            self._fresh = change is not None  # the end of the turn that it waited for is still to come
+                self._said = ""  # the result of a click is outdated after the next turn
+            self._fresh = change is not None  # the turn that the click waited for has yet to end
             self._draw()
 
     def press(self, name: str) -> None:
-        """What a button does."""
+        """Do what a button does."""
         if name == "Summarise":
             self._begin()
             return
@@ -98,14 +93,14 @@ class GaugePanel:
                 self._work.stop()
 
     def unfold(self) -> None:
-        """Show the further buttons, or hide them with what they have opened."""
+        """Show the menu, or hide it with the view that it has opened."""
         with self._lock:
             folded = self._menu.layout.display == "none"
             self._menu.layout.display = None if folded else "none"
             self._opened, self._area.children = None, ()
 
     def toggle(self, name: str) -> None:
-        """Open what a further button makes, or close it."""
+        """Open the view of a button of the menu, or close it."""
         with self._lock:
             opened = name if self._opened is None or self._opened[0] != name else None
             try:
@@ -117,21 +112,21 @@ class GaugePanel:
             self._area.children = (view.widget,) if view else ()
 
     def _settle(self, name: str, said: str, role: str) -> None:
-        """Say what came of a button; the keyboard stays where something can be done."""
+        """Show the result of a button, and move the keyboard's focus off a button that is now disabled."""
         with self._lock:
             self._say(said, role)
-            if self._buttons[name].disabled and self.widget._view_count <= 1:  # of several, another might get it
+            if self._buttons[name].disabled and self.widget._view_count <= 1:  # else another view might take it
                 self._first_enabled().focus()
 
     def _first_enabled(self) -> Any:
-        """The button that is most likely wanted next."""
+        """Return the enabled button that is most likely wanted next."""
         names = ("Undo", "Trim", "Summarise", "Clear")
         return next((self._buttons[name] for name in names if not self._buttons[name].disabled), self._last)
 
     # long work
 
     def _begin(self) -> None:
-        """Write a summary in a thread of its own; a second click while one is written does nothing."""
+        """Write a summary in a thread of its own; do nothing while one is being written."""
         with self._lock:
             if self._work is not None:
                 return
@@ -151,10 +146,10 @@ class GaugePanel:
         self._settle("Summarise", *said)
 
     def _tick(self, done: threading.Event) -> None:
-        """Show how long it takes, for as long as it does."""
+        """Show the seconds that the summary has taken, until ``done``."""
         begun, writer = time.monotonic(), self._controls.writer()
         by = f" with {writer}" if writer else ""
-        while not done.wait(TICK):
+        while not done.wait(PROGRESS_SECONDS):
             with self._lock:
                 if not done.is_set():
                     self._said, self._role = f"Summarising{by}… {time.monotonic() - begun:.0f} s", "status"
@@ -163,7 +158,7 @@ class GaugePanel:
     # drawing
 
     def _say(self, text: str, role: str = "status") -> None:
-        """To who sees the panel and to who hears it."""
+        """Show a line in the panel, and announce it to screen readers."""
         self._said, self._role = text, role
         self._speak(text, role)
         self._draw()
@@ -174,8 +169,8 @@ class GaugePanel:
     def _draw(self) -> None:
         try:
             self._draw_now()
-        except Exception as error:  # a gauge is no reason for a turn to fail
-            # in the bar's place, until it can be drawn again: figures that do not hold any more would mislead
+        except Exception as error:  # a turn must not fail because of the gauge
+            # in place of the bar, whose figures are outdated
             self._bar.value = (
                 f'<div class="jctx"><div class="jctx-said jctx-alert">{text_html(_not_drawn(error))}</div></div>'
             )
@@ -208,7 +203,7 @@ class GaugePanel:
         self._cancel = self._button("Cancel", self.cancel, layout(width="auto", height="24px", display="none"))
         items = [self._button(name, partial(self.toggle, name)) for name in self._controls.menu]
         self._menu = ipywidgets.HBox(items, layout=layout(display="none"))
-        self._last = self._button("More", self.unfold)  # the one that is never disabled
+        self._last = self._button("More", self.unfold)  # never disabled
         row = [*self._buttons.values(), self._cancel, self._last]
         line = ipywidgets.HBox([self._bar, ipywidgets.HBox(row, layout=wrap)], layout=wrap)
         self._area = ipywidgets.VBox(layout=layout(overflow="visible"))
@@ -228,11 +223,11 @@ class GaugePanel:
 
 
 def _not_drawn(error: Exception) -> str:
-    return f"The gauge could not be drawn: {in_words(error).rstrip('.')}. The conversation goes on without it."
+    return f"The gauge could not be drawn: {in_words(error).rstrip('.')}. The conversation is not affected."
 
 
 def _tried(act: Callable[[], object]) -> tuple[str, str]:
-    """What an action says, or what is wrong, with the role of that."""
+    """Return the result of an action as ("…", "status"), or its error as ("…", "alert")."""
     try:
         return str(act()), "status"
     except Exception as error:

@@ -1,9 +1,8 @@
-"""A widget beside its twin, of which one is seen: the widget while it lives, else the twin.
+"""Show a widget with a static twin above it: the widget is visible while its kernel lives, else the twin.
 
-What a saved notebook says of a widget is an error or nothing, whatever else that output holds:
-JupyterLab shows "model not found" in its place. So the twin is an output of its own, just
-above, and says by its style which of both is seen. Where styles are taken out of what nobody
-trusts, the widget's output is empty.
+In a saved notebook a widget's output shows an error or nothing, whatever else the output holds: JupyterLab
+shows "model not found". So the twin is an output of its own, and its stylesheet hides one of the two. In an
+untrusted notebook, which has no stylesheets, the widget's output is empty.
 """
 
 from __future__ import annotations
@@ -26,21 +25,21 @@ TWIN_STYLE = (
 
 
 class Twin:
-    """The static output above a widget, which is kept as the widget is."""
+    """The static output above a widget, kept up to date with it."""
 
     def __init__(self, forms: dict[str, str]) -> None:
         self._forms = forms
         self._handle: Any = display(_styled(forms), raw=True, display_id=True)
 
     def update(self, forms: dict[str, str]) -> None:
-        """Show what is now, where that is something else."""
+        """Replace the output if its forms have changed."""
         if forms != self._forms and self._handle is not None:
             self._forms = forms
             self._handle.update(_styled(forms), raw=True)
 
 
 def show(widget: Any, forms: dict[str, str]) -> Twin:
-    """Show a widget of class LIVE in the running cell, with its twin above."""
+    """Show a widget of the CSS class LIVE in the running cell, with its twin above, and return the twin."""
     twin = Twin(forms)
     view = widget._repr_mimebundle_()
     display({VIEW: view[VIEW], "text/plain": ""}, raw=True)

@@ -1,4 +1,4 @@
-"""Status, history and preview, as text and as HTML."""
+"""Draw the status and tables of text, as plain text and as HTML."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from ...context.info import ContextInfo
 from ..text import text_html, to_plain
 from .gauge import cost_text, gauge_text, legend
 
-FIRST_WORDS = 60
-WIDE_CELL = 30  # characters that may be cut short where a table is narrow
+MAX_FIRST_WORDS = 60  # characters
+WIDE_CELL = 30  # characters; the text of a longer cell may be cut where a table is narrow
 TableRow = Sequence[str]
-Rows = Sequence[TableRow | str]  # a text alone is a line across the table
+Rows = Sequence[TableRow | str]  # a str is a line across the table
 
 
 def status_text(info: ContextInfo, turns: int) -> str:
-    """How full the context is, with the whole calculation."""
+    """Return how full the context window is, with the whole calculation."""
     budget, window = info.budget, info.budget.window
     about = "" if info.exact or not info.used else "~"
     capped = window.max_input_tokens is not None and not window.is_of_prompts
     input_cap = f", input at most {window.max_input_tokens:,}" if capped else ""
     age = f", {words.ago(time.time() - window.since)}" if window.since else ""
     parts = ", ".join(f"{s.name} {s.tokens:,}" for s in info.segments if s.tokens) or "nothing yet"
-    reported = "nothing reported yet" if info.reported is None else f"last report {info.reported:,} in and out"
-    cached = f", {info.cached:,} of {info.sent:,} in from the cache" if info.cached else ""
-    unpriced = f"; the price of {info.unpriced:,} more is not known" if info.unpriced else ""
+    reported = "not reported yet" if info.reported is None else f"last report: {info.reported:,} input + output"
+    cached = f"; {info.cached:,} of {info.sent:,} input tokens from the cache" if info.cached else ""
+    unpriced = f"; the price of {info.unpriced:,} more is unknown" if info.unpriced else ""
     bill = [("cost", cost_text(info), f"of all replies so far{unpriced}")] if info.cost or info.unpriced else []
     share = f" ({100 * budget.share:.0f} % of it)" if budget.share < 1 else ""
     left_over = (
@@ -36,9 +36,9 @@ def status_text(info: ContextInfo, turns: int) -> str:
     rows = [
         ("window", f"{window.bound}{window.tokens:,}", window.origin + age + input_cap),
         *([] if window.is_of_prompts else [("− reserve", f"{budget.reserve:,}", "kept free for the reply")]),
-        ("= limit", f"{info.limit:,}", f"what a prompt may have{share}"),
-        ("− fixed", f"{budget.fixed:,}", "system, pins and summary: always sent"),
-        ("= available", f"{budget.available:,}", f"for turns; planned up to {budget.target:,} where only estimated"),
+        ("= limit", f"{info.limit:,}", f"the largest prompt{share}"),
+        ("− fixed", f"{budget.fixed:,}", "always sent: system prompt, memory, pinned turns, summary"),
+        ("= available", f"{budget.available:,}", f"for other turns; {budget.target:,} after the margin for estimates"),
         ("used", f"{about}{info.used:,}", parts),
         ("", "", f"{reported}{cached}"),
         ("headroom", f"{about}{budget.headroom:,}", left_over),
@@ -46,18 +46,18 @@ def status_text(info: ContextInfo, turns: int) -> str:
     ]  # fmt: skip
     lines = [f"{name:<12}{figure:>10}  {note}" for name, figure, note in rows]
     left = f", {info.left_out:,} left out" if info.left_out else ""
-    said = f"{words.turns(turns)}: {info.in_view:,} in view{left}"
+    said = f"{words.turns(turns)}: {info.in_view:,} in the next request{left}"
     return to_plain("\n".join([gauge_text(info), legend(), *lines, said]))
 
 
 def first_words(text: str) -> str:
-    """The beginning of a text in one line."""
-    words = " ".join(to_plain(text).split())
-    return words if len(words) <= FIRST_WORDS else words[: FIRST_WORDS - 1] + "…"
+    """Return the beginning of a text in one line of 60 characters at most."""
+    line = " ".join(to_plain(text).split())
+    return line if len(line) <= MAX_FIRST_WORDS else line[: MAX_FIRST_WORDS - 1] + "…"
 
 
 def table_text(head: TableRow, rows: Rows) -> str:
-    """A table for a terminal, where every cell is one line of what can be seen; figures stand right."""
+    """Return a table as plain text, each cell in one line without control characters; numbers align right."""
     head, rows = _line(head), [to_plain(row) if isinstance(row, str) else _line(row) for row in rows]
     cells = [head, *(row for row in rows if not isinstance(row, str))]
     widths = [max(len(row[i]) for row in cells) for i in range(len(head))]
@@ -74,7 +74,7 @@ def _line(row: TableRow) -> TableRow:
 
 
 def table_html(head: TableRow, rows: Rows, caption: str) -> str:
-    """The same table for a page; every cell is escaped."""
+    """Return a table as HTML, with every cell escaped."""
     cells = "".join(f'<th style="text-align:left">{html.escape(name)}</th>' for name in head)
     body = "".join(f"<tr>{_cells(row, len(head))}</tr>" for row in rows)
     return (
@@ -95,7 +95,7 @@ def _kind(cell: str) -> str:
 
 
 def table(head: TableRow, rows: Rows, caption: str) -> dict[str, str]:
-    """A table in both forms."""
+    """Return a table as HTML and as plain text; without rows, its caption alone is the plain text."""
     caption = to_plain(caption)
     return {
         "text/html": table_html(head, rows, caption),
@@ -108,7 +108,7 @@ def _padded(cell: str, width: int) -> str:
 
 
 def figure(cell: str) -> int | None:
-    """The number that a cell holds, or ``None`` where it is text."""
+    """Return the number in a cell, such as ``~1,200`` or ``50 %``, or ``None`` when it is text."""
     digits = cell.lstrip("~").removesuffix(" %").replace(",", "")
     return int(digits) if digits.isdecimal() else None
 

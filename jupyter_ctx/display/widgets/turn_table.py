@@ -1,4 +1,4 @@
-"""A table of turns that can be sorted, with a pin and an exclude box for each of them."""
+"""A table of turns that can be sorted, with boxes to pin and to exclude each turn."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..text import spoken_html
 from .static_twin import LIVE, Twin, show
 from .tables import Rows, TableRow, figure, table, table_html
 
-TURNS_PER_PAGE = 15  # turns at a time: each has two boxes of its own
-LINE = 26  # pixels: a row of the table and its boxes stand side by side
-ORDER = "as sent"
+TURNS_PER_PAGE = 15  # a few at a time, because each has two widgets
+ROW_HEIGHT = 26  # pixels, of a row of the table and of the boxes beside it
+AS_SENT = "as sent"  # the order of the conversation
 MARK_NAMES = ("pin", "exclude")
 
 
@@ -27,7 +27,7 @@ class MarkBoxes:
 
 @dataclass(frozen=True, slots=True)
 class SelectionTable:
-    """What is drawn: rows whose first cell is the turn's number, and the marks of these turns."""
+    """What a TurnTable draws: rows whose first cell is the turn's number, and the marks of these turns by number."""
 
     head: TableRow
     rows: Rows
@@ -36,12 +36,15 @@ class SelectionTable:
 
 
 def table_forms(what: SelectionTable) -> dict[str, str]:
-    """The table alone, for whoever cannot click."""
+    """Return the table without boxes, as HTML and as plain text."""
     return table(what.head, what.rows, what.caption)
 
 
 class TurnTable:
-    """Shows what ``read`` gives; ``mark`` gets a turn's number, "pin" or "exclude", and whether it is to be so."""
+    """A widget of the table that ``read`` returns.
+
+    ``mark`` is called with a turn's number, "pin" or "exclude", and whether the box is now ticked.
+    """
 
     def __init__(self, read: Callable[[], SelectionTable], mark: Callable[[int, str, bool], object]) -> None:
         self._read, self._mark = read, mark
@@ -53,18 +56,18 @@ class TurnTable:
         self.update()
 
     def show(self) -> None:
-        """Show it in the running cell; from now on the twin there is the one that is kept up to date."""
+        """Show the table in the running cell; from now on, ``update`` refreshes the static twin there."""
         self._twin = show(self.widget, table_forms(self._table))
 
     def update(self, change: object = None) -> None:
-        """Draw what is now."""
+        """Redraw the table; ``change`` is not used."""
         del change
         try:
             self._table = self._read()
             self._draw()
             if self._twin is not None:
                 self._twin.update(table_forms(self._table))
-        except Exception as error:  # a table is no reason for a turn to fail
+        except Exception as error:  # a turn must not fail because of the table
             self._say(in_words(error), "alert")
 
     def _say(self, text: str, role: str) -> None:
@@ -81,11 +84,11 @@ class TurnTable:
         self._set_boxes(shown)
         self._pager.layout.display = None if pages > 1 else "none"
         self._where.value = f"{self._page + 1} of {pages}"
-        self._back.disabled, self._on.disabled = self._page == 0, self._page == pages - 1
+        self._back.disabled, self._next.disabled = self._page == 0, self._page == pages - 1
 
     def _set_boxes(self, shown: Rows) -> None:
-        """Beside the first row of each turn that can be marked."""
-        self._drawing = True  # what is drawn is no click
+        """Set the boxes beside the first row of each turn that can be marked."""
+        self._drawing = True  # setting a box is not a click
         try:
             self._numbers = [_number(row) for row in shown]
             while len(self._boxes) < len(shown):
@@ -137,23 +140,23 @@ class TurnTable:
 
         layout = ipywidgets.Layout
         self._boxes = list[Any]()
-        self._box_layout = layout(width="auto", height=f"{LINE}px", margin="0 8px 0 0")
-        self._pair_layout = layout(height=f"{LINE}px", overflow="hidden")
+        self._box_layout = layout(width="auto", height=f"{ROW_HEIGHT}px", margin="0 8px 0 0")
+        self._pair_layout = layout(height=f"{ROW_HEIGHT}px", overflow="hidden")
         self._none = ipywidgets.HBox(layout=self._pair_layout)
-        head = [ORDER, *self._read().head]
+        head = [AS_SENT, *self._read().head]
         self._by = ipywidgets.Dropdown(description="Sort by", options=head, layout=layout(width="14em"))
         self._down = ipywidgets.Checkbox(description="largest first", indent=False, layout=layout(width="auto"))
         for choice in (self._by, self._down):
             choice.observe(lambda _: self._turn_to(0), "value")
         self._html = ipywidgets.HTML(layout=layout(flex="1 1 0", overflow="hidden", margin="0"))
-        self._column = ipywidgets.VBox(layout=layout(margin=f"{LINE}px 0 0 0", flex="0 0 auto"))
+        self._column = ipywidgets.VBox(layout=layout(margin=f"{ROW_HEIGHT}px 0 0 0", flex="0 0 auto"))
         self._said, self._where = ipywidgets.HTML(), ipywidgets.Label()
         small = layout(width="auto", height="24px")
         self._back = ipywidgets.Button(description="Back", layout=small)
-        self._on = ipywidgets.Button(description="On", layout=small)
+        self._next = ipywidgets.Button(description="Next", layout=small)
         self._back.on_click(lambda _: self._turn_to(self._page - 1))
-        self._on.on_click(lambda _: self._turn_to(self._page + 1))
-        self._pager = ipywidgets.HBox([self._back, self._where, self._on])
+        self._next.on_click(lambda _: self._turn_to(self._page + 1))
+        self._pager = ipywidgets.HBox([self._back, self._where, self._next])
         style = ipywidgets.HTML(TABLE_STYLE, layout=layout(display="none"))
         both = ipywidgets.HBox([self._column, self._html], layout=layout(align_items="flex-start"))
         choices = ipywidgets.HBox([self._by, self._down])
@@ -162,8 +165,8 @@ class TurnTable:
 
 
 def sorted_rows(rows: Rows, head: TableRow, by: str, *, descending: bool) -> list[TableRow | str]:
-    """Rows by one column, figures as figures; lines across the table stand only in the table's own order."""
-    if by == ORDER:
+    """Return rows sorted by a column, numbers as numbers; lines across the table stay only in the order ``as sent``."""
+    if by == AS_SENT:
         return [*rows][::-1] if descending else [*rows]
     column = list(head).index(by)
     cells = [row for row in rows if not isinstance(row, str)]
@@ -184,7 +187,7 @@ TABLE_STYLE = (
     ".jctx-rows{overflow-x:auto}.jctx-rows table{border-collapse:collapse;width:100%;"
     "font:12px var(--jp-ui-font-family,system-ui,sans-serif);"
     "color:var(--jp-ui-font-color1,var(--vscode-editor-foreground,inherit))}"
-    f".jctx-rows caption{{caption-side:bottom;text-align:left;padding:4px 0}}.jctx-rows tr{{height:{LINE}px}}"
+    f".jctx-rows caption{{caption-side:bottom;text-align:left;padding:4px 0}}.jctx-rows tr{{height:{ROW_HEIGHT}px}}"
     ".jctx-rows td,.jctx-rows th{padding:0 8px;white-space:nowrap;border-bottom:1px solid var(--jp-border-color2,#ccc)}"
     ".jctx-rows .jctx-text{max-width:0;min-width:6em;width:40%;overflow:hidden;text-overflow:ellipsis}"
     "</style>"
