@@ -16,8 +16,8 @@ ASK = "%%chat\nWhy is the sky blue?"
 
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
-def test_an_answer_comes_with_one_gauge_which_follows_every_turn(opened: Open, app: str) -> None:
-    notebook = opened(LOAD, ASK, ASK, app=app)
+def test_an_answer_comes_with_one_gauge_which_follows_every_turn(open_page: Open, app: str) -> None:
+    notebook = open_page(LOAD, ASK, ASK, app=app)
     notebook.run(0, 1)
     expect(notebook.answer(1)).not_to_be_empty()
     expect(notebook.output(1).get_by_role("meter")).to_have_count(1)
@@ -30,8 +30,8 @@ def test_an_answer_comes_with_one_gauge_which_follows_every_turn(opened: Open, a
     assert notebook.errors == []
 
 
-def test_running_a_cell_again_replaces_its_turn(opened: Open) -> None:
-    notebook = opened(LOAD, ASK, ASK, "%chat history")
+def test_running_a_cell_again_replaces_its_turn(open_page: Open) -> None:
+    notebook = open_page(LOAD, ASK, ASK, "%chat history")
     turns = notebook.output(3).locator(".jctx-rows tbody tr")
     notebook.run(0, 1, 2, 3)
     expect(turns).to_have_count(2)
@@ -40,9 +40,9 @@ def test_running_a_cell_again_replaces_its_turn(opened: Open) -> None:
     expect(turns).to_have_count(2)
 
 
-def test_an_interrupt_keeps_the_text_and_runs_no_further_cell(opened: Open) -> None:
+def test_an_interrupt_keeps_the_text_and_runs_no_further_cell(open_page: Open) -> None:
     words = re.compile(r"(\w+\W+){8}")
-    notebook = opened(
+    notebook = open_page(
         "%load_ext jupyter_ctx\n%chat use local/smollm2 --window 1024 --max-tokens 800",
         "%%chat\nWrite a very long story about a lighthouse keeper, with many chapters.",
         "print('run all went on')",
@@ -63,8 +63,8 @@ def test_an_interrupt_keeps_the_text_and_runs_no_further_cell(opened: Open) -> N
 
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
-def test_restart_and_run_all_shows_stored_answers_and_asks_for_nothing(opened: Open, app: str) -> None:
-    notebook = opened(LOAD, ASK, "%%chat\nAnd at night?", "%chat history", app=app)
+def test_restart_and_run_all_shows_stored_answers_and_asks_for_nothing(open_page: Open, app: str) -> None:
+    notebook = open_page(LOAD, ASK, "%%chat\nAnd at night?", "%chat history", app=app)
     notebook.run(0, 1, 2)
     answers = [notebook.answer(index).inner_text().split("\n")[0] for index in (1, 2)]
     used = notebook.used
@@ -82,8 +82,8 @@ def test_restart_and_run_all_shows_stored_answers_and_asks_for_nothing(opened: O
     assert notebook.errors == []
 
 
-def test_a_renamed_notebook_keeps_its_conversation(opened: Open) -> None:
-    notebook = opened(LOAD, ASK, "%chat history")
+def test_a_renamed_notebook_keeps_its_conversation(open_page: Open) -> None:
+    notebook = open_page(LOAD, ASK, "%chat history")
     notebook.run(0, 1)
     notebook.rename(f"renamed-{secrets.token_hex(4)}")
     notebook.restart()
@@ -92,8 +92,8 @@ def test_a_renamed_notebook_keeps_its_conversation(opened: Open) -> None:
     expect(notebook.output(2).locator(".jctx-rows tbody tr")).to_have_count(1)
 
 
-def test_turns_of_deleted_cells_are_offered_for_exclusion(opened: Open) -> None:
-    notebook = opened(LOAD, ASK, "%%chat\nAnd at night?", "1 + 1", "%chat history")
+def test_turns_of_deleted_cells_are_offered_for_exclusion(open_page: Open) -> None:
+    notebook = open_page(LOAD, ASK, "%%chat\nAnd at night?", "1 + 1", "%chat history")
     notebook.run(0, 1, 2)
     notebook.delete(1)
     notebook.run(2)  # the next cell is told, whatever it is

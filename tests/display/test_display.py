@@ -182,10 +182,10 @@ def gate(*pieces: str) -> Iterator[tuple[Answer, threading.Event, threading.Even
 
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
-def test_the_gauge_says_how_full_it_is_by_word_sign_length_and_to_a_screen_reader(opened: Open, app: str) -> None:
+def test_the_gauge_says_how_full_it_is_by_word_sign_length_and_to_a_screen_reader(open_page: Open, app: str) -> None:
     adds = {"ok": 3, "half": 3, "high": 3, "full": 1, "over": 1}
     unknown = "%chat use openai/nobody-knows-it"
-    notebook = opened(LOAD, USE + GAUGE, *(f"fill({turns})" for turns in adds.values()), unknown, app=app)
+    notebook = open_page(LOAD, USE + GAUGE, *(f"fill({turns})" for turns in adds.values()), unknown, app=app)
     notebook.run(0, 1)
     gauge = notebook.output(1).locator(".jctx")
     for index, (state, sign) in enumerate(SIGNS.items(), 2):
@@ -218,9 +218,9 @@ def test_the_gauge_says_how_full_it_is_by_word_sign_length_and_to_a_screen_reade
 
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
-def test_every_theme_is_readable_and_axe_finds_nothing(opened: Open, app: str) -> None:
+def test_every_theme_is_readable_and_axe_finds_nothing(open_page: Open, app: str) -> None:
     with serve(rich) as (url, _):
-        notebook = opened(
+        notebook = open_page(
             LOAD, f"%chat use m --base-url {url} --window 2000\n%chat config summary_model local/smollm2\nfill(9)",
             "%%chat\nShow me all.", "%chat history", "%chat preview", app=app,
         )  # fmt: skip
@@ -252,8 +252,8 @@ def test_every_theme_is_readable_and_axe_finds_nothing(opened: Open, app: str) -
 
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
-def test_each_button_shows_what_it_will_do_does_it_and_is_undone(opened: Open, app: str) -> None:
-    notebook = opened(LOAD, USE + GAUGE, "fill(9)", app=app)
+def test_each_button_shows_what_it_will_do_does_it_and_is_undone(open_page: Open, app: str) -> None:
+    notebook = open_page(LOAD, USE + GAUGE, "fill(9)", app=app)
     notebook.run(0, 1)
     panel = notebook.output(1)
     why = {
@@ -296,9 +296,9 @@ def test_each_button_shows_what_it_will_do_does_it_and_is_undone(opened: Open, a
     assert notebook.foreign_requests == []
 
 
-def test_a_summary_can_be_cancelled_and_the_kernel_works_while_it_is_written(opened: Open) -> None:
+def test_a_summary_can_be_cancelled_and_the_kernel_works_while_it_is_written(open_page: Open) -> None:
     with gate("The", " end") as (answer, asked, _), serve(answer) as (url, seen):
-        notebook = opened(
+        notebook = open_page(
             LOAD, f"%chat use m --base-url {url} --window 2000\nfill(9)\n%chat", "print('still ' + 'here')"
         )
         notebook.run(0, 1)
@@ -320,9 +320,9 @@ def test_a_summary_can_be_cancelled_and_the_kernel_works_while_it_is_written(ope
     assert notebook.errors == []
 
 
-def test_a_click_while_a_cell_runs_is_not_lost_and_does_not_harm_the_turn(opened: Open) -> None:
+def test_a_click_while_a_cell_runs_is_not_lost_and_does_not_harm_the_turn(open_page: Open) -> None:
     with gate("It begins ", "and is whole.") as (answer, asked, go_on), serve(answer) as (url, _):
-        notebook = opened(
+        notebook = open_page(
             LOAD,
             f"%chat use m --base-url {url} --window 2000\n%chat gauge off\nfill(7)\n%chat",
             "%%chat\nHow many?",
@@ -350,8 +350,8 @@ def test_a_click_while_a_cell_runs_is_not_lost_and_does_not_harm_the_turn(opened
 
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
-def test_everything_can_be_done_with_the_keyboard_alone(opened: Open, app: str) -> None:
-    notebook = opened(LOAD, USE + GAUGE, "fill(9)", app=app)
+def test_everything_can_be_done_with_the_keyboard_alone(open_page: Open, app: str) -> None:
+    notebook = open_page(LOAD, USE + GAUGE, "fill(9)", app=app)
     notebook.run(0, 1, 2)
     panel, press, full = notebook.output(1), notebook.page.keyboard.press, notebook.used
     panel.locator(".jctx-part").first.focus()
@@ -398,8 +398,8 @@ def test_everything_can_be_done_with_the_keyboard_alone(opened: Open, app: str) 
 
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
-def test_after_a_reload_the_gauge_acts_and_after_a_restart_its_twin_is_there(opened: Open, app: str) -> None:
-    notebook = opened(LOAD, USE + GAUGE, "fill(9)", app=app)
+def test_after_a_reload_the_gauge_acts_and_after_a_restart_its_twin_is_there(open_page: Open, app: str) -> None:
+    notebook = open_page(LOAD, USE + GAUGE, "fill(9)", app=app)
     notebook.run(0, 1, 2)
     panel, twin, full = notebook.output(1), notebook.output(1).locator(".jctx-twin"), notebook.used
     expect(twin).to_be_hidden()
@@ -452,9 +452,9 @@ def written(server: Server, saved: nbformat.NotebookNode, *, trusted: bool, kern
 @pytest.mark.parametrize("kernel", [True, False], ids=["with a new kernel", "with no kernel"])
 @pytest.mark.parametrize("trusted", [True, False], ids=["trusted", "untrusted"])
 def test_a_saved_notebook_shows_the_answers_and_the_twins(
-    opened: Open, server: Server, saved: nbformat.NotebookNode, trusted: bool, kernel: bool
+    open_page: Open, server: Server, saved: nbformat.NotebookNode, trusted: bool, kernel: bool
 ) -> None:
-    notebook = opened(saved=written(server, saved, trusted=trusted, kernel=kernel), kernel=kernel)
+    notebook = open_page(saved=written(server, saved, trusted=trusted, kernel=kernel), kernel=kernel)
     if not kernel:
         choice = notebook.page.get_by_role("dialog")
         choice.get_by_role("combobox").select_option(label="No Kernel")
@@ -479,9 +479,9 @@ def test_a_saved_notebook_shows_the_answers_and_the_twins(
 
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
-def test_a_narrow_pane_any_script_and_a_long_name_stay_inside_the_box(opened: Open, app: str) -> None:
+def test_a_narrow_pane_any_script_and_a_long_name_stay_inside_the_box(open_page: Open, app: str) -> None:
     with serve(rich) as (url, _):
-        notebook = opened(
+        notebook = open_page(
             LOAD, f"%chat use {LONG_NAME} --base-url {url} --window 2000\n%chat config summary_model local/smollm2",
             "fill(5)", "%%chat\nSome foreign text", "%%chat\nShow me all.", "%chat history", "%chat preview", app=app,
         )  # fmt: skip
@@ -505,8 +505,8 @@ def test_a_narrow_pane_any_script_and_a_long_name_stay_inside_the_box(opened: Op
     assert notebook.errors == []
 
 
-def test_turns_are_pinned_excluded_and_sorted_in_the_table_and_settings_act(opened: Open) -> None:
-    notebook = opened(
+def test_turns_are_pinned_excluded_and_sorted_in_the_table_and_settings_act(open_page: Open) -> None:
+    notebook = open_page(
         LOAD, USE + GAUGE, "fill(2)\nfill(1, 90)\nfill(2)", "%chat history", "%chat history", "%chat status",
         "c = get_chat().config; print(c.on_overflow, c.compact_at)",
     )  # fmt: skip

@@ -73,17 +73,17 @@ def expect_harmless(notebook: NotebookPage, seen: list[str]) -> None:
 @pytest.fixture
 def load(request: pytest.FixtureRequest) -> str:
     """A cell that has the hostile answers in the notebook's kernel."""
-    return SHOW.format(tests=str(request.path.parent), longest=LONGEST)
+    return SHOW.format(tests=str(request.path.parent.parent / "support"), longest=LONGEST)
 
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
 @pytest.mark.parametrize("form", ["text/html", "text/markdown"])
-def test_no_answer_acts_loads_or_forges_anything(opened: Open, load: str, form: str, app: str) -> None:
+def test_no_answer_acts_loads_or_forges_anything(open_page: Open, load: str, form: str, app: str) -> None:
     cells = [
         f"for text in parts[{i}]: display({{{form!r}: bundle(text)[{form!r}]}}, raw=True)\nprint('all', 'shown')"
         for i in range(3)
     ]
-    notebook = opened(load, *cells, app=app)
+    notebook = open_page(load, *cells, app=app)
     seen = watched(notebook)
     notebook.run(0, 1, 2, 3)
     for index in (1, 2, 3):
@@ -97,7 +97,7 @@ def test_no_answer_acts_loads_or_forges_anything(opened: Open, load: str, form: 
     assert [link for link in links if not re.match("https?:|mailto:", link)] == []
 
 
-def test_a_hostile_conversation_streams_into_the_cell_and_stands_in_the_tables(opened: Open, load: str) -> None:
+def test_a_hostile_conversation_streams_into_the_cell_and_stands_in_the_tables(open_page: Open, load: str) -> None:
     def echo(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
         text = request["messages"][-1]["content"]
         pieces = [piece(text[at : at + 7]) for at in range(0, len(text), 7)]
@@ -105,7 +105,7 @@ def test_a_hostile_conversation_streams_into_the_cell_and_stands_in_the_tables(o
         send(handler, 200, events(*pieces, piece("", "stop"), usage(count, len(text) // 4)), "text/event-stream")
 
     with serve(echo) as (url, _):
-        notebook = opened(
+        notebook = open_page(
             load, f"%load_ext jupyter_ctx\n%chat use m --base-url {url} --window 100000",
             "for text in short[::3]: get_ipython().run_cell_magic('chat', '--raw', sendable(text))",
             "%chat history", "%chat preview",
@@ -119,8 +119,8 @@ def test_a_hostile_conversation_streams_into_the_cell_and_stands_in_the_tables(o
     notebook.output(3).screenshot(path=SCREENSHOTS / "hostile-history.png")
 
 
-def test_hostile_names_are_names_wherever_they_stand(opened: Open, load: str) -> None:
-    notebook = opened(
+def test_hostile_names_are_names_wherever_they_stand(open_page: Open, load: str) -> None:
+    notebook = open_page(
         load + "\n%load_ext jupyter_ctx\nfrom jupyter_ctx import get_chat\nip = get_ipython()",
         "%chat",
         "for name in NAMES.values():\n"

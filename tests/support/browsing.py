@@ -41,7 +41,7 @@ def browser(everything_is_here: None) -> Iterator[Browser]:
 
 
 @pytest.fixture
-def opened(server: Server, browser: Browser) -> Iterator[Open]:
+def open_page(server: Server, browser: Browser) -> Iterator[Open]:
     pages: list[NotebookPage] = []
 
     def open_notebook(*cells: str, app: str = "lab", **more: object) -> NotebookPage:
