@@ -1,0 +1,80 @@
+"""What a session knows beside its conversation: stored whole, restored whole, changed from several threads."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_ctx.config.settings import Settings
+from jupyter_ctx.context.usage import Spending
+from jupyter_ctx.session.session import Session
+from jupyter_ctx.session.state import NO_VIEW, NOT_FOUND_YET, NotebookState, SessionState
+from jupyter_ctx.storage.serialization import StoredState, state_text, stored_state
+
+SETTINGS = Settings(model="openai/gpt-4o")
+LINES = st.frozensets(st.text(max_size=20).filter(str.isalnum))
+STATES = st.builds(
+    SessionState,
+    st.builds(replace, st.just(SETTINGS), window=st.integers(2_000, 10**6), compact_at=st.floats(0.1, 1)),
+    st.just(SETTINGS),
+    announced=st.frozensets(st.sampled_from([-1.0, 0.5, 0.75, 0.9])),
+    warned=LINES,
+    spent=st.builds(Spending, st.none() | st.floats(0, 1e6), st.integers(0, 9)),
+)
+
+
+def kept(state: SessionState, notebook: NotebookState, *, exact: bool = False) -> StoredState:
+    return stored_state(state_text(state.stored({}, notebook, exact=exact)))
+
+
+@given(STATES, st.booleans())
+def test_a_restart_keeps_the_state(state: SessionState, exact: bool) -> None:
+    again = SessionState(SETTINGS, SETTINGS).restored(kept(state, NotebookState(), exact=exact), {})
+    assert again == replace(state, counted=NOT_FOUND_YET if exact else NO_VIEW)
+
+
+@given(LINES, st.dictionaries(st.text(max_size=5).filter(str.isalnum), st.just("old")))
+def test_a_restart_adds_to_what_the_notebook_knows_already(deleted: frozenset[str], told: dict[str, str]) -> None:
+    before = kept(SessionState(SETTINGS, SETTINGS), NotebookState(None, set(deleted), set(), told))
+    now = NotebookState(Path(), {"cell"}, {"turn"}, {"notes": "new"})
+    now.restore(before)
+    assert (now.deleted, now.seen) == ({"cell", *deleted}, {"turn"})
+    assert now.told == {**told, "notes": "new"}
+
+
+def test_a_setting_that_is_given_goes_before_a_stored_one() -> None:
+    state = SessionState(replace(SETTINGS, min_turns=3), SETTINGS)
+    again = SessionState(SETTINGS, SETTINGS).restored(kept(state, NotebookState()), {"min_turns": 5})
+    assert again.settings.min_turns == 5
+
+
+@pytest.fixture
+def hasty_threads() -> Iterator[None]:
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(usual)
+
+
+def test_threads_that_change_the_state_at_once_lose_nothing(hasty_threads: None) -> None:
+    session, stop, lost = Session(SETTINGS), threading.Event(), list[int]()
+
+    def read_as_the_gauge_does() -> None:
+        while not stop.is_set():
+            session.change(counted=("view",))
+
+    thread = threading.Thread(target=read_as_the_gauge_does)
+    thread.start()
+    for steps in range(5_000):
+        session.change(taken_at=steps)
+        lost += [steps] * any(session.state.taken_at != steps for _ in range(20))
+    stop.set()
+    thread.join()
+    assert lost == []
