@@ -1,9 +1,9 @@
-"""Is this refusal an overflow, and what does it say of the limit?
+"""Tell whether a refusal is a context overflow, and read the figures that it states.
 
-Every server words it in its own way, so no sentence is listed here. What only looks like an
-overflow is ruled out first: rate limits speak of tokens too. Then a code says that it is one,
-or the parts that the words of a clause have (refusal_words.py), or the arithmetic: what was
-sent is more than the limit. Each number is understood by the words around it.
+Every server has its own wording, so no sentence is listed here. Refusals that only look like an
+overflow are ruled out first: rate limits speak of tokens too. An overflow is then recognised by its
+error code, by the classes of the words in a clause (see refusal_words.py), or by arithmetic: the
+request is larger than the limit. The words around a number tell what the number is.
 """
 
 from __future__ import annotations
@@ -19,16 +19,19 @@ from itertools import islice
 from typing import Any
 from unicodedata import normalize
 
-from .refusal_words import FIGURE_ROLES, UNIT, in_english
+from .refusal_words import UNIT, WORD_CLASSES, in_english
 
 
 @dataclass(frozen=True, slots=True)
 class Overflow:
-    """What a refusal says, in tokens; ``None`` where it does not.
+    """The figures that a refusal states, in tokens; ``None`` where it states none.
 
-    ``context_window`` is whatever limit is stated, ``max_input_tokens`` too where it is the
-    input's; ``input_tokens`` and ``output_tokens`` what was sent and asked for; ``excess``
-    how much too much. ``input_is_bound``: the input is at least that, not exactly.
+    ``context_window``: the limit, whether on the whole or on the input alone.
+    ``max_input_tokens``: the same limit, where the refusal says that it is on the input.
+    ``input_tokens``: the size of the prompt.
+    ``output_tokens``: the length of the reply that was asked for.
+    ``excess``: by how many tokens the request is too long.
+    ``input_is_bound``: whether the prompt has at least ``input_tokens``, perhaps more.
     """
 
     context_window: int | None = None
@@ -39,12 +42,12 @@ class Overflow:
     input_is_bound: bool = False
 
 
-# In patterns "~" joins the words of a name: context length, context_length, ContextLength.
+# In patterns, "~" joins the words of a name: context length, context_length, ContextLength.
 
-EXCEPTION = r"extra usage is required for long context"  # Anthropic: a 429 that a shorter prompt cures
-VETO_STATUS = frozenset({401, 402, 403, 404, 408, 429, 529})
-RATES = (
-    r"^(?:code |status\w* )?(?:40[1-48]|429|529)$",  # a gateway's 200 or 400 around another refusal
+PAID_TIER = r"extra usage is required for long context"  # Anthropic: a 429 that a shorter prompt avoids
+OTHER_STATUS = frozenset({401, 402, 403, 404, 408, 429, 529})
+RATE_LIMITS = (
+    r"^(?:code |status\w* )?(?:40[1-48]|429|529)$",  # a status that a gateway reports inside its own 200 or 400
     r"(?:rate|usage|request).?limit|quota|throttl|billing|credits?\b|\bbalance\b|\b[rt]p[md]\b|overloaded|concurren",
     r"content.(?:policy|filter)|too many requests|(?:please|then) wait\b|wait \d|slow down|timed? ?out|out of memory"
     r"|memory (?:limit|available)|more memory",
@@ -54,7 +57,7 @@ RATES = (
     r"|trial\b|api.key\b",
     r"(?:account|organi[sz]ation|project|user|plan|key|team)\b['’]?s? (?:\w+ ){0,2}(?:limit|budget|allowance|cap)\b",
 )
-VETOES = (
+OTHER_LIMITS = (
     r"(?:too many|max\w* number of) (?!(?:\w+ ){0,2}tokens|for\b|in\b)\w+",  # images, messages, tools
     r"(?:string|array)~(?:too~long|above~max)",  # OpenAI: one field of the request
     rf"\A(?![\s\S]*\d\W?tokens)[\s\S]*\d ?{UNIT}",
@@ -65,32 +68,34 @@ OVERFLOW_CODES = (
     r"prompt_tokens_exceeded",  # GitHub Copilot
     r"^(?:code )?1261$",  # Zhipu
 )
-# A request that is too large in bytes, which says nothing of tokens.
-ENTITY = r"(?:request entity|entity|(?:request )?(?:payload|body|content)|request)(?:~size)?"
-MORE = r"(?:exceed\w*|(?:larg|bigg|great)er than|over|above)"
-BYTES = (
+# A request that is too large in bytes says nothing about tokens.
+REQUEST_BODY = r"(?:request entity|entity|(?:request )?(?:payload|body|content)|request)(?:~size)?"
+MORE_THAN = r"(?:exceed\w*|(?:larg|bigg|great)er than|over|above)"
+BYTE_LIMITS = (
     r"(?:entity|payload|body|content)(?:~size)? (?:is |was )?too~(?:large|big|long)",
-    rf"{ENTITY} (?:\w+ )?{MORE} (?:(?!context)[^\n.;]){{0,30}}(?:\bsize|buffer)",
-    rf"{ENTITY} (?:\w+ )?(?:{MORE}|too~large)[^\n;]{{0,60}}\d ?(?:[kmg]i?b|bytes)\b",
-    rf"max\w* (?:allowed )?{ENTITY}[ _](?:size|length)|{ENTITY}[ _](?:size|length)[ _]limit",
-    r"request_too_large|max\w* (?:allowed )?(?:number of )?bytes",  # the first is Anthropic's type
+    rf"{REQUEST_BODY} (?:\w+ )?{MORE_THAN} (?:(?!context)[^\n.;]){{0,30}}(?:\bsize|buffer)",
+    rf"{REQUEST_BODY} (?:\w+ )?(?:{MORE_THAN}|too~large)[^\n;]{{0,60}}\d ?(?:[kmg]i?b|bytes)\b",
+    rf"max\w* (?:allowed )?{REQUEST_BODY}[ _](?:size|length)|{REQUEST_BODY}[ _](?:size|length)[ _]limit",
+    r"request_too_large|max\w* (?:allowed )?(?:number of )?bytes",  # the first is Anthropic's error type
     r"(?:messages|input)\[\d+\]\W{0,3}content\W+string too long",
 )
 
-# What the letters of a clause say, in any order of words that a language may have.
-OVER = "[XG]"
-BETWEEN = "[LTNMWCIAPR]{0,12}?(?:P[LTNM]*O[LTN]*)?"
-SIGNS = (
+# Patterns over a clause in which one letter stands for each word (WORD_CLASSES), for the word orders of all languages:
+# C context, I input, O output, T tokens, Q request, L length, N number, W model, P plus, R range; X too long, Y too
+# many, G exceeds, S less than, M limit, A allows, H shorten; U a thing with a limit of its own, _ any other word.
+EXCEEDED = "[XG]"
+WORDS_BETWEEN = "[LTNMWCIAPR]{0,12}?(?:P[LTNM]*O[LTN]*)?"
+OVERFLOW_SIGNS = (
     # the context is exceeded, or its size is stated
-    rf"C[^.]{{0,14}}{OVER}|{OVER}[^.]{{0,14}}C|MC|CL?MN|C[^.U_]{{0,8}}S[^.U]{{0,4}}I",
+    rf"C[^.]{{0,14}}{EXCEEDED}|{EXCEEDED}[^.]{{0,14}}C|MC|CL?MN|C[^.U_]{{0,8}}S[^.U]{{0,4}}I",
     # an input, or a request, is too long
-    rf"[IT]{BETWEEN}X|X[LMN]*[IT]|Q[LTNI]*X",
+    rf"[IT]{WORDS_BETWEEN}X|X[LMN]*[IT]|Q[LTNI]*X",
     # an input is over a limit
-    rf"I{BETWEEN}G[^.U_]{{0,4}}[MCNTWA]|I{BETWEEN}[MA]{BETWEEN}G|M[LN]*I[LTN]*G|G[LNW]*M[LN]*I|I[LTN]*G$|I[ILN]*Y",
+    rf"I{WORDS_BETWEEN}G[^.U_]{{0,4}}[MCNTWA]|I{WORDS_BETWEEN}[MA]{WORDS_BETWEEN}G|M[LN]*I[LTN]*G|G[LNW]*M[LN]*I|I[LTN]*G$|I[ILN]*Y",
     # tokens, or a request, are over a limit
     r"T(?:[^.UO_]|PO){0,8}G[^.U_]{0,3}[MNWA]|Q[LTNI]*G[LNTIAMW]*[CTW]",
     # their limit is exceeded
-    rf"G[LNMIAW]{{0,5}}T(?!_)|M?[LN]*T[LMNA]*{OVER}|[MA][LN]*T[^.UO]{{0,3}}{OVER}",
+    rf"G[LNMIAW]{{0,5}}T(?!_)|M?[LN]*T[LMNA]*{EXCEEDED}|[MA][LN]*T[^.UO]{{0,3}}{EXCEEDED}",
     # too many tokens
     r"Y[I_]?T(?![_U])|T[LMN]*Y",
     # how long an input may be
@@ -98,38 +103,40 @@ SIGNS = (
     # shorten the input
     r"H[LTN_]{0,4}[IC]",
 )
-# But a shorter prompt cures neither an output that is too long by itself, nor other things.
+# A shorter prompt does not help where the output alone is too long, or where the clause is about other things.
 OUTPUT_ONLY = r"^(?:[^IPC]*O[^IPC]*$|[^IPXG]*O[^IP]*$)"
 OF_THINGS = r"^[^CXGY]*U[^C]*$|^[^C]*NU[^C]*$"
-# Words that say it without saying of what.
+# Phrases that tell an overflow without naming what overflows.
 PHRASES = (
     r"\b(?:no room|out of context)\b",
-    r"tokens\W+must be at least 1, got -\d",  # vLLM: what is left for the reply
+    r"tokens\W+must be at least 1, got -\d",  # vLLM: the room left for the reply
 )
-INPUT = r"(?:prompt|input|messages?|conversation|chat|history)\b"
-OUTPUT = r"(?:max_(?:new_|completion_|output_)?tokens|max~new|completion|output|generat|predict|reply)"
-BOTH = r"(?:(?:input|prompt)\w*\W+(?:and|plus|\+)\W+(?:\w+ )?(?:output|completion|prediction)|max_total)"
-# The arithmetic alone convinces only where it is about tokens, and about no smaller number of them.
-TOPIC = r"(?:\b|input~|prompt~|total~)tokens\b|token~count|tokeni[sz]|\bprompt\b|context|\b(?:n_)?ctx|input~(?:len|ids)"
-SMALLEST = 500
+INPUT_WORDS = r"(?:prompt|input|messages?|conversation|chat|history)\b"
+OUTPUT_WORDS = r"(?:max_(?:new_|completion_|output_)?tokens|max~new|completion|output|generat|predict|reply)"
+SUM_WORDS = r"(?:(?:input|prompt)\w*\W+(?:and|plus|\+)\W+(?:\w+ )?(?:output|completion|prediction)|max_total)"
+# Arithmetic alone counts only in a text about tokens, and for limits of at least this many.
+TOKEN_TOPIC = (
+    r"(?:\b|input~|prompt~|total~)tokens\b|token~count|tokeni[sz]|\bprompt\b|context|\b(?:n_)?ctx|input~(?:len|ids)"
+)
+LEAST_LIMIT = 500
 
-BREAK = r"\n\s*(?-i:(?=[A-Z{(\[]))|(?<=[})\].])\s*\n"  # a line that begins as a sentence, or one that has ended
-ADDRESS = r"https?://[^\s\"'<>]+"  # its numbers mean nothing
+SENTENCE_BREAK = r"\n\s*(?-i:(?=[A-Z{(\[]))|(?<=[})\].])\s*\n"  # before or after a line that is a sentence
+ADDRESS = r"https?://[^\s\"'<>]+"  # numbers in addresses mean nothing
 NUMBER = (
     r"(?<![\w.<$-])(?<!\w\[|\d:)(?<!be at least )(?:\[[01], ?)?"
     r"(?P<whole>\d{1,3}(?:[ .,_'’]\d{3}){1,4}|\d{1,12})(?P<part>\.\d\d?(?=[km]))?(?P<unit>[km])?(?:\.0+(?!\d))?"
     rf"(?!\w|[.,:]\d|-(?!token)| ?{UNIT}| (?:images|messages|pages|seconds)\b)"
-    r"(?<!limit \(2013)"  # MiniMax: a status
+    r"(?<!limit \(2013)"  # MiniMax: a status code
 )
 AFTER_FIELD = r"# ?-?(?:\((?=\w+\)))?['\"`]*(?:tokens? )?(?:(?:in|of|for|from) )?(?:(?:the|your|text) )?['\"`]*"
-# What a number is, by the words that touch it (it stands as "#"); the first that fits.
-TOUCHING = (
+# The role of a number by the words next to it, which stands as "#"; the first row that matches decides.
+ROLES_BESIDE = (
     ("none", r"(?:code|status\w*|line|\.py|localhost)\W*#"),
     ("excess", r"\bby (?:about |at least )?#|# tokens? (?:over|too)\b"),
     ("input", r"# ?(?:of|/) ?\d"),
     ("limit", r"^[\dkm] ?(?:of|/) ?#"),
-    ("both", rf"{BOTH}\w*(?:\W|tokens?|would|be|of){{0,9}}#"),
-    ("output", rf"{AFTER_FIELD}{OUTPUT}|# new tokens|\+ ?#(?! ?-?(?:input|prompt))"),
+    ("both", rf"{SUM_WORDS}\w*(?:\W|tokens?|would|be|of){{0,9}}#"),
+    ("output", rf"{AFTER_FIELD}{OUTPUT_WORDS}|# new tokens|\+ ?#(?! ?-?(?:input|prompt))"),
     ("tools", rf"{AFTER_FIELD}(?:functions|tool)"),
     (
         "limit",
@@ -144,14 +151,14 @@ TOUCHING = (
     ("limit", r"#[ )]*(?:tokens?)?[ )]* is (?:small|low)er than (?!max|limit|the (?:max|limit))"),
     ("limit", r"(?:(?<!add )(?<!adds )up to|accepts|(?:model|only) takes|vs\.?) #"),
     ("input", rf"{AFTER_FIELD}(?:input (?:tokens|messages)|inputs?|prompt|(?<=the )messages|(?<=in )request)\b"),
-    ("output", rf"{OUTPUT}\w*(?:\W|tokens?|is|of|value|too|large){{0,12}}#"),
+    ("output", rf"{OUTPUT_WORDS}\w*(?:\W|tokens?|is|of|value|too|large){{0,12}}#"),
     ("input", r"#[ )\]-]*(?:tokens?)?[ )\]]*(?:(?:is|are) )?(?:[>+]|plus|vs|over\b|above|beyond|\w+er than|more than)"),
     ("input", r"#[ )\]-]*(?:tokens?)?[ )\]]*(?:exceed(?:s? |ed [tm])|do(?:es)? not fit)"),
     ("input", r"#\)? (?:tokens )?(?:(?:were|was|you|that you) )?(?:given|sent|provided)|#, received"),
 )
 BEYOND = r"\b(?:than|exceed\w*|surpass\w*|overflows?|cross\w*|excess of|beyond|above|over|fits?)\b|[>≥]"
-# Else by the nearest words before it in its sentence.
-BEFORE = (
+# Else the role by the nearest words before the number in its sentence.
+ROLES_BEFORE = (
     r"(?P<limit>max\w* (?:length|size|number) of (?:(?:the|your|current) )*\w+"
     r"|max\w*(?: (?:allowed|input|prompt|number))*|limit|context(?!~overflow)|ctx|window|allow|permit|accept|support"
     r"|capacity|\b(?:at most|up to|only|holds?|handle|can|room|fit|available|below|under)\b|reached"
@@ -163,49 +170,49 @@ BEFORE = (
     r"|(?<!max )(?<!maximum )(?<!allowed )token count"
     r"|(?:^|^[\dkm]\)? |[(,;.{\['\"] ?)(?:num_|n_|total[ _])?tokens?(?:[ _]count)? ?[:=])"
 )
-BOUND = r"(?:at least|passed) $"  # vLLM stops counting at the limit
-OF_INPUT = (
+LOWER_BOUND = r"(?:at least|passed) $"  # vLLM stops counting at the limit
+INPUT_LIMIT = (
     r"(?:max\w*[ _](?:allowed )?(?:input|prompt)[ _](?:tokens|length)|(?:input|prompt) tokens? limit)[^\d]*$"
     r"|(?:input|prompt)s?`? (?:tokens?[^.,]{0,30}exceed|must have|length (?:should|must))"
     r"(?:(?!context|window|model|output|completion|max_new)[^.])*$"
 )
 
-ECHOES = frozenset({"input", "inputs", "messages", "prompt", "content", "contents", "tools", "request"})
-# How much is looked at: parts of a body, of one part, characters at each end, of JSON inside of a text.
-NODES, CHILDREN, END, JSON = 1_000, 100, 3_000, 200_000
+ECHOED_FIELDS = frozenset({"input", "inputs", "messages", "prompt", "content", "contents", "tools", "request"})
+# How much is read: parts of a body, items of a part, characters at each end of a text and of JSON in a text.
+MOST_PARTS, MOST_ITEMS, END_LENGTH, JSON_LENGTH = 1_000, 100, 3_000, 200_000
 
 
 def classify_overflow(status: int | None, body: Any) -> Overflow | None:
-    """What a refusal with this HTTP status and body says of the context, or ``None``.
+    """Return the figures of a refusal with this HTTP status and body, or ``None`` if it is no context overflow.
 
-    ``body`` is whatever came: an object, a list, JSON in a string, plain text, bytes.
+    ``body`` may be anything a server sends: an object, a list, JSON in a string, plain text, bytes.
     """
     return _classified(status, _text(body))
 
 
 def is_too_many_bytes(status: int | None, body: Any) -> bool:
-    """Whether a request was refused for its size in bytes: smaller files or fewer turns may pass.
+    """Return whether a request was refused for its size in bytes: smaller files or fewer turns may pass.
 
-    Any 413 that speaks neither of tokens nor of a rate, and other refusals that say so.
+    That is any 413 that concerns neither tokens nor a rate, and other refusals that name bytes.
     """
-    if status in VETO_STATUS:
+    if status in OTHER_STATUS:
         return False
     text = _text(body)
-    if _classified(status, text) is not None or any(_finds(veto, text) for veto in RATES):
+    if _classified(status, text) is not None or any(_finds(veto, text) for veto in RATE_LIMITS):
         return False
-    return status == 413 or any(_finds(pattern, text) for pattern in BYTES)
+    return status == 413 or any(_finds(pattern, text) for pattern in BYTE_LIMITS)
 
 
 def _classified(status: int | None, text: str) -> Overflow | None:
-    if _finds(EXCEPTION, text):
+    if _finds(PAID_TIER, text):
         return Overflow()
-    if status in VETO_STATUS or any(_finds(veto, text) for veto in RATES):
+    if status in OTHER_STATUS or any(_finds(veto, text) for veto in RATE_LIMITS):
         return None
     named = any(_finds(code, text) for code in OVERFLOW_CODES)
-    if not named and any(_finds(veto, text) for veto in (*VETOES, *BYTES)):
+    if not named and any(_finds(veto, text) for veto in (*OTHER_LIMITS, *BYTE_LIMITS)):
         return None
     named = named or any(_finds(phrase, text) for phrase in PHRASES) or any(map(_is_said, text.split("\n")))
-    said = _numbers(text) if named or _finds(TOPIC, text) else {}
+    said = _numbers(text) if named or _finds(TOKEN_TOPIC, text) else {}
     if not (named or _is_too_much(said)):
         return None
     return Overflow(
@@ -219,46 +226,46 @@ def _classified(status: int | None, text: str) -> Overflow | None:
 
 
 def _is_said(line: str) -> bool:
-    """Whether a sentence of it says in words that something is more than the context holds."""
+    """Return whether a sentence of a line says that something is more than the context holds."""
     return any(_says(clause) for clause in _letters(line).split("."))
 
 
 def _says(clause: str) -> bool:
     return not (_finds(OUTPUT_ONLY, clause) or _finds(OF_THINGS, clause)) and any(
-        _finds(sign, clause) for sign in SIGNS
+        _finds(sign, clause) for sign in OVERFLOW_SIGNS
     )
 
 
 def _letters(line: str) -> str:
-    """A line with one letter for each word that matters."""
+    """Return a line as letters, one for each word that matters."""
     line = _pattern(NUMBER).sub("#", line.lower())
-    return "".join(FIGURE_ROLES[match.lastindex - 1][0] for match in _word().finditer(line) if match.lastindex)
+    return "".join(WORD_CLASSES[match.lastindex - 1][0] for match in _word().finditer(line) if match.lastindex)
 
 
 @cache
 def _word() -> re.Pattern[str]:
-    rows = (words if letter in (".", "N", "_") else rf"(?:{words})(?![a-z])" for letter, words in FIGURE_ROLES)
+    rows = (words if letter in (".", "N", "_") else rf"(?:{words})(?![a-z])" for letter, words in WORD_CLASSES)
     return _pattern("(?<![a-z])(?:" + "|".join(f"({row})" for row in rows) + ")")
 
 
 def _is_too_much(said: dict[str, int]) -> bool:
     sent = said["input"] + said.get("output", 0) if "input" in said else said.get("both", 0)
-    return sent >= said.get("limit", sent + 1) >= SMALLEST
+    return sent >= said.get("limit", sent + 1) >= LEAST_LIMIT
 
 
 def _lines(body: Any) -> Iterator[str]:
-    """Every text of a body in one line, the outermost first; not what it repeats of the request."""
+    """Yield every text of a body on one line, the outermost first, without fields that repeat the request."""
     queue = deque([("", body)])
-    for _ in range(NODES):
+    for _ in range(MOST_PARTS):
         if not queue:
             return
         key, value = queue.popleft()
         value = _opened(value)
         if isinstance(value, dict):
-            items = islice(value.items(), CHILDREN)
-            queue.extend((k if isinstance(k, str) else "", v) for k, v in items if k not in ECHOES)
+            items = islice(value.items(), MOST_ITEMS)
+            queue.extend((k if isinstance(k, str) else "", v) for k, v in items if k not in ECHOED_FIELDS)
         elif isinstance(value, list | tuple):
-            queue.extend((key, v) for v in value[:CHILDREN])
+            queue.extend((key, v) for v in value[:MOST_ITEMS])
         elif isinstance(value, str):
             yield _plain(value)
         elif type(value) is int and 0 <= value < 10**12 and _finds(r"token|ctx|context|code|status", key[:100]):
@@ -266,10 +273,10 @@ def _lines(body: Any) -> Iterator[str]:
 
 
 def _opened(value: Any) -> Any:
-    """What bytes, and JSON in a string, stand for."""
+    """Return the value that bytes, or JSON in a string, stand for; any other value as it is."""
     if isinstance(value, bytes | bytearray):
         value = value.decode("utf-8", "replace")
-    if isinstance(value, str) and len(value) < JSON and value.lstrip()[:1] in ("{", "["):
+    if isinstance(value, str) and len(value) < JSON_LENGTH and value.lstrip()[:1] in ("{", "["):
         try:
             return json.loads(value)
         except (ValueError, RecursionError):
@@ -278,17 +285,17 @@ def _opened(value: Any) -> Any:
 
 
 def _text(body: Any) -> str:
-    """What a body says: a line for each of its texts, once each, in English."""
+    """Return the distinct texts of a body, a line each, in English."""
     return _ends("\n".join(dict.fromkeys(_lines(body))))
 
 
 def _plain(text: str) -> str:
-    """Text in one line of English words, without what JSON, reprs, HTML and names of code add."""
+    """Return a text as one line of English words, without the marks of JSON, reprs, HTML and code."""
     text = _pattern(r"\\{1,4}u([0-9a-f]{4})").sub(lambda match: chr(int(match[1], 16)), unescape(_ends(text)))
     text = normalize("NFKC", text).replace("\\", " \\")
     if "</" in text:
         text = re.sub(r"</?[A-Za-z][^<>]{0,200}>", " . ", text)
-    text = _pattern(BREAK).sub(" . ", text)
+    text = _pattern(SENTENCE_BREAK).sub(" . ", text)
     text = re.sub(r"(?:\\+[nrt]|[\s\\#])+", " ", text)
     text = re.sub(r"""["']\w+["'] ?: ?(?=["'{\[])""", " . ", text)
     text = re.sub(r"(?<![A-Za-z])max(?:Output|New|Completion)?Tokens", "max_output_tokens", text)
@@ -297,11 +304,11 @@ def _plain(text: str) -> str:
 
 
 def _ends(text: str) -> str:
-    return text if len(text) <= 2 * END else f"{text[:END]}\n{text[-END:]}"
+    return text if len(text) <= 2 * END_LENGTH else f"{text[:END_LENGTH]}\n{text[-END_LENGTH:]}"
 
 
 def _numbers(text: str) -> dict[str, int]:
-    """Every number whose role is clear; of two that say the same, the first."""
+    """Return the number of each role that is clear; of two numbers with one role, the first."""
     said: dict[str, int] = {}
     for line in _pattern(ADDRESS).sub(" ", text).split("\n"):
         said = {**_numbers_of(line), **said}
@@ -322,42 +329,42 @@ def _numbers_of(line: str) -> dict[str, int]:
             said["input"] = said.pop("limit")  # "the context is 9,000 tokens, this exceeds the window of 8,192"
         if role is None or role in said:
             continue
-        if role in ("input", "total") and "input" not in said and _finds(BOUND, before):
+        if role in ("input", "total") and "input" not in said and _finds(LOWER_BOUND, before):
             said["bound"] = 1
         said[role] = value
-        if role in ("limit", "beyond") and _finds(OF_INPUT, line[max(0, match.start() - 150) : match.start()]):
+        if role in ("limit", "beyond") and _finds(INPUT_LIMIT, line[max(0, match.start() - 150) : match.start()]):
             said["cap"] = value
     return _settled(said, line)
 
 
 def _settled(said: dict[str, int], line: str) -> dict[str, int]:
-    """What the numbers are that are known for being exceeded, or for being sent."""
+    """Settle the roles of numbers that are known only as exceeded, as sent or as tokens."""
     if "beyond" in said:
         said.setdefault("limit" if "limit" not in said else "input", said["beyond"])
-    rest = said.get("tokens", 0)  # whose part no word says: what is over the limit was sent
+    rest = said.get("tokens", 0)  # a number of tokens without a role: if larger than the limit, it was sent
     if rest > said.get("limit", rest):
         said.setdefault("input", rest)
     elif 0 < rest < said.get("input", 0):
         said.setdefault("limit", rest)
     if "input" in said:
         said["input"] += said.get("tools", 0)
-    elif "total" in said and "output" not in said and (_finds(INPUT, line) or not _finds(OUTPUT, line)):
-        said["both" if _finds(BOTH, line) else "input"] = said["total"]
+    elif "total" in said and "output" not in said and (_finds(INPUT_WORDS, line) or not _finds(OUTPUT_WORDS, line)):
+        said["both" if _finds(SUM_WORDS, line) else "input"] = said["total"]
     return said
 
 
 def _roles(before: str, after: str) -> Iterator[str]:
-    """What a number may be, the likeliest first."""
+    """Yield the roles that a number may have, the likeliest first."""
     around = f"{before}#{after}"
-    yield from (role for role, words in TOUCHING if _finds(words, around))
-    nearest = deque(_pattern(BEFORE).finditer(re.split(r"[.!?] |[{}]", before)[-1]), maxlen=1)
+    yield from (role for role, words in ROLES_BESIDE if _finds(words, around))
+    nearest = deque(_pattern(ROLES_BEFORE).finditer(re.split(r"[.!?] |[{}]", before)[-1]), maxlen=1)
     yield from (str(match.lastgroup) for match in nearest)
     if _finds(r"#[)\] ]*-?tokens?\b", around):
         yield "tokens"
 
 
 def _value(match: re.Match[str]) -> int:
-    """A thousand for a k: where 1,024 is meant, the smaller is the safe one."""
+    """Return the value of a number. A k is 1,000: where 1,024 is meant, the smaller value is the safe one."""
     number = re.sub(r"\D", "", match["whole"]) + (match["part"] or "")
     return round(float(number) * {"": 1, "k": 1e3, "m": 1e6}[(match["unit"] or "").lower()])
 
@@ -368,5 +375,5 @@ def _finds(pattern: str, text: str) -> bool:
 
 @cache
 def _pattern(text: str) -> re.Pattern[str]:
-    """Compiled when it is first needed, which for most users is never."""
+    """Return a compiled pattern. Most users never need one, so none is compiled at import."""
     return re.compile(text.replace("~", "[ _-]?"), re.I | re.M)

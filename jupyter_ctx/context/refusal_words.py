@@ -1,9 +1,9 @@
-"""Words of refusals: what part each English one has, and the English for those of other languages.
+"""The words of refusals: the class of each English word, and the English for words of other languages.
 
-A refusal is put into English word by word, in its own word order; what is in no list stays as
-written. Then each word that matters is one letter, and overflow.py reads the letters. Only words
-that tell an overflow from something else are listed. "~" joins the words of a name: context
-length, context_length, ContextLength.
+A refusal is translated into English word by word, in its own word order; words that are not listed
+stay as written. Then each word that matters becomes the letter of its class, and overflow.py reads
+the letters. Only words that tell an overflow from something else are listed. "~" joins the words of
+a name: context length, context_length, ContextLength.
 """
 
 from __future__ import annotations
@@ -11,19 +11,16 @@ from __future__ import annotations
 import re
 from functools import cache
 
-UNIT = r"(?:[kmg]i?b|bytes?|char\w*|pixels|items|entries)\b"  # what other limits count
+UNIT = r"(?:[kmg]i?b|bytes?|char\w*|pixels|items|entries)\b"  # units of other limits
 
-# A letter for each word; the first row that fits counts. "#" stands for a number.
-FIGURE_ROLES = (
+# The letter of a class, and its words; the first row that matches decides. "#" stands for a number, "" for no class.
+WORD_CLASSES = (
     ("U", rf"\d ?{UNIT}"),  # things with limits of their own
-    (  # words without a part in it
+    (  # words without a class
         "",
         r"bad~request(?: error)?|invalid~request(?:~error)?|request~id\S*|invalid (?:input )?argument"
-        r"|error message",
-    ),
-    (  # words without a part in it
-        "",
-        r"validation|text of|model~group|context (?:deadline|cancel[a-z]*|menu|protocol|handle|manager)",
+        r"|error message"
+        r"|validation|text of|model~group|context (?:deadline|cancel[a-z]*|menu|protocol|handle|manager)",
     ),
     (  # less than
         "S",
@@ -36,11 +33,8 @@ FIGURE_ROLES = (
     (  # things with limits of their own
         "U",
         r"(?:prompt|message|conversation|chat|history|context|input|session|token|tool~call)(?:~|')?s?~?"
-        r"(?:ids?(?! len)|names?|titles?|key|template|index|role|logprobs|caching|cache[a-z]*|param[a-z]*|audio)\b",
-    ),
-    (  # things with limits of their own
-        "U",
-        r"(?:api|access|auth[a-z]*|bearer|refresh|session|reset|jwt|csrf|id|security|invite) tokens?\b"
+        r"(?:ids?(?! len)|names?|titles?|key|template|index|role|logprobs|caching|cache[a-z]*|param[a-z]*|audio)\b"
+        r"|(?:api|access|auth[a-z]*|bearer|refresh|session|reset|jwt|csrf|id|security|invite) tokens?\b"
         r"|(?:logit|stop|tool)[a-z]*|images?|pictures?|photos?|files?(?! *[\"'/])|attachments?|documents?|pdfs?|pages?"
         r"|audio|videos?|uploads?|frames?|schemas?|headers?|cookies?|ur[il]s?|query string|strings?|arrays?"
         r"|passwords?|signatures?|jwt|csrf|names?|conversations|titles?|items?|lists?|metadata|users?"
@@ -59,14 +53,14 @@ FIGURE_ROLES = (
     (  # output
         "O",
         r"(?:generated|output|response|reply|completion) (?:text|messages?|content|sequence)"
-        r"|max_(?:new_|completion_|output_)tokens?|(?<!model_)max_tokens"
+        r"|(?<!model_)max_tokens"
         r"|max~(?:new|output|completion)~(?:tokens?|length)|n_predict|completions?|outputs?|generated"
         r"|repl(?:y|ies)|responses?|answers?|predict[a-z]*|writes?",
     ),
     ("Y", r"(?:too|so|that)~(?:many|much)"),  # too many
     (  # too long, full
         "X",
-        r"too~(?:long|large|big)|overflow[a-z]*|exhausted|oversized?|(?:is|are|been|was) (?:full|filled)"
+        r"too~(?:long|large|big)|overflow[a-z]*|exhausted|oversized?"
         r"|full\b|filled|reached|no room|ran out|run out|out of(?= context)|hit|not enough"
         r"|(?:this|that|so) (?:long|large|big)|longer than (?:allowed|permitted)",
     ),
@@ -98,7 +92,7 @@ FIGURE_ROLES = (
     ("P", r"plus|\+|and|with|together"),  # plus
     ("L", r"length|len|size|count|number|quantity|total|amount"),  # length
     ("W", r"models?|endpoint|deployment"),  # model
-    (  # words without a part in it
+    (  # words without a class
         "",
         r"the|an?|of|is|are|was|were|be|been|has|have|had|its?|yours?|this|that|which|in|for|to|by|from|at"
         r"|on|so|but|however|here|there|you|we|i|current[a-z]*|requested|asked|sent|provided|given|supplied"
@@ -106,15 +100,14 @@ FIGURE_ROLES = (
         r"|combined|sum|about|approximately|already|now|would|will|can|could|must|should|may|not|cannot|do"
         r"|does|error|exception|please|configured|valid[a-z]*|our|s|as|while|only|long|went|goes?"
         r"|becom[a-z]*|became|grown|got|takes?|needs?|adds?|add|comes?|amounts?|encoded|computed|read"
-        r"|process|generate|try|yet",
+        r"|process|generate|try|yet|[a-z]*\d\w*",
     ),
-    ("", r"[a-z]*\d\w*"),  # words without a part in it
     ("N", r"#"),  # a number
     (".", r"[.;!?]"),  # the end of a clause
     ("_", r"[a-z]+"),  # any other word
 )
 
-# Scripts written without spaces: a word may begin anywhere. The longer phrase comes before its parts.
+# Scripts written without spaces: a word may begin anywhere. A longer phrase comes before its parts.
 UNSPACED = {
     "too many requests": r"请求(?:次数|数量?)?(?:过多|太多|过于频繁)|リクエスト(?:数)?が多すぎ|요청이 너무 많",
     "rate limit": (
@@ -321,7 +314,7 @@ IDEOGRAPHS = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
 
 
 def in_english(text: str) -> str:
-    """A refusal with its words of other languages put into English."""
+    """Return a refusal with its words of other languages translated into English."""
     if _compiled(IDEOGRAPHS).search(text):
         text = _substitute(UNSPACED, "{}", text)
         text = re.sub(rf"(?<=\d){IDEOGRAPHS}", ", ", text)
