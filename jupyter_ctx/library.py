@@ -34,9 +34,8 @@ class Library:
     """The conversations of one notebook; without an ``origin``, those of scripts and terminals.
 
     Nothing is opened before it is needed. ``store`` is as for :class:`Chat`. ``ask`` puts a question to the user,
-    where the setting ``restore`` is "ask": whether to continue the conversation that is there. ``notes`` are notices
-    to show once, ``deleted`` ids of cells that are no longer in the notebook, ``offered`` those of them that a
-    notice has named.
+    where the setting ``restore`` is "ask": whether to continue the conversation that is there. ``notebook`` is
+    what the conversations share, such as deleted cells. ``notes`` are notices to show once.
     """
 
     def __init__(
@@ -46,11 +45,10 @@ class Library:
         *,
         store: str | Path = "default",
         ask: Callable[[str], bool] | None = None,
+        notebook: NotebookState | None = None,
     ) -> None:
         self.origin, self.notes = origin or Origin(), list[str]()
-        self.deleted, self.offered = set[str](), set[str]()
-        self._seen: set[str] = set()  # turns of this kernel, in whichever fork
-        self._told: dict[str, str] = {}  # memory files that a notice has named
+        self._notebook = notebook or NotebookState()
         self._address, self._ask = store_address(store), ask
         self._begun, self._models = default_settings(config or {}, {}), Models()
         self._troubles: set[str] = set()  # of the store that a notice has named
@@ -240,10 +238,9 @@ class Library:
         return Journal(self._address, self.origin, self._troubles)
 
     def _take(self, journal: Journal, opened: Opened, settings: Settings) -> Chat:
-        notebook = NotebookState(self.origin.folder or Path.cwd(), self.deleted, self._seen, self._told)
+        notebook = replace(self._notebook, folder=self.origin.folder or Path.cwd())
         session = Session(settings, self._models, journal, defaults=self._begun, notebook=notebook)
         session.restore(opened)
-        self.offered |= set(opened.state.get("deleted", ()))
         chat = self._chats[journal.name] = Chat(session=session)
         return chat
 

@@ -39,6 +39,7 @@ from ..runtime.frontend import Where, deleted_cells, is_replay, origin, where
 from ..runtime.interrupts import uninterrupted
 from ..session.prompt import Prompt
 from ..session.send import Coming
+from ..session.state import NotebookState
 from ..template.filling import fill
 from ..template.hints import notes
 from .command_table import COMMANDS, Call, Command, check_words, unknown
@@ -65,15 +66,14 @@ class ChatMagic:
         self._gauge_is_here = False  # in the output of the cell that runs
         self._passed = False  # a threshold, in this cell
         self._answered = False  # whole, in this cell
-        self._deleted: set[str] = set()
+        self._notebook = NotebookState()
 
     @property
     def library(self) -> Library:
         """The conversations of this notebook; opened when they are first asked for."""
         if self._library is None:
             config = dict(self.shell.config.get("Chat", {}))
-            self._library = Library(origin(self.shell), config, ask=self._agree)
-            self._library.deleted = self._deleted
+            self._library = Library(origin(self.shell), config, ask=self._agree, notebook=self._notebook)
             formatters = self.shell.display_formatter.formatters
             for form in ("text/html", "text/markdown"):
                 formatters[form].for_type(Reply, _as(form))
@@ -87,13 +87,12 @@ class ChatMagic:
 
     def before_cell(self, _info: object = None) -> None:
         """Note which cells were deleted: only the next execution is told of it, whatever that is."""
-        self._deleted |= deleted_cells(self.shell)
+        self._notebook.deleted.update(deleted_cells(self.shell))
 
     def _runs(self, cell: str) -> None:
         """A cell that runs is not deleted, or not any more."""
-        self._deleted.discard(cell)
-        if self._library is not None:
-            self._library.offered.discard(cell)
+        self._notebook.deleted.discard(cell)
+        self._notebook.offered.discard(cell)
 
     @no_var_expand
     @magic_arguments()
@@ -250,7 +249,7 @@ class ChatMagic:
 
     def _offer(self, chat: Chat) -> tuple[str, ...]:
         """What may be done about turns whose cells were deleted; once for each cell."""
-        offered, all_turns = self.library.offered, chat.turns
+        offered, all_turns = self._notebook.offered, chat.turns
         numbers = [number for number in chat.deleted() if all_turns[number - 1].cell not in offered]
         offered.update(all_turns[number - 1].cell or "" for number in numbers)
         if not numbers:

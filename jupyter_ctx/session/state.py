@@ -24,18 +24,21 @@ class NotebookState:
 
     ``folder``: the notebook's, where the default memory file is looked for.
     ``deleted``: ids of cells that are no longer in the notebook.
+    ``offered``: those of them that a notice named.
     ``seen``: ids of turns that were answered or shown again since the kernel was started.
     ``told``: memory files that a notice named, with the version named.
     """
 
     folder: Path | None = None
     deleted: set[str] = field(default_factory=set)
+    offered: set[str] = field(default_factory=set)
     seen: set[str] = field(default_factory=set)
     told: dict[str, str] = field(default_factory=dict)
 
     def restore(self, stored: StoredState) -> None:
         """Add what was known before a restart; what is known since then holds."""
-        self.deleted.update(stored.get("deleted", ()))
+        for cells in (self.deleted, self.offered):
+            cells.update(stored.get("deleted", ()))
         for file, version in stored.get("told", {}).items():
             self.told.setdefault(file, version)
 

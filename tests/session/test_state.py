@@ -42,10 +42,10 @@ def test_a_restart_keeps_the_state(state: SessionState, exact: bool) -> None:
 
 @given(LINES, st.dictionaries(st.text(max_size=5).filter(str.isalnum), st.just("old")))
 def test_a_restart_adds_to_what_the_notebook_knows_already(deleted: frozenset[str], told: dict[str, str]) -> None:
-    before = kept(SessionState(SETTINGS, SETTINGS), NotebookState(None, set(deleted), set(), told))
-    now = NotebookState(Path(), {"cell"}, {"turn"}, {"notes": "new"})
+    before = kept(SessionState(SETTINGS, SETTINGS), NotebookState(None, deleted=set(deleted), told=told))
+    now = NotebookState(Path(), deleted={"cell"}, seen={"turn"}, told={"notes": "new"})
     now.restore(before)
-    assert (now.deleted, now.seen) == ({"cell", *deleted}, {"turn"})
+    assert (now.deleted, now.offered, now.seen) == ({"cell", *deleted}, deleted, {"turn"})
     assert now.told == {**told, "notes": "new"}
 
 
