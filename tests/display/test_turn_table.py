@@ -10,6 +10,7 @@ from jupyter_ctx import Chat, InvalidRequestError
 from jupyter_ctx.display.widgets.settings_form import Form
 from jupyter_ctx.display.widgets.turn_table import AS_SENT, TURNS_PER_PAGE, SelectionTable, TurnTable, sorted_rows
 from jupyter_ctx.magics.tables import COMPACTION_CHOICES, live_history, live_preview, live_settings
+from jupyter_ctx.session.prompt import Prompt
 
 HEAD = ("turn", "prompt", "tokens")
 ROWS = [("1", "beta", "~1,200"), "the request begins here", ("2", "Alpha", "90"), ("3", "gamma", "–")]
@@ -87,7 +88,7 @@ def test_what_is_done_elsewhere_shows_in_the_boxes_and_does_nothing_again(talked
 
 
 def test_a_preview_has_one_pair_of_boxes_for_each_turn(talked: Chat) -> None:
-    seen = Seen(live_preview(talked, "And now?"))
+    seen = Seen(live_preview(talked, Prompt("And now?")))
     assert seen.labels() == [f"{name} {n}" for n in (1, 2, 3) for name in ("pin", "exclude")]
     assert "And now?" in seen.page
     seen.box("exclude 1").value = True
