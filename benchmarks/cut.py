@@ -80,7 +80,7 @@ def append_us(messages: int) -> float:
 def request_us(messages: int) -> float:
     """The messages of a request that sends half of a conversation, in microseconds for each that is sent."""
     past = Conversation()
-    past.append(Added(tuple(Turn(TEXT, TEXT, "") for _ in range(messages // 2)), None))
+    past.append(Added(tuple(Turn(TEXT, TEXT) for _ in range(messages // 2)), None))
     scope, start = scope_at(past, len(past.places), "Be brief."), len(past.places) // 2
     milliseconds = median_ms(lambda: to_messages(past, scope, start, Message("user", TEXT)), 1)
     return 1_000 * milliseconds / (messages // 2)

@@ -83,14 +83,14 @@ def main() -> None:
     print(f"of {len(PLANTED)} planted facts in a summary of {CAP} tokens, {TURNS} turns, seeds {SEEDS}")
     for seed in SEEDS:
         said = conversation(seed)
-        older = Older(tuple(Turn(prompt, reply, "") for prompt, reply in said))
+        older = Older(tuple(Turn(prompt, reply) for prompt, reply in said))
         whole = sum(target.meter.tokens(text) for exchange in said for text in exchange)
         begun = time.perf_counter()
         extractive = extractive_summary(older, target, CAP)
         took = time.perf_counter() - begun
         size = target.meter.tokens(extractive)
         print(f"seed {seed}, {whole:,.0f} tokens: extractive {held(extractive)} in {size:.0f} tokens, {took:.2f} s")
-    texts = summaries(Older(tuple(Turn(prompt, reply, "") for prompt, reply in conversation(SEEDS[0]))), target)
+    texts = summaries(Older(tuple(Turn(prompt, reply) for prompt, reply in conversation(SEEDS[0]))), target)
     print(f"local/smollm2, seed {SEEDS[0]}: " + ", ".join(f"{name} {held(text)}" for name, text in texts.items()))
     stop_servers()
 

@@ -176,8 +176,8 @@ class Chat:
     def offer(self, said: Sequence[Said]) -> None:
         """Record turns of another conversation and undo them at once, so that redo brings them in."""
         for each in said:  # what its request carried is not here
-            turn = replace(each.turn, start=None, summary=None, usage=None, digest="")
-            self._session.record(Said(turn, each.append))
+            record = replace(each.turn.record, start=None, summary=None, usage=None, digest="")
+            self._session.record(Said(replace(each.turn, record=record), each.append))
         for _ in said:
             self._actions.undo()
 

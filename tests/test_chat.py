@@ -235,7 +235,7 @@ def test_a_small_model_in_one_cell_costs_a_long_conversation_nothing(local_model
     chat = Chat("local/smollm2", window=2_048, max_tokens=16)
     filled(chat, 6)
     chat.send("In short?", model=local_model)
-    assert chat.turns[-1].start is not None
+    assert chat.turns[-1].record.start is not None
     assert chat.info().left_out == 0
     reply = chat.send("And here?")
     assert reply.usage is not None

@@ -19,7 +19,7 @@ from jupyter_ctx import Chat, InvalidRequestError, StoreError, get_chat
 from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.conversation.conversation import Conversation
 from jupyter_ctx.conversation.events import Said
-from jupyter_ctx.conversation.messages import Turn
+from jupyter_ctx.conversation.messages import Turn, TurnRecord
 from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin, origin
 from jupyter_ctx.session.actions import Change
@@ -498,7 +498,13 @@ class Began:
 
     def __init__(self) -> None:
         events = [
-            Said(Turn(f"Note {n} of {cell}. {'The sea is wide. ' * 6}", "Noted. " * 4, "m", cell=cell, run=str(n)))
+            Said(
+                Turn(
+                    f"Note {n} of {cell}. {'The sea is wide. ' * 6}",
+                    "Noted. " * 4,
+                    record=TurnRecord(cell=cell, run=str(n)),
+                )
+            )
             for n, cell in enumerate("abcabda")
         ]
         session = Session(Settings(model="openai/gpt-4o", window=600, max_tokens=50))

@@ -69,7 +69,7 @@ class Place:
     @classmethod
     def of(cls, turn: Turn, start: str | None, now: int, *, fresh: bool = False) -> Place:
         """The place that a turn takes when it is first said."""
-        return cls(turn.id, [turn], start, turn, turn.run, [(now, turn.id)], turn.execution, fresh)
+        return cls(turn.id, [turn], start, turn, turn.record.run, [(now, turn.id)], turn.record.execution, fresh)
 
     def show(self, turn: Turn, now: int) -> None:
         """Make this version the current one."""
@@ -175,7 +175,7 @@ class Conversation:
 
     def begins_anew(self, said: Said) -> bool:
         """Whether this turn clears first: a re-run of a cell that did so already does not."""
-        mine = self._of_cell(said.turn.cell)
+        mine = self._of_cell(said.turn.record.cell)
         return said.new and not (mine and mine[0].fresh)
 
     def older(self, cell: str | None, run: str | None) -> list[Place]:
@@ -211,7 +211,7 @@ class Conversation:
 
     def _differs(self, other: Place, place: Place, written: int) -> bool:
         """Whether an earlier place had another answer when this one was written, and was in view."""
-        if other.shown[-1][0] < written or self._index[other.id] < self.index(place.turn.start):
+        if other.shown[-1][0] < written or self._index[other.id] < self.index(place.turn.record.start):
             return False
         return other.shown_at(written) not in (None, other.turn.id)
 
@@ -371,17 +371,17 @@ class Conversation:
         if anew:
             self._clear()
             self.revision += 1
-        mine = self._cells.setdefault(turn.cell, []) if turn.cell is not None else []
-        older = [place for place in mine if place.run != turn.run]
+        mine = self._cells.setdefault(turn.record.cell, []) if turn.record.cell is not None else []
+        older = [place for place in mine if place.run != turn.record.run]
         if said.append and older:  # the cell now stands for what it added last
             mine[:] = [place for place in mine if place not in older]
         elif older:
             self._replace(older, turn)
             return True
-        at = self.position(turn.cell, turn.run, append=said.append) if mine else len(self.places)
+        at = self.position(turn.record.cell, turn.record.run, append=said.append) if mine else len(self.places)
         if at == len(self.places):
             self._index[turn.id] = at
-            self.places.append(Place.of(turn, turn.start, self._now, fresh=anew))
+            self.places.append(Place.of(turn, turn.record.start, self._now, fresh=anew))
             mine.append(self.places[-1])
         else:
             self._insert(at, turn, mine)
@@ -392,7 +392,7 @@ class Conversation:
         first, rest = older[0], older[1:]
         first.versions = [v for place in older for v in place.versions] + [turn]
         first.show(turn, self._now)
-        first.ran(turn.run, turn.execution)
+        first.ran(turn.record.run, turn.record.execution)
         if rest:
             gone = {place.id for place in rest}
             before = sum(self._index[place] < self.trimmed_to for place in gone)
@@ -400,8 +400,8 @@ class Conversation:
             self.trimmed_to -= before
             self._moved.update(dict.fromkeys(gone, first.id))
             self._find_pins()
-        if turn.cell is not None:
-            self._cells[turn.cell] = [first]
+        if turn.record.cell is not None:
+            self._cells[turn.record.cell] = [first]
         self._reindex()
 
     def _insert(self, at: int, turn: Turn, mine: list[Place]) -> None:

@@ -1,4 +1,4 @@
-"""What one cell's exchange consists of: messages, attachments, the turn and the summary that may stand for it."""
+"""What was said: messages, attachments, turns, and the summaries that stand for older turns."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ StopReason = Literal["stop", "max_tokens", "context_window", "refusal", "interru
 
 
 def new_id() -> str:
-    """A short random name for a turn or a summary."""
+    """Return a short random name for a turn or a summary."""
     return os.urandom(6).hex()
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """An image or a PDF that goes with a prompt; ``tokens`` is our guess of its size."""
+    """An image or a PDF that goes with a prompt; ``tokens`` is its estimated size."""
 
     name: str
     media_type: str
@@ -46,43 +46,88 @@ class Message:
 
     @property
     def attached(self) -> int:
-        """Our guess of the tokens of its attachments."""
+        """Estimated tokens of the attachments."""
         return _tokens_of(self.attachments)
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """One cell's exchange, as it was sent and answered.
+class TurnRecord:
+    """How one turn was asked for, sent and answered.
 
-    ``start`` names the place at which the view it was sent with began (``None``: at the first
-    turn), ``summary`` the one that stood in it; ``digest`` tells that request from any other.
-    ``window`` is what the model was believed to hold, in tokens; ``cell``, ``run`` and
-    ``execution`` are the notebook cell, its execution and the number that it shows, where the
-    front end tells, and ``source`` tells that cell's text from any other; ``cost`` is in US
-    dollars, ``None`` where unknown. ``thinking`` is what the model thought before it answered,
-    which no later request carries; ``seconds`` is how long the answer took. ``stored``: it was
-    there already, in another turn, and nothing was sent.
+    ``model``: full name of the model that answered; empty for a turn that was added.
+    ``stop_reason``: why the reply ended.
+    ``usage``: tokens of the request and the reply, where the provider reported them.
+    ``window``: tokens that the model was believed to hold; 0 where nothing was sent.
+    ``cost``: US dollars; ``None`` where unknown.
+    ``seconds``: from the request to the end of the reply.
+    ``stored``: the reply was copied from another turn of the store, and nothing was sent.
+    ``start``: id of the place at which the request's view began; ``None``: at the first turn.
+    ``summary``: id of the summary in that view.
+    ``digest``: fingerprint of the request; empty for a turn that was added.
+    ``cell``: id of the notebook cell, where the front end tells.
+    ``run``: id of that cell's execution.
+    ``execution``: the number that the cell shows for this execution.
+    ``source``: fingerprint of that cell's text.
+    ``id``: name of this version of the turn, unique in every conversation.
+    """
+
+    model: str = ""
+    stop_reason: StopReason = "stop"
+    usage: Usage | None = None
+    window: int = 0
+    cost: float | None = None
+    seconds: float | None = None
+    stored: bool = False
+    start: str | None = None
+    summary: str | None = None
+    digest: str = ""
+    cell: str | None = None
+    run: str | None = None
+    execution: int | None = None
+    source: str | None = None
+    id: str = field(default_factory=new_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One cell's exchange: what was said. Turns that say the same are equal, whatever their ``record`` is.
+
+    ``prompt``, ``reply``: the user's text and the model's.
+    ``attachments``: images and PDFs that go with the prompt.
+    ``thinking``: what the model thought before it answered; no later request carries it.
+    ``record``: when, where and by which model it was said.
     """
 
     prompt: str
-    reply: str
-    model: str
-    stop_reason: StopReason = "stop"
-    usage: Usage | None = None
-    start: str | None = None
-    window: int = 0
-    cell: str | None = None
-    run: str | None = None
+    reply: str = ""
     attachments: tuple[Attachment, ...] = ()
-    cost: float | None = None
-    execution: int | None = None
-    summary: str | None = None
-    digest: str = ""
     thinking: str = ""
-    seconds: float | None = None
-    stored: bool = False
-    source: str | None = None
-    id: str = field(default_factory=new_id)
+    record: TurnRecord = field(default_factory=TurnRecord, compare=False)
+
+    @property
+    def id(self) -> str:
+        """Name of this version of the turn."""
+        return self.record.id
+
+    @property
+    def model(self) -> str:
+        """Full name of the model that answered; empty for a turn that was added."""
+        return self.record.model
+
+    @property
+    def stop_reason(self) -> StopReason:
+        """Why the reply ended."""
+        return self.record.stop_reason
+
+    @property
+    def usage(self) -> Usage | None:
+        """Tokens of the request and the reply, where the provider reported them."""
+        return self.record.usage
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars; ``None`` where unknown."""
+        return self.record.cost
 
     @property
     def messages(self) -> tuple[Message, Message]:
@@ -91,7 +136,7 @@ class Turn:
 
     @property
     def attached(self) -> int:
-        """Our guess of the tokens of its attachments."""
+        """Estimated tokens of the attachments."""
         return _tokens_of(self.attachments) if self.attachments else 0
 
 

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from ..conversation.conversation import Conversation
 from ..conversation.events import Added
-from ..conversation.messages import Summary, Turn
+from ..conversation.messages import Summary, Turn, TurnRecord
 from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
 from . import markdown, notebook
@@ -51,7 +51,7 @@ def carried(conversation: Conversation) -> Added:
 def renewed(added: Added) -> Added:
     """The same as turns of another conversation: under new ids, without cells, sizes and costs."""
     turns = {
-        turn.id: Turn(turn.prompt, turn.reply, turn.model, turn.stop_reason, attachments=turn.attachments)
+        turn.id: Turn(turn.prompt, turn.reply, turn.attachments, record=TurnRecord(turn.model, turn.stop_reason))
         for turn in added.turns
     }
     summary = added.summary

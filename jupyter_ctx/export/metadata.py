@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias, get_args
 
 from ..conversation.events import Added
-from ..conversation.messages import Attachment, Message, StopReason, Summary, Turn
+from ..conversation.messages import Attachment, Message, StopReason, Summary, Turn, TurnRecord
 from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
 from .values import find
@@ -68,7 +68,8 @@ def _turn(asked: Message, reply: str, marks: TurnMarks) -> Turn:
     attachments = asked.attachments
     if len(files) == len(attachments):
         attachments = tuple(map(_named, attachments, files))
-    return Turn(asked.content, reply, clean(find(str, marks, "model")), ending, attachments=attachments)
+    record = TurnRecord(clean(find(str, marks, "model")), ending)
+    return Turn(asked.content, reply, attachments, record=record)
 
 
 def _named(file: Attachment, marks: object) -> Attachment:

@@ -250,8 +250,8 @@ class ChatMagic:
     def _offer(self, chat: Chat) -> tuple[str, ...]:
         """What may be done about turns whose cells were deleted; once for each cell."""
         offered, all_turns = self._notebook.offered, chat.turns
-        numbers = [number for number in chat.deleted() if all_turns[number - 1].cell not in offered]
-        offered.update(all_turns[number - 1].cell or "" for number in numbers)
+        numbers = [number for number in chat.deleted() if all_turns[number - 1].record.cell not in offered]
+        offered.update(all_turns[number - 1].record.cell or "" for number in numbers)
         if not numbers:
             return ()
         turns = " ".join(map(str, numbers))

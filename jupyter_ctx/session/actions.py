@@ -334,7 +334,7 @@ class Actions:
         problem = _summary_problem(text, kept, wanted)
         if problem:
             return Change(f"Summary dropped: {problem}. Everything is as it was", changed=False)
-        turn = Turn(f"{source}:\n{summary_message(text)}", SUMMARY_ANSWER, "")
+        turn = Turn(f"{source}:\n{summary_message(text)}", SUMMARY_ANSWER)
         return self._apply(Added((turn,)), f"Added a summary of {words.turns(len(added.turns))} of {source}{note}")
 
     def _mark(self, event: Pinned | Excluded, numbers: Sequence[int], done: str) -> Change:

@@ -63,7 +63,7 @@ def history(now: Snapshot, deleted: Collection[str]) -> History:
     past, stale, meter = now.conversation, now.conversation.stale(), now.target.meter
 
     def row(number: int, place: Place, state: str) -> HistoryRow:
-        turn, gone = place.turn, place.turn.cell in deleted
+        turn, gone = place.turn, place.turn.record.cell in deleted
         marks = (ENDINGS[turn.stop_reason], "stale" if place.id in stale else "", "cell deleted" if gone else "")
         size, exact = round(turn_tokens(turn, meter)), meter.counted(turn.id)
         states, versions = (state, *filter(None, marks)), len(place.versions)
@@ -76,9 +76,9 @@ def history(now: Snapshot, deleted: Collection[str]) -> History:
 def turns_without_cells(conversation: Conversation, deleted: Collection[str]) -> tuple[int, ...]:
     """Return the numbers of the turns that may be sent although their cells were deleted."""
     places = enumerate(conversation.places, 1)
-    return tuple(number for number, place in places if place.turn.cell in deleted and place.sendable)
+    return tuple(number for number, place in places if place.turn.record.cell in deleted and place.sendable)
 
 
 def cell_of(place: Place) -> str:
     """Return a cell as its reader sees it: by the number of its execution, else by its id."""
-    return f"[{place.execution}]" if place.execution is not None else (place.turn.cell or "")[:8]
+    return f"[{place.execution}]" if place.execution is not None else (place.turn.record.cell or "")[:8]

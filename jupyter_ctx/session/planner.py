@@ -112,7 +112,7 @@ class Fitter:
         last, ledger = past.places[scope.at - 1], self.ledger(target, past, scope)
         start = min(max(scope.floor, past.index(last.start)), scope.at)
         sent, now = last.versions[0], (target.window.tokens, target.model)
-        if start > scope.floor and (sent.window, sent.model) != now:
+        if start > scope.floor and (sent.record.window, sent.model) != now:
             fixed = target.meter.fixed(scope.fixed) + ledger.pinned(scope.at)
             if fixed + ledger.between(scope.floor, scope.at) <= GO_BACK * target.budget().limit:
                 return scope.floor

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ..conversation.attachments import with_attachments
 from ..conversation.events import Said
-from ..conversation.messages import Turn
+from ..conversation.messages import Turn, TurnRecord
 from ..conversation.text_safety import checked
 from ..errors import InvalidRequestError
 from ..runtime.files import path_of
@@ -52,11 +52,8 @@ class Prompt:
     def said(self) -> Said:
         """Return the event of a turn without its answer; the attached files are read. Raises InvalidRequestError."""
         text, files = with_attachments(self.text, self._paths())
-        turn = Turn(
-            checked(text), "", "", cell=self.cell, run=self.run, source=self.source, attachments=files,
-            execution=self.execution,
-        )  # fmt: skip
-        return Said(turn, self.append, self.new)
+        asked = TurnRecord(cell=self.cell, run=self.run, execution=self.execution, source=self.source)
+        return Said(Turn(checked(text), attachments=files, record=asked), self.append, self.new)
 
     def _paths(self) -> list[Path]:
         """Return the files to attach; one path alone is one file."""

@@ -130,13 +130,13 @@ class Sender:
         target, system = session.target(options, ask=among == "all"), session.system_for(options)
         if among == "all":
             return self._stored_anywhere(said, target, system)
-        place = next(iter(session.conversation.older(said.turn.cell, said.turn.run)), None)
+        place = next(iter(session.conversation.older(said.turn.record.cell, said.turn.record.run)), None)
         if place is None or place.turn.id in session.notebook.seen or place.turn.stop_reason in INCOMPLETE:
             return None
         session.notebook.seen.add(place.turn.id)
-        if session.request_then(said, place, target, system) != place.turn.digest:
+        if session.request_then(said, place, target, system) != place.turn.record.digest:
             return None
-        session.record(Kept(place.id, said.turn.run or "", said.turn.execution))
+        session.record(Kept(place.id, said.turn.record.run or "", said.turn.record.execution))
         return _as_stored(place.turn)
 
     def _stored_anywhere(self, said: Said, target: Target, system: str) -> Reply | None:
@@ -145,9 +145,13 @@ class Sender:
         turn = session.journal.answered(digest_of(target, attempt.request)) if session.journal else None
         if turn is None or turn.stop_reason in INCOMPLETE:
             return None
-        here = {name: getattr(said.turn, name) for name in ("attachments", "cell", "run", "source")}
-        turn = replace(turn, **here, id=new_id(), cost=None, stored=True)
-        self._keep(replace(said, turn=replace(turn, start=_start_of(attempt, turn))), attempt, counted=False)
+        asked, turn_id = said.turn.record, new_id()
+        record = replace(
+            turn.record, id=turn_id, start=_start_of(attempt, turn_id), cost=None, stored=True,
+            cell=asked.cell, run=asked.run, source=asked.source,
+        )  # fmt: skip
+        turn = replace(turn, attachments=said.turn.attachments, record=record)
+        self._keep(replace(said, turn=turn), attempt, counted=False)
         return _as_stored(turn)
 
     def _exchange(self, said: Said, attempt: Attempt, coming: Coming, *, record: bool) -> tuple[Attempt, Reply]:
@@ -294,17 +298,17 @@ class Sender:
         target, model = attempt.target, attempt.target.model
         if reply.stop_reason == "cut" and not reply.text:
             return reply
-        cost = self._session.billed(target, reply)
-        turn = replace(
-            said.turn, reply=reply.text, model=model, stop_reason=reply.stop_reason, usage=reply.usage,
-            window=target.window.tokens, cost=cost, id=new_id(), digest=digest_of(target, attempt.request),
-            thinking=reply.thinking, seconds=reply.seconds,
+        cost, turn_id = self._session.billed(target, reply), new_id()
+        answered = replace(
+            said.turn.record, id=turn_id, model=model, stop_reason=reply.stop_reason, usage=reply.usage,
+            window=target.window.tokens, cost=cost, seconds=reply.seconds, start=_start_of(attempt, turn_id),
             summary=attempt.scope.summary.id if attempt.scope.summary else None,
+            digest=digest_of(target, attempt.request),
         )  # fmt: skip
-        turn = replace(turn, start=_start_of(attempt, turn))
+        turn = replace(said.turn, reply=reply.text, thinking=reply.thinking, record=answered)
         usage = None if truncated or attempt.dropped or not _is_whole(reply) else reply.usage
         if usage is not None:
-            target.meter.reported(attempt.sent, reply.text, usage, turn_id=turn.id if record else None)
+            target.meter.reported(attempt.sent, reply.text, usage, turn_id=turn_id if record else None)
         heavy = self._session.models.evidence(target).heavy is not None
         size = request_bytes(attempt.request.messages) if heavy else None
         self._session.models.answered(target.provider, reply, attempt.tokens, size)
@@ -333,7 +337,7 @@ def _as_stored(turn: Turn) -> Reply:
     """An answer that is there already; it costs nothing."""
     return Reply(
         turn.reply, turn.usage, turn.stop_reason, turn.model, (receipts.STORED,), stored=True,
-        thinking=turn.thinking, seconds=turn.seconds,
+        thinking=turn.thinking, seconds=turn.record.seconds,
     )  # fmt: skip
 
 
@@ -371,11 +375,11 @@ def _is_whole(reply: Reply) -> bool:
     return reply.stop_reason not in INCOMPLETE and usage is not None and (usage.output_tokens > 0 or not reply.text)
 
 
-def _start_of(attempt: Attempt, turn: Turn) -> str | None:
+def _start_of(attempt: Attempt, turn_id: str) -> str | None:
     """The place at which the view began; the turn's own where nothing else was in view."""
     if attempt.cut.start == 0:
         return None
-    return attempt.past.places[attempt.cut.start].id if attempt.cut.start < attempt.scope.at else turn.id
+    return attempt.past.places[attempt.cut.start].id if attempt.cut.start < attempt.scope.at else turn_id
 
 
 def stopped(pieces: Sequence[str], *, record: bool) -> str:

@@ -156,7 +156,7 @@ class Session:
         """
         past = Conversation() if self.conversation.begins_anew(said) or not record else self.conversation
         past = past.summarized(summary) if summary is not None else past
-        at = past.position(said.turn.cell, said.turn.run, append=said.append)
+        at = past.position(said.turn.record.cell, said.turn.record.run, append=said.append)
         message = said.turn.messages[0]
         for attachment in message.attachments:
             if attachment.kind not in target.provider.takes:

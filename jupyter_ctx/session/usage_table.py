@@ -72,11 +72,11 @@ def usages(conversation: Conversation) -> Usages:
         _row(number, version, place, turn)
         for number, place in enumerate(conversation.places, 1)
         for version, turn in enumerate(place.versions, 1)
-        if turn.digest and not turn.stored  # turns that were added have no request
+        if turn.record.digest and not turn.record.stored  # turns that were added have no request
     )
 
 
 def _row(number: int, version: int, place: Place, turn: Turn) -> UsageRow:
     took: dict[str, Any] = {name: getattr(turn.usage, name, None) for name in TOKENS}
-    took |= {"cost": turn.cost, "seconds": turn.seconds}
+    took |= {"cost": turn.cost, "seconds": turn.record.seconds}
     return UsageRow(number, version, cell_of(place), turn.model, **took, stop_reason=turn.stop_reason)

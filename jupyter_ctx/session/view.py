@@ -71,8 +71,8 @@ def covered_to(conversation: Conversation, covers: frozenset[str]) -> int:
 
 def scope_then(conversation: Conversation, at: int, system: str, turn: Turn) -> tuple[Scope, int]:
     """Return the scope of the view that a turn was sent with, as it would be now, and where the view begins."""
-    scope = _scope(at, 0, system, conversation.summaries.get(turn.summary or ""))
-    return scope, at if turn.start == turn.id else conversation.index(turn.start)
+    scope = _scope(at, 0, system, conversation.summaries.get(turn.record.summary or ""))
+    return scope, at if turn.record.start == turn.id else conversation.index(turn.record.start)
 
 
 def without_summary(scope: Scope) -> Scope:

@@ -27,7 +27,7 @@ from ..runtime.interrupts import uninterrupted
 from .database import Database, TakenError
 from .ownership import MAIN, Holder, Wish, choose, fork, free_name, given_back
 from .reading import read_event, read_events
-from .serialization import Record, Sizes, StoredState, UnreadableError, state_text, stored_state, to_record
+from .serialization import EventRow, Sizes, StoredState, UnreadableError, state_text, stored_state, to_row
 from .store import Claim, ConversationRow, Store
 from .takeover import Clues, device_of, gather
 
@@ -73,7 +73,7 @@ class Journal:
         self.row = ConversationRow(new_id(), origin.scope, MAIN)
         self._store: Store | None = None
         self._next: int | None = None  # the number of the next row; None: the store does not know of the conversation
-        self._waiting: list[Record] = []
+        self._waiting: list[EventRow] = []
         self._sizes: list[Sizes] = []  # told since the last event
         self._whole: Whole | None = None  # what the waiting records belong to
         self._failing = ""
@@ -177,7 +177,7 @@ class Journal:
                 return
             self._sizes += sizes
             for event in events:
-                self._waiting.append(to_record(event, self._sizes))
+                self._waiting.append(to_row(event, self._sizes))
                 self._sizes = []
             text, now = state_text({**state, "sizes": self._sizes}), time.time()
             if not events and text == self.row.state:
@@ -214,7 +214,7 @@ class Journal:
             self._waiting.clear()
         return there
 
-    def _add(self, seq: int, records: Sequence[Record]) -> bool:
+    def _add(self, seq: int, records: Sequence[EventRow]) -> bool:
         """Add these from number ``seq`` on; what was written although nobody waited for it is there already."""
         try:
             return self.store.append(self.row, seq, records)
@@ -226,7 +226,7 @@ class Journal:
 
     def _write(self, whole: Whole) -> None:
         events = whole.conversation.events
-        records = [to_record(event, whole.sizes() if event is events[-1] else []) for event in events]
+        records = [to_row(event, whole.sizes() if event is events[-1] else []) for event in events]
         self.row = self._claim(self._begin).row
         self._add(0, records)
         self._next = len(records)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..conversation.conversation import Conversation
 from ..conversation.events import Cleared, Event, IncludedAll, Lost, Redone, Undone
-from .serialization import EVENT_KINDS, Sizes, UnreadableError, from_record, sizes_of
+from .serialization import EVENT_KINDS, Sizes, UnreadableError, from_row, sizes_of
 from .store import Stored
 
 MOST_MISSING = 1_000  # rows between two others that are taken for lost, each a step of its own
@@ -135,7 +135,7 @@ def read_event(row: Stored) -> Event | None:
 
 def _read(kind: str, body: str | bytes | None) -> Event | None:
     try:
-        return from_record(kind, body) if body is not None else None
+        return from_row(kind, body) if body is not None else None
     except UnreadableError:
         return None
 

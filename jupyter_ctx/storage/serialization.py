@@ -7,8 +7,7 @@ as they are. A field that is new has a default; one that is gone is passed over.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypedDict
 
 from ..context.calibration import Calibration
@@ -101,7 +100,7 @@ class StoredState(TypedDict, total=False):
     exact: bool
 
 
-class Record(NamedTuple):
+class EventRow(NamedTuple):
     """One event as a row.
 
     ``digest`` finds the answer to a request again, ``cell`` the conversations of a notebook's
@@ -116,21 +115,43 @@ class Record(NamedTuple):
     source: str | None = None
 
 
-def to_record(event: Event, sizes: list[Sizes]) -> Record:
+def to_row(event: Event, sizes: list[Sizes]) -> EventRow:
     """An event with what was learned of sizes by it; a newer release's one as it was."""
     if isinstance(event, Lost) and event.kind and event.kind not in EVENT_KINDS:
-        return Record(event.kind, event.body, None, None, None, None)
-    turn = event.turn if isinstance(event, Said) else None
-    where = (turn.digest or None, turn.cell, turn.source) if turn else (None, None, None)
-    return Record(KIND_NAMES[type(event)], _text(event), _text(sizes) if sizes else None, *where)
+        return EventRow(event.kind, event.body, None, None, None, None)
+    said = event.turn.record if isinstance(event, Said) else None
+    where = (said.digest or None, said.cell, said.source) if said else (None, None, None)
+    return EventRow(KIND_NAMES[type(event)], _text(_flat(event)), _text(sizes) if sizes else None, *where)
 
 
-def from_record(kind: str, body: str | bytes) -> Event:
+def from_row(kind: str, body: str | bytes) -> Event:
     """An event as it was. Raises UnreadableError."""
     if kind not in EVENT_KINDS:
         raise UnreadableError(f"Nobody here knows an event that is {kind!r}.")
-    event: Event = _decode(EVENT_KINDS[kind], body)
+    event: Event = _decode(EVENT_KINDS[kind], body, _nested)
     return event
+
+
+def _flat(event: Event) -> Any:
+    """Return an event as JSON values, in the form that every release stores: a turn's record beside its content."""
+    import msgspec
+
+    return _with_turns(msgspec.to_builtins(event), lambda turn: {**turn.pop("record"), **turn})
+
+
+def _nested(body: Any) -> Any:
+    """Return the body of a stored event with each turn's record apart from its content."""
+    return _with_turns(body, lambda turn: {**turn, "record": turn})
+
+
+def _with_turns(body: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    """Return an event's body with each of its turns changed."""
+    match body:
+        case {"turn": dict(turn)}:
+            return {**body, "turn": change(turn)}
+        case {"turns": list(turns) | tuple(turns)}:
+            return {**body, "turns": [change(turn) if isinstance(turn, dict) else turn for turn in turns]}
+    return body
 
 
 def sizes_of(text: str | bytes) -> list[Sizes]:
@@ -152,7 +173,7 @@ def stored_state(text: str | bytes | None) -> StoredState:
     return state
 
 
-def _text(value: Mapping[str, Any] | list[Sizes] | Event) -> str:
+def _text(value: object) -> str:
     import msgspec
 
     try:
@@ -161,17 +182,11 @@ def _text(value: Mapping[str, Any] | list[Sizes] | Event) -> str:
         return json.dumps(msgspec.to_builtins(value), ensure_ascii=False).encode("utf-8", "replace").decode()
 
 
-@cache
-def _decoder(kind: Any) -> Any:
-    import msgspec
-
-    return msgspec.json.Decoder(kind)
-
-
-def _decode(kind: Any, text: str | bytes) -> Any:
+def _decode(kind: Any, text: str | bytes, shape: Callable[[Any], Any] = lambda value: value) -> Any:
+    """Return the value of this ``kind`` in JSON, once ``shape`` has rearranged its parts. Raises UnreadableError."""
     import msgspec
 
     try:
-        return _decoder(kind).decode(text)
+        return msgspec.convert(shape(msgspec.json.decode(text)), kind)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
         raise UnreadableError(f"A row of the store cannot be read ({error}).") from None

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from ..runtime.files import data_file
 from .database import Database
 from .migrations import CONVERSATIONS, EVENTS, LOCK
-from .serialization import Record
+from .serialization import EventRow
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -257,7 +257,7 @@ class Store:
 
         return self.database.run(read, write=False)
 
-    def append(self, row: ConversationRow, seq: int, records: Sequence[Record]) -> bool:
+    def append(self, row: ConversationRow, seq: int, records: Sequence[EventRow]) -> bool:
         """Add events from number ``seq`` on, with what the row says now; ``False`` where the row is not there.
 
         Raises TakenError where another kernel has written these numbers.
@@ -276,7 +276,7 @@ class Store:
 
         return self.database.run(write)
 
-    def same(self, conversation: str, seq: int, records: Sequence[Record]) -> int:
+    def same(self, conversation: str, seq: int, records: Sequence[EventRow]) -> int:
         """How many of these the store has already, from number ``seq`` on."""
         columns, mine = self._events.c, self._mine(self._events, conversation=conversation)
         wanted = self._sa.select(columns.kind, columns.body).where(*mine, columns.seq >= seq).order_by(columns.seq)

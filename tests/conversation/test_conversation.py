@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from event_sequences import actions, said, state
@@ -155,3 +156,11 @@ def test_the_fold_of_the_events_is_the_live_state(done: list[Any]) -> None:
         live.append(action)
     assert state(Conversation(live.events)) == state(live)
     assert [live.index(place.id) for place in live.places] == list(range(len(live.places)))
+
+
+def test_turns_that_say_the_same_are_equal_whenever_and_wherever_they_were_said() -> None:
+    asked, again = said("Why?", "cell-1", "1").turn, said("Why?", "cell-2", "2").turn
+    assert asked.id != again.id
+    assert (asked, hash(asked)) == (again, hash(again))
+    assert asked != replace(again, reply="Because.")
+    assert asked != replace(again, thinking="Let me see.")

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 
 from jupyter_ctx.conversation.conversation import Conversation
 from jupyter_ctx.conversation.events import Added, Excluded, Pinned, Said, Summarized, SystemSet
-from jupyter_ctx.conversation.messages import Attachment, StopReason, Summary, Turn
+from jupyter_ctx.conversation.messages import Attachment, StopReason, Summary, Turn, TurnRecord
 from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.export.formats import FORMATS, carried, read, written
 from jupyter_ctx.export.openai_messages import from_messages
@@ -31,20 +31,14 @@ ANY_TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_si
 TEXTS = st.lists(st.sampled_from(PIECES) | ANY_TEXT, max_size=6).map("".join)
 TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf")
 FILES = st.builds(Attachment, TEXTS, st.sampled_from(TYPES), st.binary(max_size=40), st.integers(0, 10**6))
-TURNS = st.builds(
-    Turn,
-    TEXTS,
-    TEXTS,
-    TEXTS,
-    st.sampled_from(get_args(StopReason)),
-    attachments=st.lists(FILES, max_size=2).map(tuple),
-)
+RECORDS = st.builds(TurnRecord, TEXTS, st.sampled_from(get_args(StopReason)))
+TURNS = st.builds(Turn, TEXTS, TEXTS, st.lists(FILES, max_size=2).map(tuple), record=RECORDS)
 CHEAP = settings(max_examples=40)
 
 PICTURE = Attachment("chart.png", "image/png", b"\x89PNG\r\n\x1a\n...", 120)
 PAPER = Attachment("paper.pdf", "application/pdf", b"%PDF-1.7 ...", 2000)
-ONE = Turn("Why is the sky blue?", "Because of *Rayleigh*.", "openai/gpt-5.2")
-TWO = Turn("And here?", "", "local/smollm2", "max_tokens", attachments=(PICTURE, PAPER))
+ONE = Turn("Why is the sky blue?", "Because of *Rayleigh*.", record=TurnRecord("openai/gpt-5.2"))
+TWO = Turn("And here?", "", (PICTURE, PAPER), record=TurnRecord("local/smollm2", "max_tokens"))
 SHORT = Summary("The sky was asked about.", frozenset({ONE.id}), "model")
 TALK = Added((ONE, TWO), "Be brief.", (TWO.id,), (), SHORT)
 
@@ -141,12 +135,14 @@ def test_nothing_said_is_a_conversation_too(suffix: str) -> None:
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_what_no_file_can_hold_is_mended_when_written(suffix: str) -> None:
     odd = Attachment("caf\udce9.png", "image/png", b"1", 3)
-    got = read(written(Added((Turn("p", "r", "m", attachments=(odd,)),)), suffix.upper()), suffix)
+    got = read(written(Added((Turn("p", "r", (odd,), record=TurnRecord("m")),)), suffix.upper()), suffix)
     assert got.turns[0].attachments == (replace(odd, name="caf�.png"),)
 
 
 def test_a_conversation_carries_its_current_turns_and_what_stands_beside_them() -> None:
-    first, again, other = (Turn(text, "re", "m", cell=text[0], run=text) for text in ("a1", "a2", "b1"))
+    first, again, other = (
+        Turn(text, "re", record=TurnRecord("m", cell=text[0], run=text)) for text in ("a1", "a2", "b1")
+    )
     past = Conversation([Said(first), Said(other), SystemSet("s"), Said(again)])
     past.append(Pinned((first.id,), on=True))
     past.append(Excluded((other.id,), on=True))
@@ -263,7 +259,7 @@ HOSTILE = 'x --> <script>alert(1)</script> --!> ![a](http://e.x)\n\n## You\r<!--
 
 def test_names_do_not_break_out_of_comment_or_heading() -> None:
     file = Attachment(HOSTILE, "image/png", b"1")
-    talk = Added((Turn("p", "r", HOSTILE, attachments=(file,)),))
+    talk = Added((Turn("p", "r", (file,), record=TurnRecord(HOSTILE)),))
     text = written(talk, ".md")
     assert plain(read(text, ".md")) == plain(talk)
     html = MarkdownIt("commonmark", {"html": True}).render(text)
@@ -273,16 +269,16 @@ def test_names_do_not_break_out_of_comment_or_heading() -> None:
 
 @pytest.mark.parametrize("code", ["```python\nx = 1", "~~~~\n```\n~~~", "a\n  ````md\n```\n``` b", "```\n```\n```"])
 def test_code_that_was_cut_does_not_swallow_what_follows(code: str) -> None:
-    others = Turn("q", "```py\nwhole\n```", "m"), Turn("r", "``` no ` code", "m")
-    talk = Added((Turn("p", code, "m", "interrupted"), Turn("p", code + "\r", "m"), *others))
+    others = Turn("q", "```py\nwhole\n```"), Turn("r", "``` no ` code")
+    talk = Added((Turn("p", code, record=TurnRecord("m", "interrupted")), Turn("p", code + "\r"), *others))
     text = written(talk, ".md")
     assert plain(read(text, ".md")) == plain(talk)
     assert MarkdownIt("commonmark").render(text).count("<h2>") == 8
 
 
 def test_our_own_marker_in_a_text_stays_text() -> None:
-    hostile = written(Added((Turn("injected", "", "m"),)), ".md")
-    talk = Added((Turn(hostile, written(Added((Turn(hostile, hostile, "m"),)), ".md"), "m"),))
+    hostile = written(Added((Turn("injected"),)), ".md")
+    talk = Added((Turn(hostile, written(Added((Turn(hostile, hostile),)), ".md")),))
     assert plain(read(written(talk, ".md"), ".md")) == plain(talk)
 
 
@@ -298,7 +294,7 @@ def test_markdown_that_people_have_edited_is_read() -> None:
 
 
 def test_an_edit_counts_where_a_reader_sees_not_what_was_said() -> None:
-    text = written(Added((Turn("a\r\nb", "```py\nx = 1", "m"),)), ".md")
+    text = written(Added((Turn("a\r\nb", "```py\nx = 1"),)), ".md")
     assert said(read(text, ".md")) == [("a\r\nb", "```py\nx = 1")]
     edited = text.replace("a\nb", "a\nc").replace("x = 1\n", "x = 2\n")
     assert said(read(edited, ".md")) == [("a\nc", "```py\nx = 2\n```")]
@@ -308,7 +304,7 @@ def test_an_edit_counts_where_a_reader_sees_not_what_was_said() -> None:
 
 
 def test_the_notebook_runs_from_top_to_bottom() -> None:
-    cells = json.loads(written(replace(TALK, turns=(ONE, TWO, Turn(" ", "r", ""))), ".ipynb"))["cells"]
+    cells = json.loads(written(replace(TALK, turns=(ONE, TWO, Turn(" ", "r"))), ".ipynb"))["cells"]
     assert [one["source"] for one in cells] == [
         "%load_ext jupyter_ctx",
         "%%chat system\nBe brief.\n",
@@ -321,7 +317,7 @@ def test_the_notebook_runs_from_top_to_bottom() -> None:
 
 
 def test_what_front_ends_colour_and_terminals_obey_is_not_in_an_output() -> None:
-    text = written(Added((Turn("p", "a\x1b[31mb\r\n\u202ec", "m"),)), ".ipynb")
+    text = written(Added((Turn("p", "a\x1b[31mb\r\n\u202ec"),)), ".ipynb")
     assert json.loads(text)["cells"][1]["outputs"][0]["data"] == {"text/plain": "a�[31mb\n�c"}
 
 

@@ -20,11 +20,11 @@ from server import events, piece, send, serve, usage
 from jupyter_ctx import Chat, ChatInterrupted, ContextOverflowError, ProviderConnectionError, ProviderError
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.conversation.events import Said
-from jupyter_ctx.conversation.messages import Turn
+from jupyter_ctx.conversation.messages import Turn, TurnRecord
 from jupyter_ctx.providers.base import Reply, Thought
 from jupyter_ctx.providers.think_tags import Splitter
 from jupyter_ctx.storage.journal import close_stores
-from jupyter_ctx.storage.serialization import from_record, to_record
+from jupyter_ctx.storage.serialization import from_row, to_row
 
 THOUGHTS = ("Blue is", " scattered.")
 COMPLETIONS, RESPONSES = DIALECTS["completions"], DIALECTS["responses"]
@@ -103,7 +103,7 @@ def test_a_request_is_told_from_others_by_what_is_sent_not_by_what_was_thought()
         for _ in range(2):
             chat.send("x")
             chat.send("y")
-            digests.append(chat.turns[1].digest)
+            digests.append(chat.turns[1].record.digest)
             chat.clear()
     assert digests[0] == digests[1]
 
@@ -202,7 +202,7 @@ def test_an_interrupt_while_only_thoughts_have_come_records_nothing(dialect: Dia
             chat.send("x", on_piece=interrupt)
     (turn,) = chat.turns
     assert (turn.reply, turn.thinking, turn.stop_reason) == ("Hi", "Blue is scattered.", "interrupted")
-    assert turn.seconds is not None
+    assert turn.record.seconds is not None
 
 
 def test_a_break_while_only_thoughts_have_come_records_nothing(dialect: Dialect) -> None:
@@ -236,7 +236,7 @@ def test_a_stored_answer_comes_with_what_was_thought(tmp_path: Path) -> None:
         first = chat.send("x", cell="a", run="1")
         close_stores()
         again = Chat("m", base_url=chat.config.base_url, store=store, name="it")
-        assert (again.turns[0].thinking, again.turns[0].seconds) == (first.thinking, first.seconds)
+        assert (again.turns[0].thinking, again.turns[0].record.seconds) == (first.thinking, first.seconds)
         reply = again.send("x", cell="a", run="2", stored="cell", on_thought=shown.append, on_piece=shown.append)
         other = Chat("m", base_url=chat.config.base_url, store=store, name="other")
         copy = other.send("x", stored="all")
@@ -247,14 +247,14 @@ def test_a_stored_answer_comes_with_what_was_thought(tmp_path: Path) -> None:
 
 
 def test_a_turn_from_before_thinking_was_kept_is_read() -> None:
-    record = to_record(Said(Turn("x", "Hi", "m", thinking="so", seconds=1.5)), [])
+    record = to_row(Said(Turn("x", "Hi", thinking="so", record=TurnRecord("m", seconds=1.5))), [])
     body = json.loads(record.body)
-    assert isinstance(event := from_record(record.kind, record.body), Said)
-    assert (event.turn.thinking, event.turn.seconds) == ("so", 1.5)
+    assert isinstance(event := from_row(record.kind, record.body), Said)
+    assert (event.turn.thinking, event.turn.record.seconds) == ("so", 1.5)
     for name in ("thinking", "seconds", "stored"):
         del body["turn"][name]
-    assert isinstance(event := from_record(record.kind, json.dumps(body)), Said)
-    assert (event.turn.reply, event.turn.thinking, event.turn.seconds) == ("Hi", "", None)
+    assert isinstance(event := from_row(record.kind, json.dumps(body)), Said)
+    assert (event.turn.reply, event.turn.thinking, event.turn.record.seconds) == ("Hi", "", None)
 
 
 def test_seconds_are_those_of_the_request_that_was_answered_and_of_waiting_for_a_busy_server() -> None:
@@ -282,7 +282,7 @@ def test_seconds_are_those_of_the_request_that_was_answered_and_of_waiting_for_a
         second = chat.send("y").seconds
         assert second is not None
         assert second >= 0.5
-    assert [turn.seconds for turn in chat.turns[-2:]] == [first, second]
+    assert [turn.record.seconds for turn in chat.turns[-2:]] == [first, second]
 
 
 def test_usage_tells_what_every_answer_took() -> None:

@@ -473,7 +473,7 @@ def test_one_undo_puts_back_what_was_taken_over(desk: Desk, copied: bool, turns:
     assert ("%chat redo brings back what was said since: " in said) == (turns > 0)
     for number in range(turns):
         assert library.current.redo().text == "Redid the turn"
-        assert [turn.cell for turn in library.current.turns] == [f"new {each}" for each in range(number + 1)]
+        assert [turn.record.cell for turn in library.current.turns] == [f"new {each}" for each in range(number + 1)]
     assert not library.current.redo().changed
     for _ in range(turns):
         assert library.current.undo().text == "Undid the turn"
@@ -656,7 +656,7 @@ def test_what_fails_after_a_turn_was_recorded_does_not_record_it_again(
     if where == "a listener":
         chat.listeners.append(fail)
     elif where == "saving":
-        monkeypatch.setattr("jupyter_ctx.storage.journal.to_record", fail)
+        monkeypatch.setattr("jupyter_ctx.storage.journal.to_row", fail)
     else:
         monkeypatch.setattr("jupyter_ctx.session.notices.beyond", fail)
     with pytest.raises((error, KeyboardInterrupt)):

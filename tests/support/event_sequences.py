@@ -22,11 +22,11 @@ from jupyter_ctx.conversation.events import (
     SystemSet,
     Trimmed,
 )
-from jupyter_ctx.conversation.messages import Summary, Turn
+from jupyter_ctx.conversation.messages import Summary, Turn, TurnRecord
 
 
 def said(prompt: str, cell: str | None = None, run: str | None = None, **more: bool) -> Said:
-    return Said(Turn(prompt, f"re: {prompt}", "m", cell=cell, run=run), **more)
+    return Said(Turn(prompt, f"re: {prompt}", record=TurnRecord("m", cell=cell, run=run)), **more)
 
 
 def brief(turns: Sequence[Turn]) -> Summary:
@@ -58,7 +58,7 @@ def actions(draw: st.DrawFn, *, kept: bool = False) -> list[Any]:
             done.append(model.events[-1])
             continue
         place = draw(st.sampled_from(model.places)) if here else None
-        two = Turn(f"{number} a", "re", "m"), Turn(f"{number} b", "re", "m")
+        two = Turn(f"{number} a", "re"), Turn(f"{number} b", "re")
         marks = {"pinned": (two[0].id,), "excluded": (two[1].id,)} if draw(st.booleans()) else {}
         choice = draw(st.integers(0, 11 if place else 10))
         action = [

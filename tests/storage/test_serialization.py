@@ -1,0 +1,95 @@
+"""The form of events in a store: what earlier releases wrote is read, and written again as it was."""
+
+import json
+from typing import Any
+
+import pytest
+
+from jupyter_ctx.context.usage import Usage
+from jupyter_ctx.conversation.events import (
+    Added,
+    Cleared,
+    Event,
+    Excluded,
+    IncludedAll,
+    Kept,
+    Lost,
+    MemorySet,
+    Picked,
+    Pinned,
+    Redone,
+    Said,
+    Summarized,
+    SystemSet,
+    Trimmed,
+    Undone,
+)
+from jupyter_ctx.conversation.messages import Attachment, Summary, Turn, TurnRecord
+from jupyter_ctx.storage.serialization import EVENT_KINDS, EventRow, from_row, to_row
+
+TURN = (
+    '{"prompt":"Why is the sky blue?","reply":"Because of Rayleigh.","model":"openai/gpt-5.2",'
+    '"stop_reason":"max_tokens","usage":{"input_tokens":21,"output_tokens":7,"cache_read_tokens":4,'
+    '"cache_write_tokens":2,"reasoning_tokens":3,"guessed":true},"start":"3f2a","window":128000,"cell":"c1",'
+    '"run":"m-1","attachments":[{"name":"a.png","media_type":"image/png","data":"iVBORw==","tokens":85}],'
+    '"cost":0.25,"execution":3,"summary":"5b7c","digest":"d1f3","thinking":"It scatters.","seconds":1.5,'
+    '"stored":true,"source":"9e0d","id":"8a4e"}'
+)
+SUMMARY = '{"text":"They spoke of the sky.","covers":["8a4e"],"method":"extractive","id":"5b7c"}'
+IMAGE = Attachment("a.png", "image/png", b"\x89PNG", 85)
+RECORD = TurnRecord(
+    "openai/gpt-5.2", "max_tokens", Usage(21, 7, 4, 2, 3, True), start="3f2a", window=128_000, cell="c1", run="m-1",
+    cost=0.25, execution=3, summary="5b7c", digest="d1f3", seconds=1.5, stored=True, source="9e0d", id="8a4e",
+)  # fmt: skip
+SKY = Turn("Why is the sky blue?", "Because of Rayleigh.", (IMAGE,), "It scatters.", RECORD)
+BRIEF = Summary("They spoke of the sky.", frozenset({"8a4e"}), "extractive", "5b7c")
+
+# kind and body as earlier releases stored them, and the event
+STORED: list[tuple[str, str, Event]] = [
+    ("said", f'{{"turn":{TURN},"append":true,"new":true}}', Said(SKY, append=True, new=True)),
+    ("cleared", "{}", Cleared()),
+    ("trimmed", '{"first":"8a4e"}', Trimmed("8a4e")),
+    ("summarized", f'{{"summary":{SUMMARY},"automatic":"before"}}', Summarized(BRIEF, "before")),
+    ("pinned", '{"places":["8a4e"],"on":true}', Pinned(("8a4e",), True)),
+    ("excluded", '{"places":["8a4e"],"on":false}', Excluded(("8a4e",), False)),
+    ("included all", "{}", IncludedAll()),
+    ("system", '{"text":"Be kind."}', SystemSet("Be kind.")),
+    ("memory", '{"path":"notes.md"}', MemorySet("notes.md")),
+    (
+        "added",
+        f'{{"turns":[{TURN}],"system":"Be kind.","pinned":["8a4e"],"excluded":["8a4e"],"summary":{SUMMARY}}}',
+        Added((SKY,), "Be kind.", ("8a4e",), ("8a4e",), BRIEF),
+    ),
+    ("picked", '{"place":"3f2a","turn":"8a4e"}', Picked("3f2a", "8a4e")),
+    ("kept", '{"place":"8a4e","run":"m-2","execution":4}', Kept("8a4e", "m-2", 4)),
+    ("lost", '{"kind":"said","body":"{"}', Lost("said", "{")),
+    ("undone", "{}", Undone()),
+    ("redone", "{}", Redone()),
+]
+
+
+def test_there_is_a_stored_row_of_every_kind_of_event() -> None:
+    assert {kind for kind, _, _ in STORED} == set(EVENT_KINDS)
+
+
+@pytest.mark.parametrize(("kind", "body", "event"), STORED, ids=[kind for kind, _, _ in STORED])
+def test_an_event_is_read_and_written_as_earlier_releases_stored_it(kind: str, body: str, event: Event) -> None:
+    found = from_row(kind, body)
+    assert repr(found) == repr(event), "a turn's record, too, which equality leaves out"
+    assert found == event, "the bytes of attachments, too, which repr leaves out"
+    row = to_row(found, [])
+    assert (row.kind, json.loads(row.body)) == (kind, json.loads(body))
+
+
+def test_a_turn_s_row_names_its_request_its_cell_and_the_text_of_that_cell() -> None:
+    row = to_row(Said(SKY), [])
+    assert row == EventRow("said", row.body, None, digest="d1f3", cell="c1", source="9e0d")
+
+
+def test_a_turn_of_the_first_release_has_defaults_for_what_came_later() -> None:
+    turn: Any = {"prompt": "Hi", "reply": "Hello", "model": "m", "id": "8a4e"}
+    event, added = from_row("said", json.dumps({"turn": turn})), from_row("added", json.dumps({"turns": [turn]}))
+    assert isinstance(event, Said)
+    assert isinstance(added, Added)
+    for found in (event.turn, *added.turns):
+        assert (found, found.record) == (Turn("Hi", "Hello"), TurnRecord("m", id="8a4e"))
