@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 from .budget import Budget, FillState
-
-SegmentName = Literal["system", "pinned", "summary", "earlier turns", "this turn"]
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One part of the next request, in tokens."""
+    """One part of the next request, in tokens; ``display.widgets.gauge`` says how it is drawn."""
 
-    name: SegmentName
+    name: str
     tokens: int
 
 
-def segments_of(sizes: Iterable[tuple[SegmentName, float]]) -> tuple[Segment, ...]:
+def segments_of(sizes: Iterable[tuple[str, float]]) -> tuple[Segment, ...]:
     """Round the sizes to whole tokens so that their sum is the rounded total: a bar adds up to its line."""
     segments, before, total = list[Segment](), 0, 0.0
     for name, size in sizes:
