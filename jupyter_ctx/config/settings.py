@@ -1,17 +1,21 @@
-"""What can be set, in one place: keywords of Chat, ``%chat config``, IPython's ``c.Chat``."""
+"""Every setting, declared once: for keywords of Chat, ``%chat config`` and IPython's ``c.Chat``.
+
+To add a setting, add a field to :class:`Settings` with its type, default and :func:`setting`. From there have it: the
+check of its values, ``%chat config``, Tab completion, the form of settings, ``help(Chat)`` and README's tables, which
+``python -m scripts.readme`` writes anew.
+"""
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from ..errors import InvalidRequestError
@@ -21,69 +25,133 @@ DEFAULT_MODEL = "local/smollm2"
 MODEL_VARIABLE = "JUPYTER_CTX_MODEL"
 MODEL_SETTINGS = ("window", "n_ctx", "n_threads", "base_url")  # these go with the model they were set for
 SPELLINGS = {"summarize": "summarise"}
-MOST_SECONDS = 86_400
 RESERVED_PARAMETERS = frozenset({"model", "messages", "input", "contents", "stream", "system", "instructions"})
 NONE = frozenset({"none", "default", "off"})
-SHARES = frozenset({"compact_at", "budget_share", "warn_at"})  # these may be said in percent
+BOUNDS = frozenset({"ge", "gt", "le"})
+About = Literal["request", "room", "server", "display"]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is declared of a setting beside its type and default.
+
+    help: one line for the user.
+    about: what the setting decides: the request, when and how room is made, the server, or what is shown.
+    share: a share of the limit, which may be typed in percent.
+    label: its name in the form of settings; nothing keeps it out of the form.
+    offers: the values that the form offers, each in words.
+    bounds: of its numbers, as :class:`msgspec.Meta` takes them: ge, gt, le.
+    """
+
+    help: str
+    about: About
+    share: bool = False
+    label: str = ""
+    offers: Mapping[Any, str] = field(default_factory=dict)
+    bounds: Mapping[str, float] = field(default_factory=dict)
+
+
+def setting(default: Any, summary: str, about: About, **declared: Any) -> Any:
+    """Declare a field of :class:`Settings`; ``declared`` are further fields of :class:`Setting`, and bounds."""
+    bounds: dict[str, float] = {}
+    for name in declared.keys() & BOUNDS:
+        bounds[name] = declared.pop(name)
+    metadata = {"setting": Setting(summary, about, bounds=bounds, **declared)}
+    return (
+        field(default_factory=dict, metadata=metadata) if default == {} else field(default=default, metadata=metadata)
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a conversation is held; :data:`HELP` has one line for each setting."""
+    """How a conversation is held; :data:`SETTINGS` has what is declared of each setting."""
 
-    model: str = DEFAULT_MODEL
-    system: str | None = None
-    temperature: float | None = None
-    max_tokens: int | None = None
-    window: int | None = None
-    n_ctx: int | None = None
-    n_threads: int | None = None
-    base_url: str | None = None
-    timeout: float = 600.0
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    cache_ttl: Literal["5m", "1h"] | None = "5m"
-    ask_windows: Literal["on", "off"] = "on"
-    token_counting: Literal["auto", "approximate", "tiktoken", "provider"] = "auto"
-    summary_model: str | None = None
-    on_overflow: Literal["trim", "summarise", "stop"] = "trim"
-    compact_at: float = 1.0
-    min_turns: int = 1
-    max_turns: int | None = None
-    budget_share: float = 1.0
-    gauge: Literal["first", "every", "off"] = "first"
-    footer: Literal["auto", "on", "off"] = "auto"
-    thresholds: tuple[float, ...] | None = (0.5, 0.75, 0.9)
-    warn_at: float | None = 0.85
-    restore: Literal["auto", "ask", "off"] = "auto"
+    model: str = setting(DEFAULT_MODEL, "provider/model, such as openai/gpt-5.2; %chat use sets it too", "request")
+    system: str | None = setting(
+        None, "the system prompt; %%chat system sets it to a cell's text, @FILE reads a file", "request"
+    )
+    temperature: float | None = setting(
+        None, "how random answers are; none: the provider's default", "request", ge=0, le=2
+    )
+    max_tokens: int | None = setting(
+        None, "longest reply, in tokens; none: a part of the window is kept free for the reply", "request", ge=1
+    )
+    window: int | None = setting(
+        None, "tokens the model is taken to hold, prompt and reply together; none: looked up", "request", ge=1
+    )
+    base_url: str | None = setting(None, "address of an OpenAI-compatible server; none: the provider's own", "request")
+    parameters: Mapping[str, Any] = setting(
+        {}, "further parameters of a request, passed on as given; NAME=null drops one", "request"
+    )
+    cache_ttl: Literal["5m", "1h"] | None = setting("5m", "how long Anthropic keeps a cached prompt", "request")
+    token_counting: Literal["auto", "approximate", "tiktoken", "provider"] = setting(
+        "auto", "auto: tiktoken where the vocabulary is public; provider: asked before each request", "request"
+    )
+    on_overflow: Literal["trim", "summarise", "stop"] = setting(
+        "trim",
+        "when a prompt does not fit: leave out the oldest turns, summarise them, or send nothing",
+        "room",
+        label="When it is full",
+        offers={"trim": "leave out the oldest turns", "summarise": "and summarise them", "stop": "stop"},
+    )
+    compact_at: float = setting(
+        1.0,
+        "the share of the limit at which room is made; 1.0: only when a prompt does not fit",
+        "room",
+        ge=0.1,
+        le=1,
+        share=True,
+        label="Full is at",
+        offers={1.0: "100 % of the limit", 0.8: "80 % of the limit", 0.6: "60 % of the limit"},
+    )
+    min_turns: int = setting(1, "turns to keep when room is made, as long as they fit", "room", ge=0)
+    max_turns: int | None = setting(
+        None, "most turns to send; more are left out, down to 0.6 of this number; none: no such limit", "room", ge=1
+    )
+    budget_share: float = setting(
+        1.0, "the share of the window's limit that a prompt may take", "room", ge=0.1, le=1, share=True
+    )
+    summary_model: str | None = setting(
+        None, "the model that writes summaries; none: the chat's own, or your own lines for local models", "room"
+    )
+    n_ctx: int | None = setting(None, "tokens a local model is served with; none: as window", "server", ge=1)
+    n_threads: int | None = setting(None, "processor threads of a local model; none: chosen", "server", ge=1)
+    timeout: float = setting(600.0, "seconds that a server may be silent", "server", gt=0, le=86_400)
+    ask_windows: Literal["on", "off"] = setting(
+        "on", "whether a provider's list is asked for the window of a model that no table knows", "server"
+    )
+    gauge: Literal["first", "every", "off"] = setting(
+        "first",
+        "the gauge by itself: with the first chat cell, with every one, or never",
+        "display",
+        label="Gauge",
+        offers={"first": "with the first chat cell", "every": "with every one", "off": "off"},
+    )
+    footer: Literal["auto", "on", "off"] = setting(
+        "auto",
+        "the line of figures below an answer; auto: where somebody reads",
+        "display",
+        label="Figures below",
+        offers={"auto": "where somebody reads", "on": "always", "off": "never"},
+    )
+    thresholds: tuple[float, ...] | None = setting(
+        (0.5, 0.75, 0.9),
+        "shares of the limit at which one line says how full it is",
+        "display",
+        gt=0,
+        le=1,
+        share=True,
+    )
+    warn_at: float | None = setting(
+        0.85, "share of the limit above which a line says so before the answer", "display", gt=0, le=1, share=True
+    )
+    restore: Literal["auto", "ask", "off"] = setting(
+        "auto", "after a restart of the kernel: go on with the conversation, ask, or begin anew", "display"
+    )
 
     def __post_init__(self) -> None:
-        for name in ("max_tokens", "window", "n_ctx", "n_threads", "max_turns"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise InvalidRequestError(f"{name} is {value}: it must be 1 or more.")
-        self._check_shares()
-        if not 0 < self.timeout <= MOST_SECONDS:
-            raise InvalidRequestError(
-                f"timeout is {self.timeout:g}: it must be from above 0 to {MOST_SECONDS} seconds."
-            )
         for name in sorted(self.parameters.keys() & RESERVED_PARAMETERS):
-            raise InvalidRequestError(f"{name} cannot be set as a parameter: %%chat says it itself.")
-        if self.min_turns < 0:
-            raise InvalidRequestError(f"min_turns is {self.min_turns}: it must be 0 or more.")
-        if self.temperature is not None and not 0 <= self.temperature <= 2:
-            raise InvalidRequestError(f"temperature is {self.temperature}: it must be from 0 to 2.")
-        self._check_pairs()
-
-    def _check_shares(self) -> None:
-        for name in ("compact_at", "budget_share"):
-            if not 0.1 <= getattr(self, name) <= 1:
-                raise InvalidRequestError(f"{name} is {getattr(self, name)}: it must be from 0.1 to 1.")
-        for share in (*(self.thresholds or ()), *((self.warn_at,) if self.warn_at is not None else ())):
-            if not 0 < share <= 1:
-                raise InvalidRequestError(f"{share:g} is not a share of the limit: from above 0 to 1, or 1% to 100%.")
-
-    def _check_pairs(self) -> None:
-        """What is right alone and wrong together."""
+            raise InvalidRequestError(f"{name} cannot be set as a parameter: %%chat sends its own.")
         if self.max_turns is not None and self.min_turns > max(self.max_turns, 1):
             raise InvalidRequestError(
                 f"min_turns is {self.min_turns}, and max_turns only {self.max_turns}: no view can have both."
@@ -94,7 +162,7 @@ class Settings:
             )
 
     def changed(self, changes: Mapping[str, Any]) -> Settings:
-        """With some of them set anew, as values or as text; another model drops what went with the old."""
+        """Return settings with some set anew, as values or as text; another model drops what went with the old."""
         values = {name: _parsed(name, value) for name, value in changes.items()}
         if "model" in values:
             values["model"] = model_of(values["model"])
@@ -108,46 +176,40 @@ class Settings:
         return replace(self, **values)
 
 
-@cache
-def _kinds() -> dict[str, Any]:
-    """Of each setting; read from the text of the hints, which takes a while."""
-    return typing.get_type_hints(Settings)
-
-
-SETTING_NAMES = tuple(field.name for field in fields(Settings))
-HELP: Mapping[str, str] = {  # shares are of the limit, which is what a prompt may have; none takes a setting away
-    "model": "provider/model, such as openai/gpt-5.2; %chat use sets it too",
-    "system": "the system prompt; %%chat system sets it to a cell's text, @FILE reads a file",
-    "temperature": "0 to 2; none: the provider's default",
-    "max_tokens": "longest reply, in tokens; none: a part of the window is kept free for it",
-    "window": "tokens the model is taken to hold, prompt and reply together; none: looked up",
-    "n_ctx": "tokens a local model is served with; none: as window",
-    "n_threads": "processor threads of a local model; none: chosen",
-    "base_url": "address of an OpenAI-compatible server; none: the provider's own",
-    "timeout": "seconds that a server may be silent",
-    "parameters": "further parameters of a request, passed on as given: NAME=VALUE, NAME=null drops one",
-    "cache_ttl": "how long Anthropic keeps a cached prompt: 5m, 1h or off",
-    "ask_windows": "on: the provider's list is asked for the window of a model that no table knows; off",
-    "token_counting": "auto (tiktoken where the vocabulary is public), tiktoken, approximate, or provider (asked)",
-    "summary_model": "the model that writes summaries; none: the chat's own, or your own lines for local models",
-    "on_overflow": "when a prompt does not fit: trim (leave out the oldest turns), summarise them, or stop",
-    "compact_at": "the share of the limit at which room is made; 1.0: only when a prompt does not fit",
-    "min_turns": "turns to keep when room is made, as long as they fit",
-    "max_turns": "most turns to send; passing it leaves out turns down to 0.6 of it; none: no such limit",
-    "budget_share": "the share of the window's limit that a prompt may take",
-    "gauge": "the gauge by itself: with the first chat cell, with every one, or off",
-    "footer": "the line of figures below an answer: auto (where somebody reads), on or off",
-    "thresholds": "shares of the limit at which one line says how full it is; off",
-    "warn_at": "share of the limit above which a line says so before the answer; off",
-    "restore": "after a restart of the kernel: auto (go on with the conversation), ask or off",
+SETTINGS: dict[str, Setting] = {each.name: each.metadata["setting"] for each in fields(Settings)}
+SETTING_NAMES = tuple(SETTINGS)
+HELP: Mapping[str, str] = {name: each.help for name, each in SETTINGS.items()}
+KINDS = {
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    Mapping: "NAME=VALUE",
+    tuple: "shares of the limit such as 0.5,0.75",
 }
 
 
 def choices(name: str) -> tuple[str, ...]:
-    """The words that a setting may be, where there are only so many."""
-    kinds = _alternatives(_kinds()[name])
-    words = typing.get_args(kinds[0]) if typing.get_origin(kinds[0]) is Literal else ()
-    return (*words, "off") if words and type(None) in kinds else words
+    """Return the words that a setting may be, where there are only so many."""
+    kind, optional = _alternatives(name)
+    words = typing.get_args(kind) if typing.get_origin(kind) is Literal else ()
+    return (*words, "off") if words and optional else words
+
+
+def wanted(name: str) -> str:
+    """Return what a setting's value must be, in words."""
+    kind, optional = _alternatives(name)
+    if choices(name):
+        return f"one of {', '.join(choices(name))}"
+    share = SETTINGS[name].share
+    said = "a share of the limit" if share and kind is float else KINDS[typing.get_origin(kind) or kind]
+    bounds = SETTINGS[name].bounds
+    if "le" in bounds:
+        least = f"{bounds['ge']:g}" if "ge" in bounds else f"above {bounds['gt']:g}"
+        said += f" from {least} to {bounds['le']:,g}"
+    elif bounds:
+        said += f", {bounds['ge']:g} or more"
+    said += " (80% is the same as 0.8)" if share else ""
+    return f"{said}, or none" if optional else said
 
 
 def default_settings(config: Mapping[str, Any], given: Mapping[str, Any]) -> Settings:
@@ -180,45 +242,75 @@ def _holds_no_key(address: str | None) -> bool:
 
 
 def _parsed(name: str, value: Any) -> Any:
-    """A value of the setting's kind, from such a value or from text."""
-    if name not in SETTING_NAMES:
+    """Return a value of the setting's kind, from such a value or from text. Raises InvalidRequestError."""
+    import msgspec
+
+    if name not in SETTINGS:
         near = get_close_matches(name, SETTING_NAMES, 1)
         raise InvalidRequestError(
             f"No setting {name!r}"
             + (f": did you mean {near[0]}?" if near else f": there are {', '.join(SETTING_NAMES)}.")
         )
-    kinds = _alternatives(_kinds()[name])
-    if type(None) in kinds and (value is None or is_none(value)):
+    kind, optional = _kind(name)
+    if optional and (value is None or is_none(value)):
         return None
-    kind = kinds[0]
-    kind = typing.get_origin(kind) if typing.get_origin(kind) in (Mapping, tuple) else kind
-    if typing.get_origin(kind) is Literal:
-        return _one_of(name, SPELLINGS.get(value, value), typing.get_args(kind))
     try:
-        return _share(value) if name in SHARES else CONVERTERS[kind](value)
+        if name == "parameters":
+            return _parameters(value)
+        found = msgspec.convert(_plain(value, kind, share=SETTINGS[name].share), kind, strict=False)
     except InvalidRequestError:
         raise
-    except (TypeError, ValueError):
-        raise InvalidRequestError(f"{name} is {value!r}: it must be {SPOKEN[kind]}.") from None
+    except (msgspec.ValidationError, TypeError, ValueError):
+        raise InvalidRequestError(f"{name} is {value!r}: it must be {wanted(name)}.") from None
+    return tuple(sorted(found)) if isinstance(found, tuple) else found
+
+
+@cache
+def _kind(name: str) -> tuple[Any, bool]:
+    """Return a setting's type with its bounds, as msgspec takes it, and whether it may be ``None``."""
+    import msgspec
+
+    kind, optional = _alternatives(name)
+    bounds = SETTINGS[name].bounds
+    if not bounds:
+        return kind, optional
+    meta = msgspec.Meta(ge=bounds.get("ge"), gt=bounds.get("gt"), le=bounds.get("le"))  # type: ignore[call-overload]
+    if typing.get_origin(kind) is tuple:
+        return tuple[Annotated[float, meta], ...], optional
+    return Annotated[kind, meta], optional
+
+
+@cache
+def _hints() -> dict[str, Any]:
+    """Return the type of each setting, from the text of the annotations, which takes a while."""
+    return typing.get_type_hints(Settings)
+
+
+def _alternatives(name: str) -> tuple[Any, bool]:
+    """Return a setting's type without ``None``, and whether that is allowed beside it."""
+    kind = _hints()[name]
+    kinds = typing.get_args(kind) if typing.get_origin(kind) in (types.UnionType, typing.Union) else (kind,)
+    return kinds[0], type(None) in kinds
+
+
+def _plain(value: Any, kind: Any, *, share: bool) -> Any:
+    """Return text as msgspec reads it: figures without commas, percent as fractions, words in our spelling."""
+    if not isinstance(value, str):
+        return value
+    if typing.get_origin(kind) is tuple:
+        return [_share(part) for part in value.replace(",", " ").replace(" %", "%").split()]
+    if typing.get_origin(kind) is Annotated:
+        return _share(value) if share else float(value) if kind.__origin__ is float else value.replace(",", "")
+    return SPELLINGS.get(value, value)
+
+
+def _share(text: str) -> float:
+    return float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)
 
 
 def is_none(value: Any) -> bool:
     """Whether a text takes a setting away."""
     return isinstance(value, str) and value.lower() in NONE
-
-
-def _whole(value: Any) -> int:
-    number = int(value.replace(",", "")) if isinstance(value, str) else value
-    if type(number) is not int:
-        raise TypeError
-    return number
-
-
-def _number(value: Any) -> float:
-    number = float(value)
-    if not math.isfinite(number):
-        raise ValueError
-    return number
 
 
 def _parameters(value: Any) -> Mapping[str, Any]:
@@ -242,38 +334,3 @@ def _json(text: str) -> Any:
         if text[:1] in ("{", "["):
             raise InvalidRequestError(f"{text} is not JSON: put quotes around all of it, 'name={{…}}'.") from None
         return text
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return value
-
-
-def _shares(value: Any) -> tuple[float, ...]:
-    """Shares of the limit, in order; also as text: ``0.5,0.75`` or ``50 %, 75 %``."""
-    parts = value.replace(",", " ").replace(" %", "%").split() if isinstance(value, str) else value
-    return tuple(sorted(_share(part) for part in parts))
-
-
-def _share(value: Any) -> float:
-    percent = isinstance(value, str) and value.endswith("%")
-    return _number(value.removesuffix("%")) / 100 if percent else _number(value)
-
-
-CONVERTERS: dict[Any, Callable[[Any], Any]] = {
-    int: _whole, float: _number, str: _text, Mapping: _parameters, tuple: _shares,
-}  # fmt: skip
-SPOKEN: dict[Any, str] = {
-    int: "a whole number", float: "a number", str: "text", Mapping: "NAME=VALUE", tuple: "shares such as 0.5,0.75",
-}  # fmt: skip
-
-
-def _alternatives(kind: Any) -> tuple[Any, ...]:
-    return typing.get_args(kind) if typing.get_origin(kind) in (types.UnionType, typing.Union) else (kind,)
-
-
-def _one_of(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
-    if value not in allowed:
-        raise InvalidRequestError(f"{name} is {value!r}: it must be one of {', '.join(allowed)}.")
-    return value

@@ -8,6 +8,7 @@ from functools import partial
 
 from .. import wording as words_of
 from ..chat import Chat
+from ..config.settings import SETTINGS
 from ..display.widgets.settings_form import Choice, Form
 from ..display.widgets.tables import first_words, table
 from ..display.widgets.turn_table import MarkBoxes, SelectionTable, TurnTable
@@ -112,21 +113,17 @@ def live_preview(chat: Chat, prompt: Prompt) -> TurnTable:
     return TurnTable(lambda: preview_table(chat, chat.view(prompt)), partial(mark, chat))
 
 
-COMPACTION_CHOICES = (
-    Choice(
-        "on_overflow", "When it is full",
-        [("leave out the oldest turns", "trim"), ("and summarise them", "summarise"), ("stop", "stop")],
-    ),
-    Choice("compact_at", "Full is at", [(f"{percent} % of the limit", percent / 100) for percent in (100, 80, 60)]),
-    Choice("gauge", "Gauge", [("with the first chat cell", "first"), ("with every one", "every"), ("off", "off")]),
-    Choice("footer", "Figures below", [("where somebody reads", "auto"), ("always", "on"), ("never", "off")]),
-)  # fmt: skip
+SETTING_CHOICES = tuple(
+    Choice(name, each.label, [(words, value) for value, words in each.offers.items()])
+    for name, each in SETTINGS.items()
+    if each.label
+)
 
 
 def live_settings(chat: Chat) -> Form:
     """The settings that people change while they talk."""
     return Form(
-        COMPACTION_CHOICES, lambda name: getattr(chat.config, name), lambda name, value: chat.configure(**{name: value})
+        SETTING_CHOICES, lambda name: getattr(chat.config, name), lambda name, value: chat.configure(**{name: value})
     )
 
 

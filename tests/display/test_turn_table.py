@@ -9,7 +9,7 @@ import pytest
 from jupyter_ctx import Chat, InvalidRequestError
 from jupyter_ctx.display.widgets.settings_form import Form
 from jupyter_ctx.display.widgets.turn_table import AS_SENT, TURNS_PER_PAGE, SelectionTable, TurnTable, sorted_rows
-from jupyter_ctx.magics.tables import COMPACTION_CHOICES, live_history, live_preview, live_settings
+from jupyter_ctx.magics.tables import SETTING_CHOICES, live_history, live_preview, live_settings
 from jupyter_ctx.session.prompt import Prompt
 
 HEAD = ("turn", "prompt", "tokens")
@@ -130,7 +130,7 @@ def test_an_error_is_said_and_what_was_drawn_stays() -> None:
 
 
 def boxes_of(form: Form) -> dict[str, Any]:
-    return {choice.name: box for choice, box in zip(COMPACTION_CHOICES, form.widget.children, strict=False)}
+    return {choice.name: box for choice, box in zip(SETTING_CHOICES, form.widget.children, strict=False)}
 
 
 def test_a_choice_sets_what_it_is_called(chat: Chat) -> None:
@@ -141,7 +141,7 @@ def test_a_choice_sets_what_it_is_called(chat: Chat) -> None:
 
 
 def test_every_choice_is_one_that_the_settings_take(chat: Chat) -> None:
-    for choice in COMPACTION_CHOICES:
+    for choice in SETTING_CHOICES:
         for _, value in choice.values:
             chat.configure(**{choice.name: value})
             assert getattr(chat.config, choice.name) == value
@@ -161,7 +161,7 @@ def test_a_value_that_is_refused_is_not_shown_as_set() -> None:
     def refuse(name: str, value: Any) -> None:
         raise InvalidRequestError("Not <now>.")
 
-    form = Form(COMPACTION_CHOICES, lambda name: {"on_overflow": "trim", "compact_at": 1.0}.get(name, "first"), refuse)
+    form = Form(SETTING_CHOICES, lambda name: {"on_overflow": "trim", "compact_at": 1.0}.get(name, "first"), refuse)
     boxes_of(form)["on_overflow"].value = "stop"
     assert boxes_of(form)["on_overflow"].value == "trim"
     assert 'role="alert">Not &lt;now&gt;.' in form.widget.children[-1].value
