@@ -118,7 +118,7 @@ class WindowTable:
     A row of the user's file, or of the built-in table, answers for every name that begins with it.
     A row of any other table answers for names that add nothing that may change the window, such as
     a date. For other names, and for a family's row (``claude-``), the window is assumed.
-    ``problem`` says in one line why a file could not be used.
+    ``problem`` is a sentence on why a file, or a row of it, is not used.
     """
 
     rows: Mapping[str, WindowRow]
@@ -290,9 +290,9 @@ def read_table(text: str, source: Source, path: str) -> WindowTable:
     try:
         data = json.loads(text)
     except ValueError as error:
-        return WindowTable({}, source, f"{path} is not JSON ({error})")
+        return WindowTable({}, source, f"{path} is not JSON ({error}): no window is read from it.")
     if not isinstance(data, dict):
-        return WindowTable({}, source, f"{path} must hold an object, not a {type(data).__name__}")
+        return WindowTable({}, source, f"{path} must hold an object of names and windows, not a {type(data).__name__}.")
     rows, bad = dict[str, WindowRow](), list[str]()
     for names, value in _with_members(data):
         row = _row(value)

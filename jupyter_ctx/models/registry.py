@@ -277,7 +277,7 @@ class Models:
     def _claimed(self, settings: Settings, provider: Provider, *, ask: bool) -> ContextWindow:
         """The window that the user, the server or a table says."""
         tables = load_tables()
-        problems = [f"{table.problem}; the other tables are used." for table in tables if table.problem]
+        problems = [table.problem for table in tables if table.problem]
         self.problems.update(dict.fromkeys(problems))
         served = provider.served_window(ask=ask)
         if served is not None and served.tokens < LEAST_WINDOW:

@@ -49,14 +49,14 @@ def load_tables(models_file: str | Path | None = None) -> tuple[WindowTable, ...
     """Return the tables in order of precedence: the user's, and the package's."""
     named = models_file or os.environ.get(USER_FILE_VARIABLE)
     path = Path(named).expanduser() if named else config_file("models.json")
-    missing = WindowTable({}, "user file", f"{path} is not there" if named else None)
+    missing = WindowTable({}, "user file", f"{path} does not exist: no window is read from it." if named else None)
     return _read(path, "user file") or missing, _ours()
 
 
 @cache
 def _ours() -> WindowTable:
     """Return models.json, read once; the built-in table of families where the file is missing or malformed."""
-    problem = "models.json is missing from this installation of jupyter_ctx"
+    problem = "models.json is missing: windows come from a small built-in table. Install jupyter_ctx again."
     for path in MODELS_FILES:
         table = _read(path, "models.json")
         if table is not None and table.rows:
@@ -109,4 +109,4 @@ def _read(path: Path, source: Source) -> WindowTable | None:
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        return WindowTable({}, source, f"{path} cannot be read ({type(error).__name__})")
+        return WindowTable({}, source, f"{path} cannot be read ({type(error).__name__}): no window is read from it.")

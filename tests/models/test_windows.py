@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_ctx import resolve_window
+from jupyter_ctx import Chat, resolve_window
 from jupyter_ctx.context.windows import (
     FAMILY_TABLE,
     ContextWindow,
@@ -300,7 +300,19 @@ def test_a_malformed_table_is_empty_and_says_why(text: str) -> None:
     rows = table(text)
     assert rows.rows == {}
     assert rows.problem
-    assert "models.json" in rows.problem
+    assert rows.problem.startswith("models.json")
+    assert rows.problem.endswith(".")
+
+
+def test_a_file_that_cannot_be_used_is_named_beside_the_answer_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_CTX_MODELS", str(tmp_path / "gone.json"))
+    chat = Chat("local/smollm2", max_tokens=8)
+    notices = [notice for prompt in ("Hi.", "And?") for notice in chat.send(prompt).receipts]
+    assert [notice for notice in notices if "gone.json" in notice] == [
+        f"{tmp_path / 'gone.json'} does not exist: no window is read from it."
+    ]
 
 
 def test_a_bad_window_is_named_and_the_other_rows_hold() -> None:
