@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from inspect import cleandoc
 from pathlib import Path
 from typing import Any, Literal
@@ -159,31 +157,11 @@ class Chat:
         """Rename the conversation in its store. Raises StoreError, and TakenError for a name that is in use."""
         self._journal.change(name=checked_name(name))
 
-    def opened(self) -> None:
-        """Record in the store that this conversation was used last."""
-        self._journal.change(opened=time.time())
-
     def close(self) -> None:
         """Release the conversation in its store for other kernels. What is said later is not stored."""
         if self._session.journal is not None:
             self._session.journal.close()
             self._session.journal = None
-
-    def leave(self, taken: Sequence[ConversationRow]) -> None:
-        """Give the conversation back to the notebook that it was ``taken`` over from. Raises StoreError."""
-        self._journal.give_back(taken)
-
-    def offer(self, said: Sequence[Said]) -> None:
-        """Record turns of another conversation and undo them at once, so that redo brings them in."""
-        for each in said:  # what its request carried is not here
-            record = replace(each.turn.record, start=None, summary=None, usage=None, digest="")
-            self._session.record(Said(replace(each.turn, record=record), each.append))
-        for _ in said:
-            self._actions.undo()
-
-    def changed(self) -> None:
-        """Notify the listeners that they are to show this conversation now."""
-        self._notify()
 
     def notices(self) -> tuple[str, ...]:
         """Return new notices about the memory file and the store, a line each; each is returned once."""

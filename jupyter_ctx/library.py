@@ -14,7 +14,7 @@ from typing import Any
 from . import wording as words
 from .chat import Chat, checked_name
 from .config.settings import Settings, default_settings, kept_settings, restored_settings
-from .conversation.events import Said
+from .conversation.events import Said, Undone
 from .errors import InvalidRequestError, StoreError
 from .export.files import load
 from .export.formats import carried, renewed
@@ -53,6 +53,7 @@ class Library:
         self._begun, self._models = default_settings(config or {}, {}), Models()
         self._troubles: set[str] = set()  # of the store that a notice has named
         self._chats: dict[str, Chat] = {}
+        self._sessions: dict[Chat, Session] = {}
         self._current: Chat | None = None
 
     @property
@@ -189,13 +190,15 @@ class Library:
         """
         chosen = kept_settings(settings, chat.config)
         said = [event for event in chat.conversation.events[known:] if isinstance(event, Said)]
-        chat.leave(taken)
+        _stored(self._sessions[chat]).give_back(taken)
         self._drop(chat)
         journal = self._journal()
         new = self._take(journal, journal.open(afresh=True), restored_settings(self._begun, chosen))
+        _offer(said, self._sessions[new])
         new.listeners, chat.listeners = chat.listeners, []
-        new.offer(said)
-        self._make_current(new).changed()
+        self._make_current(new)
+        for listener in tuple(new.listeners):
+            listener(None)
         turns = taken[0].turns
         whose = f"{words.turns(turns)} of {taken[0].name!r} {'is' if turns == 1 else 'are'} left to {taken[0].notebook}"
         since = f"%chat redo brings back what was said since: {words.turns(len(said))}." if said else ""
@@ -203,6 +206,7 @@ class Library:
 
     def _drop(self, chat: Chat) -> None:
         chat.close()
+        del self._sessions[chat]
         self._chats = {called: other for called, other in self._chats.items() if other is not chat}
 
     def _goes_on(self, row: ConversationRow, note: str) -> bool:
@@ -242,12 +246,13 @@ class Library:
         session = Session(settings, self._models, journal, defaults=self._begun, notebook=notebook)
         session.restore(opened)
         chat = self._chats[journal.name] = Chat(session=session)
+        self._sessions[chat] = session
         return chat
 
     def _make_current(self, chat: Chat) -> Chat:
         self._current = chat
         with suppress(StoreError):
-            chat.opened()
+            _stored(self._sessions[chat]).change(opened=time.time())
         return chat
 
     def _free(self, name: str) -> None:
@@ -271,6 +276,22 @@ class Library:
 
     def _path(self, notebook: str) -> Path:
         return ((self.origin.folder or Path.cwd()) / path_of(notebook)).absolute()
+
+
+def _stored(session: Session) -> Journal:
+    """Return the journal of a conversation. Raises StoreError where it was closed."""
+    if session.journal is None:
+        raise StoreError("This conversation is not stored any more.")
+    return session.journal
+
+
+def _offer(said: Sequence[Said], session: Session) -> None:
+    """Record turns of another conversation and undo them at once, so that redo brings them in."""
+    for each in said:  # what their requests carried is not here
+        record = replace(each.turn.record, start=None, summary=None, usage=None, digest="")
+        session.record(Said(replace(each.turn, record=record), each.append))
+    for _ in said:
+        session.record(Undone())
 
 
 def _is_made_now(row: ConversationRow) -> bool:
