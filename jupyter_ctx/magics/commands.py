@@ -25,7 +25,7 @@ from .command_table import COMMANDS, Call, command, unknown
 from .options import OF_A_REQUEST, settings_of
 from .tables import conversations_table, history_table, live_preview, preview_table, versions_table
 
-FORMS = " or ".join(", ".join(FORMATS).rsplit(", ", 1))  # .md, .json or .ipynb
+EXPORTED_AS = " or ".join(", ".join(FORMATS).rsplit(", ", 1))  # .md, .json or .ipynb
 USE_OPTIONS = tuple(name for name in OF_A_REQUEST if name != "system")
 OF_A_REQUEST_HERE = (*OF_A_REQUEST, "attach", "no_history", "append", "out", "plain")
 KEY_IS_ASKED_FOR = (
@@ -260,15 +260,15 @@ def _memory(call: Call) -> object:
     return "The memory file is off: %chat memory PATH names one."
 
 
-@command("export FILE", f"Write the conversation as {FORMS}")
+@command("export FILE", f"Write the conversation as {EXPORTED_AS}")
 def _export(call: Call) -> object:
-    path = call.chat.export(call.one(f"a file: {FORMS}"))
+    path = call.chat.export(call.one(f"a file: {EXPORTED_AS}"))
     return f"Wrote {words_of.turns(len(call.chat.turns))} to {path}."
 
 
 @command("import FILE", "Add the turns of such a file")
 def _import(call: Call) -> object:
-    return call.chat.load(call.one(f"a file: {FORMS}"))
+    return call.chat.load(call.one(f"a file: {EXPORTED_AS}"))
 
 
 @command("code [N]", "Put the code of an answer into the next cell")
