@@ -56,7 +56,7 @@ def test_a_cell_may_talk_in_another_conversation(page: Cells, opened: Open, loca
     assert "Context [" in page.run("%%chat\nSay one.")
     assert "[ctx] In" not in page.run("%%chat -i side\nSay hi.")
     assert said() == ["Say one."]
-    assert "2 turns: 2 in view" in page.run("%chat status -i side")
+    assert "2 turns: 2 in the next request" in page.run("%chat status -i side")
     page = opened()
     assert page.run("%chat").startswith("Going on with 1 turn of 'main', last used just now. ")
     assert page.run("%chat -i side").startswith("In 'side', which has 2 turns.\n")
