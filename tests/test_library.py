@@ -327,8 +327,8 @@ def test_a_memory_file_that_cannot_be_read_is_said_once_and_nothing_of_it_is_sen
 def test_a_memory_file_takes_at_most_a_fifth_and_one_line_says_so(page: Cells, tmp_path: Path, text: str) -> None:
     (tmp_path / "preferences.md").write_text(text)
     notice = re.search(
-        r"The memory file preferences\.md has about ([\d,]+) tokens: its first (\d+) are sent, "
-        r"for it may take a fifth of what a prompt may have, less a margin for the estimate \(160\)\.",
+        r"The memory file preferences\.md has about ([\d,]+) tokens, of which the first (\d+) are sent: "
+        r"it may take a fifth of the limit of a prompt, less a margin for the estimate \(160\)\. Shorten it\.",
         page.run("%chat use local/smollm2@1024 --max-tokens 24"),
     )
     assert notice is not None
@@ -345,7 +345,7 @@ def test_a_memory_file_has_one_size_above_and_below_the_answer(page: Cells, tmp_
     page.run("%%chat\nSay one.")  # from now on the model's own way to count is known
     file.write_text("CHANGED\n" * 400)
     said = page.run("%%chat\nSay one.")
-    above, below = re.search(r"about (\d+) tokens of every", said), re.search(r"its first (\d+) are sent", said)
+    above, below = re.search(r"about (\d+) tokens of every", said), re.search(r"the first (\d+) are sent", said)
     assert above is not None
     assert below is not None
     assert above[1] == below[1]

@@ -112,8 +112,8 @@ def _capped(path: Path, key: tuple[object, ...], cap: int, measure: Callable[[st
     head = _head(text, cap, measure)
     size = measure(head)
     problem = (
-        f"The memory file {path.name} has about {whole:,.0f} tokens: its first {size:,.0f} are sent, "
-        f"for it may take a fifth of what a prompt may have, less a margin for the estimate ({cap:,})."
+        f"The memory file {path.name} has about {whole:,.0f} tokens, of which the first {size:,.0f} are sent: "
+        f"it may take a fifth of the limit of a prompt, less a margin for the estimate ({cap:,}). Shorten it."
     )
     return _Read(path, key, head, size, problem)
 
