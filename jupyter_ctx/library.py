@@ -98,7 +98,9 @@ class Library:
         current = self.current
         if name not in self._chats and name not in (names := [row.name for row in self.rows()]):
             there = ", ".join(sorted(names)) or "none yet"
-            raise InvalidRequestError(f"No conversation {name!r} here; %chat new {name} begins it. There are: {there}.")
+            raise InvalidRequestError(
+                f"No conversation {name!r} here; %chat new {name} starts it. Conversations: {there}."
+            )
         return self._make_current(self._chats.get(name) or self._open(name, current.config))
 
     def new(self, name: str | None = None) -> Chat:
@@ -135,7 +137,7 @@ class Library:
         """Return the row of a conversation of this notebook that may be deleted. Raises InvalidRequestError."""
         row = next((row for row in self.rows() if row.name == name), None)
         if row is None:
-            raise InvalidRequestError(f"No conversation {name!r} here: %chat list names them.")
+            raise InvalidRequestError(f"No conversation {name!r} here: %chat list shows them.")
         if is_held_elsewhere(row):
             raise InvalidRequestError(f"Another kernel talks in {name!r}: nothing was deleted. End that one first.")
         return row
@@ -271,7 +273,9 @@ class Library:
             raise InvalidRequestError(f"{notebook!r} may be {' or '.join(sorted(found))}: give the whole path.")
         if not exact and not near and not self._path(notebook).is_file():
             which = f" with a conversation {name!r}" if name else ""
-            raise InvalidRequestError(f"No notebook {notebook!r}{which} is known here: %chat list all names them.")
+            raise InvalidRequestError(
+                f"No notebook {notebook!r}{which} is known here: %chat list all shows the known ones."
+            )
         return next(iter(exact or near), None)
 
     def _path(self, notebook: str) -> Path:

@@ -84,5 +84,5 @@ def _format(suffix: str) -> Format:
     if not suffix:
         raise InvalidRequestError(f"The name has no suffix to say the form: name a file {', '.join(FORMATS)}.")
     if suffix.lower() not in FORMATS:
-        raise InvalidRequestError(f"{suffix!r} is no form of a conversation: name a file {', '.join(FORMATS)}.")
+        raise InvalidRequestError(f"A conversation cannot be a {suffix!r} file: use one of {', '.join(FORMATS)}.")
     return FORMATS[suffix.lower()]

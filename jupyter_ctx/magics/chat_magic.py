@@ -514,16 +514,16 @@ def _ending(reply: Reply) -> tuple[str, ...]:
     length = f" at {reply.usage.output_tokens:,} tokens" if reply.usage else ""
     if reply.stop_reason == "refusal":
         why = f": {reply.detail.rstrip('.')}" if reply.detail else ""
-        return (f"The model refused to go on{why}. Ask in other words, or another model (-m).",)
+        return (f"The model refused to answer{why}. Rephrase the prompt, or ask another model (-m).",)
     thought = reply.thinking or (reply.usage is not None and reply.usage.output_tokens > 0)
     if not reply.text and thought and reply.stop_reason in ("max_tokens", "context_window"):
-        return (f"Stopped{length}, all of them for thinking: --max-tokens gives the answer more room.",)
+        return (f"Stopped{length}, all of them thinking, before the answer began: raise --max-tokens.",)
     if not reply.text:
-        return ("The model said nothing. Run the cell again, or ask in other words.",)
+        return ("The model sent an empty reply. Run the cell again, or rephrase the prompt.",)
     if reply.stop_reason == "max_tokens":
-        return (f"Stopped{length}, as long as a reply may be: %chat continue goes on.",)
+        return (f"Stopped{length}, the longest reply allowed: %chat continue continues it.",)
     if reply.stop_reason == "context_window":
-        return ("The reply stopped where the context window ends: %chat trim makes room, then %chat continue goes on.",)
+        return ("The reply filled the context window: make room with %chat trim, then use %chat continue.",)
     return ()
 
 

@@ -62,7 +62,7 @@ def _status(call: Call) -> object:
     return "; ".join(filter(None, (undo, redo)))
 
 
-@command("gauge [first | every | off]", "Show the gauge here, or say with which chat cells")
+@command("gauge [first | every | off]", "Show the gauge here, or set with which chat cells it appears")
 def _gauge(call: Call) -> object:
     if not call.words:
         return call.host.show_gauge(call.chat)
@@ -71,7 +71,7 @@ def _gauge(call: Call) -> object:
 
 
 @command(
-    "history [N --versions]", "List every turn with its number, tokens and state; with N all its answers",
+    "history [N --versions]", "List every turn with its number, tokens and state; N --versions: all answers of turn N",
     options=("versions",),
 )  # fmt: skip
 def _history(call: Call) -> object:
@@ -87,15 +87,17 @@ def _history(call: Call) -> object:
     return None
 
 
-@command("pick N VERSION", "Bring an older answer of turn N back")
+@command("pick N VERSION", "Restore an older answer of turn N")
 def _pick(call: Call) -> object:
     if len(call.words) != 2:
-        raise UsageError("%chat pick N VERSION: %chat history N --versions shows which there are.")
+        raise UsageError(
+            "%chat pick takes a turn and a version: %chat history N --versions lists the versions of turn N."
+        )
     return call.chat.pick(*map(call.number, call.words))
 
 
 @command(
-    "preview", "Show what the next request sends; %%chat preview: with the prompt below it", heads_cell=True,
+    "preview", "Show what the next request sends; %%chat preview: with the prompt in the cell", heads_cell=True,
     options=(*OF_A_REQUEST_HERE, "new", "raw"), asks=True,
 )  # fmt: skip
 def _preview(call: Call) -> object:
@@ -107,22 +109,22 @@ def _preview(call: Call) -> object:
     return call.host.show_table(preview_table(chat, chat.view(prompt)), lambda: live_preview(chat, prompt))
 
 
-@command("pin N…", "Keep these turns in every request")
+@command("pin N…", "Pin turns: every request includes them")
 def _pin(call: Call) -> object:
     return call.chat.pin(*_turns(call))
 
 
-@command("unpin N…", "Keep them no longer")
+@command("unpin N…", "Take pins off")
 def _unpin(call: Call) -> object:
     return call.chat.unpin(*_turns(call))
 
 
-@command("exclude N…", "Leave these turns out of every request")
+@command("exclude N…", "Leave turns out of every request")
 def _exclude(call: Call) -> object:
     return call.chat.exclude(*_turns(call))
 
 
-@command("include N… | all", "Bring turns back; all: whatever is left out")
+@command("include N… | all", "Include turns again that were left out; all: every one")
 def _include(call: Call) -> object:
     everything = [word.lower() for word in call.words] == ["all"]
     return call.chat.include(*(() if everything else _turns(call)))
@@ -134,12 +136,12 @@ def _turns(call: Call) -> Iterator[int]:
     return map(call.number, call.words)
 
 
-@command("trim [N]", "Leave out the oldest turns, down to about 60 % or to the newest N")
+@command("trim [N]", "Leave out the oldest turns, down to about 60 % of the limit, or keep the newest N")
 def _trim(call: Call) -> object:
     return call.chat.trim(call.number(call.one("a number of turns")) if call.words else None)
 
 
-@command("summarise", "Send the older turns as a summary", also="summarize", heads_cell=True)
+@command("summarise", "Send a summary in place of the older turns", also="summarize", heads_cell=True)
 def _summarise(call: Call) -> object:
     instructions = (call.text or "").strip() or None
     change = call.chat.summarize(instructions, method="model" if instructions else None)
@@ -148,22 +150,22 @@ def _summarise(call: Call) -> object:
     return summary.text if change.changed and summary is not None else None
 
 
-@command("clear", "Begin anew; system prompt, model and settings stay")
+@command("clear", "Leave out all turns; system prompt, model and settings stay")
 def _clear(call: Call) -> Change:
     return call.chat.clear()
 
 
-@command("undo", "Take back the last action, whole")
+@command("undo", "Undo the last action")
 def _undo(call: Call) -> Change:
     return call.chat.undo()
 
 
-@command("redo", "Do again what was taken back")
+@command("redo", "Redo the action that was undone last")
 def _redo(call: Call) -> Change:
     return call.chat.redo()
 
 
-@command("continue", "Go on with an answer that stopped", options=(*OF_A_REQUEST_HERE, "ask"), asks=True)
+@command("continue", "Continue an answer that was cut off", options=(*OF_A_REQUEST_HERE, "ask"), asks=True)
 def _continue(call: Call) -> object:
     if not call.chat.turns:
         raise UsageError("There is nothing to continue yet.")
@@ -171,17 +173,17 @@ def _continue(call: Call) -> object:
     return call.host.ask(call.chat, call.options, CONTINUE)
 
 
-@command("new [NAME]", "Begin another conversation; this one stays", every_conversation=True)
+@command("new [NAME]", "Start another conversation; this one stays", every_conversation=True)
 def _new(call: Call) -> object:
     return _talk_in(call, call.host.library.new(*_named(call)))
 
 
-@command("switch CONVERSATION", "Talk in another conversation", every_conversation=True)
+@command("switch CONVERSATION", "Switch to another conversation", every_conversation=True)
 def _switch(call: Call) -> object:
     return _talk_in(call, call.host.library.switch(call.phrase("a conversation's name")))
 
 
-@command("fork [NAME]", "Go on in a copy of this conversation", every_conversation=True)
+@command("fork [NAME]", "Copy this conversation and continue in the copy", every_conversation=True)
 def _fork(call: Call) -> object:
     return _talk_in(call, call.host.library.fork(*_named(call)))
 
@@ -213,13 +215,13 @@ def _list(call: Call) -> object:
     return display(conversations_table(rows, current, library.origin), raw=True)
 
 
-@command("rename NAME", "Give this conversation another name", every_conversation=True)
+@command("rename NAME", "Rename this conversation", every_conversation=True)
 def _rename(call: Call) -> object:
     old = call.host.library.current.name
     return f"{old!r} is now {call.host.library.rename(call.phrase('the new name')).name!r}."
 
 
-@command("delete CONVERSATION", "Remove a conversation for good, after asking", every_conversation=True)
+@command("delete CONVERSATION", "Delete a conversation for good, after asking for its name", every_conversation=True)
 def _delete(call: Call) -> object:
     name, library = call.phrase("a conversation's name"), call.host.library
     row, before = library.find(name), library.current
@@ -231,22 +233,24 @@ def _delete(call: Call) -> object:
 
 def _confirmed(name: str) -> str:
     try:
-        return input(f"This removes {name!r} and all that was said in it for good. Type its name again: ").strip()
+        return input(f"This deletes {name!r} with all its turns for good. Type its name to confirm: ").strip()
     except (StdinNotImplementedError, EOFError):
-        raise UsageError("Nobody can be asked here: Library.delete(name, confirm=name) deletes in a script.") from None
+        raise UsageError(
+            "This kernel cannot ask for confirmation: use Library.delete(name, confirm=name) in a script."
+        ) from None
 
 
 @command(
-    "resume NOTEBOOK [NAME] [--summary]", "Bring in another notebook's conversation, or its summary",
+    "resume NOTEBOOK [NAME] [--summary]", "Add the turns of another notebook's conversation, or its summary",
     options=("summary",), every_conversation=True,
 )  # fmt: skip
 def _resume(call: Call) -> object:
     if not 1 <= len(call.words) <= 2:
-        raise UsageError("%chat resume NOTEBOOK [NAME] [--summary]: %chat list all shows what there is.")
+        raise UsageError("%chat resume needs a notebook: %chat list all shows the notebooks and their conversations.")
     return call.host.library.resume(*call.words, summary=call.options.summary)
 
 
-@command("memory [FILE | off]", "Show or name the file that joins the system prompt")
+@command("memory [FILE | off]", "Show or set the file whose text joins the system prompt")
 def _memory(call: Call) -> object:
     chat = call.chat
     if call.words:
@@ -254,10 +258,14 @@ def _memory(call: Call) -> object:
         return chat.set_memory(None if path.lower() in ("off", "none") else path)
     file, text = chat.memory
     if file is not None:
-        return f"{file}:\n{text}" if text else f"Nothing of {file} is sent: it is not there, empty, or not UTF-8 text."
+        return (
+            f"{file}:\n{text}" if text else f"Nothing of {file} is sent: the file is missing, empty, or not UTF-8 text."
+        )
     if chat.conversation.memory is None:
-        return "There is no memory file: preferences.md beside the notebook, or %chat memory PATH."
-    return "The memory file is off: %chat memory PATH names one."
+        return (
+            "No memory file is set: create preferences.md beside the notebook, or name a file with %chat memory PATH."
+        )
+    return "The memory file is off: %chat memory PATH sets one."
 
 
 @command("export FILE", f"Write the conversation as {EXPORTED_AS}")
@@ -266,22 +274,25 @@ def _export(call: Call) -> object:
     return f"Wrote {words_of.turns(len(call.chat.turns))} to {path}."
 
 
-@command("import FILE", "Add the turns of such a file")
+@command("import FILE", "Add the turns of an exported file")
 def _import(call: Call) -> object:
     return call.chat.load(call.one(f"a file: {EXPORTED_AS}"))
 
 
-@command("code [N]", "Put the code of an answer into the next cell")
+@command("code [N]", "Put the code of the last answer, or of turn N, into the next cell")
 def _code(call: Call) -> object:
     number = call.number(call.one("a turn's number")) if call.words else None
     return call.host.shell.set_next_input(call.chat.code(number))
 
 
-@command("system", "Show the system prompt; %%chat system: set it to the text below", heads_cell=True)
+@command("system", "Show the system prompt; %%chat system: set it to the text in the cell", heads_cell=True)
 def _system(call: Call) -> object:
     if call.text is not None:
         return call.chat.set_system(call.text.strip())
-    return call.chat.system or "There is no system prompt: %%chat system heads a cell with one."
+    return (
+        call.chat.system
+        or "No system prompt is set. To set one, put %%chat system on a cell's first line and the text below it."
+    )
 
 
 @command("config [SETTING VALUE]", "Show or change settings")
@@ -303,7 +314,7 @@ def _config(call: Call) -> object:
     return (name == "model" and chat.missing_key()) or None
 
 
-@command("models [PROVIDER]", "List what a provider serves, with context windows")
+@command("models [PROVIDER]", "List a provider's models with their context windows")
 def _models(call: Call) -> object:
     provider = call.one("a provider, such as openrouter") if call.words else None
     found = sorted(call.chat.available(provider))
@@ -311,10 +322,10 @@ def _models(call: Call) -> object:
     return table_text(("model", "window", ""), rows) if rows else "The provider lists no models."
 
 
-@command("alias [NAME MODEL]", "Keep a short name for a model, in every notebook; MODEL none drops it")
+@command("alias [NAME MODEL]", "List or define short names for models, in every notebook; MODEL none removes one")
 def _alias(call: Call) -> object:
     if len(call.words) not in (0, 2):
-        raise UsageError("%chat alias NAME MODEL keeps a short name, %chat alias NAME none drops it.")
+        raise UsageError("%chat alias NAME MODEL defines a short name; %chat alias NAME none removes it.")
     if call.words:
         name, model = call.words
         set_alias(name, None if model.lower() == "none" else _checked_model(name, model))
@@ -325,7 +336,7 @@ def _alias(call: Call) -> object:
 def _checked_model(name: str, model: str) -> str:
     """Return the full name of a model that may have this short name."""
     if name.lower() in provider_names():
-        raise UsageError(f"{name} is a provider's name, and stands before a slash: choose another short name.")
+        raise UsageError(f"{name} is the name of a provider: choose another short name.")
     model = full_name(model_of(model))
     check_known(model.partition("/")[0])
     return model

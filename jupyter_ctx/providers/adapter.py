@@ -253,12 +253,12 @@ class Adapter(ABC):
             return refusal.error(where, self.at.model, self.at.name, own=self.at.serves)
         cause = _cause(error)
         if not isinstance(cause, httpx2.HTTPError | OSError):
-            return ProviderError(f"{where} sent what is no answer ({type(error).__name__}).")
+            return ProviderError(f"{where} sent a response that cannot be read ({type(error).__name__}).")
         if begun:
             return ProviderConnectionError(f"The connection to {where} broke in the middle of the reply.")
         if isinstance(cause, httpx2.TimeoutException):
             return ProviderConnectionError(f"{where} did not answer in time.")
-        return ProviderConnectionError(f"No connection to {where}: is the address right and the server up?")
+        return ProviderConnectionError(f"No connection to {where}. Check the address, and that the server is running.")
 
     def _refused(self, error: Exception) -> Refusal | None:
         """What a provider's refusal says; ``None`` for any other error."""

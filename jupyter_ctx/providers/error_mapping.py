@@ -181,13 +181,15 @@ class Refusal:
         if self.is_unpaid or self.too_large or self.code == 429:
             return self._limited(where, said)
         if is_too_many_bytes(self.status, self.body):
-            text = f"{where} takes no request of this many bytes ({said}): send fewer files, or a shorter conversation."
+            text = (
+                f"{where} refuses a request of this many bytes ({said}): send fewer files, or a shorter conversation."
+            )
             return ContextOverflowError(text, overflow=Overflow(), by_bytes=True)
         if self.code in (401, 403):
             another = f"%chat key {key_for or where}".partition("?")[0]
-            return AuthenticationError(f"{where} does not take the key ({said}): {another} asks for another.")
+            return AuthenticationError(f"{where} rejected the key ({said}): {another} asks for another.")
         if self.code == 404 and own and self.is_misplaced(model):
-            text = f"Nothing that answers is at {where} ({said}): is the address right? Most end in /v1."
+            text = f"Nothing answers at {where} ({said}): is the address right? Most end in /v1."
             return ModelNotFoundError(text, model=model)
         if self.code == 404:
             return ModelNotFoundError(f"{model} is not served at {where} ({said}).", model=model)

@@ -99,7 +99,7 @@ def _no_provider(provider: str, model: str) -> InvalidRequestError:
     near = get_close_matches(provider, names, 1)
     hint = f" Did you mean {near[0]}{model}?" if near else ""
     return InvalidRequestError(
-        f"No provider {provider!r}.{hint} There are {', '.join(names)}; "
+        f"No provider {provider!r}.{hint} Providers: {', '.join(names)}; "
         "any other OpenAI-compatible server works with --base-url URL."
     )
 
@@ -132,7 +132,7 @@ def missing_key(provider: str) -> str:
     return "" if service is None or _key(service) else _no_key(provider, service)
 
 
-NO_PROVIDER = "What was typed is no provider; it is not repeated here, for it may be a key, which is asked for."
+NO_PROVIDER = "Unknown provider (not shown here, because it may be a key; %chat key asks for the key itself)."
 
 
 def key_holder(name: str) -> str:
@@ -148,13 +148,13 @@ def key_holder(name: str) -> str:
         near = get_close_matches(provider, names, 1)
         typed = f"No provider {provider!r}. Did you mean {near[0]}?" if near else NO_PROVIDER
         raise InvalidRequestError(
-            f"{typed} There are {', '.join(names)}; a server elsewhere is named by its address, http://HOST:PORT/v1."
+            f"{typed} Providers: {', '.join(names)}; for any other server give its address, http://HOST:PORT/v1."
         )
     return provider
 
 
 def _no_key(provider: str, service: Service) -> str:
-    return f"{provider} needs a key: set {' or '.join(service.keys)}, or type it with %chat key {provider}."
+    return f"{provider} needs a key: set {' or '.join(service.keys)}, or enter one with %chat key {provider}."
 
 
 def _address(provider: str, service: Service) -> str | None:
@@ -162,7 +162,7 @@ def _address(provider: str, service: Service) -> str | None:
     address = address_of(service)
     if address is None and provider == "azure":
         raise InvalidRequestError(
-            f"azure needs to know where: set {service.address}, such as https://NAME.openai.azure.com."
+            f"azure needs an address: set {service.address}, such as https://NAME.openai.azure.com."
         )
     return address
 
@@ -182,7 +182,9 @@ def _checked(base_url: str) -> str:
     except ValueError:
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InvalidRequestError(f"{base_url!r} is no address: write --base-url http://HOST:PORT/v1.")
+        raise InvalidRequestError(f"{base_url!r} is not a valid address: use --base-url http://HOST:PORT/v1.")
     if parts.username or parts.password:
-        raise InvalidRequestError("An address with a password would be shown: give the key with %chat key.")
+        raise InvalidRequestError(
+            "An address must not contain a password, because addresses are shown: enter the key with %chat key."
+        )
     return base_url.rstrip("/")

@@ -384,7 +384,7 @@ MESSAGES = "[{}]".format
 @pytest.mark.parametrize(
     ("text", "suffix", "match"),
     [
-        ("", ".txt", r"'\.txt' is no form of a conversation: name a file \.md, \.json, \.ipynb"),
+        ("", ".txt", r"cannot be a '\.txt' file: use one of \.md, \.json, \.ipynb"),
         ("# Notes\n", ".md", "was not written by %chat export"),
         ('<!-- jupyter_ctx conversation {"version": 2} -->', ".md", "or by a newer one"),
         ("<!-- jupyter_ctx user {", ".md", "A comment of ours in this Markdown is not JSON"),

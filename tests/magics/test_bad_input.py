@@ -181,7 +181,7 @@ def test_a_key_that_an_address_refuses_names_the_address_and_how_to_give_another
 
 def test_a_missing_key_is_said_at_once_and_found_when_it_is_set(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
     said = cells.run("%chat use groq/some-model")
-    assert "groq needs a key: set GROQ_API_KEY, or type it with %chat key groq." in said
+    assert "groq needs a key: set GROQ_API_KEY, or enter one with %chat key groq." in said
     assert isinstance(cells.fail("%%chat\nHello."), AuthenticationError)
     monkeypatch.setenv("GROQ_API_KEY", "sk-set-later")
     assert "needs a key" not in cells.run("%chat use groq/some-model --base-url http://127.0.0.1:1/v1")

@@ -177,7 +177,7 @@ def test_why_a_model_refused_is_shown(cells: Cells, monkeypatch: pytest.MonkeyPa
         monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
         monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
         cells.run("%chat use claude-sonnet-5")
-        assert "The model refused to go on: bio: of the rules." in cells.run("%%chat\nHello.")
+        assert "The model refused to answer: bio: of the rules." in cells.run("%%chat\nHello.")
 
 
 def test_another_model_answers_where_the_usual_one_is_not_there(cells: Cells) -> None:

@@ -453,7 +453,7 @@ def test_delete_asks_for_the_name_again_and_leaves_nothing(notebook: Notebook, t
         "Deleted 'main' with 1 turn. That cannot be undone.\n"
     )
     (question,) = set(notebook.kernel.asked)
-    assert question == "This removes 'main' and all that was said in it for good. Type its name again: "
+    assert question == "This deletes 'main' with all its turns for good. Type its name to confirm: "
     kept = b"".join(path.read_bytes() for path in (tmp_path / "jupyter_data_dir" / "jupyter_ctx").iterdir())
     assert b"a rose" not in kept
-    assert "Nobody can be asked here" in notebook.fail("%chat delete plans", stdin=False)
+    assert "cannot ask for confirmation" in notebook.fail("%chat delete plans", stdin=False)
