@@ -110,10 +110,10 @@ def test_a_restart_goes_on_where_one_talked_last(page: Cells, opened: Open) -> N
         ("%chat history 1", "%chat history 1 --versions shows all answers of a turn"),
         ("%chat history --versions", "takes one thing: a turn's number"),
         ("%chat history 7 --versions", "There is no turn 7: there are 1 to 1."),
-        ("%chat pick 1", "%chat pick N VERSION"),
+        ("%chat pick 1", "%chat pick takes a turn and a version"),
         ("%chat pick 1 2", "Turn 1 has no answer 2: there are 1 to 1."),
         ("%chat new -i plans", "%chat new takes no --conversation."),
-        ("%chat export notes.txt", "name a file .md, .json, .ipynb"),
+        ("%chat export notes.txt", "use one of .md, .json, .ipynb"),
         ("%chat import nope.md", "nope.md cannot be read"),
         ("%chat memory nope.md", "There is no memory file"),
     ],
@@ -243,7 +243,7 @@ def test_what_was_answered_in_this_kernel_is_asked_anew_in_a_fork_too(opened: Op
 
 
 def test_the_memory_file_beside_the_notebook_joins_the_system_prompt(page: Cells, tmp_path: Path) -> None:
-    assert "no memory file: preferences.md beside the notebook" in page.run("%chat memory")
+    assert "create preferences.md beside the notebook" in page.run("%chat memory")
     page.run("%%chat system\nBe brief.")
     used = get_chat().info().used
     file = tmp_path / "preferences.md"
@@ -255,7 +255,7 @@ def test_the_memory_file_beside_the_notebook_joins_the_system_prompt(page: Cells
     file.write_text("I like boats.")
     assert "I like boats." in page.run("%chat preview")
     assert page.run("%chat memory off").startswith("No memory file is read (")
-    assert page.run("%chat memory") == "The memory file is off: %chat memory PATH names one.\n"
+    assert page.run("%chat memory") == "The memory file is off: %chat memory PATH sets one.\n"
     assert get_chat().info().used == used
     assert page.run("%chat undo").startswith("Undid the memory file (")
     assert "I like boats." in page.run("%chat preview")
@@ -483,7 +483,7 @@ def test_in_memory_every_verb_works_and_nothing_is_written(
         "%chat new": "Talking in 'main': 0 turns.",
         "%chat delete plans": "Deleted 'plans' with 2 turns.",
         "%chat list all": "first         4 turns  just now",
-        "%chat memory": "There is no memory file",
+        "%chat memory": "No memory file is set",
         "%chat clear": "Nothing to clear",
     }.items():
         assert says in page.run(line), line

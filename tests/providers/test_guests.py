@@ -162,7 +162,7 @@ def test_what_had_come_before_a_mistake_is_kept_and_flagged() -> None:
 
 def test_nothing_is_imported_before_it_is_used(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
     install("echo = echo_llm:Echo", "raise SystemError('imported')")
-    with pytest.raises(InvalidRequestError, match=r"There are local, .*, echo;"):
+    with pytest.raises(InvalidRequestError, match=r"Providers: local, .*, echo;"):
         get_provider("ecko/loud")
     with pytest.raises(ProviderError, match="imported"):
         get_provider("echo/loud")
