@@ -16,11 +16,12 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import jupyter_ctx.context.compaction
-import jupyter_ctx.session.planner
+import jupyter_ctx.context.policy
 from jupyter_ctx import Chat
-from jupyter_ctx.context.budget import TRIM_TO, Budget
-from jupyter_ctx.context.compaction import fit
+from jupyter_ctx.config.settings import Settings
+from jupyter_ctx.context.budget import Budget
+from jupyter_ctx.context.compaction import Occupancy
+from jupyter_ctx.context.policy import TRIM_TO, decide
 from jupyter_ctx.context.prefix_sums import Ledger
 from jupyter_ctx.context.windows import ContextWindow
 from jupyter_ctx.providers import local
@@ -54,8 +55,7 @@ class Work:
 
 def cut_to(share: float) -> None:
     """Make all cuts go down to this share of the limit."""
-    jupyter_ctx.context.compaction.TRIM_TO = share  # type: ignore[misc]
-    jupyter_ctx.session.planner.TRIM_TO = share  # type: ignore[misc]
+    jupyter_ctx.context.policy.TRIM_TO = share  # type: ignore[misc]
 
 
 def on_the_local_model(share: float) -> Work:
@@ -71,7 +71,7 @@ def on_the_local_model(share: float) -> Work:
             assert reply.usage is not None
             sent += reply.usage.input_tokens
             processed += reply.usage.input_tokens - reply.usage.cache_read_tokens
-            cuts += bool(reply.receipts)
+            cuts += bool(reply.notices)
     finally:
         cut_to(TRIM_TO)
         local.stop_servers()
@@ -94,11 +94,11 @@ def at_anthropics_prices(share: float, draw: Callable[[random.Random], float]) -
     cut_to(share)
     paid = whole = 0.0
     cached, fill = 0.0, []
-    budget = Budget(ContextWindow(LIMIT), 0, fixed=SYSTEM)
+    budget, settings = Budget(ContextWindow(LIMIT), 0, fixed=SYSTEM), Settings()
     for _ in range(SIMULATED):
         turn = draw(rng)
         prompt = turn / 4
-        cut = fit(ledger, budget, prompt, start=start, end=len(ledger))
+        cut = decide(Occupancy(ledger, budget, start, len(ledger), prompt=prompt), settings).cut
         if cut.start != start:
             start, cached = cut.start, 0.0
         size = cut.tokens + prompt

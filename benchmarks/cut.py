@@ -18,8 +18,10 @@ from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any
 
+from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.context.budget import Budget
-from jupyter_ctx.context.compaction import fit
+from jupyter_ctx.context.compaction import Occupancy
+from jupyter_ctx.context.policy import decide
 from jupyter_ctx.context.prefix_sums import Ledger
 from jupyter_ctx.context.tokens import estimate_tokens
 from jupyter_ctx.context.windows import ContextWindow
@@ -68,7 +70,7 @@ def ours(messages: int, share: float) -> Work:
     sums = ledger(messages)
     total = sums.between(0, len(sums)) + sums.pinned(len(sums))
     budget = Budget(ContextWindow(int(total * share)), 0)
-    return lambda: fit(sums, budget, 20.0, start=0, end=len(sums))
+    return lambda: decide(Occupancy(sums, budget, 0, len(sums), prompt=20.0), Settings())
 
 
 def append_us(messages: int) -> float:

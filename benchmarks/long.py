@@ -38,7 +38,7 @@ def main() -> None:
         assert reply.usage is not None
         off.append((told - reply.usage.input_tokens) / reply.usage.input_tokens)
         short += -off[-1] > margin
-        cuts += bool(reply.receipts)
+        cuts += bool(reply.notices)
     wide = sorted(map(abs, off))
     print(f"{TURNS} turns in a window of {WINDOW:,}, seed {SEED}: {failed} failed, {cuts} cuts")
     print(

@@ -128,9 +128,9 @@ def test_the_server_is_asked_for_its_window(local_model: str) -> None:
 
 def test_a_view_that_cannot_fit_is_cut_before_it_is_sent(chat: Chat) -> None:
     replies = [chat.send(long_prompt(number)) for number in range(8)]
-    cuts = [reply for reply in replies if reply.receipts]
+    cuts = [reply for reply in replies if reply.notices]
     assert cuts
-    assert all(receipt.startswith("To fit 496 tokens: left out") for reply in cuts for receipt in reply.receipts)
+    assert all(notice.startswith("To fit 496 tokens: left out") for reply in cuts for notice in reply.notices)
     assert len(cuts) <= len(replies) / 2
     assert len(chat.turns) == 8
     assert chat.info().left_out > 0
@@ -138,10 +138,10 @@ def test_a_view_that_cannot_fit_is_cut_before_it_is_sent(chat: Chat) -> None:
 
 def test_a_refused_request_is_fitted_and_sent_again(local_model: str) -> None:
     chat = Chat(local_model, window=4_096, max_tokens=16)
-    receipts = [receipt for number in range(7) for receipt in chat.send(long_prompt(number)).receipts]
-    assert receipts[0].startswith("Context window exceeded (")
-    assert "> 512): left out the" in receipts[0]
-    assert not [receipt for receipt in receipts[1:] if "exceeded" in receipt]
+    notices = [notice for number in range(7) for notice in chat.send(long_prompt(number)).notices]
+    assert notices[0].startswith("Context window exceeded (")
+    assert "> 512): left out the" in notices[0]
+    assert not [notice for notice in notices[1:] if "exceeded" in notice]
     info = chat.info()
     assert (info.context_window, info.source) == (512, "learned")
     assert len(chat.turns) == 7
@@ -199,7 +199,7 @@ def test_a_prompt_that_the_provider_counts_as_too_long_is_cut_before_it_is_sent(
     reply = chat.send("And now?")
     assert reply.usage is not None
     assert reply.usage.input_tokens <= chat.info().limit
-    assert reply.receipts[0].startswith("To fit")
+    assert reply.notices[0].startswith("To fit")
 
 
 def test_nobody_is_asked_to_count_unless_it_is_wanted(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,8 +217,8 @@ def test_stop_retries_nothing_after_a_refusal(local_model: str) -> None:
 
 def test_summarise_on_overflow_keeps_the_older_turns_as_a_summary(chat: Chat) -> None:
     chat.configure(on_overflow="summarise")
-    receipts = [receipt for number in range(6) for receipt in chat.send(long_prompt(number)).receipts]
-    assert any(receipt.startswith("Summarised") for receipt in receipts), receipts
+    notices = [notice for number in range(6) for notice in chat.send(long_prompt(number)).notices]
+    assert any(notice.startswith("Summarised") for notice in notices), notices
     assert chat.conversation.summary is not None
 
 
@@ -257,7 +257,7 @@ def test_a_rerun_before_a_trim_stays_left_out_and_says_so(chat: Chat) -> None:
         chat.send(f"Note {number}.", cell=cell, run=str(number))
     chat.trim(1)
     reply = chat.send("Note 0, again.", cell="a", run="9")
-    assert "Turn 1 stands before your trim" in reply.receipts[0]
+    assert "Turn 1 stands before your trim" in reply.notices[0]
     assert chat.info().in_view == 1
 
 

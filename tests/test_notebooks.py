@@ -36,7 +36,7 @@ def test_a_headless_turn_is_one_final_output_without_widget_or_threshold(local_m
         assert "full:" not in output.data["text/plain"]
 
 
-def test_a_headless_run_recovers_and_keeps_its_receipts(local_model: str) -> None:
+def test_a_headless_run_recovers_and_keeps_its_notices(local_model: str) -> None:
     use = f"%chat use {local_model} --window 4096 --max-tokens 16"
     _, _, *turns, last = execute(
         "%load_ext jupyter_ctx",

@@ -11,7 +11,6 @@ from .windows import ContextWindow
 FillState = Literal["ok", "half", "high", "full", "over"]
 
 HALF, HIGH, FULL = 0.50, 0.75, 0.90
-TRIM_TO = 0.6  # of the limit: cutting deep keeps the prompt's beginning, and so caches, for long
 MARGIN, LEAST_MARGIN = 0.20, 0.03  # kept free of every estimated token, never of a counted one
 RESERVE = 4_096
 REASONING_RESERVE = 25_000

@@ -1,22 +1,85 @@
-"""Making a view smaller: where to cut it, and what a summary leaves as it is."""
+"""Making a view smaller: what a request occupies, where to cut it, and what a summary leaves as it is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .budget import TRIM_TO, Budget
+from .budget import Budget
 from .prefix_sums import Ledger
 
 MIN_SUMMARY = 150  # tokens
 SUMMARY_SHARE = 0.1  # of the limit
 KEEP_SHARE = 0.25  # of the limit stays verbatim beside a summary
 KEEP_TURNS = 2
-GO_BACK = 0.8  # of the limit: what was cut comes back where all of it takes no more than that
+
+
+@dataclass(frozen=True, slots=True)
+class Occupancy:
+    """What a request carries if nothing more is left out. Positions are indexes of turns, sizes are tokens.
+
+    ledger: the sizes of all turns of the conversation
+    budget: the limit, the tokens that are always sent and the margin for estimates
+    start: the first turn in view
+    end: the position of the new prompt
+    first: the first turn that was in view before any refusal; ``None`` where that is ``start``
+    prompt: the estimated size of the new prompt
+    guessed: how many of the tokens that are always sent are only estimated
+    idle: seconds since the last answer of this kernel; ``None`` before the first
+    lasting: whether later requests go on from this one, so that a summary would serve them too
+    """
+
+    ledger: Ledger
+    budget: Budget
+    start: int
+    end: int
+    first: int | None = None
+    prompt: float = 0.0
+    guessed: float = 0.0
+    idle: float | None = None
+    lasting: bool = False
+
+    @property
+    def limit(self) -> int:
+        """Return the tokens that the request may have."""
+        return self.budget.limit
+
+    @property
+    def turns(self) -> int:
+        """Return how many unpinned turns are in view."""
+        return self.ledger.count(self.start, self.end)
+
+    @property
+    def tokens(self) -> float:
+        """Return the tokens of all but the new prompt."""
+        return self.tokens_from(self.start)
+
+    @property
+    def fixed(self) -> float:
+        """Return the tokens that no cut can leave out: what is always sent, and pinned turns."""
+        return self.budget.fixed + self.ledger.pinned(self.end)
+
+    def tokens_from(self, start: int) -> float:
+        """Return the tokens of all but the new prompt in a view that begins at ``start``."""
+        return self.fixed + self.ledger.between(start, self.end)
+
+    @property
+    def begun(self) -> int:
+        """Return where the view began before any refusal."""
+        return self.start if self.first is None else self.first
+
+    def fits(self, share: float = 1.0, *, start: int | None = None) -> bool:
+        """Return whether a view from ``start`` (default: the current one) fits in ``share`` of the limit.
+
+        The margin is on all that is only estimated, the new prompt included.
+        """
+        start = self.start if start is None else start
+        estimated = self.guessed + self.ledger.guessed(start, self.end)
+        return self.budget.fits(self.tokens_from(start) - estimated, estimated + self.prompt, share)
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where a view begins, and the tokens of all but the new prompt before and after."""
+    """Where a view begins, the tokens of all but the new prompt before and after, and whether the request fits."""
 
     start: int
     before: float
@@ -24,43 +87,32 @@ class Cut:
     fits: bool
 
 
-def fit(
-    ledger: Ledger, budget: Budget, prompt: float, *, start: int, end: int, share: float = 1.0,
-    min_turns: int = 1, max_turns: int | None = None, goal: float | None = None, guessed: float = 0.0,
-) -> Cut:  # fmt: skip
-    """Where the view of turns ``start`` to ``end`` must begin so that ``prompt`` fits too.
+def cut_at(now: Occupancy, start: int) -> Cut:
+    """Return the cut at a given turn."""
+    tokens = now.tokens_from(start)
+    return Cut(start, now.tokens, tokens, fits=tokens + now.prompt <= now.limit)
 
-    It stays at ``start`` while it fits within ``share`` of the limit; else, or where a
-    ``goal`` in tokens is set, it goes to the turn nearest to 0.6 of the limit, or to that
-    goal. ``min_turns`` stay where they fit. ``guessed`` of the fixed tokens are estimated:
-    the margin is on these, on estimated turns and on the prompt. O(log n).
+
+def cut_down(now: Occupancy, goal: float, *, min_turns: int = 1, max_turns: int | None = None) -> Cut:
+    """Return the cut at the turn that brings the request nearest to ``goal`` tokens and within the limit.
+
+    At most ``max_turns`` turns stay in view, and at least ``min_turns`` as long as these fit. O(log n).
     """
-    fixed = budget.fixed + ledger.pinned(end)
-
-    def takes(cut: int, share: float = 1.0) -> bool:
-        estimated = guessed + ledger.guessed(cut, end)
-        return budget.fits(fixed + ledger.between(cut, end) - estimated, estimated + prompt, share)
-
-    before = fixed + ledger.between(start, end)
-    crowded = max_turns is not None and ledger.count(start, end) > max_turns
-    if goal is None and not crowded and takes(start, share):
-        return Cut(start, before, before, fits=True)
-    cut = _nearest(ledger, (goal or TRIM_TO * budget.limit) - fixed - prompt, start, end)
-    if not takes(cut):
-        weight = 1 / (1 - budget.margin) - 1
-        room = budget.limit - fixed - prompt - weight * (guessed + prompt + ledger.guessed(end, end))
+    ledger, start, end = now.ledger, now.start, now.end
+    cut = _nearest(ledger, goal - now.fixed - now.prompt, start, end)
+    if not now.fits(start=cut):
+        weight = 1 / (1 - now.budget.margin) - 1
+        estimated = now.guessed + now.prompt + ledger.guessed(end, end)
+        room = now.limit - now.fixed - now.prompt - weight * estimated
         cut = max(cut, ledger.first_within(room, start, end, guess_weight=weight))
-    if crowded and max_turns is not None:
-        cut = max(cut, ledger.last(max(1, int(max_turns * TRIM_TO)), start, end))
+    if max_turns is not None:
+        cut = max(cut, ledger.last(max_turns, start, end))
     wanted = ledger.last(min_turns, start, end)
-    if wanted < cut and takes(wanted):
-        cut = wanted
-    tokens = fixed + ledger.between(cut, end)
-    return Cut(cut, before, tokens, fits=tokens + prompt <= budget.limit)
+    return cut_at(now, wanted if wanted < cut and now.fits(start=wanted) else cut)
 
 
 def _nearest(ledger: Ledger, room: float, start: int, end: int) -> int:
-    """The cut whose turns take nearest to ``room``."""
+    """Return the cut whose turns take nearest to ``room`` tokens."""
     below = ledger.first_within(room, start, end)
     above = max(below - 1, start)
     nearer = abs(ledger.between(above, end) - room) < abs(ledger.between(below, end) - room)
@@ -68,7 +120,7 @@ def _nearest(ledger: Ledger, room: float, start: int, end: int) -> int:
 
 
 def keep_verbatim(ledger: Ledger, limit: int, start: int, end: int) -> int:
-    """The turn from which on a summary leaves all as it is: two at least, a quarter of the limit."""
+    """Return the first turn that a summary leaves as it is: at least two turns and a quarter of the limit stay."""
     by_size = ledger.first_within(KEEP_SHARE * limit, start, end)
     if by_size > start and ledger.between(by_size, end) < KEEP_SHARE * limit:
         by_size -= 1
@@ -76,5 +128,5 @@ def keep_verbatim(ledger: Ledger, limit: int, start: int, end: int) -> int:
 
 
 def summary_cap(limit: int) -> int:
-    """Tokens a summary may have."""
+    """Return how many tokens a summary may have."""
     return max(MIN_SUMMARY, int(limit * SUMMARY_SHARE))

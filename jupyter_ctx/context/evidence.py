@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from .budget import whole
 from .overflow import Overflow
 from .windows import ContextWindow, Source
 
@@ -18,6 +19,7 @@ FROM_TABLES: frozenset[Source] = frozenset({"assumed", "built in", "models.json"
 LEAST_WINDOW = 256  # tokens; servers have printed the room that was left, such as 3, instead of the window
 NEAR = 0.1  # of the refused size: once the largest accepted prompt is this near, it is the limit
 FAR_BELOW = 0.9  # of an accepted size: a refusal below this share of it shows that the limit fell
+BELIEVABLE = 2.0  # times the tokens that were expected
 UNSURE, SURE = 3.0, 1.25  # factors by which a size may be wrong: an estimate, and one that is mostly counted
 WELL_BELOW = 0.75  # of a stated limit: a refusal at or below this share of it disproves the limit
 FIRST_TRIAL, NEXT_TRIAL = 4, 16  # replies until a learned limit is tried again: the first time, and later
@@ -67,6 +69,31 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
+class Accepted:
+    """A request that was answered.
+
+    tokens: of the prompt, as reported; ``None`` where nothing was reported
+    expected: tokens of the prompt as counted here: a report of many more shows nothing of a limit
+    size: bytes of the request
+    served: what the model calls itself
+    read: the tokens that the server read where it truncated the prompt, else 0
+    """
+
+    tokens: int | None
+    expected: float
+    size: int
+    served: str = ""
+    read: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TooHeavy:
+    """A request that was refused for its bytes (``size``)."""
+
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """What one endpoint has shown of its limit; sizes are of prompts, in tokens.
 
@@ -108,6 +135,16 @@ class Evidence:
     def due(self) -> bool:
         """Whether the limit is old enough to be tried again."""
         return self.limits and self.answers >= (NEXT_TRIAL if self.trials else FIRST_TRIAL)
+
+    def learned(self, seen: Accepted | Refused | TooHeavy, believed: ContextWindow, now: float) -> Evidence:
+        """Return the evidence with one more request; ``believed`` and ``now`` as in :meth:`after`."""
+        if isinstance(seen, Refused):
+            return self.after(seen, believed, now)
+        if isinstance(seen, TooHeavy):
+            return self.too_heavy(seen.size)
+        tokens = seen.tokens
+        known = self if tokens is None else self.accepted(min(tokens, whole(BELIEVABLE * seen.expected)))
+        return known.carried(seen.size)
 
     def accepted(self, tokens: int) -> Evidence:
         """Return the evidence after a prompt of this size was accepted, which disproves any lower limit."""

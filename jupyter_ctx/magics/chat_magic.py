@@ -229,7 +229,7 @@ class ChatMagic:
             raise
         self._answered = True
         view.correct(reply.text, reply.thinking)
-        below = [*reply.receipts, *_ending(reply), *self._offer(chat)]
+        below = [*reply.notices, *_ending(reply), *self._offer(chat)]
         notice = chat.threshold_notice() if place.kind != "headless" else None
         self._passed = notice is not None
         below += [*([notice] if notice else ()), *chat.notices()]

@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..config.settings import DEFAULT_MODEL, Settings
-from ..context.budget import Budget, default_reserve, whole
-from ..context.evidence import LEAST_WINDOW, Evidence, Refused
+from ..context.budget import Budget, default_reserve
+from ..context.evidence import Accepted, Evidence, Refused, TooHeavy
 from ..context.families import family_of, thinks
 from ..context.tokens import Counted, Fixed, Learned, Meter
 from ..context.usage import Usage
-from ..context.windows import ContextWindow, WindowTable, choose_window
+from ..context.windows import ContextWindow, choose_window
 from ..conversation.messages import Message
-from ..errors import ChatError, InvalidRequestError
-from ..providers.base import Provider, Reply, Request
+from ..errors import InvalidRequestError
+from ..providers.base import Provider, Request
 from ..providers.catalog import clean_key, key_variables
 from ..providers.guests import Guest
 from ..providers.lookup import bills, get_provider, missing_key, shadowed_providers, split_model
@@ -25,21 +25,25 @@ from ..storage.serialization import EndpointState, MeterState, Sizes, StoredStat
 from .model_names import near_models
 from .pricing import price
 from .tokenizer import counter
-from .window_tables import keep_list, kept_list, load_tables, table_of
+from .window_tables import StatedWindows, kept_table, load_tables
 
-EMPTY_TABLE = WindowTable({}, "provider")
 NO_EVIDENCE = Evidence()
 LONG_AGO = 3_600.0  # seconds after which a new kernel tries a limit again that an older one has learned
-BELIEVABLE = 2.0  # times the tokens that were expected
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Target:
-    """Where a request goes: settings, provider, the meter of its tokens, its window and reserve.
+    """Where a request goes, and what is known of that place.
 
-    ``claimed`` is the window that would hold if no refusal had taught a smaller one; ``due``: what was
-    learned is old enough to be tried again. ``cache_key`` names the conversation to prompt caches;
-    without one nothing is cached.
+    settings: of the conversation, with the options of this request
+    provider: who is asked
+    meter: counts tokens as the model does
+    window: the window that is planned with
+    reserve: tokens kept free for the reply
+    claimed: the window as the user, the server or a table says, before refusals taught a smaller one
+    evidence: what the endpoint has shown of its limit
+    read: tokens that the server read of a prompt that it truncated; 0 where it truncated none
+    cache_key: names the conversation to prompt caches; ``None``: nothing is cached
     """
 
     settings: Settings
@@ -48,7 +52,8 @@ class Target:
     window: ContextWindow
     reserve: int
     claimed: ContextWindow
-    due: bool = False
+    evidence: Evidence = NO_EVIDENCE
+    read: int = 0
     cache_key: str | None = None
 
     @property
@@ -69,10 +74,15 @@ class Target:
 
     @property
     def trial(self) -> Target | None:
-        """The same without what was learned, where that is worth trying: never at the cost of a failed cell."""
-        if not self.due or self.window.source != "learned" or self.settings.on_overflow == "stop":
+        """Return the same without the learned limit, where that is worth trying: never at the cost of a failed cell."""
+        if not self.evidence.due or self.window.source != "learned" or self.settings.on_overflow == "stop":
             return None
-        return replace(self, window=self.claimed, reserve=_reserve(self.settings, self.claimed), due=False)
+        return replace(self, window=self.claimed, reserve=_reserve(self.settings, self.claimed))
+
+    @property
+    def limit_is_stated(self) -> bool:
+        """Return whether the server or a refusal stated the limit, rather than it being guessed from refusals."""
+        return not self.window.is_of_prompts and (self.window.source == "server" or self.evidence.stated is not None)
 
     def request(self, messages: tuple[Message, ...], **other: Any) -> Request:
         """A request with these settings; ``other`` says what is not as they say."""
@@ -111,10 +121,9 @@ class Models:
         self._kept: dict[tuple[str, str], tuple[Learned, Counted]] = {}  # of meters that were not used yet
         self._evidence: dict[str, Evidence] = {}
         self._restored: set[str] = set()  # endpoints whose limits were learned by an earlier kernel
-        self._lists: dict[str, WindowTable] = {}
+        self._stated = StatedWindows()
         self._served_names: dict[str, str] = {}
-        self.read: dict[str, int] = {}  # by endpoint: tokens that it read of a request that it truncated
-        self.problems: dict[str, None] = {}  # of model files and installed providers, a line each, in order
+        self._read: dict[str, int] = {}  # by endpoint: tokens that it read of a request that it truncated
 
     def set_key(self, owner: str, key: str) -> None:
         """Keep a key for a provider or an address, in memory only."""
@@ -122,7 +131,12 @@ class Models:
             raise InvalidRequestError("The key is empty or not text: nothing has changed.")
         self._keys[owner.rstrip("/")] = clean_key(key)
         self._providers.clear()  # the next request connects with the new one
-        self._lists.clear()  # one may have been refused with the old one
+        self._stated.forget_lists()  # one may have been refused with the old one
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """Return what is wrong with model files and installed providers, a line each."""
+        return tuple(self._stated.problems)
 
     def missing_key(self, settings: Settings) -> str:
         """What to do where a provider needs a key and there is none; nothing where it has one."""
@@ -136,12 +150,12 @@ class Models:
         return tuple(key for key in (*self._keys.values(), *there) if key)
 
     def target(self, settings: Settings, *, ask: bool) -> Target:
-        """Where a request with these settings goes. ``ask``: the server may be asked and started."""
+        """Return where a request with these settings goes. ``ask``: the server may be asked and started."""
         provider = self._provider(settings)
         claimed, evidence = self._claimed(settings, provider, ask=ask), self._seen(provider)
-        window, due = evidence.bound(claimed), evidence.due
+        window, read = evidence.bound(claimed), self._read.get(provider.endpoint, 0)
         meter, reserve = self.meter(provider, settings), _reserve(settings, window)
-        return Target(settings, provider, meter, window, reserve, claimed, due)
+        return Target(settings, provider, meter, window, reserve, claimed, evidence, read)
 
     def meter(self, provider: Provider, settings: Settings) -> Meter:
         """Who counts tokens as this provider does, in the way that the settings say."""
@@ -205,16 +219,35 @@ class Models:
         parts = Counted({**counted.turns, **parts.turns}, {**counted.fixed, **parts.fixed})
         self._kept[key] = (learned if first.overhead is None else first, parts)
 
-    def refused(self, target: Target, refusal: Refused) -> None:
-        """Learn from a refusal. A server that reports its window is asked for it anew: that may explain it."""
-        provider = target.provider
-        provider.forget_window()
-        believed = self._claimed(target.settings, provider, ask=True)
-        self._evidence[provider.endpoint] = self._seen(provider).after(refusal, believed, time.time())
+    def learn(self, target: Target, seen: Accepted | Refused | TooHeavy, *, failed: bool = False) -> Target:
+        """Record what one request has shown of its endpoint, and return the target as it is known now.
+
+        ``failed``: no smaller request follows a refusal, so the cell fails; a new kernel then tries again at once.
+        """
+        provider, settings, claimed = target.provider, target.settings, target.claimed
+        if isinstance(seen, Refused):
+            provider.forget_window()  # a server that reports its window is asked for it anew: that may explain it
+            claimed = self._claimed(settings, provider, ask=True)
+        elif isinstance(seen, Accepted):
+            self._served_names.update({provider.endpoint: seen.served} if seen.served else {})
+            self._read[provider.endpoint] = max(seen.read, self._read.get(provider.endpoint, 0))
+        known = self._now(provider, aging=isinstance(seen, Accepted))
+        evidence = known.learned(seen, claimed, time.time())
+        window = evidence.bound(claimed)
+        self._evidence[provider.endpoint] = replace(evidence, failed=failed or evidence.failed)
+        return replace(
+            target, window=window, reserve=_reserve(settings, window), claimed=claimed, evidence=evidence
+        )  # fmt: skip
+
+    def _now(self, provider: Provider, *, aging: bool) -> Evidence:
+        """Return what an endpoint has shown. ``aging``: limits of an earlier kernel are now due to be tried again."""
+        evidence, restored = self._seen(provider), provider.endpoint in self._restored
         self._restored.discard(provider.endpoint)
+        old = aging and restored and time.time() - evidence.since > LONG_AGO
+        return evidence.aged() if old else evidence
 
     def failed(self, target: Target) -> None:
-        """Learn that a cell has failed for a refusal: a new kernel tries again at once."""
+        """Record that a cell has failed for a refusal: a new kernel tries again at once."""
         self._evidence[target.provider.endpoint] = replace(self._seen(target.provider), failed=True)
 
     def ask_again(self, provider: Provider) -> None:
@@ -222,37 +255,11 @@ class Models:
         provider.forget_window()
         provider.served_window(ask=True)
 
-    def too_heavy(self, target: Target, size: int) -> None:
-        """Learn that a request was refused for its bytes."""
-        self._evidence[target.provider.endpoint] = self._seen(target.provider).too_heavy(size)
-
-    def answered(self, provider: Provider, reply: Reply, expected: float, size: int | None = None) -> None:
-        """Learn from a reply that its prompt was taken, and what the model calls itself.
-
-        ``expected`` are the prompt's tokens as counted here: a report of many more says nothing of a
-        limit. ``size`` are its bytes, where they matter.
-        """
-        seen = self._seen(provider)
-        if provider.endpoint in self._restored:  # from now on: a restart alone changes nothing
-            self._restored.discard(provider.endpoint)
-            seen = seen.aged() if time.time() - seen.since > LONG_AGO else seen
-        if reply.usage is not None:
-            tokens = min(reply.usage.input_tokens, whole(BELIEVABLE * expected))
-            self._evidence[provider.endpoint] = seen = seen.accepted(tokens)
-        if size is not None:
-            self._evidence[provider.endpoint] = seen.carried(size)
-        if reply.model:
-            self._served_names[provider.endpoint] = reply.model
-
     def reopen(self, settings: Settings) -> None:
         """Forget a learned limit: the user has said what holds."""
         provider = self._provider(settings)
         if provider.endpoint in self._evidence:
             self._evidence[provider.endpoint] = self._seen(provider).forgotten()
-
-    def evidence(self, target: Target) -> Evidence:
-        """What the endpoint of a target has shown of its limit."""
-        return self._seen(target.provider)
 
     def _seen(self, provider: Provider) -> Evidence:
         return self._evidence.get(provider.endpoint, NO_EVIDENCE)
@@ -269,55 +276,21 @@ class Models:
         """The models that a provider lists, with the window of each. Raises a ChatError."""
         provider, prefix = self._provider(settings), "" if settings.base_url else split_model(settings.model)[0] + "/"
         cards = provider.cards()
-        keep_list(provider.catalogue, table_of(cards))
-        tables = (*load_tables(), table_of(cards))
+        tables = (*load_tables(), kept_table(provider.catalogue, cards))
         windows = {prefix + card.id: choose_window(card.id, tables, served=card.served) for card in cards}
         return tuple(windows.items())
 
     def _claimed(self, settings: Settings, provider: Provider, *, ask: bool) -> ContextWindow:
-        """The window that the user, the server or a table says."""
-        tables = load_tables()
-        problems = [table.problem for table in tables if table.problem]
-        self.problems.update(dict.fromkeys(problems))
-        served = provider.served_window(ask=ask)
-        if served is not None and served.tokens < LEAST_WINDOW:
-            served = None  # servers have printed what was left instead of the window
+        """Return the window that the user, the server or a table states."""
         names = tuple(name for name in (settings.model, self._served_names.get(provider.endpoint)) if name)
-
-        def among(tables: tuple[WindowTable, ...]) -> ContextWindow:
-            windows = [choose_window(name, tables, given=settings.window, served=served) for name in names]
-            return next((window for window in windows if not window.is_guess), windows[0])
-
-        found = among(tables)
-        if found.is_guess and settings.ask_windows == "on":
-            return among((*tables, self._listed(provider, ask=ask)))
-        return found
-
-    def _listed(self, provider: Provider, *, ask: bool) -> WindowTable:
-        """What the provider's own list says: asked for once, and kept for a day."""
-        name = provider.catalogue or provider.endpoint
-        if name not in self._lists:
-            table = kept_list(provider.catalogue)
-            if table is None and not ask:
-                return EMPTY_TABLE
-            if table is None:
-                table = self._ask_list(provider)
-            self._lists[name] = table
-        return self._lists[name]
-
-    def _ask_list(self, provider: Provider) -> WindowTable:
-        try:
-            table = table_of(provider.cards())
-        except ChatError:  # the request itself will say what is wrong
-            return EMPTY_TABLE
-        keep_list(provider.catalogue, table)
-        return table
+        listing = settings.ask_windows == "on"
+        return self._stated.window(provider, names, given=settings.window, ask=ask, listing=listing)
 
     def _provider(self, settings: Settings) -> Provider:
         if settings.base_url is None and self._guest is not None and settings.model == self._guest.model:
             return self._guest
         if settings.base_url is None and full_name(settings.model) != DEFAULT_MODEL:
-            self.problems.update(dict.fromkeys(shadowed_providers()))
+            self._stated.problems.update(dict.fromkeys(shadowed_providers()))
         n_ctx = settings.n_ctx or settings.window
         missing = self.missing_key(settings)  # a variable may be set later
         key = (settings.model, settings.base_url, n_ctx, settings.n_threads, settings.timeout, missing)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from ..context.evidence import LEAST_WINDOW
 from ..context.windows import (
     FAMILY_TABLE,
     ContextWindow,
@@ -21,12 +22,13 @@ from ..context.windows import (
     choose_window,
     read_table,
 )
-from ..errors import InvalidRequestError
-from ..providers.base import Card
+from ..errors import ChatError, InvalidRequestError
+from ..providers.base import Card, Provider
 from ..runtime.files import config_file, data_file, write_own
 
 USER_FILE_VARIABLE = "JUPYTER_CTX_MODELS"
 KEEP_SECONDS = 86_400
+NO_LIST = WindowTable({}, "provider")
 PACKAGE = Path(__file__).resolve().parents[1]
 MODELS_FILES = (PACKAGE / "models.json", PACKAGE.parent / "models.json")  # of an installation, of a checkout
 
@@ -70,6 +72,61 @@ def table_of(cards: Iterable[Card]) -> WindowTable:
     stated = ((card.id.lower(), card.stated) for card in cards)
     rows = {name: WindowRow(w.tokens, w.max_input_tokens, w.max_output_tokens) for name, w in stated if w}
     return WindowTable(rows, "provider")
+
+
+def kept_table(name: str, cards: Iterable[Card]) -> WindowTable:
+    """Return the windows that a provider's list states, and keep them for a day."""
+    table = table_of(cards)
+    keep_list(name, table)
+    return table
+
+
+class StatedWindows:
+    """The windows that the user, servers and tables state; a provider's own list is asked for once.
+
+    ``problems`` says, a line each, which files could not be used.
+    """
+
+    def __init__(self) -> None:
+        self._lists: dict[str, WindowTable] = {}
+        self.problems: dict[str, None] = {}
+
+    def forget_lists(self) -> None:
+        """Ask for providers' lists anew: one may have been refused with another key."""
+        self._lists.clear()
+
+    def window(
+        self, provider: Provider, names: Iterable[str], *, given: int | None, ask: bool, listing: bool
+    ) -> ContextWindow:
+        """Return the window of the first of the ``names`` that is known, else a guess.
+
+        ``given`` is the user's own figure. ``ask``: the provider may be asked; ``listing``: for its list, too, where
+        no table knows the model.
+        """
+        tables, names = load_tables(), tuple(names)
+        self.problems.update({table.problem: None for table in tables if table.problem})
+        served = provider.served_window(ask=ask)
+        if served is not None and served.tokens < LEAST_WINDOW:
+            served = None  # servers have printed what was left instead of the window
+
+        def among(tables: tuple[WindowTable, ...]) -> ContextWindow:
+            windows = [choose_window(name, tables, given=given, served=served) for name in names]
+            return next((window for window in windows if not window.is_guess), windows[0])
+
+        found = among(tables)
+        return among((*tables, self._listed(provider, ask=ask))) if found.is_guess and listing else found
+
+    def _listed(self, provider: Provider, *, ask: bool) -> WindowTable:
+        """Return what the provider's own list states: asked for once, and kept for a day."""
+        name = provider.catalogue or provider.endpoint
+        table = self._lists.get(name) or kept_list(provider.catalogue)
+        if table is None and ask:
+            with suppress(ChatError):  # the request itself will say what is wrong
+                table = kept_table(provider.catalogue, provider.cards())
+            table = table or NO_LIST
+        if table is not None:
+            self._lists[name] = table
+        return table or NO_LIST
 
 
 def kept_list(name: str) -> WindowTable | None:

@@ -64,7 +64,7 @@ class Reply:
     ``thinking``: the whole of what the model thought, where the provider sends that.
     ``detail``: the provider's own reason for a refusal or a cut.
 
-    ``receipts``: what was done to make the request fit, a line each.
+    ``notices``: what was done to make the request fit, a line each.
     ``cost``: in US dollars; ``None``: unknown.
     ``stored``: whether the answer was stored already, and nothing was sent.
     ``seconds``: from the request being sent to the answer's end; ``None``: not measured.
@@ -74,12 +74,17 @@ class Reply:
     usage: Usage | None = None
     stop_reason: StopReason = "stop"
     model: str = ""
-    receipts: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
     detail: str = ""
     cost: float | None = None
     stored: bool = False
     thinking: str = ""
     seconds: float | None = None
+
+    @property
+    def receipts(self) -> tuple[str, ...]:
+        """Return :attr:`notices`, by their older name."""
+        return self.notices
 
     def __str__(self) -> str:
         return self.text

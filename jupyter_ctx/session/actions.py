@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, SupportsIndex, get_args
 
 from .. import wording as words
-from ..context.budget import TRIM_TO
 from ..context.compaction import keep_verbatim, summary_cap
 from ..context.info import Plan
+from ..context.policy import trim
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..context.tokens import Fixed
 from ..conversation.conversation import Place
@@ -35,8 +35,8 @@ from ..export.openai_messages import from_messages
 from ..models.registry import Target
 from ..providers.base import Reply
 from ..runtime.interrupts import Stopper, uninterrupted
-from . import notices as receipts
 from .info import context_info
+from .notices import oldest
 from .session import Session
 from .state import undo_label
 from .summarizer import Older, completed_summary, extractive_summary, keeps_enough, model_summary
@@ -125,24 +125,17 @@ class Actions:
         """Where a trim would cut now."""
         target, past = self._session.target({}, ask=False), self._session.conversation
         scope, start = self._session.now(target)
-        ledger, end = self._session.fitter.ledger(target, past, scope), scope.at
-        budget = target.budget(target.meter.fixed(scope.fixed))
-        always, goal = budget.fixed + ledger.pinned(end), TRIM_TO * budget.limit
-        before = always + ledger.between(start, end)
-        if turns is not None:
-            cut = ledger.last(turns, start, end)
-        elif before <= goal:
+        now, end = self._session.fitter.occupancy(target, past, scope, start), scope.at
+        cut = now.ledger.last(turns, start, end) if turns is not None else trim(now, target.settings)
+        if cut is None:
             return _Cut(Plan("the view is within 60 % of the limit", possible=False))
-        else:
-            cut = self._session.fitter.cut(target, past, scope, start, goal=goal).start
-        count = ledger.count(start, cut)
+        count = now.ledger.count(start, cut)
         if not count:
             near = "the view is as near to 60 % of the limit as whole turns can be"
             return _Cut(Plan(near if turns is None else "no more turns than these are in view", possible=False))
-        after = always + ledger.between(cut, end)
         pinned = any(place.pinned for place in past.places[scope.floor : cut])
-        gone = receipts.oldest(count, pinned=pinned)
-        plan = Plan(f"leave out {gone}", before=round(before), after=round(after))
+        gone = oldest(count, pinned=pinned)
+        plan = Plan(f"leave out {gone}", before=round(now.tokens), after=round(now.tokens_from(cut)))
         return _Cut(plan, past.places[cut].id if cut < end else None, gone)
 
     def summarize(

@@ -1,68 +1,158 @@
-"""One line each for what was done without being asked."""
+"""What the user is told of a turn: one line for each thing that was done without being asked."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
 from ..context.overflow import Overflow
-from ..context.usage import Usage
-from ..context.windows import ContextWindow
 from ..errors import ContextOverflowError
+from .attempt import Attempt
 from .byte_limit import megabytes
-from .planner import Attempt
+from .judge import Verdict
 
 KEPT = "They are kept: %chat history shows them, %chat pin N keeps one in view."
 
 STORED = "This is the stored answer; nothing was sent. Run the cell again to ask anew."
 
 
+class Notice(NamedTuple):
+    """One line for the user; where ``once`` is not empty, lines with the same ``once`` are shown a single time."""
+
+    text: str
+    once: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was done for one answer.
+
+    planned: the request that was sent first
+    sent: the request that was answered
+    refusal: the refusal of ``planned``; ``None`` where it was answered
+    verdict: the answer
+    problems: of files that were read for the request
+    has_files: whether earlier turns have attachments
+    before: what to say of a summary that was written before the request
+    after: what to say of a summary that was written after the answer
+    """
+
+    planned: Attempt
+    sent: Attempt
+    refusal: ContextOverflowError | None
+    verdict: Verdict
+    problems: tuple[str, ...] = ()
+    has_files: bool = False
+    before: str = ""
+    after: str = ""
+
+
+def notices_of(outcome: Outcome) -> tuple[Notice, ...]:
+    """Return the lines that stand below an answer, in order."""
+    return (
+        *(Notice(problem, once=problem) for problem in outcome.problems),
+        *_of_the_model(outcome),
+        *_of_the_fit(outcome),
+        *_of_the_report(outcome.sent, outcome.verdict),
+        *_of_the_future(outcome),
+    )
+
+
+def _of_the_model(outcome: Outcome) -> Iterator[Notice]:
+    """Yield what the user should know of the model."""
+    target = outcome.planned.target
+    if target.window.source == "assumed":
+        text = (
+            f"The window of {target.model} is not known: {target.window.tokens:,} tokens are {target.window.origin}. "
+            f"Say it with %chat use {target.model} --window N, or in models.json."
+        )
+        yield Notice(text, once=text)
+    if outcome.has_files and not target.provider.takes:
+        text = f"{target.model} takes text only: the files of earlier turns are not sent to it."
+        yield Notice(text, once=text)
+
+
+def _of_the_fit(outcome: Outcome) -> Iterator[Notice]:
+    """Yield what was done to make the request fit."""
+    planned, sent, refusal = outcome.planned, outcome.sent, outcome.refusal
+    if outcome.before:
+        yield Notice(outcome.before)
+    gone = _gone(planned.left_out, summary=planned.lacks_summary)
+    if gone and planned.most_bytes is not None:
+        yield Notice(f"To stay below {megabytes(planned.most_bytes)}, which the server may take: left out {gone}.")
+    elif gone:
+        yield Notice(_fitted(planned, gone))
+    if refusal is not None:
+        yield Notice(_lighter(sent) if refusal.by_bytes else _recovered(planned, refusal.overflow or Overflow(), sent))
+    if sent.dropped:
+        names = " and ".join(dict.fromkeys(file.name for file in sent.dropped))
+        size = megabytes(sum(len(file.data) for file in sent.dropped))
+        text = f"Left out {names} ({size}) of earlier turns: the server takes no larger request. -a sends one again."
+        yield Notice(text, once=text)
+
+
+def _of_the_report(sent: Attempt, verdict: Verdict) -> Iterator[Notice]:
+    """Yield what a report tells of a prompt that was perhaps not read whole."""
+    usage, target = verdict.reply.usage, sent.target
+    if usage is None:
+        return
+    if verdict.truncated:
+        cure = target.provider.truncates
+        remedy = (
+            f"To end that, {cure}." if cure else "Its own settings say how much it reads: look for a context length."
+        )
+        yield Notice(
+            f"The server read {usage.input_tokens:,} of about {sent.tokens:,.0f} tokens and left out the rest "
+            f"without saying so. {remedy}",
+            once=f"reads only a part: {target.provider.endpoint}",
+        )
+    elif usage.input_tokens > target.window.tokens:
+        yield Notice(
+            f"{usage.input_tokens:,} tokens were taken where the window is believed to hold {target.window.tokens:,} "
+            f"({target.window.basis}): the model may not have seen all of it. --window says what is right."
+        )
+
+
+def _of_the_future(outcome: Outcome) -> Iterator[Notice]:
+    """Yield what becomes of the turn, and of older ones, in later requests."""
+    scope, past = outcome.sent.scope, outcome.sent.past
+    if scope.at < past.trimmed_to:
+        yield Notice(f"Turn {scope.at + 1} stands before your trim: later requests leave it out.")
+    if outcome.after:
+        yield Notice(outcome.after)
+
+
 def oldest(turns: int, *, pinned: bool = False) -> str:
-    """So many of the oldest turns, in words; ``pinned``: older ones stay for their pins."""
+    """Return so many of the oldest turns, in words; ``pinned``: older ones stay for their pins."""
     which = "oldest unpinned" if pinned else "oldest"
     return f"the {which} turn" if turns == 1 else f"the {turns:,} {which} turns"
 
 
 def _gone(turns: int, *, summary: bool) -> str:
-    """What a request lacks, in words."""
+    """Return what a request lacks, in words."""
     parts = [*([oldest(turns)] if turns else []), *(["the summary"] if summary else [])]
     return " and ".join(parts)
 
 
-def fitted(attempt: Attempt) -> tuple[str, ...]:
-    """What was left out before the request was sent."""
-    gone = _gone(attempt.left_out, summary=attempt.lacks_summary)
-    if not gone:
-        return ()
-    if attempt.most_bytes is not None:
-        return (f"To stay below {megabytes(attempt.most_bytes)}, which the server may take: left out {gone}.",)
-    before, settings = attempt.cut.before + attempt.asked, attempt.target.settings
-    few = attempt.scope.at - attempt.cut.start < settings.min_turns
+def _fitted(planned: Attempt, gone: str) -> str:
+    """Return what was left out before the request was sent."""
+    before, settings = planned.cut.before + planned.asked, planned.target.settings
+    few = planned.scope.at - planned.cut.start < settings.min_turns
     note = f" min_turns={settings.min_turns} could not be kept." if few and settings.min_turns > 1 else ""
-    return (f"To fit {attempt.budget.limit:,} tokens: left out {gone} ({before:,.0f} → {attempt.tokens:,.0f}).{note}",)
-
-
-def without_files(attempt: Attempt) -> tuple[str, ...]:
-    """Which files of earlier turns were left out, and why."""
-    if not attempt.dropped:
-        return ()
-    names = " and ".join(dict.fromkeys(file.name for file in attempt.dropped))
-    size = megabytes(sum(len(file.data) for file in attempt.dropped))
-    return (f"Left out {names} ({size}) of earlier turns: the server takes no larger request. -a sends one again.",)
+    return f"To fit {planned.budget.limit:,} tokens: left out {gone} ({before:,.0f} → {planned.tokens:,.0f}).{note}"
 
 
 def nearly_full(fill: float) -> str:
-    """That a request fills this share of the limit, before it is sent; above 1 nothing is left to leave out."""
+    """Return a line for a request that takes this share of the limit, before it is sent; above 1 it is too long."""
     if fill > 1:
         size = f"{fill:,.0f} times" if fill >= 2 else f"{100 * fill:.0f} % of"
         return f"This prompt, with what is always sent, is {size} what a request may have: shorten it."
     return f"{100 * fill:,.0f} % after this: %chat summarise, trim or clear."
 
 
-def again(refused: Attempt, error: ContextOverflowError, sent: Attempt) -> str:
-    """How a refused request was made smaller, in tokens or in bytes."""
-    return lighter(sent) if error.by_bytes else recovered(refused, error.overflow or Overflow(), sent)
-
-
-def recovered(refused: Attempt, overflow: Overflow, sent: Attempt) -> str:
-    """How a refused request was made smaller."""
+def _recovered(refused: Attempt, overflow: Overflow, sent: Attempt) -> str:
+    """Return how a request was made smaller that was refused for its tokens."""
     size, limit = overflow.input_tokens, overflow.context_window or overflow.max_input_tokens
     figures = f" ({size:,} > {limit:,})" if size and limit and size > limit else ""
     if limit and not figures:
@@ -76,43 +166,7 @@ def recovered(refused: Attempt, overflow: Overflow, sent: Attempt) -> str:
     return f"Context window exceeded{figures}: left out {gone} and sent again. {KEPT}"
 
 
-def lighter(sent: Attempt) -> str:
-    """How a request that was refused for its bytes was made smaller."""
+def _lighter(sent: Attempt) -> str:
+    """Return how a request was made smaller that was refused for its bytes."""
     gone = f"left out {oldest(sent.left_out)}" if sent.left_out else "left out files of earlier turns"
     return f"The request had too many bytes for the server: {gone} and sent again."
-
-
-def rerun(attempt: Attempt) -> tuple[str, ...]:
-    """Why a turn that was run again will not be in later requests."""
-    if attempt.scope.at < attempt.past.trimmed_to:
-        return (f"Turn {attempt.scope.at + 1} stands before your trim: later requests leave it out.",)
-    return ()
-
-
-def truncated(attempt: Attempt, usage: Usage) -> str:
-    """That a server left out a part of the prompt without a word, and the setting that ends it."""
-    sent, cure = attempt.tokens, attempt.target.provider.truncates
-    remedy = f"To end that, {cure}." if cure else "Its own settings say how much it reads: look for a context length."
-    return (
-        f"The server read {usage.input_tokens:,} of about {sent:,.0f} tokens and left out the rest "
-        f"without saying so. {remedy}"
-    )
-
-
-def beyond(attempt: Attempt, usage: Usage) -> tuple[str, ...]:
-    """That more was read than the window is believed to hold: not all of it may have counted."""
-    window = attempt.target.window
-    if usage.input_tokens <= window.tokens:
-        return ()
-    return (
-        f"{usage.input_tokens:,} tokens were taken where the window is believed to hold {window.tokens:,} "
-        f"({window.basis}): the model may not have seen all of it. --window says what is right.",
-    )
-
-
-def assumed(model: str, window: ContextWindow) -> str:
-    """That a window is a guess, and how to say the right one."""
-    return (
-        f"The window of {model} is not known: {window.tokens:,} tokens are {window.origin}. "
-        f"Say it with %chat use {model} --window N, or in models.json."
-    )

@@ -10,7 +10,7 @@ from ..context.tokens import Meter
 from ..conversation.conversation import Conversation, Place
 from ..conversation.messages import Role, Summary
 from ..providers.base import Request
-from .planner import Attempt
+from .attempt import Attempt
 from .tabular import Table
 from .view import PartStatus, in_view, part_states
 

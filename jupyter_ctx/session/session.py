@@ -10,19 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from ..config.settings import Settings
+from ..context.policy import decide
 from ..conversation.conversation import Conversation, Place
 from ..conversation.events import Event, Said
-from ..conversation.messages import Summary, new_id
+from ..conversation.messages import Summary, Turn, new_id
 from ..errors import ChatError, InvalidRequestError
 from ..models.registry import Models, Target
 from ..providers.base import Reply
 from ..runtime.frontend import fingerprint
 from ..storage.journal import Journal, Opened
+from .attempt import Attempt
 from .info import Snapshot
-from .planner import Attempt, Fitter
+from .planner import Fitter
 from .preview import View, preview
 from .request_digest import digest_of
-from .state import NEARLY_FULL, NO_VIEW, NOT_FOUND_YET, NotebookState, SessionState, ViewKey
+from .state import NO_VIEW, NOT_FOUND_YET, NotebookState, SessionState, ViewKey
 from .system_prompt import MemoryFile, joined_system
 from .view import Scope, scope_at, scope_then, to_messages
 
@@ -164,8 +166,11 @@ class Session:
                     f"{attachment.name} cannot be sent to {target.model}, which takes text only: "
                     "ask a model that takes images and PDFs (-m)."
                 )
+        own = (target.settings.model, target.settings.window) == (self.settings.model, self.settings.window)
+        lasting = record and own and at in (len(past.places), len(self.conversation.places) - 1)
         # what is sent once is not worth a cache's writing fee
-        return self.fitter.attempt(message, target if record else replace(target, cache_key=None), past, at, system)
+        target = target if record else replace(target, cache_key=None)
+        return self.fitter.attempt(message, target, past, at, system, lasting=lasting)
 
     def request_then(self, said: Said, place: Place, target: Target, system: str) -> str:
         """Return the digest of the request that a place's turn was sent with, if it were sent again now."""
@@ -193,11 +198,11 @@ class Session:
         return bool(new)
 
     def nearly_full(self, fill: float) -> bool:
-        """Return whether a request of this share is the first to warn of; one line covers its thresholds, too."""
-        if not self.state.is_nearly_full(fill):
-            return False
-        self.change(announced=self.state.announced | self.state.passed(fill) | {NEARLY_FULL})
-        return True
+        """Return whether a request of this share of the limit is the first to warn of, and count it as announced."""
+        with self._lock:
+            warned = self.state.warned_nearly_full(fill)
+            self.state = warned or self.state
+        return warned is not None
 
     def billed(self, target: Target, reply: Reply) -> float | None:
         """Return the cost of a reply in US dollars and add it up; the user's own server costs nothing."""
@@ -220,9 +225,12 @@ class Session:
         self._look_again()
         return self.state.counted != NO_VIEW and self.key(target, scope, start) == self.state.counted
 
-    def follows(self, target: Target, scope: Scope, start: int) -> bool:
-        """Return whether this is the view that the last request and its reply left."""
-        return self.is_counted(target, scope, start) or self.key(target, scope, start) == self.state.sent
+    def previous(self, attempt: Attempt) -> Turn | None:
+        """Return the last turn, where the request is that turn's with its reply and a new prompt added."""
+        view = (attempt.target, attempt.scope, attempt.cut.start)
+        if attempt.past is not self.conversation or not (self.is_counted(*view) or self.key(*view) == self.state.sent):
+            return None
+        return attempt.past.places[attempt.scope.at - 1].turn
 
     def snapshot(self) -> Snapshot:
         """Return the session and its next request, with an empty prompt, for readers; no server is asked."""
@@ -235,8 +243,8 @@ class Session:
 
     def _will_leave(self, target: Target, scope: Scope, start: int) -> int:
         """Return how many turns the next request leaves out on its own; a learned limit that it retries is ignored."""
-        cut = self.fitter.cut(target.trial or target, self.conversation, scope, start)
-        return self.fitter.ledger(target, self.conversation, scope).count(start, cut.start)
+        target = target.trial or target
+        return decide(self.fitter.occupancy(target, self.conversation, scope, start), target.settings).left_out
 
     def view(self, said: Said, options: Mapping[str, Any], *, record: bool) -> View:
         """Return the request for a turn before it is sent, part by part, with what it leaves out."""

@@ -98,10 +98,15 @@ class SessionState:
         """Return the thresholds that this share of the limit passes for the first time."""
         return frozenset(share for share in self.settings.thresholds or () if fill >= share) - self.announced
 
-    def is_nearly_full(self, fill: float) -> bool:
-        """Return whether a request of this share of the limit is the first to warn of."""
+    def warned_nearly_full(self, fill: float) -> SessionState | None:
+        """Return this state after a warning, where a request of this share of the limit is the first to warn of.
+
+        One line covers the thresholds that the request passes, too.
+        """
         warn_at = self.settings.warn_at
-        return warn_at is not None and fill >= warn_at and NEARLY_FULL not in self.announced
+        if warn_at is None or fill < warn_at or NEARLY_FULL in self.announced:
+            return None
+        return replace(self, announced=self.announced | self.passed(fill) | {NEARLY_FULL})
 
 
 def is_just_taken(conversation: Conversation, state: SessionState) -> bool:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.context.budget import Budget
-from jupyter_ctx.context.compaction import fit, keep_verbatim
+from jupyter_ctx.context.compaction import Cut, Occupancy, keep_verbatim
+from jupyter_ctx.context.policy import decide
 from jupyter_ctx.context.prefix_sums import Ledger
 from jupyter_ctx.context.windows import ContextWindow
 
@@ -18,6 +22,11 @@ def ledger_of(*sizes: int) -> Ledger:
     for size in sizes:
         ledger.append(size)
     return ledger
+
+
+def fit(ledger: Ledger, budget: Budget, prompt: float, *, start: int, end: int, **settings: Any) -> Cut:
+    """The cut for a prompt by the policy."""
+    return decide(Occupancy(ledger, budget, start, end, prompt=prompt), Settings(**settings)).cut
 
 
 @given(turn_sizes, st.integers(50, 3_000), st.integers(0, 200), st.integers(0, 4))

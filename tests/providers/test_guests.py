@@ -85,7 +85,7 @@ def test_a_provider_needs_no_more_than_its_stream() -> None:
     reply = chat.send("Why is the sky blue?", on_piece=shown.append)
     assert (reply.text, reply.model, shown) == ("It is blue.", "bare/model", ["It is ", "blue."])
     assert chat.info().source == "assumed"
-    assert any("assumed" in receipt for receipt in reply.receipts)
+    assert any("assumed" in notice for notice in reply.notices)
     assert (chat.available(), reply.cost, chat.turns[0].usage) == ((), None, None)
 
 
@@ -228,8 +228,8 @@ def test_a_built_in_name_is_not_taken_over_and_the_user_is_told_once(install: In
     chat = Chat("echo/loud")
     first, second = chat.send("Why?"), chat.send("Why?")
     told = "The provider 'openai' (echo_llm:Echo of echo_llm 1.2) is not used: that name is built in."
-    assert told in first.receipts
-    assert told not in second.receipts
+    assert told in first.notices
+    assert told not in second.notices
     assert type(get_provider("openai/gpt-4o")).__name__ == "Responses"
 
 

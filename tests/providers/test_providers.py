@@ -169,10 +169,10 @@ def test_a_servers_own_report_beats_the_tables() -> None:
 def test_an_assumed_window_is_said_once_with_the_remedy() -> None:
     with serve(answer(piece("Hi", "stop"))) as (url, _):
         chat = Chat("nobody-knows", base_url=url)
-        (warning,) = chat.send("x").receipts
+        (warning,) = chat.send("x").notices
         assert "32,000 tokens are assumed" in warning
         assert "--window" in warning
-        assert chat.send("y").receipts == ()
+        assert chat.send("y").notices == ()
 
 
 def test_the_name_that_a_server_reports_is_looked_up_where_the_asked_one_is_unknown() -> None:
@@ -300,7 +300,7 @@ def test_a_reply_of_too_many_tokens_is_asked_for_shorter_and_no_turn_is_left_out
         chat = Chat("m", base_url=url, window=4_000, max_tokens=900)
         reply = chat.send("x")
     assert reply.text == "Hi"
-    assert "asked for a reply of 100 tokens at most" in reply.receipts[0]
+    assert "asked for a reply of 100 tokens at most" in reply.notices[0]
 
 
 def test_what_no_server_takes_back_is_replaced_when_it_arrives() -> None:

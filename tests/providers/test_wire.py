@@ -260,7 +260,7 @@ def test_a_model_that_takes_text_only_is_not_sent_the_files_of_earlier_turns(tmp
     with answering(DIALECTS["completions"], DIALECTS["completions"].answer("A cat.")) as (chat, _):
         chat.send("What is it?", attachments=[image])
         reply = chat.send("Say it again.", model=local_model, max_tokens=8, base_url="none")
-        assert any("takes text only" in line for line in reply.receipts)
+        assert any("takes text only" in line for line in reply.notices)
 
 
 def test_a_reply_ended_by_the_window_before_its_first_word_is_recovered_like_a_refusal() -> None:
@@ -273,14 +273,14 @@ def test_a_reply_ended_by_the_window_before_its_first_word_is_recovered_like_a_r
         chat.send("one", max_tokens=50)
         reply = chat.send("two", max_tokens=50)
     assert reply.text == "Hi"
-    assert "left out" in reply.receipts[0]
+    assert "left out" in reply.notices[0]
     assert len(seen[2]["messages"]) < len(seen[1]["messages"])
 
 
 def test_more_input_than_the_window_is_said() -> None:
     dialect = DIALECTS["completions"]
     with answering(dialect, dialect.answer("Hi", sent=900, said=2), window=400) as (chat, _):
-        assert "900 tokens were taken" in chat.send("x").receipts[0]
+        assert "900 tokens were taken" in chat.send("x").notices[0]
 
 
 def test_a_server_that_reads_only_a_part_is_found_out_once_with_the_setting_that_cures_it() -> None:
@@ -297,17 +297,17 @@ def test_a_server_that_reads_only_a_part_is_found_out_once_with_the_setting_that
         chat = Chat("ollama/m", base_url=url)
         chat.send(words)
         assert chat.info().source == "assumed"
-        (line,) = chat.send(words).receipts
+        (line,) = chat.send(words).notices
         assert "read 310 of about" in line
         assert "OLLAMA_CONTEXT_LENGTH" in line
         assert (chat.info().context_window, chat.info().source) == (900, "server")
-        assert not any("OLLAMA" in line for line in chat.send("And now?").receipts)  # said once
+        assert not any("OLLAMA" in line for line in chat.send("And now?").notices)  # said once
 
 
 def test_one_long_prompt_of_which_little_is_read_is_found_out_at_once() -> None:
     dialect = DIALECTS["completions"]
     with answering(dialect, dialect.answer("Hi", sent=200, said=10), window=100_000) as (chat, _):
-        (line,) = chat.send("many different words that all count " * 400).receipts
+        (line,) = chat.send("many different words that all count " * 400).notices
         assert "left out the rest" in line
         assert (chat.info().context_window, chat.info().source) == (100_000, "given")  # a report sets no limit
 

@@ -358,7 +358,7 @@ class Sequences(RuleBasedStateMachine):
         lines: tuple[str, ...] = ()
         failed: BaseException | None = None
         try:
-            lines = chat.send(prompt, cell=cell, run=run, append=append, new=new, on_piece=take, **options).receipts
+            lines = chat.send(prompt, cell=cell, run=run, append=append, new=new, on_piece=take, **options).notices
         except (ChatError, KeyboardInterrupt) as error:
             failed = error
         made = chat.conversation.events[happened:]
@@ -381,7 +381,7 @@ class Sequences(RuleBasedStateMachine):
             return
         assert kinds in (["Said"], ["Summarized", "Said"], ["Said", "Summarized"])
         if failed is None:
-            self.check_receipts(lines, base, at, server.asked[-1]["messages"])
+            self.check_notices(lines, base, at, server.asked[-1]["messages"])
         with self.past.step() as talk:
             if before is not None:
                 self.check_summary(before, talk)
@@ -423,7 +423,7 @@ class Sequences(RuleBasedStateMachine):
         most, least = self.chat.config.max_turns, self.chat.config.min_turns
         assert most is None or len(loose) <= max(most, least, 1)
 
-    def check_receipts(self, lines: tuple[str, ...], talk: Talk, at: int, sent: list[dict[str, str]]) -> None:
+    def check_notices(self, lines: tuple[str, ...], talk: Talk, at: int, sent: list[dict[str, str]]) -> None:
         """Check that a summary is missing only where that is said."""
         current = [i for i, slot in enumerate(talk.slots) if talk.covers(slot) and not slot.excluded]
         stands = any(message["content"].startswith(SUMMARY) for message in sent)

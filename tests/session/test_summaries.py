@@ -190,7 +190,7 @@ def test_two_failures_in_a_row_and_turns_are_only_left_out() -> None:
         said_so, tried = [], []
         for number in range(8):
             reply = chat.send(f"Barrel {number} weighs {200 + number} kilograms. {PADDING * 3}")
-            said_so.append(" ".join(reply.receipts))
+            said_so.append(" ".join(reply.notices))
             tried.append(sum("List the facts" in text for text in asked(seen)))
     failed = [number for number, line in enumerate(said_so) if "Summary dropped" in line]
     assert len(failed) == 2
@@ -222,7 +222,7 @@ def test_a_prompt_that_leaves_no_room_for_the_summary_is_answered_without_it(com
     with tight(compact_at=compact_at) as (chat, seen):
         if compact_at == 1:
             assert chat.summarize(method="extractive").changed
-        said = [*chat.send(LONG[:3_400]).receipts, *chat.send(LONG[:3_450]).receipts]
+        said = [*chat.send(LONG[:3_400]).notices, *chat.send(LONG[:3_450]).notices]
         assert len(seen[-1]["messages"]) == 1
         assert chat.conversation.summary is not None  # it stands in the requests that have room for it
         assert any("and the summary" in line for line in said)
@@ -237,7 +237,7 @@ def test_a_summary_is_left_out_before_a_refused_cell_fails() -> None:
         chat.trim(0)
         chat.configure(window=8_000)
         reply = chat.send(LONG[:3_400])
-        assert "the summary" in reply.receipts[0]
+        assert "the summary" in reply.notices[0]
         assert [message["role"] for message in seen[-1]["messages"]] == ["user"]
 
 
@@ -264,7 +264,7 @@ def test_a_send_that_fails_leaves_no_summary_behind(answer: Answer | None, tmp_p
         assert chat.preview("And now?").messages == view
         assert answer is None or any("List the facts" in text for text in asked(seen))  # it was written, and dropped
         reply = chat.send(f"Go on. {PADDING}")
-        assert reply.receipts[0].startswith("Summarised")
+        assert reply.notices[0].startswith("Summarised")
         assert events_of(chat) == [*before, "Summarized", "Said"]
         chat.undo()
         assert chat.conversation.summary is None
@@ -276,7 +276,7 @@ def test_what_is_too_new_to_be_summarised_is_no_failure_of_a_summary() -> None:
         chat.clear()
         for number in range(6):
             reply = chat.send(f"{number}: {LONG[:2_300]}")
-        assert "Two summaries failed" not in " ".join(reply.receipts)
+        assert "Two summaries failed" not in " ".join(reply.notices)
 
 
 def test_a_summary_of_turns_that_are_all_excluded_is_not_sent() -> None:

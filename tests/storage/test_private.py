@@ -658,7 +658,7 @@ def test_what_fails_after_a_turn_was_recorded_does_not_record_it_again(
     elif where == "saving":
         monkeypatch.setattr("jupyter_ctx.storage.journal.to_row", fail)
     else:
-        monkeypatch.setattr("jupyter_ctx.session.notices.beyond", fail)
+        monkeypatch.setattr("jupyter_ctx.session.send.notices_of", fail)
     with pytest.raises((error, KeyboardInterrupt)):
         chat.send("Alpha?", cell="a", run="1")
     assert [(turn.prompt, turn.reply, turn.stop_reason) for turn in chat.turns] == [("Alpha?", "Hi", "stop")]

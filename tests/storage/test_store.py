@@ -270,7 +270,7 @@ def test_a_restart_brings_back_what_was_spent_warned_of_and_refused(
         monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
         chat = Chat("anthropic/claude-sonnet-4-5", store=address, name="c", api_key=KEY)
         assert chat.send("x").cost is not None
-        assert chat.send("y", model="anthropic/nobody-knows").receipts
+        assert chat.send("y", model="anthropic/nobody-knows").notices
         with pytest.raises(Exception, match="700"):
             chat.send("z" * 4000)
         chat.configure(temperature=0.1)  # the refusal itself recorded nothing
@@ -281,7 +281,7 @@ def test_a_restart_brings_back_what_was_spent_warned_of_and_refused(
         assert (again.info().cost, again.info().unpriced) == (before.cost, 1)
         assert again.info().budget.window.source == "learned"
         answers.append(DIALECTS["anthropic"].answer("Hi"))
-        assert again.send("y", model="anthropic/nobody-knows").receipts == ()
+        assert again.send("y", model="anthropic/nobody-knows").notices == ()
 
 
 # what is never stored

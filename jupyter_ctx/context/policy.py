@@ -1,0 +1,146 @@
+"""The policy of compaction: when a request is made smaller, how much, and by what means.
+
+:func:`decide` is one pure function from an :class:`~.compaction.Occupancy` and the settings to a
+:class:`Decision`. The planner carries the decision out, the sender writes the summaries that it
+asks for, and the gauge shows it as "the next send leaves out …".
+
+To add a trigger, for example "compact when the conversation rested for an hour":
+
+1. Write a function here that takes the occupancy and the settings and returns a :class:`Room`
+   where room must be made, else ``None``, and add it to :data:`TRIGGERS`::
+
+       def idle(now: Occupancy, settings: CompactionSettings) -> Room | None:
+           long = settings.compact_idle is not None and (now.idle or 0.0) >= settings.compact_idle
+           return Room(f"compact_idle {settings.compact_idle}") if long else None
+
+2. Where the trigger has a setting, declare it in ``config/settings.py`` and name it in
+   :class:`CompactionSettings` below.
+
+All else follows: how deep the cut goes, the summary, ``on_overflow=stop``, the gauge and the messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from .compaction import Cut, Occupancy, cut_at, cut_down
+from .evidence import Evidence
+
+Means = Literal["send", "trim", "summarise before", "summarise after", "refuse"]
+
+TRIM_TO = 0.6  # of the limit: a deep cut keeps the beginning of later prompts, and so provider caches, for long
+GO_BACK = 0.8  # of the limit: turns that were left out come back where everything takes no more than that
+
+
+class CompactionSettings(Protocol):
+    """The settings that the triggers read; ``config.settings.Settings`` declares and explains each of them."""
+
+    @property
+    def on_overflow(self) -> Literal["trim", "summarise", "stop"]: ...  # noqa: D102
+
+    @property
+    def compact_at(self) -> float: ...  # noqa: D102
+
+    @property
+    def min_turns(self) -> int: ...  # noqa: D102
+
+    @property
+    def max_turns(self) -> int | None: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A demand to make room: why, down to which share of the limit, and to how many turns at most."""
+
+    reason: str = ""
+    share: float | None = None
+    turns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is done to a request before it is sent.
+
+    ``means`` is "send" (nothing is left out), "trim" (the oldest turns are left out), "summarise before" (a summary
+    is written first and stands for older turns), "summarise after" (the turns are left out now and summarised once
+    the reply is there) or "refuse" (nothing is sent: ``on_overflow`` is "stop"). ``cut`` says where the view begins,
+    ``left_out`` how many turns that costs, ``reasons`` which settings demanded room.
+    """
+
+    means: Means
+    cut: Cut
+    left_out: int
+    reasons: tuple[str, ...] = ()
+
+
+def over_the_limit(now: Occupancy, settings: CompactionSettings) -> Room | None:
+    """Demand room where the request does not fit in ``compact_at`` of the limit."""
+    if now.fits(settings.compact_at):
+        return None
+    return Room(f"compact_at {settings.compact_at:g}" if settings.compact_at < 1 else "")
+
+
+def too_many_turns(now: Occupancy, settings: CompactionSettings) -> Room | None:
+    """Demand room where more than ``max_turns`` turns are in view: down to 0.6 of them, so that it happens rarely."""
+    most = settings.max_turns
+    if most is None or now.turns <= most:
+        return None
+    return Room(f"max_turns {most}", turns=max(1, int(most * TRIM_TO)))
+
+
+Trigger: TypeAlias = Callable[[Occupancy, CompactionSettings], Room | None]
+TRIGGERS: tuple[Trigger, ...] = (over_the_limit, too_many_turns)
+
+
+def decide(now: Occupancy, settings: CompactionSettings, *, goal: float | None = None) -> Decision:
+    """Return what is done to a request. ``goal``, in tokens, goes before the triggers' shares of the limit."""
+    demands = [room for trigger in TRIGGERS if (room := trigger(now, settings)) is not None]
+    if not demands and goal is None:
+        cut = cut_at(now, now.start)
+    else:
+        share = min((TRIM_TO if room.share is None else room.share for room in demands), default=TRIM_TO)
+        turns = min((room.turns for room in demands if room.turns is not None), default=None)
+        cut = cut_down(now, goal or share * now.limit, min_turns=settings.min_turns, max_turns=turns)
+    left_out = now.ledger.count(now.begun, cut.start)
+    reasons = tuple(room.reason for room in demands if room.reason)
+    return Decision(_means(now, settings, cut, left_out), cut, left_out, reasons)
+
+
+def _means(now: Occupancy, settings: CompactionSettings, cut: Cut, left_out: int) -> Means:
+    """Return by what means a request is made to fit in this cut."""
+    if settings.on_overflow == "stop" and (cut.start > now.begun or not cut.fits):
+        return "refuse"
+    if not left_out:
+        return "send"
+    if settings.on_overflow != "summarise" or not now.lasting:
+        return "trim"
+    return "summarise before" if settings.compact_at < 1 else "summarise after"
+
+
+def trim(now: Occupancy, settings: CompactionSettings) -> int | None:
+    """Return where the view begins once the user trims it; ``None``: it takes at most 0.6 of the limit already."""
+    goal = TRIM_TO * now.limit
+    return None if now.tokens <= goal else decide(now, settings, goal=goal).cut.start
+
+
+def comes_back(tokens: float, limit: int) -> bool:
+    """Return whether turns that were left out for another model or window come back: ``tokens`` with all of them."""
+    return tokens <= GO_BACK * limit
+
+
+def goal_after_refusal(tokens: float, limit: int, evidence: Evidence, *, stated: bool, retry: int) -> float | None:
+    """Return the tokens that the request after a refused one of ``tokens`` may have; ``None``: the fewest there are.
+
+    0.6 of the limit; where nobody stated one (``stated``), or after a second refusal (``retry`` is 1), half of what
+    was refused or less.
+    """
+    if stated and limit < tokens:
+        return min(TRIM_TO * limit, 0.5 * tokens) if retry else TRIM_TO * limit
+    passed = evidence.passed
+    if retry and not passed and evidence.best >= tokens:
+        return None  # the limit fell, nobody knows how far
+    if retry:
+        return TRIM_TO * passed if 0 < passed < tokens else 0.5 * tokens
+    return min(TRIM_TO * tokens, limit) if passed else TRIM_TO * min(tokens, limit)

@@ -1,0 +1,195 @@
+"""One request as it is about to be sent, what its refusal shows, and the errors where none fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..context.budget import Budget, whole
+from ..context.compaction import Cut
+from ..context.evidence import Refused
+from ..context.overflow import Overflow
+from ..context.policy import Decision
+from ..context.tokens import SentRequest
+from ..conversation.conversation import Conversation, Place
+from ..conversation.messages import Attachment, Message
+from ..errors import ContextOverflowError
+from ..models.registry import Target
+from ..providers.base import Request
+from .byte_limit import megabytes, request_bytes
+from .view import Scope, in_view, turn_tokens
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """A new message, where it is sent, and the conversation that may go with it.
+
+    said: the new message
+    target: where it goes
+    past: the conversation that it continues
+    scope: what of that may stand before it
+    first: the position of the turn at which the view begins if nothing more is left out
+    lasting: whether later requests go on from this one: not for one cell's own model, nor where nothing is recorded
+    lacks_summary: whether there was no room for the summary
+    """
+
+    said: Message
+    target: Target
+    past: Conversation
+    scope: Scope
+    first: int
+    lasting: bool
+    lacks_summary: bool
+
+    @property
+    def prompt(self) -> str:
+        """Return what is asked, without the files that go with it."""
+        return self.said.content
+
+    @property
+    def budget(self) -> Budget:
+        """Return the budget of the request, without what is used of it."""
+        return self.target.budget()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attempt(Question):
+    """One request as it is about to be sent.
+
+    decision: what is left out, and by what means room was made
+    asked: tokens of the new message alone
+    request: what the provider is sent
+    retry: how many refusals came before
+    counted: tokens of the whole request as the provider counted them, where it was asked
+    trial: whether it goes beyond a learned limit, to see whether that still holds
+    dropped: files of earlier turns that were left out because of their bytes
+    most_bytes: the bytes that turns were left out for; ``None`` where that was not the reason
+    """
+
+    decision: Decision
+    asked: float
+    request: Request
+    retry: int = 0
+    counted: int | None = None
+    trial: bool = False
+    dropped: tuple[Attachment, ...] = ()
+    most_bytes: int | None = None
+
+    @property
+    def cut(self) -> Cut:
+        """Return where the view begins, with its tokens."""
+        return self.decision.cut
+
+    @property
+    def left_out(self) -> int:
+        """Return how many turns are left out."""
+        return self.decision.left_out
+
+    @property
+    def tokens(self) -> float:
+        """Return the tokens of the whole request, as far as they are known."""
+        return self.cut.tokens + self.asked if self.counted is None else self.counted
+
+    @property
+    def fill(self) -> float:
+        """Return the share of the limit that the request takes."""
+        return self.tokens / max(1, self.budget.limit)
+
+    @property
+    def places(self) -> list[Place]:
+        """Return the turns it carries."""
+        passed, rest = in_view(self.past, self.scope, self.cut.start)
+        return passed + rest
+
+    def begins_at(self, turn_id: str) -> str | None:
+        """Return the place at which the view begins: ``None``: at the first turn; ``turn_id``: no turn is in view."""
+        if self.cut.start == 0:
+            return None
+        return self.past.places[self.cut.start].id if self.cut.start < self.scope.at else turn_id
+
+    @property
+    def sent(self) -> SentRequest:
+        """Return the request in parts with their tokens, to compare with a report."""
+        meter, turns = self.target.meter, [place.turn for place in self.places]
+        sizes = {turn.id: turn_tokens(turn, meter) for turn in turns}
+        before = meter.fixed(self.scope.fixed) + sum(sizes.values())
+        guessed = tuple((turn.prompt, turn.reply) for turn in turns if not meter.counted(turn.id))
+        return SentRequest(self.scope.fixed, sizes, self.prompt, before, self.said.attached, guessed)
+
+    def uncut(self) -> Attempt:
+        """Return the same as it was before turns were left out, for a message about its size."""
+        cut = replace(self.cut, start=self.first, tokens=self.cut.before)
+        return replace(self, decision=replace(self.decision, cut=cut))
+
+
+def seen(refused: Attempt, overflow: Overflow) -> Refused:
+    """What a refusal shows of the endpoint's limit."""
+    tokens, output = whole(refused.tokens), refused.request.max_tokens or 0
+    return Refused(overflow, tokens, output, refused.retry, refused.trial)
+
+
+def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: bool = False) -> ContextOverflowError:
+    """What does not fit, with the figures and what to do; ``kept``: text had come, and was recorded."""
+    target, limit = attempt.target, attempt.budget.limit
+    said = overflow.input_tokens if overflow else None
+    used = said if said is not None else whole(attempt.tokens)
+    largest = _largest(attempt, used)
+    parts = ", ".join(f"{name} {tokens:,}" for name, tokens in largest)
+    holds = f"{target.model} takes {limit:,} ({_bounds(attempt)})"
+    figures = f"{'' if said is not None else 'about '}{used:,} tokens do not fit: {holds}"
+    if overflow and said is None and (target.window.refused or used <= limit):
+        passed = f"; it has taken {target.window.passed:,}" if target.window.passed else ""
+        figures = f"the provider refused about {used:,} tokens as too many and gave no limit{passed}"
+    return ContextOverflowError(
+        f"{figures}. Largest parts: {parts}. "
+        f"{'What came is kept, marked as cut' if kept else 'Nothing was recorded'}. {_remedy(attempt, largest)}",
+        used=used,
+        limit=limit,
+        largest=largest,
+        prompt=attempt.prompt,
+        overflow=overflow,
+    )
+
+
+def heavy_error(attempt: Attempt) -> ContextOverflowError:
+    """What to say of a request that was refused for its bytes, and cannot be made smaller by itself."""
+    files = sorted(attempt.said.attachments, key=lambda file: -len(file.data))
+    largest = f" {files[0].name} has {megabytes(len(files[0].data))}." if files else ""
+    size = megabytes(request_bytes(attempt.request.messages))
+    return ContextOverflowError(
+        f"{attempt.target.model}: the server takes no request of {size}.{largest} Nothing was recorded. "
+        "Send a smaller file, shorten the prompt, or make room with %chat trim.",
+        largest=_largest(attempt, whole(attempt.tokens)), prompt=attempt.prompt, by_bytes=True,
+    )  # fmt: skip
+
+
+def _bounds(attempt: Attempt) -> str:
+    """What the limit is made of."""
+    target, settings = attempt.target, attempt.target.settings
+    bounds = [f"window {target.window.tokens:,} {target.window.basis}", f"{target.reserve:,} kept for the reply"]
+    return ", ".join([*bounds, *(attempt.decision.reasons if settings.on_overflow == "stop" else ())])
+
+
+def _largest(attempt: Attempt, used: int) -> tuple[tuple[str, int], ...]:
+    """The three largest parts; what is known of the whole beyond the others is the prompt's."""
+    meter, sent = attempt.target.meter, attempt.sent
+    parts = [("this prompt", max(attempt.asked, used - sent.before))]
+    parts += [
+        ("the system prompt", meter.message(sent.fixed.system)),
+        ("the summary", meter.message(sent.fixed.summary)),
+    ]
+    for place in attempt.places:
+        kind = "pinned turn" if place.pinned else "turn"
+        parts.append((f"{kind} {attempt.past.index(place.id) + 1}", sent.turns[place.turn.id]))
+    ordered = sorted(parts, key=lambda part: -part[1])[:3]
+    return tuple((name, round(tokens)) for name, tokens in ordered if tokens >= 1)
+
+
+def _remedy(attempt: Attempt, largest: Sequence[tuple[str, int]]) -> str:
+    if attempt.target.settings.on_overflow == "stop":
+        learned = attempt.target.window.source == "learned"
+        grown = " Where the limit has grown, %chat config window N says so." if learned else ""
+        return f"Make room with %chat summarise, trim or clear; on_overflow=stop leaves that to you.{grown}"
+    if largest and largest[0][0].startswith("pinned"):
+        return f"Take a pin off with %chat unpin {largest[0][0].split()[-1]}."
+    return "Shorten it, or ask a model with a larger window (-m)."

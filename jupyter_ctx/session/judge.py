@@ -1,0 +1,99 @@
+"""What a reply really shows: why it ended, and whether the server has read the whole prompt.
+
+Some servers leave out what is too much without a word: Ollama does so by default, on its OpenAI endpoint too;
+LM Studio and others have a setting for it. Their reports give it away: the tokens that were read are far fewer
+than those that were sent, or have hardly grown by what was added.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..context.evidence import Accepted
+from ..context.overflow import Overflow
+from ..context.tokens import estimate_tokens
+from ..context.usage import Usage
+from ..conversation.messages import Turn
+from ..errors import ContextOverflowError
+from ..providers.base import Reply
+from .attempt import Attempt
+from .byte_limit import request_bytes
+
+INCOMPLETE = ("interrupted", "cut")
+NEAR_THE_EDGE = 0.5  # of the window: a shorter prompt without a token of reply was not ended by the window
+UNSAID = 3  # tokens that a reply without text may be reported with
+LONG_PROMPT = 1_000  # tokens by the uncalibrated estimate
+READ_SHARE = 0.35  # of that estimate: no tokenizer needs fewer tokens
+LIKELY = 0.8  # of the expected tokens: a server that read as many has read all
+TRUNCATED_GROWTH = 1.25  # of what was read of a truncated request: whole messages are left out, so it varies
+ADDED, HARDLY = 60, 0.25  # tokens worth comparing, and the share of them that must have been read
+THOUGHT = "</think>"  # templates drop a model's thoughts from older turns, so that fewer tokens are read
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A reply with the reason why it really ended.
+
+    ``truncated``: the server has read only a part of the prompt; ``counted`` is the report where it counts the
+    whole request and the whole reply, else ``None``.
+    """
+
+    reply: Reply
+    truncated: bool = False
+    counted: Usage | None = None
+
+    def shows(self, attempt: Attempt) -> Accepted:
+        """Return what the reply shows of the endpoint."""
+        tokens = self.reply.usage.input_tokens if self.reply.usage else None
+        read = tokens if tokens is not None and self.truncated else 0
+        size = request_bytes(attempt.request.messages)
+        return Accepted(tokens, attempt.tokens, size, self.reply.model, read)
+
+
+def judge(attempt: Attempt, reply: Reply, previous: Turn | None) -> Verdict:
+    """Return the verdict on the reply to a request.
+
+    ``previous`` is the last turn where the request is that turn's with its reply and a new prompt added: then the two
+    reports can be compared. Raises ContextOverflowError where the window ended the reply before its first token:
+    that is a refusal which came as a success.
+    """
+    usage = reply.usage
+    if reply.stop_reason == "max_tokens" and usage is not None and _window_ended(attempt, reply, usage):
+        reply = replace(reply, stop_reason="context_window")
+    said = reply.text or reply.thinking or (usage is not None and usage.output_tokens > UNSAID)
+    if reply.stop_reason == "context_window" and not said:
+        overflow = Overflow(input_tokens=usage.input_tokens if usage else None)
+        raise ContextOverflowError("The window had no room for a reply.", overflow=overflow)
+    if usage is None:
+        return Verdict(reply)
+    truncated = _is_truncated(attempt, usage, previous)
+    whole = reply.stop_reason not in INCOMPLETE and (usage.output_tokens > 0 or not reply.text)
+    return Verdict(reply, truncated, usage if whole and not truncated and not attempt.dropped else None)
+
+
+def _window_ended(attempt: Attempt, reply: Reply, usage: Usage) -> bool:
+    """Return whether the window ended a reply: servers say "length" then, too."""
+    window, asked = attempt.target.window.tokens, attempt.request.max_tokens
+    if abs(usage.input_tokens + usage.output_tokens - window) <= 1:
+        return True
+    if not usage.output_tokens and not reply.text:
+        return usage.input_tokens >= NEAR_THE_EDGE * window
+    # a server of one's own that wrote less than was asked for; others may think without counting it
+    thought = reply.thinking or usage.reasoning_tokens or attempt.target.provider.catalogue
+    return bool(reply.text) and asked is not None and usage.output_tokens < asked and not thought
+
+
+def _is_truncated(attempt: Attempt, usage: Usage, previous: Turn | None) -> bool:
+    """Return whether much less was read than was sent."""
+    if usage.input_tokens < LIKELY * attempt.tokens:  # else all of it need not be estimated anew
+        if usage.input_tokens <= TRUNCATED_GROWTH * attempt.target.read:
+            return True
+        raw = sum(estimate_tokens(message.content) for message in attempt.request.messages)
+        if raw >= LONG_PROMPT and usage.input_tokens < READ_SHARE * raw:
+            return True
+    if previous is None or previous.usage is None:
+        return False
+    meter = attempt.target.meter
+    added = meter.tokens(previous.reply) + meter.message(attempt.prompt)
+    thinks = any(THOUGHT in place.turn.reply for place in attempt.places)
+    return added >= ADDED and usage.input_tokens - previous.usage.input_tokens < HARDLY * added and not thinks
