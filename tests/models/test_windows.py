@@ -309,7 +309,7 @@ def test_a_file_that_cannot_be_used_is_named_beside_the_answer_once(
 ) -> None:
     monkeypatch.setenv("JUPYTER_CTX_MODELS", str(tmp_path / "gone.json"))
     chat = Chat("local/smollm2", max_tokens=8)
-    notices = [notice for prompt in ("Hi.", "And?") for notice in chat.send(prompt).receipts]
+    notices = [notice for prompt in ("Hi.", "And?") for notice in chat.send(prompt).notices]
     assert [notice for notice in notices if "gone.json" in notice] == [
         f"{tmp_path / 'gone.json'} does not exist: no window is read from it."
     ]
