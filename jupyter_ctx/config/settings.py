@@ -183,7 +183,7 @@ KINDS = {
     int: "a whole number",
     float: "a number",
     str: "text",
-    Mapping: "NAME=VALUE",
+    Mapping: "NAME=VALUE, one or several",
     tuple: "shares of the limit such as 0.5,0.75",
 }
 
@@ -193,6 +193,15 @@ def choices(name: str) -> tuple[str, ...]:
     kind, optional = _alternatives(name)
     words = typing.get_args(kind) if typing.get_origin(kind) is Literal else ()
     return (*words, "off") if words and optional else words
+
+
+def typed_value(value: Any) -> str:
+    """Return a setting's value as it is typed."""
+    if isinstance(value, Mapping):
+        return " ".join(f"{key}={json.dumps(each)}" for key, each in value.items()) or "none"
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return "none" if value is None else str(value)
 
 
 def wanted(name: str) -> str:

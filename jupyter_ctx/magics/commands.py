@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from IPython.core.error import StdinNotImplementedError, UsageError
 from IPython.display import display
@@ -11,7 +10,7 @@ from IPython.display import display
 from .. import wording as words_of
 from ..chat import Chat
 from ..config.aliases import load_aliases, model_of, set_alias
-from ..config.settings import HELP, SETTING_NAMES, Settings
+from ..config.settings import HELP, SETTING_NAMES, SETTINGS, typed_value, wanted
 from ..display.text import to_plain
 from ..display.widgets.gauge import gauge_line, legend
 from ..display.widgets.tables import first_words, status_text, table_text
@@ -56,10 +55,10 @@ def _use(call: Call) -> object:
 def _status(call: Call) -> object:
     info = call.chat.info()
     say(status_text(info, len(call.chat.turns)))
-    say(*_of_a_request(call.chat.config), sep="\n")
+    say(*_deciding(call.chat), sep="\n")
     undo = f"%chat undo takes back: {info.undo}" if info.undo else ""
     redo = f"%chat redo does again: {info.redo}" if info.redo else ""
-    return "; ".join(filter(None, (undo, redo)))
+    return "; ".join(filter(None, (undo, redo))) or None
 
 
 @command("gauge [first | every | off]", "Show the gauge here, or set with which chat cells it appears")
@@ -295,7 +294,7 @@ def _system(call: Call) -> object:
     )
 
 
-@command("config [SETTING VALUE]", "Show or change settings")
+@command("config [SETTING VALUE]", "Show settings with value, source and explanation, or change one")
 def _config(call: Call) -> object:
     chat, words = call.chat, call.words
     if words and words[0].partition("=")[0] in SETTING_NAMES and "=" in words[0]:  # NAME=VALUE
@@ -369,28 +368,24 @@ def _help(call: Call) -> object:
 
 
 def setting_text(chat: Chat, name: str) -> str:
-    """The value of a setting as it is typed."""
-    value = chat.system or None if name == "system" else getattr(chat.config, name)
-    if isinstance(value, Mapping):
-        return " ".join(f"{key}={json.dumps(each)}" for key, each in value.items()) or "none"
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else "none" if value is None else str(value)
+    """Return the value of a setting as it is typed."""
+    return typed_value(chat.system or None if name == "system" else getattr(chat.config, name))
 
 
 def _setting_line(chat: Chat, name: str) -> str:
-    return f"{name} = {setting_text(chat, name)} ({chat.source_of(name)})\n{HELP[name]}"
+    return f"{name} = {setting_text(chat, name)} ({chat.source_of(name)})\n{HELP[name]}\nvalues: {wanted(name)}"
 
 
-VIEW_SETTINGS = ("on_overflow", "compact_at", "min_turns", "max_turns", "budget_share", "summary_model")
-REQUEST_SETTINGS = ("max_tokens", "temperature", "token_counting", "cache_ttl")
+def _deciding(chat: Chat) -> Iterator[str]:
+    """Yield the settings that decide what is sent, with the source of each that is not the default."""
+    file, text = chat.memory
+    also = {"request": (f"memory {file if text else 'none'}",), "room": ()}
+    for about, head in (("request", "each request"), ("room", "making room")):
+        names = (name for name, each in SETTINGS.items() if each.about == about)
+        yield f"{head}: {', '.join((*(_with_source(chat, name) for name in names), *also[about]))}"
 
 
-def _of_a_request(settings: Settings) -> Iterator[str]:
-    """The settings that decide what is sent."""
-    for what, names in (("what is sent", VIEW_SETTINGS), ("with each request", REQUEST_SETTINGS)):
-        yield f"{what}: " + ", ".join(f"{name} {_or_none(getattr(settings, name))}" for name in names)
-    if settings.parameters:
-        yield f"further parameters: {', '.join(settings.parameters)}"
-
-
-def _or_none(value: object) -> str:
-    return "none" if value is None else str(value)
+def _with_source(chat: Chat, name: str) -> str:
+    source = chat.source_of(name)
+    said = f"{name} {first_words(setting_text(chat, name))}"
+    return said if source == "default" else f"{said} ({source})"

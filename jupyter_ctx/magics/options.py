@@ -12,7 +12,7 @@ from typing import Any
 
 from IPython.core.magic_arguments import argument
 
-from ..config.settings import SETTING_NAMES
+from ..config.settings import HELP, SETTING_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +44,24 @@ class Option:
         return self.name in SETTING_NAMES
 
 
+def _setting(flag: str, takes: str, short: str = "", **declared: Any) -> Option:
+    """Declare an option that sets a setting; the setting explains it."""
+    name = declared.get("into") or flag.strip("-").replace("-", "_")
+    return Option(flag, HELP[name], takes, short, **declared)
+
+
 OPTIONS = (
-    Option("--model", "the model for this cell: provider/model, such as openai/gpt-5.2", "MODEL", "-m"),
-    Option("--window", "tokens the model is taken to hold, prompt and reply together", "N"),
-    Option("--base-url", "address of an OpenAI-compatible server", "URL"),
-    Option("--system", "the system prompt for this cell; @FILE reads a file", "TEXT", "-s"),
-    Option("--temperature", "0 to 2", "T", "-t"),
-    Option("--max-tokens", "longest reply, in tokens", "N"),
-    Option("--on-overflow", "when the prompt does not fit: trim, summarise or stop", "HOW"),
-    Option("--set", "any other parameter of the request, passed on as given; may be repeated", "NAME=VALUE",
-           into="parameters", repeats=True),
-    Option("--attach", "send an image, a PDF or a text file along; may be repeated", "FILE", "-a", repeats=True),
+    _setting("--model", "MODEL", "-m"),
+    _setting("--window", "N"),
+    _setting("--base-url", "URL"),
+    _setting("--system", "TEXT", "-s"),
+    _setting("--temperature", "T", "-t"),
+    _setting("--max-tokens", "N"),
+    _setting("--on-overflow", "HOW"),
+    _setting("--set", "NAME=VALUE", into="parameters", repeats=True),
+    Option("--attach", "send an image, a PDF or a text file; may be repeated", "FILE", "-a", repeats=True),
     Option("--out", "keep the Reply in this variable (it is in _ too)", "VAR", "-o"),
-    Option("--conversation", "talk in the conversation of this name; a new one if need be", "CONVERSATION", "-i"),
+    Option("--conversation", "talk in this conversation for the cell; a new one if need be", "CONVERSATION", "-i"),
     Option("--new", "begin the conversation anew with this cell"),
     Option("--no-history", "send and keep nothing but this prompt"),
     Option("--append", "add a turn instead of replacing this cell's"),

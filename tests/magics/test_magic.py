@@ -207,7 +207,7 @@ def test_status_says_which_settings_decide_what_is_sent(talk: Ask, cells: Cells)
     said = cells.run("%chat status")
     for part in ("on_overflow trim", "compact_at 0.8", "min_turns 1", "max_turns 20", "budget_share 1.0"):
         assert part in said
-    assert "further parameters: seed" in said
+    assert "parameters seed=3 (set here)" in said
     assert "s system and memory" in said
     assert "temperature none" in said
 
@@ -379,7 +379,7 @@ BAD: list[tuple[str, type[BaseException], str]] = [
     ("%%chat -m foo/bar\nhi", InvalidRequestError, "foo"),
     ("%%chat -m opnai/gpt-4o\nhi", InvalidRequestError, "openai/gpt-4o"),
     ("%%chat -m openai/gpt-4o\nhi", AuthenticationError, "OPENAI_API_KEY"),
-    ("%%chat --window 0\nhi", InvalidRequestError, "window is 0"),
+    ("%%chat --window 0\nhi", InvalidRequestError, "window is '0'"),
     ("%%chat --window many\nhi", InvalidRequestError, "many"),
     ("%%chat --max-tokens 9999\nhi", InvalidRequestError, "9,999"),
     ("%%chat -t 9\nhi", InvalidRequestError, "temperature"),
