@@ -1,9 +1,8 @@
-"""What every adapter does alike: connect when first needed, stream, translate errors, let go.
+"""What all adapters share: connecting when first needed, streaming, mapping errors, closing.
 
-An adapter says how its SDK is called and read; nothing of the SDK leaves it. The SDKs are
-told not to retry: what is worth asking again, and for how long, is decided here (theirs
-would wait two minutes for a rate limit without a word, and ask again after an overflow
-that comes as a 500).
+An adapter says how its SDK is called and its answers are read; nothing of the SDK leaves it. The SDKs'
+own retries are off: theirs would wait two minutes for a rate limit in silence, and would repeat a
+request that overflowed with status 500. Retries are decided here.
 """
 
 from __future__ import annotations
@@ -38,14 +37,19 @@ ASK_TIMES = 3  # some know a window only once the model is loaded
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Endpoint:
-    """Where a model is, how to get in, and what is peculiar there.
+    """Where a model is served, and the peculiarities of that server.
 
-    ``name`` is what messages call it, ``other`` an address to try where nothing of the kind is
-    at ``base_url``, ``no_key`` what they say where there is no key;
-    ``timeout`` is how many seconds a server may be silent. ``serves``: it runs the model
-    itself and may report the window, in a list of its own where ``loaded_at`` is a path;
-    ``truncates`` is the setting that ends its silent truncation; ``own`` are parameters sent
-    with every request.
+    ``name``: what messages call the server.
+    ``model``: the model's name there.
+    ``base_url``: the address; ``None``: the SDK's own.
+    ``api_key``: the key; empty: there is none.
+    ``other``: another address to try where the first has no such API.
+    ``no_key``: the message where a key is needed and missing.
+    ``timeout``: seconds that the server may be silent.
+    ``serves``: whether the server runs the model itself and may report its window.
+    ``loaded_at``: the path of the list of loaded models, where that is not the usual list.
+    ``truncates``: how to end the server's silent truncation.
+    ``own``: parameters sent with every request.
     """
 
     name: str
@@ -62,7 +66,7 @@ class Endpoint:
 
     @property
     def address(self) -> str:
-        """How messages name it: a server of one's own by its address, without what may be a key."""
+        """The server's name in messages: its address for a server of the user's own, without what may be a key."""
         shown = self.base_url if self.base_url and self.serves else self.name
         return re.sub(r"(?<=://)[^/@]*@", "", shown).partition("?")[0]
 
@@ -88,42 +92,42 @@ class Adapter(ABC):
         self._closed = 0  # times: what ends for that is not asked again
         self._moved = False
 
-    # what an adapter says of its SDK
+    # what each adapter implements
 
     @abstractmethod
     def _new_client(self, http: Any) -> Any:
-        """The SDK's client, speaking through ``http``, without retries of its own."""
+        """Return the SDK's client, using ``http``, with retries off."""
 
     @abstractmethod
     def _start(self, client: Any, request: Request) -> Any:
-        """Send a request: the HTTP response, of which nothing is read yet."""
+        """Send a request and return the HTTP response, unread."""
 
     @abstractmethod
     def _read(self, events: Iterator[dict[str, Any]], ending: Ending) -> Iterator[str | Thought]:
-        """The text in the events, and what was thought; ``ending`` is filled in meanwhile."""
+        """Yield the text and thoughts in the events; fill in ``ending`` on the way."""
 
     @abstractmethod
     def _listing(self, client: Any) -> Any:
-        """The provider's list of models, as it came."""
+        """Return the provider's list of models, unparsed."""
 
     def _count(self, client: Any, request: Request) -> int | None:
-        """The tokens of a request, where the provider counts without answering."""
+        """Return the tokens of a request, where the provider counts without answering."""
         del client, request
         return None
 
     def _loaded(self, client: Any) -> tuple[Card, ...]:
-        """The models that a server of one's own runs."""
+        """Return the models that a server of the user's own runs."""
         return read_cards(self._listing(client))
 
     def _relent(self, refusal: Refusal) -> bool:
-        """Whether the request is worth sending at once without what was refused in it."""
+        """Return whether to send the request again at once, without the parameter that was refused."""
         del refusal
         return False
 
-    # what all of them do
+    # what all adapters share
 
     def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
-        """Thoughts and text pieces as they come, then exactly one Reply."""
+        """Yield thoughts and text as they arrive, then exactly one Reply."""
         pieces: list[str | Thought] = []
         delays = list(DELAYS)
         with self._translating(pieces):
@@ -143,7 +147,7 @@ class Adapter(ABC):
         yield ending.reply(pieces)
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
-        """What the server that runs the model reports; other services report nothing of the kind."""
+        """Return the window that the server reports for the model it runs; hosted services report none."""
         if ask and self.at.serves and self._window is None and self._asked < ASK_TIMES:
             self._asked += 1
             with suppress(ChatError), self._translating():
@@ -153,16 +157,16 @@ class Adapter(ABC):
         return self._window
 
     def forget_window(self) -> None:
-        """Ask the server again the next time: what it said was not so, or is not any more."""
+        """Ask the server for its window again the next time."""
         self._window, self._asked = None, 0
 
     def cards(self) -> tuple[Card, ...]:
-        """The models there are, asked for in one request."""
+        """Return the models there are, in one request."""
         with self._translating():
             return read_cards(self._listing(self._connect()))
 
     def count_tokens(self, request: Request) -> int | None:
-        """Tokens of a request as the provider counts them; ``None`` where it does not, or not now."""
+        """Return the tokens of a request as the provider counts them; ``None`` where it does not, or fails."""
         with suppress(ChatError), self._translating():
             return self._count(self._connect(), request)
         return None
@@ -177,7 +181,7 @@ class Adapter(ABC):
                 closes()
 
     def _answer(self, request: Request, ending: Ending) -> Iterator[str | Thought]:
-        """The pieces of one answer, none of them empty."""
+        """Yield the non-empty pieces of one answer."""
         answer = AnswerParts(self._start(self._connect(), request).iter_bytes())
         empty = True
         for piece in self._read(iter(answer), ending):
@@ -188,13 +192,13 @@ class Adapter(ABC):
             raise EventError(answer.words)
 
     def _post(self, client: Any, path: str, body: dict[str, Any]) -> Any:
-        """Send a request as the clients of OpenAI and Anthropic do, whose models are slow and forget what is new."""
+        """Send a request through the client of OpenAI or Anthropic, without their typed events, which are slow."""
         import httpx2
 
         return client.post(path, body=body, cast_to=httpx2.Response, stream=True, stream_cls=object)
 
     def _wait(self, error: Exception, delays: list[float]) -> float | None:
-        """Seconds after which to ask again by itself, or ``None``; ``delays`` are those that are left."""
+        """Return the seconds to wait before a retry, or ``None``: no retry. ``delays`` are those left."""
         if isinstance(error, ChatError):
             return None
         refusal = self._refused(error)
@@ -211,7 +215,9 @@ class Adapter(ABC):
         if not self.at.api_key:
             raise AuthenticationError(self.at.no_key)
         if not self.at.api_key.isascii():
-            raise AuthenticationError(f"The key of {self.at.name} has letters that no key has: %chat key sets another.")
+            raise AuthenticationError(
+                f"The key for {self.at.name} has characters that no key has: %chat key sets another."
+            )
         if self._client is None:
             try:
                 http = new_http(self.at.base_url, self.at.timeout, self._responses)
@@ -222,7 +228,7 @@ class Adapter(ABC):
         return self._client
 
     def _moves(self) -> bool:
-        """Go to the other address, once; where nothing is there either, back to the first one."""
+        """Switch to the other address and return True; the second time, switch back and return False."""
         if not self.at.other:
             return False
         self.close()
@@ -232,7 +238,7 @@ class Adapter(ABC):
 
     @contextmanager
     def _translating(self, pieces: Sequence[str | Thought] = ()) -> Iterator[None]:
-        """Every error as one of ours, without the key; ``pieces``: what came before it."""
+        """Raise every error as a ChatError without the key in it; ``pieces`` arrived before the error."""
         try:
             yield
         except ChatError:
@@ -261,7 +267,7 @@ class Adapter(ABC):
         return ProviderConnectionError(f"No connection to {where}. Check the address, and that the server is running.")
 
     def _refused(self, error: Exception) -> Refusal | None:
-        """What a provider's refusal says; ``None`` for any other error."""
+        """Return the provider's refusal in an error, or ``None`` for any other error."""
         import httpx2
 
         if isinstance(error, EventError):
@@ -273,14 +279,14 @@ class Adapter(ABC):
 
 
 def _cause(error: Exception) -> BaseException | None:
-    """What broke; OpenAI's and Anthropic's clients wrap it in an error of their own."""
+    """Return the HTTP or system error inside an SDK's error; OpenAI's and Anthropic's clients wrap them."""
     import httpx2
 
     return error if isinstance(error, httpx2.HTTPError | OSError) else error.__cause__
 
 
 def _is_reset(error: Exception) -> bool:
-    """Whether the server hung up; one that is not there, or silent, is not asked again."""
+    """Return whether the server hung up. One that cannot be reached, or is silent, is not asked again."""
     import httpx2
 
     return isinstance(_cause(error), httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError)

@@ -44,7 +44,7 @@ class Anthropic(Adapter):
         return self._post(client, "/v1/messages", body)
 
     def _asked_for(self, request: Request) -> dict[str, Any]:
-        """What is sent, and counted."""
+        """Return the part of the body that takes tokens."""
         messages = [{"role": m.role, "content": content(m, _part)} for m in request.said]
         return {"model": self.at.model, "messages": messages, **({"system": request.system} if request.system else {})}
 
@@ -70,7 +70,7 @@ class Anthropic(Adapter):
 
 
 def _pieces(block: dict[str, Any]) -> Iterator[str | Thought]:
-    """Text and thoughts; signatures, and thinking that is redacted, show nothing."""
+    """Yield text and thoughts; signatures and redacted thinking have nothing to show."""
     kind = text_at(block, "type")
     if kind in ("thinking", "thinking_delta"):
         yield Thought(text_at(block, "thinking"))
@@ -94,9 +94,9 @@ def _part(attachment: Attachment) -> dict[str, Any]:
 
 
 def _reported(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
-    """What is reported, with what a later event says of it, as the SDK adds it up.
+    """Return the usage reported so far, updated by a later event, as the SDK does.
 
-    Some gateways fill in zeros: where nothing at all would have been sent, the earlier figures stay.
+    Some gateways fill in zeros: an update that would leave no input at all is ignored.
     """
     said = {name: value for name, value in now.items() if value is not None}
     if not any(count(said, name) for name in SENT):
@@ -106,7 +106,7 @@ def _reported(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
 
 
 def _usage(reported: dict[str, Any]) -> Usage | None:
-    """Cached tokens stand beside input_tokens."""
+    """Return the usage; cached tokens are reported beside ``input_tokens``, and are added here."""
     fresh, read, written = (count(reported, name) for name in SENT)
     if not fresh + read + written:
         return None

@@ -1,4 +1,4 @@
-"""Who serves which model: the table of names. Adding a service is adding a row."""
+"""The table of services by name. Add a row to add a service."""
 
 from __future__ import annotations
 
@@ -26,12 +26,16 @@ LM_STUDIO_TRUNCATES = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Service:
-    """A row: where it is, which variables may hold its key, and what is peculiar to it.
+    """One service.
 
-    ``address`` is a variable that says where it is instead, with ``path`` behind it.
-    ``serves``: a server of the user's own, which may report the window it runs with at
-    ``loaded_at``, and wants no key. ``truncates`` is the setting that ends its silent
-    truncation; ``prices`` its name in the table of prices.
+    ``base_url``: its address; ``None``: the SDK's own.
+    ``keys``: environment variables that may hold its key.
+    ``adapter``: the class that talks to it.
+    ``address``: an environment variable that may hold another address, with ``path`` appended.
+    ``serves``: whether it is a server of the user's own, which needs no key and may report its window.
+    ``loaded_at``: the path of the list of loaded models, where that is not the usual list.
+    ``truncates``: how to end the server's silent truncation.
+    ``prices``: its name in the table of prices.
     """
 
     base_url: str | None = None
@@ -88,23 +92,23 @@ BARE = (  # names that say who serves them
 
 
 def key_variables() -> tuple[str, ...]:
-    """The environment's variables that may hold a key."""
+    """Return the environment variables that may hold a key."""
     return tuple(name for service in SERVICES.values() for name in service.keys)
 
 
 def key_of(service: Service) -> str:
-    """The key in the environment, or nothing."""
+    """Return the key in the environment, or an empty text."""
     return next(filter(None, (clean_key(os.environ.get(name, "")) for name in service.keys)), "")
 
 
 def clean_key(key: str) -> str:
-    """A key without what gets in with copying it: space, line ends, quotes, what is not printed, "Bearer"."""
+    """Return a key without what copying adds to it: white space, quotes, unprintable characters, "Bearer"."""
     key = re.sub(r"(?i)\A\W*bearer\s+", "", key)
     return "".join(sign for sign in key if sign.isprintable() and not sign.isspace()).strip("'\"")
 
 
 def address_of(service: Service) -> str | None:
-    """Where a service is: as the environment says, else as the table does."""
+    """Return the address of a service: from the environment, else from the table."""
     said = os.environ.get(service.address or "", "").strip().strip("'\"").rstrip("/")
     if not said:
         return service.base_url
@@ -118,7 +122,7 @@ def address_of(service: Service) -> str | None:
 
 
 def _ollama(said: str) -> str:
-    """OLLAMA_HOST as Ollama itself reads it (envconfig.Host); what it listens at everywhere is asked here."""
+    """Return the address in OLLAMA_HOST, read as Ollama does (envconfig.Host); 0.0.0.0 becomes this machine."""
     scheme, mark, rest = said.partition("://") if "://" in said else ("http", "", said)
     usual = {"http": "80", "https": "443"}.get(scheme, "11434") if mark else "11434"
     place, _, path = rest.partition("/")
@@ -138,7 +142,7 @@ def _base_of(address: str) -> str:
 
 
 def tidied(base_url: str, adapter: type[Adapter]) -> tuple[str, str]:
-    """An address as its SDK takes it, from one that may name a path in it; and another one to try.
+    """Return an address as the SDK takes it, without the path of an operation, and a second one to try.
 
     Nearly all servers that speak Chat Completions do so below a version, such as /v1.
     """

@@ -10,17 +10,17 @@ from ..conversation.messages import Attachment, Message
 
 
 def as_base64(attachment: Attachment) -> str:
-    """A file's bytes as text."""
+    """Return a file's bytes in base64."""
     return base64.b64encode(attachment.data).decode()
 
 
 def data_url(attachment: Attachment) -> str:
-    """A file as the address of itself."""
+    """Return a file as a data URL."""
     return f"data:{attachment.media_type};base64,{as_base64(attachment)}"
 
 
 def as_part(attachment: Attachment) -> dict[str, Any]:
-    """A file as OpenAI's Chat Completions, and all who follow them, take it."""
+    """Return a file as a part of a message of Chat Completions."""
     url = data_url(attachment)
     if attachment.kind == "image":
         return {"type": "image_url", "image_url": {"url": url}}
@@ -36,6 +36,6 @@ def content(message: Message, part: Callable[[Attachment], dict[str, Any]], text
 
 
 def count(reported: Mapping[str, Any], *names: str) -> int:
-    """A number of tokens, under the first of these names that has one; servers send all kinds of things."""
+    """Return the first positive whole number under these names, else 0; servers send values of every type."""
     values = (reported.get(name) for name in names)
     return next((value for value in values if type(value) is int and value > 0), 0)

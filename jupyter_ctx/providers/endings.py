@@ -1,4 +1,4 @@
-"""Why a reply ended, in one vocabulary, and what else is known of one while it comes."""
+"""Why a reply ended, in one vocabulary, and what is known of a reply while it arrives."""
 
 from __future__ import annotations
 
@@ -39,10 +39,14 @@ STOP_REASONS: dict[str, StopReason] = {name: reason for reason, names in REASON_
 
 @dataclass(slots=True)
 class Ending:
-    """What is known of a reply while it comes; one that never says why it ended is cut.
+    """What is known of a reply while it arrives. A reply that never says why it ended is cut.
 
-    ``whole``: the server has marked the end, if without a reason; ``said`` is thinking and text,
-    where these are not what the pieces were taken for.
+    ``model``: what the provider calls the model.
+    ``usage``: the tokens reported so far.
+    ``stop_reason``: why it ended, once known.
+    ``detail``: the provider's own reason.
+    ``whole``: whether the server marked the end, even without a reason.
+    ``said``: thinking and text of the whole reply, where they were told apart only at its end.
     """
 
     model: str
@@ -53,14 +57,14 @@ class Ending:
     said: tuple[str, str] | None = None
 
     def end(self, why: str, detail: str = "") -> None:
-        """Take the server's word for why the reply ended; one that nobody knows is kept as the detail."""
+        """Set the stop reason from the server's word for it; an unknown word is kept as the detail."""
         known = STOP_REASONS.get(why.lower())
         self.stop_reason = known or "stop"
         if known in (None, "refusal", "cut"):
             self.detail = detail or why
 
     def reply(self, pieces: Sequence[str | Thought]) -> Reply:
-        """The whole reply."""
+        """Return the reply made of these pieces."""
         thinking = "".join(piece.text for piece in pieces if isinstance(piece, Thought))
         text = "".join(piece for piece in pieces if isinstance(piece, str))
         if self.said is not None:

@@ -1,4 +1,4 @@
-"""From what a provider's error says to one of our errors, in words and without a key."""
+"""Turn a provider's refusal into a ChatError that says what happened and what to do, without a key."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ RETRY_LATER = rf"(?i)(?P<span>{SPAN}) ?(?:later|后|後)"
 
 @dataclass(frozen=True)
 class Refusal:
-    """What came instead of an answer: HTTP status where there was one, body, headers."""
+    """What arrived instead of an answer: the HTTP status, where there was one, the body and the headers."""
 
     status: int | None
     body: Any
@@ -99,7 +99,7 @@ class Refusal:
 
     @cached_property
     def code(self) -> int | None:
-        """The status; where it says little, what the error's word or number stands for."""
+        """The status; where that says little, the status that the error's code or words stand for."""
         marks = [code for code in map(_as_status, _marks(self.body)) if code]
         if self.status in (None, 200) and not marks and not self.overflow:
             marks = [code for code, words in IN_WORDS if re.search(words, self.text)]
@@ -119,18 +119,18 @@ class Refusal:
 
     @cached_property
     def overflow(self) -> Overflow | None:
-        """What it says of the context, where it is about that."""
+        """What the refusal says of the context window; ``None`` where it is about something else."""
         return classify_overflow(self.status, self.body)
 
     @cached_property
     def retry_after(self) -> float | None:
-        """Seconds to wait, where the provider says so: in a header, in a field, or in words."""
+        """Seconds to wait, where the provider names them: in a header, in a field, or in words."""
         found = (*_header_times(self.headers), *_field_times(self.body), _time_in_words(self.text))
         return next((seconds for seconds in found if seconds is not None), None)
 
     @cached_property
     def too_large(self) -> tuple[int, int] | None:
-        """Tokens a minute, and those of this one request, where it alone is more than that."""
+        """The limit in tokens a minute and the tokens of this request, where the request alone exceeds the limit."""
         found = re.search(LIMIT_AND_REQUESTED, self.text) if self.code in (413, 429) else None
         if found is None:
             return None
@@ -139,7 +139,7 @@ class Refusal:
 
     @cached_property
     def is_unpaid(self) -> bool:
-        """Whether it is for want of credit, or of a quota that waiting does not bring."""
+        """Whether credit is missing, or a quota that waiting does not restore."""
         said = " ".join((*(str(mark)[:MAX_SHOWN] for mark in _marks(self.body)), self.text))
         if re.search(NO_SHARE, said):
             return True
@@ -147,19 +147,19 @@ class Refusal:
 
     @property
     def is_page(self) -> bool:
-        """Whether it is a web page that came as an answer."""
+        """Whether a web page arrived as an answer."""
         return self.status is None and isinstance(self.body, str) and bool(re.search(HTML_PAGE, self.body[:MAX_BODY]))
 
     def is_misplaced(self, model: str) -> bool:
-        """Whether it may speak of the address, and not of the model: something else is served there."""
+        """Return whether the address may be wrong rather than the model: something else is served there."""
         if self.code in (404, 405):
             return not re.search(rf"(?i)\bmodels?\b|(?<!\w){re.escape(model)}(?!\w)", self.text)
         return self.is_page or bool(re.search(r"(?i)unexpected endpoint", self.text))  # LM Studio, with a 200
 
     def wait(self, delay: float, unnamed: float | None) -> float | None:
-        """Seconds after which it is worth asking again by itself, or ``None``.
+        """Return the seconds to wait before a retry, or ``None``: no retry.
 
-        ``delay`` is for a server that is busy, ``unnamed`` for a limit on requests, where none is named.
+        Where the refusal names no time, ``delay`` is for a busy server, ``unnamed`` for a rate limit.
         """
         if self.code not in (429, *BUSY) or self.overflow or self.too_large or self.is_unpaid:
             return None
@@ -168,10 +168,10 @@ class Refusal:
         return unnamed if self.code == 429 else delay
 
     def error(self, where: str, model: str, key_for: str = "", *, own: bool = False) -> ChatError:
-        """It as an error of ours.
+        """Return the ChatError for this refusal.
 
-        ``key_for`` names the provider or address that the key was for; ``own``: the address is the user's own,
-        and may be wrong.
+        ``key_for`` names the provider or address that the key was for; ``own``: whether the address was given by
+        the user, and may be wrong.
         """
         said = (self.words or "it said no more").rstrip(".")
         if self.overflow:
@@ -198,7 +198,7 @@ class Refusal:
         return ProviderError(f"{where} refused ({self.status or 'in the stream'}): {said}.{again}", status=self.code)
 
     def _limited(self, where: str, said: str) -> ChatError:
-        """It as an error that says whether waiting helps, and what does."""
+        """Return the error for a rate limit, which says whether waiting helps, and what else does."""
         if self.too_large:
             limit, requested = self.too_large
             return RateLimitError(
@@ -217,7 +217,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _message(body: Any) -> str:
-    """The words in a body: its message, wherever that is, else all of it."""
+    """Return the message in a body, wherever it stands, else the whole body."""
     while True:
         if isinstance(body, dict):
             raw = body.get("metadata")  # OpenRouter puts there what the provider behind it said
@@ -238,7 +238,7 @@ def _message(body: Any) -> str:
 
 
 def _without_page(text: str) -> str:
-    """Text as it is; of a web page, that it is one, and its title."""
+    """Return a text as it is; a web page is replaced by its title."""
     if not re.search(HTML_PAGE, text):
         return text
     title = re.search(TITLE, text)
@@ -247,7 +247,7 @@ def _without_page(text: str) -> str:
 
 
 def _value(text: str) -> Any:
-    """The object, list or text that JSON in a text is; ``None`` where it is none."""
+    """Return the object, list or text in a JSON text; ``None`` where it is not JSON."""
     try:
         found = json.loads(text) if text.lstrip()[:1] in ("{", "[", '"') else None
     except (ValueError, RecursionError):
@@ -261,7 +261,7 @@ def _opened(body: Any) -> Any:
 
 
 def _levels(body: Any) -> list[dict[str, Any]]:
-    """The objects of an error, inside first."""
+    """Yield the objects of an error, the innermost first."""
     found: list[dict[str, Any]] = []
     body = _opened(body)
     while isinstance(body, list | dict) and body:
@@ -272,7 +272,7 @@ def _levels(body: Any) -> list[dict[str, Any]]:
 
 
 def _marks(body: Any) -> list[Any]:
-    """The codes and types of an error, inside first."""
+    """Yield the codes and types of an error, the innermost first."""
     found: list[Any] = []
     for level in _levels(body):
         reasons = [detail.get("reason") for detail in _details(level)]

@@ -44,7 +44,7 @@ OTHERS = (  # what files begin with that people take for one
 
 
 def trained_window(path: Path) -> int | None:
-    """The tokens a model is trained for, where its file says so.
+    """Return the tokens that a model is trained for, or ``None``: its file does not say.
 
     Raises InvalidRequestError, or ModelNotFoundError, with what is the matter with a file that is
     missing, unreadable, empty, foreign or cut off in its head.
@@ -65,7 +65,7 @@ def check_whole(path: Path) -> None:
 
 
 def _state(path: Path) -> tuple[int, int]:
-    """A file's size in bytes and time, which say whether it is the one that was read."""
+    """Return a file's size in bytes and its time, which change when the file does."""
     try:
         state = path.stat()
     except OSError as error:
@@ -117,7 +117,7 @@ def _cut(path: Path, size: int) -> InvalidRequestError:
 
 
 def _values(file: BinaryIO) -> Iterator[tuple[str, int | float]]:
-    """The keys with numbers, from the count of keys on; every other value is passed over."""
+    """Yield the keys whose values are numbers, reading from the count of keys on; skip all other values."""
     for _ in range(_bounded(_number(file, "Q"))):
         key, kind = _text(file), _number(file, "I")
         if kind in STRUCT_FORMATS:
@@ -127,7 +127,7 @@ def _values(file: BinaryIO) -> Iterator[tuple[str, int | float]]:
 
 
 def _least_size(file: BinaryIO) -> int:
-    """The bytes that a file has at least: to the end of its last tensor."""
+    """Return the least size of the file in bytes: the end of its last tensor."""
     file.seek(8)
     tensors = _bounded(_number(file, "Q"))
     alignment = int(dict(_values(file)).get(ALIGNMENT, 32)) or 32
@@ -159,7 +159,7 @@ def _text(file: BinaryIO) -> str:
 
 
 def _number(file: BinaryIO, kind: str) -> int | float:
-    """The next number; struct.error where the file ends before it."""
+    """Return the next number. Raises struct.error where the file ends before it."""
     (number,) = struct.unpack(f"<{kind}", file.read(struct.calcsize(f"<{kind}")))
     return number  # type: ignore[no-any-return]
 

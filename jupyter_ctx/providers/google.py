@@ -38,7 +38,7 @@ class Google(Adapter):
         try:
             return genai.Client(vertexai=True, http_options=options)
         except Exception as error:  # whatever is missing there: credentials, a project, a location
-            raise AuthenticationError(f"Vertex lets nobody in: {error}") from None
+            raise AuthenticationError(f"Vertex refuses access: {error}") from None
 
     def _start(self, client: Any, request: Request) -> Any:
         from google.genai import types
@@ -54,7 +54,7 @@ class Google(Adapter):
         try:
             config = types.GenerateContentConfig(**given)
         except ValueError as error:
-            raise InvalidRequestError(f"Gemini does not take --set as given: {_first_line(error)}") from None
+            raise InvalidRequestError(f"Gemini refuses a parameter given with --set: {_first_line(error)}") from None
         contents = [_message(message) for message in request.said]
         try:
             next(client.models.generate_content_stream(model=self.at.model, contents=contents, config=config), None)
@@ -63,7 +63,7 @@ class Google(Adapter):
         raise ProviderError("The google-genai package sent nothing.")
 
     def _count(self, client: Any, request: Request) -> int:
-        """The Gemini API counts no system instruction, so that goes in as one more message."""
+        """Return the contents to count; the Gemini API counts no system instruction, so it is added as a message."""
         system = (Message("user", request.system),) if request.system else ()
         contents = [_message(message) for message in (*system, *request.said)]
         return int(client.models.count_tokens(model=self.at.model, contents=contents).total_tokens)
@@ -126,7 +126,7 @@ def _part(attachment: Attachment) -> dict[str, Any]:
 
 
 def _usage(reported: dict[str, Any]) -> Usage | None:
-    """Cached tokens are inside promptTokenCount; thoughts stand beside candidatesTokenCount."""
+    """Return the usage; ``promptTokenCount`` includes cached tokens, ``candidatesTokenCount`` excludes thoughts."""
     if not count(reported, "promptTokenCount"):
         return None
     thought = count(reported, "thoughtsTokenCount")

@@ -1,4 +1,4 @@
-"""The HTTP that all SDKs speak through, and the responses that are being read."""
+"""The HTTP client that all SDKs use, and the responses that are being read."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ CONNECT_SECONDS = 10.0
 
 
 class OpenResponses:
-    """Responses by the thread that reads them, so that each can be let go, or ended from outside."""
+    """Open responses by the thread that reads them: each thread can release its own, any thread can end all."""
 
     def __init__(self) -> None:
         self._open: dict[Any, int] = {}
         self._lock = threading.Lock()
 
     def note(self, response: Any) -> None:
-        """One more is being read, by this thread."""
+        """Remember a response that this thread reads."""
         with self._lock:
             self._open[response] = threading.get_ident()
 
     def release(self) -> None:
-        """Let go of what this thread has opened; one left half read would keep its connection."""
+        """Close the responses of this thread; one that is left half read would keep its connection."""
         with self._lock:
             mine = [response for response, thread in self._open.items() if thread == threading.get_ident()]
             for response in mine:
@@ -37,7 +37,7 @@ class OpenResponses:
             _close(response)
 
     def end(self) -> None:
-        """End all of them: shut the socket, so that a blocked reader wakes up."""
+        """End all responses: shut their sockets down, so that a blocked reader wakes up."""
         with self._lock:
             responses, self._open = list(self._open), {}
         for response in responses:
@@ -53,7 +53,7 @@ def _close(response: Any) -> None:
 
 
 def new_http(base_url: str | None, timeout: float, responses: OpenResponses) -> Any:
-    """An httpx2 client with our time limits, in seconds; ``responses`` hears of every response."""
+    """Return an httpx2 client with our time limits; ``responses`` is told of every response."""
     import httpx2
 
     local = base_url is not None and urlsplit(base_url).hostname in LOOPBACK
@@ -67,7 +67,7 @@ def new_http(base_url: str | None, timeout: float, responses: OpenResponses) -> 
 
 
 def trusted() -> Any:
-    """The certificates that all clients trust: reading them takes a tenth of a second."""
+    """Return the certificates that all clients trust; they are read once, which takes a tenth of a second."""
     return _trusted(tuple(os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")))
 
 
@@ -80,7 +80,7 @@ def _trusted(files: tuple[str | None, ...]) -> Any:
 
 
 def _keep_key(request: Any) -> None:
-    """Take the key out of a request that is redirected to another host; httpx2 does so for Authorization alone."""
+    """Remove the key from a request that is redirected to another host; httpx2 removes only Authorization."""
     first = request.extensions.setdefault("jupyter_ctx.first_url", request.url)
     upgraded = first.copy_with(scheme="https") if first.scheme == "http" and first.port is None else first
     if request.url.origin not in (first.origin, upgraded.origin):

@@ -73,7 +73,7 @@ class LocalProvider:
         self.truncates = self.catalogue = ""
 
     def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
-        """Thoughts and text pieces as they come, then exactly one Reply."""
+        """Yield thoughts and text as they arrive, then exactly one Reply."""
         if request.temperature is None:
             request = replace(request, temperature=TEMPERATURE)
         begun = False
@@ -89,7 +89,7 @@ class LocalProvider:
                 yield from server.provider.stream(request)
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
-        """What the running server says; before it runs, what it will be started with."""
+        """Return the window of the running server; before it runs, the one that it will be started with."""
         if ask:
             with _serving(self.spec) as server:
                 return server.provider.served_window(ask=True) or ContextWindow(self.spec.n_ctx, source="server")
@@ -98,10 +98,10 @@ class LocalProvider:
         return known or ContextWindow(self.spec.n_ctx, source="server")
 
     def forget_window(self) -> None:
-        """It is what it was started with."""
+        """Do nothing: the window is fixed when the server is started."""
 
     def cards(self) -> tuple[Card, ...]:
-        """The models that are installed, each with the window it is started with under that name."""
+        """Return the installed models, each with the window that it is started with under that name."""
         there = [name for name, package in PACKAGED.items() if importlib.util.find_spec(package)]
         cards = [Card(name, served=ContextWindow(DEFAULT_N_CTX, source="server")) for name in there]
         if self.name in there and self.spec.n_ctx != DEFAULT_N_CTX:
@@ -109,7 +109,7 @@ class LocalProvider:
         return tuple(cards)
 
     def count_tokens(self, request: Request) -> int | None:
-        """As its own server counts."""
+        """Return the tokens of a request as the model's own server counts them."""
         with _serving(self.spec) as server:
             return server.provider.count_tokens(request)
 
@@ -137,7 +137,7 @@ class _Server:
         )
 
     def lives(self) -> bool:
-        """Whether it still answers."""
+        """Return whether the server still answers."""
         where = str(self.provider.at.base_url).removeprefix("http://").removesuffix("/v1")
         connection = HTTPConnection(where, timeout=HEALTH_SECONDS)
         try:
@@ -159,7 +159,7 @@ _free = threading.Condition()  # whenever a server has no user any more
 
 @contextmanager
 def _serving(spec: Spec) -> Iterator[_Server]:
-    """The server for this file and window, which is let go of only when the block has ended."""
+    """Hold the server for this file and window while the block runs."""
     me = threading.get_ident()
     with _free:
         server = _serve(spec)
@@ -173,7 +173,7 @@ def _serving(spec: Spec) -> Iterator[_Server]:
 
 
 def _serve(spec: Spec) -> _Server:
-    """The server for this file and window, started where it does not run yet."""
+    """Return the server for this file and window, started where it is not running yet."""
     with _free:
         while spec not in _running and not _has_room():
             _free.wait()
@@ -218,7 +218,7 @@ def stop_servers() -> None:
 
 
 def _start(spec: Spec, key: str) -> Any:
-    """An xllamacpp server with settings for a notebook: small, quiet, on loopback, locked.
+    """Return an xllamacpp server with settings for a notebook: small, quiet, on loopback, with a key.
 
     Its defaults poll with every core, which makes two kernels fifty times slower; small
     batches let an interrupted prompt free the model within a second.
@@ -253,13 +253,13 @@ def _cores() -> int:
 
 
 def _split_window(name: str) -> tuple[str, int | None]:
-    """A model's name, and the window behind its ``@``."""
+    """Return a model's name and the window after its ``@``."""
     before, at, digits = name.rpartition("@")
     return (before, int(digits)) if at and re.fullmatch(r"[0-9]{1,12}", digits) else (name, None)
 
 
 def _find(name: str) -> Path:
-    """The GGUF file that a name stands for."""
+    """Return the GGUF file that a name stands for. Raises a ChatError."""
     if name.endswith(".gguf"):
         return Path(name).expanduser().resolve()
     if name not in PACKAGED:

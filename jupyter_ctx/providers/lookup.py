@@ -1,4 +1,4 @@
-"""From a model's name to who serves it."""
+"""Find the provider of a model by its name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TIMEOUT = 600.0  # seconds
 
 
 def split_model(model: str) -> tuple[str, str]:
-    """Provider and model of a full name; a bare name finds its provider."""
+    """Return the provider and model in a full name; a bare name such as gpt-5.2 implies its provider."""
     for pattern, known in BARE:
         if re.match(pattern, model):
             return known, model
@@ -34,7 +34,7 @@ def split_model(model: str) -> tuple[str, str]:
 
 
 def bills(provider: str) -> str | None:
-    """What the table of prices calls a provider, or ``None`` where it does not know it."""
+    """Return a provider's name in the table of prices, or ``None``: it is not listed."""
     return SERVICES[provider].prices if provider in SERVICES else None
 
 
@@ -47,12 +47,11 @@ def get_provider(
     n_ctx: int | None = None,
     n_threads: int | None = None,
 ) -> Provider:
-    """The provider of a model's full name. Nothing is asked or started yet.
+    """Return the provider of a model's full name. Nothing is connected or started yet.
 
-    With ``base_url`` the name is the model's there, less a known provider's prefix, which
-    says how that server speaks; without one it is taken to speak OpenAI's Chat
-    Completions. ``timeout`` is how many seconds a server may be silent; ``n_ctx`` and
-    ``n_threads`` are for local models.
+    With ``base_url`` the name is the model's name there; the prefix of a built-in provider says which API
+    that server speaks, else Chat Completions. ``timeout`` is how many seconds a server may be silent;
+    ``n_ctx`` and ``n_threads`` are for local models. Raises a ChatError.
     """
     api_key = clean_key(api_key or "")
     if base_url is not None:
@@ -127,7 +126,7 @@ def _make(service: Service, provider: str, name: str, base_url: str | None, key:
 
 
 def missing_key(provider: str) -> str:
-    """What to do where a provider needs a key and the environment has none; nothing where it has one."""
+    """Return what to do where a provider needs a key and the environment has none, else an empty text."""
     service = SERVICES.get(provider)
     return "" if service is None or _key(service) else _no_key(provider, service)
 
@@ -136,7 +135,7 @@ NO_PROVIDER = "Unknown provider (not shown here, because it may be a key; %chat 
 
 
 def key_holder(name: str) -> str:
-    """Whom a key is for: a provider by its name or a model's, or an address. Raises InvalidRequestError."""
+    """Return whom a key is for: a provider, by its name or a model's, or an address. Raises InvalidRequestError."""
     if not isinstance(name, str):
         raise InvalidRequestError(f"{name!r} is not the name of a provider, such as openai.")
     if "://" in name:
@@ -158,7 +157,7 @@ def _no_key(provider: str, service: Service) -> str:
 
 
 def _address(provider: str, service: Service) -> str | None:
-    """Where a service is. Raises InvalidRequestError where only the user knows and has not said."""
+    """Return the address of a service. Raises InvalidRequestError where the user must name it first."""
     address = address_of(service)
     if address is None and provider == "azure":
         raise InvalidRequestError(
@@ -168,7 +167,7 @@ def _address(provider: str, service: Service) -> str | None:
 
 
 def _key(service: Service) -> str:
-    """The key in the environment; servers of one's own and Vertex want none."""
+    """Return the key in the environment; servers of the user's own and Vertex need none."""
     found = key_of(service)
     if service is SERVICES["google"] and any(os.environ.get(name, "").lower() in ("1", "true") for name in VERTEX):
         return BY_ENVIRONMENT
@@ -176,7 +175,7 @@ def _key(service: Service) -> str:
 
 
 def _checked(base_url: str) -> str:
-    """An address as it may be used and shown: http(s), and no password in it."""
+    """Return an address that may be used and shown. Raises InvalidRequestError: not http(s), or with a password."""
     try:
         parts = urlsplit(base_url)
     except ValueError:

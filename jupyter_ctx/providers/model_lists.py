@@ -1,4 +1,4 @@
-"""What lists of models say of windows: every service has its own name for it."""
+"""Read windows from lists of models; every service has its own names for the fields."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ MAX_WINDOW = 1 << 40  # tokens; whatever is larger is no window
 
 
 def read_cards(listing: Any, *, loaded: bool = False) -> tuple[Card, ...]:
-    """The models of a list as it came: a bare array, or one under ``data`` or ``models``.
+    """Return the models in a parsed list: an array, or one under ``data`` or ``models``.
 
-    ``loaded``: it lists what the server has loaded.
+    ``loaded``: whether it lists what the server has loaded.
     """
     rows = listing.get("data") or listing.get("models") if isinstance(listing, dict) else listing
     rows = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
@@ -53,7 +53,7 @@ def read_cards(listing: Any, *, loaded: bool = False) -> tuple[Card, ...]:
 
 
 def find_card(cards: Iterable[Card], model: str, *, among_many: bool = False) -> Card | None:
-    """The card of a model; a server that has only one answers with it to any name, unless it may load others."""
+    """Return the card of a model. A server's only model answers to any name, unless ``among_many`` can be loaded."""
     cards = tuple(cards)
     named = (card for card in cards if _bare(card.id) == _bare(model))
     return next(named, cards[0] if len(cards) == 1 and not among_many else None)
@@ -86,7 +86,7 @@ def _window(row: dict[str, Any], keys: Iterable[str], source: Literal["server", 
 
 
 def _at(value: Any, key: str) -> int | None:
-    """The number of tokens under a dotted key."""
+    """Return the number of tokens under a dotted key, or ``None``."""
     for name in key.split("."):
         if isinstance(value, list):
             value = value[int(name)] if name.isdigit() and int(name) < len(value) else None

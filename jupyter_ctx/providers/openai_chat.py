@@ -1,4 +1,4 @@
-"""Chat Completions, as a hundred servers that are compatible with OpenAI's speak it."""
+"""Chat Completions, as OpenAI-compatible servers speak it."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class ChatCompletions(Adapter):
         return self._post(client, "/chat/completions", body)
 
     def _asked_for(self, request: Request) -> dict[str, Any]:
-        """What is sent, and counted."""
+        """Return the part of the body that takes tokens."""
         messages = [{"role": m.role, "content": content(m, as_part)} for m in request.messages]
         return {"model": self.at.model, "messages": messages}
 
     def _count(self, client: Any, request: Request) -> int | None:
-        """Servers of one's own count: llama.cpp in a path of its own, vLLM where it shows tokens."""
+        """Return the count of a server of the user's own: llama.cpp and vLLM have a path for it."""
         counted, tokenized = f"{self._root}/v1/chat/completions/input_tokens", f"{self._root}/tokenize"
         for path, name in ((counted, "input_tokens"), (tokenized, "count")):
             if self.at.serves and path not in self._missing:
@@ -91,7 +91,7 @@ class ChatCompletions(Adapter):
             ending.stop_reason, ending.detail = "refusal", refused
 
     def _corrected(self, splitter: Splitter, ending: Ending) -> str:
-        """Learn how this model thinks. Text that was taken for a thought up to its end is given as text."""
+        """Learn how this model marks thoughts. Return the text that was taken for a thought."""
         thinks, said = not splitter.assumed, splitter.corrected()
         if said is None or not (thinks or ending.stop_reason == "stop"):
             return ""
@@ -99,7 +99,7 @@ class ChatCompletions(Adapter):
         return "" if thinks else said[1]
 
     def _relent(self, refusal: Refusal) -> bool:
-        """Some servers refuse stream_options; OpenAI's reasoning models want max_completion_tokens."""
+        """Drop stream_options, or rename max_tokens, where that was refused; return whether to send again."""
         if refusal.code not in BAD_PARAMETER:
             return False
         if "stream_options" in refusal.words and self._options:
@@ -111,7 +111,7 @@ class ChatCompletions(Adapter):
         return False
 
     def _listing(self, client: Any) -> Any:
-        """As it comes: Together's is a bare array, which the SDK's own list does not take."""
+        """Return the unparsed list: Together's is a bare array, which the SDK's own method refuses."""
         return client.with_options(timeout=ASK_SECONDS).get("/models", cast_to=object)
 
     def _loaded(self, client: Any) -> tuple[Card, ...]:
@@ -122,7 +122,7 @@ class ChatCompletions(Adapter):
         return cards if any(card.served for card in cards) else (*self._properties(asked), *cards)
 
     def _properties(self, asked: Any) -> tuple[Card, ...]:
-        """What llama.cpp says of its one model, where its list of models does not say it."""
+        """Return what llama.cpp reports of its one model where its list of models says nothing."""
         import openai
 
         path = f"{self._root}/props"
@@ -141,9 +141,9 @@ class ChatCompletions(Adapter):
 
 
 def _said(choice: dict[str, Any], *, whole: bool) -> dict[str, Any]:
-    """A piece of the answer; the ``whole`` of it, from servers that do not stream.
+    """Return a piece of the answer, or the ``whole`` answer of a server that does not stream.
 
-    MiniMax sends that once more behind the pieces.
+    MiniMax repeats the whole answer after the pieces.
     """
     if choice.get("error"):  # OpenRouter
         raise EventError(choice)
@@ -151,7 +151,7 @@ def _said(choice: dict[str, Any], *, whole: bool) -> dict[str, Any]:
 
 
 def _pieces(said: dict[str, Any]) -> Iterator[str | Thought]:
-    """What a piece of the answer holds: a thought, or text; Mistral sends both in lists of parts."""
+    """Yield the thoughts and texts in a piece of the answer; Mistral sends both in lists of parts."""
     yield Thought(_thought(said))
     yield text_at(said, "content")
     for part in dicts_at(said, "content"):
@@ -160,16 +160,16 @@ def _pieces(said: dict[str, Any]) -> Iterator[str | Thought]:
 
 
 def _thought(extra: Mapping[str, Any]) -> str:
-    """Reasoning has one name with DeepSeek and llama.cpp, another with OpenRouter, Groq and vLLM.
+    """Return the reasoning, which DeepSeek and llama.cpp name differently from OpenRouter, Groq and vLLM.
 
-    OpenRouter has it once more in parts, some of them encrypted.
+    OpenRouter repeats it in parts, some of them encrypted.
     """
     found = extra.get("reasoning_content") or extra.get("reasoning") or extra.get("reasoning_details")
     return found if isinstance(found, str) else _texts(found)
 
 
 def _texts(parts: Any) -> str:
-    """The text in a list of parts; nothing where there is none."""
+    """Return the text in a list of parts."""
     held = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
     texts = [part.get("text") or part.get("summary") for part in held]
     return "".join(text for text in texts if isinstance(text, str))

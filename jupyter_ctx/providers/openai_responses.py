@@ -40,7 +40,7 @@ class Responses(Adapter):
         return self._post(client, "/responses", {**body, **request.parameters})
 
     def _asked_for(self, request: Request) -> dict[str, Any]:
-        """What is sent, and counted."""
+        """Return the part of the body that takes tokens."""
         said = [{"role": m.role, "content": content(m, _part, "input_text")} for m in request.said]
         return {"model": self.at.model, "input": said, **({"instructions": request.system} if request.system else {})}
 
@@ -81,7 +81,7 @@ class Parts:
         self.last: object = None
 
     def next(self, text: str, place: object) -> str:
-        """What to show of one more piece."""
+        """Return what to show of one more piece."""
         if not text:
             return ""
         before, self.last = self.last, (place,)
@@ -97,7 +97,7 @@ def _end(response: dict[str, Any], ending: Ending) -> None:
 
 
 def _whole(response: dict[str, Any], ending: Ending, thought: Parts) -> Iterator[str | Thought]:
-    """What a response holds, where no text of it has come in pieces."""
+    """Yield what a response holds, where none of its text arrived in pieces."""
     text, thinks = Parts(), thought.last is None
     for number, item in enumerate(dicts_at(response, "output")):
         for part in (*dicts_at(item, "summary"), *dicts_at(item, "content")):

@@ -1,4 +1,4 @@
-"""OpenAI's SDK, as both of its adapters use it."""
+"""What both adapters of OpenAI's SDK share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .stream_events import dict_at
 
 
 def new_client(at: Endpoint, http: Any) -> Any:
-    """A client of the SDK that leaves retries to us."""
+    """Return a client of the SDK with retries off."""
     import openai
 
     return openai.OpenAI(
@@ -21,7 +21,7 @@ def new_client(at: Endpoint, http: Any) -> Any:
 
 
 def usage_of(reported: Mapping[str, Any]) -> Usage | None:
-    """Tokens as OpenAI's two APIs name them, and as other servers name what they add.
+    """Return the usage that OpenAI's two APIs and compatible servers report, or ``None``.
 
     Cached tokens are inside what was sent, and reasoning inside what was said, except where the
     total shows that it stands beside it (xAI).

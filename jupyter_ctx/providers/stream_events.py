@@ -78,7 +78,7 @@ class AnswerParts:
                 yield from self._dispatch()
 
     def _dispatch(self) -> Iterator[dict[str, Any]]:
-        """Give what one event holds, where it holds anything."""
+        """Yield what the event that has just ended holds."""
         text, self._data = "\n".join(self._data).strip(), []
         if text == "[DONE]":
             yield DONE
@@ -87,7 +87,7 @@ class AnswerParts:
         self._event = ""
 
     def _given(self, value: Any, text: str = "") -> Iterator[dict[str, Any]]:
-        """Give the objects in what came. Raises EventError where it is called an error, ValueError where broken."""
+        """Yield the objects in a value. Raises EventError for an error, ValueError for broken JSON."""
         name, self._event = self._event, ""
         if name == "error":
             raise EventError(text if value is NOT_JSON else value)
@@ -107,7 +107,7 @@ class AnswerParts:
                 yield from self._given(value)
 
     def _end(self) -> Iterator[dict[str, Any]]:
-        """Give what stood there when the answer ended; half an event is none."""
+        """Yield what is left when the answer ends; half an event is dropped."""
         for text in ("\n".join(self._data).strip(), "\n".join(self._other).strip()):
             value = DONE if text == "[DONE]" else _parsed(text)
             if value is not NOT_JSON or (text and self._event == "error"):
@@ -117,26 +117,26 @@ class AnswerParts:
 
 
 def dict_at(value: Any, *names: str) -> dict[str, Any]:
-    """The object under these names, one inside the other; an empty one where there is none."""
+    """Return the object under these names, one inside the other, else an empty one."""
     for name in names:
         value = value.get(name) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
 
 
 def dicts_at(value: Any, name: str) -> list[dict[str, Any]]:
-    """The objects in the list under a name."""
+    """Return the objects in the list under a name."""
     found = value.get(name) if isinstance(value, dict) else None
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
 def text_at(value: Any, name: str) -> str:
-    """The text under a name; an empty one where there is none."""
+    """Return the text under a name, else an empty one."""
     found = value.get(name) if isinstance(value, dict) else None
     return found if isinstance(found, str) else ""
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
-    """The lines of UTF-8: they end in CR, LF or CRLF, and a byte order mark belongs to none."""
+    """Yield the lines of UTF-8 chunks, which end in CR, LF or CRLF, without a byte order mark."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
     held: list[str] = []
     after_return = False
@@ -166,7 +166,7 @@ def _parsed(text: str) -> Any:
 
 
 def _error_in(event: dict[str, Any]) -> Any:
-    """What says that an object is an error, or ``None``."""
+    """Return the part of an event that says that it is an error, or ``None``."""
     if event.get("error") or event.get("object") == "error" or event.get("type") == "error":
         return event
     base = dict_at(event, "base_resp")  # MiniMax sends it with every answer

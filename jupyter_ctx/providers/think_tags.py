@@ -27,7 +27,7 @@ def begins_inside(model: str) -> bool:
 
 
 def without_thought(text: str) -> tuple[str, str] | None:
-    """The thought that a text begins with, where only its end is marked, and the rest."""
+    """Return the thought that a text begins with, where only its end is marked, and the rest."""
     before, tag, after = text.partition(CLOSE)
     if not tag or OPEN in before or len(CODE_FENCE.findall(before)) % 2:
         return None
@@ -50,7 +50,7 @@ class Splitter:
         self._at: Literal["begin", "open", "thinking", "closed", "text"] = "begin"
 
     def feed(self, piece: str) -> Iterator[str | Thought]:
-        """What is certain once this piece has come."""
+        """Yield what is certain once this piece has arrived."""
         self._came.append(piece)
         self._held += piece
         if self._at == "begin":
@@ -69,7 +69,7 @@ class Splitter:
         self._apart, self.assumed = True, False
 
     def end(self) -> str | Thought:
-        """What was held back, where nothing more comes; thinking that was never closed is all thinking."""
+        """Return what was held back, at the end of the stream; an unclosed thought is all thought."""
         rest = self._taken(len(self._held))
         return rest if self._at == "begin" else Thought(rest.rstrip())
 

@@ -168,4 +168,4 @@ def test_each_becomes_one_of_our_errors_with_its_meaning(sdk: str) -> None:
             elif isinstance(error, OF_A_CONNECTION):
                 assert isinstance(ours, ProviderConnectionError), name
             else:
-                assert str(ours) == f"there sent what is no answer ({type(error).__name__}).", name
+                assert str(ours) == f"there sent a response that cannot be read ({type(error).__name__}).", name
