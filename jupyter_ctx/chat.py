@@ -320,7 +320,7 @@ class Chat:
                 if reply is not None:
                     coming.show(reply)
                     return reply
-                if self.conversation.begins_anew(said):
+                if said.begins_anew(self.conversation):
                     self._begin_anew()
                 return self._send(said, prompt.options, coming, record=prompt.record)
         except ChatInterrupted:

@@ -1,150 +1,244 @@
-"""What happened in a conversation: one value for each thing that was said or done."""
+"""What happened in a conversation: one class for each thing that was said or done.
+
+A class declares everything that its events need: the name under which the store keeps them,
+what undo calls them, and what they do to the conversation.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal
 
 from .messages import Summary, Turn
+from .places import Places
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Event:
+    """One thing that was said or done.
+
+    ``stored_as``: the kind of its row in a store, which never changes.
+    ``label``, ``label_off``: what undo calls it, and what it calls one that replaces an answer or takes a mark away.
+    """
+
+    stored_as: ClassVar[str]
+    label: ClassVar[str] = ""
+    label_off: ClassVar[str] = ""
+
+    def __init_subclass__(cls) -> None:
+        EVENT_KINDS[cls.stored_as] = cls
+
+    def fold(self, past: Places) -> bool | None:
+        """Change the places as the event says; return whether that took something back: an answer or a mark."""
+
+
+EVENT_KINDS: dict[str, type[Event]] = {}  # by the name under which a store keeps them
+
+
+@dataclass(frozen=True, slots=True)
+class Said(Event):
     """A turn was answered. ``new``: after a clear; ``append``: never in an older one's place."""
 
+    stored_as = "said"
+    label = "turn"
+    label_off = "re-run"
     turn: Turn
     append: bool = False
     new: bool = False
 
+    def fold(self, past: Places) -> bool:
+        return past.say(self.turn, append=self.append, new=self.begins_anew(past))
+
+    def begins_anew(self, past: Places) -> bool:
+        """Return whether this turn clears first: a re-run of a cell that did so already does not."""
+        mine = past.of_cell(self.turn.record.cell)
+        return self.new and not (mine and mine[0].fresh)
+
 
 @dataclass(frozen=True, slots=True)
-class Cleared:
+class Cleared(Event):
     """The conversation begins anew; its cells are unbound."""
 
+    stored_as = "cleared"
+    label = "clear"
+
+    def fold(self, past: Places) -> None:
+        past.clear()
+
 
 @dataclass(frozen=True, slots=True)
-class Trimmed:
+class Trimmed(Event):
     """The user left out the turns before the place ``first`` (``None``: all of them)."""
 
+    stored_as = "trimmed"
+    label = "trim"
     first: str | None
+
+    def fold(self, past: Places) -> None:
+        past.trim(self.first)
 
 
 @dataclass(frozen=True, slots=True)
-class Summarized:
+class Summarized(Event):
     """Older turns are sent as this summary.
 
     One written without being asked, ``before`` or ``after`` a turn was sent, is part of
     that turn: undo takes both.
     """
 
+    stored_as = "summarized"
+    label = "summary"
     summary: Summary
     automatic: Literal["before", "after"] | None = None
 
+    def fold(self, past: Places) -> None:
+        past.stand_in(self.summary)
+
 
 @dataclass(frozen=True, slots=True)
-class Pinned:
+class Pinned(Event):
     """These places stay in every view, or no longer do."""
 
+    stored_as = "pinned"
+    label = "pin"
+    label_off = "unpin"
     places: tuple[str, ...]
     on: bool
 
+    def fold(self, past: Places) -> bool:
+        past.mark(self.places, pinned=True, on=self.on)
+        return not self.on
+
 
 @dataclass(frozen=True, slots=True)
-class Excluded:
+class Excluded(Event):
     """These places are left out of every view, or no longer are."""
 
+    stored_as = "excluded"
+    label = "exclude"
+    label_off = "include"
     places: tuple[str, ...]
     on: bool
 
+    def fold(self, past: Places) -> bool:
+        past.mark(self.places, pinned=False, on=self.on)
+        return not self.on
+
 
 @dataclass(frozen=True, slots=True)
-class IncludedAll:
+class IncludedAll(Event):
     """Trims, automatic cuts and exclusions so far no longer count."""
 
+    stored_as = "included all"
+    label = "include all"
+
+    def fold(self, past: Places) -> None:
+        past.include_all()
+
 
 @dataclass(frozen=True, slots=True)
-class SystemSet:
+class SystemSet(Event):
     """The system prompt from here on."""
 
+    stored_as = "system"
+    label = "system prompt"
     text: str
 
+    def fold(self, past: Places) -> None:
+        past.set_system(self.text)
+
 
 @dataclass(frozen=True, slots=True)
-class MemorySet:
+class MemorySet(Event):
     """The file that joins the system prompt from here on; empty: none does."""
 
+    stored_as = "memory"
+    label = "memory file"
     path: str
+
+    def fold(self, past: Places) -> None:
+        past.set_memory(self.path)
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class Added(Event):
     """Turns of another conversation, at the end of this one, with what it had beside them.
 
     ``pinned`` and ``excluded`` are ids of those turns.
     """
 
+    stored_as = "added"
+    label = "added messages"
     turns: tuple[Turn, ...]
     system: str | None = None
     pinned: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     summary: Summary | None = None
 
+    def fold(self, past: Places) -> None:
+        if self.system is not None:
+            past.system = self.system
+        for turn in self.turns:
+            past.say(turn, append=True, new=False)
+        if self.pinned:
+            past.mark(self.pinned, pinned=True)
+        if self.excluded:
+            past.mark(self.excluded, pinned=False)
+        if self.summary is not None:
+            past.stand_in(self.summary)
+
 
 @dataclass(frozen=True, slots=True)
-class Picked:
+class Picked(Event):
     """An older version of a place is its current one again."""
 
+    stored_as = "picked"
+    label = "pick"
     place: str
     turn: str
 
+    def fold(self, past: Places) -> None:
+        past.pick(self.place, self.turn)
+
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Event):
     """A cell ran again unchanged, and its answer was shown again: part of what was done before."""
 
+    stored_as = "kept"
     place: str
     run: str
     execution: int | None = None
 
+    def fold(self, past: Places) -> None:
+        past.ran(self.place, self.run, self.execution)
+
 
 @dataclass(frozen=True, slots=True)
-class Undone:
+class Undone(Event):
     """The last action is taken back, whole."""
 
+    stored_as = "undone"
+
 
 @dataclass(frozen=True, slots=True)
-class Redone:
+class Redone(Event):
     """The last action taken back is done again."""
 
+    stored_as = "redone"
+
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class Lost(Event):
     """Something was done here that cannot be read: a step without an effect, which undo takes back as any other.
 
     ``kind`` and ``body`` are what is stored of it, where that is text.
     """
 
+    stored_as = "lost"
+    label = "step that was lost"
     kind: str = ""
     body: str = ""
 
-
-Action: TypeAlias = (
-    Said | Cleared | Trimmed | Summarized | Pinned | Excluded | IncludedAll | SystemSet | MemorySet | Added | Picked
-    | Lost
-)  # fmt: skip
-Event: TypeAlias = Action | Kept | Undone | Redone
-
-LABELS: dict[type, tuple[str, str]] = {  # on, off
-    Said: ("turn", "re-run"),
-    Cleared: ("clear", ""),
-    Trimmed: ("trim", ""),
-    Summarized: ("summary", ""),
-    Pinned: ("pin", "unpin"),
-    Excluded: ("exclude", "include"),
-    IncludedAll: ("include all", ""),
-    SystemSet: ("system prompt", ""),
-    MemorySet: ("memory file", ""),
-    Added: ("added messages", ""),
-    Picked: ("pick", ""),
-    Lost: ("step that was lost", ""),
-}
+    def fold(self, past: Places) -> None:
+        past.lose(turn=self.kind in ("", Said.stored_as))

@@ -12,7 +12,6 @@ from ..context.info import Plan
 from ..context.policy import trim
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..context.tokens import Fixed
-from ..conversation.conversation import Place
 from ..conversation.events import (
     Added,
     Cleared,
@@ -29,6 +28,7 @@ from ..conversation.events import (
     Undone,
 )
 from ..conversation.messages import Summary, Turn
+from ..conversation.places import Place
 from ..conversation.text_safety import checked
 from ..errors import ChatError, InvalidRequestError
 from ..export.openai_messages import from_messages

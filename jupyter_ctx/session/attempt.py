@@ -11,8 +11,9 @@ from ..context.evidence import Refused
 from ..context.overflow import Overflow
 from ..context.policy import Decision
 from ..context.tokens import SentRequest
-from ..conversation.conversation import Conversation, Place
+from ..conversation.conversation import Conversation
 from ..conversation.messages import Attachment, Message
+from ..conversation.places import Place
 from ..errors import ContextOverflowError
 from ..models.registry import Target
 from ..providers.base import Request

@@ -6,8 +6,9 @@ from collections.abc import Collection
 from itertools import count
 from typing import NamedTuple
 
-from ..conversation.conversation import Conversation, Place
+from ..conversation.conversation import Conversation
 from ..conversation.messages import StopReason
+from ..conversation.places import Place
 from .info import Snapshot
 from .tabular import Table
 from .view import part_states, turn_tokens

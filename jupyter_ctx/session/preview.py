@@ -7,8 +7,9 @@ from typing import Any
 
 from ..context.budget import whole
 from ..context.tokens import Meter
-from ..conversation.conversation import Conversation, Place
+from ..conversation.conversation import Conversation
 from ..conversation.messages import Role, Summary
+from ..conversation.places import Place
 from ..providers.base import Request
 from .attempt import Attempt
 from .tabular import Table

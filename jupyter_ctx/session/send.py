@@ -126,7 +126,7 @@ class Sender:
     def stored(self, said: Said, options: Mapping[str, Any], among: Literal["cell", "all"]) -> Reply | None:
         """The answer to just this request that is there already: from before a restart, or ``all`` of the owner's."""
         session = self._session
-        if session.conversation.begins_anew(said):
+        if said.begins_anew(session.conversation):
             return None
         # where the turn says itself what was in view, no server need be asked for its window
         target, system = session.target(options, ask=among == "all"), session.system_for(options)

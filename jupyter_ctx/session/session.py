@@ -11,9 +11,10 @@ from typing import Any
 
 from ..config.settings import Settings
 from ..context.policy import decide
-from ..conversation.conversation import Conversation, Place
+from ..conversation.conversation import Conversation
 from ..conversation.events import Event, Said
 from ..conversation.messages import Summary, Turn, new_id
+from ..conversation.places import Place
 from ..errors import ChatError, InvalidRequestError
 from ..models.registry import Models, Target
 from ..providers.base import Reply
@@ -156,7 +157,7 @@ class Session:
 
         ``summary`` stands for older turns although it is not recorded yet.
         """
-        past = Conversation() if self.conversation.begins_anew(said) or not record else self.conversation
+        past = Conversation() if said.begins_anew(self.conversation) or not record else self.conversation
         past = past.summarized(summary) if summary is not None else past
         at = past.position(said.turn.record.cell, said.turn.record.run, append=said.append)
         message = said.turn.messages[0]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..conversation.conversation import Conversation, Place
+from ..conversation.conversation import Conversation
 from ..conversation.messages import StopReason, Turn
+from ..conversation.places import Place
 from .history import cell_of
 from .tabular import Table
 

@@ -8,8 +8,9 @@ from typing import Literal
 from ..context.prefix_sums import Ledger
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..context.tokens import Fixed, Meter
-from ..conversation.conversation import Conversation, Place
+from ..conversation.conversation import Conversation
 from ..conversation.messages import Message, Summary, Turn
+from ..conversation.places import Place
 
 PartStatus = Literal[
     "system",

@@ -7,19 +7,17 @@ undo and redo after it still mean what they meant. Nothing in the store is chang
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
 from typing import NamedTuple
 
 from ..conversation.conversation import Conversation
-from ..conversation.events import Cleared, Event, IncludedAll, Lost, Redone, Undone
-from .serialization import EVENT_KINDS, Sizes, UnreadableError, from_row, sizes_of
+from ..conversation.events import EVENT_KINDS, Event, Kept, Lost, Redone, Said, Undone
+from .serialization import Sizes, UnreadableError, from_row, sizes_of
 from .store import Stored
 
 MOST_MISSING = 1_000  # rows between two others that are taken for lost, each a step of its own
 NAMED = 5  # of what was lost; more are only counted
-WITHOUT_CONTENT: dict[str, Event] = {  # the kind says all
-    "cleared": Cleared(), "included all": IncludedAll(), "undone": Undone(), "redone": Redone(),
-}  # fmt: skip
-NO_STEP = "kept"  # its row is a part of what was done before
+WITHOUT_CONTENT = {name: kind() for name, kind in EVENT_KINDS.items() if not fields(kind)}  # the kind says all
 
 
 class Events(NamedTuple):
@@ -87,12 +85,12 @@ class _Reader:
 
     def _lose(self, kind: str | None, body: str | None) -> None:
         """Keep a row's place, and name it."""
-        if kind == NO_STEP:
+        if kind == Kept.stored_as:  # a part of the step before
             self._lost.append(f"the run of a cell after {self._here}")
             return
         if kind is not None and kind not in EVENT_KINDS:
             self._newer[kind] = None
-        elif kind == "said":
+        elif kind == Said.stored_as:
             self._gone += 1
             self._lost.append(self._here)
         else:
@@ -128,7 +126,7 @@ def read_event(row: Stored) -> Event | None:
     """What a row says, or ``None`` where that cannot be read."""
     kind = _text(row.kind)
     if kind is None:  # perhaps a turn all the same: no other row looks like one
-        return _read("said", row.body)
+        return _read(Said.stored_as, row.body)
     event = _read(kind, row.body)
     return WITHOUT_CONTENT.get(kind) if event is None else event
 

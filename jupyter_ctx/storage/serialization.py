@@ -13,45 +13,9 @@ from typing import Any, NamedTuple, TypedDict
 from ..context.calibration import Calibration
 from ..context.evidence import Evidence
 from ..context.usage import Spending
-from ..conversation.events import (
-    Added,
-    Cleared,
-    Event,
-    Excluded,
-    IncludedAll,
-    Kept,
-    Lost,
-    MemorySet,
-    Picked,
-    Pinned,
-    Redone,
-    Said,
-    Summarized,
-    SystemSet,
-    Trimmed,
-    Undone,
-)
+from ..conversation.events import EVENT_KINDS, Event, Lost, Said
 from ..conversation.text_safety import without_keys
 from ..errors import StoreError
-
-EVENT_KINDS: dict[str, type[Event]] = {
-    "said": Said,
-    "cleared": Cleared,
-    "trimmed": Trimmed,
-    "summarized": Summarized,
-    "pinned": Pinned,
-    "excluded": Excluded,
-    "included all": IncludedAll,
-    "system": SystemSet,
-    "memory": MemorySet,
-    "added": Added,
-    "picked": Picked,
-    "kept": Kept,
-    "lost": Lost,
-    "undone": Undone,
-    "redone": Redone,
-}
-KIND_NAMES = {kind: name for name, kind in EVENT_KINDS.items()}
 
 
 class UnreadableError(StoreError):
@@ -121,7 +85,7 @@ def to_row(event: Event, sizes: list[Sizes]) -> EventRow:
         return EventRow(event.kind, event.body, None, None, None, None)
     said = event.turn.record if isinstance(event, Said) else None
     where = (said.digest or None, said.cell, said.source) if said else (None, None, None)
-    return EventRow(KIND_NAMES[type(event)], _text(_flat(event)), _text(sizes) if sizes else None, *where)
+    return EventRow(event.stored_as, _text(_flat(event)), _text(sizes) if sizes else None, *where)
 
 
 def from_row(kind: str, body: str | bytes) -> Event:

@@ -7,6 +7,7 @@ import pytest
 
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.conversation.events import (
+    EVENT_KINDS,
     Added,
     Cleared,
     Event,
@@ -25,7 +26,7 @@ from jupyter_ctx.conversation.events import (
     Undone,
 )
 from jupyter_ctx.conversation.messages import Attachment, Summary, Turn, TurnRecord
-from jupyter_ctx.storage.serialization import EVENT_KINDS, EventRow, from_row, to_row
+from jupyter_ctx.storage.serialization import EventRow, from_row, to_row
 
 TURN = (
     '{"prompt":"Why is the sky blue?","reply":"Because of Rayleigh.","model":"openai/gpt-5.2",'

@@ -1,0 +1,302 @@
+"""What the events of a conversation lead to: its turns in their places, and what stands beside them.
+
+Each exchange has a *place*; a re-run of its cell puts a newer version there.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from .messages import Summary, Turn
+
+
+@dataclass(slots=True)
+class Place:
+    """Where a turn stands, with every version of it.
+
+    ``id``: id of the turn that was said here first.
+    ``versions``: every answer, as they were written.
+    ``start``: id of the place at which the view of the first version began; a re-run's cut is that request's alone.
+    ``turn``: the current version.
+    ``run``: id of the execution that the place stands for.
+    ``shown``: when which version became the current one.
+    ``execution``: the number that its cell shows.
+    ``fresh``: the conversation began anew with this turn.
+    ``pinned``, ``excluded``: in every view, or in none.
+    ``marks``: when these two changed, and to what.
+    """
+
+    id: str
+    versions: list[Turn]
+    start: str | None
+    turn: Turn
+    run: str | None
+    shown: list[tuple[int, str]]
+    execution: int | None = None
+    fresh: bool = False
+    pinned: bool = False
+    excluded: bool = False
+    marks: list[tuple[int, bool, bool]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, turn: Turn, start: str | None, now: int, *, fresh: bool = False) -> Place:
+        """Return the place that a turn takes when it is first said."""
+        record = turn.record
+        return cls(turn.id, [turn], start, turn, record.run, [(now, turn.id)], record.execution, fresh)
+
+    def show(self, turn: Turn, now: int) -> None:
+        """Make this version the current one."""
+        self.turn = turn
+        self.shown.append((now, turn.id))
+
+    def ran(self, run: str | None, execution: int | None) -> None:
+        """Record that the cell was run again."""
+        self.run, self.execution = run, execution
+
+    def shown_at(self, then: int) -> str | None:
+        """Return the id of the version that was the current one, or ``None`` before the first."""
+        return next((turn for since, turn in reversed(self.shown) if since < then), None)
+
+    def mark(self, now: int, *, pinned: bool, on: bool) -> None:
+        """Pin or exclude the place, or take that back; no place is both."""
+        if pinned:
+            self.pinned, self.excluded = on, self.excluded and not on
+        else:
+            self.excluded, self.pinned = on, self.pinned and not on
+        self.marks.append((now, self.pinned, self.excluded))
+
+    def as_marked_at(self, then: int) -> Place:
+        """Return the place as it is now, but pinned or excluded as it was then."""
+        marks = ((pinned, excluded) for since, pinned, excluded in reversed(self.marks) if since < then)
+        pinned, excluded = next(marks, (False, False))
+        return replace(self, pinned=pinned, excluded=excluded)
+
+    @property
+    def sendable(self) -> bool:
+        """Whether a view may hold the turn: Anthropic refuses a message without text."""
+        turn = self.turn
+        asked = turn.prompt.strip() or turn.attachments
+        return not self.excluded and bool(asked) and bool(turn.reply.strip())
+
+
+class Places:
+    """The turns since the last clear, in order, and what stands beside them. Events alone change them.
+
+    ``places``, ``cleared``: the turns since the last clear, and those before.
+    ``trimmed_to``: position of the first place that the user's trims leave in view.
+    ``summary``, ``summaries``: the summary that views may hold, and every one by its id.
+    ``system``, ``memory``: the system prompt and the memory file's path, once they were set.
+    ``pins``: the pinned places, in order.
+    ``has_files``: whether any turn came with attachments.
+    ``revision``: changes whenever anything but an append at the end happened, so that derived values can be kept.
+    """
+
+    def __init__(self) -> None:
+        self.revision = 0
+        self._reset()
+
+    def _reset(self) -> None:
+        self.places: list[Place] = []
+        self.cleared: list[Place] = []
+        self.trimmed_to = 0
+        self.summary: Summary | None = None
+        self.system: str | None = None
+        self.memory: str | None = None
+        self.pins: list[Place] = []
+        self.has_files = False
+        self.summaries: dict[str, Summary] = {}
+        self._index: dict[str, int] = {}
+        self._cells: dict[str, list[Place]] = {}
+        self._moved: dict[str, str] = {}  # places that went into another one
+        self._lost = 0  # where the last turn stood that cannot be read
+        self._now = 0  # how many events were folded in
+        self._written: dict[str, int] = {}  # when each version was
+
+    # reading
+
+    def index(self, place: str | None) -> int:
+        """Return the position of a place, or of the one it went into; 0 where there is none, or it is gone.
+
+        A turn that cannot be read any more stood where the last one was lost, as far as anybody knows.
+        """
+        while place in self._moved:
+            place = self._moved[place]
+        return self._index.get(place, min(self._lost, len(self.places))) if place is not None else 0
+
+    def older(self, cell: str | None, run: str | None) -> list[Place]:
+        """Return the places that this cell's other executions have filled: a turn of this one takes the first."""
+        return [place for place in self.of_cell(cell) if place.run != run]
+
+    def of_cell(self, cell: str | None) -> list[Place]:
+        """Return the places that a cell has filled."""
+        return self._cells.get(cell, []) if cell is not None else []
+
+    def position(self, cell: str | None, run: str | None, *, append: bool = False) -> int:
+        """Return where a turn sent now by this cell's execution will stand.
+
+        After the turns of the same execution (a loop), else in the place of the cell's
+        older execution, else at the end.
+        """
+        mine = [] if append else self.of_cell(cell)
+        if not mine:
+            return len(self.places)
+        same = [place for place in mine if place.run == run]
+        return self.index(same[-1].id) + 1 if same else self.index(mine[0].id)
+
+    def stale(self) -> frozenset[str]:
+        """Return the ids of the places whose answer was written after an answer that was replaced since."""
+        found, changed, latest = set(), list[Place](), 0
+        for place in self.places:
+            written = self._written[place.turn.id]
+            if latest > written and any(self._differs(other, place, written) for other in changed):
+                found.add(place.id)
+            if len(place.shown) > 1:
+                changed.append(place)
+                latest = max(latest, place.shown[-1][0])
+        return frozenset(found)
+
+    def _differs(self, other: Place, place: Place, written: int) -> bool:
+        """Return whether an earlier place had another answer when this one was written, and was in view."""
+        if other.shown[-1][0] < written or self._index[other.id] < self.index(place.turn.record.start):
+            return False
+        return other.shown_at(written) not in (None, other.turn.id)
+
+    def as_marked_at(self, turn: Turn) -> Self:
+        """Return the places as they are now, but pinned and excluded as when this turn was written."""
+        then = self._written[turn.id]
+        if not any(place.marks and place.marks[-1][0] > then for place in self.places):
+            return self
+        past = copy(self)
+        past.places = [place.as_marked_at(then) if place.marks else place for place in self.places]
+        past._find_pins()
+        return past
+
+    def summarized(self, summary: Summary) -> Self:
+        """Return the same with this summary standing for the turns that it covers."""
+        other = copy(self)
+        other.summaries = {**self.summaries, summary.id: summary}
+        other.summary = summary
+        return other
+
+    # changing: what events do
+
+    def say(self, turn: Turn, *, append: bool, new: bool) -> bool:
+        """Put a turn in its place, after a clear where it is ``new``; return whether it replaced an older answer."""
+        self._written[turn.id] = self._now
+        self.has_files = self.has_files or bool(turn.attachments)
+        if new:
+            self.clear()
+        cell, run = turn.record.cell, turn.record.run
+        mine = self._cells.setdefault(cell, []) if cell is not None else []
+        older = [place for place in mine if place.run != run]
+        if append and older:  # the cell now stands for what it added last
+            mine[:] = [place for place in mine if place not in older]
+        elif older:
+            self._replace(older, turn)
+            return True
+        at = self.position(cell, run, append=append) if mine else len(self.places)
+        if at == len(self.places):
+            self._index[turn.id] = at
+            self.places.append(Place.of(turn, turn.record.start, self._now, fresh=new))
+            mine.append(self.places[-1])
+        else:
+            self._insert(at, turn, mine)
+        return False
+
+    def clear(self) -> None:
+        """Begin anew, and unbind the cells."""
+        self.cleared += self.places
+        self.places, self.pins = [], []
+        self._index, self._cells, self._moved = {}, {}, {}
+        self.trimmed_to, self.summary, self._lost = 0, None, 0
+        self.revision += 1
+
+    def trim(self, first: str | None) -> None:
+        """Leave out the places before ``first``; all of them where it is ``None``."""
+        self.trimmed_to = len(self.places) if first is None else self.index(first)
+        self.revision += 1
+
+    def stand_in(self, summary: Summary) -> None:
+        """Let a summary stand for the turns that it covers."""
+        self.summary = self.summaries[summary.id] = summary
+        self.revision += 1
+
+    def mark(self, places: tuple[str, ...], *, pinned: bool, on: bool = True) -> None:
+        """Pin places (else exclude them), or take that back."""
+        for place in self._chosen(places):
+            place.mark(self._now, pinned=pinned, on=on)
+        self._find_pins()
+        self.revision += 1
+
+    def include_all(self) -> None:
+        """Forget trims, automatic cuts and exclusions."""
+        self.trimmed_to = 0
+        for place in self.places:
+            place.start = None
+            if place.excluded:
+                place.mark(self._now, pinned=False, on=False)
+        self.revision += 1
+
+    def set_system(self, text: str) -> None:
+        """Set the system prompt."""
+        self.system = text
+        self.revision += 1
+
+    def set_memory(self, path: str) -> None:
+        """Set the memory file."""
+        self.memory = path
+        self.revision += 1
+
+    def pick(self, place: str, turn: str) -> None:
+        """Make an older version of a place its current one again."""
+        for there in self.places[self.index(place) :][:1]:
+            for version in there.versions:
+                if version.id == turn:
+                    there.show(version, self._now)
+        self.revision += 1
+
+    def ran(self, place: str, run: str, execution: int | None) -> None:
+        """Record that a place's cell ran again and showed the same answer."""
+        for there in self._chosen((place,)):
+            there.ran(run, execution)
+
+    def lose(self, *, turn: bool) -> None:
+        """Record that a step cannot be read, which may have been a ``turn``."""
+        self._lost = len(self.places) if turn else self._lost
+        self.revision += 1
+
+    def _chosen(self, places: tuple[str, ...]) -> list[Place]:
+        return [self.places[self._index[place]] for place in places if place in self._index]
+
+    def _find_pins(self) -> None:
+        self.pins = [place for place in self.places if place.pinned]
+
+    def _replace(self, older: list[Place], turn: Turn) -> None:
+        """Put a newer version in the first place of the cell; the cell's other places go."""
+        first, rest = older[0], older[1:]
+        first.versions = [v for place in older for v in place.versions] + [turn]
+        first.show(turn, self._now)
+        first.ran(turn.record.run, turn.record.execution)
+        if rest:
+            gone = {place.id for place in rest}
+            before = sum(self._index[place] < self.trimmed_to for place in gone)
+            self.places = [place for place in self.places if place.id not in gone]
+            self.trimmed_to -= before
+            self._moved.update(dict.fromkeys(gone, first.id))
+            self._find_pins()
+        if turn.record.cell is not None:
+            self._cells[turn.record.cell] = [first]
+        self._reindex()
+
+    def _insert(self, at: int, turn: Turn, mine: list[Place]) -> None:
+        place = Place.of(turn, self.places[at - 1].start, self._now)
+        self.places.insert(at, place)
+        mine.append(place)
+        self.trimmed_to += at <= self.trimmed_to
+        self._reindex()
+
+    def _reindex(self) -> None:
+        self._index = {place.id: i for i, place in enumerate(self.places)}
+        self.revision += 1
