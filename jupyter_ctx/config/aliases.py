@@ -13,26 +13,26 @@ ALIAS_NAME = r"[\w.:-]+"
 
 
 def model_of(name: str) -> str:
-    """The model that a short name stands for, else the name itself."""
+    """Return the model that a short name stands for, or the name itself."""
     return name if "/" in name else load_aliases().get(name, name)
 
 
 def load_aliases() -> dict[str, str]:
-    """Every short name with its model. A file that cannot be used is an error that names it."""
+    """Return every short name with its model. Raises InvalidRequestError, naming a file that cannot be used."""
     path = _path()
     try:
         found = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise InvalidRequestError(f"{path} cannot be read ({error}): mend or remove it.") from None
+        raise InvalidRequestError(f"{path} cannot be read ({error}): correct or remove it.") from None
     if not isinstance(found, dict):
-        raise InvalidRequestError(f"{path} must hold an object of names and models: mend or remove it.")
+        raise InvalidRequestError(f"{path} must hold an object of names and models: correct or remove it.")
     return {name: model for name, model in found.items() if isinstance(model, str)}
 
 
 def set_alias(name: str, model: str | None) -> None:
-    """Keep a short name, for every notebook; ``None`` takes it away."""
+    """Keep a short name for every notebook; ``None`` removes it. Raises InvalidRequestError."""
     if not re.fullmatch(ALIAS_NAME, name):
         raise InvalidRequestError(f"{name!r} cannot be a short name: letters, digits and . : - _ only, no slash.")
     aliases = load_aliases()

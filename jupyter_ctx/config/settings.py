@@ -222,14 +222,14 @@ def wanted(name: str) -> str:
 
 
 def default_settings(config: Mapping[str, Any], given: Mapping[str, Any]) -> Settings:
-    """What was given, else IPython's configuration, else the environment, else ours."""
+    """Return settings: those given, else IPython's configuration, else the environment, else the defaults."""
     model = os.environ.get(MODEL_VARIABLE, "").strip() or DEFAULT_MODEL
     settings = Settings().changed({"model": model}).changed(config)
     return settings.changed({name: value for name, value in given.items() if value is not None})
 
 
 def kept_settings(begun: Settings, now: Settings) -> dict[str, Any]:
-    """What has been set since the beginning, as it may be stored: nothing that may hold a key."""
+    """Return the settings changed since the start, without any that may hold a key."""
     changed = {name for name in SETTING_NAMES if getattr(now, name) != getattr(begun, name)} - {"parameters"}
     where = {"model", *MODEL_SETTINGS}  # all or nothing: half of it would send a conversation to somebody else
     if changed & where:
@@ -238,7 +238,7 @@ def kept_settings(begun: Settings, now: Settings) -> dict[str, Any]:
 
 
 def restored_settings(settings: Settings, kept: Mapping[str, Any]) -> Settings:
-    """With what was set before a restart, unless that cannot be any more."""
+    """Return settings with those kept before a restart, or unchanged if a kept one is not valid any more."""
     try:
         return settings.changed(kept)
     except InvalidRequestError:
@@ -318,12 +318,12 @@ def _share(text: str) -> float:
 
 
 def is_none(value: Any) -> bool:
-    """Whether a text takes a setting away."""
+    """Return whether a text unsets a setting."""
     return isinstance(value, str) and value.lower() in NONE
 
 
 def _parameters(value: Any) -> Mapping[str, Any]:
-    """A mapping, or ``name=value`` as text, one or several; a value that is JSON is read as such."""
+    """Return parameters from a mapping, or from one or several texts NAME=VALUE, where VALUE may be JSON."""
     if isinstance(value, Mapping):
         found = dict(value)
     else:
@@ -336,7 +336,7 @@ def _parameters(value: Any) -> Mapping[str, Any]:
 
 
 def _json(text: str) -> Any:
-    """JSON where it is such, else the text itself; half of it was robbed of its quotes by the line."""
+    """Return the value of a text that is JSON, else the text; raise InvalidRequestError for a broken object or list."""
     try:
         return json.loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""%%chat and %chat: parse, call, show. All that is decided is decided elsewhere."""
+"""``%%chat`` and ``%chat``: parse the line, call the conversation, show the answer."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ RUN_AGAIN = "Run the cell again for another answer"
 
 
 class ChatMagic:
-    """The chat of one shell, and how it is shown there."""
+    """The conversations of one IPython shell, and what is shown of them there."""
 
     def __init__(self, shell: Any) -> None:
         self.shell = shell
@@ -70,7 +70,7 @@ class ChatMagic:
 
     @property
     def library(self) -> Library:
-        """The conversations of this notebook; opened when they are first asked for."""
+        """The conversations of this notebook, opened at first use."""
         if self._library is None:
             config = dict(self.shell.config.get("Chat", {}))
             self._library = Library(origin(self.shell), config, ask=self._agree, notebook=self._notebook)
@@ -82,15 +82,15 @@ class ChatMagic:
 
     @property
     def names(self) -> list[str]:
-        """What the conversations of this notebook are called; none before the first is opened."""
+        """The names of this notebook's conversations; empty before the first is opened."""
         return self._library.names if self._library is not None else []
 
     def before_cell(self, _info: object = None) -> None:
-        """Note which cells were deleted: only the next execution is told of it, whatever that is."""
+        """Note which cells were deleted: the frontend reports them with the next execution only."""
         self._notebook.deleted.update(deleted_cells(self.shell))
 
     def _runs(self, cell: str) -> None:
-        """A cell that runs is not deleted, or not any more."""
+        """Count a cell that runs as not deleted."""
         self._notebook.deleted.discard(cell)
         self._notebook.offered.discard(cell)
 
@@ -151,13 +151,13 @@ class ChatMagic:
         self._tell([*self.notes(), *(self.library.current if command.every_conversation else chat).notices()])
 
     def notes(self) -> tuple[str, ...]:
-        """Where the conversation comes from, once."""
+        """Return the lines that say where the conversation comes from; each once."""
         library, _ = self.library, self.library.current
         lines, library.notes = tuple(library.notes), []
         return lines
 
     def tell_notes(self) -> None:
-        """Say where the conversation comes from, before anything else is said of it."""
+        """Print where the conversation comes from, before anything else about it."""
         self._tell(self.notes())
 
     def _tell(self, lines: Iterable[str]) -> None:
@@ -165,7 +165,7 @@ class ChatMagic:
             print(to_plain(line))
 
     def _agree(self, question: str) -> bool:
-        """Whether the user says yes; where nobody can be asked, no."""
+        """Return whether the user agrees; where nobody can be asked, ``False``."""
         try:
             return not input(f"{question} [Y/n] ").strip().lower().startswith("n")
         except (StdinNotImplementedError, EOFError):
@@ -238,7 +238,7 @@ class ChatMagic:
         return reply
 
     def _warn(self, chat: Chat, line: str, place: Where) -> None:
-        """Before an answer comes: that the context is nearly full, and what can be done."""
+        """Show, before the answer, that the context window is nearly full, and what to do."""
         if place.kind == "terminal":
             print(note_plain(line))
             return
@@ -248,7 +248,7 @@ class ChatMagic:
             self._show_beside(chat)
 
     def _offer(self, chat: Chat) -> tuple[str, ...]:
-        """What may be done about turns whose cells were deleted; once for each cell."""
+        """Return what to do about turns whose cells were deleted; once for each cell."""
         offered, all_turns = self._notebook.offered, chat.turns
         numbers = [number for number in chat.deleted() if all_turns[number - 1].record.cell not in offered]
         offered.update(all_turns[number - 1].record.cell or "" for number in numbers)
@@ -260,13 +260,13 @@ class ChatMagic:
         return (f"The cells of turns {turns} were deleted: %chat exclude {turns} leaves them out of what is sent.",)
 
     def _keep(self, reply: Reply, name: str | None) -> None:
-        """In ``_`` and ``Out`` as any result, without showing it twice."""
+        """Keep a reply in ``_`` and ``Out`` as any result, without showing it twice."""
         self.shell.displayhook.update_user_ns(reply)
         if name is not None:
             self.shell.user_ns[name] = reply
 
     def _greet(self, chat: Chat, place: Where) -> None:
-        """The gauge, with the first chat cell or with every one; its buttons where a line has just named them."""
+        """Show the gauge with the first chat cell or with every one, and where a notice has just named its buttons."""
         if self._is_elsewhere(chat):
             return
         gauge = chat.config.gauge
@@ -277,16 +277,16 @@ class ChatMagic:
         self._greeted = True
 
     def _show_beside(self, chat: Chat) -> None:
-        """Show the gauge beside an answer, which does not depend on it."""
+        """Show the gauge below an answer; an error of the gauge is dropped."""
         with suppress(ChatError):  # another model was asked, and the usual one is not there
             self.show_gauge(chat)
 
     def _is_elsewhere(self, chat: Chat) -> bool:
-        """Whether a cell is about another conversation than the current one."""
+        """Return whether a conversation is another than the current one."""
         return chat is not self.library.current
 
     def show_gauge(self, chat: Chat) -> None:
-        """The live panel; in a terminal and in headless runs its text, and where it shows another conversation."""
+        """Show the live panel; its text in a terminal, in headless runs, and for another conversation."""
         kind = where(self.shell).kind
         if kind == "terminal":
             print(gauge_terminal(chat.info(), coloured=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
@@ -297,28 +297,28 @@ class ChatMagic:
             self._greeted = self._gauge_is_here = True
 
     def show_table(self, table: SelectionTable, live: Callable[[], TurnTable]) -> None:
-        """A table with boxes that act; where nobody can click, and where it is empty, the table alone."""
+        """Show a table with boxes that act; the table alone where nobody can click, or without rows."""
         if where(self.shell).kind == "notebook" and table.rows:
             live().show()
         else:
             display(table_forms(table), raw=True)
 
     def history_of(self, chat: Chat) -> TurnTable:
-        """The one table of a conversation that is kept up to date: every view of it agrees."""
+        """Return the live table of a conversation's turns: one for all its views, so that they agree."""
         if chat not in self._histories:
             self._histories[chat] = live_history(chat)
             chat.listeners.append(self._histories[chat].update)
         return self._histories[chat]
 
     def panel(self) -> GaugePanel:
-        """The one panel of this conversation: every view of it agrees."""
+        """Return the gauge's panel: one for all its views, so that they agree."""
         if self._panel is None:
             self._panel = GaugePanel(self._controls())
         self.follow()
         return self._panel
 
     def _controls(self) -> Controls:
-        """What the panel's buttons do, to whatever conversation is talked in then."""
+        """Return what the panel's buttons do to the conversation that is current at the click."""
 
         def chat() -> Chat:
             return self.library.current
@@ -339,7 +339,7 @@ class ChatMagic:
         )
 
     def follow(self) -> None:
-        """Let the panel show the conversation that is talked in now."""
+        """Let the panel show the current conversation."""
         if self._panel is None:
             return
         chat, update = self.library.current, self._panel.update
@@ -361,7 +361,7 @@ class ChatMagic:
 
 
 def magic_of(shell: Any) -> ChatMagic:
-    """The magic of a shell: the same one after a reload, with its conversation.
+    """Return the magic of a shell: the same one after a reload, with its conversation.
 
     It is kept in the shell itself, so that nothing else holds either of them.
     """
@@ -373,7 +373,7 @@ def magic_of(shell: Any) -> ChatMagic:
 
 
 def get_chat() -> Chat:
-    """The Chat behind %%chat in this notebook."""
+    """Return the Chat behind ``%%chat`` in this notebook."""
     shell = get_ipython()
     if shell is None:
         raise InvalidRequestError("There is no notebook here: make a Chat() of your own.")
@@ -381,7 +381,7 @@ def get_chat() -> Chat:
 
 
 def register(shell: Any) -> None:
-    """Make %%chat and %%ctx known; where %%chat belongs to somebody else, only %%ctx."""
+    """Register ``%%chat`` and ``%%ctx``; only ``%%ctx`` where another package has ``%%chat``."""
     magic = magic_of(shell)
     owner = _owner(shell, "chat")
     for name in MAGIC_NAMES if owner is None else MAGIC_NAMES[1:]:
@@ -395,7 +395,7 @@ def register(shell: Any) -> None:
 
 
 def unregister(shell: Any) -> None:
-    """Take back what register did; the conversation stays for the next load."""
+    """Remove what :func:`register` added; the conversation stays for the next load."""
     for kind, marks in (("line", "%"), ("cell", "%%")):
         for name in MAGIC_NAMES:
             if is_prompt(marks + name):
@@ -407,7 +407,7 @@ def unregister(shell: Any) -> None:
 
 
 def _owner(shell: Any, name: str) -> str | None:
-    """The package whose magic that is, or ``None`` where it is free or ours."""
+    """Return the package that owns a magic's name, or ``None`` where it is free or ours."""
     for kind, marks in (("cell", "%%"), ("line", "%")):
         function = shell.magics_manager.magics[kind].get(name)
         if function is not None and not is_prompt(marks + name):
@@ -417,7 +417,7 @@ def _owner(shell: Any, name: str) -> str | None:
 
 
 def _parsed(magic: Any, line: str) -> Namespace:
-    """The line's words as a shell would split them; an apostrophe on its own is one."""
+    """Parse a line's words, split as a shell would; a lone apostrophe is kept as it is."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
     lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", ""
     try:
@@ -434,7 +434,7 @@ def _parsed(magic: Any, line: str) -> Namespace:
 
 
 def _what_is_wrong(said: str, parser: Any) -> str:
-    """What the parser says of a line, with where to look and the nearest option there is."""
+    """Return the parser's error with the nearest option, and where all of them are listed."""
     unknown = said.partition("unrecognized arguments: ")[2]
     if not unknown:
         return f"{said}. %%chat? shows every option with what it takes."
@@ -444,13 +444,13 @@ def _what_is_wrong(said: str, parser: Any) -> str:
 
 
 def _no_prompt(line: str, options: Namespace) -> str:
-    """What to type instead of options on a line of their own."""
+    """Return what to type instead of options without a prompt."""
     use = f"; %chat use {options.model} keeps the model for the conversation" if options.model else ""
     return f"%chat {line} has no prompt: put %%chat {line} on a cell's first line and the prompt below it{use}."
 
 
 def _only_of_commands(options: Namespace) -> None:
-    """Refuse beside a prompt what only a command takes. Raises UsageError."""
+    """Refuse options beside a prompt that only a command takes. Raises UsageError."""
     for option in OPTIONS:
         if option.only_for and getattr(options, option.name):
             example = f"%chat {option.only_for} {option.flag}"
@@ -467,7 +467,7 @@ def _check_options(command: Command, name: str, options: Namespace) -> None:
 
 
 def _check_variable(name: str) -> None:
-    """Refuse what is no name, and what Python or IPython need for something else."""
+    """Refuse a text that is not a name, and names that Python or IPython use. Raises UsageError."""
     if not name.isidentifier() or iskeyword(name):
         raise UsageError(f"-o {name}: {name!r} cannot be the name of a variable.")
     if hasattr(builtins, name) or IPYTHONS.fullmatch(name):
@@ -475,12 +475,12 @@ def _check_variable(name: str) -> None:
 
 
 def _is_whole(event: Event) -> bool:
-    """Whether it is an answer that came whole."""
+    """Return whether an event is an answer that came whole."""
     return isinstance(event, Said) and event.turn.stop_reason not in ("interrupted", "cut")
 
 
 def _footer(chat: Chat, reply: Reply, place: Where) -> Footer | None:
-    """Return what an answer took; a stored one took nothing."""
+    """Return the figures below an answer; none for a stored one."""
     footer = chat.config.footer
     if reply.stored or footer == "off" or (footer == "auto" and place.kind == "headless"):
         return None
@@ -488,7 +488,7 @@ def _footer(chat: Chat, reply: Reply, place: Where) -> Footer | None:
 
 
 def _prompt(text: str, options: Namespace, place: Where) -> Prompt:
-    """Return what a cell asks."""
+    """Return a cell's prompt with its options."""
     return Prompt(
         text, settings_of(options), options.attach or (), cell=place.cell, run=place.run, execution=place.execution,
         source=place.source, append=options.append, new=options.new, record=not options.no_history,
@@ -503,14 +503,14 @@ def _view(place: Where, options: Namespace, above: tuple[str, ...]) -> AnswerVie
 
 
 def _accepted(place: Where) -> Literal["cell", "all"] | None:
-    """Which stored answers will do: runs without a reader ask, unless told otherwise."""
+    """Return which stored answers will do: in a headless run none, unless replay is on."""
     if place.kind == "headless":
         return "all" if is_replay() else None
     return "cell"
 
 
 def _ending(reply: Reply) -> tuple[str, ...]:
-    """Why an answer ended early, or is none, with the next step."""
+    """Return why an answer ended early or is empty, with the next step."""
     length = f" at {reply.usage.output_tokens:,} tokens" if reply.usage else ""
     if reply.stop_reason == "refusal":
         why = f": {reply.detail.rstrip('.')}" if reply.detail else ""
@@ -528,7 +528,7 @@ def _ending(reply: Reply) -> tuple[str, ...]:
 
 
 def _as(form: str) -> Callable[[Reply], str]:
-    """How a Reply is shown in one form."""
+    """Return the function that renders a Reply in one form."""
 
     def shown(reply: Reply) -> str:
         return bundle(reply.text)[form]

@@ -144,7 +144,7 @@ def check_words(command: Command, words: list[str]) -> None:
         return
     name = command.name
     if not command.heads_cell:
-        raise UsageError(f"%chat {name} stands alone: {' '.join(words)!r} was not understood, and nothing was done.")
+        raise UsageError(f"%chat {name} takes no words: {' '.join(words)!r} was not understood, and nothing was done.")
     setting = f", or write %chat config {name} TEXT" if name in SETTING_NAMES else ""
     raise UsageError(
         f"%chat {name} takes no text on its line: put %%chat {name} on a cell's first line and the text below it"

@@ -1,4 +1,4 @@
-"""The options of ``%%chat``: from here the parser, Tab completion and README's table have them.
+"""The options of ``%%chat``, declared once for the parser, Tab completion and README's table.
 
 To add one, add a line to :data:`OPTIONS`. An option named like a setting sets it for the cell.
 """

@@ -24,7 +24,7 @@ OMITTED = 20  # messages that a preview lists of those that are not sent
 
 
 def history_table(chat: Chat) -> SelectionTable:
-    """Every turn since the last clear, and what becomes of it in the next request."""
+    """Return every turn since the last clear, with its state in the next request."""
     rows = [
         (
             str(row.turn), row.cell, first_words(row.prompt), first_words(row.reply),
@@ -47,7 +47,7 @@ def _versions(count: int) -> tuple[str, ...]:
 
 
 def versions_table(chat: Chat, number: int) -> dict[str, str]:
-    """All answers that a turn has had, and which one is sent."""
+    """Return all answers that a turn has had, and which one is sent."""
     current = chat.turn(number)
     rows = [
         (
@@ -62,7 +62,7 @@ def versions_table(chat: Chat, number: int) -> dict[str, str]:
 
 
 def conversations_table(rows: Sequence[ConversationRow], current: str, origin: Origin) -> dict[str, str]:
-    """Conversations with their size and when they were last used."""
+    """Return conversations with their size and when they were last used."""
     now, cells = time.time(), list[Sequence[str]]()
     for row in rows:
         here = row.notebook == origin.scope
@@ -77,7 +77,7 @@ def conversations_table(rows: Sequence[ConversationRow], current: str, origin: O
 
 
 def preview_table(chat: Chat, view: View) -> SelectionTable:
-    """The next request part by part, below a line, and above it what stays out."""
+    """Return the next request part by part; above its first line, the turns that are not sent."""
     total = max(1, view.input_tokens)
     rows: list[Sequence[str] | str] = list(_left_out(view.omitted))
     if rows:
@@ -89,7 +89,7 @@ def preview_table(chat: Chat, view: View) -> SelectionTable:
 
 
 def _left_out(parts: Sequence[ViewPart]) -> Iterator[Sequence[str]]:
-    """What stays out of a request: of many the newest, and how many more there are."""
+    """Yield the rows of turns that are not sent: the newest, and how many come before them."""
     more = parts[: max(0, len(parts) - OMITTED)]
     if more:
         tokens = sum(part.tokens for part in more)
@@ -104,7 +104,7 @@ def _part(part: ViewPart, share: str) -> Sequence[str]:
 
 
 def live_history(chat: Chat) -> TurnTable:
-    """Every turn, with boxes that pin and exclude."""
+    """Return every turn, with boxes that pin and exclude."""
     return TurnTable(lambda: history_table(chat), partial(mark, chat))
 
 
@@ -121,13 +121,13 @@ SETTING_CHOICES = tuple(
 
 
 def live_settings(chat: Chat) -> Form:
-    """The settings that people change while they talk."""
+    """Return the form of those settings that declare a label."""
     return Form(
         SETTING_CHOICES, lambda name: getattr(chat.config, name), lambda name, value: chat.configure(**{name: value})
     )
 
 
 def mark(chat: Chat, number: int, name: str, on: bool) -> Change:
-    """Pin or exclude a turn, or take that back."""
+    """Pin or exclude a turn, or undo that."""
     verbs = {("pin", True): chat.pin, ("pin", False): chat.unpin, ("exclude", True): chat.exclude}
     return verbs.get((name, on), chat.include)(number)

@@ -1,4 +1,4 @@
-"""Settings as choices that act at once."""
+"""A form of settings whose choices take effect at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..text import spoken_html
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One setting: its name, what it is called and what it may be, as words with their values."""
+    """One setting: its name, its label, and its values, each with the words that stand for it."""
 
     name: str
     label: str
@@ -20,7 +20,7 @@ class Choice:
 
 
 class Form:
-    """Draws what ``read`` gives for each name; ``change`` gets a name with its new value."""
+    """A form that shows ``read(name)`` for each setting, and calls ``change(name, value)`` for a new choice."""
 
     def __init__(
         self, choices: Sequence[Choice], read: Callable[[str], Any], change: Callable[[str, Any], object]
@@ -31,7 +31,7 @@ class Form:
         self.update()
 
     def update(self) -> None:
-        """Draw what is set now; a value that is not among the choices is one more."""
+        """Draw the current values; one that is not among the choices is added to them."""
         self._drawing = True
         try:
             for name, (values, box) in self._boxes.items():
