@@ -46,7 +46,9 @@ TOO_LARGE = 0.5  # cost of too large an answer, where no answer costs 0: the req
 # Names that hosts give to choices of their own
 NO_NAMES = {"auto", "coding", "deep", "free", "fusion", "lite", "model", "pro", "router"}
 LEAST_HOSTS = 4  # hosts that must agree about a name for it to count for its family
-SERVED_HERE: Rows = {"local/smollm2": (2_048, None)}  # with the window that it was trained with
+UNLISTED: Rows = {  # by any package
+    "local/smollm2": (2_048, None),  # served here, with the window that it was trained with
+}
 
 # OpenAI's windows are a fixed cap on the input and 128,000 of output. Some packages give the
 # sum, some the cap, some the sum rounded.
@@ -527,7 +529,7 @@ def main() -> None:
         _hold_out(facts)
         return
     rows = choose_rows(facts)
-    (ROOT / "models.json").write_text(as_file(rows | SERVED_HERE | _served_by_ollama(rows), facts), "utf-8")
+    (ROOT / "models.json").write_text(as_file(rows | UNLISTED | _served_by_ollama(rows), facts), "utf-8")
     _report(rows, facts, disputes)
 
 
