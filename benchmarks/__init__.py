@@ -1,1 +1,1 @@
-"""What we promise about speed, measured side by side."""
+"""Benchmarks: the speed and quality that the package promises, beside other packages."""

@@ -1,4 +1,4 @@
-"""All tables, one after another: ``python -m benchmarks [FOLDER OF TEXTS]``, in about an hour.
+"""Print all tables, one after another: ``python -m benchmarks [FOLDER OF TEXTS]``, in about an hour.
 
 Each is a command of its own too: ``python -m benchmarks.cut`` and so on. Peers and
 tokenizers are measured where they are installed; the rest says so.
@@ -25,7 +25,7 @@ PACKAGES = (
 
 
 def versions() -> str:
-    """What is measured, and with what."""
+    """Return the versions of Python and of the packages that are measured."""
     found = [f"Python {platform.python_version()}"]
     for package in PACKAGES:
         try:
@@ -36,7 +36,7 @@ def versions() -> str:
 
 
 def main() -> int:
-    """Run them all; each in a process of its own, for what one loads must not help the next."""
+    """Run every benchmark in a process of its own, so that what one loads does not help the next."""
     print(versions())
     failed = []
     for name in TABLES:

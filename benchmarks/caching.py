@@ -1,4 +1,4 @@
-"""What rare cuts are worth to prompt caches, beside a cut on every turn.
+"""Measure what rare cuts save with prompt caches, beside a cut on every turn.
 
 On the local model's server, which reports what it had cached: a conversation of 60 turns in
 a window of 1,024 tokens, each way on a fresh server whose cache for other prompts is off.
@@ -46,7 +46,7 @@ TOPICS = (
 
 @dataclass(frozen=True)
 class Work:
-    """Prompt tokens that were sent, that were not cached, and how many requests left turns out."""
+    """The prompt tokens sent, those not cached, and the number of requests that left turns out."""
 
     sent: int
     processed: int
@@ -54,12 +54,12 @@ class Work:
 
 
 def cut_to(share: float) -> None:
-    """Make all cuts go down to this share of the limit."""
+    """Set the share of the limit that cuts go down to."""
     jupyter_ctx.context.policy.TRIM_TO = share  # type: ignore[misc]
 
 
 def on_the_local_model(share: float) -> Work:
-    """One conversation on a fresh server."""
+    """Run one conversation on a new server."""
     local.CACHE_RAM_MIB = 0
     chat = Chat("local/smollm2", window=WINDOW, max_tokens=REPLY, system="You are a brief and friendly guide.")
     sent = processed = cuts = 0
@@ -79,17 +79,17 @@ def on_the_local_model(share: float) -> Work:
 
 
 def log_uniform(rng: random.Random) -> float:
-    """Tokens of a turn: most are short."""
+    """Return the tokens of a turn: most are short."""
     return math.exp(rng.uniform(math.log(LIMIT / 200), math.log(LIMIT / 10)))
 
 
 def uniform(rng: random.Random) -> float:
-    """Tokens of a turn: as many long ones as short ones."""
+    """Return the tokens of a turn: as many are long as short."""
     return rng.uniform(LIMIT / 200, LIMIT / 10)
 
 
 def at_anthropics_prices(share: float, draw: Callable[[random.Random], float]) -> tuple[float, float]:
-    """Input costs as a share of the uncached price, and how full the limit was on average."""
+    """Return the input cost as a share of the uncached price, and the mean share of the limit used."""
     rng, ledger, start = random.Random(SEED), Ledger(), 0
     cut_to(share)
     paid = whole = 0.0

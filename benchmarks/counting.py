@@ -1,4 +1,4 @@
-"""How well the next request's size is told before it is sent, for real tokenizers.
+"""Measure how well a request's size is estimated before it is sent, for real tokenizers.
 
 Conversations of twelve turns in each kind of text and in all of them mixed, with a provider
 that counts by a real tokenizer. From the fourth turn on, in percent: how far the estimate of
@@ -41,13 +41,13 @@ QWEN = (
 
 
 def package(name: str) -> Path | None:
-    """Where a package is installed, without importing it."""
+    """Return the folder of an installed package without importing it."""
     found = importlib.util.find_spec(name)
     return Path(found.submodule_search_locations[0]) if found and found.submodule_search_locations else None
 
 
 def tokenizers() -> dict[tuple[str, str], tuple[str, Count]]:
-    """The tokenizers there are: name and way of counting, to a model's name and the counter."""
+    """Return the installed tokenizers: name and way of counting, to a model's name and its counter."""
     found: dict[tuple[str, str], tuple[str, Count]] = {}
     for vocabulary, model in (("o200k_base", "gpt-4o"), ("cl100k_base", "gpt-4")):
         count = counter(vocabulary)  # type: ignore[arg-type]
@@ -75,7 +75,7 @@ def tokenizers() -> dict[tuple[str, str], tuple[str, Count]]:
 
 
 def qwen(path: Path) -> Count:
-    """Qwen's first vocabulary."""
+    """Load the vocabulary of the first Qwen models."""
     import tiktoken
 
     ranks = {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, path.read_bytes().splitlines())}
@@ -84,7 +84,7 @@ def qwen(path: Path) -> Count:
 
 
 def smollm2() -> Count:
-    """The local model's tokenizer, asked of its server."""
+    """Count by the local model's tokenizer, through its server."""
     provider: Any = get_provider("local/smollm2")
     provider.served_window(ask=True)
     endpoint = _serve(provider.spec).provider.at
@@ -116,7 +116,7 @@ def reported(provider: ScriptedProvider, said: str, request: Request) -> Answer:
 def talk(
     provider: ScriptedProvider, model: str, counting: str, kinds: list[list[str]], rng: random.Random
 ) -> list[Miss]:
-    """One conversation: what was said before each send beside what was then reported."""
+    """Run one conversation, and return each estimate beside the size reported afterwards."""
     chat = Chat(f"openai/{model}", provider=provider, window=10**7, ask_windows="off", token_counting=counting)
     misses, carried = [], 0
     for turn in range(TURNS):
@@ -137,7 +137,7 @@ def talk(
 
 
 def quantile(values: list[float], share: float) -> float:
-    """The value below which that share of them lies, in percent."""
+    """Return the value below which a share of the values lies, in percent."""
     return 100 * sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 

@@ -1,4 +1,4 @@
-"""Finding where a view begins, for one turn, in conversations of 100 to 100,000 messages.
+"""Measure finding where a view begins, for one turn, in conversations of 100 to 100,000 messages.
 
 The others count the messages anew each time, with the fastest counter that each offers; we
 keep running sums from turn to turn and look the cut up. All are asked for the newest messages
@@ -38,7 +38,7 @@ Work = Callable[[], Any]
 
 
 def median_ms(work: Work, repeat: int, runs: int = RUNS) -> float:
-    """The median of some runs, each of so many calls, in milliseconds a call."""
+    """Return the median time of a call over several runs, in milliseconds."""
     times = []
     for _ in range(runs):
         begun = time.perf_counter()
@@ -49,7 +49,7 @@ def median_ms(work: Work, repeat: int, runs: int = RUNS) -> float:
 
 
 def peak_kb(work: Work) -> float:
-    """The most memory that one call takes, in kB."""
+    """Return the peak memory of one call, in kB."""
     tracemalloc.start()
     work()
     peak = tracemalloc.get_traced_memory()[1]
@@ -58,7 +58,7 @@ def peak_kb(work: Work) -> float:
 
 
 def ledger(messages: int) -> Ledger:
-    """Our sums of a conversation, a pin in every 50 turns."""
+    """Return our prefix sums of a conversation with a pin in every 50 turns."""
     sums = Ledger()
     for number in range(messages // 2):
         sums.append(2 * estimate_tokens(TEXT), pinned=number % 50 == 7)
@@ -66,7 +66,7 @@ def ledger(messages: int) -> Ledger:
 
 
 def ours(messages: int, share: float) -> Work:
-    """Our cut, with sums that are kept between turns."""
+    """Cut as the package does, with sums kept between turns."""
     sums = ledger(messages)
     total = sums.between(0, len(sums)) + sums.pinned(len(sums))
     budget = Budget(ContextWindow(int(total * share)), 0)
@@ -74,13 +74,13 @@ def ours(messages: int, share: float) -> Work:
 
 
 def append_us(messages: int) -> float:
-    """One more turn in a long conversation, in microseconds."""
+    """Time one more turn in a long conversation, in microseconds."""
     sums = ledger(messages)
     return 1_000 * median_ms(lambda: sums.append(80.0), 200)
 
 
 def request_us(messages: int) -> float:
-    """The messages of a request that sends half of a conversation, in microseconds for each that is sent."""
+    """Time building a request from half of a conversation, in microseconds for each message sent."""
     past = Conversation()
     past.append(Added(tuple(Turn(TEXT, TEXT) for _ in range(messages // 2)), None))
     scope, start = scope_at(past, len(past.places), "Be brief."), len(past.places) // 2
@@ -89,12 +89,12 @@ def request_us(messages: int) -> float:
 
 
 def plain(messages: int) -> list[dict[str, str]]:
-    """A conversation in OpenAI's form."""
+    """Return a conversation in OpenAI's format."""
     return [{"role": "user" if number % 2 == 0 else "assistant", "content": TEXT} for number in range(messages)]
 
 
 def langchain(messages: int) -> Work:
-    """trim_messages with the approximate counter."""
+    """Cut by langchain's trim_messages with its approximate counter."""
     from langchain_core.messages import AIMessage, HumanMessage
     from langchain_core.messages.utils import count_tokens_approximately as count
     from langchain_core.messages.utils import trim_messages
@@ -105,7 +105,7 @@ def langchain(messages: int) -> Work:
 
 
 def litellm(messages: int) -> Work:
-    """trim_messages, which counts with tiktoken."""
+    """Cut by langchain's trim_messages, which counts with tiktoken."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     logging.disable(logging.WARNING)
     from litellm.utils import token_counter, trim_messages
@@ -116,7 +116,7 @@ def litellm(messages: int) -> Work:
 
 
 def llama_index(messages: int) -> Work:
-    """ChatMemoryBuffer, with a counter as fast as can be."""
+    """Cut by llama-index's ChatMemoryBuffer, with the fastest possible counter."""
     from llama_index.core.llms import ChatMessage
     from llama_index.core.memory import ChatMemoryBuffer
 
@@ -127,7 +127,7 @@ def llama_index(messages: int) -> Work:
 
 
 def convopack(messages: int) -> Work:
-    """Recency with its approximate tokenizer."""
+    """Cut by Cut by Recency with its approximate tokenizer."""
     import convopack as peer
 
     history = [peer.Message(role=said["role"], content=[peer.TextBlock(said["content"])]) for said in plain(messages)]
@@ -137,7 +137,7 @@ def convopack(messages: int) -> Work:
 
 
 def agentfit(messages: int) -> Work:
-    """Drop-oldest of agentfit-py."""
+    """Cut by drop-oldest of agentfit-py."""
     from agentfit import fit as fit_messages
 
     history = plain(messages)
@@ -145,7 +145,7 @@ def agentfit(messages: int) -> Work:
 
 
 def contexttrim(messages: int) -> Work:
-    """RecencyDrop."""
+    """Cut by RecencyDrop."""
     from contexttrim import ContextManager
     from contexttrim.strategies import RecencyDrop
 
@@ -166,7 +166,7 @@ PEERS: dict[str, tuple[str, str, Callable[[int], Work]]] = {
 
 
 def there(module: str) -> bool:
-    """Whether a package is installed."""
+    """Return whether a package is installed."""
     return importlib.util.find_spec(module.partition(".")[0]) is not None
 
 

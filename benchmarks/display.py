@@ -1,4 +1,4 @@
-"""Messages, bytes and browser time while an answer grows: ours beside chatlas and ``%%ai``.
+"""Measure messages, bytes and browser time while an answer grows, beside chatlas and ``%%ai``.
 
 A server in another process answers in one piece a token, a real JupyterLab in Chromium
 shows it. ``--long``: ours alone with 50,000 characters, and what its longest frames did.
@@ -64,7 +64,7 @@ TABLE = """\
 PYTHON = '''\
 ```python
 class Cache:
-    """Keeps answers until their time is over."""
+    """A cache that keeps answers until they expire."""
 
     def __init__(self, seconds: float = 60.0) -> None:
         self.seconds = seconds
@@ -99,7 +99,7 @@ MATHS = (
 
 
 def write(tokens: int) -> list[str]:
-    """A realistic answer in Markdown, a piece for each token."""
+    """Return a realistic answer in Markdown, a piece for each token."""
     numbers = itertools.count(1)
     sentences = itertools.cycle(SENTENCES)
 
@@ -127,7 +127,7 @@ def write(tokens: int) -> list[str]:
 
 
 def marks(pieces: Sequence[str]) -> list[int]:
-    """Which piece completes each sentence's number."""
+    """Return which piece completes each sentence's number."""
     text, ends = "".join(pieces), list(itertools.accumulate(map(len, pieces)))
     found = [match.end() for match in re.finditer(r"§\d{3,4}(?=\))", text)]
     return [next(i for i, end in enumerate(ends) if end >= place) for place in found]
@@ -169,7 +169,7 @@ def serve_answers(tokens: int, speed: float) -> None:
 
 @dataclass(frozen=True)
 class Way:
-    """A way to ask in a cell: ``{url}`` and ``{prompt}`` are filled in."""
+    """One way to ask in a cell: ``{url}`` and ``{prompt}`` are filled in."""
 
     title: str
     package: str
@@ -280,7 +280,7 @@ PROBE = """index => {
 
 @dataclass(frozen=True)
 class Run:
-    """What one answer took."""
+    """The cost of one answer."""
 
     messages: int  # on iopub
     changes: int  # of these, what changes the page
@@ -299,7 +299,7 @@ class Run:
 
 
 def peak(events: Sequence[tuple[float, int]], window: float = 1_000) -> int:
-    """The most within any second; events are (ms, weight)."""
+    """Return the largest weight within any second; events are (milliseconds, weight)."""
     most = total = first = 0
     for at, weight in events:
         total += weight
@@ -311,19 +311,19 @@ def peak(events: Sequence[tuple[float, int]], window: float = 1_000) -> int:
 
 
 def worked(devtools: Any) -> float:
-    """Seconds that the page's main thread has worked."""
+    """Return the seconds that the page's main thread has worked."""
     found = {entry["name"]: entry["value"] for entry in devtools.send("Performance.getMetrics")["metrics"]}
     return float(found["TaskDuration"])
 
 
 def saved(notebook: Any, path: Path) -> int:
-    """The size of the notebook's file."""
+    """Return the size of the notebook's file."""
     notebook.page.evaluate("() => window.jupyterapp.shell.currentWidget.context.save()")
     return path.stat().st_size
 
 
 def measure(browser: Any, server: Any, way: Way, url: str, ends: Sequence[int]) -> Run:
-    """One answer in a fresh page and kernel, after a short one that loads what is loaded once."""
+    """Measure one answer in a new page and kernel, after a short one that loads what is loaded once."""
     from jupyter_page import RUN, NotebookPage
 
     def fill(source: str, prompt: str = "") -> str:
@@ -370,7 +370,7 @@ def measure(browser: Any, server: Any, way: Way, url: str, ends: Sequence[int]) 
 
 
 def longest_frame(trace: Sequence[dict[str, Any]]) -> float:
-    """Milliseconds of CPU time: what else runs on this machine does not count."""
+    """Return milliseconds of CPU time, so that other programs on the machine do not count."""
     marks_at = sorted(event["ts"] for event in trace if event["name"] == "jctx-frame")
     thread = {(event["pid"], event["tid"]) for event in trace if event["name"] == "jctx-frame"}
     tasks = [
@@ -389,12 +389,12 @@ def longest_frame(trace: Sequence[dict[str, Any]]) -> float:
 
 
 def newest(folder: Path) -> Path:
-    """The notebook that was written last."""
+    """Return the notebook that was written last."""
     return max(folder.glob("*.ipynb"), key=lambda path: path.stat().st_mtime_ns)
 
 
 def lags(seen: Sequence[tuple[float, int]], sent: Sequence[float]) -> tuple[float, float]:
-    """From sending the piece that ends a sentence's number to what shows it, ms: median and worst."""
+    """Return the delay from sending a sentence's number to showing it: median and worst, in ms."""
     if not seen or seen[-1][1] != len(sent):
         raise RuntimeError(f"{seen[-1:]} was shown last, of {len(sent)} sentences")
     found, shown = [], iter(seen)
@@ -407,7 +407,7 @@ def lags(seen: Sequence[tuple[float, int]], sent: Sequence[float]) -> tuple[floa
 
 
 def versions(names: Sequence[str]) -> str:
-    """What is measured."""
+    """Return the versions of what is measured."""
     from importlib.metadata import version
 
     packages = [WAYS[name].package for name in names] + ["jupyterlab", "ipykernel", "openai"]
@@ -415,7 +415,7 @@ def versions(names: Sequence[str]) -> str:
 
 
 def show(title: str, runs: Sequence[Run]) -> None:
-    """One row: medians, and the worst of what should never happen."""
+    """Print one row: medians, and the worst value of what should never happen."""
     one = {name: statistics.median(getattr(run, name) for run in runs) for name in FIGURES}
     row = f"{title:<12}{one['messages']:>7.0f}{one['changes']:>9.0f}{one['size'] / 1e3:>8.0f}"
     row += f"{one['changes_a_second']:>10.0f}{one['bytes_a_second'] / 1e3:>6.0f}{one['task']:>8.1f}"
@@ -433,7 +433,7 @@ HEAD = (
 
 
 def explain(run: Run) -> None:
-    """What the longest frames of a run did."""
+    """Print what the longest frames of a run did."""
     for frame in sorted(run.frames, key=lambda frame: -frame["ms"])[:5]:
         print(f"  {frame['ms']:.0f} ms at {frame['at'] / 1e3:.1f} s, layout and paint {frame['layout']:.0f}:", end="")
         print(*(f" {took} ({forced} forced layout) {where}" for took, forced, *where in frame["scripts"][:3]), sep=";")
@@ -471,7 +471,7 @@ def main() -> None:
 
 
 def compare(names: Sequence[str], url: str, answer: Sequence[str], speed: float, rounds: int, *, frames: bool) -> None:
-    """Every way in turn, and again."""
+    """Measure every way in turn, repeatedly."""
     from jupyter_page import CHROMIUM, Server
     from playwright.sync_api import sync_playwright
 

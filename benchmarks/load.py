@@ -1,4 +1,4 @@
-"""CPU time of loading the extension: a process with it against one without, in turn."""
+"""Measure the CPU time of loading the extension: processes with it against processes without."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REPORT = (
 
 
 def cpu_seconds(script: str) -> float:
-    """User and system time of a fresh process."""
+    """Return the user and system time of a new process."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     command = [sys.executable, "-c", script + REPORT]
     run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)

@@ -1,4 +1,4 @@
-"""Two hundred turns on the local model in a window of 1,024 tokens.
+"""Run two hundred turns on the local model in a window of 1,024 tokens.
 
 Each must be answered; what the gauge says of a request is compared with what the server then
 reports, and with the margin in use.
@@ -21,7 +21,7 @@ PARTS = (
 
 
 def main() -> None:
-    """Print what became of them."""
+    """Run the turns and print their outcome."""
     rng = random.Random(SEED)
     chat = Chat("local/smollm2", window=WINDOW, max_tokens=REPLY, system="Be brief.")
     off, short, cuts, failed = [], 0, 0, 0

@@ -1,4 +1,4 @@
-"""Telling an overflow from its look-alikes, beside the lists of pi and ctxnorm.
+"""Measure telling an overflow from its look-alikes, beside the lists of pi and ctxnorm.
 
 Asked of the collected refusals, where they are there, and of the invented ones in the tests.
 ``python -m benchmarks.overflow [overflow.js]``: the file is in the npm package
@@ -40,7 +40,7 @@ Judge = Callable[[Case], Numbers | None]  # the same of what it finds
 
 
 def collected() -> list[Case]:
-    """What servers sent; those that may be taken either way are left out."""
+    """Return refusals that servers sent, without those that are ambiguous."""
     rows = [row for row in corpus() if row["overflow"] in (True, False)] if CORPUS.is_file() else []
     return [
         Case(
@@ -54,7 +54,7 @@ def collected() -> list[Case]:
 
 
 def invented() -> list[Case]:
-    """What other servers may say."""
+    """Return refusals in words that other servers may use."""
     return [Case(400, error(text), text, numbers(said)) for text, said in WORDINGS.items()] + [
         Case(400, error(text), text, None) for text in LOOK_ALIKES
     ]
@@ -69,7 +69,7 @@ def ours(case: Case) -> Numbers | None:
 
 
 def pi(script: str) -> Judge:
-    """The patterns of its two lists, on the message and on the body as its clients print it; it reads no numbers."""
+    """Judge by pi's two lists of patterns, on the message and on the body as its clients print it; no numbers."""
     lists = dict(re.findall(r"const (\w+) = \[\n(.*?)^\];", script, re.S | re.M))
     is_one, is_none = (
         [re.compile(pattern, re.I) for pattern in re.findall(r"^\s*/(.+)/i,", lists[name], re.M)]
@@ -86,7 +86,7 @@ def pi(script: str) -> Judge:
 
 
 def ctxnorm(case: Case) -> Numbers | None:
-    """Statuses below 400, of errors in a stream, it does not judge: they are made 400."""
+    """Judge by ctxnorm; statuses below 400 (errors in a stream) are passed as 400, for it judges no others."""
     from ctxnorm import from_error
 
     found = from_error(max(case.status or 400, 400), case.body)

@@ -1,4 +1,4 @@
-"""What becomes of random conversations that a provider refuses.
+"""Measure the recovery of random conversations that a provider refuses.
 
 The provider is simulated, all else is the product: a Chat takes a conversation in, sends one
 more prompt, is refused, and recovers. ``python -m benchmarks.recovery [CASES [KIND]]``.
@@ -53,13 +53,13 @@ class Simulated(ScriptedProvider):
         return [self.size(request) for request in self.requests]
 
     def noisy(self, text: str) -> int:
-        """Tokens of a text, the same each time."""
+        """Count a text's tokens, the same each time."""
         if text not in self._texts:
             self._texts[text] = max(1, round(estimate_tokens(text) * self.factor * self.rng.gauss(1, 0.05)))
         return self._texts[text]
 
     def overflow(self, size: int) -> Overflow:
-        """What this kind of refusal tells."""
+        """Return the text of this kind of refusal."""
         window = self.limit + RESERVE
         match self.kind:
             case "window only":
@@ -76,7 +76,7 @@ class Simulated(ScriptedProvider):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one case: the group of its size, retries, and the share of the limit that was sent."""
+    """The outcome of one case: the group of its size, retries, and the share of the limit that was sent."""
 
     group: str
     retries: int
@@ -88,13 +88,13 @@ class Outcome:
 
 
 def prose(tokens: float, rng: random.Random) -> str:
-    """So many tokens of text by our estimate."""
+    """Return a text of a number of tokens by our estimate."""
     begin = rng.randrange(0, 40 * len(WORDS))
     return BOOK[begin : begin + max(8, int(tokens * PER_TOKEN))]
 
 
 def conversation(provider: Simulated, size: float, rng: random.Random) -> list[dict[str, str]]:
-    """Turns that make a view of so many of the provider's tokens."""
+    """Return turns that make a view of a number of the provider's tokens."""
     messages: list[dict[str, str]] = []
     total = 0.0
     while total < size:
@@ -107,7 +107,7 @@ def conversation(provider: Simulated, size: float, rng: random.Random) -> list[d
 
 
 def run(kind: Kind, number: int) -> Outcome:
-    """One case."""
+    """Run one case."""
     rng = random.Random(f"{SEED} {kind} {number}")
     limit = int(math.exp(rng.uniform(math.log(1_000), math.log(8_000))))
     factor = math.exp(rng.uniform(math.log(0.6), math.log(1.9))) if kind == "tokenizer" else rng.uniform(0.9, 1.1)
@@ -136,7 +136,7 @@ def run(kind: Kind, number: int) -> Outcome:
 
 
 def goes_on(chat: Chat, rng: random.Random) -> bool:
-    """Whether the conversation is not stuck: one of the next two short prompts is answered."""
+    """Return whether the conversation goes on: one of the next two short prompts is answered."""
     for _ in range(2):
         try:
             chat.send(prose(10, rng))
@@ -147,7 +147,7 @@ def goes_on(chat: Chat, rng: random.Random) -> bool:
 
 
 def table(kind: Kind, cases: int) -> str:
-    """A row for each group of sizes."""
+    """Return a row for each group of sizes."""
     outcomes = [run(kind, number) for number in range(cases)]
     refused = [o for o in outcomes if o.retries]
     rows = []

@@ -1,4 +1,4 @@
-"""How often a conversation of forty turns is refused, and whether a cell ever fails for it.
+"""Measure how often a conversation of forty turns is refused, and whether a cell ever fails for it.
 
 The provider is simulated (``recovery.Simulated``), all else is the product. The window is given as
 128,000 tokens and is 8,000; prompts are drawn evenly from a share of it: short 2 to 6 %, middling
@@ -28,7 +28,7 @@ class Odd(Simulated):
         self.lie = lie
 
     def overflow(self, size: int) -> Overflow:
-        """What the refusal tells."""
+        """Return the text of the refusal."""
         match self.lie:
             case "excess":
                 return Overflow(excess=size - self.limit)
@@ -39,7 +39,7 @@ class Odd(Simulated):
 
 
 def run(kind: str, low: float, high: float, seed: int) -> tuple[int, int, float]:
-    """Refusals, failed cells, and the share of the limit that requests use from the 16th turn on."""
+    """Return refusals, failed cells, and the share of the limit that requests use from the 16th turn on."""
     rng = random.Random(f"{kind} {low} {high} {seed}")
     known = next((each for each in KINDS if each == kind), None)
     provider = Odd(kind, rng) if known is None else Simulated(known, LIMIT, rng.uniform(0.9, 1.1), rng)

@@ -1,4 +1,4 @@
-"""Keeping a conversation: what opening it and each turn of it cost, beside other message stores.
+"""Measure what opening a stored conversation and each of its turns cost, beside other message stores.
 
 One turn is a prompt of 200 and a reply of 800 characters. *Work* is all that we do in a turn
 beside the provider: fit, record, save, and draw the gauge; its provider answers at once.
@@ -27,19 +27,19 @@ PEERS_TO = 10_000
 
 
 def timed(act: Callable[[], Any]) -> float:
-    """Milliseconds."""
+    """Time a call in milliseconds."""
     began = time.perf_counter()
     act()
     return 1_000 * (time.perf_counter() - began)
 
 
 def p95(times: list[float]) -> float:
-    """The 95th percentile."""
+    """Return the 95th percentile."""
     return statistics.quantiles(times, n=20)[-1]
 
 
 def ours(count: int, folder: Path) -> tuple[float, float, float]:
-    """Opening, one more turn by add_messages (95th percentile), and our work in a turn that is sent."""
+    """Time opening, one more turn by add_messages (95th percentile), and our work in a turn that is sent."""
     store = folder / f"ours-{count}.sqlite"
     told: dict[str, Any] = {"name": "it", "token_counting": "approximate", "window": 200_000}
     chat = Chat("openai/gpt-4o", provider=ScriptedProvider(SAID), store=store, **told)
@@ -60,12 +60,12 @@ def ours(count: int, folder: Path) -> tuple[float, float, float]:
 
 
 def messages() -> list[dict[str, str]]:
-    """One turn."""
+    """Return the messages of one turn."""
     return [{"role": "user", "content": ASKED}, {"role": "assistant", "content": SAID}]
 
 
 def langchain(count: int, folder: Path) -> tuple[float, float]:
-    """SQLChatMessageHistory on a file of its own."""
+    """Time langchain's Time langchain's SQLChatMessageHistory on a file of its own."""
     from langchain_community.chat_message_histories import SQLChatMessageHistory
     from langchain_core.messages import AIMessage, HumanMessage
 
@@ -80,7 +80,7 @@ def langchain(count: int, folder: Path) -> tuple[float, float]:
 
 
 def agents(count: int, folder: Path) -> tuple[float, float]:
-    """The SQLiteSession of openai-agents."""
+    """Time the SQLiteSession of openai-agents."""
     from agents import SQLiteSession
 
     def opened() -> Any:

@@ -1,4 +1,4 @@
-"""Time to the first piece, and CPU time a piece: a Chat beside the bare SDK, in turn.
+"""Measure the time to the first piece and the CPU time a piece: a Chat beside the bare SDK.
 
 A server in another process sends 500 pieces, one every 5 ms.
 """
@@ -94,7 +94,7 @@ BARE: dict[str, Callable[[str], Iterator[object]]] = {
 
 
 def text_of(name: str, event: Any) -> str:
-    """What a user of the bare SDK reads from an event."""
+    """Read an event as a user of the bare SDK does."""
     if name == "completions":
         return (event.choices and event.choices[0].delta.content) or ""
     if name == "responses":
@@ -105,7 +105,7 @@ def text_of(name: str, event: Any) -> str:
 
 
 def timed(ask: Callable[[Callable[[str], object]], object]) -> tuple[float, float]:
-    """Milliseconds to the first piece, and microseconds of CPU time for each."""
+    """Return milliseconds to the first piece, and microseconds of CPU time for each."""
     first: list[float] = []
     begun, used = time.perf_counter(), time.process_time()
     ask(lambda _: first or first.append(time.perf_counter()))
@@ -113,13 +113,13 @@ def timed(ask: Callable[[Callable[[str], object]], object]) -> tuple[float, floa
 
 
 def keep_to(core: int) -> None:
-    """Moving between cores costs more than what is measured."""
+    """Pin the process to one core: moving between cores costs more than what is measured."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {core % (os.cpu_count() or 1)})
 
 
 def measure(name: str, url: str) -> None:
-    """One row of the table."""
+    """Print one row of the table."""
     chat, calls = DIALECTS[name].chat(url, window=100_000), BARE[name](url)
 
     def bare(on_piece: Callable[[str], object]) -> None:

@@ -1,4 +1,4 @@
-"""How many of 30 planted facts a summary of 600 tokens still holds.
+"""Measure how many of 30 planted facts a summary of 600 tokens holds.
 
 A conversation of 60 turns: in 30 of them the user says one thing with a number or a name in
 it, somewhere in ordinary talk; the other prompts are questions and pasted code. Looked for
@@ -43,7 +43,7 @@ TALK = (
 
 
 def conversation(seed: int) -> list[Exchange]:
-    """The exchanges, with the planted facts in a random half of them."""
+    """Return the exchanges, with the planted facts in a random half of them."""
     rng = random.Random(seed)
     paragraphs, functions = english(), code()
     planted = dict(zip(rng.sample(range(TURNS), len(PLANTED)), PLANTED, strict=True))
@@ -62,12 +62,12 @@ def conversation(seed: int) -> list[Exchange]:
 
 
 def held(text: str) -> int:
-    """How many of the planted facts a text holds."""
+    """Count the planted facts that a text holds."""
     return sum(fact in text for _, fact in PLANTED)
 
 
 def summaries(older: Older, target: Target) -> dict[str, str]:
-    """The same turns, summarised in every way."""
+    """Summarise the same turns in every way."""
     model = model_summary(older, target, CAP, None, lambda _: None)
     return {
         "extractive": extractive_summary(older, target, CAP),

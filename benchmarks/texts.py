@@ -1,4 +1,4 @@
-"""Real texts of seven kinds to count: English, code, JSON, Chinese, Japanese, Russian, emoji.
+"""Provide real texts of seven kinds to count: English, code, JSON, Chinese, Japanese, Russian, emoji.
 
 English, code and JSON come with Python and with us. The others are read from a folder with
 ``chinese.txt``, ``japanese.txt`` and ``russian.txt``, paragraphs apart by an empty line; ours
@@ -28,12 +28,12 @@ SHORTEST, LONGEST = 20, 3_000  # characters of a message
 
 
 def english() -> list[str]:
-    """Paragraphs of Python's reference."""
+    """Return paragraphs of Python's reference."""
     return [" ".join(part.split()) for topic in topics.values() for part in topic.split("\n\n") if len(part) > 60]
 
 
 def code() -> list[str]:
-    """Functions of Python's library."""
+    """Return functions of Python's library."""
     found = []
     for name in MODULES:
         source = (Path(sysconfig.get_path("stdlib")) / f"{name}.py").read_text("utf-8")
@@ -44,7 +44,7 @@ def code() -> list[str]:
 
 
 def records(rng: random.Random) -> list[str]:
-    """Parts of models.json, and made records as an API would send them."""
+    """Return parts of models.json, and records made as an API would send them."""
     rows = json.loads(MODELS.read_text("utf-8"))
     parts = [json.dumps({name: row}, indent=rng.choice([None, 2])) for name, row in rows.items() if name[0] != "_"]
     for _ in range(200):
@@ -62,7 +62,7 @@ def records(rng: random.Random) -> list[str]:
 
 
 def with_emoji(paragraphs: list[str], rng: random.Random) -> list[str]:
-    """English as people chat, an emoji or more after every second to twelfth word."""
+    """Return chatty English with emoji after every second to twelfth word."""
     found = []
     for text in rng.sample(paragraphs, min(300, len(paragraphs))):
         often = rng.choice([0.08, 0.2, 0.5])
@@ -74,7 +74,7 @@ def with_emoji(paragraphs: list[str], rng: random.Random) -> list[str]:
 
 
 def load(folder: Path | None, rng: random.Random) -> dict[str, list[str]]:
-    """Paragraphs of each kind that is there."""
+    """Return paragraphs of each kind that is available."""
     kinds = {"English": english(), "code": code(), "JSON": records(rng)}
     for name in FOREIGN:
         path = folder / f"{name}.txt" if folder else None
@@ -85,7 +85,7 @@ def load(folder: Path | None, rng: random.Random) -> dict[str, list[str]]:
 
 
 def message(paragraphs: list[str], rng: random.Random) -> str:
-    """A text of 20 to 3,000 characters, log-uniform, from somewhere in there."""
+    """Return a random part of 20 to 3,000 characters, log-uniform in length."""
     length = int(math.exp(rng.uniform(math.log(SHORTEST), math.log(LONGEST))))
     at, text = rng.randrange(len(paragraphs)), ""
     while len(text) < length:

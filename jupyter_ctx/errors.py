@@ -1,20 +1,20 @@
-"""Everything that can go wrong, as one tree.
+"""The exceptions of jupyter_ctx, as one tree.
 
 ChatError
-├── InvalidRequestError       a value that cannot be sent (also a ValueError)
+├── InvalidRequestError       an argument or setting is invalid (also a ValueError)
 ├── MissingDependencyError    an extra is not installed (also an ImportError)
-├── ContextOverflowError      the request does not fit, and fitting did not help
-├── ModelNotFoundError        nobody serves this model
-├── AuthenticationError       no key, or a refused one
-├── RateLimitError            too many requests
-├── ProviderConnectionError   nothing answered, or the connection broke
-├── ProviderError             any other refusal of the provider
+├── ContextOverflowError      the request does not fit, even after trimming
+├── ModelNotFoundError        no provider serves this model
+├── AuthenticationError       the API key is missing or was refused
+├── RateLimitError            the provider's rate limit is reached
+├── ProviderConnectionError   no server answered, or the connection broke
+├── ProviderError             the provider refused or failed in another way
 └── StoreError                the conversation could not be saved or read
 KeyboardInterrupt
-└── ChatInterrupted           the user stopped a reply
+└── ChatInterrupted           the user interrupted a reply
 
-A user writes ``except ChatError``; each error carries its data as attributes.
-In a cell an error is shown as its message alone (IPython asks for
+``except ChatError`` catches all but an interrupt; each error carries its data as attributes.
+In a cell an error is shown as its message alone (IPython calls
 ``_render_traceback_``), and the cell still fails.
 """
 
@@ -30,27 +30,29 @@ if TYPE_CHECKING:
 
 
 class ChatError(Exception):
-    """Base of all errors of jupyter_ctx."""
+    """The base class of all errors of jupyter_ctx."""
 
     def _render_traceback_(self) -> list[str]:
         return [f"\x1b[31m{type(self).__name__}\x1b[0m: {visible(str(self))}"]
 
 
 class InvalidRequestError(ChatError, ValueError):
-    """A value that cannot be sent; nothing was sent and nothing recorded."""
+    """An argument or setting is invalid; nothing was sent or recorded."""
 
 
 class MissingDependencyError(ChatError, ImportError):
-    """An optional package is missing; the message names the command that installs it."""
+    """An optional package is not installed; the message names the command that installs it."""
 
 
 class ContextOverflowError(ChatError):
-    """The request does not fit in the model's window.
+    """The request does not fit in the model's context window.
 
-    ``used`` and ``limit`` are tokens (``None`` where nobody said), ``largest`` the biggest
-    parts of the request as ``(name, tokens)``, ``prompt`` what the user had asked,
-    ``overflow`` what could be read from a provider's refusal; ``by_bytes``: the request was
-    refused for its bytes, files included, before anyone counted tokens.
+    ``used``: tokens of the request; ``None`` where unknown.
+    ``limit``: tokens that the request may have; ``None`` where unknown.
+    ``largest``: the largest parts of the request, as pairs of name and tokens.
+    ``prompt``: the user's prompt, so that it is not lost.
+    ``overflow``: the figures read from the provider's refusal; ``None`` where there was none.
+    ``by_bytes``: the request was refused for its size in bytes, files included, not for its tokens.
     """
 
     def __init__(
@@ -74,7 +76,7 @@ class ContextOverflowError(ChatError):
 
 
 class ProviderError(ChatError):
-    """The provider refused or failed; ``status`` is its HTTP status where there was one."""
+    """The provider refused or failed; ``status`` is the HTTP status, ``None`` where there was none."""
 
     def __init__(self, message: str, *, status: int | None = None) -> None:
         super().__init__(message)
@@ -82,7 +84,7 @@ class ProviderError(ChatError):
 
 
 class ModelNotFoundError(ChatError):
-    """Nobody serves ``model``."""
+    """No provider serves ``model``."""
 
     def __init__(self, message: str, *, model: str = "") -> None:
         super().__init__(message)
@@ -90,11 +92,11 @@ class ModelNotFoundError(ChatError):
 
 
 class AuthenticationError(ChatError):
-    """The provider wants a key, or did not take the one it got."""
+    """The provider requires an API key, or refused the one it was sent."""
 
 
 class RateLimitError(ChatError):
-    """Too many requests; ``retry_after`` is in seconds where the provider said."""
+    """The provider's rate limit is reached; ``retry_after`` is in seconds, ``None`` where the provider did not say."""
 
     def __init__(self, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -102,7 +104,7 @@ class RateLimitError(ChatError):
 
 
 class ProviderConnectionError(ChatError):
-    """Nothing answered at the address, or the connection broke."""
+    """No server answered at the address, or the connection broke."""
 
 
 class StoreError(ChatError):
@@ -110,12 +112,12 @@ class StoreError(ChatError):
 
 
 class ChatInterrupted(KeyboardInterrupt):
-    """The user stopped a reply. A KeyboardInterrupt, so that Run All stops here."""
+    """The user interrupted a reply. This is a KeyboardInterrupt, so that Run All stops at the cell."""
 
     def _render_traceback_(self) -> list[str]:
         return [f"\x1b[33mInterrupted\x1b[0m: {visible(str(self))}"]
 
 
 def in_words(error: Exception) -> str:
-    """An error where no traceback can be shown; ours say by themselves what is wrong."""
+    """Return an error as one text for where no traceback can be shown; the type is named unless it is a ChatError."""
     return str(error) if isinstance(error, ChatError) else f"{type(error).__name__}: {error}"

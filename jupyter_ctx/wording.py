@@ -1,35 +1,35 @@
-"""Counts in words, and text without characters that a terminal or a page would obey."""
+"""Format counts and ages in words; replace characters that a terminal or a page would obey."""
 
 from __future__ import annotations
 
 import re
 
-# left-to-right and right-to-left marks stay: they turn nothing round and some names need them
+# left-to-right and right-to-left marks stay: they reverse no text, and some names need them
 CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def visible(text: str) -> str:
-    """Text with a sign instead of each control character: front ends colour, and terminals obey, escapes."""
+    """Replace each control character with U+FFFD: terminals obey escape sequences, and front ends colour by them."""
     return CONTROL_CHARACTERS.sub("�", text.replace("\r\n", "\n"))
 
 
 def turns(count: int) -> str:
-    """So many turns."""
+    """Return a count of turns, such as ``1 turn`` or ``1,200 turns``."""
     return "1 turn" if count == 1 else f"{count:,} turns"
 
 
 def notebooks(count: int) -> str:
-    """So many notebooks."""
+    """Return a count of notebooks."""
     return "1 notebook" if count == 1 else f"{count:,} notebooks"
 
 
 def messages(count: int) -> str:
-    """So many messages."""
+    """Return a count of messages."""
     return "1 message" if count == 1 else f"{count:,} messages"
 
 
 def ago(seconds: float) -> str:
-    """How long ago, in words."""
+    """Return how long ago something was, such as ``2 hours ago``."""
     for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         count = int(seconds // size)
         if count:

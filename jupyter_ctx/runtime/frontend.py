@@ -1,4 +1,4 @@
-"""Where a cell runs: in which front end and notebook, and which cell in which execution."""
+"""Find the front end, notebook, cell and execution that code runs in."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ METADATA_KEY = "jupyter_ctx"  # where an export keeps the answer, in an output's
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Where a cell runs; ``None`` is what the front end does not tell (nbclient, terminals).
+    """The place where a cell runs; a field is ``None`` where the front end does not tell (nbclient, terminals).
 
-    ``execution`` is the number that the cell shows, ``source`` tells its text from any other.
+    ``run`` names one execution of ``cell``, ``execution`` is the number that the cell shows,
+    and ``source`` is the :func:`fingerprint` of its text.
     """
 
     kind: FrontendKind
@@ -43,7 +44,7 @@ class Where:
 
 
 def where(shell: Any) -> Where:
-    """From the message that asked for this execution; call it from the cell, not a callback."""
+    """Read the place from the message that requested this execution; call this in a cell, not in a callback."""
     if not hasattr(shell, "kernel"):
         return Where("terminal")
     parent = shell.get_parent() or {}
@@ -51,7 +52,7 @@ def where(shell: Any) -> Where:
     if cell is not None and cell.startswith(VS_CODE):
         cell = f"{cell} {THIS_KERNEL}"
     message = parent.get("header", {}).get("msg_id")
-    run = f"{message} {THIS_KERNEL}" if message else None  # some clients count anew after a restart
+    run = f"{message} {THIS_KERNEL}" if message else None  # some clients restart their count with the kernel
     content = parent.get("content", {})
     asks, code = content.get("allow_stdin", True), content.get("code")
     voila = os.environ.get("SERVER_SOFTWARE", "").startswith("voila")
@@ -62,23 +63,23 @@ def where(shell: Any) -> Where:
 
 
 def fingerprint(source: str) -> str:
-    """Tell a cell's text from any other, whatever white space ends its lines."""
+    """Return a hash of a cell's text that ignores white space at the ends of lines."""
     lines = "\n".join(line.rstrip() for line in source.strip().splitlines())
     return hashlib.blake2b(lines.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def deleted_cells(shell: Any) -> frozenset[str]:
-    """The cells that were deleted since the last execution, where the front end tells (JupyterLab)."""
+    """Return the cells deleted since the last execution, where the front end tells (JupyterLab)."""
     parent = shell.get_parent() if hasattr(shell, "kernel") else None
     told = (parent or {}).get("metadata", {}).get("deletedCells")
     return frozenset(cell for cell in told if isinstance(cell, str)) if isinstance(told, Iterable) else frozenset()
 
 
 class Origin(NamedTuple):
-    """To whom a conversation belongs: a notebook (its path, or its front end's name for it), else a kernel.
+    """The owner of a conversation: a notebook (its path, or its front end's name for it), else a kernel.
 
-    What runs without a reader has no notebook: ``cwd`` is where it runs, and ``run_of`` the file there that
-    holds all that it has run so far.
+    A run without a reader (papermill, nbconvert) has no notebook: ``cwd`` is the folder where it runs, and
+    ``run_of`` the notebook there that holds every cell run so far.
     """
 
     notebook: str | None = None
@@ -88,25 +89,25 @@ class Origin(NamedTuple):
 
     @property
     def scope(self) -> str:
-        """The place that names of conversations are unique in; a terminal's have none of their own."""
+        """The scope in which names of conversations are unique; empty in a terminal."""
         return self.notebook or (f"kernel {self.kernel}{self.runs or ''}" if self.kernel else "")
 
     @property
     def runs(self) -> str | None:
-        """How the scopes of all end that run without a reader in the same folder."""
+        """The ending that the scopes of all runs without a reader in the same folder share."""
         return f" in {self.cwd}" if self.cwd is not None else None
 
     @property
     def folder(self) -> Path | None:
-        """Where the notebook lies."""
+        """The folder of the notebook."""
         return Path(self.notebook).parent if self.notebook and os.path.isabs(self.notebook) else None
 
 
 class Cell(NamedTuple):
     """A cell as its notebook was last saved.
 
-    ``source`` tells its text from any other, ``None`` where it has none. ``ran``: it has been
-    executed; ``exported``: it shows the answer that an export has put there.
+    ``source`` is the :func:`fingerprint` of its text, ``None`` where it has none. ``ran``: the cell
+    has been executed. ``exported``: its output is an answer that an export wrote.
     """
 
     source: str | None = None
@@ -115,7 +116,7 @@ class Cell(NamedTuple):
 
 
 def cells_of(notebook: str | None) -> dict[str, Cell] | None:
-    """The cells of a notebook's file by their ids; ``None`` where it cannot be read or its cells have no ids."""
+    """Return the cells of a notebook's file by id; ``None`` where the file cannot be read or its cells have no ids."""
     try:
         cells = json.loads(Path(notebook or "").read_bytes())["cells"]
         return {str(cell["id"]): _cell(cell) for cell in cells}
@@ -131,9 +132,9 @@ def _cell(cell: dict[str, Any]) -> Cell:
 
 
 def origin(shell: Any) -> Origin:
-    """The notebook and the kernel of a shell. Nobody is asked over the network.
+    """Return the notebook and the kernel of a shell, without a request over the network.
 
-    What runs without a reader has no notebook: its name is that of whoever started it.
+    A run without a reader has no notebook: the name in its environment is that of the notebook that started it.
     """
     if where(shell).kind == "headless":
         folder = os.path.realpath(os.curdir)
@@ -142,12 +143,12 @@ def origin(shell: Any) -> Origin:
 
 
 def is_replay() -> bool:
-    """Whether a run without a reader shows stored answers."""
+    """Return whether a run without a reader shows stored answers."""
     return os.environ.get(REPLAY_VARIABLE) == "1"
 
 
 def _run_of(shell: Any, folder: str) -> str | None:
-    """The one notebook of a folder that holds every cell that was run so far; runners do not say which it is."""
+    """Return the one notebook of a folder that holds every cell run so far; runners do not say which they run."""
     ran = {fingerprint(code) for code in shell.history_manager.input_hist_raw if not code.startswith(PARAMETERS)}
     found = list[str]()
     for path in islice(Path(folder).glob("*.ipynb"), MOST_NOTEBOOKS):
@@ -159,7 +160,7 @@ def _run_of(shell: Any, folder: str) -> str | None:
 
 def _notebook(names: dict[str, Any]) -> str | None:
     local = names.get("__vsc_ipynb_file__")  # VS Code
-    if isinstance(local, str) and local:  # that of a notebook which was never saved is no path: others are called so
+    if isinstance(local, str) and local:  # an unsaved notebook has a name that others have too
         return _path(local)
     session = os.environ.get("JPY_SESSION_NAME") or names.get("__session__") or ""  # JupyterLab, Notebook 7
     path = REMOTE.sub("", str(session))
@@ -170,20 +171,20 @@ def _notebook(names: dict[str, Any]) -> str | None:
 
 
 def _path(name: str) -> str | None:
-    """A path that names one file, under whichever link it was opened; that of another machine as it is."""
+    """Resolve links in a path; keep the path of another machine as it is."""
     if os.path.isabs(name):
         return os.path.realpath(name)
     return name if PureWindowsPath(name).is_absolute() else None
 
 
 def _kernel(shell: Any) -> str | None:
-    """The kernel's id: the same after a restart, and never that of another kernel."""
+    """Return the kernel's id: the same after a restart, and never that of another kernel."""
     if not hasattr(shell, "kernel"):
         return None
     file = getattr(getattr(shell.kernel, "parent", None), "connection_file", "")
     found = KERNEL.match(Path(file).name)
     if found is None or UUID.fullmatch(found[1]):
         return found[1] if found else None
-    # a process id, as in consoles, or a name that somebody gave: both come again; the connection's key does not
+    # a process id (consoles) or a given name may be used again; the connection's key is not
     key = bytes(getattr(getattr(shell.kernel, "session", None), "key", b"")) or THIS_KERNEL.encode()
     return f"{found[1]} {hashlib.blake2b(key, digest_size=6).hexdigest()}"
