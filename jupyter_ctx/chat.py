@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import cleandoc
 from pathlib import Path
@@ -31,6 +29,7 @@ from .runtime.interrupts import Stopper, uninterrupted
 from .session.actions import Actions, Change, Method
 from .session.history import History, history, turns_without_cells
 from .session.info import context_info
+from .session.notices import large_values, threshold
 from .session.preview import View
 from .session.prompt import Prompt
 from .session.send import Coming, Sender, stopped
@@ -43,8 +42,6 @@ from .storage.store import ConversationRow, store_address
 
 CONVERSATION_NAME = re.compile(r"[^\s-]([^\x00-\x1f\x7f]{0,78}[^\s])?")  # of a conversation
 OF_A_TARGET = {"model", "base_url", "window", "n_ctx", "max_tokens"}
-MAKE_ROOM = "%chat summarise, trim or clear makes room."
-LARGE_VALUES = 0.2  # of the limit, in one cell
 
 
 class Chat:
@@ -242,28 +239,14 @@ class Chat:
         if not self._session.passes_threshold(info.fill):
             return None
         self._session.save()
-        about = "" if info.exact else "~"
-        return f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens. {MAKE_ROOM}"
+        return threshold(info)
 
     def values_notice(self, values: Sequence[tuple[str, str]], **options: Any) -> str | None:
         """Return one line where values filled into a prompt take more than a fifth of the limit.
 
         ``values`` are pairs of an expression and its text; ``options`` are settings for this request.
         """
-        if not values:
-            return None
-        target = self._session.target(options, ask=False)
-        sizes = Counter[str]()
-        for name, text in values:
-            sizes[name] += math.ceil(target.meter.tokens(text))
-        limit, total = target.budget().limit, sizes.total()
-        if total <= LARGE_VALUES * limit:
-            return None
-        ((name, most),) = sizes.most_common(1)
-        which = "" if len(sizes) == 1 else f", most of them {{{{ {name} }}}} ({most:,})"
-        what = f"{{{{ {name} }}}} takes" if len(sizes) == 1 else "The values filled in take"
-        share = f"{100 * total / limit:,.0f} %"
-        return f"{what} about {total:,} tokens{which}: {share} of the {limit:,} that a prompt may have."
+        return large_values(values, self._session.target(options, ask=False)) if values else None
 
     # talking
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..context.info import ContextInfo
 from ..context.overflow import Overflow
 from ..errors import ContextOverflowError
+from ..models.registry import Target
 from .attempt import Attempt
 from .byte_limit import megabytes
 from .judge import Verdict
 
 KEPT = "They are kept: %chat history shows them, %chat pin N keeps one in view."
 
+LARGE_VALUES = 0.2  # of the limit, in one prompt
 STORED = "This is the stored answer; nothing was sent. Run the cell again to ask anew."
 
 
@@ -170,3 +175,31 @@ def _lighter(sent: Attempt) -> str:
     """Return how a request was made smaller that was refused for its bytes."""
     gone = f"left out {oldest(sent.left_out)}" if sent.left_out else "left out files of earlier turns"
     return f"The request had too many bytes for the server: {gone} and sent again."
+
+
+def threshold(info: ContextInfo) -> str:
+    """Return the line that says how full the context window is."""
+    about = "" if info.exact else "~"
+    return (
+        f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens. "
+        "%chat summarise, trim or clear makes room."
+    )
+
+
+def large_values(values: Sequence[tuple[str, str]], target: Target) -> str | None:
+    """Return one line where values filled into a prompt take more than a fifth of the limit.
+
+    ``values`` are pairs of an expression and its text.
+    """
+    sizes = Counter[str]()
+    for name, text in values:
+        sizes[name] += math.ceil(target.meter.tokens(text))
+    limit, total = target.budget().limit, sizes.total()
+    if total <= LARGE_VALUES * limit:
+        return None
+    ((name, most),) = sizes.most_common(1)
+    which = "" if len(sizes) == 1 else f", most of them {{{{ {name} }}}} ({most:,})"
+    what = f"{{{{ {name} }}}} takes" if len(sizes) == 1 else "The values filled in take"
+    return (
+        f"{what} about {total:,} tokens{which}: {100 * total / limit:,.0f} % of the {limit:,} that a prompt may have."
+    )
