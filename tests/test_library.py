@@ -415,7 +415,7 @@ def test_the_notebook_that_runs_is_never_replaced_by_an_export(opened: Open, tmp
     whole = (tmp_path / "other.ipynb").rename(tmp_path / "A b.ipynb").read_bytes()
     (tmp_path / "link.ipynb").symlink_to("A b.ipynb")
     for name in ("A b.ipynb", tmp_path / "A b.ipynb", "link.ipynb"):
-        assert "is the notebook that runs here: choose another name" in str(page.fail(f"%chat export '{name}'"))
+        assert "is the running notebook: choose another name" in str(page.fail(f"%chat export '{name}'"))
     assert (tmp_path / "A b.ipynb").read_bytes() == whole
     (tmp_path / "preferences.md").write_text("Be kind.")
     assert "preferences.md is there" in str(page.fail("%chat export preferences.md"))

@@ -1,1 +1,1 @@
-"""Conversations as files that people and other tools read."""
+"""Write conversations to files that people and other tools can read, and read them back."""

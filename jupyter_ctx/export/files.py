@@ -1,4 +1,4 @@
-"""Conversations as files on disk, to keep, to share and to bring back."""
+"""Export conversations to files on disk, and load them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .formats import carried, is_export, read, written
 
 
 def export(conversation: Conversation, path: Path, notebook: str | None = None) -> Path:
-    """Write a conversation to a file, whole or not at all; the suffix says in which form. Return its absolute path.
+    """Write a conversation to a file in the format of its suffix, whole or not at all, and return the absolute path.
 
-    Raises InvalidRequestError where there is nothing to export or no such folder, which is not made, and where a
-    file is there that was not exported; the running ``notebook`` is never replaced.
+    Raises InvalidRequestError when there is nothing to export, when the folder does not exist, and when the path is
+    a file that is not an earlier export, or the running ``notebook``.
     """
     added = carried(conversation)
     text = written(added, path.suffix)
     if not added.turns:
         raise InvalidRequestError("There is nothing to export: this conversation has no turns yet.")
     if not path.parent.is_dir():
-        raise InvalidRequestError(f"There is no folder {path.parent.absolute()}: make it first, or name another place.")
+        raise InvalidRequestError(f"The folder {path.parent.absolute()} does not exist: create it, or name another.")
     _keep_what_is_there(path, notebook)
     try:
         write_whole(path, text)
@@ -34,11 +34,11 @@ def export(conversation: Conversation, path: Path, notebook: str | None = None) 
 
 
 def _keep_what_is_there(path: Path, notebook: str | None) -> None:
-    """Raise InvalidRequestError where a file is there that is no earlier export."""
+    """Raise InvalidRequestError when the path is a file that is not an earlier export."""
     if notebook and _is_same(path, notebook):
-        raise InvalidRequestError(f"{path} is the notebook that runs here: choose another name.")
+        raise InvalidRequestError(f"{path} is the running notebook: choose another name.")
     if os.path.isfile(path) and not _was_exported(path):
-        raise InvalidRequestError(f"{path} is there and is no earlier export: delete it, or choose another name.")
+        raise InvalidRequestError(f"{path} exists and is not an earlier export: delete it, or choose another name.")
 
 
 def _is_same(path: Path, notebook: str) -> bool:
@@ -55,11 +55,11 @@ def _was_exported(path: Path) -> bool:
 
 
 def load(path: Path) -> Added:
-    """Return what a file holds of a conversation. Raises InvalidRequestError, which names the file."""
+    """Return the conversation in a file. Raises InvalidRequestError, which names the file."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InvalidRequestError(f"{path} is not UTF-8 text, so it holds no conversation.") from None
+        raise InvalidRequestError(f"{path} is not UTF-8 text, so it cannot be a conversation.") from None
     except (OSError, ValueError) as error:
         raise InvalidRequestError(f"{path} cannot be read: {_why(error)} (looked for from {Path.cwd()}).") from None
     try:

@@ -1,7 +1,7 @@
-"""A conversation as a file that people and other tools read, and back.
+"""Convert conversations to text in a file format, and back.
 
-All formats hold the same: messages as OpenAI's tools have them, and beside them *marks*, which
-say the rest. What was edited or written by something else is read as far as it goes without them.
+All formats contain the same: messages in OpenAI's form, and *marks* (metadata) with everything else. A file
+that was edited, or written by another tool, is read as far as its messages go.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from .openai_messages import from_messages as from_messages
 
 
 class Format(Protocol):
-    """A module that makes text of a conversation, and a conversation of text."""
+    """A module that writes a conversation as text, and reads one from text."""
 
     def write(self, added: Added) -> str:
-        """A conversation as text."""
+        """Return a conversation as text."""
 
     def read(self, text: str) -> Added:
-        """The conversation in a text. Raises InvalidRequestError."""
+        """Return the conversation in a text. Raises InvalidRequestError."""
 
     def is_ours(self, text: str) -> bool:
-        """Whether a text was exported."""
+        """Return whether a text is an export."""
 
 
 FORMATS: Mapping[str, Format] = {".md": markdown, ".json": jsonfile, ".ipynb": notebook}
 
 
 def carried(conversation: Conversation) -> Added:
-    """The turns since the last clear in their current versions, with what stands beside them."""
+    """Return the turns since the last clear in their current versions, with pins, exclusions and summary."""
     places, summary = conversation.places, conversation.summary
     turns = tuple(place.turn for place in places)
     pinned = tuple(place.turn.id for place in places if place.pinned)
@@ -49,7 +49,7 @@ def carried(conversation: Conversation) -> Added:
 
 
 def renewed(added: Added) -> Added:
-    """The same as turns of another conversation: under new ids, without cells, sizes and costs."""
+    """Return the turns under new ids for another conversation, without cells, sizes and costs."""
     turns = {
         turn.id: Turn(turn.prompt, turn.reply, turn.attachments, record=TurnRecord(turn.model, turn.stop_reason))
         for turn in added.turns
@@ -63,26 +63,26 @@ def renewed(added: Added) -> Added:
 
 
 def written(added: Added, suffix: str) -> str:
-    """A conversation as text that UTF-8 can hold. Raises InvalidRequestError for an unknown suffix."""
+    """Return a conversation as text that UTF-8 can encode. Raises InvalidRequestError for an unknown suffix."""
     return clean(_format(suffix).write(added))
 
 
 def read(text: str, suffix: str) -> Added:
-    """The conversation in a file, its turns and its summary under new ids.
+    """Return the conversation in a file's text, with new ids for its turns and its summary.
 
-    Raises InvalidRequestError where it is none, or holds a prompt that cannot be sent.
+    Raises InvalidRequestError when the text is not a conversation, or contains a prompt that cannot be sent.
     """
     return _format(suffix).read(text.removeprefix("\ufeff"))
 
 
 def is_export(text: str, suffix: str) -> bool:
-    """Whether a text carries what each export begins or ends with, whatever was changed in it since."""
+    """Return whether a text begins or ends as exports do, even if it was edited since."""
     return _format(suffix).is_ours(text.removeprefix("\ufeff"))
 
 
 def _format(suffix: str) -> Format:
     if not suffix:
-        raise InvalidRequestError(f"The name has no suffix to say the form: name a file {', '.join(FORMATS)}.")
+        raise InvalidRequestError(f"The file name has no suffix: use one of {', '.join(FORMATS)}.")
     if suffix.lower() not in FORMATS:
         raise InvalidRequestError(f"A conversation cannot be a {suffix!r} file: use one of {', '.join(FORMATS)}.")
     return FORMATS[suffix.lower()]

@@ -1,4 +1,4 @@
-"""Markdown, with comments that a reader does not see."""
+"""Conversations as Markdown, with the marks in HTML comments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SPECIAL = re.compile(r"([\\`*_\[\]<>&#|~$!])")
 
 
 def write(added: Added) -> str:
-    """A conversation as Markdown."""
+    """Return a conversation as Markdown."""
     parts = [_comment("conversation", {"version": EXPORT_VERSION}) + "# Conversation\n"]
     if added.system is not None:
         parts.append(_part("system", {}, "## System prompt", added.system))
@@ -34,7 +34,7 @@ def write(added: Added) -> str:
 
 
 def read(text: str) -> Added:
-    """The conversation in Markdown that was exported. Raises InvalidRequestError."""
+    """Return the conversation in exported Markdown. Raises InvalidRequestError."""
     _, *found = MARKER.split(LINE_END.sub("\n", text))
     comments = [comment.removesuffix(" -->") for comment in found[1::3]]
     all_marks = [find(dict, parse_json(comment, "A comment of ours in this Markdown")) for comment in comments]
@@ -54,24 +54,24 @@ def read(text: str) -> Added:
 
 
 def is_ours(text: str) -> bool:
-    """Whether Markdown was exported: its first line says so."""
+    """Return whether Markdown is an export, by its first line."""
     return text.startswith(f"{START}conversation ")
 
 
 def _part(kind: str, marks: TurnMarks, heading: str, said: str) -> str:
-    """One side's text; its comment holds that, too, where a reader sees another one."""
+    """Return one side's text; its comment contains the text, too, when the visible text differs."""
     shown = _shown(said)
     return _comment(kind, marks if shown == said else {**marks, "said": said}) + f"{heading}\n\n{shown}\n"
 
 
 def _comment(kind: str, marks: TurnMarks) -> str:
-    """A comment that nothing in it can end."""
+    """Return an HTML comment that no text in it can end."""
     inner = json.dumps(marks).replace("<", "\\u003c").replace(">", "\\u003e")
     return f"{START}{kind} {inner} -->\n"
 
 
 def _shown(text: str) -> str:
-    """A text with line ends that editors and git leave alone, none of our comments, and no code without an end."""
+    """Return a text with plain line ends, without comments like the export's, and with open code fences closed."""
     text = LINE_END.sub("\n", text)
     text = re.sub(f"(?m)^(?={START})", r"\\", text)
     fence = ""
@@ -84,6 +84,6 @@ def _shown(text: str) -> str:
 
 
 def _in_line(name: str) -> str:
-    """A name in one line of Markdown, whatever is in it."""
+    """Return a name escaped for one line of Markdown."""
     line = " ".join("".join(c if c.isprintable() else " " for c in name).split())
     return SPECIAL.sub(r"\\\1", line)

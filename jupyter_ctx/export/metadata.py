@@ -1,7 +1,7 @@
-"""What a file says beside the messages, and the conversation that they make together.
+"""The marks (metadata) beside the messages of a file, and the conversation that both make together.
 
-The marks of a turn are its model, how it ended, the names and sizes of its files, and whether
-it is pinned, excluded, or summarized: stood for by the summary.
+The marks of a turn are its model, its stop reason, the names and sizes of its files, and whether it is pinned,
+excluded, or summarized (replaced by the summary in requests).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MarkedMessage: TypeAlias = tuple[Message, TurnMarks]
 
 
 def turn_marks(added: Added) -> list[TurnMarks]:
-    """The marks of each turn."""
+    """Return the marks of each turn."""
     summarized = added.summary.covers if added.summary else ()
     return [
         {
@@ -40,13 +40,13 @@ def turn_marks(added: Added) -> list[TurnMarks]:
 
 
 def file_marks(added: Added) -> TurnMarks:
-    """The marks of the whole."""
+    """Return the marks of the whole conversation."""
     summary = added.summary
     return {"version": EXPORT_VERSION, "summary": summary and {"text": summary.text, "method": summary.method}}
 
 
 def together(said: Iterable[MarkedMessage], summary: object = None) -> Added:
-    """The conversation that messages make; the marks of a turn are those of its prompt."""
+    """Return the conversation that messages make; the marks of a turn are those of its prompt."""
     rest, turns = deque(said), list[tuple[Turn, TurnMarks]]()
     system = rest.popleft()[0].content if rest and rest[0][0].role == "system" else None
     while rest:
@@ -73,7 +73,7 @@ def _turn(asked: Message, reply: str, marks: TurnMarks) -> Turn:
 
 
 def _named(file: Attachment, marks: object) -> Attachment:
-    """A file under its own name, with its own size: OpenAI's form has no room for them."""
+    """Return a file with its name and size from the marks: OpenAI's form has no place for them."""
     name, tokens = find(dict, marks).get("name"), find(dict, marks).get("tokens")
     if isinstance(name, str) and type(tokens) is int and 0 <= tokens <= MOST_TOKENS:
         return replace(file, name=clean(name), tokens=tokens)
@@ -81,7 +81,7 @@ def _named(file: Attachment, marks: object) -> Attachment:
 
 
 def _summary(marks: TurnMarks, covers: tuple[str, ...]) -> Summary | None:
-    """The summary, where there is one that stands for a turn that is there."""
+    """Return the summary, or ``None`` if it covers no turn of the file."""
     text, method = marks.get("text"), marks.get("method")
     if not isinstance(text, str) or not covers:
         return None

@@ -1,4 +1,4 @@
-"""A notebook that runs: a cell for each turn, with its answer below."""
+"""Conversations as executable notebooks: one cell per turn, with its answer as output."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOTEBOOK_CONTROLS = re.compile(
 
 
 def write(added: Added) -> str:
-    """A conversation as a notebook of version 4.5."""
+    """Return a conversation as a notebook in format 4.5."""
     cells = [_cell(f"%load_ext {EXPORT_KEY}")]
     if added.system is not None:
         cells.append(_cell(f"%%chat system\n{added.system}\n"))  # IPython runs no cell without a line
@@ -42,32 +42,32 @@ def write(added: Added) -> str:
 
 
 def read(text: str) -> Added:
-    """The conversation in a notebook, exported or written by hand. Raises InvalidRequestError."""
+    """Return the conversation in a notebook, exported or written by hand. Raises InvalidRequestError."""
     found = parse_json(text)
     if not isinstance(find(dict, found).get("cells"), list):
-        raise InvalidRequestError("This is no notebook of version 4, for it has no cells: open it in Jupyter, save it.")
+        raise InvalidRequestError("This notebook has no cells as format 4 has them: open it in Jupyter and save it.")
     ours = find(dict, found, "metadata", EXPORT_KEY)
     exported = ours.get("version") == EXPORT_VERSION
     said = [each for cell in found["cells"] for each in _said(cell, exactly=exported)]
     if not said and not exported:
-        raise InvalidRequestError("No cell here begins with %%chat and has an answer: run the notebook and save it.")
+        raise InvalidRequestError("No cell begins with %%chat and has an answer: run the notebook and save it.")
     system = [each for each in said if each[0].role == "system"][-1:]
     return together([*system, *(each for each in said if each[0].role != "system")], ours.get("summary"))
 
 
 def is_ours(text: str) -> bool:
-    """Whether a notebook was exported."""
+    """Return whether a notebook is an export."""
     return "version" in found_in(text, "metadata", EXPORT_KEY)
 
 
 def _cell(source: str, *outputs: TurnMarks) -> TurnMarks:
-    """A cell with an id that no other notebook has, not even another export."""
+    """Return a cell with an id that no other notebook has, not even another export."""
     cell: TurnMarks = {"cell_type": "code", "id": new_id(), "metadata": {}, "execution_count": None}
     return {**cell, "source": source, "outputs": outputs}
 
 
 def _said(cell: object, *, exactly: bool) -> Iterator[MarkedMessage]:
-    """What a cell says: a system prompt, or a prompt with its answer."""
+    """Yield the messages of a cell: a system prompt, or a prompt with its answer."""
     if find(str, cell, "cell_type") != "code":
         return
     first, _, body = _whole(cell, "source").lstrip().partition("\n")
@@ -82,7 +82,7 @@ def _said(cell: object, *, exactly: bool) -> Iterator[MarkedMessage]:
 
 
 def _answer(outputs: list[object]) -> tuple[str, TurnMarks]:
-    """A cell's last answer, with our marks where it is still the one that was exported."""
+    """Return a cell's last answer, with its marks if it is still the exported one."""
     for output in outputs:
         marks = find(dict, output, "metadata", EXPORT_KEY)
         if isinstance(marks.get("reply"), str):
@@ -93,7 +93,7 @@ def _answer(outputs: list[object]) -> tuple[str, TurnMarks]:
 
 
 def _is_answer(data: TurnMarks) -> bool:
-    """Whether an output is neither the gauge nor what stands in for it, nor a line of ours."""
+    """Return whether an output is an answer, and not the gauge, its static twin or a notice."""
     page = _whole(data, "text/html")
     return (
         WIDGET not in data and not any(ours in page for ours in BESIDE) and not GAUGE.match(_whole(data, "text/plain"))
@@ -101,6 +101,6 @@ def _is_answer(data: TurnMarks) -> bool:
 
 
 def _whole(holder: object, name: str) -> str:
-    """Text as notebooks keep it: whole, or in lines."""
+    """Return a text that a notebook stores whole or as a list of lines."""
     lines = find(list, holder, name) or [find(str, holder, name)]
     return "".join(line for line in lines if isinstance(line, str))

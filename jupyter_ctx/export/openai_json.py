@@ -1,4 +1,4 @@
-"""JSON: messages that any tool can send, and our marks beside them."""
+"""Conversations as JSON: messages in OpenAI's form, with the marks beside them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .values import dumped, find, found_in, parse_json
 
 
 def write(added: Added) -> str:
-    """A conversation as JSON."""
+    """Return a conversation as JSON."""
     messages = [{"role": "system", "content": added.system}] if added.system is not None else []
     messages += [{"role": m.role, "content": content(m, as_part)} for turn in added.turns for m in turn.messages]
     ours = {**file_marks(added), "turns": turn_marks(added)}
@@ -19,7 +19,7 @@ def write(added: Added) -> str:
 
 
 def read(text: str) -> Added:
-    """The conversation in JSON: in a file of ours, or in a list of messages. Raises InvalidRequestError."""
+    """Return the conversation in exported JSON, or in a list of messages. Raises InvalidRequestError."""
     found = parse_json(text)
     listed = found.get("messages") if isinstance(found, dict) else found
     if not isinstance(listed, list):
@@ -33,5 +33,5 @@ def read(text: str) -> Added:
 
 
 def is_ours(text: str) -> bool:
-    """Whether JSON was exported."""
+    """Return whether JSON is an export."""
     return "version" in found_in(text, EXPORT_KEY)

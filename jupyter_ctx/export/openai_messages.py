@@ -1,4 +1,4 @@
-"""Messages as OpenAI's tools have them, which most others read, too."""
+"""Messages in OpenAI's form, which most tools read."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ MEDIA_TYPES = frozenset(media_type for _, media_type in FILE_SIGNATURES)
 
 
 def from_messages(messages: Iterable[object]) -> Added:
-    """A conversation from messages in OpenAI's form; neighbours of one role are joined.
+    """Return the conversation of messages in OpenAI's form; consecutive messages of a role are joined.
 
-    Raises InvalidRequestError for what is no message, and for a prompt that cannot be sent.
+    Raises InvalidRequestError for an invalid message, and for a prompt that cannot be sent.
     """
     return together((message, {}) for message in joined(messages))
 
 
 def joined(messages: Iterable[object]) -> Iterator[Message]:
-    """Messages as values. Raises InvalidRequestError."""
+    """Yield messages, with consecutive ones of a role joined. Raises InvalidRequestError."""
     if not isinstance(messages, Iterable):
         raise InvalidRequestError(f"{messages!r} is not a list of messages, each with a role and its text.")
     for role, group in groupby(map(_message, messages), lambda message: message.role):
@@ -39,35 +39,35 @@ def joined(messages: Iterable[object]) -> Iterator[Message]:
 
 
 def turns_with_files(added: Added) -> Iterator[tuple[Turn, TurnMarks]]:
-    """The turns, each with marks that hold its files whole, for where only text can be shown."""
+    """Yield each turn with marks that contain its files, for formats that show text only."""
     for turn, marks in zip(added.turns, turn_marks(added), strict=True):
         yield turn, {**marks, "parts": [as_part(file) for file in turn.attachments]}
 
 
 def marked(role: str, text: str, marks: TurnMarks) -> MarkedMessage:
-    """A message of a text, and the files that its marks hold."""
+    """Return a message of a text and the files in its marks."""
     return _message({"role": role, "content": [*find(list, marks, "parts"), text]}), marks
 
 
 def _message(message: object) -> Message:
-    """A message that may be sent: what a model said is mended, anything else refused."""
+    """Return a message with a model's text cleaned. Raises InvalidRequestError for a prompt that cannot be sent."""
     if not isinstance(message, Mapping):
-        raise InvalidRequestError(f"{type(message).__name__} is no message: a role and its text.")
+        raise InvalidRequestError(f"{type(message).__name__} is not a message: a message has a role and a text.")
     held, called = message.get("content"), message.get("role")
     role: Any = "system" if called == "developer" else called
     parts = [held] if isinstance(held, str) else held
     if role not in get_args(Role) or not isinstance(parts, list):
-        raise InvalidRequestError(f"{short_repr(role)} with {type(held).__name__} is no message: a role and its text.")
+        raise InvalidRequestError(f"Role {short_repr(role)} with {type(held).__name__} is not a message with a text.")
     texts = [_text(part) for part in parts]
     if None in texts and role != "user":
-        raise InvalidRequestError(f"A message of role {role!r} holds more than text: take that out.")
+        raise InvalidRequestError(f"A message of role {role!r} may contain text only: remove the rest.")
     whole = "\n\n".join(text for text in texts if text is not None)
     files = tuple(_file(part) for part, text in zip(parts, texts, strict=True) if text is None)
     return Message(role, clean(whole) if role == "assistant" else checked(whole), files)
 
 
 def _text(part: object) -> str | None:
-    """The text of a part, which other tools call input_text or output_text, too."""
+    """Return the text of a content part of type text, input_text or output_text, or ``None``."""
     if isinstance(part, str):
         return part
     text = find(dict, part).get("text")
@@ -75,7 +75,7 @@ def _text(part: object) -> str | None:
 
 
 def _file(part: object) -> Attachment:
-    """The file in a part, with our guess of its size."""
+    """Return the file in a content part, with an estimate of its tokens."""
     url = find(str, part, "image_url", "url") or find(str, part, "file", "file_data")
     head, _, encoded = url.partition(";base64,")
     media_type = head.removeprefix("data:")
@@ -85,8 +85,7 @@ def _file(part: object) -> Attachment:
         media_type = ""
     if media_type not in MEDIA_TYPES:
         raise InvalidRequestError(
-            "A message holds something that is neither text nor, as a data URL, a PNG, JPEG, GIF or WebP image "
-            "or a PDF: take it out."
+            "A part of a message is neither text nor a PNG, JPEG, GIF or WebP image or a PDF as a data URL: remove it."
         )
     name = clean(find(str, part, "file", "filename")) or media_type.replace("/", ".")
     return Attachment(name, media_type, data, guessed_tokens(media_type, data))

@@ -1,1 +1,1 @@
-"""The process around us: front end, interrupts, small files."""
+"""The environment of the kernel's process: front end, interrupts, small files."""

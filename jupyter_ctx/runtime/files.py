@@ -1,4 +1,4 @@
-"""Small files that other kernels may read at any moment."""
+"""Write and locate small files that other kernels may read at any moment."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NETWORK = re.compile(r"(?i)nfs|cifs|smb|afs|9p|ceph|lustre|gpfs|beegfs|gluster|w
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a file whole or not at all; the target of a symbolic link, not the link. Raises OSError."""
+    """Write a file whole or not at all; of a symbolic link, replace the target. Raises OSError."""
     path = Path(os.path.realpath(path))  # what a link leads to is replaced, and the link stays
     half = path.with_name(f".{secrets.token_hex(8)}.part")
     try:
@@ -28,13 +28,13 @@ def write_whole(path: Path, text: str) -> None:
 
 
 def write_own(path: Path, text: str) -> None:
-    """The same for a file of ours in a folder of ours, which is made. Raises OSError."""
+    """Write a file of jupyter_ctx whole or not at all, and create its folder. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text)
 
 
 def is_on_network(path: Path) -> bool:
-    """Whether a file lies on a disk that other machines share, as the homes of a hub or a cluster may."""
+    """Return whether a file is on a network file system, as home folders of a hub or a cluster may be."""
     import psutil
 
     here = path.parent.resolve()
@@ -47,14 +47,14 @@ def is_on_network(path: Path) -> bool:
 
 
 def config_file(name: str) -> Path:
-    """Where the user's own settings are, in Jupyter's folder for them."""
+    """Return the path of a user's own file in Jupyter's config folder."""
     from jupyter_core.paths import jupyter_config_dir
 
     return Path(jupyter_config_dir()) / "jupyter_ctx" / name
 
 
 def data_file(*parts: str) -> Path:
-    """Where we keep what can be had again, in Jupyter's folder for that."""
+    """Return the path of a file with replaceable data in Jupyter's data folder."""
     from jupyter_core.paths import jupyter_data_dir
 
     return Path(jupyter_data_dir(), "jupyter_ctx", *parts)

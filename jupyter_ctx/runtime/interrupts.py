@@ -1,6 +1,6 @@
-"""What stops long work, and what must not be stopped: a few lines that run whole.
+"""Cancel long-running work, and shield short critical sections from Ctrl-C.
 
-Work that may hang is done in a thread of its own, and waited for: up to a limit, and until Ctrl-C.
+Work that may hang runs in a thread of its own; the caller waits for it up to a time limit, and until Ctrl-C.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from ..errors import ChatError
 
 T = TypeVar("T")
 
-LOOK = 0.05  # seconds between looks at whether the user has pressed Ctrl-C
-GRACE = 0.3  # seconds that work may still take once Ctrl-C was pressed within a block that runs whole
+POLL_SECONDS = 0.05  # between checks for Ctrl-C
+GRACE_SECONDS = 0.3  # that work may still take after Ctrl-C within an uninterrupted block
 
-_held: list[tuple[int, FrameType | None]] = []  # interrupts that wait until a block has run
+_held: list[tuple[int, FrameType | None]] = []  # interrupts held back until the end of an uninterrupted block
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Hold an interrupt back until the block has run; only the main thread ever gets one."""
+    """Hold Ctrl-C back until the end of the block; outside the main thread, do nothing."""
     handler = signal.getsignal(signal.SIGINT)
     main = threading.current_thread() is threading.main_thread()
-    if not main or handler in (None, _hold):  # None: it was not set by Python, and could not be set back
+    if not main or handler in (None, _hold):  # None: not set by Python, so it could not be restored
         yield
         return
     signal.signal(signal.SIGINT, _hold)
@@ -47,11 +47,11 @@ def _hold(number: int, frame: FrameType | None) -> None:
 
 
 class StoppedError(Exception):
-    """Ctrl-C was pressed while work was waited for in a block that runs whole."""
+    """Ctrl-C was pressed while an uninterrupted block waited for work."""
 
 
 class Job(Generic[T]):
-    """Work in a thread of its own, which may outlive the wait for it; ``leave`` is called after it then."""
+    """Work in a thread of its own, which may outlive the wait for it; then ``leave`` is called at its end."""
 
     def __init__(self, work: Callable[[Job[T]], T], leave: Callable[[], object] = lambda: None) -> None:
         self._work, self._leave = work, leave
@@ -61,7 +61,7 @@ class Job(Generic[T]):
         self.given_up = False
 
     def wait(self, seconds: float) -> T:
-        """The result. Raises what the work has raised, TimeoutError, StoppedError or KeyboardInterrupt."""
+        """Return the work's result. Raises its exception, or TimeoutError, StoppedError or KeyboardInterrupt."""
         try:
             self._begin()
             self._await(seconds)
@@ -75,19 +75,19 @@ class Job(Generic[T]):
         return self._result[0]
 
     def ends_within(self, seconds: float) -> bool:
-        """Whether the work has ended by then."""
+        """Wait up to ``seconds``, and return whether the work has ended."""
         return self._done.wait(seconds)
 
     def _begin(self) -> None:
         try:
             threading.Thread(target=self._run, daemon=True).start()
-        except RuntimeError:  # some Pythons begin no thread any more once they are ending
+        except RuntimeError:  # at its exit, Python may refuse to start a thread
             self._run()
 
     def _run(self) -> None:
         try:
             self._result.append(self._work(self))
-        except BaseException as error:  # it is raised where the work is waited for
+        except BaseException as error:  # raised by wait()
             self._error = error
         self._done.set()
         if self.given_up:
@@ -96,10 +96,10 @@ class Job(Generic[T]):
     def _await(self, seconds: float) -> None:
         end = time.monotonic() + seconds
         stop: float | None = None
-        while not self._done.wait(max(0.0, min(LOOK, end - time.monotonic()))):
+        while not self._done.wait(max(0.0, min(POLL_SECONDS, end - time.monotonic()))):
             now = time.monotonic()
             if _held and threading.current_thread() is threading.main_thread():
-                stop = stop or now + GRACE
+                stop = stop or now + GRACE_SECONDS
             if stop is not None and now >= stop:
                 raise StoppedError
             if now >= end:
@@ -107,27 +107,27 @@ class Job(Generic[T]):
 
 
 class Stopper:
-    """Stops work that asks a model, from another thread."""
+    """A switch that stops a request to a model from another thread."""
 
     def __init__(self) -> None:
         self.stopped = False
         self._end: Callable[[], object] | None = None
 
     def stop(self) -> None:
-        """Stop it now, or before it begins."""
+        """Stop the request, now or as soon as it begins."""
         self.stopped = True
         end = self._end
         if end is not None:
             end()
 
     def check(self) -> None:
-        """Go no further once stopped. Raises ChatError."""
+        """Raise ChatError if stopped."""
         if self.stopped:
             raise ChatError("Stopped.")
 
     @contextmanager
     def ends(self, end: Callable[[], object]) -> Iterator[None]:
-        """While the block runs, ``end`` is what breaks it off."""
+        """Let ``stop`` call ``end`` while the block runs."""
         self._end = end
         try:
             yield

@@ -51,7 +51,7 @@ METHODS: list[tuple[Callable[[Chat], Any], str]] = [
     (lambda c: c.export("talk.txt"), "'.txt'.*md, .json, .ipynb"),
     (lambda c: c.export("talk"), "no suffix.*md, .json, .ipynb"),
     (lambda c: c.configure(parameters="top_p"), "'top_p' is not a parameter: write NAME=VALUE"),
-    (lambda c: c.export("nowhere/talk.md"), "no folder .*nowhere: make it first"),
+    (lambda c: c.export("nowhere/talk.md"), "folder .*nowhere does not exist: create it"),
     (lambda c: c.load(5), "5 is not the path"),  # type: ignore[arg-type]
     (lambda c: c.load("a\0b.md"), "cannot be read"),
     (lambda c: c.load("nobody.md"), "nobody.md"),
