@@ -37,7 +37,7 @@ def read(text: str) -> Added:
     """Return the conversation in exported Markdown. Raises InvalidRequestError."""
     _, *found = MARKER.split(LINE_END.sub("\n", text))
     comments = [comment.removesuffix(" -->") for comment in found[1::3]]
-    all_marks = [find(dict, parse_json(comment, "A comment of ours in this Markdown")) for comment in comments]
+    all_marks = [find(dict, parse_json(comment, "A jupyter_ctx comment in this Markdown")) for comment in comments]
     if not found or any(marks.get("version", EXPORT_VERSION) != EXPORT_VERSION for marks in all_marks):
         raise InvalidRequestError(
             "This Markdown was not written by %chat export, or by a newer one: attach it to a prompt instead (-a FILE)."

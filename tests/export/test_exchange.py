@@ -387,7 +387,7 @@ MESSAGES = "[{}]".format
         ("", ".txt", r"cannot be a '\.txt' file: use one of \.md, \.json, \.ipynb"),
         ("# Notes\n", ".md", "was not written by %chat export"),
         ('<!-- jupyter_ctx conversation {"version": 2} -->', ".md", "or by a newer one"),
-        ("<!-- jupyter_ctx user {", ".md", "A comment of ours in this Markdown is not JSON"),
+        ("<!-- jupyter_ctx user {", ".md", "A jupyter_ctx comment in this Markdown is not valid JSON"),
         ("<!-- jupyter_ctx prompt {} -->\n## You\n\nhello\n", ".md", "'prompt' with list is not a message"),
         ("<!-- jupyter_ctx assistant {} -->\n## You\n\nhello\n", ".md", "not with one of role 'assistant'"),
         ("{", ".json", "This is not valid JSON"),

@@ -45,7 +45,7 @@ METHODS: list[tuple[Callable[[Chat], Any], str]] = [
     (lambda c: c.configure(system=5), "system is 5"),
     (lambda c: c.configure(windwo=5), "did you mean window"),
     (lambda c: c.set_memory("nobody.md"), "nobody.md"),
-    (lambda c: c.add_messages("hello"), "no message"),  # type: ignore[arg-type]
+    (lambda c: c.add_messages("hello"), "not a message"),  # type: ignore[arg-type]
     (lambda c: c.add_messages(5), "5.*role and its text"),  # type: ignore[arg-type]
     (lambda c: c.export(5), "5 is not the path"),  # type: ignore[arg-type]
     (lambda c: c.export("talk.txt"), "'.txt'.*md, .json, .ipynb"),
@@ -232,7 +232,7 @@ def test_an_export_replaces_an_earlier_one_and_no_file_of_anybody_else(
 ) -> None:
     path = tmp_path / f"talk{suffix}"
     path.write_bytes(there)
-    with pytest.raises(InvalidRequestError, match=rf"talk\{suffix} is there .*: delete it, or choose another name"):
+    with pytest.raises(InvalidRequestError, match=rf"talk\{suffix} exists and is not an earlier export: delete it"):
         talked().export(path)
     assert path.read_bytes() == there
     path.unlink()
