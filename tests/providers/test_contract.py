@@ -31,6 +31,7 @@ from jupyter_ctx.providers.local import LocalProvider, _serve
 from jupyter_ctx.providers.lookup import get_provider
 from jupyter_ctx.providers.openai_chat import ChatCompletions
 from jupyter_ctx.providers.openai_responses import Responses
+from jupyter_ctx.testing import check_provider
 
 WINDOW = 512
 KEY = "key-of-the-gemini-server"
@@ -80,6 +81,14 @@ def last(adapter: Adapter, request: Request) -> Reply:
     *_, reply = adapter.stream(request)
     assert isinstance(reply, Reply)
     return reply
+
+
+def test_every_adapter_keeps_the_public_contract(served: Served) -> None:
+    check_provider(served.adapter(), asks(), too_long=asks("word " * 2_000))
+
+
+def test_the_local_model_keeps_the_public_contract(local_model: str) -> None:
+    check_provider(get_provider(local_model), asks(), too_long=asks("word " * 2_000))
 
 
 def test_pieces_joined_are_the_reply(served: Served) -> None:
