@@ -27,7 +27,7 @@ TOKENS_A_PAGE, BYTES_A_PAGE = 2_000, 50_000
 
 
 def with_attachments(prompt: str, paths: Iterable[str | Path]) -> tuple[str, tuple[Attachment, ...]]:
-    """A prompt with the text files in it, and the other files beside it."""
+    """Return a prompt with the text files in it, and the other files beside it."""
     attachments = []
     for path in map(Path, paths):
         data = _read(path.expanduser())
@@ -71,7 +71,7 @@ def _text(path: Path, data: bytes) -> str:
 
 
 def guessed_tokens(media_type: str, data: bytes) -> int:
-    """Our guess of an image's or a PDF's size."""
+    """Estimate the tokens of an image or a PDF."""
     if media_type == "application/pdf":
         return TOKENS_A_PAGE * (len(re.findall(PDF_PAGE, data)) or 1 + len(data) // BYTES_A_PAGE)
     import imagesize

@@ -15,7 +15,7 @@ LANGUAGE_MAGICS = {
 
 
 def code_of(text: str) -> str:
-    """The Python in an answer's fenced blocks, in order; without any, the first block of another language."""
+    """Return the Python in an answer's fenced blocks, in order; without any, the first block of another language."""
     from markdown_it import MarkdownIt
 
     fences = [token for token in MarkdownIt().parse(text) if token.type == "fence"]

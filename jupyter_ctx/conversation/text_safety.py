@@ -18,7 +18,7 @@ def clean(text: str) -> str:
 
 
 def checked(prompt: str) -> str:
-    """A text that every server takes."""
+    """Return a text that every server accepts."""
     if not isinstance(prompt, str):
         raise InvalidRequestError(f"A prompt is text, not {type(prompt).__name__}.")
     found = UNSENDABLE.search(prompt)
@@ -31,5 +31,5 @@ def checked(prompt: str) -> str:
 
 
 def without_keys(text: str) -> str:
-    """A text without what may be a key in its addresses: ``user:password@`` and what follows a ``?``."""
+    """Remove what may be a key from the addresses in a text: ``user:password@`` and what follows a ``?``."""
     return ADDRESS_KEYS.sub("", text)

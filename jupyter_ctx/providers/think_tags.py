@@ -22,7 +22,7 @@ CODE_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.M)
 
 
 def begins_inside(model: str) -> bool:
-    """Whether a model of this name is known to begin a reply with a thought, without a tag."""
+    """Return whether a model of this name is known to begin a reply with a thought, without a tag."""
     return re.search(BEGINS_INSIDE, model) is not None
 
 

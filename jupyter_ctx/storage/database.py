@@ -374,7 +374,7 @@ def _url_of(address: str) -> URL:
 
 
 def _path_of(url: URL) -> Path | None:
-    """The file of an SQLite database that is one."""
+    """Return the file of an SQLite database that is stored in one."""
     plain = url.drivername == "sqlite" and url.database not in (None, "", ":memory:")
     return Path(str(url.database)).absolute() if plain and not str(url.database).startswith("file:") else None
 
@@ -394,7 +394,7 @@ def _make_private(path: Path) -> None:
 
 
 def _identity(path: Path | None) -> object:
-    """What tells a file from another of the same name."""
+    """Return what tells a file from another of the same name."""
     try:
         found = path.stat() if path is not None else None
     except OSError:
@@ -418,7 +418,7 @@ def _marks_of(path: Path | None) -> object:
 
 
 def _problems(cursor: Any) -> list[str]:
-    """What SQLite finds damaged in its file, but for single values."""
+    """Return what SQLite finds damaged in its file, except single values."""
     found = (line for (line,) in cursor.execute("PRAGMA integrity_check").fetchall())
     return [line for line in found if line != "ok" and not OF_ONE_ROW.match(line)]
 

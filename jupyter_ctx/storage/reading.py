@@ -112,7 +112,7 @@ class _Reader:
         return f"turn {number}" if number else "the beginning"
 
     def problems(self) -> Iterable[str]:
-        """What could not be read, in sentences."""
+        """Return sentences that say what could not be read."""
         if self._lost:
             yield f"Damaged rows were passed over, and left as they are: {_listed(self._lost)}."
         if self._unsized:
@@ -123,7 +123,7 @@ class _Reader:
 
 
 def read_event(row: Stored) -> Event | None:
-    """What a row says, or ``None`` where that cannot be read."""
+    """Return the event of a row, or ``None`` where the row cannot be read."""
     kind = _text(row.kind)
     if kind is None:  # perhaps a turn all the same: no other row looks like one
         return _read(Said.stored_as, row.body)

@@ -80,7 +80,7 @@ class EventRow(NamedTuple):
 
 
 def to_row(event: Event, sizes: list[Sizes]) -> EventRow:
-    """An event with what was learned of sizes by it; a newer release's one as it was."""
+    """Encode an event with the sizes learned by it; a newer release's event is kept as it was."""
     if isinstance(event, Lost) and event.kind and event.kind not in EVENT_KINDS:
         return EventRow(event.kind, event.body, None, None, None, None)
     said = event.turn.record if isinstance(event, Said) else None
@@ -89,7 +89,7 @@ def to_row(event: Event, sizes: list[Sizes]) -> EventRow:
 
 
 def from_row(kind: str, body: str | bytes) -> Event:
-    """An event as it was. Raises UnreadableError."""
+    """Decode an event. Raises UnreadableError."""
     if kind not in EVENT_KINDS:
         raise UnreadableError(f"Nobody here knows an event that is {kind!r}.")
     event: Event = _decode(EVENT_KINDS[kind], body, _nested)
@@ -119,20 +119,20 @@ def _with_turns(body: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -
 
 
 def sizes_of(text: str | bytes) -> list[Sizes]:
-    """What a row tells of sizes."""
+    """Return the sizes that a row tells."""
     sizes: list[Sizes] = _decode(list[Sizes], text)
     return sizes
 
 
 def state_text(state: StoredState) -> str:
-    """What a conversation knows beside its events, as text; no key stands in an address."""
+    """Encode what a conversation knows beside its events; keys in addresses are removed."""
     kept: StoredState = {**state}
     kept["warned"] = [without_keys(line) for line in state.get("warned", [])]
     return _text(kept)
 
 
 def stored_state(text: str | bytes | None) -> StoredState:
-    """The same as it was; nothing where nothing was kept."""
+    """Decode what a conversation knows beside its events; nothing where nothing was kept."""
     state: StoredState = _decode(StoredState, text) if text else {}
     return state
 

@@ -96,7 +96,7 @@ Found = tuple[ConversationRow, tuple[str, ...]]  # with the columns that are dam
 
 
 def sound(values: Sequence[Any]) -> Found:
-    """A row as it was read, and which of its columns are damaged: those are as in a new row."""
+    """Read a row, and name its damaged columns, which are as in a new row."""
     usable, damaged = dict[str, Any](), list[str]()
     for name, value in zip(ConversationRow._fields, values, strict=True):
         there = _text(value) if name in TEXT_COLUMNS else value
@@ -110,7 +110,7 @@ def sound(values: Sequence[Any]) -> Found:
 
 
 def _apart(row: ConversationRow, found: Sequence[Found]) -> ConversationRow:
-    """The row, under another name where a row that nobody can use has its own."""
+    """Return the row, under another name where an unusable row has its own."""
     taken = {(other.notebook, other.name) for other, damaged in found if set(damaged) & set(NEEDED)}
     if (row.notebook, row.name) not in taken:
         return row
@@ -128,7 +128,7 @@ def _text(value: Any) -> Any:
 
 
 def _ran(conversation: str, seq: Any, at: Any, cell: Any, source: Any) -> Ran:
-    """The cell of an event; what is damaged is that of no cell."""
+    """Return the cell of an event; a damaged one belongs to no cell."""
     cell, source = (str(_text(value)) if value is not None else None for value in (cell, source))
     return Ran(conversation, seq, at if isinstance(at, int | float) else 0.0, cell, source)
 
@@ -147,7 +147,7 @@ Decide = Callable[[Sequence[ConversationRow]], Claim]
 
 
 def owner() -> str:
-    """Whose conversations these are: the hub's user's, else the system's."""
+    """Return the user who owns the conversations: the hub's, else the system's."""
     try:
         return os.environ.get("JUPYTERHUB_USER") or getpass.getuser()
     except (OSError, KeyError, ImportError):  # no name for this user, as in some containers
@@ -155,7 +155,7 @@ def owner() -> str:
 
 
 def store_address(store: str | Path = "default") -> str:
-    """Where conversations are kept: as given, else ``JUPYTER_CTX_STORE``, else a file in Jupyter's data folder."""
+    """Return where conversations are kept: as given, by ``JUPYTER_CTX_STORE``, or in Jupyter's data folder."""
     if store != "default":
         return str(store)
     return os.environ.get(VARIABLE, "").strip() or str(data_file("history.sqlite"))
@@ -174,7 +174,7 @@ class Store:
         self._events = sa.table(EVENTS, *map(sa.column, ("owner", "conversation", *OF_AN_EVENT)))
 
     def rows(self, **where: Any) -> list[ConversationRow]:
-        """The conversations of which this holds, the one opened last first."""
+        """Return the conversations whose columns have these values, the one opened last first."""
         return self.database.run(lambda connection: self._rows(connection, where), write=False)
 
     def claim(self, decide: Decide) -> Claim:
@@ -216,7 +216,7 @@ class Store:
         self.database.forget_deleted()
 
     def load(self, conversation: str) -> tuple[str | bytes | None, list[Stored]]:
-        """The state and the events of a conversation, in their order."""
+        """Return the state and the events of a conversation, in order."""
         events, table = self._events, self._conversations
 
         def read(connection: Connection) -> tuple[str | bytes | None, list[Stored]]:
@@ -242,7 +242,7 @@ class Store:
         return self.database.run(read, write=False)
 
     def ran(self, conversations: Iterable[str]) -> list[Ran]:
-        """The cells that brought these conversations their turns, in the order in which they ran."""
+        """Return the cells that brought these conversations their turns, in the order in which they ran."""
         events, ids = self._events, list(conversations)
 
         def read(connection: Connection) -> list[Ran]:
@@ -277,7 +277,7 @@ class Store:
         return self.database.run(write)
 
     def same(self, conversation: str, seq: int, records: Sequence[EventRow]) -> int:
-        """How many of these the store has already, from number ``seq`` on."""
+        """Count the events that the store has already, from number ``seq`` on."""
         columns, mine = self._events.c, self._mine(self._events, conversation=conversation)
         wanted = self._sa.select(columns.kind, columns.body).where(*mine, columns.seq >= seq).order_by(columns.seq)
 
@@ -289,7 +289,7 @@ class Store:
         return self.database.run(count, write=False)
 
     def answered(self, digest: str, notebooks: Iterable[str], *, runs: str | None = None) -> Stored | None:
-        """The newest turn that answered just this request, in the conversations of these notebooks.
+        """Return the newest turn that answered exactly this request, in the conversations of these notebooks.
 
         ``runs``: or in those that have no notebook, and whose place ends in this.
         """
@@ -308,17 +308,17 @@ class Store:
         return self.database.run(read, write=False)
 
     def _stored(self, connection: Connection) -> Sequence[Any]:
-        """The columns of an event, which may be damaged."""
+        """Read the columns of an event, which may be damaged."""
         columns = self._events.c
         texts = [self._raw(connection, column) for column in (columns.kind, columns.body, columns.sizes)]
         return *texts, self._number(connection, columns.seq)
 
     def _raw(self, connection: Connection, column: Any) -> Any:
-        """A text as it is; from SQLite as bytes: it may be no text, and str takes as long as all else."""
+        """Return a text as it is; SQLite's as bytes: it may be no text, and str takes as long as all else."""
         return self._sa.cast(column, self._sa.LargeBinary) if _is_sqlite(connection) else column
 
     def _number(self, connection: Connection, column: Any) -> Any:
-        """A whole number, or nothing: SQLite takes anything in any column."""
+        """Return a whole number, or ``None``: SQLite accepts any type in any column."""
         whole = self._sa.func.typeof(column) == "integer"
         return self._sa.case((whole, column)) if _is_sqlite(connection) else column
 
@@ -338,7 +338,7 @@ class Store:
         return list(map(sound, connection.execute(wanted.with_for_update() if lock else wanted)))
 
     def _column(self, connection: Connection, column: Any) -> Any:
-        """A column of a conversation: what is of another type in SQLite is no value of ours."""
+        """Read a column of a conversation; a value of another type in SQLite is not ours."""
         if not _is_sqlite(connection):
             return column
         sa, kind = self._sa, self._sa.func.typeof(column)
@@ -363,7 +363,7 @@ class Store:
             connection.execute(self._sa.insert(table).values(owner=self.owner, **values))
 
     def _copy(self, connection: Connection, source: str, to: str) -> None:
-        """The same events under another conversation."""
+        """Copy events to another conversation."""
         events, sa = self._events, self._sa
         columns = (sa.literal(self.owner), sa.literal(to), *(events.c[name] for name in OF_AN_EVENT))
         rows = sa.select(*columns).where(*self._mine(events, conversation=source))

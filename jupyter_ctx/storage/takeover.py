@@ -39,7 +39,7 @@ class Clues(NamedTuple):
 def gather(
     store: Store, rows: Sequence[ConversationRow], origin: Origin, host: str, *, whole: bool
 ) -> dict[str, Clues]:
-    """The clues to each conversation that may be this notebook's, by id. Raises StoreError.
+    """Return the clues to each conversation that may be this notebook's, by id. Raises StoreError.
 
     Unless it is the ``whole``, or where this kernel is known here, only of those that it has talked in elsewhere.
     """
@@ -77,7 +77,7 @@ def _clues(
 def stands(
     cells: Mapping[str, str | None], there: Mapping[str, Cell] | None, old: Mapping[str, Cell] | None, *, whole: bool
 ) -> Stands:  # fmt: skip
-    """How many of these cells, with what tells their text, are ``there``.
+    """Count the cells, compared by the hash of their text, that are ``there``.
 
     ``old`` are those of the notebook where they ran; ``whole``: no turn came from anywhere else.
     """
@@ -96,7 +96,7 @@ def _is_same(source: str | None, there: Cell, old: Cell | None) -> bool:
 
 
 def fate(row: ConversationRow, host: str, cells: Mapping[str, object], old: Mapping[str, Cell] | None) -> File:
-    """What has become of a conversation's own notebook; ``old`` are the cells of the file that has its path."""
+    """Return what has become of a conversation's notebook; ``old`` are the cells of the file at its path."""
     if row.host != host or not os.path.isabs(row.notebook):
         return "unseen"
     if old is not None:
@@ -114,12 +114,12 @@ def fate(row: ConversationRow, host: str, cells: Mapping[str, object], old: Mapp
 
 
 def device_of(notebook: str | None) -> int | None:
-    """The disk on which a notebook's file lies."""
+    """Return the disk on which a notebook's file lies."""
     return _device([Path(notebook)]) if notebook and os.path.isabs(notebook) else None
 
 
 def _device(paths: Iterable[Path]) -> int | None:
-    """The disk of the first of these that is there: a drive that is not mounted lies on none of its own."""
+    """Return the disk of the first path that exists: an unmounted drive is on no disk of its own."""
     for path in paths:
         try:
             return path.stat().st_dev % 2**63
