@@ -418,7 +418,7 @@ def test_the_notebook_that_runs_is_never_replaced_by_an_export(opened: Open, tmp
         assert "is the running notebook: choose another name" in str(page.fail(f"%chat export '{name}'"))
     assert (tmp_path / "A b.ipynb").read_bytes() == whole
     (tmp_path / "preferences.md").write_text("Be kind.")
-    assert "preferences.md is there" in str(page.fail("%chat export preferences.md"))
+    assert "preferences.md exists" in str(page.fail("%chat export preferences.md"))
     assert (tmp_path / "preferences.md").read_text() == "Be kind."
 
 
