@@ -39,7 +39,7 @@ def say(*parts: object, sep: str = " ") -> None:
     print(to_plain(sep.join(map(str, parts))))
 
 
-@command("use MODEL [--window N]", "Talk with this model from here on", options=USE_OPTIONS)
+@command("use MODEL [--window N]", "Use this model from now on", options=USE_OPTIONS)
 def _use(call: Call) -> object:
     given = {name: value for name, value in settings_of(call.options).items() if value is not None}
     if call.words:
@@ -341,7 +341,7 @@ def _checked_model(name: str, model: str) -> str:
     return model
 
 
-@command("key [OWNER]", "Type a key, kept in memory only", options=("base_url",))
+@command("key [OWNER]", "Enter an API key, which is kept in memory only", options=("base_url",))
 def _key(call: Call) -> object:
     if len(call.words) > 1:
         raise UsageError(KEY_IS_ASKED_FOR)
