@@ -25,7 +25,8 @@ from .session.actions import Change
 from .session.session import Session
 from .session.state import NotebookState
 from .storage.database import TakenError
-from .storage.journal import Journal, Opened, forget, is_held_elsewhere
+from .storage.holders import is_held_elsewhere
+from .storage.journal import Journal, Opened, forget
 from .storage.ownership import at_home
 from .storage.store import ConversationRow, store_address
 

@@ -17,7 +17,7 @@ from ..session.actions import Change
 from ..session.history import ENDINGS
 from ..session.preview import View, ViewPart
 from ..session.prompt import Prompt
-from ..storage.journal import is_held_elsewhere
+from ..storage.holders import is_held_elsewhere
 from ..storage.store import ConversationRow
 
 OMITTED = 20  # messages that a preview lists of those that are not sent

@@ -1,14 +1,13 @@
 """One conversation in a store: opened, written after each action, let go at the end.
 
-Saving never fails a cell. What cannot be written now waits and is written with the next
-action; that is said once, and once more when it is done.
+Saving never fails a cell. Events that cannot be written now wait for the next action;
+one notice says so, and another one when they are saved.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-import platform
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,31 +16,34 @@ from types import MappingProxyType
 from typing import NamedTuple
 from weakref import WeakSet, ref
 
-from .. import wording as words
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event, Said
 from ..conversation.messages import Turn, new_id
 from ..errors import StoreError
-from ..runtime.frontend import EARLIER, Origin
+from ..runtime.frontend import Origin
 from ..runtime.interrupts import uninterrupted
 from .database import Database, TakenError
-from .ownership import MAIN, Holder, Wish, choose, fork, free_name, given_back
+from .holders import is_held_elsewhere, is_held_here, this_process
+from .opening_notes import begun_note, opened_note
+from .ownership import MAIN, Wish, choose, fork, free_name, given_back
 from .reading import read_event, read_events
 from .serialization import EventRow, Sizes, StoredState, UnreadableError, state_text, stored_state, to_row
 from .store import Claim, ConversationRow, Store
 from .takeover import Clues, device_of, gather
 
-BEAT, GONE = 30.0, 120.0  # seconds between signs of life, and without one; only between machines
+BEAT = 30.0  # seconds between signs of life, which only other machines need
 NOTHING_KNOWN: Mapping[str, Clues] = MappingProxyType({})
 ATTEMPTS = 3  # at a name that somebody else has taken meanwhile
 
 
 class Opened(NamedTuple):
-    """A conversation as it was found, with what was learned.
+    """A conversation as it was found.
 
-    ``note`` says where it comes from; ``taken`` are the conversations of another notebook that
-    became this one's, as they were. ``offer`` says what was not taken over, and how to. ``next`` is
-    the number of the next row.
+    ``sizes``, ``state``: what was learned of its turns' sizes, and everything else beside its events.
+    ``note``: one line that says where it comes from.
+    ``taken``: the conversations of another notebook that became this one's, as they were.
+    ``offer``: one line that says which conversations were not taken over, and how to bring them in.
+    ``next``: number of the next row.
     """
 
     conversation: Conversation
@@ -61,9 +63,9 @@ class Whole(NamedTuple):
 
 
 class Journal:
-    """Keeps one conversation. ``notices`` are lines that are to be shown once.
+    """Saves one conversation. ``notices`` are lines to be shown once.
 
-    ``troubles`` are those of the store that were spoken of, perhaps in other conversations of the notebook.
+    ``troubles`` are the store's failures that were shown already, perhaps in other conversations of the notebook.
     """
 
     def __init__(self, address: str, origin: Origin, troubles: set[str] | None = None) -> None:
@@ -83,18 +85,18 @@ class Journal:
 
     @property
     def name(self) -> str:
-        """What the conversation is called."""
+        """Name of the conversation."""
         return self.row.name
 
     @property
     def store(self) -> Store:
-        """The store; opened when first asked for. Raises StoreError."""
+        """The store, which the first reading opens. Raises StoreError."""
         if self._store is None:
             self._store = _store(self._address)
         return self._store
 
     def open(self, name: str | None = None, *, afresh: bool = False) -> Opened:
-        """Take hold of a conversation, and read it; where that cannot be, begin one that is not there yet."""
+        """Take hold of a conversation and read it; begin one in memory where the store fails."""
         _settle_all()
         with self._lock:
             try:
@@ -108,19 +110,19 @@ class Journal:
                 raise
 
     def keep_apart(self, others: Sequence[ConversationRow]) -> None:
-        """Take a name that none of these has, where the store could not be asked for one."""
+        """Take a name that none of these conversations has, where the store could not be asked for one."""
         if self._next is None:
             self.row = self.row._replace(name=free_name(self.row.name, others))
 
     def fork(self, row: ConversationRow, name: str | None = None) -> Opened:
-        """Take hold of a new conversation that begins with all that another one has. Raises StoreError."""
+        """Take hold of a new conversation that begins with everything in another one. Raises StoreError."""
         _settle_all()
         with self._lock:
             return self._open(lambda rows, wish: fork(row, name, rows, wish), name)
 
     def _known(self, *, whole: bool) -> Mapping[str, Clues]:
-        """The clues to conversations that may be this notebook's."""
-        return gather(self.store, self.store.rows(), self.origin, _me().host, whole=whole)
+        """Return what tells whether stored conversations are this notebook's."""
+        return gather(self.store, self.store.rows(), self.origin, this_process().host, whole=whole)
 
     def _choose(self, rows: Sequence[ConversationRow], wish: Wish) -> Claim:
         return choose(rows, wish, _is_held)
@@ -129,19 +131,19 @@ class Journal:
         self, decide: Callable[[Sequence[ConversationRow], Wish], Claim], name: str | None,
         *, afresh: bool = False, known: Mapping[str, Clues] = NOTHING_KNOWN,
     ) -> Opened:  # fmt: skip
-        wish = Wish(self.origin, _me(), time.time(), name, afresh, known, device_of(self.origin.notebook))
+        wish = Wish(self.origin, this_process(), time.time(), name, afresh, known, device_of(self.origin.notebook))
         claim = self._claim(lambda rows: decide(rows, wish))
         self.row, self._next = claim.row, 0
         self._hold()
         self._collect()
         if claim.how == "new":
-            return Opened(Conversation(), offer=_offer(claim.before, self.origin) if claim.before else "")
+            return Opened(Conversation(), offer=begun_note(claim.before, self.origin) if claim.before else "")
         before = (claim.source or claim.row).updated
         opened = self._read(claim.row)
         self._next = opened.next
         self._sizes = opened.state.get("sizes", [])
         self._collect()
-        note = _note(claim, before) if opened.conversation.events else ""
+        note = opened_note(claim, before) if opened.conversation.events else ""
         return opened._replace(note=note, taken=claim.before)
 
     def _claim(self, decide: Callable[[Sequence[ConversationRow]], Claim]) -> Claim:
@@ -168,9 +170,9 @@ class Journal:
         self, events: Sequence[Event], sizes: list[Sizes], state: StoredState,
         conversation: Conversation, everything: Callable[[], list[Sizes]],
     ) -> None:  # fmt: skip
-        """Write what has happened; ``everything`` is asked for where all must be written again.
+        """Write new events; ``everything`` gives the sizes where the whole conversation must be written again.
 
-        Ctrl-C ends the waiting for the store, not the saving: it is done later.
+        Ctrl-C ends the waiting for the store; the events are saved later.
         """
         with self._lock, uninterrupted():
             if self._is_deleted:
@@ -189,7 +191,7 @@ class Journal:
             self._flush(Whole(conversation, everything))
 
     def _flush(self, whole: Whole) -> None:
-        """Write what waits; where that cannot be, it waits on."""
+        """Write the waiting events; they go on waiting where the store fails."""
         try:
             if self._next is None or not self._append():
                 self._write(whole)
@@ -203,7 +205,7 @@ class Journal:
             self._worked()
 
     def _append(self) -> bool:
-        """Add what waits; ``False`` where all must be written instead."""
+        """Add the waiting events; return ``False`` where the whole conversation must be written instead."""
         try:
             there = self._add(self._next or 0, self._waiting)
         except TakenError:
@@ -215,7 +217,7 @@ class Journal:
         return there
 
     def _add(self, seq: int, records: Sequence[EventRow]) -> bool:
-        """Add these from number ``seq`` on; what was written although nobody waited for it is there already."""
+        """Add events from number ``seq`` on, except those that an abandoned attempt has written already."""
         try:
             return self.store.append(self.row, seq, records)
         except TakenError:
@@ -236,7 +238,7 @@ class Journal:
     def _begin(self, rows: Sequence[ConversationRow]) -> Claim:
         """Make the conversation known to the store."""
         others = [row for row in rows if row.notebook == self.row.notebook and row.id != self.row.id]
-        row = self.row._replace(name=free_name(self.name, others), opened=time.time(), **_me()._asdict())
+        row = self.row._replace(name=free_name(self.name, others), opened=time.time(), **this_process()._asdict())
         return Claim((row,), "new")
 
     def _part(self, why: str) -> None:
@@ -244,15 +246,15 @@ class Journal:
         self.notices.append(f"{why}; what is said here is kept apart from now on: %chat list.")
 
     def settle(self) -> None:
-        """Write what waits, where that can be done now."""
+        """Write the waiting events, where the store takes them now."""
         with self._lock:
             if self._whole is not None:
                 self._flush(self._whole)
 
     def answered(self, digest: str) -> Turn | None:
-        """The newest turn of this notebook that answered just this request; never another one's.
+        """Return the newest turn of this notebook that answered just this request; never another notebook's.
 
-        What runs without a reader finds what such runs have asked in the same folder, too.
+        A run without a reader also finds the turns of such runs in the same folder.
         """
         try:
             places = filter(None, (self.row.notebook, self.origin.run_of))
@@ -270,12 +272,12 @@ class Journal:
             self.row = self.row._replace(**values)  # type: ignore[arg-type]
 
     def read(self, row: ConversationRow) -> Opened:
-        """What another conversation holds; nobody's hold of it changes. Raises StoreError."""
+        """Return the content of another conversation without taking hold of it. Raises StoreError."""
         with self._lock:
             return self._read(row)
 
     def forget(self) -> None:
-        """Write nothing more: the conversation is deleted, and what waits goes with it."""
+        """Write nothing more: the conversation is deleted, and the waiting events with it."""
         with self._lock:
             self._waiting.clear()
             self._whole, self._is_deleted = None, True
@@ -283,7 +285,7 @@ class Journal:
             _open_journals.discard(self)
 
     def give_back(self, taken: Sequence[ConversationRow]) -> None:
-        """Put what was taken over where it was; a fork that was made of it is removed. Raises StoreError."""
+        """Give back the conversations that were taken over; remove a fork that was made of them. Raises StoreError."""
         row = self.row
         if all(row.id != each.id for each in taken):
             self.store.delete(row.id)
@@ -293,7 +295,7 @@ class Journal:
             self.close()
 
     def close(self) -> None:
-        """Let go: another kernel may go on with it. What waits to be saved gets a last chance."""
+        """Try once more to write the waiting events, and let go: another kernel may go on with the conversation."""
         with self._lock:
             self.settle()
             _open_journals.discard(self)
@@ -302,7 +304,7 @@ class Journal:
                     self._store.change(self.row.id, pid=None, started=None)
 
     def _failed(self, error: StoreError) -> None:
-        """Say what is wrong, once."""
+        """Add a notice of what is wrong, once."""
         self._collect()
         trouble = str(error).partition(": ")[0]  # what follows a driver may say in other words each time
         if trouble != self._failing and trouble not in self._troubles:
@@ -324,40 +326,24 @@ class Journal:
             said.clear()
 
     def _hold(self) -> None:
-        """Keep others from it. Between machines nobody sees whether a process is alive: there it gives signs of it."""
+        """Keep other kernels from the conversation, and show other machines that this process lives."""
         _open_journals.add(self)
         if self.store.database.is_shared:
             threading.Thread(target=_beat, args=(ref(self), self.row.id), daemon=True).start()
 
 
 def forget(conversation: str) -> None:
-    """Let nothing of a conversation that was deleted be written again."""
+    """Write nothing more of a conversation that was deleted."""
     for journal in (*_open_journals, *_unsaved):
         if journal.row.id == conversation:
             journal.forget()
 
 
-def is_held_elsewhere(row: ConversationRow) -> bool:
-    """Whether another live process holds a conversation."""
-    me = _me()
-    return (row.host, row.pid) != (me.host, me.pid) and is_held(row, me, time.time())
-
-
 def _is_held(row: ConversationRow) -> bool:
-    """Whether it is talked in: a process may have let go of what it has not ended yet."""
-    me = _me()
-    if (row.host, row.pid) == (me.host, me.pid):
+    """Return whether a conversation is talked in: this process may have let go of it before its row says so."""
+    if is_held_here(row):
         return any(journal.row.id == row.id for journal in _open_journals)
-    return is_held(row, me, time.time())
-
-
-def is_held(row: ConversationRow, me: Holder, now: float) -> bool:
-    """Whether a live process holds a conversation."""
-    if row.pid is None or row.started is None:
-        return False
-    if row.host != me.host:
-        return now - row.seen < GONE
-    return abs((_started(row.pid) or 0.0) - row.started) < 2
+    return is_held_elsewhere(row)
 
 
 def _beat(journal: ref[Journal], conversation: str) -> None:
@@ -393,25 +379,10 @@ def _settle_all() -> None:
 
 
 def _store(address: str) -> Store:
-    """One store for each address: its connection is shared by the conversations of this process."""
+    """Return the store at an address: the conversations of this process share its connection."""
     if address not in _stores:
         _stores[address] = Store(Database(address))
     return _stores[address]
-
-
-def _me() -> Holder:
-    return Holder(platform.node(), os.getpid(), _started(os.getpid()) or 0.0)
-
-
-def _started(pid: int) -> float | None:
-    """When a process began, or ``None`` where there is none, or one that only waits to be taken away."""
-    import psutil
-
-    try:
-        process = psutil.Process(pid)
-        return float(process.create_time()) if process.status() != psutil.STATUS_ZOMBIE else None
-    except psutil.Error:
-        return None
 
 
 def _begun(name: str | None, origin: Origin) -> ConversationRow:
@@ -419,42 +390,3 @@ def _begun(name: str | None, origin: Origin) -> ConversationRow:
     return ConversationRow(
         new_id(), origin.scope, name or MAIN, kernel=origin.kernel, opened=now, created=now, updated=now
     )
-
-
-def _note(claim: Claim, before: float) -> str:
-    """One line that says where a conversation comes from."""
-    source = claim.source or claim.row
-    said = f"{words.turns(source.turns)} of {source.name!r}, last used {words.ago(time.time() - before)}"
-    remedy = "%chat undo puts that back, %chat new starts afresh."
-    if claim.how == "continued":
-        return f"Going on with {said}. %chat new starts afresh."
-    if claim.how == "renamed":
-        return f"Going on with {said}: this notebook was {claim.before[0].notebook}. {remedy}"
-    if claim.how == "copied":
-        return f"This notebook is a copy of {source.notebook}: it starts with {said}. {remedy}"
-    turns = words.turns(source.turns)
-    return f"Another kernel holds {source.name!r}: this is a fork of it, {claim.row.name!r}, with {turns}."
-
-
-MOST_OFFERED = 3  # of the notebooks that may be meant
-
-
-def _offer(rows: Sequence[ConversationRow], origin: Origin) -> str:
-    """One line that says what was not taken over, and how to."""
-    told, more = rows[:MOST_OFFERED], len(rows) - MOST_OFFERED
-    offered = "; ".join(f"{words.turns(row.turns)} of {row.name!r} {_belong(row, origin)}" for row in told)
-    how = " or ".join(f"%chat resume {_typed(row.notebook)} {_typed(row.name)}" for row in told)
-    rest = f", and {words.notebooks(more)} more may be meant: %chat list all" if more > 0 else ""
-    them = "it" if sum(row.turns for row in told) == 1 else "them"
-    return f"This notebook begins anew: {offered}{rest}. {how} brings {them} in."
-
-
-def _belong(row: ConversationRow, origin: Origin) -> str:
-    had_this_path = EARLIER.sub("", row.notebook) == origin.notebook
-    whose = "another notebook, which had this path before" if had_this_path else f"{row.notebook}, which shares cells"
-    return f"{'belongs' if row.turns == 1 else 'belong'} to {whose}"
-
-
-def _typed(word: str) -> str:
-    """A word as it is typed after %chat."""
-    return f'"{word}"' if set(word) & set(" '") else word

@@ -15,19 +15,12 @@ from typing import Literal, NamedTuple
 
 from ..conversation.messages import new_id
 from ..runtime.frontend import EARLIER, Origin
+from .holders import Holder
 from .store import Claim, ConversationRow
 from .takeover import Clues
 
 MAIN = "main"
 NO_CLUES = Clues()
-
-
-class Holder(NamedTuple):
-    """A process that holds conversations: its machine, its number there and when it began."""
-
-    host: str
-    pid: int
-    started: float
 
 
 class Wish(NamedTuple):
