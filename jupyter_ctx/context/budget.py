@@ -1,4 +1,4 @@
-"""The one number: how full the next request is, and what it may hold."""
+"""The one number that all readers share: how full the next request is, and what it may hold."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ REASONING_RESERVE = 25_000
 
 
 def whole(tokens: float) -> int:
-    """Whole tokens that hold so many: a request of 40.2 does not fit in 40."""
+    """Round up to whole tokens: a request of 40.2 does not fit in 40."""
     return math.ceil(tokens - 1e-6)
 
 
 def default_reserve(window: ContextWindow, *, reasoning: bool = False) -> int:
-    """Tokens kept free for a reply where nobody said how long it may be; reasoning takes more."""
+    """Return the tokens kept free for a reply where ``max_tokens`` is not set; models that reason get more."""
     most = REASONING_RESERVE if reasoning else RESERVE
     return max(1, min(most, window.tokens // 4, window.max_output_tokens or most))
 
 
 def state_of(fill: float) -> FillState:
-    """The word for a share of the limit."""
+    """Return the state's name for a share of the limit."""
     if fill > 1:
         return "over"
     if fill >= FULL:
@@ -89,5 +89,5 @@ class Budget:
         return state_of(self.fill)
 
     def fits(self, counted: float, estimated: float, share: float = 1.0) -> bool:
-        """Whether a request fits; the margin is on the estimated part alone."""
+        """Return whether a request fits in ``share`` of the limit; the margin is on the estimated part alone."""
         return counted + estimated / (1 - self.margin) <= self.limit * share

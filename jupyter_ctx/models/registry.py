@@ -58,17 +58,17 @@ class Target:
 
     @property
     def model(self) -> str:
-        """The model's full name; at an address of the user's own what it is called there."""
+        """Return the model's full name; at an address of the user's own, the name used there."""
         return self.settings.model if self.settings.base_url else "/".join(split_model(self.settings.model))
 
     @property
     def thinks(self) -> bool:
-        """Whether the model thinks before it answers, which takes tokens too."""
+        """Return whether the model thinks before it answers, which takes tokens too."""
         return thinks(self.settings.model)
 
     @property
     def max_tokens(self) -> int | None:
-        """What the request says of the reply's length."""
+        """Return the ``max_tokens`` of the request; ``None``: not sent."""
         planned = self.settings.max_tokens is None and not self.provider.sends_reserve
         return None if planned else self.reserve
 
@@ -85,7 +85,7 @@ class Target:
         return not self.window.is_of_prompts and (self.window.source == "server" or self.evidence.stated is not None)
 
     def request(self, messages: tuple[Message, ...], **other: Any) -> Request:
-        """A request with these settings; ``other`` says what is not as they say."""
+        """Return a request with these settings; ``other`` replaces fields of it."""
         settings = self.settings
         usual = {
             "max_tokens": self.max_tokens, "temperature": settings.temperature, "parameters": settings.parameters,
@@ -94,7 +94,7 @@ class Target:
         return Request(tuple(map(self._sendable, messages)), **{**usual, **other})
 
     def _sendable(self, message: Message) -> Message:
-        """Leave out the files that this provider does not take; where nothing else was said, name them."""
+        """Leave out the files that this provider does not take; a message without text names them instead."""
         if not message.attachments:
             return message
         taken = tuple(file for file in message.attachments if file.kind in self.provider.takes)
@@ -102,7 +102,7 @@ class Target:
         return replace(message, content=message.content if message.content.strip() else names, attachments=taken)
 
     def budget(self, fixed: float = 0.0, used: float = 0.0, *, exact: bool = False) -> Budget:
-        """The budget of a request there."""
+        """Return the budget of a request there; ``fixed`` and ``used`` are tokens."""
         share = self.settings.budget_share
         return Budget(self.window, self.reserve, round(fixed), round(used), exact, share=share)
 
@@ -139,13 +139,13 @@ class Models:
         return tuple(self._stated.problems)
 
     def missing_key(self, settings: Settings) -> str:
-        """What to do where a provider needs a key and there is none; nothing where it has one."""
+        """Return what to do where a provider needs a key and there is none, else an empty string."""
         owner = key_owner(settings)
         return "" if settings.base_url or owner in self._keys else missing_key(owner)
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Every key that must not be sent or shown."""
+        """Return every key that must not be sent or shown."""
         there = (os.environ.get(name, "").strip() for name in key_variables())
         return tuple(key for key in (*self._keys.values(), *there) if key)
 
@@ -158,7 +158,7 @@ class Models:
         return Target(settings, provider, meter, window, reserve, claimed, evidence, read)
 
     def meter(self, provider: Provider, settings: Settings) -> Meter:
-        """Who counts tokens as this provider does, in the way that the settings say."""
+        """Return what counts tokens as this provider does, in the way that the settings choose."""
         asked = settings.token_counting == "provider"  # its counts correct what we would estimate anyway
         counting = "auto" if asked else settings.token_counting
         key = (provider.tokenizer, counting)
@@ -172,16 +172,16 @@ class Models:
         return self._meters[key]
 
     def news(self) -> list[Sizes]:
-        """The sizes that were told since this was last asked."""
+        """Return the sizes that were reported since the last call."""
         return _sizes({key: meter.news() for key, meter in self._meters.items()})
 
     def sizes(self) -> list[Sizes]:
-        """All sizes that were told."""
+        """Return all sizes that were reported."""
         unused = {key: counted for key, (_, counted) in self._kept.items()}
         return _sizes({**unused, **{key: meter.counted_parts for key, meter in self._meters.items()}})
 
     def state(self) -> StoredState:
-        """What was learned of models and endpoints."""
+        """Return what was learned of models and endpoints, as it is stored."""
         endpoints: dict[str, EndpointState] = {
             end: {"evidence": self._evidence.get(end, NO_EVIDENCE), "served": self._served_names.get(end, "")}
             for end in {*self._evidence, *self._served_names}
@@ -195,7 +195,7 @@ class Models:
         return {"endpoints": endpoints, "meters": meters}
 
     def restore(self, state: StoredState, sizes: Iterable[Sizes]) -> None:
-        """Know again what was known before a restart; what was learned since holds."""
+        """Restore what was known before a restart; newer knowledge holds."""
         for end, known in state.get("endpoints", {}).items():
             if "evidence" in known and end not in self._evidence:
                 evidence = replace(known["evidence"], heavy=None, light=0)
@@ -256,7 +256,7 @@ class Models:
         provider.served_window(ask=True)
 
     def reopen(self, settings: Settings) -> None:
-        """Forget a learned limit: the user has said what holds."""
+        """Forget a learned limit: the user has set the window."""
         provider = self._provider(settings)
         if provider.endpoint in self._evidence:
             self._evidence[provider.endpoint] = self._seen(provider).forgotten()
@@ -265,7 +265,7 @@ class Models:
         return self._evidence.get(provider.endpoint, NO_EVIDENCE)
 
     def cost(self, target: Target, usage: Usage | None, served: str = "") -> float | None:
-        """US dollars for one request, or ``None`` where nobody knows."""
+        """Return the US dollars that one request cost; ``None`` where the price is not known."""
         settings = target.settings
         if usage is None or settings.base_url is not None or not target.provider.catalogue:
             return None  # nobody knows what a server of one's own costs
@@ -273,7 +273,7 @@ class Models:
         return price(bills(provider), filter(None, (name, served)), usage, cache_ttl=settings.cache_ttl)
 
     def available(self, settings: Settings) -> tuple[tuple[str, ContextWindow], ...]:
-        """The models that a provider lists, with the window of each. Raises a ChatError."""
+        """Return the models that a provider lists, with the window of each. Raises a ChatError."""
         provider, prefix = self._provider(settings), "" if settings.base_url else split_model(settings.model)[0] + "/"
         cards = provider.cards()
         tables = (*load_tables(), kept_table(provider.catalogue, cards))
@@ -307,7 +307,7 @@ class Models:
 
 
 def _sizes(counted: Mapping[tuple[str, str], Counted]) -> list[Sizes]:
-    """In the form in which they are kept."""
+    """Return sizes in the form in which they are stored."""
     return [
         {
             "meter": key,
@@ -330,12 +330,12 @@ def full_name(model: str) -> str:
 
 
 def key_owner(settings: Settings) -> str:
-    """Whom a key is for: the address where one is given, else the provider. Nobody else gets it."""
+    """Return the owner of a key: the address where one is given, else the provider. No other server is sent the key."""
     return settings.base_url.rstrip("/") if settings.base_url else split_model(settings.model)[0]
 
 
 def _reserve(settings: Settings, window: ContextWindow) -> int:
-    """Tokens kept for the reply; a length asked for holds unless the window turned out smaller."""
+    """Return the tokens kept for the reply: ``max_tokens`` where set, unless a learned window is smaller than that."""
     asked = settings.max_tokens
     if asked is not None and asked >= window.tokens:
         if window.source != "learned":

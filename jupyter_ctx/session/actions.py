@@ -1,4 +1,4 @@
-"""What a user does to a conversation: each is one event, and says before and after."""
+"""What a user does to a conversation: each action is one event, and reports the tokens before and after."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Change:
 
 
 class SummaryDraft(NamedTuple):
-    """A summary that is not recorded yet, and what to say of it; without one, why there is none.
+    """A summary that is not recorded yet, with a sentence about it; where there is none, the sentence says why.
 
     ``failed``: one was tried, and came to nothing.
     """
@@ -97,13 +97,13 @@ class _Older(NamedTuple):
 
 
 class Actions:
-    """The actions on one session. What changes nothing writes no event, and says so."""
+    """The actions on one session. An action that changes nothing records no event, and says so."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
     def plans(self) -> dict[str, Plan]:
-        """What each action would do now, by its verb. Nothing is asked of any model."""
+        """Return what each action would do now, by command. No model is asked."""
         undo = undo_label(self._session.conversation, self._session.state)
         return {
             "summarise": self._summary_plan(),
@@ -122,7 +122,7 @@ class Actions:
         return self._apply(Trimmed(cut.first), f"Left out {cut.gone}")
 
     def _cut_to(self, turns: int | None) -> _Cut:
-        """Where a trim would cut now."""
+        """Return where a trim would cut now."""
         target, past = self._session.target({}, ask=False), self._session.conversation
         scope, start = self._session.now(target)
         now, end = self._session.fitter.occupancy(target, past, scope, start), scope.at
@@ -183,7 +183,7 @@ class Actions:
         )
 
     def _older(self, target: Target) -> _Older:
-        """The turns that a summary written now would stand for."""
+        """Return the turns that a summary written now would stand for."""
         session = self._session
         scope, start = session.now(target)
         ledger = session.fitter.ledger(target, session.conversation, scope)
@@ -215,9 +215,9 @@ class Actions:
     def _written(
         self, older: Older, target: Target, cap: int, instructions: str | None, method: Method | None, stopper: Stopper
     ) -> tuple[str, Method, str]:  # fmt: skip
-        """The text of a summary, how it was written, and what to say of that.
+        """Return the text of a summary, how it was written, and what to say of that.
 
-        A model that fails is no reason to have no summary: the user's lines need none.
+        Where the model fails, the user's own lines stand for the turns.
         """
         session, settings = self._session, self._session.settings
         writer = settings.summary_model or settings.model
@@ -240,7 +240,7 @@ class Actions:
 
     @property
     def writer(self) -> str:
-        """The model that is asked for summaries, or nothing: the small local one is not."""
+        """Return the model that is asked for summaries; empty: none, as with the small local model."""
         settings = self._session.settings
         writer = settings.summary_model or settings.model
         return "" if writer.startswith("local/") else writer
@@ -253,12 +253,12 @@ class Actions:
         return self._apply(Cleared(), f"Cleared {words.turns(count)}")
 
     def undo(self) -> Change:
-        """Take back the last action, whole."""
+        """Undo the last action, whole."""
         label = self._session.conversation.undo_label
         return self._apply(Undone(), f"Undid the {label}") if label else Change("Nothing to undo", changed=False)
 
     def redo(self) -> Change:
-        """Do again what was last taken back."""
+        """Redo the action that was last undone."""
         label = self._session.conversation.redo_label
         return self._apply(Redone(), f"Redid the {label}") if label else Change("Nothing to redo", changed=False)
 
@@ -281,7 +281,7 @@ class Actions:
         return self._apply(IncludedAll(), "Included all turns")
 
     def pick(self, number: int, version: int) -> Change:
-        """Bring an older answer of a turn back."""
+        """Make an older answer of a turn the current one."""
         place = self.places((number,))[0]
         if not _is_whole(version) or not 1 <= version <= len(place.versions):
             raise InvalidRequestError(f"Turn {number} has no answer {version!r}: there are 1 to {len(place.versions)}.")
@@ -291,7 +291,7 @@ class Actions:
         return self._apply(Picked(place.id, turn.id), f"Turn {number} has answer {version} again")
 
     def set_memory(self, path: str) -> Change:
-        """Let a file's text join the system prompt; empty: no file's."""
+        """Add a file's text to the system prompt; an empty path: no file's."""
         memory, said = self._session.memory, self._session.conversation.memory
         if path == said or (not path and memory.path(said) is None):
             return Change("There is no memory file" if not path else "That is the memory file already", changed=False)
@@ -301,7 +301,7 @@ class Actions:
         return self._apply(MemorySet(path), f"{file} joins the system prompt" if file else "No memory file is read")
 
     def set_system(self, text: str) -> Change:
-        """Set the system prompt from here on; empty takes it away."""
+        """Set the system prompt from here on; an empty one removes it."""
         if checked(text) == self._session.own_system:
             return Change("The system prompt is that already", changed=False)
         return self._apply(SystemSet(text), "System prompt set" if text else "System prompt taken away")
@@ -339,7 +339,7 @@ class Actions:
         return replace(self._apply(event, f"{done.capitalize()} {named}"), note=note)
 
     def places(self, numbers: Sequence[int]) -> list[Place]:
-        """The places of these turns, by their numbers from 1."""
+        """Return the places of these turns, by their numbers from 1."""
         places = self._session.conversation.places
         if not numbers:
             raise InvalidRequestError("Which turn? Give its number.")
@@ -363,7 +363,7 @@ class Actions:
 
 
 def _is_whole(number: object) -> bool:
-    """Whether that is a whole number, NumPy's included."""
+    """Return whether this is a whole number, NumPy's included."""
     return isinstance(number, SupportsIndex) and not isinstance(number, bool)
 
 
@@ -372,7 +372,7 @@ def _older_turns(count: int) -> str:
 
 
 def _also(event: Pinned | Excluded, turns: Mapping[int, Place]) -> str:
-    """What a mark takes away with it, for no turn is both pinned and excluded, and where it changes nothing."""
+    """Return what a mark takes away, since no turn is both pinned and excluded, and where it has no effect."""
     if not event.on:
         return ""
 
@@ -389,7 +389,7 @@ def _also(event: Pinned | Excluded, turns: Mapping[int, Place]) -> str:
 
 
 def _summary_problem(text: str, kept: int, wanted: int) -> str | None:
-    """Why a summary cannot stand for what was said, or ``None``."""
+    """Return why a summary cannot stand for the turns, or ``None``."""
     if not text.strip():
         return "it is empty"
     return None if keeps_enough(kept, wanted) else f"it kept {kept} of {wanted} numbers and names"

@@ -124,13 +124,13 @@ class Attempt(Question):
 
 
 def seen(refused: Attempt, overflow: Overflow) -> Refused:
-    """What a refusal shows of the endpoint's limit."""
+    """Return what a refusal shows of the endpoint's limit."""
     tokens, output = whole(refused.tokens), refused.request.max_tokens or 0
     return Refused(overflow, tokens, output, refused.retry, refused.trial)
 
 
 def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: bool = False) -> ContextOverflowError:
-    """What does not fit, with the figures and what to do; ``kept``: text had come, and was recorded."""
+    """Return the error for a request that does not fit, with figures and remedy; ``kept``: text was recorded."""
     target, limit = attempt.target, attempt.budget.limit
     said = overflow.input_tokens if overflow else None
     used = said if said is not None else whole(attempt.tokens)
@@ -153,7 +153,7 @@ def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: 
 
 
 def heavy_error(attempt: Attempt) -> ContextOverflowError:
-    """What to say of a request that was refused for its bytes, and cannot be made smaller by itself."""
+    """Return the error for a request that was refused for its bytes where none is smaller."""
     files = sorted(attempt.said.attachments, key=lambda file: -len(file.data))
     largest = f" {files[0].name} has {megabytes(len(files[0].data))}." if files else ""
     size = megabytes(request_bytes(attempt.request.messages))
@@ -165,14 +165,14 @@ def heavy_error(attempt: Attempt) -> ContextOverflowError:
 
 
 def _bounds(attempt: Attempt) -> str:
-    """What the limit is made of."""
+    """Return what the limit is made of."""
     target, settings = attempt.target, attempt.target.settings
     bounds = [f"window {target.window.tokens:,} {target.window.basis}", f"{target.reserve:,} kept for the reply"]
     return ", ".join([*bounds, *(attempt.decision.reasons if settings.on_overflow == "stop" else ())])
 
 
 def _largest(attempt: Attempt, used: int) -> tuple[tuple[str, int], ...]:
-    """The three largest parts; what is known of the whole beyond the others is the prompt's."""
+    """Return the three largest parts in tokens; what a report counts beyond the other parts is the prompt's."""
     meter, sent = attempt.target.meter, attempt.sent
     parts = [("this prompt", max(attempt.asked, used - sent.before))]
     parts += [

@@ -1,4 +1,4 @@
-"""A request in fewer bytes: some servers refuse by those, before anybody counts tokens."""
+"""A request in fewer bytes: some servers refuse by bytes, before they count tokens."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ ENCODED = 4 / 3  # base64
 
 
 def request_bytes(messages: Sequence[Message]) -> int:
-    """Bytes that these messages take in a request, about."""
+    """Return about how many bytes these messages take in a request."""
     files = sum(_encoded(file) for message in messages for file in message.attachments)
     return files + sum(len(message.content.encode("utf-8", "replace")) for message in messages)
 
 
 def lightened(messages: tuple[Message, ...], most: int) -> tuple[tuple[Message, ...], tuple[Attachment, ...]]:
-    """The messages without the largest files of earlier turns, until they take ``most`` bytes; and those files.
+    """Leave out the largest files of earlier turns until ``most`` bytes remain; return the messages and those files.
 
-    The files of the last message stay: it asks about them.
+    The files of the last message stay, because it asks about them.
     """
     excess, gone = request_bytes(messages) - most, list[Attachment]()
     for file in sorted((file for message in messages[:-1] for file in message.attachments), key=_encoded, reverse=True):
@@ -43,5 +43,5 @@ def _encoded(file: Attachment) -> int:
 
 
 def megabytes(size: int) -> str:
-    """A size in bytes, as people read it."""
+    """Return a size in bytes in megabytes or kilobytes."""
     return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{max(size, 100) / 1e3:.1f} kB"

@@ -103,29 +103,25 @@ class Fitter:
         Raises ContextOverflowError where there is none, or where the refusal was the ``last`` that is borne; ``kept``:
         text had come, and was recorded.
         """
-        if last or refused.target.settings.on_overflow == "stop":
-            raise self._given_up(refused, error, kept=kept)
+        overflow, given_up = error.overflow or Overflow(), last or refused.target.settings.on_overflow == "stop"
+        if error.by_bytes and given_up:
+            raise heavy_error(refused)
+        shown = TooHeavy(request_bytes(refused.request.messages)) if error.by_bytes else seen(refused, overflow)
+        target = self._models.learn(refused.target, shown, failed=given_up)  # for the next cell, too
+        if given_up:
+            raise overflow_error(replace(refused, target=target), overflow, kept=kept)
         try:
-            return self._lighter(refused) if error.by_bytes else self._shorter(refused, error.overflow or Overflow())
+            return self._lighter(refused, target) if error.by_bytes else self._shorter(refused, target, overflow)
         except ContextOverflowError:
-            self._models.failed(refused.target)
+            self._models.failed(target)
             raise
 
-    def _given_up(self, refused: Attempt, error: ContextOverflowError, *, kept: bool) -> ContextOverflowError:
-        """Return the error for a refusal that stands; what it taught holds from the next cell on."""
-        if error.by_bytes:
-            return heavy_error(refused)
-        overflow = error.overflow or Overflow()
-        target = self._models.learn(refused.target, seen(refused, overflow), failed=True)
-        return overflow_error(replace(refused, target=target), overflow, kept=kept)
-
-    def _shorter(self, refused: Attempt, overflow: Overflow) -> Attempt:
-        """Return a request of fewer tokens, from what the refusal taught.
+    def _shorter(self, refused: Attempt, target: Target, overflow: Overflow) -> Attempt:
+        """Return a request of fewer tokens for ``target``, which knows what the refusal taught.
 
         Where only the room for the reply was too large, that alone shrinks.
         """
-        old, evidence = refused.target, seen(refused, overflow)
-        target = self._models.learn(old, evidence)
+        old = refused.target
         limit, size = target.budget().limit, _size_of(refused, overflow, target)
         if size is not None:
             old.meter.told(refused.sent, size)
@@ -141,14 +137,12 @@ class Fitter:
             raise overflow_error(attempt, overflow)
         return replace(attempt, retry=refused.retry + 1)
 
-    def _lighter(self, refused: Attempt) -> Attempt:
+    def _lighter(self, refused: Attempt, target: Target) -> Attempt:
         """Return a request of fewer bytes: without the largest files of earlier turns, then without the oldest turns.
 
         After a second refusal the smallest there is. Raises ContextOverflowError where none is smaller.
         """
-        size = request_bytes(refused.request.messages)
-        target = self._models.learn(refused.target, TooHeavy(size))
-        start = refused.scope.at if refused.retry else refused.cut.start
+        size, start = request_bytes(refused.request.messages), refused.scope.at if refused.retry else refused.cut.start
         attempt = self._plan(replace(refused, target=target), start)
         if request_bytes(attempt.request.messages) >= size:
             attempt = self._without_summary(attempt, start, None)

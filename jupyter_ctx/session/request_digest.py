@@ -1,4 +1,4 @@
-"""A request told from any other, so that its answer need not be asked for twice."""
+"""The fingerprint of a request, so that a stored answer to the same request is found."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..providers.base import Request
 
 
 def digest_of(target: Target, request: Request) -> str:
-    """The same for the same view, sent to the same endpoint with the same settings."""
+    """Return a fingerprint: equal for equal views that are sent to the same endpoint with the same settings."""
     settings = target.settings
     asked = (target.provider.endpoint, settings.max_tokens, settings.temperature, dict(request.parameters))
     found = hashlib.blake2b(json.dumps(asked, sort_keys=True, default=str).encode(), digest_size=16)

@@ -1,4 +1,4 @@
-"""One turn: sent, recovered after a refusal, recorded whole or flagged."""
+"""The way of one turn: planned, sent, sent again smaller after a refusal, judged, recorded, reported."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OnText = Callable[[str], object] | None
 
 @dataclass(slots=True)
 class Coming:
-    """A reply while it comes: who is shown it, what was shown of it so far, and when it was asked for.
+    """A reply while it streams: who is shown it, what came so far, and when the request was sent.
 
     ``on_begin`` hears, before it is sent, the one line that should stand above it, or ``None``.
     """
@@ -41,7 +41,7 @@ class Coming:
     asked: float = field(default_factory=time.monotonic)
 
     def take(self, item: str | Thought) -> None:
-        """Keep and show what has come."""
+        """Keep and show a piece that came."""
         if isinstance(item, Thought):
             text, kept, show = item.text, self.thoughts, self.on_thought
         else:
@@ -51,12 +51,12 @@ class Coming:
             show(text)
 
     def begin(self, warning: str | None = None) -> None:
-        """Say that it will come now."""
+        """Announce that the reply comes now, with a line to stand above it."""
         if self.on_begin is not None:
             self.on_begin(warning)
 
     def show(self, reply: Reply) -> None:
-        """Show one that is there already: in one piece."""
+        """Show a stored reply, in one piece."""
         self.begin()
         for text, show in ((reply.thinking, self.on_thought), (reply.text, self.on_piece)):
             if text and show is not None:
@@ -64,11 +64,11 @@ class Coming:
 
     @property
     def seconds(self) -> float:
-        """How long it takes so far."""
+        """Return the seconds since the request was sent."""
         return time.monotonic() - self.asked
 
     def broken(self, why: Literal["interrupted", "cut"]) -> Reply:
-        """What has come, where nothing more will."""
+        """Return the reply as far as it came, where nothing more will."""
         thinking = "".join(self.thoughts)
         return Reply("".join(self.pieces), None, why, thinking=thinking, seconds=self.seconds)
 
@@ -81,7 +81,7 @@ class Sender:
         self._summary_failures = 0  # of those nobody asked for, in a row
 
     def begin_anew(self) -> None:
-        """Try again what had failed: the conversation or its model is another."""
+        """Forget failed summaries: the conversation or its model is another one."""
         self._summary_failures = 0
 
     def send(self, said: Said, options: Mapping[str, Any], coming: Coming, *, record: bool) -> Reply:
@@ -124,11 +124,11 @@ class Sender:
         return shorter, str(Change(draft.text, before=round(attempt.cut.before), after=round(shorter.cut.tokens)))
 
     def stored(self, said: Said, options: Mapping[str, Any], among: Literal["cell", "all"]) -> Reply | None:
-        """The answer to just this request that is there already: from before a restart, or ``all`` of the owner's."""
+        """Return a stored answer to the same request: the cell's own of an earlier kernel, or any (``all``) of the user's."""
         session = self._session
         if said.begins_anew(session.conversation):
             return None
-        # where the turn says itself what was in view, no server need be asked for its window
+        # the stored turn names the view it was sent with: no server need be asked for its window
         target, system = session.target(options, ask=among == "all"), session.system_for(options)
         if among == "all":
             return self._stored_anywhere(said, target, system)
@@ -184,7 +184,7 @@ class Sender:
             with uninterrupted():
                 self._record_partial(said, attempt, coming.broken("interrupted"), begun, record=record)
             raise ChatInterrupted(stopped(coming.pieces, record=record)) from None
-        except Exception:  # whatever it was, what came is kept
+        except Exception:  # whatever the error, the text that came is kept
             self._record_partial(said, attempt, coming.broken("cut"), begun, record=record)
             raise
         return verdict
@@ -249,7 +249,7 @@ class Sender:
         return str(self._actions.keep(self._drafted(), "after"))
 
     def _drafted(self) -> SummaryDraft:
-        """Write a summary without being asked; what goes wrong is only said."""
+        """Write a summary without being asked; a failure is reported, not raised."""
         if self._summary_failures >= SUMMARY_FAILURES:
             return SummaryDraft("Two summaries failed, so the oldest turns are only left out")
         try:

@@ -1,4 +1,4 @@
-"""Writing the older part of a conversation shorter, and checking what came out."""
+"""Write the older part of a conversation shorter, and check the result."""
 
 from __future__ import annotations
 
@@ -32,32 +32,32 @@ LEAST_ROOM = 64  # tokens of transcript that are worth a request
 
 @dataclass(frozen=True, slots=True)
 class Older:
-    """What a summary is to stand for: the turns, and the summary that stood for those before them."""
+    """The material of a summary: the turns, and the summary that stood for those before them."""
 
     turns: tuple[Turn, ...]
     before: str = ""
 
     @property
     def said(self) -> list[Exchange]:
-        """Prompt and reply of each turn, with the names of its files."""
+        """Return prompt and reply of each turn, with the names of its files."""
         return [(with_names(turn), turn.reply) for turn in self.turns]
 
     @property
     def prompts(self) -> list[str]:
-        """What the user said, the summary so far included: of this a new one must keep enough."""
+        """Return the user's texts and the summary so far: a new summary must keep enough of their facts."""
         return [text for text in (self.before, *(prompt for prompt, _ in self.said)) if text]
 
 
 def with_names(turn: Turn) -> str:
-    """What was asked, and which files went with it."""
+    """Return what was asked, with the names of its files."""
     names = ", ".join(attachment.name for attachment in turn.attachments)
     return f"{turn.prompt}\n[attached: {names}]" if names else turn.prompt
 
 
 def extractive_summary(older: Older, target: Target, cap: int) -> str:
-    """The lines that hold the most numbers, names, decisions and definitions; no model is asked.
+    """Return the lines with the most numbers, names, decisions and definitions; no model is asked.
 
-    Small models' replies are left out: there is little room, and what they say is worth less of it.
+    Small models' replies are left out: there is little room, and their replies are worth less of it.
     """
     small = target.window.tokens <= SMALL_WINDOW
     said: list[Exchange] = [(older.before, ""), *((prompt, "" if small else reply) for prompt, reply in older.said)]
@@ -71,10 +71,9 @@ def extractive_summary(older: Older, target: Target, cap: int) -> str:
 def model_summary(
     older: Older, target: Target, cap: int, instructions: str | None, replied: Callable[[Reply], object]
 ) -> str:
-    """What a model makes of the older turns, at most ``cap`` tokens; ``replied`` hears of each of its replies.
+    """Return a model's summary of the older turns, at most ``cap`` tokens; ``replied`` gets each reply.
 
-    Where they exceed its window they are read in portions, each together with the summary of
-    those before it.
+    Turns that exceed the model's window are sent in portions, each with the summary of those before it.
     """
     measure, small = target.meter.tokens, target.window.tokens <= SMALL_WINDOW
     longest = task("x", cap, instructions, small=small)  # beside the summary so far
@@ -92,7 +91,7 @@ def model_summary(
 
 
 def _written(asked: str, data: str, target: Target, cap: int) -> Reply:
-    """One request; refused as too long, it is sent again with the middle cut out of its data."""
+    """Send one request; refused as too long, it is sent again with the middle cut out of its data."""
     for smaller in range(SMALLER + 1):
         prompt = f"{asked}\n\n{fenced(data)}"
         request = target.request((Message("user", prompt),), max_tokens=_length(target, cap), cache_key=None)
@@ -107,12 +106,12 @@ def _written(asked: str, data: str, target: Target, cap: int) -> Reply:
 
 
 def _length(target: Target, cap: int) -> int:
-    """The longest reply to ask for: models that think need room for that as well."""
+    """Return the longest reply to ask for, in tokens: models that think need room for that, too."""
     return cap + target.reserve if target.thinks else cap
 
 
 def completed_summary(text: str, older: Older, target: Target, cap: int) -> tuple[str, int, int]:
-    """The summary with what it lost as the user's own lines, while they fit; facts kept and wanted."""
+    """Return the summary with lost facts added as the user's own lines, while they fit; and the facts kept and wanted."""
     said = older.prompts
     wanted, lost = missing_facts(said, text)
     room = cap - target.meter.tokens(text)
@@ -124,5 +123,5 @@ def completed_summary(text: str, older: Older, target: Target, cap: int) -> tupl
 
 
 def keeps_enough(kept: int, wanted: int) -> bool:
-    """Whether a summary may stand for what was said."""
+    """Return whether a summary with ``kept`` of the ``wanted`` facts may stand for the turns."""
     return kept >= MUST_KEEP * wanted

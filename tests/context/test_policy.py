@@ -1,0 +1,66 @@
+"""When a request is made smaller, how much, and by what means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from jupyter_ctx.config.settings import Settings
+from jupyter_ctx.context import policy
+from jupyter_ctx.context.budget import Budget
+from jupyter_ctx.context.compaction import Occupancy
+from jupyter_ctx.context.policy import CompactionSettings, Decision, Room, decide
+from jupyter_ctx.context.prefix_sums import Ledger
+from jupyter_ctx.context.windows import ContextWindow
+
+
+def occupancy(turns: int, *, lasting: bool = True, idle: float | None = None) -> Occupancy:
+    """A request with so many turns of 100 tokens each, at a limit of 1,000."""
+    ledger = Ledger()
+    for _ in range(turns):
+        ledger.append(100)
+    return Occupancy(ledger, Budget(ContextWindow(1_000), 0), 0, turns, lasting=lasting, idle=idle)
+
+
+def decided(turns: int, *, lasting: bool = True, **settings: Any) -> Decision:
+    return decide(occupancy(turns, lasting=lasting), Settings(**settings))
+
+
+def test_what_fits_is_sent_whole() -> None:
+    assert decided(10) == decided(10, on_overflow="stop")
+    assert (decided(10).means, decided(10).left_out, decided(10).cut.start) == ("send", 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "means"),
+    [
+        ({}, "trim"),
+        ({"on_overflow": "summarise"}, "summarise after"),
+        ({"on_overflow": "summarise", "compact_at": 0.8}, "summarise before"),
+        ({"on_overflow": "stop"}, "refuse"),
+    ],
+)
+def test_the_settings_choose_the_means(settings: dict[str, Any], means: str) -> None:
+    assert (decided(11, **settings).means, decided(11, **settings).left_out) == (means, 5)
+
+
+def test_a_request_that_no_later_one_goes_on_from_is_only_trimmed() -> None:
+    assert decided(11, lasting=False, on_overflow="summarise").means == "trim"
+
+
+def test_every_setting_that_demands_room_is_named() -> None:
+    decision = decided(9, on_overflow="stop", compact_at=0.8, max_turns=5)
+    assert (decision.means, decision.reasons) == ("refuse", ("compact_at 0.8", "max_turns 5"))
+    assert decision.cut.start == 6  # 0.6 of five turns stay
+
+
+def test_a_new_trigger_is_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    def rested(now: Occupancy, _: CompactionSettings) -> Room | None:
+        return Room("rested", turns=2) if (now.idle or 0) >= 3_600 else None
+
+    monkeypatch.setattr(policy, "TRIGGERS", (*policy.TRIGGERS, rested))
+    settings = Settings(on_overflow="summarise")
+    assert decide(occupancy(5, idle=60), settings).means == "send"
+    later = decide(occupancy(5, idle=4_000), settings)
+    assert (later.means, later.left_out, later.reasons) == ("summarise after", 3, ("rested",))
