@@ -124,7 +124,7 @@ class Sender:
         return shorter, str(Change(draft.text, before=round(attempt.cut.before), after=round(shorter.cut.tokens)))
 
     def stored(self, said: Said, options: Mapping[str, Any], among: Literal["cell", "all"]) -> Reply | None:
-        """Return a stored answer to the same request: the cell's own of an earlier kernel, or any (``all``) of the user's."""
+        """Return a stored answer to the same request: the cell's own from an earlier kernel, or any of the user's."""
         session = self._session
         if said.begins_anew(session.conversation):
             return None

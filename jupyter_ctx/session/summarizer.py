@@ -111,7 +111,7 @@ def _length(target: Target, cap: int) -> int:
 
 
 def completed_summary(text: str, older: Older, target: Target, cap: int) -> tuple[str, int, int]:
-    """Return the summary with lost facts added as the user's own lines, while they fit; and the facts kept and wanted."""
+    """Return the summary with lost facts as the user's own lines while they fit, with the facts kept and wanted."""
     said = older.prompts
     wanted, lost = missing_facts(said, text)
     room = cap - target.meter.tokens(text)
