@@ -521,7 +521,7 @@ def _ending(reply: Reply) -> tuple[str, ...]:
     if not reply.text:
         return ("The model sent an empty reply. Run the cell again, or rephrase the prompt.",)
     if reply.stop_reason == "max_tokens":
-        return (f"Stopped{length}, the longest reply allowed: %chat continue continues it.",)
+        return (f"Stopped{length}, the longest reply allowed: %chat continue asks for the rest.",)
     if reply.stop_reason == "context_window":
         return ("The reply filled the context window: make room with %chat trim, then use %chat continue.",)
     return ()

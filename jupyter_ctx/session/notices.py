@@ -152,7 +152,7 @@ def nearly_full(fill: float) -> str:
     """Return a line for a request that takes this share of the limit, before it is sent; above 1 it is too long."""
     if fill > 1:
         size = f"{fill:,.0f} times" if fill >= 2 else f"{100 * fill:.0f} % of"
-        return f"This prompt, with what is always sent, is {size} what a request may have: shorten it."
+        return f"This prompt, with what is always sent, is {size} the limit of a request: shorten it."
     return f"{100 * fill:,.0f} % after this: %chat summarise, trim or clear."
 
 

@@ -193,7 +193,7 @@ def test_a_prompt_that_alone_is_too_long_is_said_to_be_so_with_figures_that_read
         cells.run(f"%chat use m --base-url {url} --window 1100 --max-tokens 1000")
         cells.shell.user_ns["words"] = "word " * 200_000
         said = cells.run("%%chat\n{{ words }}")
-    assert re.search(r"\d,\d{3} times what a request may have: shorten it\.", said), said
+    assert re.search(r"\d,\d{3} times the limit of a request: shorten it\.", said), said
     assert re.search(r"\d{3},\d{3} % of the 100 that a prompt may have", said)
     assert "after this" not in said
     assert "((" not in said
