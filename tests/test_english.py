@@ -19,19 +19,7 @@ NO_VERBS = set(
     """.split()  # noqa: SIM905
 )
 FIRST_WORD = re.compile(r"[A-Za-z]+(?![\w'’])")  # not "model's", not ``code``
-NOT_YET = {
-    "config",
-    "context",
-    "conversation",
-    "display",
-    "export",
-    "magics",
-    "models",
-    "providers",
-    "runtime",
-    "session",
-    "storage",
-}
+NOT_YET = {"context", "models", "session"}
 
 
 def is_property(function: ast.FunctionDef) -> bool:

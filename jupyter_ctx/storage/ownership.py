@@ -39,16 +39,16 @@ class Wish(NamedTuple):
     device: int | None = None
 
     def of(self, row: ConversationRow) -> Clues:
-        """What is known of a conversation."""
+        """Return what is known of a conversation."""
         return self.known.get(row.id, NO_CLUES)
 
     def is_kernels(self, row: ConversationRow) -> bool:
-        """Whether this kernel talked in it last, perhaps before a restart."""
+        """Return whether this kernel used the conversation last, perhaps before a restart."""
         return self.origin.kernel is not None and row.kernel == self.origin.kernel
 
 
 def choose(rows: Sequence[ConversationRow], wish: Wish, is_held: Callable[[ConversationRow], bool]) -> Claim:
-    """What to open, from all rows of an owner, the one opened last first."""
+    """Choose what to open from all rows of an owner, the one opened last first."""
     wish = wish._replace(origin=at_home(rows, wish.origin))
     rows, moved = _moved(rows, wish)
     here = [row for row in rows if row.notebook == wish.origin.scope]
@@ -67,7 +67,7 @@ def choose(rows: Sequence[ConversationRow], wish: Wish, is_held: Callable[[Conve
 
 
 def fork(row: ConversationRow, name: str | None, rows: Iterable[ConversationRow], wish: Wish) -> Claim:
-    """A conversation that begins with all that another one has."""
+    """Return a conversation that begins with all that another one has."""
     rows = list(rows)
     wish = wish._replace(origin=at_home(rows, wish.origin))
     here = [each for each in rows if each.notebook == wish.origin.scope]
@@ -75,7 +75,7 @@ def fork(row: ConversationRow, name: str | None, rows: Iterable[ConversationRow]
 
 
 def given_back(rows: Sequence[ConversationRow], before: Sequence[ConversationRow], scope: str) -> Claim:
-    """What was taken over by ``scope``, put where it was ``before``."""
+    """Return what ``scope`` took over to where it was ``before``."""
     homes = {row.id: row for row in before}
     taken = [row for row in rows if row.notebook == scope and row.id in homes]
     there, back = [row for row in rows if row not in taken], list[ConversationRow]()
@@ -87,7 +87,7 @@ def given_back(rows: Sequence[ConversationRow], before: Sequence[ConversationRow
 
 
 def at_home(rows: Iterable[ConversationRow], origin: Origin) -> Origin:
-    """Where the conversations of this kernel are now.
+    """Return where the conversations of this kernel are now.
 
     A kernel keeps the name that its notebook had when it was started. Where that was renamed
     since, and another notebook has its old path, the names of the two are kept apart.
@@ -98,7 +98,7 @@ def at_home(rows: Iterable[ConversationRow], origin: Origin) -> Origin:
 
 
 def free_name(name: str, here: Iterable[ConversationRow]) -> str:
-    """The name itself where nobody has it, else with a number."""
+    """Return the name itself where it is free, else the name with a number."""
     taken = {row.name for row in here}
     if name not in taken:
         return name
@@ -128,7 +128,7 @@ def _instead(rows: Sequence[ConversationRow], here: Sequence[ConversationRow], w
 
 
 def _moved(rows: Sequence[ConversationRow], wish: Wish) -> tuple[list[ConversationRow], tuple[ConversationRow, ...]]:
-    """The rows as they are once those of this kernel's notebook have followed it to its new path."""
+    """Return the rows as they are once those of this kernel's notebook have followed it to its new path."""
     scope = wish.origin.scope
     mine = [row for row in rows if wish.is_kernels(row) and row.notebook != scope]
     stay = {row.notebook for row in mine if wish.of(row).file == "there"}
@@ -153,7 +153,7 @@ def _found(here: Sequence[ConversationRow], wish: Wish) -> ConversationRow | Non
 
 
 def _taken(rows: Sequence[ConversationRow], wish: Wish, is_held: Callable[[ConversationRow], bool]) -> Claim:
-    """A renamed or copied notebook's conversation; a new one where there is any doubt of it."""
+    """Choose a renamed or copied notebook's conversation; a new one in case of doubt."""
     shared = [row for row in rows if row.turns and _is_shared(row, wish)]
     sure = sorted((row for row in shared if _is_sure(row, wish)), key=wish.is_kernels, reverse=True)
     first = next((row for row in sure if not any(_differ(other, row, sure, wish) for other in sure)), None)
@@ -189,12 +189,12 @@ def _differ(row: ConversationRow, first: ConversationRow, sure: Sequence[Convers
 
 
 def _cells(row: ConversationRow, sure: Sequence[ConversationRow], wish: Wish) -> frozenset[str]:
-    """The cells of the turns of all of a notebook's conversations that are in this one."""
+    """Return the cells of this notebook that have turns in any of another's conversations."""
     return frozenset[str]().union(*(wish.of(each).cells for each in sure if each.notebook == row.notebook))
 
 
 def _candidates(sure: Sequence[ConversationRow]) -> tuple[ConversationRow, ...]:
-    """The first conversation of each notebook."""
+    """Return the first conversation of each notebook."""
     return tuple({row.notebook: row for row in reversed(sure)}.values())[::-1]
 
 
@@ -213,7 +213,7 @@ def _new(
 
 
 def _held(row: ConversationRow, wish: Wish) -> ConversationRow:
-    """The row with its holder, and with what is known of the notebook now."""
+    """Return the row with its holder, and with what is known of the notebook now."""
     device = wish.device if wish.device is not None else row.device
     return row._replace(
         notebook=wish.origin.scope, kernel=wish.origin.kernel, device=device,
