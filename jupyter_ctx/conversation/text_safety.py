@@ -1,4 +1,4 @@
-"""Text that every server takes."""
+"""Reject or replace characters that providers refuse (NUL, lone surrogates); remove keys from addresses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ UNSENDABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
-    """Text as it may be kept and sent again: what no server takes becomes U+FFFD."""
+    """Return text that may be kept and sent: each character that providers refuse becomes U+FFFD."""
     if text.isascii() and "\0" not in text:  # most pieces are; there are many
         return text
     return UNSENDABLE.sub("�", text)
