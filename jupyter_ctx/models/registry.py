@@ -320,7 +320,7 @@ def _sizes(counted: Mapping[tuple[str, str], Counted]) -> list[Sizes]:
 
 
 def full_name(model: str) -> str:
-    """Return ``provider/model``. Raises InvalidRequestError for a name without a provider, with the nearest known names."""
+    """Return ``provider/model``. Raises InvalidRequestError without a provider, with the nearest known names."""
     try:
         return "/".join(split_model(model))
     except InvalidRequestError as error:
