@@ -7,13 +7,15 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..context.windows import ContextWindow
 from ..conversation.text_safety import clean
 from ..errors import ChatError, InvalidRequestError, ProviderError, in_words
 from .base import Card, Provider, Reply, Request, Thought
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint, EntryPoints
 
 GROUP = "jupyter_ctx.providers"
 ATTRIBUTES = ("sends_reserve", "takes", "truncates", "catalogue")
@@ -100,7 +102,7 @@ def guest(given: Any, model: str | None) -> Guest:
 
 def guest_names(built_in: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names that installed packages have registered, without those that are taken."""
-    return tuple(sorted({entry.name for entry in entry_points(group=GROUP)} - set(built_in)))
+    return tuple(sorted({entry.name for entry in _entry_points()} - set(built_in)))
 
 
 def invite(name: str, model: str, **options: Any) -> Guest | None:
@@ -108,7 +110,7 @@ def invite(name: str, model: str, **options: Any) -> Guest | None:
 
     Raises ProviderError, which names the entry point and its package.
     """
-    found = tuple(entry_points(group=GROUP, name=name))
+    found = tuple(_entry_points().select(name=name))
     if not found:
         return None
     where = " and ".join(sorted({f"{entry.value} of {_package(entry)}" for entry in found}))
@@ -136,9 +138,16 @@ def _shadowed(built_in: tuple[str, ...], path: tuple[str, ...]) -> tuple[str, ..
     del path  # where packages are looked for: reading all that is there takes a while
     return tuple(
         f"The provider {entry.name!r} ({entry.value} of {_package(entry)}) is not used: that name is built in."
-        for entry in entry_points(group=GROUP)
+        for entry in _entry_points()
         if entry.name in built_in
     )
+
+
+def _entry_points() -> EntryPoints:
+    """Return what installed packages have registered under the group."""
+    import importlib.metadata  # 10 ms that most kernels never need
+
+    return importlib.metadata.entry_points(group=GROUP)
 
 
 def _package(entry: EntryPoint) -> str:
