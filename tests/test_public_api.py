@@ -65,8 +65,8 @@ def test_every_public_method_and_attribute_of_a_chat_is_documented(name: str, me
 def test_help_of_chat_tells_every_setting_with_its_default() -> None:
     lines = [line.strip(" |") for line in pydoc.render_doc(Chat, renderer=pydoc.plaintext).splitlines()]
     for setting in fields(Settings):
-        (line,) = (line for line in lines if line.startswith(f"{setting.name}: "))
-        assert line.endswith(f"(default: {getattr(Settings(), setting.name)!r})")
+        default = f"(default: {getattr(Settings(), setting.name)!r})"
+        (line,) = (line for line in lines if line.startswith(f"{setting.name}: ") and line.endswith(default))
         assert len(line) > len(f"{setting.name}: (default: )") + 15, f"{line}: what the setting does is missing"
 
 
