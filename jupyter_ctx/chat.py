@@ -35,6 +35,7 @@ from .session.prompt import Prompt
 from .session.send import Coming, Sender, stopped
 from .session.session import Session
 from .session.state import is_just_taken
+from .session.system_prompt import prompt_text
 from .session.turn_lock import TurnQueue
 from .session.usage_table import Usages, usages
 from .storage.journal import Journal
@@ -432,6 +433,8 @@ class Chat:
         settings = self.config.changed({name: value for name, value in changes.items() if name != "system"})
         if changes.keys() & OF_A_TARGET:
             self.models.target(settings, ask=False)
+        if changes.get("summary_model") and settings.summary_model:
+            self.models.target(settings.changed({"model": settings.summary_model}), ask=False)
         if changes.get("window") is not None:
             self.models.reopen(settings)
         if settings.model != self.config.model:
@@ -450,7 +453,10 @@ class Chat:
         system = changes["system"]
         if not (system is None or isinstance(system, str)):
             raise InvalidRequestError(f"system is {system!r}: it must be text.")
-        return "" if system is None or is_none(system) else checked(system)
+        if system is None or is_none(system):
+            return ""
+        prompt_text(system)  # raises for a file that cannot be read
+        return checked(system)
 
     def set_key(self, owner: str, key: str) -> None:
         """Keep an API key in memory for a provider (``openai``) or a base URL.

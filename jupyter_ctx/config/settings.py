@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import types
 import typing
 from collections.abc import Mapping
@@ -24,9 +25,12 @@ from .aliases import model_of
 DEFAULT_MODEL = "local/smollm2"
 MODEL_VARIABLE = "JUPYTER_CTX_MODEL"
 MODEL_SETTINGS = ("window", "n_ctx", "n_threads", "base_url")  # these go with the model they were set for
+MODELS = ("model", "summary_model")
 SPELLINGS = {"summarize": "summarise"}
 RESERVED_PARAMETERS = frozenset({"model", "messages", "input", "contents", "stream", "system", "instructions"})
-NONE = frozenset({"none", "default", "off"})
+DEFAULT = "default"
+NONE = frozenset({"none", DEFAULT, "off"})
+TOKEN_UNITS = {"k": 1_000, "m": 1_000_000}
 BOUNDS = frozenset({"ge", "gt", "le"})
 About = Literal["request", "room", "server", "display"]
 
@@ -38,6 +42,7 @@ class Setting:
     help: one line for the user.
     about: what the setting decides: the request, when and how room is made, the server, or what is shown.
     share: a share of the limit, which may be typed in percent.
+    tokens: a number of tokens, which may be typed with k or M.
     label: its name in the form of settings; nothing keeps it out of the form.
     offers: the values that the form offers, each in words.
     bounds: of its numbers, as :class:`msgspec.Meta` takes them: ge, gt, le.
@@ -46,6 +51,7 @@ class Setting:
     help: str
     about: About
     share: bool = False
+    tokens: bool = False
     label: str = ""
     offers: Mapping[Any, str] = field(default_factory=dict)
     bounds: Mapping[str, float] = field(default_factory=dict)
@@ -74,10 +80,18 @@ class Settings:
         None, "how random answers are; none: the provider's default", "request", ge=0, le=2
     )
     max_tokens: int | None = setting(
-        None, "longest reply, in tokens; none: a part of the window is kept free for the reply", "request", ge=1
+        None,
+        "longest reply, in tokens; none: a part of the window is kept free for the reply",
+        "request",
+        ge=1,
+        tokens=True,
     )
     window: int | None = setting(
-        None, "tokens the model is taken to hold, prompt and reply together; none: looked up", "request", ge=1
+        None,
+        "the model's context window in tokens, prompt and reply together; none: looked up",
+        "request",
+        ge=1,
+        tokens=True,
     )
     base_url: str | None = setting(None, "address of an OpenAI-compatible server; none: the provider's own", "request")
     parameters: Mapping[str, Any] = setting(
@@ -114,8 +128,16 @@ class Settings:
     summary_model: str | None = setting(
         None, "the model that writes summaries; none: the chat's own, or your own lines for local models", "room"
     )
-    n_ctx: int | None = setting(None, "tokens a local model is served with; none: as window", "server", ge=1)
-    n_threads: int | None = setting(None, "processor threads of a local model; none: chosen", "server", ge=1)
+    n_ctx: int | None = setting(
+        None,
+        "the context window of a local model as loaded, in tokens; none: as window",
+        "server",
+        ge=1,
+        tokens=True,
+    )
+    n_threads: int | None = setting(
+        None, "processor threads with which a local model writes; none: 1", "server", ge=1, le=256
+    )
     timeout: float = setting(600.0, "seconds that a server may be silent", "server", gt=0, le=86_400)
     ask_windows: Literal["on", "off"] = setting(
         "on", "whether a provider's list is asked for the window of a model that no table knows", "server"
@@ -171,7 +193,8 @@ class Settings:
         same = values.get("model", self.model) == self.model
         if not same:
             values = dict.fromkeys(MODEL_SETTINGS) | values
-        parameters = {**(self.parameters if same else {}), **values.get("parameters", {})}
+        stay = same and not is_none(changes.get("parameters"))
+        parameters = {**(self.parameters if stay else {}), **values.get("parameters", {})}
         values["parameters"] = {name: value for name, value in parameters.items() if value is not None}
         return replace(self, **values)
 
@@ -218,7 +241,8 @@ def wanted(name: str) -> str:
     elif bounds:
         said += f", {bounds['ge']:g} or more"
     said += " (80% is the same as 0.8)" if share else ""
-    return f"{said}, or none" if optional else said
+    said += " (128k is the same as 128,000)" if SETTINGS[name].tokens else ""
+    return f"{said}, or none" if optional or name == "parameters" else said
 
 
 def default_settings(config: Mapping[str, Any], given: Mapping[str, Any]) -> Settings:
@@ -260,13 +284,16 @@ def _parsed(name: str, value: Any) -> Any:
             f"No setting {name!r}"
             + (f": did you mean {near[0]}?" if near else f": there are {', '.join(SETTING_NAMES)}.")
         )
+    if _is_default(name, value):
+        return getattr(Settings(), name)
     kind, optional = _kind(name)
     if optional and (value is None or is_none(value)):
         return None
     try:
         if name == "parameters":
             return _parameters(value)
-        found = msgspec.convert(_plain(value, kind, share=SETTINGS[name].share), kind, strict=False)
+        value_in_figures = _in_figures(value) if SETTINGS[name].tokens else value
+        found = msgspec.convert(_plain(value_in_figures, kind, share=SETTINGS[name].share), kind, strict=False)
     except InvalidRequestError:
         raise
     except (msgspec.ValidationError, TypeError, ValueError):
@@ -317,15 +344,34 @@ def _share(text: str) -> float:
     return float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)
 
 
+def _in_figures(value: Any) -> Any:
+    """Return a number of tokens that is typed with k or M in figures: 128k is 128000."""
+    found = re.fullmatch(r"(\d+|\d*\.\d+) ?([km])", value.strip().lower()) if isinstance(value, str) else None
+    return str(round(float(found[1]) * TOKEN_UNITS[found[2]])) if found else value
+
+
 def is_none(value: Any) -> bool:
-    """Return whether a text unsets a setting."""
-    return isinstance(value, str) and value.lower() in NONE
+    """Return whether a text, or a list of this text alone, unsets a setting."""
+    return (word := _word(value)) is not None and word in NONE
+
+
+def _is_default(name: str, value: Any) -> bool:
+    """Return whether a text puts a setting back to its default; a short name of a model that reads so is none."""
+    return _word(value) == DEFAULT and not (name in MODELS and model_of(value) != value)
+
+
+def _word(value: Any) -> str | None:
+    """Return a text, or the only text of a list, in small letters."""
+    only = value[0] if isinstance(value, list) and len(value) == 1 else value
+    return only.lower() if isinstance(only, str) else None
 
 
 def _parameters(value: Any) -> Mapping[str, Any]:
     """Return parameters from a mapping, or from one or several texts NAME=VALUE, where VALUE may be JSON."""
     if isinstance(value, Mapping):
         found = dict(value)
+    elif is_none(value):
+        found = {}
     else:
         pairs = [pair.partition("=") for pair in ([value] if isinstance(value, str) else value)]
         for name, equals, text in pairs:

@@ -10,7 +10,7 @@ from IPython.display import display
 from .. import wording as words_of
 from ..chat import Chat
 from ..config.aliases import load_aliases, model_of, set_alias
-from ..config.settings import HELP, SETTING_NAMES, SETTINGS, typed_value, wanted
+from ..config.settings import DEFAULT, HELP, SETTING_NAMES, SETTINGS, Settings, typed_value, wanted
 from ..display.text import to_plain
 from ..display.widgets.gauge import gauge_line, legend
 from ..display.widgets.tables import first_words, status_text, table_text
@@ -294,7 +294,10 @@ def _system(call: Call) -> object:
     )
 
 
-@command("config [SETTING VALUE]", "Show settings with value, source and explanation, or change one")
+@command(
+    "config [SETTING VALUE | default]",
+    "Show settings with value, source and explanation, or change one; default: put it back",
+)
 def _config(call: Call) -> object:
     chat, words = call.chat, call.words
     if words and words[0].partition("=")[0] in SETTING_NAMES and "=" in words[0]:  # NAME=VALUE
@@ -373,7 +376,9 @@ def setting_text(chat: Chat, name: str) -> str:
 
 
 def _setting_line(chat: Chat, name: str) -> str:
-    return f"{name} = {setting_text(chat, name)} ({chat.source_of(name)})\n{HELP[name]}\nvalues: {wanted(name)}"
+    default = typed_value(getattr(Settings(), name))
+    now = f"{name} = {setting_text(chat, name)} ({chat.source_of(name)})"
+    return f"{now}\n{HELP[name]}\nvalues: {wanted(name)}; {DEFAULT}: {default}"
 
 
 def _deciding(chat: Chat) -> Iterator[str]:

@@ -40,6 +40,7 @@ from .notices import oldest
 from .session import Session
 from .state import undo_label
 from .summarizer import Older, completed_summary, extractive_summary, keeps_enough, model_summary
+from .system_prompt import check_memory, prompt_text
 from .view import turn_tokens
 
 Method = Literal["extractive", "model"]
@@ -296,12 +297,13 @@ class Actions:
         if path == said or (not path and memory.path(said) is None):
             return Change("There is no memory file" if not path else "That is the memory file already", changed=False)
         file = memory.path(path)
-        if file is not None and not file.is_file():
-            raise InvalidRequestError(f"There is no memory file {file}: make it, or name another one.")
+        if file is not None:
+            check_memory(file)
         return self._apply(MemorySet(path), f"{file} joins the system prompt" if file else "No memory file is read")
 
     def set_system(self, text: str) -> Change:
         """Set the system prompt from here on; an empty one removes it."""
+        prompt_text(text)  # raises for a file that cannot be read
         if checked(text) == self._session.own_system:
             return Change("The system prompt is that already", changed=False)
         return self._apply(SystemSet(text), "System prompt set" if text else "System prompt taken away")
@@ -331,6 +333,7 @@ class Actions:
         return self._apply(Added((turn,)), f"Added a summary of {words.turns(len(added.turns))} of {source}{note}")
 
     def _mark(self, event: Pinned | Excluded, numbers: Sequence[int], done: str) -> Change:
+        numbers = tuple(dict.fromkeys(numbers))
         named = f"turn{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
         if not event.places:
             verb = "are" if len(numbers) > 1 else "is"

@@ -41,6 +41,23 @@ def prompt_text(system: str) -> str:
         ) from None
 
 
+def check_memory(path: Path) -> None:
+    """Raise InvalidRequestError where a file cannot be the memory file, saying why."""
+    if path.is_dir():
+        raise InvalidRequestError(f"{path} is a folder: name a text file. The memory file has not changed.")
+    if not path.is_file():
+        raise InvalidRequestError(f"There is no memory file {path}: make it, or name another one.")
+    try:
+        binary = "\0" in path.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        binary = True
+    except OSError as error:
+        why = f"cannot be read ({error.strerror})"
+        raise InvalidRequestError(f"{path} {why}: name another file. The memory file has not changed.") from None
+    if binary:
+        raise InvalidRequestError(f"{path} is not UTF-8 text: name a text file. The memory file has not changed.")
+
+
 class _Read(NamedTuple):
     """The part of a memory file that is sent, with its size in estimated tokens and its problem, if any."""
 

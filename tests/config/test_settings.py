@@ -22,6 +22,9 @@ from jupyter_ctx.config.settings import (
     ("name", "text", "value"),
     [
         ("window", "8,192", 8_192),
+        ("window", "128k", 128_000),
+        ("max_tokens", "1.5K", 1_500),
+        ("n_ctx", "1M", 1_000_000),
         ("temperature", ".5", 0.5),
         ("on_overflow", "summarize", "summarise"),
         ("max_tokens", "none", None),
@@ -40,6 +43,7 @@ def test_a_setting_is_read_from_text(name: str, text: str, value: Any) -> None:
     ("name", "value"),
     [
         ("window", 0), ("window", "-5"), ("window", "many"), ("window", 1.5), ("window", True), ("max_tokens", 0),
+        ("window", "k"), ("window", "0k"), ("min_turns", "1k"), ("n_threads", 257),
         ("temperature", 3), ("temperature", "warm"), ("on_overflow", "explode"), ("compact_at", 0),
         ("budget_share", 1.5), ("min_turns", -1), ("model", 7), ("max_turns", "none at all"),
         ("timeout", "50%"), ("temperature", "50%"), ("min_turns", "50%"), ("temperature", "nan"), ("timeout", "inf"),
@@ -65,6 +69,17 @@ def test_settings_change_one_by_one_and_none_takes_the_system_prompt_away() -> N
     assert chat.system == "Be brief."
     chat.configure(system=None)
     assert chat.system == ""
+
+
+@pytest.mark.parametrize("name", SETTING_NAMES)
+def test_every_setting_goes_back_to_its_default(name: str) -> None:
+    chat = Chat("openai/gpt-4o", thresholds="none", cache_ttl="1h", compact_at=0.5, parameters={"top_p": 1})
+    assert getattr(chat.configure(**{name: "Default"}), name) == getattr(Settings(), name)
+
+
+def test_none_takes_all_parameters_away() -> None:
+    chat = Chat("openai/gpt-4o", parameters={"top_p": 1})
+    assert chat.configure(parameters=["none"]).parameters == {}
 
 
 def test_an_unknown_setting_is_named_with_the_nearest() -> None:

@@ -45,6 +45,11 @@ METHODS: list[tuple[Callable[[Chat], Any], str]] = [
     (lambda c: c.configure(system=5), "system is 5"),
     (lambda c: c.configure(windwo=5), "did you mean window"),
     (lambda c: c.set_memory("nobody.md"), "nobody.md"),
+    (lambda c: c.set_memory("."), "is a folder: name a text file"),
+    (lambda c: c.configure(system="@nofile.txt"), r"@nofile\.txt names a file, and nofile\.txt cannot be read"),
+    (lambda c: c.set_system("@nofile.txt"), r"nofile\.txt cannot be read"),
+    (lambda c: c.configure(summary_model="nowhere/x"), "No provider 'nowhere'"),
+    (lambda c: c.configure(n_threads=99_999), "n_threads is 99999: it must be a whole number from 1 to 256, or none"),
     (lambda c: c.add_messages("hello"), "not a message"),  # type: ignore[arg-type]
     (lambda c: c.add_messages(5), "5.*role and its text"),  # type: ignore[arg-type]
     (lambda c: c.export(5), "5 is not the path"),  # type: ignore[arg-type]
@@ -74,7 +79,7 @@ METHODS: list[tuple[Callable[[Chat], Any], str]] = [
     (lambda c: Library(store="memory").new("-x"), "'-x' cannot be a name"),
     (lambda c: Library(store="memory").switch("nobody"), "'nobody'"),
     (lambda c: resolve_window(5), "model is 5"),  # type: ignore[arg-type]
-    (lambda c: resolve_window("x", window="8k"), "window is '8k'"),  # type: ignore[arg-type]
+    (lambda c: resolve_window("x", window="8x"), "window is '8x'"),  # type: ignore[arg-type]
 ]
 
 
@@ -90,11 +95,25 @@ def test_a_bad_argument_is_named_and_nothing_changes(
     assert chat.conversation.revision == before
 
 
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"plain\0text"])
+def test_a_binary_file_replaces_no_memory_file(content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("notes.md").write_text("Answer in French.")
+    Path("bin.dat").write_bytes(content)
+    chat = talked()
+    chat.set_memory("notes.md")
+    with pytest.raises(InvalidRequestError, match=r"bin\.dat is not UTF-8 text: name a text file"):
+        chat.set_memory("bin.dat")
+    assert chat.memory[1] == "Answer in French."
+
+
 def test_what_is_said_of_turns_has_the_right_number_and_names_no_pinned_one() -> None:
     chat = talked()
     assert str(chat.exclude(1, 2)).startswith("Excluded turns 1, 2")
     assert str(chat.exclude(1, 2)).startswith("Nothing to do: turns 1, 2 are excluded already")
     assert str(chat.include(1)).startswith("Included turn 1")
+    assert str(chat.exclude(1, 1, 1)).startswith("Excluded turn 1")
+    chat.include(1)
     assert str(chat.unpin(1)).startswith("Nothing to do: turn 1 is unpinned already")
     chat.include(2)
     chat.pin(1)

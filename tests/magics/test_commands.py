@@ -197,3 +197,12 @@ def test_a_prompt_that_alone_is_too_long_is_said_to_be_so_with_figures_that_read
     assert re.search(r"\d{3},\d{3} % of the 100 that a prompt may have", said)
     assert "after this" not in said
     assert "((" not in said
+
+
+def test_the_word_default_puts_a_setting_back_and_is_shown_with_its_value(cells: Cells) -> None:
+    cells.run("%chat config compact_at 0.5")
+    assert "compact_at = 1.0 (default)" in cells.run("%chat config compact_at default")
+    cells.run("%chat config parameters top_p=0.5")
+    assert "parameters = none (default)" in cells.run("%chat config parameters none")
+    cells.run("%chat config thresholds none")
+    assert "default: 0.5, 0.75, 0.9" in cells.run("%chat config thresholds default")
