@@ -30,7 +30,7 @@ from .errors import (
 from .library import Library
 from .magics.chat_magic import get_chat, register, unregister
 from .models.window_tables import resolve_window
-from .providers.base import Card, Provider, Reply, Request, Thought
+from .providers.base import Card, Provider, Reply, Request, SupportsStream, Thought
 from .session.actions import Change
 from .session.preview import View
 
@@ -58,6 +58,7 @@ __all__ = [
     "Request",
     "Settings",
     "StoreError",
+    "SupportsStream",
     "Thought",
     "Usage",
     "View",

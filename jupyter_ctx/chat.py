@@ -20,7 +20,7 @@ from .conversation.text_safety import checked
 from .errors import ChatError, ChatInterrupted, InvalidRequestError, StoreError
 from .export.files import export, load
 from .models.registry import Models, key_owner
-from .providers.base import Provider, Reply
+from .providers.base import Reply, SupportsStream
 from .providers.guests import Guest, guest
 from .providers.lookup import check_known, key_holder
 from .runtime.files import path_of
@@ -49,7 +49,7 @@ class Chat:
     """A conversation with a model that never gets stuck on a full context window.
 
     ``model`` is a full name such as ``local/smollm2`` or ``openai/gpt-5.2``. ``provider`` answers for that
-    model instead of the one that its name finds: a :class:`Provider`, or any object with its method ``stream``;
+    model instead of the one that its name finds: a ``Provider``, or any object with its method ``stream``;
     without ``model`` the name is the provider's own. ``api_key`` is kept in memory only.
     ``store`` is where the conversation is stored: a database URL, a file path, or ``"default"`` for the default
     store; without it nothing is stored. ``name`` opens the conversation of that name in the store, or begins it.
@@ -64,7 +64,7 @@ class Chat:
         self,
         model: str | None = None,
         *,
-        provider: Provider | None = None,
+        provider: SupportsStream | None = None,
         api_key: str | None = None,
         config: Mapping[str, Any] | None = None,
         store: str | Path | None = None,
@@ -527,7 +527,7 @@ Chat.__doc__ = "\n".join(
 )
 
 
-def _handed_in(provider: Provider | None, model: str | None, **other: str | None) -> Guest | None:
+def _handed_in(provider: SupportsStream | None, model: str | None, **other: str | None) -> Guest | None:
     """Return the provider that answers for a model. Raises InvalidRequestError for what only it can be told."""
     for name in [name for name, value in other.items() if value is not None and provider is not None]:
         raise InvalidRequestError(f"{name} has no effect with provider=: give it to the provider.")

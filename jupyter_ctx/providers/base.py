@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Generator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -107,12 +108,22 @@ class Card:
     stated: ContextWindow | None = None
 
 
-class Provider(Protocol):
+class SupportsStream(Protocol):
+    """What ``Chat(provider=…)`` takes: any object with the method ``stream`` of a :class:`Provider`."""
+
+    @abstractmethod
+    def stream(self, request: Request, /) -> Iterable[str | Thought | Reply]:
+        """Return thoughts and text, then exactly one Reply, as :meth:`Provider.stream` does."""
+        ...
+
+
+class Provider(SupportsStream, Protocol):
     """Where a model answers. Inherit from it and write :meth:`stream`; all else has a default.
 
-    ``Chat(provider=…)`` takes any object with these members; one that only has ``stream`` will do. A package
-    offers one to ``%chat use NAME/MODEL`` by an entry point NAME in the group ``jupyter_ctx.providers``: a class
-    or function that is called as ``make(model, api_key=…, timeout=…)``.
+    ``Chat(provider=…)`` takes any object that has ``stream``, and uses the other members where they are there. A
+    package offers a provider to ``%chat use NAME/MODEL`` by an entry point NAME in the group
+    ``jupyter_ctx.providers``: a class or function that is called as ``make(model, api_key=…, timeout=…)``.
+    ``%chat models NAME`` calls it with the model ``"any"``, and then :meth:`cards`.
     ``jupyter_ctx.testing.check_provider`` runs what follows against a provider.
 
     The contract:
@@ -152,7 +163,7 @@ class Provider(Protocol):
     catalogue: str = ""
 
     @abstractmethod
-    def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
+    def stream(self, request: Request) -> Iterator[str | Thought | Reply]:
         """Send a request; yield thoughts and text as they arrive, then exactly one Reply. Raise a ChatError."""
         ...
 
@@ -165,6 +176,7 @@ class Provider(Protocol):
 
     def forget_window(self) -> None:
         """Ask the server for its window again the next time."""
+        return  # type checkers take a method without a body for abstract
 
     def cards(self) -> tuple[Card, ...]:
         """Return the models there are, in one request. Raise a ChatError."""
@@ -176,3 +188,15 @@ class Provider(Protocol):
 
     def close(self) -> None:
         """End every open response and close the connections; safe from any thread, and more than once."""
+        return  # as above
+
+
+@contextmanager
+def streaming(provider: SupportsStream, request: Request) -> Iterator[Iterable[str | Thought | Reply]]:
+    """Open a provider's stream and close it at the end, whichever kind of iterable it is."""
+    stream = provider.stream(request)
+    try:
+        yield stream
+    finally:
+        if hasattr(stream, "close"):
+            stream.close()

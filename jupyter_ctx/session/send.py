@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -12,7 +11,7 @@ from ..conversation.events import Kept, Said, Summarized
 from ..conversation.messages import Turn, new_id
 from ..errors import ChatError, ChatInterrupted, ContextOverflowError, ProviderError
 from ..models.registry import Target
-from ..providers.base import Reply, Thought
+from ..providers.base import Reply, Thought, streaming
 from ..runtime.interrupts import uninterrupted
 from .actions import Actions, Change, SummaryDraft
 from .attempt import Attempt
@@ -192,7 +191,7 @@ class Sender:
     def _streamed(self, attempt: Attempt, coming: Coming) -> Verdict:
         """Send one request and show what comes; return the verdict on the reply."""
         coming.asked = time.monotonic()  # a request that was refused before is not this one
-        with closing(attempt.target.provider.stream(attempt.request)) as stream:
+        with streaming(attempt.target.provider, attempt.request) as stream:
             for item in stream:
                 if isinstance(item, Reply):
                     return judge(attempt, replace(item, seconds=coming.seconds), self._session.previous(attempt))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
 
 from ..context.budget import MARGIN
@@ -24,7 +23,7 @@ from ..context.summary_facts import (
 from ..conversation.messages import Message, Turn
 from ..errors import ContextOverflowError
 from ..models.registry import Target
-from ..providers.base import Reply
+from ..providers.base import Reply, streaming
 
 SMALLER = 2  # times that a portion which was refused is halved
 LEAST_ROOM = 64  # tokens of transcript that are worth a request
@@ -96,7 +95,7 @@ def _written(asked: str, data: str, target: Target, cap: int) -> Reply:
         prompt = f"{asked}\n\n{fenced(data)}"
         request = target.request((Message("user", prompt),), max_tokens=_length(target, cap), cache_key=None)
         try:
-            with closing(target.provider.stream(request)) as stream:
+            with streaming(target.provider, request) as stream:
                 return next(item for item in stream if isinstance(item, Reply))
         except ContextOverflowError:
             if smaller == SMALLER:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import assert_type
 
@@ -19,6 +20,7 @@ from jupyter_ctx import (
     Reply,
     Request,
     Settings,
+    SupportsStream,
     Thought,
     Usage,
     View,
@@ -26,6 +28,7 @@ from jupyter_ctx import (
     get_chat,
     resolve_window,
 )
+from jupyter_ctx.testing import Answer, ScriptedProvider, check_provider
 
 chat = Chat("local/smollm2", window=2_048, store=Path("talk.sqlite"), name="notes")
 pieces: list[str] = []
@@ -79,6 +82,42 @@ def text_of(provider: Provider, request: Request) -> str:
             continue
         text += part.text if isinstance(part, Reply) else part
     return text
+
+
+class Acme(Provider):
+    """The provider of CONTRIBUTING.md: no more than its stream."""
+
+    def __init__(self, model: str, *, api_key: str | None = None, timeout: float = 600.0) -> None:
+        self.model = f"acme/{model}"
+
+    def stream(self, request: Request) -> Iterator[str | Reply]:
+        text = f"You said: {request.messages[-1].content}"
+        yield text
+        yield Reply(text)
+
+
+class Generating(Provider):
+    def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
+        yield Reply("Hello.")
+
+
+class Whole:
+    """Not a Provider, but an object with a stream."""
+
+    def stream(self, asked: Request) -> list[Reply]:
+        return [Reply("Hello.")]
+
+
+def providers(anything: SupportsStream) -> list[Chat]:
+    acme, scripted = Acme("large"), ScriptedProvider(["Blue.", Answer("Green.")], window=1_000)
+    assert_type(scripted.requests, list[Request])
+    check_provider(acme)
+    acme.close()
+    return [Chat(provider=given) for given in (acme, Generating(), Whole(), scripted, anything)]
+
+
+def refused() -> None:
+    Chat(provider=object())  # type: ignore[arg-type]
 
 
 def others(library: Library) -> Chat:
