@@ -14,17 +14,19 @@ check_provider(MyProvider("my-model"))
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from .context.evidence import LEAST_WINDOW
 from .context.overflow import Overflow, classify_overflow
 from .context.usage import Usage
 from .context.windows import ContextWindow
 from .conversation.messages import Message, StopReason
-from .errors import ChatError, ContextOverflowError, ProviderConnectionError
-from .providers.base import Card, Provider, Reply, Request, Thought
-from .providers.guests import guest
+from .errors import ChatError, ContextOverflowError, ProviderConnectionError, in_words
+from .providers.base import Card, Provider, Reply, Request, Thought, streaming
+from .providers.guests import Guest, breach, stray
 
 MESSAGE_TOKENS = 4  # that every message takes beside its text
 CHARACTERS = 4  # of a token
@@ -66,7 +68,8 @@ class ScriptedProvider(Provider):
     """A provider that answers as told, and refuses what is longer than its window.
 
     ``answers``: one text, :class:`Answer` or function of the request, or several; the last one is repeated.
-    ``window``: tokens of prompt and reply together; a request that needs more raises ContextOverflowError.
+    ``window``: tokens of prompt and reply together, 256 or more: a chat takes a smaller limit for a server's mistake.
+    A request that needs more raises ContextOverflowError.
     ``refusal``: the words of that refusal, which are read as any provider's are, with ``{window}``, ``{size}``,
     ``{asked}`` and ``{total}`` in them (``REFUSES_WITH_FIGURES``, ``REFUSES_WITHOUT_FIGURES``); or a function of the
     request's size in tokens that returns an Overflow.
@@ -74,7 +77,8 @@ class ScriptedProvider(Provider):
     ``model``, ``sends_reserve``, ``takes``: as of any :class:`~jupyter_ctx.Provider`.
 
     ``requests`` are all requests in order, ``refused`` those that were refused, ``taken`` the size of the last one
-    that was answered, ``closed`` how often the provider was closed.
+    that was answered, ``closed`` how often the provider was closed. Raises ValueError for a smaller window, and where
+    there are no answers.
     """
 
     def __init__(
@@ -88,7 +92,11 @@ class ScriptedProvider(Provider):
         sends_reserve: bool = False,
         takes: frozenset[str] = frozenset(),
     ) -> None:
+        if window is not None and window < LEAST_WINDOW:
+            raise ValueError(f"window={window} is too small to be believed: give {LEAST_WINDOW} tokens or more.")
         scripts = answers if isinstance(answers, Sequence) and not isinstance(answers, str) else [answers]
+        if not scripts:
+            raise ValueError("There are no answers: give one or more, such as ScriptedProvider('Yes.').")
         self.answers: list[Script] = list(scripts)
         self.window, self.refusal, self.count = window, refusal, count
         self.model, self.sends_reserve, self.takes = model, sends_reserve, takes
@@ -160,15 +168,18 @@ def check_provider(provider: object, request: Request = ASKED, *, too_long: Requ
     ``request`` is sent several times, from two threads too; ``too_long`` is a request that the model must refuse.
     A ChatError of the provider's own, such as a missing key, is raised as it is.
     """
-    kept = guest(provider, None)
+    with _raising_chat_errors():
+        _check(provider, _Checked(provider, "checked/model"), request, too_long)
+
+
+def _check(provider: object, kept: Provider, request: Request, too_long: Request | None) -> None:
     assert kept.served_window(ask=False) is None or isinstance(kept.served_window(ask=False), ContextWindow), (
         "served_window() returns a ContextWindow or None"
     )
     _check_reply(_streamed(provider, request))
     _check_lists(kept, request)
-    stream = kept.stream(request)
-    next(stream)
-    stream.close()  # as Ctrl-C does
+    with streaming(kept, request) as stream:  # closed at its beginning, as by Ctrl-C
+        next(iter(stream))
     _check_reply(_streamed(provider, request))
     for _ in range(2):
         kept.close()
@@ -177,11 +188,36 @@ def check_provider(provider: object, request: Request = ASKED, *, too_long: Requ
         _check_refusal(kept, too_long)
 
 
-def _streamed(provider: object, request: Request) -> list[object]:
-    return list(provider.stream(request))  # type: ignore[attr-defined]
+class _Checked(Guest):
+    """A guest that takes an error of any other kind than ChatError for a breach of the contract."""
+
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
+        with _raising_chat_errors():
+            yield
+
+
+@contextmanager
+def _raising_chat_errors() -> Iterator[None]:
+    """Raise AssertionError for an error that is no ChatError."""
+    try:
+        yield
+    except (AssertionError, ChatError):
+        raise
+    except Exception as error:
+        raise AssertionError(f"a provider raises a ChatError where something goes wrong; {in_words(error)}") from error
+
+
+def _streamed(provider: Any, request: Request) -> list[object]:
+    with _raising_chat_errors(), streaming(provider, request) as stream:
+        wrong = breach(stream)
+        assert not wrong, wrong
+        return list(stream)
 
 
 def _check_reply(items: Sequence[object]) -> None:
+    for item in items:
+        assert isinstance(item, str | Thought | Reply), stray(item)
     *pieces, reply = items or [None]
     assert isinstance(reply, Reply), "stream() ends with a Reply"
     assert all(isinstance(piece, str | Thought) for piece in pieces), "stream() yields str or Thought, then one Reply"

@@ -41,6 +41,26 @@ def test_answers_come_in_order_and_the_last_is_repeated() -> None:
     assert [chat.send("and?").text for _ in range(4)] == ["One.", "AND?", "Three.", "Three."]
 
 
+def test_a_provider_without_answers_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^There are no answers: give one or more"):
+        ScriptedProvider([])
+
+
+@pytest.mark.parametrize("window", [0, 100, 255])
+def test_a_window_that_no_chat_would_believe_is_refused(window: int) -> None:
+    with pytest.raises(ValueError, match=rf"^window={window} is too small to be believed: give 256 tokens or more"):
+        ScriptedProvider(window=window)
+
+
+def test_the_smallest_window_is_believed() -> None:
+    provider = ScriptedProvider(window=256)
+    chat = Chat(provider=provider, max_tokens=16, window=10**6)
+    chat.add_messages([{"role": "user", "content": "word " * 240}, {"role": "assistant", "content": "Yes."}])
+    assert chat.send("And now?").text == "Yes."
+    assert len(provider.refused) == 1
+    assert (chat.info().context_window, chat.info().source) == (256, "learned")
+
+
 def test_an_answer_is_streamed_as_told() -> None:
     provider = ScriptedProvider(Answer([Thought("Hm."), "It ", "is."], stop_reason="max_tokens", usage=Usage(9, 3)))
     shown: list[str] = []
@@ -137,6 +157,8 @@ class Sloppy:
     ("provider", "says"),
     [
         (Sloppy("Hello."), "ends with a Reply"),
+        (Sloppy(), "ends with a Reply"),
+        (Sloppy(1, 2), r"stream\(\) yielded int"),
         (Sloppy("Hello.", Reply("Hello."), Reply("Hello.")), "then one Reply"),
         (Sloppy("", Reply("")), "no piece is empty"),
         (Sloppy("Hello.", Reply("Good day.")), "the texts joined are Reply"),
@@ -155,6 +177,33 @@ class Sloppy:
 def test_each_breach_of_the_contract_is_named(provider: object, says: str) -> None:
     with pytest.raises((AssertionError, ChatError), match=says):
         check_provider(provider, HELLO, too_long=LONG)
+
+
+async def in_an_event_loop(request: Request) -> Reply:
+    return Reply("Hello.")
+
+
+def broken(*_: object, **__: object) -> Any:
+    raise KeyError("choices")
+
+
+@pytest.mark.parametrize(
+    ("members", "says"),
+    [
+        ({"stream": broken}, "raises a ChatError where something goes wrong; KeyError: 'choices'"),
+        ({"stream": lambda request: None}, r"stream\(\) returned NoneType, but must be a generator"),
+        ({"stream": lambda request: "Hello."}, r"stream\(\) returned str, but must be a generator"),
+        ({"stream": in_an_event_loop}, r"stream\(\) is async, but must be a generator"),
+        ({"served_window": broken}, "KeyError"),
+        ({"cards": broken}, "KeyError"),
+        ({"cards": lambda: None}, "TypeError"),
+        ({"count_tokens": broken}, "KeyError"),
+        ({"close": broken}, "KeyError"),
+    ],
+)
+def test_an_error_of_another_kind_is_a_breach(members: dict[str, Any], says: str) -> None:
+    with pytest.raises(AssertionError, match=says):
+        check_provider(Sloppy(Reply("Hello."), **members), HELLO)
 
 
 def test_a_refusal_of_another_kind_is_a_breach() -> None:

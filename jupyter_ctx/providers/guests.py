@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..context.windows import ContextWindow
 from ..conversation.text_safety import clean
 from ..errors import ChatError, InvalidRequestError, ProviderError, in_words
-from .base import Card, Provider, Reply, Request, Thought
+from .base import Card, Provider, Reply, Request, Thought, streaming
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint, EntryPoints
@@ -39,20 +39,23 @@ class Guest(Provider):
             setattr(self, name, getattr(given, name, getattr(Provider, name)))
 
     def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
-        """Yield what the provider does, without characters that no text may have; a Reply alone is a piece, too."""
-        empty = True
-        with self._naming():
-            stream = self._given.stream(request)
-            try:
-                for item in stream:
-                    cleaned = _cleaned(item)
-                    if isinstance(cleaned, Reply) and empty and cleaned.text:
-                        yield cleaned.text
-                    empty = False
-                    yield cleaned
-            finally:
-                if hasattr(stream, "close"):
-                    stream.close()
+        """Yield what the provider does, without characters that no text may have; a Reply alone is a piece, too.
+
+        Raises ProviderError where the stream is of another kind or has no Reply.
+        """
+        empty, replied = True, False
+        with self._naming(), streaming(self._given, request) as stream:
+            if wrong := breach(stream):
+                raise ProviderError(f"{self._where} failed: {wrong}")
+            for item in stream:
+                cleaned = _cleaned(item)
+                replied = isinstance(cleaned, Reply)
+                if isinstance(cleaned, Reply) and empty and cleaned.text:
+                    yield cleaned.text
+                empty = False
+                yield cleaned
+            if not replied:
+                raise ProviderError(f"{self._where} sent no reply: stream() must end with one Reply.")
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
         """Return the window that the provider says it serves, or ``None``."""
@@ -90,6 +93,15 @@ class Guest(Provider):
             raise
         except Exception as error:
             raise ProviderError(f"{self._where} failed: {in_words(error)}") from error
+
+
+def breach(stream: object) -> str:
+    """Return what is wrong with what a provider's ``stream()`` returned; empty: it can be iterated over."""
+    if hasattr(stream, "__iter__") and not isinstance(stream, str | bytes):
+        return ""
+    is_async = hasattr(stream, "__aiter__") or hasattr(stream, "__await__")
+    did = "is async" if is_async else f"returned {type(stream).__name__}"
+    return f"stream() {did}, but must be a generator (def and yield) that ends with one Reply."
 
 
 def guest(given: Any, model: str | None) -> Guest:
@@ -162,4 +174,9 @@ def _cleaned(item: Any) -> str | Thought | Reply:
         return Thought(clean(item.text))
     if isinstance(item, Reply):
         return replace(item, text=clean(item.text), thinking=clean(item.thinking))
-    raise TypeError(f"stream() yielded {type(item).__name__}, not str, Thought or Reply")
+    raise TypeError(stray(item))
+
+
+def stray(item: object) -> str:
+    """Return what is wrong with an item that no stream may yield."""
+    return f"stream() yielded {type(item).__name__}, not str, Thought or Reply"

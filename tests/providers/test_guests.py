@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -81,11 +81,12 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 
 def test_a_provider_needs_no_more_than_its_stream() -> None:
-    chat, shown = Chat(provider=Bare()), list[str]()  # type: ignore[arg-type]
+    chat, shown = Chat(provider=Bare()), list[str]()
     reply = chat.send("Why is the sky blue?", on_piece=shown.append)
     assert (reply.text, reply.model, shown) == ("It is blue.", "bare/model", ["It is ", "blue."])
     assert chat.info().source == "assumed"
     assert any("assumed" in notice for notice in reply.notices)
+    assert reply.receipts == reply.notices  # the older name
     assert (chat.available(), reply.cost, chat.turns[0].usage) == ((), None, None)
 
 
@@ -95,7 +96,7 @@ def test_a_reply_that_comes_alone_is_shown() -> None:
             return [Reply("All at once.")]
 
     shown: list[str] = []
-    Chat(provider=Whole()).send("Well?", on_piece=shown.append)  # type: ignore[arg-type]
+    Chat(provider=Whole()).send("Well?", on_piece=shown.append)
     assert shown == ["All at once."]
 
 
@@ -103,14 +104,14 @@ def test_the_name_of_its_model_is_given_or_its_own() -> None:
     class Named(Bare):
         model = "acme/large"
 
-    assert Chat(provider=Named()).config.model == "acme/large"  # type: ignore[arg-type]
-    assert Chat("gpt-4o", provider=Named()).config.model == "named/gpt-4o"  # type: ignore[arg-type]
-    chat = Chat("openai/gpt-4o", provider=Named())  # type: ignore[arg-type]
+    assert Chat(provider=Named()).config.model == "acme/large"
+    assert Chat("gpt-4o", provider=Named()).config.model == "named/gpt-4o"
+    chat = Chat("openai/gpt-4o", provider=Named())
     assert (chat.send("Why?").model, chat.info().context_window) == ("openai/gpt-4o", 128_000)
 
 
 def test_another_model_is_found_by_its_name_and_the_first_again_by_its_own(local_model: str) -> None:
-    chat = Chat(provider=Bare(), max_tokens=4)  # type: ignore[arg-type]
+    chat = Chat(provider=Bare(), max_tokens=4)
     assert chat.send("One?").text == "It is blue."
     assert chat.send("Two?", model=local_model).text != "It is blue."
     assert chat.send("Three?").text == "It is blue."
@@ -118,7 +119,7 @@ def test_another_model_is_found_by_its_name_and_the_first_again_by_its_own(local
 
 def test_a_stored_conversation_goes_on_with_the_provider_that_is_handed_in(tmp_path: Path) -> None:
     for turns in (1, 2):
-        chat = Chat(provider=Bare(), store=tmp_path / "chats.sqlite", name="sky")  # type: ignore[arg-type]
+        chat = Chat(provider=Bare(), store=tmp_path / "chats.sqlite", name="sky")
         chat.send("Why?")
         assert len(chat.turns) == turns
         chat.close()
@@ -143,15 +144,49 @@ def test_what_cannot_be_handed_in_is_refused(given: dict[str, Any], says: str) -
     [((), "The provider Broken failed: KeyError: 'choices'"), ((b"It",), r"TypeError: stream\(\) yielded bytes")],
 )
 def test_a_mistake_in_a_provider_is_one_line_with_its_name(pieces: tuple[Any, ...], says: str) -> None:
-    chat = Chat(provider=Broken(pieces))  # type: ignore[arg-type]
+    chat = Chat(provider=Broken(pieces))
     with pytest.raises(ProviderError, match=says) as raised:
         chat.send("Why?")
     assert isinstance(raised.value.__cause__, KeyError | TypeError)
     assert chat.turns == ()
 
 
+class Streams:
+    """One whose stream is made by the function that it is given."""
+
+    def __init__(self, stream: Callable[[Request], Any]) -> None:
+        self.stream = stream
+
+
+async def one_coroutine(request: Request) -> Reply:
+    return Reply("Hello.")
+
+
+async def one_async_generator(request: Request) -> AsyncIterator[Reply]:
+    yield Reply("Hello.")
+
+
+@pytest.mark.parametrize(
+    ("stream", "says"),
+    [
+        (one_coroutine, r"stream\(\) is async, but must be a generator"),
+        (one_async_generator, r"stream\(\) is async, but must be a generator"),
+        (lambda request: "Hello.", r"stream\(\) returned str, but must be a generator .* ends with one Reply"),
+        (lambda request: Reply("Hello."), r"stream\(\) returned Reply, but must be a generator"),
+        (lambda request: None, r"stream\(\) returned NoneType, but must be a generator"),
+        (lambda request: iter(("Hello.",)), r"sent no reply: stream\(\) must end with one Reply"),
+        (lambda request: (), r"sent no reply: stream\(\) must end with one Reply"),
+    ],
+)
+def test_a_stream_of_another_kind_is_refused_with_the_provider_s_name_and_the_rule(
+    stream: Callable[[Request], Any], says: str
+) -> None:
+    with pytest.raises(ProviderError, match=f"^The provider Streams .*{says}"):
+        Chat(provider=Streams(stream)).send("Why?")
+
+
 def test_what_had_come_before_a_mistake_is_kept_and_flagged() -> None:
-    chat = Chat(provider=Broken(("Half of it",)))  # type: ignore[arg-type]
+    chat = Chat(provider=Broken(("Half of it",)))
     with pytest.raises(ProviderError):
         chat.send("Why?")
     assert [(turn.reply, turn.stop_reason) for turn in chat.turns] == [("Half of it", "cut")]
@@ -190,6 +225,9 @@ def test_it_is_used_and_completed_in_a_notebook_as_others_are(install: Install, 
     cells.run("%%chat\nWhy?")
     assert str(shell.user_ns["_"]) == "WHY?"
     assert "echo/quiet" in cells.run("%chat models echo")
+    import echo_llm
+
+    assert [model for model, *_ in echo_llm.made] == ["loud", "any"]
     assert "echo/loud" in _possible((), ["-m"], "echo/")
     assert "echo" in _possible((), ["models"], "")
     assert "echo" in _possible((), ["key"], "")
@@ -235,7 +273,7 @@ def test_a_built_in_name_is_not_taken_over_and_the_user_is_told_once(install: In
 
 def test_several_threads_may_talk_to_one_provider() -> None:
     provider = Bare()
-    chats = [Chat(provider=provider) for _ in range(4)]  # type: ignore[arg-type]
+    chats = [Chat(provider=provider) for _ in range(4)]
     threads = [threading.Thread(target=chat.send, args=("Why?",)) for chat in chats]
     for thread in threads:
         thread.start()
