@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -83,9 +85,18 @@ class Library:
         except StoreError:
             return list(self._chats)
 
-    def get(self, name: str) -> Chat:
-        """Return the conversation of this name for one cell; begin it where there is none."""
+    def get(self, name: str, *, begin: bool = True) -> Chat:
+        """Return the conversation of this name for one cell.
+
+        Where there is none, ``begin`` it, else raise InvalidRequestError with the nearest name.
+        """
         current = self.current
+        if not begin and name not in self._chats and name not in (names := self.names):
+            near = get_close_matches(name, names, 1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"Conversations: {', '.join(sorted(names))}."
+            raise InvalidRequestError(
+                f"There is no conversation {name!r}. {hint} A prompt would begin it: %%chat -i {shlex.quote(name)}."
+            )
         if name not in self._chats:
             chat = self._open(name, current.config)
             if chat.name == name:

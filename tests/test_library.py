@@ -62,6 +62,20 @@ def test_a_cell_may_talk_in_another_conversation(page: Cells, opened: Open, loca
     assert page.run("%chat -i side").startswith("In 'side', which has 2 turns.\n")
 
 
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%chat -i plnas", "%chat status --conversation plnas", "%chat pin 1 -i plnas", "%%chat -i plnas --preview\nhi",
+        "%%chat preview -i plnas\nhi", "%%chat system -i plnas\nhi", "%%chat -i plnas\n ",
+    ],
+)  # fmt: skip
+def test_only_a_prompt_begins_a_conversation_of_an_unknown_name(page: Cells, cell: str) -> None:
+    page.run("%chat new plans")
+    before = page.run("%chat list")
+    assert "There is no conversation 'plnas'. Did you mean 'plans'?" in str(page.fail(cell))
+    assert page.run("%chat list") == before
+
+
 def test_conversations_are_listed_switched_forked_and_renamed(page: Cells) -> None:
     say("Say one.")
     assert page.run("%chat new travel plans") == "Talking in 'travel plans': 0 turns.\n"
@@ -312,9 +326,11 @@ def test_another_notebook_beside_the_same_memory_file_says_so_too(
 
 def test_a_memory_file_that_cannot_be_read_is_said_once_and_nothing_of_it_is_sent(page: Cells, tmp_path: Path) -> None:
     file = tmp_path / "notes.md"
+    file.write_text("I like dogs.")
+    page.run("%chat memory notes.md")
     file.write_bytes(b"\xff\xfe\x80")
     problem = f"The memory file {file} is not UTF-8 text: nothing of it is sent."
-    assert page.run("%chat memory notes.md").splitlines() == [f"{file} joins the system prompt.", problem]
+    assert problem in page.run("%chat memory")
     assert problem not in page.run("%chat status")
     assert page.run("%chat memory").startswith(f"Nothing of {file} is sent: ")
     file.unlink()

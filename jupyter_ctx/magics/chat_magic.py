@@ -49,6 +49,7 @@ from .options import OPTIONS, settings_of, typed, with_options
 from .tables import live_history, live_preview, live_settings, preview_table
 
 MAGIC_NAMES = ("chat", "ctx")
+IN_QUOTES = ("TEXT", "FILE", "CONVERSATION")  # what options take that may have spaces
 KEPT_AS = "_jupyter_ctx"  # the attribute of a shell that holds its ChatMagic
 IPYTHONS = re.compile("In|Out|get_ipython|display|exit|quit|_+|_i{1,3}|_[iod]h|_i?[0-9]+|__.*__")
 RUN_AGAIN = "Run the cell again for another answer"
@@ -114,10 +115,10 @@ class ChatMagic:
         options = _parsed(self.chat, line)
         self._runs(where(self.shell).cell or "")
         if options.words:
-            self._command(options, cell)
+            self._command(options, cell, line)
         elif cell is not None:
             _only_of_commands(options)
-            self.ask(self._chat_for(options), options, cell)
+            self.ask(self._chat_for(options, begin=bool(cell.strip()) and not options.preview), options, cell)
         elif any(vars(options).values()) and not options.conversation:
             raise UsageError(_no_prompt(line.strip(), options))
         else:
@@ -126,15 +127,17 @@ class ChatMagic:
             self.show_gauge(chat)
             self._tell(chat.notices())
 
-    def _chat_for(self, options: Namespace) -> Chat:
-        """Return the conversation that a line is about."""
-        return self.library.get(options.conversation) if options.conversation else self.library.current
+    def _chat_for(self, options: Namespace, *, begin: bool = False) -> Chat:
+        """Return the conversation that a line is about; ``begin`` one of an unknown name."""
+        return self.library.get(options.conversation, begin=begin) if options.conversation else self.library.current
 
-    def _command(self, options: Namespace, cell: str | None) -> None:
+    def _command(self, options: Namespace, cell: str | None, line: str) -> None:
         name, *words = options.words
         command = COMMANDS.get(name.lower())
+        if command is None or cell is not None:
+            _check_quotes(line, options.words, command)
         if command is None:
-            raise UsageError(unknown(name, "%chat" if cell is None else "%%chat"))
+            raise UsageError(unknown(options.words, "%chat" if cell is None else "%%chat"))
         _check_options(command, name, options)
         if cell is not None and not command.heads_cell:
             raise UsageError(f"%chat {name} takes no text below it: write %chat {name} on a line of its own.")
@@ -416,14 +419,34 @@ def _owner(shell: Any, name: str) -> str | None:
     return None
 
 
-def _parsed(magic: Any, line: str) -> Namespace:
-    """Parse a line's words, split as a shell would; a lone apostrophe is kept as it is."""
+def _split(line: str) -> list[str]:
+    """Return a line's words, split as a shell would; at spaces where a quote is not closed."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
     lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", ""
     try:
-        words = list(lexer)
+        return list(lexer)
     except ValueError:
-        words = line.split()
+        return line.split()
+
+
+def _check_quotes(line: str, stray: list[str], command: Command | None) -> None:
+    """Refuse words that follow the value of an option and seem to belong to it. Raises UsageError."""
+    words = _split(line)
+    at = words.index(stray[0])
+    before = words[at - 2] if at > 1 else ""
+    option = next((each for each in OPTIONS if each.takes in IN_QUOTES and before in each.flags), None)
+    if option is None or (command is not None and command.takes(option.name)):
+        return
+    value = words[at - 1].strip("\"'")
+    whole = " ".join([value, *stray]).strip("\"'")
+    raise UsageError(
+        f'{before} took only {value!r}: put several words in quotes, {before} "{whole}". Nothing was sent.'
+    )
+
+
+def _parsed(magic: Any, line: str) -> Namespace:
+    """Parse a line's words; a lone apostrophe is kept as it is."""
+    words = _split(line)
     try:
         options: Namespace = magic.parser.parse_intermixed_args(words)
     except UsageError as error:

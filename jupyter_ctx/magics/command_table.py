@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Protocol
@@ -152,8 +152,14 @@ def check_words(command: Command, words: list[str]) -> None:
     )
 
 
-def unknown(name: str, head: str) -> str:
-    """Return what to say of a first word that is not a command."""
+def unknown(words: Sequence[str], head: str) -> str:
+    """Return what to say of a line whose first word is not a command; several above a text are likely a prompt."""
+    name, *more = words
+    if more and head.startswith("%%"):
+        return (
+            f"Unknown command: {head} {name}. A prompt goes below the line: put %%chat alone on the cell's first line. "
+            "%chat help lists the commands."
+        )
     near = get_close_matches(name.lower(), COMMANDS, 1)
     hint = f" Did you mean {head} {near[0]}?" if near else ""
     return (

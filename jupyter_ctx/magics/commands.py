@@ -18,6 +18,7 @@ from ..errors import StoreError
 from ..export.formats import FORMATS
 from ..models.registry import full_name, key_owner
 from ..providers.lookup import check_known, key_holder, provider_names
+from ..runtime.frontend import where
 from ..session.actions import Change
 from ..session.prompt import Prompt
 from .command_table import COMMANDS, Call, command, unknown
@@ -168,8 +169,21 @@ def _redo(call: Call) -> Change:
 def _continue(call: Call) -> object:
     if not call.chat.turns:
         raise UsageError("There is nothing to continue yet.")
+    _check_continued(call)
     call.options.raw = True
     return call.host.ask(call.chat, call.options, CONTINUE)
+
+
+def _check_continued(call: Call) -> None:
+    """Refuse to ask for the rest of an answer that the request would not hold. Raises UsageError."""
+    options, place = call.options, where(call.host.shell)
+    prompt = Prompt(
+        CONTINUE, settings_of(options), cell=place.cell, run=place.run, append=options.append,
+        record=not options.no_history,
+    )  # fmt: skip
+    if all(part.state in ("system", "prompt") for part in call.chat.view(prompt).messages):
+        why = "--no-history sends none" if options.no_history else "%chat include all brings turns back"
+        raise UsageError(f"The next request holds no turn, so the model would not see what to continue: {why}.")
 
 
 @command("new [NAME]", "Start another conversation; this one stays", every_conversation=True)
@@ -358,7 +372,7 @@ def _help(call: Call) -> object:
     known = {name: each for name, each in COMMANDS.items() if name == each.name}
     rows = [(f"%chat {each.usage}", each.help) for name, each in known.items() if not call.words or name in call.words]
     if not rows:
-        raise UsageError(unknown(call.words[0], "%chat"))
+        raise UsageError(unknown(call.words[:1], "%chat"))
     say("\n".join(f"{usage:<31} {summary}" for usage, summary in rows))
     if call.words == ["gauge"]:
         say(legend(), legend(glyphs=True), sep="\n")

@@ -82,6 +82,20 @@ def test_an_answer_that_was_too_long_can_be_continued(cells: Cells) -> None:
     assert seen[1]["max_tokens"] == 9
 
 
+def test_nothing_is_continued_where_the_model_would_see_no_turn(cells: Cells) -> None:
+    with serve(answering("Some")) as (url, seen):
+        cells.run(f"%chat use m --base-url {url}")
+        cells.run("%chat config system Be brief.")
+        cells.run("%%chat\nTell me.")
+        assert "--no-history sends none" in str(cells.fail("%chat continue --no-history"))
+        cells.run("%chat trim 0")
+        assert "%chat include all" in str(cells.fail("%chat continue"))
+        assert len(seen) == 1
+        cells.run("%chat include all")
+        cells.run("%chat continue")
+    assert len(seen[1]["messages"]) == 4
+
+
 def test_a_short_name_stands_for_a_model_in_every_notebook(cells: Cells) -> None:
     assert "No aliases" in cells.run("%chat alias")
     cells.run("%chat alias quick openai/gpt-5-nano")
