@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from inspect import cleandoc
 from pathlib import Path
 from typing import Any, Literal
 
 from . import wording as words
-from .config.settings import DEFAULT_MODEL, HELP, Settings, default_settings, is_none
+from .config.settings import DEFAULT_MODEL, HELP, Settings, check_setting, default_settings, is_none
 from .context.info import ContextInfo, Plan
 from .context.windows import ContextWindow
 from .conversation.code_blocks import code_of
@@ -73,16 +74,17 @@ class Chat:
         **settings: Any,
     ) -> None:
         if session is None:
-            if name is not None:
-                checked_name(name)
+            if name is not None and checked_name(name) and store is None:
+                raise InvalidRequestError(f'name={name!r} has no effect without store=: store="default" stores it.')
             answers = _handed_in(provider, model, api_key=api_key, base_url=settings.get("base_url"))
             asked = {"model": answers.model if answers else model, **settings}
             given = {name: value for name, value in asked.items() if value is not None}
             begin = default_settings(config or {}, given).changed({"base_url": None} if answers else {})
-            journal = Journal(store_address(store), Origin()) if store is not None else None
+            journal = Journal(store_address(store), Origin(), strict=True) if store is not None else None
             session = Session(begin, Models(answers), journal)
             if journal is not None:
                 session.restore(journal.open(name), given)
+                _say_where_it_is_a_copy(journal, name, len(session.conversation.places))
         self._session = session
         self._actions = Actions(self._session)
         self._sender = Sender(self._session, self._actions)
@@ -281,6 +283,8 @@ class Chat:
         of the kernel; "all", any of this user's. ``attachments`` are files: text becomes part of the prompt, images
         and PDFs are sent beside it. ``options`` are settings for this request.
 
+        The reply's ``notices`` end with those of :meth:`notices`, which are shown once.
+
         Raises a :class:`ChatError`; nothing is recorded then unless text had arrived.
         """
         for name, called in {"on_piece": on_piece, "on_thought": on_thought, "on_begin": on_begin}.items():
@@ -290,10 +294,11 @@ class Chat:
             prompt, options, attachments, cell=cell, run=run, execution=execution, source=source, append=append,
             new=new, record=record, stored=stored,
         )  # fmt: skip
-        return self.ask(asked, Coming(on_begin, on_piece, on_thought))
+        reply = self.ask(asked, Coming(on_begin, on_piece, on_thought))
+        return replace(reply, notices=(*reply.notices, *self.notices()))
 
     def ask(self, prompt: Prompt, coming: Coming) -> Reply:
-        """Send a prompt, show the answer as it comes, and keep what was said; the same as :meth:`send`."""
+        """Send a prompt and keep what was said, as :meth:`send`; the reply lacks the lines of :meth:`notices`."""
         if not prompt.text.strip():
             raise InvalidRequestError("The prompt is empty.")
         try:
@@ -468,8 +473,10 @@ class Chat:
     def source_of(self, name: str) -> Literal["default", "at the start", "set here"]:
         """Return where a setting's value comes from.
 
-        "at the start" means keywords, IPython's configuration or environment variables.
+        "at the start" means keywords, IPython's configuration or environment variables. Raises InvalidRequestError
+        for an unknown setting.
         """
+        check_setting(name)
         begun = getattr(self._session.state.defaults, name)
         if getattr(self.config, name) != begun or (name == "system" and self.conversation.system is not None):
             return "set here"
@@ -532,6 +539,15 @@ def _handed_in(provider: SupportsStream | None, model: str | None, **other: str 
     for name in [name for name, value in other.items() if value is not None and provider is not None]:
         raise InvalidRequestError(f"{name} has no effect with provider=: give it to the provider.")
     return None if provider is None else guest(provider, model)
+
+
+def _say_where_it_is_a_copy(journal: Journal, name: str | None, turns: int) -> None:
+    """Add a notice where the conversation of this name was open already."""
+    if name not in (None, journal.name):
+        journal.notices.append(
+            f"{name!r} is open already, here or in another process: this is a copy of it, {journal.name!r}, "
+            f"with {words.turns(turns)}. To go on with {name!r}, close the other one first."
+        )
 
 
 def checked_name(name: str) -> str:

@@ -50,9 +50,11 @@ class Library:
         ask: Callable[[str], bool] | None = None,
         notebook: NotebookState | None = None,
     ) -> None:
+        if not isinstance(origin, Origin | None):
+            raise InvalidRequestError(f"origin is {origin!r}: it must be an Origin; store= says where the store is.")
         self.origin, self.notes = origin or Origin(), list[str]()
         self._notebook = notebook or NotebookState()
-        self._address, self._ask = store_address(store), ask
+        self._address, self._ask, self._is_named = store_address(store), ask, store != "default"
         self._begun, self._models = default_settings(config or {}, {}), Models()
         self._troubles: set[str] = set()  # of the store that a notice has named
         self._chats: dict[str, Chat] = {}
@@ -253,7 +255,7 @@ class Library:
         return chat
 
     def _journal(self) -> Journal:
-        return Journal(self._address, self.origin, self._troubles)
+        return Journal(self._address, self.origin, self._troubles, strict=self._is_named)
 
     def _take(self, journal: Journal, opened: Opened, settings: Settings) -> Chat:
         notebook = replace(self._notebook, folder=self.origin.folder or Path.cwd())

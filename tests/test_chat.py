@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import fields
 from inspect import signature
+from pathlib import Path
 from pydoc import plaintext, render_doc
 
 import pytest
@@ -25,6 +26,7 @@ from jupyter_ctx.conversation.messages import Message
 from jupyter_ctx.providers.base import Request
 from jupyter_ctx.providers.local import LocalProvider
 from jupyter_ctx.providers.lookup import get_provider
+from jupyter_ctx.testing import ScriptedProvider
 
 PADDING = "The ship sailed on through the night and nobody on board could sleep for the noise of the wind. "
 
@@ -517,3 +519,42 @@ def test_a_local_model_that_is_not_there_is_named() -> None:
         Chat("local//nowhere/model.gguf").send("x")
     with pytest.raises(ModelNotFoundError, match="local/smollm2"):
         Chat("local/nope").send("x")
+
+
+def stored(file: Path, name: str) -> Chat:
+    return Chat(provider=ScriptedProvider(), store=file, name=name, window=4_000)
+
+
+def test_a_store_that_fails_later_is_named_in_the_next_reply_once(tmp_path: Path) -> None:
+    file = tmp_path / "chats" / "store.sqlite"
+    chat = stored(file, "thesis")
+    assert chat.send("One?").notices == ()
+    file.rename(tmp_path / "elsewhere.sqlite")
+    file.mkdir()
+    (notice,) = chat.send("Two?").notices
+    assert notice.startswith(f"{file} is a folder: name a file in it")
+    assert (chat.send("Three?").notices, chat.notices()) == ((), ())
+
+
+def test_a_copy_of_a_conversation_that_is_open_says_so_once(tmp_path: Path) -> None:
+    first = stored(tmp_path / "s", "a")
+    second = stored(tmp_path / "s", "a")
+    (notice,) = second.send("One?").notices
+    assert notice.startswith(
+        "'a' is open already, here or in another process: this is a copy of it, 'a-2', with 0 turns"
+    )
+    assert second.notices() == first.notices() == ()
+    first.close()
+    assert stored(tmp_path / "s", "a").send("One?").notices == ()
+
+
+def test_a_name_needs_a_store() -> None:
+    with pytest.raises(InvalidRequestError, match="name='thesis' has no effect without store="):
+        Chat(name="thesis")
+
+
+def test_where_an_unknown_setting_comes_from_is_an_error_with_the_nearest_name() -> None:
+    with pytest.raises(InvalidRequestError, match=r"No setting 'windw': did you mean window\?"):
+        Chat().source_of("windw")
+    with pytest.raises(InvalidRequestError, match=r"No setting 'xyz': there are .*window"):
+        Chat().source_of("xyz")

@@ -173,6 +173,21 @@ def test_a_conversation_that_was_opened_for_a_cell_can_be_deleted(tmp_path: Path
     assert library.current.name == "main"
 
 
+def test_a_row_is_shown_without_its_state(tmp_path: Path) -> None:
+    library = Library(Origin("/n/x.ipynb"), store=tmp_path / "a.sqlite")
+    library.current.configure(system="A secret system prompt.")
+    (row,) = library.rows()
+    assert row.state
+    assert repr([row]) == f"[ConversationRow('main', 0 turns, notebook='/n/x.ipynb', id={row.id!r})]"
+
+
+def test_what_is_no_origin_or_no_store_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidRequestError, match="it must be an Origin; store= says where the store is"):
+        Library("/path/store.sqlite")  # type: ignore[arg-type]
+    with pytest.raises(InvalidRequestError, match="is a folder"):
+        _ = Library(store=tmp_path).current
+
+
 def test_a_chat_of_a_script_is_kept_only_where_it_is_told_to(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="not stored"):
         Chat("openai/gpt-4o").rename("x")
@@ -412,12 +427,12 @@ def test_conversations_in_memory_are_listed_where_the_store_cannot_be_opened(
     monkeypatch.setenv("JUPYTER_CTX_STORE", str(tmp_path))
     page = opened()
     told = page.run("%chat use gpt-4o")
-    assert told.count("cannot be opened") == 1
+    assert told.count("is a folder") == 1
     say("Say one.")
     assert page.run("%chat new plans") == "Talking in 'plans': 0 turns.\n"
     assert page.run("%chat new") == "Talking in 'main-2': 0 turns.\n"
     listed = page.run("%chat list")
-    assert "cannot be opened" in listed
+    assert "is a folder" in listed
     for row in (r"main +1 turn ", r"plans +0 turns", r"main-2 +0 turns .* current"):
         assert re.search(row, listed), listed
     assert page.run("%chat switch main") == "Talking in 'main': 1 turn.\n"

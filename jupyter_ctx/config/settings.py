@@ -274,16 +274,21 @@ def _holds_no_key(address: str | None) -> bool:
     return not (parts.username or parts.password or parts.query)
 
 
-def _parsed(name: str, value: Any) -> Any:
-    """Return a value of the setting's kind, from such a value or from text. Raises InvalidRequestError."""
-    import msgspec
-
+def check_setting(name: str) -> None:
+    """Raise InvalidRequestError for an unknown setting, with the nearest name."""
     if name not in SETTINGS:
         near = get_close_matches(name, SETTING_NAMES, 1)
         raise InvalidRequestError(
             f"No setting {name!r}"
             + (f": did you mean {near[0]}?" if near else f": there are {', '.join(SETTING_NAMES)}.")
         )
+
+
+def _parsed(name: str, value: Any) -> Any:
+    """Return a value of the setting's kind, from such a value or from text. Raises InvalidRequestError."""
+    import msgspec
+
+    check_setting(name)
     if _is_default(name, value):
         return getattr(Settings(), name)
     kind, optional = _kind(name)

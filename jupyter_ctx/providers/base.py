@@ -65,7 +65,7 @@ class Reply:
     ``thinking``: the whole of what the model thought, where the provider sends that.
     ``detail``: the provider's own reason for a refusal or a cut.
 
-    ``notices``: what was done to make the request fit, a line each.
+    ``notices``: what was done to make the request fit, and what went wrong with the store, a line each.
     ``cost``: in US dollars; ``None``: unknown.
     ``stored``: whether the answer was stored already, and nothing was sent.
     ``seconds``: from the request being sent to the answer's end; ``None``: not measured.

@@ -1,6 +1,7 @@
 """A database at an address: one transaction at a time, and what can go wrong with it, in words.
 
-SQLite by default; a damaged file is moved aside, never overwritten. The same for PostgreSQL.
+SQLite by default; a damaged file is moved aside, never overwritten, and a file that was never a store is left
+untouched. The same for PostgreSQL.
 Each transaction runs in a thread of its own: no server or disk that hangs is waited for longer
 than ``PATIENCE``, and Ctrl-C ends the wait.
 """
@@ -14,16 +15,16 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import StoreError
-from ..runtime.files import is_on_network
+from ..errors import InvalidRequestError, StoreError
+from ..runtime.files import data_file, is_on_network
 from ..runtime.interrupts import Job, StoppedError
-from .migrations import DamagedError, migrate
+from .migrations import CONVERSATIONS, DamagedError, migrate
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MEMORY = "memory"
+DEFAULT_FILE = "history.sqlite"  # of the default store, in Jupyter's data folder
+SQLITE_HEAD = b"SQLite format 3\0"  # how each SQLite database begins
 PATIENCE, IMPATIENCE = 5.0, 0.1  # seconds to wait for an answer: at first, and where that was in vain before
 LEAST_TRANSACTION = 2.0  # seconds that a transaction may take in any case, with connecting
 FOR_A_LOCK = 0.9  # of the patience: a lock is waited for a little shorter, so that it is named
@@ -61,6 +64,10 @@ TROUBLES = {  # what SQLite and PostgreSQL say, and what to do
 
 class TakenError(StoreError):
     """Another kernel has written what we were about to write."""
+
+
+class AddressError(StoreError, InvalidRequestError):
+    """No store can be at this address: its scheme is unknown, or a folder or somebody's file is there."""
 
 
 _inherited: list[Engine] = []  # of the process that this one was forked from: they are its own to close
@@ -99,6 +106,7 @@ class Database:
         self._link = _Link()
         self._stuck: tuple[Job[Any], float] | None = None  # what was given up, and until when that is waited for
         self._calm_until = 0.0
+        self._opened: object = None  # the file that was a store when it was opened last
         self._lock = threading.RLock()
 
     @property
@@ -217,6 +225,7 @@ class Database:
         if (link.process, link.file) != (os.getpid(), _identity(self.path)) or self._is_disturbed(link):
             link.close()
         if link.engine is None:
+            self._refuse_what_is_no_store()
             engine = self._new_engine()
             link.process, link.file = os.getpid(), _identity(self.path)
             try:
@@ -226,8 +235,26 @@ class Database:
             except BaseException:
                 engine.dispose()
                 raise
-            link.engine = engine
+            link.engine, self._opened = engine, link.file
         return link.engine
+
+    def _refuse_what_is_no_store(self) -> None:
+        """Raise AddressError for a folder, or a file that is no database; both stay as they are.
+
+        A file that was a store is another matter, however damaged: it may be moved aside.
+        """
+        path = self.path
+        if path is None:
+            return
+        if path.is_dir():
+            raise AddressError(f"{path} is a folder: name a file in it, such as {path / DEFAULT_FILE}.")
+        if self._opened is not None and self._opened == _identity(path):
+            return
+        if path != data_file(DEFAULT_FILE).absolute() and _is_foreign(path):
+            raise AddressError(
+                f"{path} is not an SQLite database, and is left as it is: "
+                "name another file as the store, or move this one away."
+            )
 
     def _is_disturbed(self, link: _Link) -> bool:
         """Whether the file was written to by something that is not SQLite, as far as that shows."""
@@ -367,9 +394,13 @@ def _url_of(address: str) -> URL:
     try:
         url = sa.make_url(address)
     except (sa.exc.ArgumentError, ValueError):
-        raise StoreError("The store's address is no URL of a database: see JUPYTER_CTX_STORE.") from None
+        raise AddressError(
+            "The store's address is not the URL of a database: write sqlite:///PATH, postgresql://… or a file's path."
+        ) from None
     if url.drivername not in DRIVERS:
-        raise StoreError(f"A store is a sqlite:/// or postgresql:// address, not one of {url.drivername}.")
+        raise AddressError(
+            f"A store is a file's path, or a sqlite:/// or postgresql:// address, not {url.drivername}://."
+        )
     return url.set(drivername=DRIVERS[url.drivername])
 
 
@@ -391,6 +422,28 @@ def _make_private(path: Path) -> None:
     else:
         for beside in old:  # of a file that was deleted: SQLite would take them for this one's
             beside.unlink(missing_ok=True)
+
+
+def _is_foreign(path: Path) -> bool:
+    """Return whether a file is neither empty nor an SQLite database, and was none of ours before it was damaged.
+
+    SQLite looks first: a process that opens and closes a database in use loses SQLite's locks on it.
+    """
+    size = path.stat().st_size if path.is_file() else 0
+    if size < 2:  # SQLite takes a single byte for an empty file
+        return size == 1
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+            connection.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.Error as error:
+        if _code(error) != "SQLITE_NOTADB":
+            return False
+    else:
+        return False
+    with path.open("rb") as file:
+        data = file.read(CHECKED)
+    was_ours = b"\0" in data and CONVERSATIONS.encode() in data  # no text, though it may be about our tables
+    return not (data.startswith(SQLITE_HEAD) or was_ours)
 
 
 def _identity(path: Path | None) -> object:

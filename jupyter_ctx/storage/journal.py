@@ -22,7 +22,7 @@ from ..conversation.messages import Turn, new_id
 from ..errors import StoreError
 from ..runtime.frontend import Origin
 from ..runtime.interrupts import uninterrupted
-from .database import Database, TakenError
+from .database import AddressError, Database, TakenError
 from .holders import is_held_elsewhere, is_held_here, this_process
 from .opening_notes import begun_note, opened_note
 from .ownership import MAIN, Wish, choose, fork, free_name, given_back
@@ -66,10 +66,11 @@ class Journal:
     """Saves one conversation. ``notices`` are lines to be shown once.
 
     ``troubles`` are the store's failures that were shown already, perhaps in other conversations of the notebook.
+    ``strict``: opening raises AddressError for an address that no store can have; else that is a notice.
     """
 
-    def __init__(self, address: str, origin: Origin, troubles: set[str] | None = None) -> None:
-        self._address, self.origin = address, origin
+    def __init__(self, address: str, origin: Origin, troubles: set[str] | None = None, *, strict: bool = False) -> None:
+        self._address, self.origin, self._strict = address, origin, strict
         self._troubles = troubles if troubles is not None else set[str]()
         self.notices: list[str] = []
         self.row = ConversationRow(new_id(), origin.scope, MAIN)
@@ -102,6 +103,8 @@ class Journal:
             try:
                 return self._open(self._choose, name, afresh=afresh, known=self._known(whole=name is None))
             except StoreError as error:
+                if self._strict and isinstance(error, AddressError):
+                    raise
                 self._failed(error)
                 self.row, self._next = _begun(name, self.origin), None
                 return Opened(Conversation())

@@ -14,8 +14,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from .. import wording as words
 from ..runtime.files import data_file
-from .database import Database
+from .database import DEFAULT_FILE, Database
 from .migrations import CONVERSATIONS, EVENTS, LOCK
 from .serialization import EventRow
 
@@ -53,6 +54,9 @@ class ConversationRow(NamedTuple):
     turns: int = 0
     state: str | None = None
     device: int | None = None
+
+    def __repr__(self) -> str:  # its state is kilobytes of JSON
+        return f"ConversationRow({self.name!r}, {words.turns(self.turns)}, notebook={self.notebook!r}, id={self.id!r})"
 
 
 class Ran(NamedTuple):
@@ -158,7 +162,7 @@ def store_address(store: str | Path = "default") -> str:
     """Return where conversations are kept: as given, by ``JUPYTER_CTX_STORE``, or in Jupyter's data folder."""
     if store != "default":
         return str(store)
-    return os.environ.get(VARIABLE, "").strip() or str(data_file("history.sqlite"))
+    return os.environ.get(VARIABLE, "").strip() or str(data_file(DEFAULT_FILE))
 
 
 class Store:

@@ -874,7 +874,7 @@ def test_files_and_folders_of_somebody_else_are_a_notice(tmp_path: Path) -> None
         close_stores()
         (folder / "a.sqlite").chmod(0o644)
         (folder / "closed").mkdir(mode=0o700)
-        (folder / "damaged.sqlite").write_text("No database. " * 1000)
+        (folder / "damaged.sqlite").write_bytes(b"SQLite format 3\0" + b"No database. " * 1000)
         (folder / "damaged.sqlite").chmod(0o600)
         shutil.chown(folder / "damaged.sqlite", "nobody")
         names = ("a.sqlite", "new.sqlite", "closed/b.sqlite", "c/d.sqlite", "damaged.sqlite")
@@ -893,11 +893,10 @@ def test_files_and_folders_of_somebody_else_are_a_notice(tmp_path: Path) -> None
         folder.rmdir()
 
 
-def test_a_folder_is_no_file_and_keeps_its_mode(tmp_path: Path) -> None:
+def test_a_folder_is_refused_at_once_and_keeps_its_mode(tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
-    chat = open_chat(tmp_path)
-    say(chat, "one")
-    assert f"{tmp_path} cannot be opened" in chat.notices()[0]
+    with pytest.raises(InvalidRequestError, match=f"{tmp_path} is a folder: name a file in it, such as"):
+        open_chat(tmp_path)
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
 
 
@@ -948,29 +947,83 @@ def damage(file: Path) -> bytes:
     return file.read_bytes()
 
 
-def test_a_damaged_file_is_moved_aside_at_the_beginning(tmp_path: Path) -> None:
-    file = tmp_path / "store.sqlite"
-    say(open_chat(file), "one")
-    close_stores()
-    there = damage(file)
-    chat = open_chat(file)
+def moved_aside_at_the_beginning(file: Path, address: str | Path) -> None:
+    there = file.read_bytes()
+    chat = open_chat(address)
     say(chat, "two")
     (notice,) = chat.notices()
     (kept,) = aside(file)
     assert f"{file} was damaged. It is kept beside it as {kept.name}" in notice
     assert kept.read_bytes() == there
-    assert prompts(reopen(file)) == ["two"]
+    assert prompts(reopen(address)) == ["two"]
 
 
-def test_a_file_that_is_no_database_is_kept(tmp_path: Path) -> None:
+def test_the_default_store_s_file_is_moved_aside_however_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path))
+    monkeypatch.delenv("JUPYTER_CTX_STORE", raising=False)
+    say(open_chat("default"), "one")
+    close_stores()
+    file = tmp_path / "jupyter_ctx" / "history.sqlite"
+    damage(file)
+    moved_aside_at_the_beginning(file, "default")
+
+
+def test_a_store_damaged_after_its_first_bytes_is_moved_aside(tmp_path: Path) -> None:
+    file = tmp_path / "store.sqlite"
+    say(open_chat(file), "one")
+    close_stores()
+    file.write_bytes(b"SQLite format 3\0" + os.urandom(file.stat().st_size))
+    moved_aside_at_the_beginning(file, file)
+
+
+def test_a_store_that_lost_its_first_bytes_is_moved_aside(tmp_path: Path) -> None:
+    file = tmp_path / "store.sqlite"
+    say(open_chat(file), "one")
+    close_stores()
+    file.write_bytes(bytes(100) + file.read_bytes()[100:])
+    moved_aside_at_the_beginning(file, file)
+
+
+@pytest.mark.parametrize("content", [b"CREATE TABLE jupyter_ctx_conversations\n" * 99, b"\x89PNG\0\0" * 999, b"x"])
+def test_a_file_that_is_no_database_is_refused_and_left_as_it_is(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "thesis.txt"
-    file.write_text("Chapter one. " * 1000)
+    file.write_bytes(content)
+    file.chmod(0o644)
+    for address in (file, f"sqlite:///{file}"):
+        with pytest.raises(InvalidRequestError, match=f"{file} is not an SQLite database, and is left as it is: name"):
+            open_chat(address)
+    close_stores()
+    assert list(tmp_path.iterdir()) == [file]
+    assert (file.read_bytes(), stat.S_IMODE(file.stat().st_mode)) == (content, 0o644)
+
+
+def test_in_a_notebook_a_file_that_is_no_database_is_a_notice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "thesis.txt"
+    file.write_text("Chapter one.")
+    monkeypatch.setenv("JUPYTER_CTX_STORE", str(file))
+    chat = Library(Origin("/n/a.ipynb", "k"), {"model": MODEL}).current
+    say(chat, "one", "two")
+    (notice,) = chat.notices()
+    assert notice.startswith(f"{file} is not an SQLite database, and is left as it is:")
+    assert notice.endswith("The conversation goes on in memory, and is saved when that can be done.")
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["Chapter one."]
+
+
+def test_another_file_put_in_the_place_of_a_store_in_use_is_left_as_it_is(tmp_path: Path) -> None:
+    file, other = tmp_path / "store.sqlite", tmp_path / "thesis.txt"
     chat = open_chat(file)
     say(chat, "one")
+    other.write_text("Chapter one.")
+    other.rename(file)
+    say(chat, "two")
     (notice,) = chat.notices()
-    (kept,) = aside(file)
-    assert kept.name in notice
-    assert kept.read_text() == "Chapter one. " * 1000
+    assert f"{file} is not an SQLite database, and is left as it is" in notice
+    assert (file.read_text(), aside(file)) == ("Chapter one.", [])
+    file.unlink()
+    say(chat, "three")
+    assert prompts(reopen(file)) == ["one", "two", "three"]
 
 
 def test_a_file_damaged_in_the_middle_is_moved_aside_and_everything_written_anew(tmp_path: Path) -> None:
@@ -1059,9 +1112,6 @@ def test_no_notice_shows_a_password(postgres: Postgres) -> None:
         good.replace("127.0.0.1:", "127.0.0.1:1"),
         good.replace("/postgres?", "/nowhere?"),
         good.replace("/postgres?", "/postgres?password=other-secret&sslmode=nonsense&"),
-        good.replace("+psycopg", "+nothing"),
-        good.replace("postgresql+psycopg", "mysql"),
-        good.replace("postgresql+psycopg://", "nonsense:///"),
         good.replace("@127", "@[127"),
     ):
         chat = open_chat(address)
@@ -1069,7 +1119,20 @@ def test_no_notice_shows_a_password(postgres: Postgres) -> None:
         (notice,) = chat.notices()
         assert "goes on in memory" in notice
         for secret in (postgres.password, "wrong-secret", "other-secret"):
-            assert secret not in notice + repr(chat) + str(chat.row)
+            assert secret not in notice + repr(chat) + str(tuple(chat.row))
+
+
+def test_an_address_that_no_store_can_have_is_refused_at_once_without_its_password(postgres: Postgres) -> None:
+    good = postgres.address()
+    for address in (
+        good.replace("+psycopg", "+nothing"),
+        good.replace("postgresql+psycopg", "mysql"),
+        good.replace("postgresql+psycopg://", "nonsense:///"),
+        "foo://x",
+    ):
+        with pytest.raises(InvalidRequestError, match="sqlite:///") as refused:
+            open_chat(address)
+        assert postgres.password not in str(refused.value)
 
 
 WITHOUT = """
