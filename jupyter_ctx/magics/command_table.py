@@ -84,12 +84,14 @@ class Call:
 
     def number(self, word: str) -> int:
         """Return a turn's number. Raises UsageError."""
+        return self.count(word, "numbers of turns", ": %chat history shows them")
+
+    def count(self, word: str, what: str, remedy: str = "") -> int:
+        """Return a whole number. Raises UsageError, naming ``what`` it should be."""
         try:
             return int(word)
         except ValueError:
-            raise UsageError(
-                f"%chat {self.name} takes numbers of turns, not {word!r}: %chat history shows them."
-            ) from None
+            raise UsageError(f"%chat {self.name} takes {what}, not {word!r}{remedy}.") from None
 
 
 Run = Callable[[Call], object]

@@ -138,7 +138,8 @@ def _turns(call: Call) -> Iterator[int]:
 
 @command("trim [N]", "Leave out the oldest turns, down to about 60 % of the limit, or keep the newest N")
 def _trim(call: Call) -> object:
-    return call.chat.trim(call.number(call.one("a number of turns")) if call.words else None)
+    what = "how many of the newest turns to keep"
+    return call.chat.trim(call.count(call.one(what), what) if call.words else None)
 
 
 @command("summarise", "Send a summary in place of the older turns", also="summarize", heads_cell=True)
@@ -344,6 +345,8 @@ def _alias(call: Call) -> object:
         raise UsageError("%chat alias NAME MODEL defines a short name; %chat alias NAME none removes it.")
     if call.words:
         name, model = call.words
+        if model.lower() == "none" and name not in load_aliases():
+            raise UsageError(f"There is no short name {name!r}: %chat alias lists them.")
         set_alias(name, None if model.lower() == "none" else _checked_model(name, model))
     aliases = sorted(load_aliases().items())
     return table_text(("alias", "model"), aliases) if aliases else "No aliases yet: %chat alias NAME MODEL."
@@ -371,6 +374,9 @@ def _key(call: Call) -> object:
 def _help(call: Call) -> object:
     known = {name: each for name, each in COMMANDS.items() if name == each.name}
     rows = [(f"%chat {each.usage}", each.help) for name, each in known.items() if not call.words or name in call.words]
+    if not rows and call.words[0] in SETTING_NAMES:
+        name = call.words[0]
+        return f"{name} is a setting: %chat config {name} shows its value and what it may be."
     if not rows:
         raise UsageError(unknown(call.words[:1], "%chat"))
     say("\n".join(f"{usage:<31} {summary}" for usage, summary in rows))

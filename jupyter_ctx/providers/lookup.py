@@ -30,6 +30,11 @@ def split_model(model: str) -> tuple[str, str]:
     provider, slash, name = model.partition("/")
     if slash and name:
         return provider, name
+    if provider and (slash or model in provider_names()):
+        raise InvalidRequestError(
+            f"No model in {model!r}: write provider/model, such as local/smollm2. "
+            f"%chat models {provider} lists the models of a provider."
+        )
     raise InvalidRequestError(f"No provider in {model!r}: write provider/model, such as local/smollm2.")
 
 

@@ -158,7 +158,10 @@ class Arrays:
             self._exact(*_labels(target), most=MAX_CELLS if "oc" in name_of(type(value)) else None)
         try:
             return value[key]
-        except (KeyError, IndexError) as error:
+        except KeyError as error:
+            said = error.args[0] if error.args and type(key) is list else f"there is no column or label {error}"
+            raise MissingError(said) from None
+        except IndexError as error:
             raise MissingError(str(error)) from None
 
     def call(self, value: Any, name: str, args: Sequence[Any], keywords: Mapping[str, Any]) -> Any:

@@ -146,6 +146,8 @@ LINES = [
     ("%chat trim --window 5", "%chat trim takes no --window. It takes no options of its own"),
     ("%chat use gpt-4o --append", "takes no --append. It takes --model, --window"),
     ("%chat status now please", "'now please' was not understood"),
+    ("%chat trim x", "%chat trim takes how many of the newest turns to keep, not 'x'."),
+    ("%chat alias foo none", "There is no short name 'foo': %chat alias lists them."),
     ("%chat pin x", "numbers of turns, not 'x'"),
     ("%chat pin", "needs the number of a turn"),
     ("%chat export", "takes one thing: a file: .md, .json or .ipynb."),
@@ -213,6 +215,15 @@ def test_a_missing_key_is_said_at_once_and_found_when_it_is_set(cells: Cells, mo
     cells.run("%chat use openai/gpt-4o")
     assert "needs a key" not in cells.run("%chat use groq/some-model")
     assert "needs a key" not in str(cells.fail("%%chat --base-url http://127.0.0.1:1/v1\nHello."))
+
+
+def test_a_provider_without_a_model_is_told_so(cells: Cells) -> None:
+    for model in ("openai/", "groq"):
+        assert f"No model in '{model}': write provider/model" in str(cells.fail(f"%chat use {model}"))
+
+
+def test_help_for_a_setting_names_the_command_that_explains_it(cells: Cells) -> None:
+    assert "%chat config compact_at shows its value" in cells.run("%chat help compact_at")
 
 
 def test_a_mistyped_model_is_told_the_nearest(cells: Cells) -> None:

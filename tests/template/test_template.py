@@ -69,6 +69,14 @@ def test_an_expression_that_fails_fails_the_cell(expression: str) -> None:
         fill(f"{{{{ {expression} }}}}", NAMES)
 
 
+def test_a_missing_column_is_said_in_words() -> None:
+    names = {"df": pd.DataFrame({"a": [1]})}
+    with pytest.raises(InvalidRequestError, match=r"failed: there is no column or label 'nocol'"):
+        fill("{{ df['nocol'] }}", names)
+    with pytest.raises(InvalidRequestError, match=r"failed: None of \["):
+        fill("{{ df[['b', 'c']] }}", names)
+
+
 def test_many_expressions_take_no_time_to_speak_of() -> None:
     assert fill("{{ x }}" * 20_000, NAMES).text == "42" * 20_000
 
