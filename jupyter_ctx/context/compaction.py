@@ -90,7 +90,7 @@ class Cut:
 def cut_at(now: Occupancy, start: int) -> Cut:
     """Return the cut at a given turn."""
     tokens = now.tokens_from(start)
-    return Cut(start, now.tokens, tokens, fits=tokens + now.prompt <= now.limit)
+    return Cut(start, now.tokens_from(now.begun), tokens, fits=tokens + now.prompt <= now.limit)
 
 
 def cut_down(now: Occupancy, goal: float, *, min_turns: int = 1, max_turns: int | None = None) -> Cut:

@@ -31,6 +31,7 @@ from .evidence import Evidence
 Means = Literal["send", "trim", "summarise before", "summarise after", "refuse"]
 
 TRIM_TO = 0.6  # of the limit: a deep cut keeps the beginning of later prompts, and so provider caches, for long
+BELOW = 0.75  # of compact_at, where that is less than TRIM_TO: a cut ends well below what causes the next one
 GO_BACK = 0.8  # of the limit: turns that were left out come back where everything takes no more than that
 
 
@@ -52,7 +53,7 @@ class CompactionSettings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """A demand to make room: why, down to which share of the limit, and to how many turns at most."""
+    """A demand to make room: why (empty: for the limit), down to which share of it, and to how many turns at most."""
 
     reason: str = ""
     share: float | None = None
@@ -66,20 +67,23 @@ class Decision:
     ``means`` is "send" (nothing is left out), "trim" (the oldest turns are left out), "summarise before" (a summary
     is written first and stands for older turns), "summarise after" (the turns are left out now and summarised once
     the reply is there) or "refuse" (nothing is sent: ``on_overflow`` is "stop"). ``cut`` says where the view begins,
-    ``left_out`` how many turns that costs, ``reasons`` which settings demanded room.
+    ``left_out`` how many turns that costs, ``reasons`` which settings demanded room, and ``too_large`` whether the
+    whole request did not fit in the limit.
     """
 
     means: Means
     cut: Cut
     left_out: int
     reasons: tuple[str, ...] = ()
+    too_large: bool = False
 
 
 def over_the_limit(now: Occupancy, settings: CompactionSettings) -> Room | None:
     """Demand room where the request does not fit in ``compact_at`` of the limit."""
     if now.fits(settings.compact_at):
         return None
-    return Room(f"compact_at {settings.compact_at:g}" if settings.compact_at < 1 else "")
+    share = min(TRIM_TO, BELOW * settings.compact_at)
+    return Room(f"compact_at {settings.compact_at:g}" if now.fits() else "", share=share)
 
 
 def too_many_turns(now: Occupancy, settings: CompactionSettings) -> Room | None:
@@ -105,7 +109,8 @@ def decide(now: Occupancy, settings: CompactionSettings, *, goal: float | None =
         cut = cut_down(now, goal or share * now.limit, min_turns=settings.min_turns, max_turns=turns)
     left_out = now.ledger.count(now.begun, cut.start)
     reasons = tuple(room.reason for room in demands if room.reason)
-    return Decision(_means(now, settings, cut, left_out), cut, left_out, reasons)
+    too_large = len(reasons) < len(demands)
+    return Decision(_means(now, settings, cut, left_out), cut, left_out, reasons, too_large)
 
 
 def _means(now: Occupancy, settings: CompactionSettings, cut: Cut, left_out: int) -> Means:

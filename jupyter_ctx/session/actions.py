@@ -155,7 +155,8 @@ class Actions:
     def keep(self, draft: SummaryDraft, automatic: Literal["after"] | None = None) -> Change:
         """Record a summary that was drafted, where there is one."""
         if draft.summary is None:
-            return Change(draft.text, changed=False)
+            unchanged = draft.failed and automatic is None  # what was sent may lack turns all the same
+            return Change(draft.text, changed=False, note="Everything is as it was." if unchanged else "")
         return self._apply(Summarized(draft.summary, automatic), draft.text)
 
     def draft(
@@ -177,7 +178,7 @@ class Actions:
         if fixed >= older.instead_of or fixed + older.beside > limit:
             problem = problem or "it is no smaller than what it stands for, or leaves no room"
         if problem:
-            return SummaryDraft(f"Summary dropped: {problem}. Everything is as it was", failed=True)
+            return SummaryDraft(f"Summary dropped: {problem}", failed=True)
         covers = older.covered | {turn.id for turn in older.turns}
         return SummaryDraft(
             f"Summarised {_older_turns(len(older.turns))}{note}", Summary(text, frozenset(covers), method)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..context.budget import Budget, whole
+from ..context.budget import MARGIN, Budget, whole
 from ..context.compaction import Cut
 from ..context.evidence import Refused
 from ..context.overflow import Overflow
@@ -19,6 +19,8 @@ from ..models.registry import Target
 from ..providers.base import Request
 from .byte_limit import megabytes, request_bytes
 from .view import Scope, in_view, turn_tokens
+
+MARGIN_FOR_ESTIMATES = f"of {MARGIN:.0%} for estimates".replace("%", " %")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,7 +122,14 @@ class Attempt(Question):
     def uncut(self) -> Attempt:
         """Return the same as it was before turns were left out, for a message about its size."""
         cut = replace(self.cut, start=self.first, tokens=self.cut.before)
-        return replace(self, decision=replace(self.decision, cut=cut))
+        counted = self.counted if self.cut.start == self.first else None
+        return replace(self, decision=replace(self.decision, cut=cut), counted=counted)
+
+    def because(self, reasons: tuple[str, ...], *, too_large: bool) -> Attempt:
+        """Return the same with what demanded room before its turns were counted."""
+        every = tuple(dict.fromkeys((*reasons, *self.decision.reasons)))
+        decision = replace(self.decision, reasons=every, too_large=too_large or self.decision.too_large)
+        return replace(self, decision=decision)
 
 
 def seen(refused: Attempt, overflow: Overflow) -> Refused:
@@ -138,12 +147,14 @@ def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: 
     parts = ", ".join(f"{name} {tokens:,}" for name, tokens in largest)
     holds = f"{target.model} takes {limit:,} ({_bounds(attempt)})"
     figures = f"{'' if said is not None else 'about '}{used:,} tokens do not fit: {holds}"
+    if overflow is None:
+        figures = _by_settings(attempt, used) or _by_estimate(attempt, used) or figures
     if overflow and said is None and (target.window.refused or used <= limit):
         passed = f"; it has taken {target.window.passed:,}" if target.window.passed else ""
         figures = f"the provider refused about {used:,} tokens as too many and gave no limit{passed}"
     return ContextOverflowError(
         f"{figures}. Largest parts: {parts}. "
-        f"{'What came is kept, marked as cut' if kept else 'Nothing was recorded'}. {_remedy(attempt, largest)}",
+        f"{'What came is kept, marked as cut' if kept else 'Nothing was recorded'}. {_remedy(attempt, used, largest)}",
         used=used,
         limit=limit,
         largest=largest,
@@ -171,8 +182,38 @@ def _bounds(attempt: Attempt) -> str:
     return ", ".join([*bounds, *(attempt.decision.reasons if settings.on_overflow == "stop" else ())])
 
 
+def _by_settings(attempt: Attempt, used: int) -> str:
+    """Return which settings hold a request back that would fit, with the figures; empty: it would not fit."""
+    turns, limit, settings = _loose(attempt), attempt.budget.limit, attempt.target.settings
+    said = list[str]()
+    if attempt.decision.too_large:
+        return ""
+    if settings.max_turns is not None and len(turns) > settings.max_turns:
+        said.append(f"max_turns is {settings.max_turns:,} and {len(turns):,} earlier turns are in view")
+    if any(reason.startswith("compact_at") for reason in attempt.decision.reasons):
+        more = "are more" if used > settings.compact_at * limit else f"and a margin {MARGIN_FOR_ESTIMATES} are more"
+        said.append(f"about {used:,} tokens {more} than {100 * settings.compact_at:g} % of {limit:,} (compact_at)")
+    return "; ".join(said)
+
+
+def _by_estimate(attempt: Attempt, used: int) -> str:
+    """Return that only the margin for estimates does not fit; empty: so large a request would not, either."""
+    if used > attempt.budget.limit or not attempt.decision.too_large:
+        return ""
+    holds = f"{attempt.target.model} takes {attempt.budget.limit:,} ({_bounds(attempt)})"
+    return f"about {used:,} tokens and a margin {MARGIN_FOR_ESTIMATES} do not fit: {holds}"
+
+
+def _loose(attempt: Attempt) -> list[Place]:
+    """Return the turns in view that a cut may leave out."""
+    return [place for place in attempt.places if not place.pinned]
+
+
 def _largest(attempt: Attempt, used: int) -> tuple[tuple[str, int], ...]:
-    """Return the three largest parts in tokens; what a report counts beyond the other parts is the prompt's."""
+    """Return the three largest parts in tokens, together no more than ``used``.
+
+    What a report counts beyond the other parts is the prompt's; where it counts less, every part is scaled down.
+    """
     meter, sent = attempt.target.meter, attempt.sent
     parts = [("this prompt", max(attempt.asked, used - sent.before))]
     parts += [
@@ -182,15 +223,35 @@ def _largest(attempt: Attempt, used: int) -> tuple[tuple[str, int], ...]:
     for place in attempt.places:
         kind = "pinned turn" if place.pinned else "turn"
         parts.append((f"{kind} {attempt.past.index(place.id) + 1}", sent.turns[place.turn.id]))
-    ordered = sorted(parts, key=lambda part: -part[1])[:3]
+    scale = min(1.0, used / max(1.0, sent.before + attempt.asked))
+    ordered = sorted(((name, tokens * scale) for name, tokens in parts), key=lambda part: -part[1])[:3]
     return tuple((name, round(tokens)) for name, tokens in ordered if tokens >= 1)
 
 
-def _remedy(attempt: Attempt, largest: Sequence[tuple[str, int]]) -> str:
-    if attempt.target.settings.on_overflow == "stop":
+def _remedy(attempt: Attempt, used: int, largest: Sequence[tuple[str, int]]) -> str:
+    """Return what the user can do so that the request is sent."""
+    settings, name = attempt.target.settings, largest[0][0] if largest else ""
+    if settings.on_overflow == "stop" and _fits_alone(attempt, used):
         learned = attempt.target.window.source == "learned"
-        grown = " Where the limit has grown, %chat config window N says so." if learned else ""
-        return f"Make room with %chat summarise, trim or clear; on_overflow=stop leaves that to you.{grown}"
-    if largest and largest[0][0].startswith("pinned"):
-        return f"Take a pin off with %chat unpin {largest[0][0].split()[-1]}."
-    return "Shorten it, or ask a model with a larger window (-m)."
+        grown = " If the limit has grown, set it with %chat config window N." if learned else ""
+        return f"Make room with {_room(attempt)}; on_overflow=stop leaves that to you.{grown}"
+    if name.startswith("pinned"):
+        return f"Take a pin off with %chat unpin {name.split()[-1]}."
+    longest = name if name.startswith("the system") else "this prompt"
+    return f"Shorten {longest}, or ask a model with a larger window (-m)."
+
+
+def _room(attempt: Attempt) -> str:
+    """Return the commands that make room: those that reach what the settings demand."""
+    decision, settings = attempt.decision, attempt.target.settings
+    if decision.too_large or not decision.reasons:
+        return "%chat summarise, trim or clear"
+    if settings.max_turns is not None and len(_loose(attempt)) > settings.max_turns:
+        return f"%chat trim {settings.max_turns} or clear, or raise it with %chat config max_turns N"
+    return "%chat summarise, trim N or clear, or raise it with %chat config compact_at"
+
+
+def _fits_alone(attempt: Attempt, used: int) -> bool:
+    """Return whether a request of ``used`` tokens would fit without the turns that can be left out."""
+    turns = sum(attempt.sent.turns[place.turn.id] for place in _loose(attempt))
+    return used - turns <= attempt.budget.limit

@@ -70,7 +70,7 @@ def _of_the_model(outcome: Outcome) -> Iterator[Notice]:
     if target.window.source == "assumed":
         text = (
             f"The window of {target.model} is not known: {target.window.tokens:,} tokens are {target.window.origin}. "
-            f"Say it with %chat use {target.model} --window N, or in models.json."
+            f"Set it with %chat use {target.model} --window N, or in models.json."
         )
         yield Notice(text, once=text)
     if outcome.has_files and not target.provider.takes:
@@ -85,7 +85,9 @@ def _of_the_fit(outcome: Outcome) -> Iterator[Notice]:
         yield Notice(outcome.before)
     gone = _gone(planned.left_out, summary=planned.lacks_summary)
     if gone and planned.most_bytes is not None:
-        yield Notice(f"To stay below {megabytes(planned.most_bytes)}, which the server may take: left out {gone}.")
+        yield Notice(
+            f"Left out {gone} to stay below {megabytes(planned.most_bytes)}, the most that the server may take."
+        )
     elif gone:
         yield Notice(_fitted(planned, gone))
     if refusal is not None:
@@ -115,7 +117,8 @@ def _of_the_report(sent: Attempt, verdict: Verdict) -> Iterator[Notice]:
     elif usage.input_tokens > target.window.tokens:
         yield Notice(
             f"{usage.input_tokens:,} tokens were taken where the window is believed to hold {target.window.tokens:,} "
-            f"({target.window.basis}): the model may not have seen all of it. --window says what is right."
+            f"({target.window.basis}): the model may not have seen all of it. "
+            "If the window is larger, set it with --window."
         )
 
 
@@ -145,7 +148,12 @@ def _fitted(planned: Attempt, gone: str) -> str:
     before, settings = planned.cut.before + planned.asked, planned.target.settings
     few = planned.scope.at - planned.cut.start < settings.min_turns
     note = f" min_turns={settings.min_turns} could not be kept." if few and settings.min_turns > 1 else ""
-    return f"To fit {planned.budget.limit:,} tokens: left out {gone} ({before:,.0f} → {planned.tokens:,.0f}).{note}"
+    decision, limit = planned.decision, planned.budget.limit
+    causes = [f"to fit {limit:,} tokens"] if planned.cut.fits and (decision.too_large or not decision.reasons) else []
+    causes += [f"because of {' and '.join(decision.reasons)}"] if decision.reasons else []
+    why = f" {' and '.join(causes)}" if causes else ""
+    over = "" if planned.cut.fits else f": still more than the limit of {limit:,}; %chat preview shows each part"
+    return f"Left out {gone}{why} ({before:,.0f} → {planned.tokens:,.0f}){over}.{note}"
 
 
 def nearly_full(fill: float) -> str:

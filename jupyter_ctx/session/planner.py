@@ -91,8 +91,10 @@ class Fitter:
             if tokens is None:
                 return attempt
             attempt.target.meter.told(attempt.sent, tokens)
-            start = attempt.cut.start
+            start, reasons = attempt.cut.start, attempt.decision.reasons
+            too_large = attempt.decision.too_large
             attempt = self._plan(attempt, start)
+            attempt = attempt.because(reasons, too_large=too_large)
             if attempt.cut.start == start:
                 return replace(attempt, counted=tokens)
         return attempt

@@ -11,7 +11,7 @@ import pytest
 from cells import Cells
 from dialects import DIALECTS, KEY
 from IPython.core.error import UsageError
-from server import send, serve
+from server import events, piece, send, serve, usage
 
 from jupyter_ctx import AuthenticationError, Chat, InvalidRequestError
 from jupyter_ctx.conversation.code_blocks import code_of
@@ -94,6 +94,18 @@ def test_nothing_is_continued_where_the_model_would_see_no_turn(cells: Cells) ->
         cells.run("%chat include all")
         cells.run("%chat continue")
     assert len(seen[1]["messages"]) == 4
+
+
+@pytest.mark.parametrize(("reported", "length"), [(True, " (4 tokens)"), (False, "")])
+def test_the_line_below_an_answer_that_was_too_long_is_a_sentence(cells: Cells, length: str, *, reported: bool) -> None:
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        report = [usage(9, 4)] if reported else []
+        send(handler, 200, events(piece("Some"), piece("", "length"), *report), "text/event-stream")
+
+    with serve(answer) as (url, _):
+        cells.run(f"%chat use m --base-url {url}")
+        shown = cells.run("%%chat --max-tokens 4\nTell me.")
+    assert f"The reply ended at the longest length allowed{length}: %chat continue asks for the rest." in shown
 
 
 def test_a_short_name_stands_for_a_model_in_every_notebook(cells: Cells) -> None:
