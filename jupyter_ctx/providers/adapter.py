@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from ..context.windows import ContextWindow
 from ..conversation.text_safety import clean, without_keys
@@ -29,6 +29,7 @@ from .stream_events import AnswerParts, EventError
 NO_KEY = "none"  # what servers without keys are sent: the SDKs want something
 BY_ENVIRONMENT = "environment"  # the SDK finds its own way in
 SECRET_LENGTH = 6  # what is shorter is no key, and may be a word of the message
+T = TypeVar("T")
 DELAYS = (0.5, 2.0)  # seconds before a busy server is asked again, while no text has come
 ASK_SECONDS = 2.0  # for what a server says of its models
 EMPTY_PIECES = ("", Thought(""))
@@ -150,8 +151,8 @@ class Adapter(ABC):
         """Return the window that the server reports for the model it runs; hosted services report none."""
         if ask and self.at.serves and self._window is None and self._asked < ASK_TIMES:
             self._asked += 1
-            with suppress(ChatError), self._translating():
-                cards = self._loaded(self._connect())
+            with suppress(ChatError):
+                cards = self._asked_twice(self._loaded)
                 card = find_card(cards, self.at.model, among_many=bool(self.at.loaded_at))
                 self._window = card.served if card else None
         return self._window
@@ -162,13 +163,12 @@ class Adapter(ABC):
 
     def cards(self) -> tuple[Card, ...]:
         """Return the models there are, in one request."""
-        with self._translating():
-            return read_cards(self._listing(self._connect()))
+        return self._asked_twice(lambda client: read_cards(self._listing(client)))
 
     def count_tokens(self, request: Request) -> int | None:
         """Return the tokens of a request as the provider counts them; ``None`` where it does not, or fails."""
-        with suppress(ChatError), self._translating():
-            return self._count(self._connect(), request)
+        with suppress(ChatError):
+            return self._asked_twice(lambda client: self._count(client, request))
         return None
 
     def close(self) -> None:
@@ -179,6 +179,16 @@ class Adapter(ABC):
         if closes is not None:
             with suppress(Exception):  # another thread may be reading
                 closes()
+
+    def _asked_twice(self, ask: Callable[[Any], T]) -> T:
+        """Return what ``ask`` gets through the client; on a connection that the server had closed it asks again."""
+        with self._translating():
+            try:
+                return ask(self._connect())
+            except Exception as error:
+                if not _is_reset(error):
+                    raise
+                return ask(self._connect())
 
     def _answer(self, request: Request, ending: Ending) -> Iterator[str | Thought]:
         """Yield the non-empty pieces of one answer."""

@@ -7,6 +7,7 @@ import socket
 import struct
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from dialects import DIALECTS, KEY, Dialect
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from server import send, serve
+from server import running, send, serve
 
 from jupyter_ctx import (
     AuthenticationError,
@@ -25,6 +26,7 @@ from jupyter_ctx import (
     ProviderError,
     RateLimitError,
 )
+from jupyter_ctx.providers.lookup import get_provider
 
 pytestmark = pytest.mark.usefixtures("at_once")
 Handle = Callable[[BaseHTTPRequestHandler, Dialect], None]
@@ -184,6 +186,27 @@ def test_a_busy_server_is_asked_again(dialect: Dialect) -> None:
     with serve(faulty(refuse(503, error("busy")), dialect, 2), path="") as (url, seen):
         assert dialect.chat(url).send("x").text == "Right again"
         assert len(seen) == 3
+
+
+def test_a_list_of_models_is_asked_for_again_where_the_server_had_closed_a_kept_connection() -> None:
+    asked = []
+
+    class Closes(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"  # which keeps connections
+
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            if len(asked) == 2:
+                self.close_connection = True
+                return
+            send(self, 200, json.dumps({"data": [{"id": "m"}]}))
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with running(Closes) as address, closing(get_provider("m", base_url=f"{address}/v1")) as provider:
+        assert [card.id for _ in range(2) for card in provider.cards()] == ["m", "m"]
+    assert len(asked) == 3
 
 
 @pytest.fixture(scope="module")
