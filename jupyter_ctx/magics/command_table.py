@@ -2,7 +2,7 @@
 
 To add a command, write its function in ``commands.py`` below a declaration::
 
-    @command("trim [N]", "Leave out the oldest turns, down to 60 % or to the newest N")
+    @command("trim [N]", "leave out the oldest turns, down to 60 % or to the newest N")
     def _trim(call: Call) -> object:
         return call.chat.trim(call.number(call.words[0]) if call.words else None)
 

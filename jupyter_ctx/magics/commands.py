@@ -40,7 +40,7 @@ def say(*parts: object, sep: str = " ") -> None:
     print(to_plain(sep.join(map(str, parts))))
 
 
-@command("use MODEL [--window N]", "Use this model from now on", options=USE_OPTIONS)
+@command("use MODEL [--window N]", "use this model from now on", options=USE_OPTIONS)
 def _use(call: Call) -> object:
     given = {name: value for name, value in settings_of(call.options).items() if value is not None}
     if call.words:
@@ -52,7 +52,7 @@ def _use(call: Call) -> object:
     return call.chat.missing_key() or None
 
 
-@command("status", "Show how full the context is, the whole calculation, and the settings that decide what is sent")
+@command("status", "show how full the context is, the whole calculation, and the settings that decide what is sent")
 def _status(call: Call) -> object:
     info = call.chat.info()
     say(status_text(info, len(call.chat.turns)))
@@ -62,7 +62,7 @@ def _status(call: Call) -> object:
     return "; ".join(filter(None, (undo, redo))) or None
 
 
-@command("gauge [first | every | off]", "Show the gauge here, or set with which chat cells it appears")
+@command("gauge [first | every | off]", "show the gauge here, or set with which chat cells it appears")
 def _gauge(call: Call) -> object:
     if not call.words:
         return call.host.show_gauge(call.chat)
@@ -71,7 +71,7 @@ def _gauge(call: Call) -> object:
 
 
 @command(
-    "history [N --versions]", "List every turn with its number, tokens and state; N --versions: all answers of turn N",
+    "history [N --versions]", "list every turn with its number, tokens and state; N --versions: all answers of turn N",
     options=("versions",),
 )  # fmt: skip
 def _history(call: Call) -> object:
@@ -87,7 +87,7 @@ def _history(call: Call) -> object:
     return None
 
 
-@command("pick N VERSION", "Restore an older answer of turn N")
+@command("pick N VERSION", "restore an older answer of turn N")
 def _pick(call: Call) -> object:
     if len(call.words) != 2:
         raise UsageError(
@@ -97,7 +97,7 @@ def _pick(call: Call) -> object:
 
 
 @command(
-    "preview", "Show what the next request sends; %%chat preview: with the prompt in the cell", heads_cell=True,
+    "preview", "show what the next request sends; %%chat preview: with the prompt in the cell", heads_cell=True,
     options=(*OF_A_REQUEST_HERE, "new", "raw"), asks=True,
 )  # fmt: skip
 def _preview(call: Call) -> object:
@@ -109,22 +109,22 @@ def _preview(call: Call) -> object:
     return call.host.show_table(preview_table(chat, chat.view(prompt)), lambda: live_preview(chat, prompt))
 
 
-@command("pin N…", "Pin turns: every request includes them")
+@command("pin N…", "pin turns: every request includes them")
 def _pin(call: Call) -> object:
     return call.chat.pin(*_turns(call))
 
 
-@command("unpin N…", "Take pins off")
+@command("unpin N…", "take pins off")
 def _unpin(call: Call) -> object:
     return call.chat.unpin(*_turns(call))
 
 
-@command("exclude N…", "Leave turns out of every request")
+@command("exclude N…", "leave turns out of every request")
 def _exclude(call: Call) -> object:
     return call.chat.exclude(*_turns(call))
 
 
-@command("include N… | all", "Include turns again that were left out; all: every one")
+@command("include N… | all", "include turns again that were left out; all: every one")
 def _include(call: Call) -> object:
     everything = [word.lower() for word in call.words] == ["all"]
     return call.chat.include(*(() if everything else _turns(call)))
@@ -136,13 +136,13 @@ def _turns(call: Call) -> Iterator[int]:
     return map(call.number, call.words)
 
 
-@command("trim [N]", "Leave out the oldest turns, down to about 60 % of the limit, or keep the newest N")
+@command("trim [N]", "leave out the oldest turns, down to about 60 % of the limit, or keep the newest N")
 def _trim(call: Call) -> object:
     what = "how many of the newest turns to keep"
     return call.chat.trim(call.count(call.one(what), what) if call.words else None)
 
 
-@command("summarise", "Send a summary in place of the older turns", also="summarize", heads_cell=True)
+@command("summarise", "send a summary in place of the older turns", also="summarize", heads_cell=True)
 def _summarise(call: Call) -> object:
     instructions = (call.text or "").strip() or None
     change = call.chat.summarize(instructions, method="model" if instructions else None)
@@ -151,22 +151,22 @@ def _summarise(call: Call) -> object:
     return summary.text if change.changed and summary is not None else None
 
 
-@command("clear", "Leave out all turns; system prompt, model and settings stay")
+@command("clear", "leave out all turns; system prompt, model and settings stay")
 def _clear(call: Call) -> Change:
     return call.chat.clear()
 
 
-@command("undo", "Undo the last action")
+@command("undo", "undo the last action")
 def _undo(call: Call) -> Change:
     return call.chat.undo()
 
 
-@command("redo", "Redo the action that was undone last")
+@command("redo", "redo the action that was undone last")
 def _redo(call: Call) -> Change:
     return call.chat.redo()
 
 
-@command("continue", "Continue an answer that was cut off", options=(*OF_A_REQUEST_HERE, "ask"), asks=True)
+@command("continue", "continue an answer that was cut off", options=(*OF_A_REQUEST_HERE, "ask"), asks=True)
 def _continue(call: Call) -> object:
     if not call.chat.turns:
         raise UsageError("There is nothing to continue yet.")
@@ -187,17 +187,17 @@ def _check_continued(call: Call) -> None:
         raise UsageError(f"The next request holds no turn, so the model would not see what to continue: {why}.")
 
 
-@command("new [NAME]", "Start another conversation; this one stays", every_conversation=True)
+@command("new [NAME]", "start another conversation; this one stays", every_conversation=True)
 def _new(call: Call) -> object:
     return _talk_in(call, call.host.library.new(*_named(call)))
 
 
-@command("switch CONVERSATION", "Switch to another conversation", every_conversation=True)
+@command("switch CONVERSATION", "switch to another conversation", every_conversation=True)
 def _switch(call: Call) -> object:
     return _talk_in(call, call.host.library.switch(call.phrase("a conversation's name")))
 
 
-@command("fork [NAME]", "Copy this conversation and continue in the copy", every_conversation=True)
+@command("fork [NAME]", "copy this conversation and continue in the copy", every_conversation=True)
 def _fork(call: Call) -> object:
     return _talk_in(call, call.host.library.fork(*_named(call)))
 
@@ -213,7 +213,7 @@ def _talk_in(call: Call, chat: Chat) -> str:
 
 
 @command(
-    "list [all]", "List the conversations of this notebook, or of all notebooks",
+    "list [all]", "list the conversations of this notebook, or of all notebooks",
     every_conversation=True,
 )  # fmt: skip
 def _list(call: Call) -> object:
@@ -229,13 +229,13 @@ def _list(call: Call) -> object:
     return display(conversations_table(rows, current, library.origin), raw=True)
 
 
-@command("rename NAME", "Rename this conversation", every_conversation=True)
+@command("rename NAME", "rename this conversation", every_conversation=True)
 def _rename(call: Call) -> object:
     old = call.host.library.current.name
     return f"{old!r} is now {call.host.library.rename(call.phrase('the new name')).name!r}."
 
 
-@command("delete CONVERSATION", "Delete a conversation for good, after asking for its name", every_conversation=True)
+@command("delete CONVERSATION", "delete a conversation for good, after asking for its name", every_conversation=True)
 def _delete(call: Call) -> object:
     name, library = call.phrase("a conversation's name"), call.host.library
     row, before = library.find(name), library.current
@@ -255,7 +255,7 @@ def _confirmed(name: str) -> str:
 
 
 @command(
-    "resume NOTEBOOK [NAME] [--summary]", "Add the turns of another notebook's conversation, or its summary",
+    "resume NOTEBOOK [NAME] [--summary]", "add the turns of another notebook's conversation, or its summary",
     options=("summary",), every_conversation=True,
 )  # fmt: skip
 def _resume(call: Call) -> object:
@@ -264,7 +264,7 @@ def _resume(call: Call) -> object:
     return call.host.library.resume(*call.words, summary=call.options.summary)
 
 
-@command("memory [FILE | off]", "Show or set the file whose text joins the system prompt")
+@command("memory [FILE | off]", "show or set the file whose text joins the system prompt")
 def _memory(call: Call) -> object:
     chat = call.chat
     if call.words:
@@ -282,24 +282,24 @@ def _memory(call: Call) -> object:
     return "The memory file is off: %chat memory PATH sets one."
 
 
-@command("export FILE", f"Write the conversation as {EXPORTED_AS}")
+@command("export FILE", f"write the conversation as {EXPORTED_AS}")
 def _export(call: Call) -> object:
     path = call.chat.export(call.one(f"a file: {EXPORTED_AS}"))
     return f"Wrote {words_of.turns(len(call.chat.turns))} to {path}."
 
 
-@command("import FILE", "Add the turns of an exported file")
+@command("import FILE", "add the turns of an exported file")
 def _import(call: Call) -> object:
     return call.chat.load(call.one(f"a file: {EXPORTED_AS}"))
 
 
-@command("code [N]", "Put the code of the last answer, or of turn N, into the next cell")
+@command("code [N]", "put the code of the last answer, or of turn N, into the next cell")
 def _code(call: Call) -> object:
     number = call.number(call.one("a turn's number")) if call.words else None
     return call.host.shell.set_next_input(call.chat.code(number))
 
 
-@command("system", "Show the system prompt; %%chat system: set it to the text in the cell", heads_cell=True)
+@command("system", "show the system prompt; %%chat system: set it to the text in the cell", heads_cell=True)
 def _system(call: Call) -> object:
     if call.text is not None:
         return call.chat.set_system(call.text.strip())
@@ -311,7 +311,7 @@ def _system(call: Call) -> object:
 
 @command(
     "config [SETTING VALUE | default]",
-    "Show settings with value, source and explanation, or change one; default: put it back",
+    "show settings with value, source and explanation, or change one; default: put it back",
 )
 def _config(call: Call) -> object:
     chat, words = call.chat, call.words
@@ -331,7 +331,7 @@ def _config(call: Call) -> object:
     return (name == "model" and chat.missing_key()) or None
 
 
-@command("models [PROVIDER]", "List a provider's models with their context windows")
+@command("models [PROVIDER]", "list a provider's models with their context windows")
 def _models(call: Call) -> object:
     provider = call.one("a provider, such as openrouter") if call.words else None
     found = sorted(call.chat.available(provider))
@@ -339,7 +339,7 @@ def _models(call: Call) -> object:
     return table_text(("model", "window", ""), rows) if rows else "The provider lists no models."
 
 
-@command("alias [NAME MODEL]", "List or define short names for models, in every notebook; MODEL none removes one")
+@command("alias [NAME MODEL]", "list or define short names for models, in every notebook; MODEL none removes one")
 def _alias(call: Call) -> object:
     if len(call.words) not in (0, 2):
         raise UsageError("%chat alias NAME MODEL defines a short name; %chat alias NAME none removes it.")
@@ -361,7 +361,7 @@ def _checked_model(name: str, model: str) -> str:
     return model
 
 
-@command("key [OWNER]", "Enter an API key, which is kept in memory only", options=("base_url",))
+@command("key [OWNER]", "enter an API key, which is kept in memory only", options=("base_url",))
 def _key(call: Call) -> object:
     if len(call.words) > 1:
         raise UsageError(KEY_IS_ASKED_FOR)
@@ -370,7 +370,7 @@ def _key(call: Call) -> object:
     return f"The key for {owner} is kept until this kernel ends."
 
 
-@command("help [COMMAND]", "List the commands")
+@command("help [COMMAND]", "list the commands")
 def _help(call: Call) -> object:
     known = {name: each for name, each in COMMANDS.items() if name == each.name}
     rows = [(f"%chat {each.usage}", each.help) for name, each in known.items() if not call.words or name in call.words]

@@ -19,6 +19,11 @@ def test_readmes_tables_are_what_is_declared() -> None:
     assert with_tables(text) == text, "README's tables differ from the declarations: run python -m scripts.readme"
 
 
+def test_all_help_lines_begin_in_lower_case() -> None:
+    lines = [each.help for each in (*COMMANDS.values(), *OPTIONS, *SETTINGS.values())]
+    assert [line for line in lines if line[0].isupper()] == []
+
+
 def test_help_shows_every_command_with_its_line(cells: Cells) -> None:
     said = re.sub(r"\s+", " ", cells.run("%chat help"))
     for command in COMMANDS.values():
