@@ -193,7 +193,7 @@ class Settings:
         same = values.get("model", self.model) == self.model
         if not same:
             values = dict.fromkeys(MODEL_SETTINGS) | values
-        stay = same and not is_none(changes.get("parameters"))
+        stay = same and not _takes_all_away(changes.get("parameters"))
         parameters = {**(self.parameters if stay else {}), **values.get("parameters", {})}
         values["parameters"] = {name: value for name, value in parameters.items() if value is not None}
         return replace(self, **values)
@@ -356,26 +356,22 @@ def _in_figures(value: Any) -> Any:
 
 
 def is_none(value: Any) -> bool:
-    """Return whether a text, or a list of this text alone, unsets a setting."""
-    return (word := _word(value)) is not None and word in NONE
+    """Return whether a text unsets a setting."""
+    return isinstance(value, str) and value.lower() in NONE
 
 
 def _is_default(name: str, value: Any) -> bool:
     """Return whether a text puts a setting back to its default; a short name of a model that reads so is none."""
-    return _word(value) == DEFAULT and not (name in MODELS and model_of(value) != value)
-
-
-def _word(value: Any) -> str | None:
-    """Return a text, or the only text of a list, in small letters."""
-    only = value[0] if isinstance(value, list) and len(value) == 1 else value
-    return only.lower() if isinstance(only, str) else None
+    if not isinstance(value, str) or value.lower() != DEFAULT:
+        return False
+    return name not in MODELS or model_of(value) == value
 
 
 def _parameters(value: Any) -> Mapping[str, Any]:
     """Return parameters from a mapping, or from one or several texts NAME=VALUE, where VALUE may be JSON."""
     if isinstance(value, Mapping):
         found = dict(value)
-    elif is_none(value):
+    elif _takes_all_away(value):
         found = {}
     else:
         pairs = [pair.partition("=") for pair in ([value] if isinstance(value, str) else value)]
@@ -384,6 +380,11 @@ def _parameters(value: Any) -> Mapping[str, Any]:
                 raise InvalidRequestError(f"{name + equals + text!r} is not a parameter: write NAME=VALUE.")
         found = {name.strip(): _json(text) for name, _, text in pairs}
     return found
+
+
+def _takes_all_away(value: Any) -> bool:
+    """Return whether parameters, as a text or as a list of texts, are unset."""
+    return is_none(value[0] if isinstance(value, list) and len(value) == 1 else value)
 
 
 def _json(text: str) -> Any:

@@ -47,7 +47,7 @@ def test_a_setting_is_read_from_text(name: str, text: str, value: Any) -> None:
         ("temperature", 3), ("temperature", "warm"), ("on_overflow", "explode"), ("compact_at", 0),
         ("budget_share", 1.5), ("min_turns", -1), ("model", 7), ("max_turns", "none at all"),
         ("timeout", "50%"), ("temperature", "50%"), ("min_turns", "50%"), ("temperature", "nan"), ("timeout", "inf"),
-        ("thresholds", "150%"), ("warn_at", 0), ("on_overflow", ["trim"]), ("parameters", 5),
+        ("thresholds", "150%"), ("warn_at", 0), ("on_overflow", ["trim"]), ("model", ["default"]), ("parameters", 5),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_named_with_what_it_must_be(name: str, value: Any) -> None:
