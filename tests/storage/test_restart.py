@@ -230,7 +230,7 @@ def test_cuts_trims_summaries_and_marks_made_later_cost_nothing_either(notebook:
     cells |= {"trim": "%chat trim 1", "after trim": "%%chat\nSay two."}
     cells |= {"pin": "%chat pin 1", "exclude": "%chat exclude 6"}
     said = notebook.run_all(cells)
-    assert any("left out" in said[f"long {number}"] for number in range(4)), said
+    assert any("Left out" in said[f"long {number}"] for number in range(4)), said
     assert "Left out" in said["trim"]
     assert "Summarised" in said["summarise"]
     notebook.start()
