@@ -62,6 +62,7 @@ class TurnRecord:
     ``seconds``: from the request to the end of the reply.
     ``stored``: the reply was copied from another turn of the store, and nothing was sent.
     ``start``: id of the place at which the request's view began; ``None``: at the first turn.
+    ``apart``: the request had settings of its own, so that later ones do not go on from its view.
     ``summary``: id of the summary in that view.
     ``digest``: fingerprint of the request; empty for a turn that was added.
     ``cell``: id of the notebook cell, where the front end tells.
@@ -79,6 +80,7 @@ class TurnRecord:
     seconds: float | None = None
     stored: bool = False
     start: str | None = None
+    apart: bool = False
     summary: str | None = None
     digest: str = ""
     cell: str | None = None

@@ -18,7 +18,9 @@ class Place:
 
     ``id``: id of the turn that was said here first.
     ``versions``: every answer, as they were written.
-    ``start``: id of the place at which the view of the first version began; a re-run's cut is that request's alone.
+    ``start``: id of the place at which the view of the first version began; a re-run's cut is that request's alone,
+    and so is one for a request's own settings: then it is where the view before it began.
+    ``own_start``: the same, with a cut for the request's own settings, for later requests that have some, too.
     ``turn``: the current version.
     ``run``: id of the execution that the place stands for.
     ``shown``: when which version became the current one.
@@ -35,6 +37,7 @@ class Place:
     run: str | None
     shown: list[tuple[int, str]]
     execution: int | None = None
+    own_start: str | None = None
     fresh: bool = False
     pinned: bool = False
     excluded: bool = False
@@ -44,7 +47,8 @@ class Place:
     def of(cls, turn: Turn, start: str | None, now: int, *, fresh: bool = False) -> Place:
         """Return the place that a turn takes when it is first said."""
         record = turn.record
-        return cls(turn.id, [turn], start, turn, record.run, [(now, turn.id)], record.execution, fresh)
+        own, shown = record.start if record.apart else start, [(now, turn.id)]
+        return cls(turn.id, [turn], start, turn, record.run, shown, record.execution, own, fresh)
 
     def show(self, turn: Turn, now: int) -> None:
         """Make this version the current one."""
@@ -199,7 +203,9 @@ class Places:
         at = self.position(cell, run, append=append) if mine else len(self.places)
         if at == len(self.places):
             self._index[turn.id] = at
-            self.places.append(Place.of(turn, turn.record.start, self._now, fresh=new))
+            before = self.places[-1].start if self.places else None
+            start = before if turn.record.apart else turn.record.start
+            self.places.append(Place.of(turn, start, self._now, fresh=new))
             mine.append(self.places[-1])
         else:
             self._insert(at, turn, mine)
@@ -234,7 +240,7 @@ class Places:
         """Forget trims, automatic cuts and exclusions."""
         self.trimmed_to = 0
         for place in self.places:
-            place.start = None
+            place.start = place.own_start = None
             if place.excluded:
                 place.mark(self._now, pinned=False, on=False)
         self.revision += 1

@@ -33,6 +33,7 @@ class Question:
     scope: what of that may stand before it
     first: the position of the turn at which the view begins if nothing more is left out
     lasting: whether later requests go on from this one: not for one cell's own model, nor where nothing is recorded
+    apart: whether the request has settings of its own that decide what fits
     lacks_summary: whether there was no room for the summary
     """
 
@@ -42,6 +43,7 @@ class Question:
     scope: Scope
     first: int
     lasting: bool
+    apart: bool
     lacks_summary: bool
 
     @property

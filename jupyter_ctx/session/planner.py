@@ -40,16 +40,17 @@ class Fitter:
             self._kept = (key, extend_ledger(ledger, past, scope, target.meter))
             return self._kept[1]
 
-    def start(self, target: Target, past: Conversation, scope: Scope) -> int:
+    def start(self, target: Target, past: Conversation, scope: Scope, *, apart: bool = False) -> int:
         """Return where the next view begins if nothing must go: where the last one did.
 
-        Further back only where model or window has changed and there is ample room.
+        Further back only where model or window has changed and there is ample room. A view that was cut for one
+        request's own settings counts only for another such request (``apart``).
         """
         if scope.at == 0:
             return 0
         last, ledger = past.places[scope.at - 1], self.ledger(target, past, scope)
-        start = min(max(scope.floor, past.index(last.start)), scope.at)
         sent, now = last.versions[0], (target.window.tokens, target.model)
+        start = min(max(scope.floor, past.index(last.own_start if apart else last.start)), scope.at)
         if start > scope.floor and (sent.record.window, sent.model) != now:
             fixed = target.meter.fixed(scope.fixed) + ledger.pinned(scope.at)
             if comes_back(fixed + ledger.between(scope.floor, scope.at), target.budget().limit):
@@ -65,15 +66,16 @@ class Fitter:
         return Occupancy(ledger, budget, start, scope.at, guessed=guessed, idle=idle)
 
     def attempt(
-        self, said: Message, target: Target, past: Conversation, at: int, system: str, *, lasting: bool
+        self, said: Message, target: Target, past: Conversation, at: int, system: str, *, lasting: bool, apart: bool
     ) -> Attempt:
-        """Return the request for a prompt at a position; ``lasting``: see :class:`Question`.
+        """Return the request for a prompt at a position; ``lasting``, ``apart``: see :class:`Question`.
 
         Where even the smallest seems too large it is that one: the provider decides. Raises
         ContextOverflowError where ``on_overflow`` is "stop" and something would have to be left out.
         """
         scope = scope_at(past, at, system)
-        question = Question(said, target, past, scope, self.start(target, past, scope), lasting, lacks_summary=False)
+        start = self.start(target, past, scope, apart=apart)
+        question = Question(said, target, past, scope, start, lasting, apart, lacks_summary=False)
         attempt = self._plan(question, question.first)
         if target.settings.token_counting == "provider" and said.content:
             attempt = self._counted(attempt)
@@ -174,8 +176,8 @@ class Fitter:
         decision = decide(now, target.settings, goal=goal)
         request = target.request(to_messages(past, scope, decision.cut.start, said))
         attempt = Attempt(
-            said, target, past, scope, question.first, question.lasting, question.lacks_summary,
-            decision, asked, request,
+            said, target, past, scope, question.first, question.lasting, question.apart,
+            question.lacks_summary, decision, asked, request,
         )  # fmt: skip
         most = target.evidence.most_bytes
         attempt = attempt if most is None else self._within(attempt, most)

@@ -148,7 +148,7 @@ class Sender:
             return None
         asked, turn_id = said.turn.record, new_id()
         record = replace(
-            turn.record, id=turn_id, start=attempt.begins_at(turn_id), cost=None, stored=True,
+            turn.record, id=turn_id, start=attempt.begins_at(turn_id), apart=attempt.apart, cost=None, stored=True,
             cell=asked.cell, run=asked.run, source=asked.source,
         )  # fmt: skip
         turn = replace(turn, attachments=said.turn.attachments, record=record)
@@ -214,7 +214,7 @@ class Sender:
         answered = replace(
             said.turn.record, id=turn_id, model=target.model, stop_reason=reply.stop_reason, usage=reply.usage,
             window=target.window.tokens, cost=reply.cost, seconds=reply.seconds, start=attempt.begins_at(turn_id),
-            summary=summary.id if summary else None, digest=digest_of(target, attempt.request),
+            apart=attempt.apart, summary=summary.id if summary else None, digest=digest_of(target, attempt.request),
         )  # fmt: skip
         turn = replace(said.turn, reply=reply.text, thinking=reply.thinking, record=answered)
         if counted is not None:

@@ -29,6 +29,9 @@ from .state import NO_VIEW, NOT_FOUND_YET, NotebookState, SessionState, ViewKey
 from .system_prompt import MemoryFile, joined_system
 from .view import Scope, scope_at, scope_then, to_messages
 
+# settings that decide how much of a conversation a request has room for
+FITS_BY = ("model", "window", "max_tokens", "compact_at", "min_turns", "max_turns", "budget_share")
+
 
 class Session:
     """One conversation with its state: recorded, saved, restored, and aimed at a model.
@@ -167,11 +170,15 @@ class Session:
                     f"{attachment.name} cannot be sent to {target.model}, which takes text only: "
                     "ask a model that takes images and PDFs (-m)."
                 )
-        own = (target.settings.model, target.settings.window) == (self.settings.model, self.settings.window)
-        lasting = record and own and at in (len(past.places), len(self.conversation.places) - 1)
+        asked, usual = target.settings, self.settings
+        differs = {name for name in FITS_BY if getattr(asked, name) != getattr(usual, name)}
+        lasting = (
+            record and not differs - {"max_tokens"} and at in (len(past.places), len(self.conversation.places) - 1)
+        )
         # what is sent once is not worth a cache's writing fee
         target = target if record else replace(target, cache_key=None)
-        return self.fitter.attempt(message, target, past, at, system, lasting=lasting)
+        apart = bool(differs) or system != self.system
+        return self.fitter.attempt(message, target, past, at, system, lasting=lasting, apart=apart)
 
     def request_then(self, said: Said, place: Place, target: Target, system: str) -> str:
         """Return the digest of the request that a place's turn was sent with, if it were sent again now."""

@@ -100,7 +100,13 @@ def _flat(event: Event) -> Any:
     """Return an event as JSON values, in the form that every release stores: a turn's record beside its content."""
     import msgspec
 
-    return _with_turns(msgspec.to_builtins(event), lambda turn: {**turn.pop("record"), **turn})
+    def flat(turn: dict[str, Any]) -> dict[str, Any]:
+        record = turn.pop("record")
+        if not record["apart"]:
+            del record["apart"]  # earlier releases stored none
+        return {**record, **turn}
+
+    return _with_turns(msgspec.to_builtins(event), flat)
 
 
 def _nested(body: Any) -> Any:

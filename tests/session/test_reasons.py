@@ -137,3 +137,53 @@ def test_a_summary_that_failed_beside_turns_left_out_does_not_say_that_nothing_c
     said = [notice for number in range(12) for notice in chat.send(f"x y z {number}" * 20).notices]
     assert any(notice.startswith("Summary dropped: ") for notice in said)
     assert not any("as it was" in notice for notice in said)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"max_turns": 2},
+        {"window": 300},
+        {"budget_share": 0.1},
+        {"compact_at": 0.1},
+        {"max_tokens": 3_700},
+        {"system": "s" * 9_600},
+    ],
+)
+@pytest.mark.parametrize("how", ["trim", "summarise"])
+def test_settings_of_one_request_leave_nothing_out_of_the_next(own: dict[str, Any], how: Any) -> None:
+    chat = chat_of(4_000, window=4_000, on_overflow=how)
+    for number in range(30):
+        chat.send(f"{number} {'x' * 260}")
+    before = chat.info()
+    assert before.left_out == 0
+    assert chat.send("x", **own).notices
+    assert chat.info().left_out == 0
+    assert len(chat.preview("And now?").messages) == 2 * len(chat.turns) + 1
+
+
+def test_where_earlier_turns_were_cut_before_the_next_request_goes_on_from_that_cut() -> None:
+    chat = chat_of(4_000, window=4_000)
+    while not chat.info().left_out:
+        chat.send(f"{len(chat.turns)} {'x' * 300}")
+    cut = chat.info().left_out
+    for _ in range(3):
+        chat.send("x", max_turns=2)
+    assert chat.info().left_out == cut
+
+
+def test_requests_that_all_have_the_same_settings_of_their_own_are_cut_rarely() -> None:
+    chat = chat_of(4_000, window=4_000)
+    cuts = [bool(chat.send(f"{number}", max_turns=10).notices) for number in range(40)]
+    assert sum(cuts) <= 8
+
+
+def test_what_was_included_again_is_there_for_requests_with_settings_of_their_own_too() -> None:
+    provider = ScriptedProvider("y", window=4_000)
+    chat = Chat(provider=provider, window=4_000)
+    for _ in range(8):
+        chat.send("Why?", max_turns=5)
+    chat.exclude(1)
+    assert chat.include().changed
+    chat.send("Why?", budget_share=0.9)
+    assert len(provider.requests[-1].messages) == 17

@@ -87,6 +87,13 @@ def test_a_turn_s_row_names_its_request_its_cell_and_the_text_of_that_cell() -> 
     assert row == EventRow("said", row.body, None, digest="d1f3", cell="c1", source="9e0d")
 
 
+def test_a_turn_that_later_ones_do_not_go_on_from_is_stored_as_such() -> None:
+    apart = Said(Turn("Hi", "Hello", record=TurnRecord("m", start="3f2a", apart=True, id="8a4e")))
+    found = from_row("said", to_row(apart, []).body)
+    assert isinstance(found, Said)
+    assert found.turn.record == apart.turn.record
+
+
 def test_a_turn_of_the_first_release_has_defaults_for_what_came_later() -> None:
     turn: Any = {"prompt": "Hi", "reply": "Hello", "model": "m", "id": "8a4e"}
     event, added = from_row("said", json.dumps({"turn": turn})), from_row("added", json.dumps({"turns": [turn]}))
