@@ -431,9 +431,10 @@ def test_turns_of_deleted_cells_are_offered_for_exclusion_once(notebook: Noteboo
 def test_the_gauge_shows_the_conversation_that_is_talked_in(notebook: Notebook) -> None:
     notebook.run(TALK)
     assert len(widgets(notebook.kernel.run("%chat gauge"))) == 1
+    assert "In 'side', a new conversation." in notebook.run("%%chat -i side\nSay two.")
     elsewhere = notebook.kernel.run("%chat -i side")
     assert not widgets(elsewhere)
-    assert "In 'side', a new conversation.\n\nContext [" in shown(elsewhere)
+    assert "Context [" in shown(elsewhere)
     drawn = (
         "__import__('jupyter_ctx.magics.chat_magic').magics.chat_magic.magic_of(get_ipython())"
         ".panel().widget.children[1].children[0].value"
