@@ -1,4 +1,4 @@
-"""Run the tests, with everything they need: python test.py [PYTEST OPTIONS]."""
+"""Run the tests on every core, with everything they need: python test.py [PYTEST OPTIONS]."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import sys
 
 from scripts.environment import prepare, run
 
+EVERY_CORE = ("-n", "auto", "--dist", "worksteal")  # -n 0 behind them runs the tests in one process
+
 
 def main() -> int:
     """Set up, then test."""
     prepare("local", "lab", "anthropic", "google", "postgres", "test")
-    return run("pytest", *sys.argv[1:])
+    return run("pytest", *EVERY_CORE, *sys.argv[1:])
 
 
 if __name__ == "__main__":
