@@ -36,10 +36,12 @@ def main() -> None:
         for name, script in CASES.items():
             times[name].append(cpu_seconds(script))
     base = times["IPython + ipywidgets"]
-    print(f"CPU time in ms, medians of {PAIRS}; more: the median of the differences, pair by pair")
+    print(f"CPU time in ms, medians of {PAIRS}; more, share: medians of the differences, pair by pair")
     for name, seconds in times.items():
-        more = statistics.median(one - other for one, other in zip(seconds, base, strict=True))
-        print(f"{name:<22}{1_000 * statistics.median(seconds):>8.0f}{1_000 * more:>+8.0f} more")
+        pairs = list(zip(seconds, base, strict=True))
+        more = statistics.median(one - other for one, other in pairs)
+        share = statistics.median((one - other) / other for one, other in pairs)
+        print(f"{name:<22}{1_000 * statistics.median(seconds):>8.0f}{1_000 * more:>+8.0f} more{share:>8.2f} share")
 
 
 if __name__ == "__main__":

@@ -5,34 +5,36 @@ In a notebook: ``%load_ext jupyter_ctx``, then ``%%chat``. In a script: :class:`
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from .chat import Chat
-from .config.settings import Settings
-from .context.info import ContextInfo
-from .context.overflow import Overflow, classify_overflow
-from .context.usage import Usage
-from .context.windows import ContextWindow
-from .conversation.messages import Message
-from .errors import (
-    AuthenticationError,
-    ChatError,
-    ChatInterrupted,
-    ContextOverflowError,
-    InvalidRequestError,
-    MissingDependencyError,
-    ModelNotFoundError,
-    ProviderConnectionError,
-    ProviderError,
-    RateLimitError,
-    StoreError,
-)
-from .library import Library
-from .magics.chat_magic import get_chat, register, unregister
-from .models.window_tables import resolve_window
-from .providers.base import Card, Provider, Reply, Request, SupportsStream, Thought
-from .session.actions import Change
-from .session.preview import View
+if TYPE_CHECKING:
+    from .chat import Chat
+    from .config.settings import Settings
+    from .context.info import ContextInfo
+    from .context.overflow import Overflow, classify_overflow
+    from .context.usage import Usage
+    from .context.windows import ContextWindow
+    from .conversation.messages import Message
+    from .errors import (
+        AuthenticationError,
+        ChatError,
+        ChatInterrupted,
+        ContextOverflowError,
+        InvalidRequestError,
+        MissingDependencyError,
+        ModelNotFoundError,
+        ProviderConnectionError,
+        ProviderError,
+        RateLimitError,
+        StoreError,
+    )
+    from .library import Library
+    from .magics.registration import get_chat
+    from .models.window_tables import resolve_window
+    from .providers.base import Card, Provider, Reply, Request, SupportsStream, Thought
+    from .session.actions import Change
+    from .session.preview import View
 
 __all__ = [
     "AuthenticationError",
@@ -69,11 +71,46 @@ __all__ = [
 __version__ = "0.1.0"
 
 
+_HOMES = {  # the module of each public name, which is imported when the name is first used
+    "chat": ("Chat",),
+    "config.settings": ("Settings",),
+    "context.info": ("ContextInfo",),
+    "context.overflow": ("Overflow", "classify_overflow"),
+    "context.usage": ("Usage",),
+    "context.windows": ("ContextWindow",),
+    "conversation.messages": ("Message",),
+    "errors": tuple(name for name in __all__ if name.endswith("Error") or name == "ChatInterrupted"),
+    "library": ("Library",),
+    "magics.registration": ("get_chat",),
+    "models.window_tables": ("resolve_window",),
+    "providers.base": ("Card", "Provider", "Reply", "Request", "SupportsStream", "Thought"),
+    "session.actions": ("Change",),
+    "session.preview": ("View",),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name, so that ``%load_ext`` imports none."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 def load_ipython_extension(shell: Any) -> None:
     """Register the magics: ``%load_ext jupyter_ctx``. Open no connection, start no thread and write no file."""
+    from .magics.registration import register
+
     register(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """Remove the magics: ``%unload_ext jupyter_ctx``. The conversation stays."""
+    from .magics.registration import unregister
+
     unregister(shell)

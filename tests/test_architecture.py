@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections import defaultdict
 from importlib.metadata import packages_distributions
+from importlib.util import resolve_name
 from pathlib import Path
 
 import grimp
@@ -24,6 +25,17 @@ HEAVY = (
 SLOW = ("importlib.metadata",)  # of the standard library
 
 
+LATE = {  # modules of the package that others import in a function, when they are first needed
+    "jupyter_ctx": {"jupyter_ctx.magics.registration"},
+    "jupyter_ctx.magics.registration": {"jupyter_ctx.magics.chat_magic", "jupyter_ctx.magics.completion"},
+}
+LIGHT = {
+    "jupyter_ctx",
+    "jupyter_ctx.errors",
+    "jupyter_ctx.magics",
+    "jupyter_ctx.magics.registration",
+    "jupyter_ctx.wording",
+}
 FOR_DEVELOPERS = {"test", "lint"}  # extras
 STARTED = {"jupyterlab", "notebook", "psycopg"}  # dependencies that run beside the package, or that SQLAlchemy imports
 
@@ -31,7 +43,7 @@ STARTED = {"jupyterlab", "notebook", "psycopg"}  # dependencies that run beside 
 def modules() -> dict[str, ast.Module]:
     paths = {path: path.relative_to(PACKAGE).with_suffix("") for path in PACKAGE.rglob("*.py")}
     names = {path: ".".join(part for part in short.parts if part != "__init__") for path, short in paths.items()}
-    return {names[path]: ast.parse(path.read_text("utf-8")) for path in paths if names[path]}
+    return {names[path]: ast.parse(path.read_text("utf-8")) for path in paths}
 
 
 def defined(tree: ast.Module) -> set[str]:
@@ -96,16 +108,25 @@ def test_what_tests_share_is_in_support() -> None:
         assert not [name for name in names if name.startswith(("test_", "conftest"))], path
 
 
-def test_only_heavy_packages_are_imported_inside_functions() -> None:
+def imported_in_functions(name: str, tree: ast.Module) -> set[str]:
+    """The modules that the functions of a module import, by their full names."""
+    package = ".".join(["jupyter_ctx", *name.split(".")[:-1]])
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+    nodes = [node for function in functions for node in ast.walk(function)]
+    found = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    named = {"." * node.level + (node.module or "") for node in nodes if isinstance(node, ast.ImportFrom)}
+    return found | {resolve_name(module, package) for module in named}
+
+
+def test_only_heavy_packages_and_the_listed_modules_are_imported_inside_functions() -> None:
+    late = {}
     for name, tree in modules().items():
-        for function in ast.walk(tree):
-            if not isinstance(function, ast.FunctionDef):
-                continue
-            for node in ast.walk(function):
-                if isinstance(node, ast.Import | ast.ImportFrom):
-                    module = node.names[0].name if isinstance(node, ast.Import) else node.module
-                    allowed = str(module).split(".")[0] in HEAVY or module in SLOW
-                    assert allowed, f"{name} imports {module} in a function"
+        imported = imported_in_functions(name, tree)
+        ours = {module for module in imported if module.partition(".")[0] == "jupyter_ctx"}
+        strange = {module for module in imported - ours if module.split(".")[0] not in HEAVY and module not in SLOW}
+        assert strange == set(), f"{name} imports them in a function"
+        late |= {".".join(filter(None, ("jupyter_ctx", name))): ours} if ours else {}
+    assert late == LATE
 
 
 def declared_dependencies() -> set[str]:
@@ -146,15 +167,14 @@ sys.addaudithook(lambda event, args: opened.append((event, args)) if event in ("
     opened.append((event, args)) if event == "open" and args[1] and set(str(args[1])) & set("wax+") else None)
 shell.run_line_magic("load_ext", "jupyter_ctx")
 opened = [entry for entry in opened if "__pycache__" not in str(entry)]
-new = {name.split(".")[0] for name in set(sys.modules) - before}
-print(sorted(new & set(sys.argv[1].split(","))), threading.active_count() - threads, opened)
+new = {name for name in set(sys.modules) - before if not name.startswith("IPython.")}
+print(sorted(name for name in new if name not in sys.argv[1:]), threading.active_count() - threads, opened)
 """
 
 
-def test_loading_imports_no_sdk_opens_nothing_and_starts_nothing() -> None:
-    heavy = ",".join(h for h in HEAVY if h != "pygments")  # IPython itself imports pygments
-    run = subprocess.run([sys.executable, "-c", SCRIPT, heavy], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[] 0 []"
+def test_loading_imports_little_opens_nothing_and_starts_nothing() -> None:
+    run = subprocess.run([sys.executable, "-c", SCRIPT, *LIGHT], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[] 0 []", "only these modules, no socket, file or thread"
 
 
 def test_public_names_are_there() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import pickle
 import pydoc
@@ -12,8 +13,6 @@ import pytest
 
 import jupyter_ctx
 from jupyter_ctx import Chat, ChatError, ContextOverflowError, Reply, Settings, Usage
-
-FOR_IPYTHON = {"load_ipython_extension", "unload_ipython_extension", "register", "unregister"}
 
 
 def subclasses(error: type[Exception]) -> Iterator[type[Exception]]:
@@ -27,13 +26,19 @@ def public_members(owner: type) -> dict[str, object]:
 
 
 def test_every_public_name_is_listed_once_and_in_order() -> None:
-    ours = {
-        name
-        for name, value in vars(jupyter_ctx).items()
-        if getattr(value, "__module__", "").startswith("jupyter_ctx") and not name.startswith("_")
-    }
-    assert set(jupyter_ctx.__all__) == ours - FOR_IPYTHON
+    assert set(jupyter_ctx.__all__) == set(jupyter_ctx._HOME) <= set(dir(jupyter_ctx))
     assert jupyter_ctx.__all__ == sorted(set(jupyter_ctx.__all__))
+
+
+def test_what_type_checkers_read_is_what_is_imported() -> None:
+    block = next(node for node in ast.parse(inspect.getsource(jupyter_ctx)).body if isinstance(node, ast.If))
+    stated = {a.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for a in node.names}
+    assert stated == jupyter_ctx._HOME
+
+
+def test_an_unknown_name_is_no_public_one() -> None:
+    with pytest.raises(AttributeError, match="module 'jupyter_ctx' has no attribute 'chatt'"):
+        getattr(jupyter_ctx, "chatt")  # noqa: B009  # as a typing error would read it
 
 
 def test_a_star_import_gives_just_the_listed_names() -> None:

@@ -17,8 +17,6 @@ from keyword import iskeyword
 from typing import Any, Literal
 
 from IPython.core.error import StdinNotImplementedError, UsageError
-from IPython.core.getipython import get_ipython
-from IPython.core.magic import no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
@@ -35,7 +33,7 @@ from ..display.widgets.turn_table import SelectionTable, TurnTable, table_forms
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError
 from ..library import Library
 from ..providers.base import Reply
-from ..runtime.frontend import Where, deleted_cells, is_replay, origin, where
+from ..runtime.frontend import Where, is_replay, origin, where
 from ..runtime.interrupts import uninterrupted
 from ..session.prompt import Prompt
 from ..session.send import Coming
@@ -44,21 +42,21 @@ from ..template.filling import fill
 from ..template.hints import notes
 from .command_table import COMMANDS, Call, Command, check_words, unknown
 from .commands import KEY_IS_ASKED_FOR, say
-from .completion import chat_matcher, is_prompt
 from .options import OPTIONS, settings_of, typed, with_options
 from .tables import live_history, live_preview, live_settings, preview_table
 
-MAGIC_NAMES = ("chat", "ctx")
 IN_QUOTES = ("TEXT", "FILE", "CONVERSATION")  # what options take that may have spaces
-KEPT_AS = "_jupyter_ctx"  # the attribute of a shell that holds its ChatMagic
 IPYTHONS = re.compile("In|Out|get_ipython|display|exit|quit|_+|_i{1,3}|_[iod]h|_i?[0-9]+|__.*__")
 RUN_AGAIN = "Run the cell again for another answer"
 
 
 class ChatMagic:
-    """The conversations of one IPython shell, and what is shown of them there."""
+    """The conversations of one IPython shell, and what is shown of them there.
 
-    def __init__(self, shell: Any) -> None:
+    ``deleted`` are the ids of deleted cells, which the caller adds to.
+    """
+
+    def __init__(self, shell: Any, deleted: set[str]) -> None:
         self.shell = shell
         self._library: Library | None = None
         self._panel: GaugePanel | None = None
@@ -67,7 +65,7 @@ class ChatMagic:
         self._gauge_is_here = False  # in the output of the cell that runs
         self._passed = False  # a threshold, in this cell
         self._answered = False  # whole, in this cell
-        self._notebook = NotebookState()
+        self._notebook = NotebookState(deleted=deleted)
 
     @property
     def library(self) -> Library:
@@ -86,16 +84,11 @@ class ChatMagic:
         """The names of this notebook's conversations; empty before the first is opened."""
         return self._library.names if self._library is not None else []
 
-    def before_cell(self, _info: object = None) -> None:
-        """Note which cells were deleted: the frontend reports them with the next execution only."""
-        self._notebook.deleted.update(deleted_cells(self.shell))
-
     def _runs(self, cell: str) -> None:
         """Count a cell that runs as not deleted."""
         self._notebook.deleted.discard(cell)
         self._notebook.offered.discard(cell)
 
-    @no_var_expand
     @magic_arguments()
     @argument("words", nargs="*", help="a command and what it takes; %%chat help lists them")
     @with_options
@@ -361,62 +354,6 @@ class ChatMagic:
         if not key:
             raise InvalidRequestError("No key was typed; nothing has changed.")
         chat.set_key(owner, key)
-
-
-def magic_of(shell: Any) -> ChatMagic:
-    """Return the magic of a shell: the same one after a reload, with its conversation.
-
-    It is kept in the shell itself, so that nothing else holds either of them.
-    """
-    magic: ChatMagic | None = getattr(shell, KEPT_AS, None)
-    if magic is None:
-        magic = ChatMagic(shell)
-        setattr(shell, KEPT_AS, magic)
-    return magic
-
-
-def get_chat() -> Chat:
-    """Return the Chat behind ``%%chat`` in this notebook."""
-    shell = get_ipython()
-    if shell is None:
-        raise InvalidRequestError("There is no notebook here: make a Chat() of your own.")
-    return magic_of(shell).library.current
-
-
-def register(shell: Any) -> None:
-    """Register ``%%chat`` and ``%%ctx``; only ``%%ctx`` where another package has ``%%chat``."""
-    magic = magic_of(shell)
-    owner = _owner(shell, "chat")
-    for name in MAGIC_NAMES if owner is None else MAGIC_NAMES[1:]:
-        shell.register_magic_function(magic.chat, "line_cell", name)
-    if magic.before_cell not in shell.events.callbacks["pre_run_cell"]:
-        shell.events.register("pre_run_cell", magic.before_cell)
-    if chat_matcher not in shell.Completer.custom_matchers:
-        shell.Completer.custom_matchers.append(chat_matcher)
-    if owner is not None:
-        print(f"jupyter_ctx: %%chat belongs to {owner} here; use %%ctx, which takes the same.")
-
-
-def unregister(shell: Any) -> None:
-    """Remove what :func:`register` added; the conversation stays for the next load."""
-    for kind, marks in (("line", "%"), ("cell", "%%")):
-        for name in MAGIC_NAMES:
-            if is_prompt(marks + name):
-                del shell.magics_manager.magics[kind][name]
-    with suppress(ValueError):
-        shell.events.unregister("pre_run_cell", magic_of(shell).before_cell)
-    with suppress(ValueError):
-        shell.Completer.custom_matchers.remove(chat_matcher)
-
-
-def _owner(shell: Any, name: str) -> str | None:
-    """Return the package that owns a magic's name, or ``None`` where it is free or ours."""
-    for kind, marks in (("cell", "%%"), ("line", "%")):
-        function = shell.magics_manager.magics[kind].get(name)
-        if function is not None and not is_prompt(marks + name):
-            module = getattr(function, "__module__", None) or type(function).__module__
-            return str(module).partition(".")[0]
-    return None
 
 
 def _split(line: str) -> list[str]:

@@ -7,8 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from IPython.core.completer import CompletionContext, SimpleCompletion, context_matcher
-from IPython.core.getipython import get_ipython
+from IPython.core.completer import CompletionContext, SimpleCompletion
 
 from ..config.aliases import load_aliases
 from ..config.settings import SETTING_NAMES, choices
@@ -18,25 +17,18 @@ from ..providers.lookup import key_holders, provider_names
 from .command_table import COMMANDS
 from .options import OPTIONS
 
-HEADS = ("%%chat", "%chat", "%%ctx", "%ctx")
 
-
-@context_matcher(identifier="jupyter_ctx.chat", priority=1000)
-def chat_matcher(context: CompletionContext) -> Any:
-    """Return what may stand at the cursor, as IPython's matchers do; nothing outside our magics."""
-    first = context.full_text.partition("\n")[0].split(maxsplit=1)
-    if context.cursor_line > 0 and first and first[0] in HEADS and first[0].startswith("%%") and is_prompt(first[0]):
+def matches(context: CompletionContext, conversations: Iterable[str], *, below: bool) -> Any:
+    """Return what may stand at the cursor in one of our lines, as IPython's matchers do; ``below``: in the prompt."""
+    if below:
         return _prose(context)
     typed = context.line_with_cursor[: context.cursor_position]
-    head, space, _ = typed.lstrip().partition(" ")
-    if head not in HEADS or not space or not is_prompt(head):
-        return {"completions": []}
     words = typed.split()
     current = "" if typed[-1].isspace() else words[-1]
     before = words[1:] if not current else words[1:-1]
     token = context.token  # what the completer replaces: it splits at more than spaces
     skip = len(current) - len(token) if current.endswith(token) else 0
-    found = [word for word in _possible(_owner(head).names, before, current) if word.startswith(current)]
+    found = [word for word in _possible(conversations, before, current) if word.startswith(current)]
     if not found:  # nothing of Python's belongs here
         return _prose(context)
     return {
@@ -44,19 +36,6 @@ def chat_matcher(context: CompletionContext) -> Any:
         "suppress": True,
         "ordered": True,
     }
-
-
-def is_prompt(head: str) -> bool:
-    """Return whether a magic such as ``%%chat`` is ours here: others own one of that name."""
-    return type(_owner(head)).__module__.startswith("jupyter_ctx.")
-
-
-def _owner(head: str) -> Any:
-    """Return the object whose method a magic is."""
-    shell: Any = get_ipython()
-    kind = "cell" if head.startswith("%%") else "line"
-    function = shell.magics_manager.magics[kind].get(head.lstrip("%")) if shell else None
-    return getattr(function, "__self__", None)
 
 
 def _prose(context: CompletionContext) -> Any:

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PureWindowsPath
@@ -66,13 +65,6 @@ def fingerprint(source: str) -> str:
     """Return a hash of a cell's text that ignores white space at the ends of lines."""
     lines = "\n".join(line.rstrip() for line in source.strip().splitlines())
     return hashlib.blake2b(lines.encode("utf-8", "replace"), digest_size=8).hexdigest()
-
-
-def deleted_cells(shell: Any) -> frozenset[str]:
-    """Return the cells deleted since the last execution, where the front end tells (JupyterLab)."""
-    parent = shell.get_parent() if hasattr(shell, "kernel") else None
-    told = (parent or {}).get("metadata", {}).get("deletedCells")
-    return frozenset(cell for cell in told if isinstance(cell, str)) if isinstance(told, Iterable) else frozenset()
 
 
 class Origin(NamedTuple):

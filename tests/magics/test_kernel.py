@@ -140,7 +140,7 @@ def test_a_click_acts_at_once_and_says_before_and_after(kernel: Kernel) -> None:
     kernel.run("%%chat\nSay hello.")
     kernel.run("%%chat\nAnd again?")
     kernel.run(
-        "from jupyter_ctx.magics.chat_magic import magic_of\npanel = magic_of(get_ipython()).panel()\n"
+        "from jupyter_ctx.magics.registration import door_of\npanel = door_of(get_ipython()).magic.panel()\n"
         "bar, row = panel.widget.children[1].children\n"
         "def button(name): return next(b for b in row.children if b.description.startswith(name))"
     )
@@ -156,8 +156,8 @@ def test_a_click_acts_at_once_and_says_before_and_after(kernel: Kernel) -> None:
 def test_a_click_while_a_cell_runs_is_not_lost_and_the_turn_is_whole(kernel: Kernel) -> None:
     kernel.run("%%chat\nSay hello.")
     kernel.run(
-        "from jupyter_ctx.magics.chat_magic import magic_of\n"
-        "row = magic_of(get_ipython()).panel().widget.children[1].children[1]"
+        "from jupyter_ctx.magics.registration import door_of\n"
+        "row = door_of(get_ipython()).magic.panel().widget.children[1].children[1]"
     )
     clear = kernel.value("next(b for b in row.children if b.description == 'Clear').model_id")
     message = kernel.ask("%%chat --max-tokens 150\nWrite a long story about a lighthouse.", "story")

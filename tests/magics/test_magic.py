@@ -28,7 +28,7 @@ from jupyter_ctx import (
 )
 from jupyter_ctx.context.windows import ContextWindow
 from jupyter_ctx.display.widgets.turn_table import table_forms
-from jupyter_ctx.magics.chat_magic import magic_of
+from jupyter_ctx.magics.registration import door_of
 from jupyter_ctx.magics.tables import preview_table
 from jupyter_ctx.models.window_tables import keep_list, table_of
 from jupyter_ctx.providers.base import Card
@@ -223,8 +223,8 @@ def test_everything_imported_leaves_display_alone_and_every_name_is_there(cells:
 def test_a_shell_that_nobody_else_holds_is_freed_with_its_conversation(cells: Cells) -> None:
     # IPython keeps its own until the process ends
     shell = Namespace(config={}, user_ns={}, display_formatter=cells.shell.display_formatter)
-    chat = magic_of(shell).library.current
-    assert magic_of(shell).library.current is chat
+    chat = door_of(shell).magic.library.current
+    assert door_of(shell).magic.library.current is chat
     gone = ref(shell), ref(chat)
     del shell, chat
     gc.collect()
@@ -347,7 +347,7 @@ def test_help_lists_every_verb_and_the_options_read_well(cells: Cells) -> None:
     ]:
         assert f"%chat {verb}" in said
     assert cells.run("%chat help trim").count("%chat") == 1
-    docstring = cells.shell.magics_manager.magics["cell"]["chat"].__doc__
+    docstring = cells.shell.object_inspect("%chat")["docstring"]
     assert "Why is the sky blue?" in docstring
     assert "--no-history" in docstring
 

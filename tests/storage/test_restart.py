@@ -436,7 +436,7 @@ def test_the_gauge_shows_the_conversation_that_is_talked_in(notebook: Notebook) 
     assert not widgets(elsewhere)
     assert "Context [" in shown(elsewhere)
     drawn = (
-        "__import__('jupyter_ctx.magics.chat_magic').magics.chat_magic.magic_of(get_ipython())"
+        "__import__('jupyter_ctx.magics.registration').magics.registration.door_of(get_ipython()).magic"
         ".panel().widget.children[1].children[0].value"
     )
     for verb in ("new plans", "switch main", "fork", "switch plans"):

@@ -1,0 +1,150 @@
+"""``%load_ext`` and ``%unload_ext``: register the magics. What they need is imported when one is first used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.completer import CompletionContext, context_matcher
+from IPython.core.getipython import get_ipython
+from IPython.core.magic import no_var_expand
+
+from ..errors import InvalidRequestError
+
+if TYPE_CHECKING:
+    from ..chat import Chat
+    from .chat_magic import ChatMagic
+
+MAGIC_NAMES = ("chat", "ctx")
+HEADS = tuple(marks + name for name in MAGIC_NAMES for marks in ("%%", "%"))
+KEPT_AS = "_jupyter_ctx"  # the attribute of a shell that holds its Door
+
+
+class Door:
+    """The magics of one shell: registered at once, built when one of them is first used."""
+
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+        self._deleted: set[str] = set()  # ids of cells
+        self._magic: ChatMagic | None = None
+
+    @property
+    def magic(self) -> ChatMagic:
+        """The conversations of this shell."""
+        if self._magic is None:
+            from .chat_magic import ChatMagic
+
+            self._magic = ChatMagic(self._shell, self._deleted)
+        return self._magic
+
+    @property
+    def names(self) -> list[str]:
+        """The names of this notebook's conversations; empty before the first is opened."""
+        return self._magic.names if self._magic is not None else []
+
+    @no_var_expand
+    def chat(self, line: str, cell: str | None = None) -> None:
+        """Talk with a language model."""
+        self.magic.chat(line, cell)
+
+    def before_cell(self, _info: object = None) -> None:
+        """Note which cells were deleted: the frontend reports them with the next execution only."""
+        self._deleted.update(_deleted_cells(self._shell))
+
+
+def _help() -> str:
+    """Return the documentation that ``%%chat?`` shows: what the cell is for, with every option."""
+    from .chat_magic import ChatMagic
+
+    return ChatMagic.chat.__doc__ or ""
+
+
+setattr(Door.chat, "getdoc", _help)  # noqa: B010  # which IPython asks before it looks at a docstring
+
+
+def door_of(shell: Any) -> Door:
+    """Return the door of a shell: the same one after a reload, with its conversations.
+
+    It is kept in the shell itself, so that nothing else holds either of them.
+    """
+    door: Door | None = getattr(shell, KEPT_AS, None)
+    if door is None:
+        door = Door(shell)
+        setattr(shell, KEPT_AS, door)
+    return door
+
+
+def get_chat() -> Chat:
+    """Return the Chat behind ``%%chat`` in this notebook."""
+    shell = get_ipython()
+    if shell is None:
+        raise InvalidRequestError("There is no notebook here: make a Chat() of your own.")
+    return door_of(shell).magic.library.current
+
+
+def register(shell: Any) -> None:
+    """Register ``%%chat`` and ``%%ctx``; only ``%%ctx`` where another package has ``%%chat``."""
+    door = door_of(shell)
+    owner = _package_of(shell, "chat")
+    for name in MAGIC_NAMES if owner is None else MAGIC_NAMES[1:]:
+        shell.register_magic_function(door.chat, "line_cell", name)
+    if door.before_cell not in shell.events.callbacks["pre_run_cell"]:
+        shell.events.register("pre_run_cell", door.before_cell)
+    if chat_matcher not in shell.Completer.custom_matchers:
+        shell.Completer.custom_matchers.append(chat_matcher)
+    if owner is not None:
+        print(f"jupyter_ctx: %%chat belongs to {owner} here; use %%ctx, which takes the same.")
+
+
+def unregister(shell: Any) -> None:
+    """Remove what :func:`register` added; the conversation stays for the next load."""
+    for kind, marks in (("line", "%"), ("cell", "%%")):
+        for name in MAGIC_NAMES:
+            if owner_of(marks + name) is not None:
+                del shell.magics_manager.magics[kind][name]
+    with suppress(ValueError):
+        shell.events.unregister("pre_run_cell", door_of(shell).before_cell)
+    with suppress(ValueError):
+        shell.Completer.custom_matchers.remove(chat_matcher)
+
+
+@context_matcher(identifier="jupyter_ctx.chat", priority=1000)
+def chat_matcher(context: CompletionContext) -> Any:
+    """Return what may stand at the cursor, as IPython's matchers do; nothing outside our magics."""
+    first = context.full_text.partition("\n")[0].split(maxsplit=1)
+    above = owner_of(first[0]) if first and first[0].startswith("%%") and context.cursor_line > 0 else None
+    head, space, _ = context.line_with_cursor[: context.cursor_position].lstrip().partition(" ")
+    owner = above or (owner_of(head) if space else None)
+    if owner is None:
+        return {"completions": []}
+    from .completion import matches
+
+    return matches(context, owner.names, below=above is not None)
+
+
+def owner_of(head: str) -> Door | None:
+    """Return the door behind a magic such as ``%%chat``, or ``None`` where it is not ours: others own one so named."""
+    shell: Any = get_ipython()
+    kind = "cell" if head.startswith("%%") else "line"
+    named = head in HEADS and shell is not None
+    function = shell.magics_manager.magics[kind].get(head.lstrip("%")) if named else None
+    owner = getattr(function, "__self__", None)
+    return owner if type(owner).__module__ == __name__ else None  # of a Door, also after a reload of this module
+
+
+def _package_of(shell: Any, name: str) -> str | None:
+    """Return the package that owns a magic's name, or ``None`` where it is free or ours."""
+    for kind, marks in (("cell", "%%"), ("line", "%")):
+        function = shell.magics_manager.magics[kind].get(name)
+        if function is not None and owner_of(marks + name) is None:
+            module = getattr(function, "__module__", None) or type(function).__module__
+            return str(module).partition(".")[0]
+    return None
+
+
+def _deleted_cells(shell: Any) -> frozenset[str]:
+    """Return the cells deleted since the last execution, where the front end tells (JupyterLab)."""
+    parent = shell.get_parent() if hasattr(shell, "kernel") else None
+    told = (parent or {}).get("metadata", {}).get("deletedCells")
+    return frozenset(cell for cell in told if isinstance(cell, str)) if isinstance(told, Iterable) else frozenset()
