@@ -12,7 +12,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 
 TABLES = (
-    "load", "storage", "stream", "display", "overflow", "cut", "counting", "recovery", "refusals", "caching",
+    "load", "first", "storage", "stream", "display", "overflow", "cut", "counting", "recovery", "refusals", "caching",
     "summaries", "long",
 )  # fmt: skip
 WITH_TEXTS = {"counting"}
