@@ -1,4 +1,4 @@
-"""Run the tests on every core, with everything they need: python test.py [PYTEST OPTIONS]."""
+"""Run the tests on every core, with everything they need: python test.py [--all] [PYTEST OPTIONS]."""
 
 from __future__ import annotations
 

@@ -23,10 +23,28 @@ from jupyter_ctx.providers.catalog import SERVICES, key_variables
 from jupyter_ctx.storage.journal import close_stores
 
 # how long an example takes says nothing on a busy machine
-settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("calm")
+calm = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", calm, max_examples=25)
+settings.register_profile("deep", calm, max_examples=150)
 
 OURS = ("JUPYTER_CTX_MODEL", "JUPYTER_CTX_MODELS", "JUPYTER_CTX_STORE", "JUPYTER_CTX_REPLAY", "JUPYTERHUB_USER")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help="run what takes minutes of load, too, and many more examples")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Set how many examples a property is tried with, before any test is imported."""
+    settings.load_profile("deep" if config.getoption("all") else "quick")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the load, unless it is asked for."""
+    if not config.getoption("all"):
+        load = [item for item in items if item.get_closest_marker("load")]
+        items[:] = [item for item in items if item not in load]
+        config.hook.pytest_deselected(items=load)
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from cells import Cells, Open
 from dialects import DIALECTS, KEY
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from IPython.core.error import UsageError
 from server import send, serve
@@ -584,7 +584,6 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@settings(max_examples=150)
 @given(data=st.data())
 def test_undo_of_each_action_leads_back_to_the_beginning_and_redo_to_the_end(notes: Path, data: st.DataObject) -> None:
     began = Began()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from event_sequences import actions, said, state
-from hypothesis import given, settings
+from hypothesis import given
 
 from jupyter_ctx.conversation.conversation import Conversation
 from jupyter_ctx.conversation.events import (
@@ -131,7 +131,6 @@ def test_a_trim_stays_where_it_was_when_an_older_cell_runs_again() -> None:
     assert prompts(c)[c.trimmed_to] == "b"
 
 
-@settings(max_examples=200, deadline=None)
 @given(actions())
 def test_any_sequence_of_actions_and_undo_of_each_ends_where_it_began(done: list[Any]) -> None:
     c, states = Conversation(), []
@@ -148,7 +147,6 @@ def test_any_sequence_of_actions_and_undo_of_each_ends_where_it_began(done: list
     assert len(c.events) == 3 * len(done)
 
 
-@settings(max_examples=200, deadline=None)
 @given(actions(kept=True))
 def test_the_fold_of_the_events_is_the_live_state(done: list[Any]) -> None:
     live = Conversation()

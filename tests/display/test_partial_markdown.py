@@ -7,7 +7,7 @@ import re
 import pytest
 from hostile import ANSWERS
 from html_pages import Seen
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jupyter_ctx.display.answer.markdown import to_html
@@ -144,7 +144,6 @@ def test_what_is_open_is_closed(source: str) -> None:
 
 
 @given(st.text(alphabet="a1 \n*_`~|-:[]()$\\>#!\t=+.", max_size=80))
-@settings(max_examples=300, deadline=None)
 @example("| a |\n|")
 def test_any_beginning_can_be_completed_and_shows_its_letters(text: str) -> None:
     shown = letters(text_of(to_html(completed(text))))

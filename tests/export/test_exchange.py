@@ -464,7 +464,6 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         read_or_refused(f'<!-- jupyter_ctx conversation {{"version": 1}} -->\n{text}', suffix)
 
 
-@settings(max_examples=100)
 @given(value=VALUES)
 def test_any_json_is_read_or_refused(value: Any) -> None:
     for suffix in SUFFIXES:
@@ -486,7 +485,6 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 
 
 @pytest.mark.parametrize("suffix", [".json", ".ipynb"])
-@settings(max_examples=100)
 @given(data=st.data())
 def test_whatever_is_changed_in_a_file_it_is_read_or_refused(suffix: str, data: st.DataObject) -> None:
     found = json.loads(written(TALK, suffix))
@@ -496,7 +494,6 @@ def test_whatever_is_changed_in_a_file_it_is_read_or_refused(suffix: str, data: 
     read_or_refused(json.dumps(found), suffix)
 
 
-@settings(max_examples=100)
 @given(data=st.data())
 def test_whatever_is_changed_in_markdown_it_is_read_or_refused(data: st.DataObject) -> None:
     text = written(TALK, ".md")

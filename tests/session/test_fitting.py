@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jupyter_ctx import Chat
@@ -31,7 +31,6 @@ def talked(rows: list[tuple[int, int, str]], **limits: int) -> Chat:
     return chat
 
 
-@settings(deadline=None, max_examples=150)
 @given(turns, st.integers(60, 4_000), st.integers(1, 400), st.integers(0, 4), st.none() | st.integers(1, 6))
 @example([], 60, 109, 0, None)  # 40.2 tokens do not fit in 40
 def test_a_view_keeps_to_the_limit_in_order_without_holes_with_all_pins(
@@ -72,7 +71,6 @@ def test_the_preview_has_the_order_of_the_request() -> None:
     assert all(part.text in text for part, text in zip(view.messages, sent, strict=True))
 
 
-@settings(deadline=None, max_examples=40)
 @given(turns, st.integers(200, 2_000))
 def test_the_number_of_the_gauge_is_that_of_the_preview(rows: list[tuple[int, int, str]], window: int) -> None:
     chat = talked([(asked, said, mark.replace("p", ".")) for asked, said, mark in rows], window=window)

@@ -18,6 +18,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, get_state_machine_test, initialize, invariant, precondition, rule
@@ -726,5 +727,6 @@ def run(examples: int, steps: int, **more: Any) -> None:
         get_state_machine_test(machine, settings=settings(max_examples=examples, stateful_step_count=steps, **more))()
 
 
-def test_whatever_is_done_in_whatever_order_keeps_what_was_said_and_sends_sound_requests() -> None:
-    run(20, 30, derandomize=True)
+@pytest.mark.parametrize("examples", [6, pytest.param(40, marks=pytest.mark.load)])
+def test_whatever_is_done_in_whatever_order_keeps_what_was_said_and_sends_sound_requests(examples: int) -> None:
+    run(examples, 30, derandomize=True)

@@ -8,14 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from requirements import ALL
 from stored_chats import aside, open_chat, prompts, reopen, say
 
 from jupyter_ctx import Chat
 from jupyter_ctx.storage.journal import close_stores
 
 PAGE = 4096
-SEEDS = 30 if ALL else 4  # for each way
+DAMAGES = pytest.mark.parametrize("damages", [2, pytest.param(30, marks=pytest.mark.load)])  # for each way
 
 
 @pytest.fixture(scope="module")
@@ -76,11 +75,12 @@ def found_after(chat: Chat, file: Path, said: list[str]) -> None:
     assert not any("moved" in notice or "in memory" in notice for notice in again.notices())
 
 
+@DAMAGES
 @pytest.mark.parametrize("way", WAYS)
 def test_what_is_said_after_a_file_was_damaged_is_there_at_the_next_start(
-    whole: Path, tmp_path: Path, way: Callable[[Path, random.Random], None]
+    whole: Path, tmp_path: Path, way: Callable[[Path, random.Random], None], damages: int
 ) -> None:
-    for seed in range(SEEDS):
+    for seed in range(damages):
         file = tmp_path / f"{seed}.sqlite"
         shutil.copy(whole, file)
         way(file, random.Random(seed))
@@ -92,12 +92,13 @@ def test_what_is_said_after_a_file_was_damaged_is_there_at_the_next_start(
         close_stores()
 
 
+@DAMAGES
 @pytest.mark.parametrize("crash", [False, True])
 @pytest.mark.parametrize("way", WAYS)
 def test_a_file_may_be_damaged_while_it_is_used(
-    whole: Path, tmp_path: Path, way: Callable[[Path, random.Random], None], crash: bool
+    whole: Path, tmp_path: Path, way: Callable[[Path, random.Random], None], crash: bool, damages: int
 ) -> None:
-    for seed in range(SEEDS):
+    for seed in range(damages):
         folder = tmp_path / str(seed)
         folder.mkdir()
         file = folder / "store.sqlite"

@@ -10,12 +10,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from jupyter_client import KernelManager
 from kernels import Kernel, error
-from requirements import ALL
 
 from jupyter_ctx import Chat
 from jupyter_ctx.library import Library
@@ -23,9 +23,31 @@ from jupyter_ctx.runtime.frontend import Origin
 from jupyter_ctx.storage.journal import close_stores
 
 MODEL = "openai/gpt-4o"
-TURNS = 1_000 if ALL else 100
-PLAIN, KERNELS = 16, 4
-KILLS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How many plain processes and kernels say so many turns each, begin a database at once, and are killed."""
+
+    plain: int
+    kernels: int
+    turns: int
+    databases: int
+    kills: int
+
+    @property
+    def processes(self) -> int:
+        return self.plain + self.kernels
+
+
+LITTLE = Load(plain=4, kernels=1, turns=40, databases=1, kills=8)
+MUCH = Load(plain=16, kernels=4, turns=1_000, databases=8, kills=50)
+
+
+@pytest.fixture(params=[LITTLE, pytest.param(MUCH, marks=pytest.mark.load)], ids=["little", "much"])
+def load(request: pytest.FixtureRequest) -> Load:
+    found: Load = request.param
+    return found
 
 
 def prompts(chat: Chat) -> list[str]:
@@ -71,12 +93,12 @@ TALK = f"""
 import json
 from pathlib import Path
 {SAY}
-def talk(chat, who, folder):
+def talk(chat, who, folder, turns):
     times, go = [], Path(folder, "go")
     Path(folder, f"{{who}}.ready").touch()
     while not go.exists():
         time.sleep(0.01)
-    for number in range({TURNS}):
+    for number in range(turns):
         begun = time.perf_counter()
         say(chat, f"{{who}} {{number}}")
         times.append(time.perf_counter() - begun)
@@ -84,23 +106,23 @@ def talk(chat, who, folder):
 """
 IN_PROCESSES = f"""
 {TALK}
-folder, address = sys.argv[1:]
-for number in range({PLAIN}):
+folder, address, processes, turns = sys.argv[1:]
+for number in range(int(processes)):
     if os.fork() == 0:
-        talk(Chat({MODEL!r}, store=address, name="shared"), f"process {{number}}", folder)
+        talk(Chat({MODEL!r}, store=address, name="shared"), f"process {{number}}", folder, int(turns))
         os._exit(0)
-for number in range({PLAIN}):
+for number in range(int(processes)):
     assert os.wait()[1] == 0
 """
 IN_A_KERNEL = f"%load_ext jupyter_ctx\n{TALK}\nfrom jupyter_ctx import get_chat\nchat = get_chat()"
 
 
 @pytest.fixture
-def kernels(address: str) -> Iterator[list[Kernel]]:
+def kernels(address: str, load: Load) -> Iterator[list[Kernel]]:
     """Real ones, each with a notebook of its own."""
     with contextlib.ExitStack() as stack:
         started = []
-        for number in range(KERNELS):
+        for number in range(load.kernels):
             notebook = {"JPY_SESSION_NAME": f"/n/{number}.ipynb", "JUPYTER_CTX_STORE": address}
             manager = KernelManager(kernel_name="python3")
             manager.start_kernel(env={**os.environ, "JUPYTER_CTX_MODEL": MODEL, **notebook})
@@ -110,16 +132,16 @@ def kernels(address: str) -> Iterator[list[Kernel]]:
         yield started
 
 
-def test_twenty_processes_lose_nothing_mix_nothing_and_wait_for_less_than_a_second(
-    address: str, tmp_path: Path, kernels: list[Kernel]
+def test_many_processes_lose_nothing_mix_nothing_and_wait_for_less_than_a_second(
+    address: str, tmp_path: Path, kernels: list[Kernel], load: Load
 ) -> None:
     asked = []
     for number, kernel in enumerate(kernels):
         assert not error(kernel.run(IN_A_KERNEL))
-        asked.append(kernel.ask(f"talk(chat, 'kernel {number}', {str(tmp_path)!r})", None))
-    plain = start(IN_PROCESSES, tmp_path, address)
+        asked.append(kernel.ask(f"talk(chat, 'kernel {number}', {str(tmp_path)!r}, {load.turns})", None))
+    plain = start(IN_PROCESSES, tmp_path, address, load.plain, load.turns)
     begun = time.monotonic()
-    while len(list(tmp_path.glob("*.ready"))) < PLAIN + KERNELS:
+    while len(list(tmp_path.glob("*.ready"))) < load.processes:
         assert time.monotonic() < begun + 60
         time.sleep(0.02)
     begun = time.monotonic()
@@ -129,7 +151,7 @@ def test_twenty_processes_lose_nothing_mix_nothing_and_wait_for_less_than_a_seco
         assert not error(kernel.outputs(message, 300))
     took = time.monotonic() - begun
     told = {file.stem: json.loads(file.read_text("utf-8")) for file in tmp_path.glob("*.json")}
-    assert len(told) == PLAIN + KERNELS
+    assert len(told) == load.processes
     names = set()
     for who, (name, _, notices) in told.items():
         copied = who.startswith("process") and name != "shared"
@@ -137,8 +159,8 @@ def test_twenty_processes_lose_nothing_mix_nothing_and_wait_for_less_than_a_seco
         one_of_ours = Origin() if who.startswith("process") else Origin(f"/n/{who.split()[1]}.ipynb")
         names.add((one_of_ours, name))
         chat = Library(one_of_ours, {"model": MODEL}, store=address).get(name)
-        assert prompts(chat) == [f"{who} {number}" for number in range(TURNS)]
-    assert len(names) == PLAIN + KERNELS
+        assert prompts(chat) == [f"{who} {number}" for number in range(load.turns)]
+    assert len(names) == load.processes
     check(address)
     times = sorted(seconds for _, each, _ in told.values() for seconds in each)
     at = {share: times[int(share * (len(times) - 1))] for share in (0.5, 0.95, 0.999, 1)}
@@ -148,9 +170,10 @@ def test_twenty_processes_lose_nothing_mix_nothing_and_wait_for_less_than_a_seco
 
 AT_ONCE = f"""
 {SAY}
-for address in sys.argv[1:]:
+processes, *addresses = sys.argv[1:]
+for address in addresses:
     begin = time.time() + 0.1
-    for number in range({PLAIN + KERNELS}):
+    for number in range(int(processes)):
         if os.fork() == 0:
             while time.time() < begin:
                 pass
@@ -158,18 +181,18 @@ for address in sys.argv[1:]:
             say(chat, f"{{number}}")
             assert not chat.notices(), chat.notices()
             os._exit(0)
-    for number in range({PLAIN + KERNELS}):
+    for number in range(int(processes)):
         assert os.wait()[1] == 0
 """
 
 
-def test_twenty_processes_may_begin_a_database_at_once(address: str) -> None:
-    addresses = [f"{address}{number}" for number in range(8 if ALL else 3)]
+def test_many_processes_may_begin_a_database_at_once(address: str, load: Load) -> None:
+    addresses = [f"{address}{number}" for number in range(load.databases)]
     if address.startswith("postgres"):
         addresses = [address]
-    assert python(AT_ONCE, *addresses) == ""
+    assert python(AT_ONCE, load.processes, *addresses) == ""
     for each in addresses:
-        for number in range(PLAIN + KERNELS):
+        for number in range(load.processes):
             assert prompts(Chat(MODEL, store=each, name=str(number))) == [str(number)]
         close_stores()
         check(each)
@@ -203,7 +226,9 @@ for address in sys.stdin:
 """
 
 
-def test_a_process_that_is_killed_at_any_moment_has_kept_every_turn_that_it_had_finished(address: str) -> None:
+def test_a_process_that_is_killed_at_any_moment_has_kept_every_turn_that_it_had_finished(
+    address: str, load: Load
+) -> None:
     begun = [f"{address}{number}" for number in range(5)]  # that a file is made may be interrupted, too
     addresses = [address] if address.startswith("postgres") else begun
     nursery = subprocess.Popen(
@@ -212,7 +237,7 @@ def test_a_process_that_is_killed_at_any_moment_has_kept_every_turn_that_it_had_
     assert nursery.stdin is not None
     assert nursery.stdout is not None
     kept = dict.fromkeys(addresses, 0)
-    for number in range(KILLS):
+    for number in range(load.kills):
         where = addresses[number % len(addresses)]
         nursery.stdin.write(f"{where}\n")
         finished = int(nursery.stdout.readline())
@@ -228,7 +253,7 @@ def test_a_process_that_is_killed_at_any_moment_has_kept_every_turn_that_it_had_
     nursery.stdin.close()
     assert nursery.wait() == 0
     nursery.stdout.close()
-    assert sum(kept.values()) > KILLS
+    assert sum(kept.values()) > load.kills
 
 
 # forked

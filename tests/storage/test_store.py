@@ -136,7 +136,7 @@ def python(source: str, *arguments: object, **more: Any) -> str:
 # what is stored is what there was
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(done=actions(kept=True), again=st.sets(st.integers(0, 25)), back=st.integers(0, 3))
 def test_the_fold_of_the_stored_events_is_the_live_state(
     address: str, done: list[Any], again: set[int], back: int

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from expressions import HOSTILE, NOTEBOOK
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
@@ -178,7 +178,6 @@ def _grown(parts: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     )
 
 
-@settings(max_examples=300)
 @given(expression=st.recursive(atoms, _grown, max_leaves=12))
 def test_no_expression_of_the_grammar_runs_anything(made: Notebook, expression: str) -> None:
     made.begin()
