@@ -12,8 +12,8 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 
 TABLES = (
-    "load", "first", "storage", "stream", "display", "overflow", "cut", "counting", "recovery", "refusals", "caching",
-    "summaries", "long",
+    "load", "first", "storage", "turns", "stream", "display", "overflow", "cut", "counting", "recovery", "refusals",
+    "caching", "summaries", "long",
 )  # fmt: skip
 WITH_TEXTS = {"counting"}
 PACKAGES = (

@@ -11,7 +11,7 @@ import re
 import time
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeVar
@@ -23,6 +23,7 @@ from .base import Card, Reply, Request, Thought
 from .endings import Ending
 from .error_mapping import Refusal
 from .http_client import OpenResponses, new_http
+from .json_body import encoded
 from .model_lists import find_card, read_cards
 from .stream_events import AnswerParts, EventError
 
@@ -201,11 +202,15 @@ class Adapter(ABC):
         if empty and ending.stop_reason is None and answer.words is not None:
             raise EventError(answer.words)
 
-    def _post(self, client: Any, path: str, body: dict[str, Any]) -> Any:
-        """Send a request through the client of OpenAI or Anthropic, without their typed events, which are slow."""
+    def _post(self, client: Any, path: str, body: Mapping[str, Any], messages: str = "messages") -> Any:
+        """Send a request through the client of OpenAI or Anthropic; ``messages`` names its list of messages.
+
+        Their methods for a chat would walk every message, and make an object of every event, which is slow.
+        """
         import httpx2
 
-        return client.post(path, body=body, cast_to=httpx2.Response, stream=True, stream_cls=object)
+        content = encoded(body, messages)
+        return client.post(path, content=content, cast_to=httpx2.Response, stream=True, stream_cls=object)
 
     def _wait(self, error: Exception, delays: list[float]) -> float | None:
         """Return the seconds to wait before a retry, or ``None``: no retry. ``delays`` are those left."""

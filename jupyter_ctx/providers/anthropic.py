@@ -35,21 +35,23 @@ class Anthropic(Adapter):
         )
 
     def _start(self, client: Any, request: Request) -> Any:
-        body: dict[str, Any] = {"max_tokens": request.max_tokens or MAX_TOKENS, "stream": True}
-        if request.temperature is not None:
-            body["temperature"] = request.temperature
-        if request.cache_key and request.cache_ttl:
-            body["cache_control"] = {"type": "ephemeral", "ttl": request.cache_ttl}
-        body = {**self._asked_for(request), **body, **self.at.own, **request.parameters}
-        return self._post(client, "/v1/messages", body)
-
-    def _asked_for(self, request: Request) -> dict[str, Any]:
-        """Return the part of the body that takes tokens."""
-        messages = [{"role": m.role, "content": content(m, _part)} for m in request.said]
-        return {"model": self.at.model, "messages": messages, **({"system": request.system} if request.system else {})}
+        cached = request.cache_key and request.cache_ttl
+        optional = {
+            "max_tokens": request.max_tokens or MAX_TOKENS,
+            "messages": _messages(request),
+            "model": self.at.model,
+            "cache_control": {"type": "ephemeral", "ttl": request.cache_ttl} if cached else None,
+            "stream": True,
+            "system": request.system or None,
+            "temperature": request.temperature,
+        }
+        given = {name: value for name, value in optional.items() if value is not None}
+        return self._post(client, "/v1/messages", {**given, **self.at.own, **request.parameters})
 
     def _count(self, client: Any, request: Request) -> int:
-        return int(client.messages.count_tokens(**self._asked_for(request)).input_tokens)
+        system = {"system": request.system} if request.system else {}
+        counted = client.messages.count_tokens(model=self.at.model, messages=_messages(request), **system)
+        return int(counted.input_tokens)
 
     def _read(self, events: Iterator[dict[str, Any]], ending: Ending) -> Iterator[str | Thought]:
         reported: dict[str, Any] = {}
@@ -67,6 +69,10 @@ class Anthropic(Adapter):
 
     def _listing(self, client: Any) -> Any:
         return client.with_options(timeout=ASK_SECONDS).get("/v1/models?limit=1000", cast_to=object)
+
+
+def _messages(request: Request) -> list[dict[str, Any]]:
+    return [{"role": m.role, "content": content(m, _part)} for m in request.said]
 
 
 def _pieces(block: dict[str, Any]) -> Iterator[str | Thought]:

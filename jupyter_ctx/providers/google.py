@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import base64
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..context.usage import Usage
@@ -17,6 +18,7 @@ from .http_client import trusted
 from .stream_events import dict_at, dicts_at, text_at
 
 GEMINI_ROLES = {"user": "user", "assistant": "model"}
+PLACE = "-"  # stands where the SDK wants a text
 
 
 class Google(Adapter):
@@ -50,23 +52,23 @@ class Google(Adapter):
             "automatic_continuation": False,  # it reports the tokens of several requests as one
             "automatic_function_calling": {"disable": True},
             **request.parameters,
+            "http_options": _with_contents(request.parameters.get("http_options") or {}, request.said),
         }
         try:
             config = types.GenerateContentConfig(**given)
         except ValueError as error:
             raise InvalidRequestError(f"Gemini refuses a parameter given with --set: {_first_line(error)}") from None
-        contents = [_message(message) for message in request.said]
         try:
-            next(client.models.generate_content_stream(model=self.at.model, contents=contents, config=config), None)
+            next(client.models.generate_content_stream(model=self.at.model, contents=PLACE, config=config), None)
         except Answered as answered:
             return answered.response
         raise ProviderError("The google-genai package sent nothing.")
 
     def _count(self, client: Any, request: Request) -> int:
-        """Return the contents to count; the Gemini API counts no system instruction, so it is added as a message."""
+        """Return the tokens counted; the Gemini API counts no system instruction, so it is added as a message."""
         system = (Message("user", request.system),) if request.system else ()
-        contents = [_message(message) for message in (*system, *request.said)]
-        return int(client.models.count_tokens(model=self.at.model, contents=contents).total_tokens)
+        config = {"http_options": _with_contents({}, (*system, *request.said))}
+        return int(client.models.count_tokens(model=self.at.model, contents=PLACE, config=config).total_tokens)
 
     def _read(self, events: Iterator[dict[str, Any]], ending: Ending) -> Iterator[str | Thought]:
         for chunk in events:
@@ -115,14 +117,20 @@ def _hand_over_streams(http: Any) -> None:
     http.send = hand_over
 
 
-def _message(message: Message) -> dict[str, Any]:
+def _with_contents(options: Mapping[str, Any], messages: Sequence[Message]) -> dict[str, Any]:
+    """Return the SDK's options for a request with these messages in place of those it is given: it walks them all."""
+    return {**options, "extra_body": {**(options.get("extra_body") or {}), "contents": [*map(_content, messages)]}}
+
+
+def _content(message: Message) -> dict[str, Any]:
     parts = [_part(attachment) for attachment in message.attachments]
     said = [{"text": message.content}] if message.content or not parts else []
-    return {"role": GEMINI_ROLES[message.role], "parts": [*parts, *said]}
+    return {"parts": [*parts, *said], "role": GEMINI_ROLES[message.role]}
 
 
 def _part(attachment: Attachment) -> dict[str, Any]:
-    return {"inline_data": {"mime_type": attachment.media_type, "data": attachment.data}}
+    data = base64.urlsafe_b64encode(attachment.data).decode()  # both as the SDK writes them
+    return {"inlineData": {"data": data, "mime_type": attachment.media_type}}
 
 
 def _usage(reported: dict[str, Any]) -> Usage | None:

@@ -35,10 +35,10 @@ class ChatCompletions(Adapter):
         return new_client(self.at, http)
 
     def _start(self, client: Any, request: Request) -> Any:
-        optional = {self._length: request.max_tokens, "temperature": request.temperature, **self._options}
+        optional = {self._length: request.max_tokens, **self._options, "temperature": request.temperature}
         given = {name: value for name, value in optional.items() if value is not None}
-        body = {**self._asked_for(request), "stream": True, **given, **self.at.own, **request.parameters}
-        return self._post(client, "/chat/completions", body)
+        body = {"model": self.at.model, "stream": True, **self._asked_for(request), **given}
+        return self._post(client, "/chat/completions", {**body, **self.at.own, **request.parameters})
 
     def _asked_for(self, request: Request) -> dict[str, Any]:
         """Return the part of the body that takes tokens."""

@@ -32,12 +32,13 @@ class Responses(Adapter):
     def _start(self, client: Any, request: Request) -> Any:
         optional = {
             "max_output_tokens": request.max_tokens,
-            "temperature": request.temperature,
             "prompt_cache_key": request.cache_key,
+            "store": False,
+            "temperature": request.temperature,
         }
         given = {name: value for name, value in optional.items() if value is not None}
-        body = {**self._asked_for(request), "stream": True, "store": False, **given, **self.at.own}
-        return self._post(client, "/responses", {**body, **request.parameters})
+        body = {"model": self.at.model, "stream": True, **self._asked_for(request), **given}
+        return self._post(client, "/responses", {**body, **self.at.own, **request.parameters}, "input")
 
     def _asked_for(self, request: Request) -> dict[str, Any]:
         """Return the part of the body that takes tokens."""
