@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import base64
-import lzma
 from collections.abc import Callable
 from functools import cache, lru_cache
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..context.families import Vocabulary
 from ..errors import MissingDependencyError
+from .byte_pairs import word_counter
+from .vocabulary import ranks_of
 
-FOLDER = Path(__file__).resolve().parent / "vocabularies"
+if TYPE_CHECKING:
+    from tiktoken import Encoding
+
 REMEMBERED = 2_048  # texts whose counts are cached: the gauge asks for the same ones again and again
+BY_WORDS = 100_000  # characters that are counted word by word, which takes less time than tiktoken takes to load
 # Patterns that split text before it is encoded, as in tiktoken_ext.openai_public, which would download the vocabulary
 WORD_END = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
 UPPER, LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
@@ -33,17 +36,29 @@ SPLITS: dict[Vocabulary, str] = {
 
 @cache
 def counter(vocabulary: Vocabulary) -> Callable[[str], int]:
-    """Return a function that counts the tokens of a text. The first call reads the vocabulary (0.4 s, 70 MB)."""
+    """Return a function that counts the tokens of a text.
+
+    The first texts are counted word by word; after them the vocabulary is loaded (0.2 s, 70 MB). Both give the
+    same numbers.
+    """
+    by_words, left = word_counter(vocabulary), BY_WORDS
+
+    @lru_cache(REMEMBERED)
+    def count(text: str) -> int:
+        nonlocal left
+        left -= len(text)
+        found = by_words(text) if left >= 0 else None
+        return len(encoding_of(vocabulary).encode_ordinary(text)) if found is None else found
+
+    return count
+
+
+@cache
+def encoding_of(vocabulary: Vocabulary) -> Encoding:
+    """Return tiktoken's encoder for a vocabulary."""
     try:
         import tiktoken
     except ImportError:
         raise MissingDependencyError("Counting with tiktoken needs a package: pip install tiktoken") from None
-    lines = lzma.decompress((FOLDER / f"{vocabulary}.tiktoken.xz").read_bytes()).splitlines()
-    ranks = {base64.b64decode(token): int(rank) for token, _, rank in (line.partition(b" ") for line in lines)}
-    encoding = tiktoken.Encoding(vocabulary, pat_str=SPLITS[vocabulary], mergeable_ranks=ranks, special_tokens={})
-
-    @lru_cache(REMEMBERED)
-    def count(text: str) -> int:
-        return len(encoding.encode_ordinary(text))
-
-    return count
+    ranks = ranks_of(vocabulary).by_token()
+    return tiktoken.Encoding(vocabulary, pat_str=SPLITS[vocabulary], mergeable_ranks=ranks, special_tokens={})

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import inspect
+import string
 import subprocess
 import sys
+from operator import itemgetter
+from typing import Any
 
 import pytest
 import tiktoken_ext.openai_public as tiktoken_own
 from hypothesis import given
 from hypothesis import strategies as st
+from requirements import ALL
 from tiktoken import Encoding
 
 from jupyter_ctx import Chat
@@ -24,33 +31,74 @@ from jupyter_ctx.context.families import (
     family_of,
     thinks,
 )
-from jupyter_ctx.models.tokenizer import FOLDER, counter
+from jupyter_ctx.models import tokenizer
+from jupyter_ctx.models.byte_pairs import word_counter
+from jupyter_ctx.models.tokenizer import counter, encoding_of
+from jupyter_ctx.models.vocabulary import FOLDER, ranks_of
+from scripts.vocabularies import packed
 
 VOCABULARIES = ("o200k_base", "cl100k_base")
 
 
-@pytest.mark.parametrize("name", VOCABULARIES)
-def test_counts_are_tiktokens_own(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    ours = counter(name)  # type: ignore[arg-type]
-    encoding = ours.__wrapped__.__closure__[0].cell_contents  # type: ignore[attr-defined]
-    monkeypatch.setattr(tiktoken_own, "load_tiktoken_bpe", lambda *_, **__: encoding._mergeable_ranks)
-    theirs = Encoding(**getattr(tiktoken_own, name)())
+TEXTS = (
+    st.text()
+    | st.text("aA 1.\n'sй語😀\t/-")
+    | st.text("word It's 日本\r\n  ").map(lambda text: text * 3)
+    | st.text(string.ascii_letters + string.digits + "  '-_=", min_size=20)
+)
 
-    @given(st.text() | st.text("aA 1.\n'sй語😀\t/-") | st.text("word It's 日本\r\n  ").map(lambda text: text * 3))
+
+def theirs(name: str, monkeypatch: pytest.MonkeyPatch) -> Encoding:
+    """tiktoken's own encoding, with the vocabulary that it would download."""
+    monkeypatch.setattr(tiktoken_own, "load_tiktoken_bpe", lambda *_, **__: ranks_of(name).by_token())  # type: ignore[arg-type]
+    return Encoding(**getattr(tiktoken_own, name)())
+
+
+@pytest.mark.parametrize("name", VOCABULARIES)
+def test_counts_are_tiktokens_own_by_words_and_by_the_vocabulary(name: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoding, by_words = theirs(name, monkeypatch), word_counter(name)
+
+    @given(TEXTS)
     def agree(text: str) -> None:
-        assert ours(text) == len(theirs.encode_ordinary(text))
+        wanted = len(encoding.encode_ordinary(text))
+        assert len(encoding_of(name).encode_ordinary(text)) == wanted
+        assert by_words(text) in (wanted, None)
 
     agree()
 
 
 @pytest.mark.parametrize("name", VOCABULARIES)
-def test_the_vocabulary_is_the_one_that_tiktoken_expects(name: str) -> None:
-    import hashlib
-    import inspect
-    import lzma
+def test_every_character_is_split_as_tiktoken_splits_it_or_left_to_it(name: Any) -> None:
+    encoding, by_words = encoding_of(name), word_counter(name)
+    counts = []
+    for character in map(chr, range(0, 0x110000, 1 if ALL else 97)):
+        text = "a?b ??1?\n A?'s'? ?\r?/x".replace("?", character)
+        counts.append(by_words(text))
+        assert counts[-1] in (len(encoding.encode_ordinary(text)), None), hex(ord(character))
+    assert counts.count(None) / len(counts) < 0.8  # three quarters of the numbers are no character yet
+    assert all(
+        by_words(text) is not None for text in ("Grüße, 日本語, привет", "“It’s” 5 € — naïve…", "😀 ✓ שלום नमस्ते")
+    )
 
-    data = lzma.decompress((FOLDER / f"{name}.tiktoken.xz").read_bytes())
+
+def test_long_words_and_much_text_are_left_to_tiktoken(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert word_counter("o200k_base")("ab" * 200) is None
+    counter.cache_clear()
+    asked: list[str] = []
+    monkeypatch.setattr(tokenizer, "BY_WORDS", 20)
+    monkeypatch.setattr(tokenizer, "encoding_of", lambda name: asked.append(name) or encoding_of(name))
+    count = counter("o200k_base")
+    assert [count(text) for text in ("one two three", "four", "five six seven")] == [3, 1, 3]
+    assert asked == ["o200k_base"]
+    counter.cache_clear()
+
+
+@pytest.mark.parametrize("name", VOCABULARIES)
+def test_the_vocabulary_is_the_one_that_tiktoken_expects(name: Any) -> None:
+    ranks = sorted(ranks_of(name).by_token().items(), key=itemgetter(1))
+    data = b"".join(base64.b64encode(token) + b" %d\n" % rank for token, rank in ranks)
     assert hashlib.sha256(data).hexdigest() in inspect.getsource(getattr(tiktoken_own, name))
+    assert packed(dict(ranks)) == (FOLDER / f"{name}.ranks").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -120,13 +168,18 @@ def test_a_prompt_is_counted_by_its_models_vocabulary() -> None:
 SCRIPT = """
 import sys
 from jupyter_ctx import Chat
-Chat({model!r}).preview("Hello, how are you?")
+Chat({model!r}).preview("Hello, how are you? " * {times})
 print("tiktoken" in sys.modules)
 """
 
 
-@pytest.mark.parametrize(("model", "loaded"), [("gpt-4o", True), ("claude-sonnet-5", False), ("local/smollm2", False)])
-def test_tiktoken_is_loaded_only_for_models_whose_vocabulary_it_has(model: str, loaded: bool) -> None:
-    command = [sys.executable, "-c", SCRIPT.format(model=model)]
+@pytest.mark.parametrize(
+    ("model", "times", "loaded"),
+    [("gpt-4o", 100, False), ("gpt-4o", 10_000, True), ("claude-sonnet-5", 10_000, False), ("local/smollm2", 1, False)],
+)
+def test_tiktoken_is_loaded_only_for_much_text_and_models_whose_vocabulary_it_has(
+    model: str, times: int, loaded: bool
+) -> None:
+    command = [sys.executable, "-c", SCRIPT.format(model=model, times=times)]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == str(loaded)
