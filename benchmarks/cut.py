@@ -27,8 +27,12 @@ from jupyter_ctx.context.tokens import estimate_tokens
 from jupyter_ctx.context.windows import ContextWindow
 from jupyter_ctx.conversation.conversation import Conversation
 from jupyter_ctx.conversation.events import Added
-from jupyter_ctx.conversation.messages import Message, Turn
-from jupyter_ctx.session.view import scope_at, to_messages
+from jupyter_ctx.conversation.messages import Turn
+from jupyter_ctx.models.registry import Models
+from jupyter_ctx.providers.guests import guest
+from jupyter_ctx.session.view import scope_at
+from jupyter_ctx.session.view_messages import ViewMessages
+from jupyter_ctx.testing import ScriptedProvider
 
 SIZES = (100, 1_000, 10_000, 100_000)
 TEXT = "The quick brown fox jumps over the lazy dog and goes on to the next page. " * 4
@@ -80,11 +84,12 @@ def append_us(messages: int) -> float:
 
 
 def request_us(messages: int) -> float:
-    """Time building a request from half of a conversation, in microseconds for each message sent."""
+    """Time making the messages of half of a conversation anew, in microseconds for each message sent."""
     past = Conversation()
     past.append(Added(tuple(Turn(TEXT, TEXT) for _ in range(messages // 2)), None))
     scope, start = scope_at(past, len(past.places), "Be brief."), len(past.places) // 2
-    milliseconds = median_ms(lambda: to_messages(past, scope, start, Message("user", TEXT)), 1)
+    target = Models(guest(ScriptedProvider(), None)).target(Settings(model="scripted/model"), ask=False)
+    milliseconds = median_ms(lambda: ViewMessages().before(target, past, scope, start), 1)
     return 1_000 * milliseconds / (messages // 2)
 
 

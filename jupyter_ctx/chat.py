@@ -322,11 +322,11 @@ class Chat:
 
     def _send(self, said: Said, options: Mapping[str, Any], coming: Coming, *, record: bool) -> Reply:
         """Send; save what was learned and what it cost even where no turn is recorded."""
-        happened = len(self.conversation.events)
+        happened = self.conversation.length
         try:
             return self._sender.send(said, options, coming, record=record)
         finally:
-            if len(self.conversation.events) == happened:
+            if self.conversation.length == happened:
                 with uninterrupted():
                     self._session.save()
 
@@ -497,11 +497,11 @@ class Chat:
                 change = Change(str(error), changed=False)
             self._notify(change)
 
-        before = self.conversation.events
+        before = self.conversation.length
         try:
             change = self._queue.do(act, act_late, later)
         except KeyboardInterrupt:  # perhaps while it was saved
-            done = self.conversation.events != before
+            done = self.conversation.length != before
             raise ChatInterrupted(f"stopped; {'it was done' if done else 'nothing has changed'}.") from None
         if change is not later:
             self._notify()

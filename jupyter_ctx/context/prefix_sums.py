@@ -12,12 +12,12 @@ class Ledger:
     they are sent wherever the cut is. So are estimated sizes, which need a margin.
     """
 
-    __slots__ = ("_counts", "_guesses", "_pinned", "_pinned_guesses", "_sums")
+    __slots__ = ("_counts", "_guesses", "_pinned", "_pinned_guesses", "_pins", "_sums")
 
     def __init__(self) -> None:
         self._sums, self._guesses = [0.0], [0.0]
         self._pinned, self._pinned_guesses = [0.0], [0.0]
-        self._counts = [0]
+        self._counts, self._pins = [0], [0]
 
     def __len__(self) -> int:
         return len(self._sums) - 1
@@ -30,6 +30,16 @@ class Ledger:
         self._pinned.append(self._pinned[-1] + size * pinned)
         self._pinned_guesses.append(self._pinned_guesses[-1] + size * pinned * (not counted))
         self._counts.append(self._counts[-1] + (tokens is not None and loose))
+        self._pins.append(self._pins[-1] + (tokens is not None and pinned))
+
+    def first(self, turns: int) -> Ledger:
+        """Return the ledger of the first turns: this one where it has no more."""
+        if turns >= len(self):
+            return self
+        ledger = Ledger()
+        for name in self.__slots__:
+            setattr(ledger, name, getattr(self, name)[: turns + 1])
+        return ledger
 
     def between(self, start: int, end: int) -> float:
         """Return the tokens of the unpinned turns from ``start`` up to ``end``."""
@@ -42,6 +52,10 @@ class Ledger:
     def pinned(self, end: int) -> float:
         """Return the tokens of the pinned turns before ``end``."""
         return self._pinned[end]
+
+    def pins(self, start: int, end: int) -> int:
+        """Return how many pinned turns there are from ``start`` up to ``end``."""
+        return self._pins[end] - self._pins[start]
 
     def guessed(self, start: int, end: int) -> float:
         """Return how many of a view's tokens, pinned turns included, are estimated."""

@@ -7,7 +7,7 @@ one endpoint, makes of each kind of text.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 from .calibration import Calibration, Vector
@@ -45,11 +45,15 @@ class Counted(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """How a model counts: its calibration, the tokens of its chat template and the least tokens a character."""
+    """How a model counts: its calibration, the tokens of its chat template and the least tokens a character.
+
+    ``settled``: the weights by which turns are estimated.
+    """
 
     calibration: Calibration
     overhead: float | None
     floor: float
+    settled: Vector
 
 
 class Meter:
@@ -70,7 +74,8 @@ class Meter:
         self._turns: dict[str, float] = {}
         self._told: tuple[str, float] = ("", 0.0)  # the last prompt whose size was counted before it was accepted
         self._news = Counted({}, {})
-        self._guessed = False  # whether an estimate of a turn was handed out since the last report
+        self._settled, self._reports = self.calibration, 0  # turns are estimated by the former: see _settle
+        self._estimates: dict[str, float] = {}  # of turns that no report has counted, by id
         self._texts: dict[str, tuple[Text, Text]] = {}  # prompt and reply of estimated turns, by id
 
     def tokens(self, text: str) -> float:
@@ -105,8 +110,10 @@ class Meter:
         size = self._turns.get(turn_id)
         if size is not None:
             return size
-        self._guessed = True
-        return self._guess(turn_id, prompt, reply) + attached
+        size = self._estimates.get(turn_id)
+        if size is None:
+            size = self._estimates[turn_id] = self._guess(turn_id, prompt, reply)
+        return size + attached
 
     def turn_parts(self, turn_id: str, prompt: str, reply: str, attached: float = 0.0) -> tuple[float, float]:
         """Return the tokens of a turn's two messages: its size, divided as the messages are estimated."""
@@ -127,50 +134,52 @@ class Meter:
         """
         said = usage.output_tokens - usage.reasoning_tokens
         self._learn(self._vector(reply), said - 1)  # the last token ends the reply
-        if turn_id is None:
-            return
-        first = self._overhead is None
+        if turn_id is not None:
+            self._keep({turn_id: self._reported_prompt(sent, usage.input_tokens) + said})
+            self._told = ("", 0.0)  # that prompt is a turn now
+        self._settle()
+
+    def _reported_prompt(self, sent: SentRequest, total: int) -> float:
+        """Make the parts of a request sum to its reported total, and return the prompt's share."""
+        first, alone = self._overhead is None, not sent.counted and not sent.guessed
         if first:
-            surplus = usage.input_tokens - sent.before - self.message(sent.prompt) - sent.attached
-            self._overhead = 0.0 if sent.turns else min(max(surplus, 0.0), OVERHEAD_AT_MOST)
+            surplus = total - sent.before - self.message(sent.prompt) - sent.attached
+            self._overhead = min(max(surplus, 0.0), OVERHEAD_AT_MOST) if alone else 0.0
         # in a first prompt, tokens beyond the estimate may be the template's
-        asked = self._share_out(sent, usage.input_tokens, learn=not first or bool(sent.turns))
-        if asked is None:
-            asked = self._scale_all(sent, usage.input_tokens)
-        self._keep({turn_id: asked + said})
-        self._told = ("", 0.0)  # that prompt is a turn now
+        asked = self._share_out(sent, total, learn=not (first and alone))
+        return self._scale_all(sent, total) if asked is None else asked
 
     def told(self, sent: SentRequest, total: int) -> None:
         """Learn from the total of a request that was counted but not answered. Parts counted before keep their size."""
         asked = self._share_out(sent, total, learn=True)
         if asked is not None:
             self._told = (sent.prompt, max(asked - sent.attached, 0.0))
+            self._settle()
 
     def _share_out(self, sent: SentRequest, total: int, *, learn: bool) -> float | None:
         """Fit the estimated parts to a total and return the prompt's share; ``None`` where that is implausible."""
-        turns = {turn: size for turn, size in sent.turns.items() if turn not in self._turns}
         fixed = 0.0 if sent.fixed in self._fixed else self.fixed(sent.fixed)
         asked = self.message(sent.prompt) + sent.attached
-        guessed = asked + fixed + sum(turns.values())
-        left = total - (self.fixed(sent.fixed) - fixed) - (sum(sent.turns.values()) - sum(turns.values()))
+        guessed = asked + fixed + sum(guess.tokens for guess in sent.guessed.values())
+        left = total - (self.fixed(sent.fixed) - fixed) - sent.counted
         if not guessed / PLAUSIBLE - FEW_TOKENS <= left <= guessed * PLAUSIBLE + FEW_TOKENS or left < 1:
             return None
         factor = left / guessed
         if learn and not sent.attached:  # tokens of images say nothing about text
             texts = [self._vector(sent.prompt, 1.0)]
-            for prompt, reply in sent.guessed:
-                texts += [self._vector(prompt, 1.0), self._vector(reply)]
+            for guess in sent.guessed.values():
+                texts += [self._vector(guess.prompt, 1.0), self._vector(guess.reply)]
             self._learn(tuple(map(sum, zip(*texts, strict=True))), left - fixed * factor)
         if fixed or sent.fixed not in self._fixed:
             self._keep_fixed(sent.fixed, fixed * factor)
-        self._rescale(turns, factor)
+        self._rescale({turn: guess.tokens for turn, guess in sent.guessed.items()}, factor)
         return asked * factor
 
     def _scale_all(self, sent: SentRequest, total: int) -> float:
-        fixed, asked = self.fixed(sent.fixed), self.message(sent.prompt) + sent.attached
-        factor = total / max(fixed + asked + sum(sent.turns.values()), 1.0)
+        turns, fixed, asked = sent.turns(), self.fixed(sent.fixed), self.message(sent.prompt) + sent.attached
+        factor = total / max(fixed + asked + sum(turns.values()), 1.0)
         self._keep_fixed(sent.fixed, fixed * factor)
-        self._rescale(sent.turns, factor)
+        self._rescale(turns, factor)
         return asked * factor
 
     def _guess(self, turn_id: str, prompt: str, reply: str) -> float:
@@ -179,14 +188,10 @@ class Meter:
         if texts is None:
             texts = (self._vector(prompt, 1.0 if prompt else 0.0), len(prompt)), (self._vector(reply), len(reply))
             self._texts[turn_id] = texts
-        return self._weigh(texts[0]) + self._weigh(texts[1])
+        return sum(max(self._settled.estimate(vector), self._floor * length) for vector, length in texts)
 
     def _estimate(self, text: str, messages: float) -> float:
-        return self._weigh((self._vector(text, messages), len(text)))
-
-    def _weigh(self, text: Text) -> float:
-        vector, length = text
-        return max(self.calibration.estimate(vector), self._floor * length)
+        return max(self.calibration.estimate(self._vector(text, messages)), self._floor * len(text))
 
     def _vector(self, text: str, messages: float = 0.0) -> Vector:
         kinds = makeup(text) if self._count is None else (float(self._count(text)),)
@@ -195,9 +200,21 @@ class Meter:
     def _learn(self, text: Vector, tokens: float) -> None:
         self.calibration = self.calibration.learned(text, tokens)
         self._floor = 0.0
-        if self._guessed:
+
+    def _settle(self) -> None:
+        """Estimate turns anew after the first report, the second, the fourth and so on, each of which teaches less.
+
+        After every report it would cost as much as there are turns.
+        """
+        self._reports += 1
+        if self._reports.bit_count() == 1:
+            self._settled = self.calibration
+            self._forget_estimates()
+
+    def _forget_estimates(self) -> None:
+        if self._estimates:
+            self._estimates.clear()
             self.revision += 1
-            self._guessed = False
 
     def _rescale(self, turns: Mapping[str, float], factor: float) -> None:
         if turns:
@@ -209,6 +226,7 @@ class Meter:
         self._news.turns.update(turns)
         for turn in turns:
             self._texts.pop(turn, None)
+            self._estimates.pop(turn, None)
 
     def _keep_fixed(self, fixed: Fixed, tokens: float) -> None:
         self._fixed[fixed] = self._news.fixed[fixed] = tokens
@@ -216,7 +234,7 @@ class Meter:
     @property
     def learned(self) -> Learned:
         """How the model counts, as far as that is known."""
-        return Learned(self.calibration, self._overhead, self._floor)
+        return Learned(self.calibration, self._overhead, self._floor, self._settled.weights)
 
     @property
     def counted_parts(self) -> Counted:
@@ -230,10 +248,13 @@ class Meter:
 
     def restore(self, learned: Learned, counted: Counted) -> None:
         """Restore what was learned before a restart; what was learned since is kept."""
-        if self._overhead is None and len(learned.calibration.weights) == len(self.calibration.weights):
-            self.calibration, self._overhead, self._floor = learned
+        weights = {len(each) for each in (learned.calibration.weights, learned.settled)}
+        if self._overhead is None and weights == {len(self.calibration.weights)}:
+            self.calibration, self._overhead, self._floor, settled = learned
+            self._settled = replace(self.calibration, weights=settled)
         self._turns = {**counted.turns, **self._turns}
         self._fixed = {**counted.fixed, **self._fixed}
+        self._estimates.clear()
         self.revision += 1
 
 
@@ -246,21 +267,31 @@ def _prior(family: Family, *, counted: bool) -> Calibration:
     return Calibration.of((family.prior[0] / O200K.prior[0],), (FOREIGN_DOUBT,), 0.0)
 
 
+class Guess(NamedTuple):
+    """A turn whose size is an estimate: its tokens, and its two texts."""
+
+    tokens: float
+    prompt: str = ""
+    reply: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class SentRequest:
     """A request in parts, as its size was planned.
 
     ``fixed``: the texts with which every request begins.
-    ``turns``: the tokens of each turn, by its id.
     ``prompt``: the new prompt.
     ``before``: the tokens of all but the prompt.
+    ``counted``: the tokens of the turns whose sizes come from reports.
+    ``guessed``: the other turns, by their ids.
+    ``turns``: returns the tokens of each turn, by its id; for the rare report that changes all of them.
     ``attached``: the tokens of the prompt's files.
-    ``guessed``: prompt and reply of the turns whose size is an estimate.
     """
 
     fixed: Fixed
-    turns: Mapping[str, float]
     prompt: str
     before: float
+    counted: float = 0.0
+    guessed: Mapping[str, Guess] = field(default_factory=dict)
+    turns: Callable[[], Mapping[str, float]] = dict
     attached: float = 0.0
-    guessed: tuple[tuple[str, str], ...] = ()

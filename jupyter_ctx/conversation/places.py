@@ -94,11 +94,13 @@ class Places:
     ``system``, ``memory``: the system prompt and the memory file's path, once they were set.
     ``pins``: the pinned places, in order.
     ``has_files``: whether any turn came with attachments.
-    ``revision``: changes whenever anything but an append at the end happened, so that derived values can be kept.
+    ``revision``: changes whenever anything but an append at the end happened, so that derived values can be kept;
+    :meth:`same_since` tells how much of them.
     """
 
     def __init__(self) -> None:
         self.revision = 0
+        self._same = 0  # how many places the last change left as they were
         self._reset()
 
     def _reset(self) -> None:
@@ -117,8 +119,16 @@ class Places:
         self._lost = 0  # where the last turn stood that cannot be read
         self._now = 0  # how many events were folded in
         self._written: dict[str, int] = {}  # when each version was
+        self._marked = 0  # when a place was pinned or excluded last, or that was taken back
+        self._covered: tuple[object, int] = (None, 0)  # the last answer of covered_to, and to what
 
     # reading
+
+    def same_since(self, revision: int) -> int:
+        """Return how many places, from the first on, are certainly as they were at that revision."""
+        if revision == self.revision:
+            return len(self.places)
+        return self._same if revision == self.revision - 1 else 0
 
     def index(self, place: str | None) -> int:
         """Return the position of a place, or of the one it went into; 0 where there is none, or it is gone.
@@ -149,6 +159,15 @@ class Places:
         same = [place for place in mine if place.run == run]
         return self.index(same[-1].id) + 1 if same else self.index(mine[0].id)
 
+    def covered_to(self, covers: frozenset[str]) -> int:
+        """Return the position after the last turn whose current version is in ``covers`` and may be sent, else 0."""
+        asked, (known, end) = (self.revision, covers), self._covered
+        if known != asked:  # what is appended is a new version, which no summary covers
+            there = enumerate(place.turn.id in covers and not place.excluded for place in reversed(self.places))
+            end = next((len(self.places) - i for i, covered in there if covered), 0)
+            self._covered = asked, end
+        return end
+
     def stale(self) -> frozenset[str]:
         """Return the ids of the places whose answer was written after an answer that was replaced since."""
         found, changed, latest = set(), list[Place](), 0
@@ -170,10 +189,11 @@ class Places:
     def as_marked_at(self, turn: Turn) -> Self:
         """Return the places as they are now, but pinned and excluded as when this turn was written."""
         then = self._written[turn.id]
-        if not any(place.marks and place.marks[-1][0] > then for place in self.places):
+        if self._marked <= then:
             return self
         past = copy(self)
         past.places = [place.as_marked_at(then) if place.marks else place for place in self.places]
+        past._covered = None, 0
         past._find_pins()
         return past
 
@@ -216,25 +236,27 @@ class Places:
         self.cleared += self.places
         self.places, self.pins = [], []
         self._index, self._cells, self._moved = {}, {}, {}
-        self.trimmed_to, self.summary, self._lost = 0, None, 0
-        self.revision += 1
+        self.trimmed_to, self.summary, self._lost, self._marked = 0, None, 0, 0
+        self._change(0)
 
     def trim(self, first: str | None) -> None:
         """Leave out the places before ``first``; all of them where it is ``None``."""
         self.trimmed_to = len(self.places) if first is None else self.index(first)
-        self.revision += 1
+        self._change(len(self.places))
 
     def stand_in(self, summary: Summary) -> None:
         """Let a summary stand for the turns that it covers."""
         self.summary = self.summaries[summary.id] = summary
-        self.revision += 1
+        self._change(len(self.places))
 
     def mark(self, places: tuple[str, ...], *, pinned: bool, on: bool = True) -> None:
         """Pin places (else exclude them), or take that back."""
-        for place in self._chosen(places):
+        chosen = self._chosen(places)
+        for place in chosen:
             place.mark(self._now, pinned=pinned, on=on)
+        self._marked = self._now
         self._find_pins()
-        self.revision += 1
+        self._change(min((self._index[place.id] for place in chosen), default=len(self.places)))
 
     def include_all(self) -> None:
         """Forget trims, automatic cuts and exclusions."""
@@ -243,25 +265,27 @@ class Places:
             place.start = place.own_start = None
             if place.excluded:
                 place.mark(self._now, pinned=False, on=False)
-        self.revision += 1
+        self._marked = self._now
+        self._change(0)
 
     def set_system(self, text: str) -> None:
         """Set the system prompt."""
         self.system = text
-        self.revision += 1
+        self._change(len(self.places))
 
     def set_memory(self, path: str) -> None:
         """Set the memory file."""
         self.memory = path
-        self.revision += 1
+        self._change(len(self.places))
 
     def pick(self, place: str, turn: str) -> None:
         """Make an older version of a place its current one again."""
-        for there in self.places[self.index(place) :][:1]:
+        at = self.index(place)
+        for there in self.places[at : at + 1]:
             for version in there.versions:
                 if version.id == turn:
                     there.show(version, self._now)
-        self.revision += 1
+        self._change(at)
 
     def ran(self, place: str, run: str, execution: int | None) -> None:
         """Record that a place's cell ran again and showed the same answer."""
@@ -271,6 +295,11 @@ class Places:
     def lose(self, *, turn: bool) -> None:
         """Record that a step cannot be read, which may have been a ``turn``."""
         self._lost = len(self.places) if turn else self._lost
+        self._change(len(self.places))
+
+    def _change(self, same: int) -> None:
+        """Begin a new revision, which leaves so many places at the beginning as they were."""
+        self._same = same
         self.revision += 1
 
     def _chosen(self, places: tuple[str, ...]) -> list[Place]:
@@ -292,9 +321,10 @@ class Places:
             self.trimmed_to -= before
             self._moved.update(dict.fromkeys(gone, first.id))
             self._find_pins()
+            self._reindex()
         if turn.record.cell is not None:
             self._cells[turn.record.cell] = [first]
-        self._reindex()
+        self._change(self._index[first.id])
 
     def _insert(self, at: int, turn: Turn, mine: list[Place]) -> None:
         place = Place.of(turn, self.places[at - 1].start, self._now)
@@ -302,7 +332,7 @@ class Places:
         mine.append(place)
         self.trimmed_to += at <= self.trimmed_to
         self._reindex()
+        self._change(at)
 
     def _reindex(self) -> None:
         self._index = {place.id: i for i, place in enumerate(self.places)}
-        self.revision += 1

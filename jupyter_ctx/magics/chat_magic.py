@@ -245,7 +245,10 @@ class ChatMagic:
 
     def _offer(self, chat: Chat) -> tuple[str, ...]:
         """Return what to do about turns whose cells were deleted; once for each cell."""
-        offered, all_turns = self._notebook.offered, chat.turns
+        offered = self._notebook.offered
+        if self._notebook.deleted <= offered:
+            return ()
+        all_turns = chat.turns
         numbers = [number for number in chat.deleted() if all_turns[number - 1].record.cell not in offered]
         offered.update(all_turns[number - 1].record.cell or "" for number in numbers)
         if not numbers:

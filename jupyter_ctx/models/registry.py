@@ -85,16 +85,16 @@ class Target:
         return not self.window.is_of_prompts and (self.window.source == "server" or self.evidence.stated is not None)
 
     def request(self, messages: tuple[Message, ...], **other: Any) -> Request:
-        """Return a request with these settings; ``other`` replaces fields of it."""
+        """Return a request with these settings and :meth:`sendable` messages; ``other`` replaces fields of it."""
         settings = self.settings
         usual = {
             "max_tokens": self.max_tokens, "temperature": settings.temperature, "parameters": settings.parameters,
             "cache_key": self.cache_key, "cache_ttl": settings.cache_ttl,
         }  # fmt: skip
-        return Request(tuple(map(self._sendable, messages)), **{**usual, **other})
+        return Request(messages, **{**usual, **other})
 
-    def _sendable(self, message: Message) -> Message:
-        """Leave out the files that this provider does not take; a message without text names them instead."""
+    def sendable(self, message: Message) -> Message:
+        """Return a message without the files that this provider does not take; one without text names them."""
         if not message.attachments:
             return message
         taken = tuple(file for file in message.attachments if file.kind in self.provider.takes)
@@ -208,7 +208,8 @@ class Models:
             parts.turns.update(told["turns"])
             parts.fixed.update({Fixed(system, summary): tokens for system, summary, tokens in told["fixed"]})
         for meter in state.get("meters", []):
-            learned = Learned(meter["calibration"], meter["overhead"], meter["floor"])
+            settled = meter.get("settled", meter["calibration"].weights)
+            learned = Learned(meter["calibration"], meter["overhead"], meter["floor"], settled)
             self._restore_meter(meter["meter"], learned, counted.get(meter["meter"], Counted({}, {})))
 
     def _restore_meter(self, key: tuple[str, str], learned: Learned, counted: Counted) -> None:

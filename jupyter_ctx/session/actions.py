@@ -41,7 +41,6 @@ from .session import Session
 from .state import undo_label
 from .summarizer import Older, completed_summary, extractive_summary, keeps_enough, model_summary
 from .system_prompt import check_memory, prompt_text
-from .view import turn_tokens
 
 Method = Literal["extractive", "model"]
 NOTHING_OLDER = "the newest turns stay as they are"
@@ -84,13 +83,15 @@ class _Cut(NamedTuple):
 
 
 class _Older(NamedTuple):
-    """What a summary would stand for: ``turns``, and the summary of those ``before`` them.
+    """What a summary would stand for: so many ``turns`` from ``first`` to ``end``, and the summary ``before`` them.
 
     ``covered`` are the turn versions that this one stands for. ``instead_of`` are the tokens of these
     turns with all that is fixed now, ``beside`` those of turns that stay as they are.
     """
 
-    turns: tuple[Turn, ...]
+    turns: int
+    first: int
+    end: int
     before: str
     covered: frozenset[str]
     instead_of: float
@@ -134,8 +135,7 @@ class Actions:
         if not count:
             near = "the view is as near to 60 % of the limit as whole turns can be"
             return _Cut(Plan(near if turns is None else "no more turns than these are in view", possible=False))
-        pinned = any(place.pinned for place in past.places[scope.floor : cut])
-        gone = oldest(count, pinned=pinned)
+        gone = oldest(count, pinned=now.ledger.pins(scope.floor, cut) > 0)
         plan = Plan(f"leave out {gone}", before=round(now.tokens), after=round(now.tokens_from(cut)))
         return _Cut(plan, past.places[cut].id if cut < end else None, gone)
 
@@ -168,7 +168,8 @@ class Actions:
         older, limit = self._older(target), target.budget().limit
         if not older.turns:
             return SummaryDraft(f"Nothing to summarise: {NOTHING_OLDER}")
-        material, cap = Older(older.turns, older.before), summary_cap(limit)
+        turns = self._turns(older)
+        material, cap = Older(turns, older.before), summary_cap(limit)
         text, method, note = self._written(material, target, cap, instructions, method, stopper)
         if stopper.stopped:
             return SummaryDraft("Stopped: no summary was written, and everything is as it was")
@@ -179,24 +180,25 @@ class Actions:
             problem = problem or "it is no smaller than what it stands for, or leaves no room"
         if problem:
             return SummaryDraft(f"Summary dropped: {problem}", failed=True)
-        covers = older.covered | {turn.id for turn in older.turns}
-        return SummaryDraft(
-            f"Summarised {_older_turns(len(older.turns))}{note}", Summary(text, frozenset(covers), method)
-        )
+        covers = older.covered | {turn.id for turn in turns}
+        return SummaryDraft(f"Summarised {_older_turns(len(turns))}{note}", Summary(text, frozenset(covers), method))
 
     def _older(self, target: Target) -> _Older:
         """Return the turns that a summary written now would stand for."""
         session = self._session
         scope, start = session.now(target)
         ledger = session.fitter.ledger(target, session.conversation, scope)
-        keep = keep_verbatim(ledger, target.budget().limit, start, scope.at)
-        turns = tuple(
-            p.turn for p in session.conversation.places[scope.floor : keep] if scope.holds(p) and not p.pinned
-        )
-        old = session.conversation.summary if scope.covers else None
-        instead_of = target.meter.fixed(scope.fixed) + sum(turn_tokens(turn, target.meter) for turn in turns)
-        beside = ledger.pinned(scope.at) + ledger.between(keep, scope.at)
-        return _Older(turns, old.text if old else "", scope.covers, instead_of, beside)
+        first, keep = scope.floor, keep_verbatim(ledger, target.budget().limit, start, scope.at)
+        before = session.conversation.summary if scope.covers else None
+        instead_of = target.meter.fixed(scope.fixed) + ledger.between(first, keep)
+        beside, count = ledger.pinned(scope.at) + ledger.between(keep, scope.at), ledger.count(first, keep)
+        return _Older(count, first, keep, before.text if before else "", scope.covers, instead_of, beside)
+
+    def _turns(self, older: _Older) -> tuple[Turn, ...]:
+        """Return the turns themselves."""
+        places = self._session.conversation.places[older.first : older.end]
+        loose = (place for place in places if place.sendable and not place.pinned)
+        return tuple(place.turn for place in loose if place.turn.id not in older.covered)
 
     def _summary_plan(self) -> Plan:
         target = self._session.target({}, ask=False)
@@ -205,7 +207,7 @@ class Actions:
             return Plan(NOTHING_OLDER, possible=False)
         empty = target.meter.fixed(Fixed(self._session.system, summary_message("") + SUMMARY_ANSWER))
         most = min(empty + summary_cap(info.limit), older.instead_of) + older.beside
-        text = f"send {_older_turns(len(older.turns))} as a summary"
+        text = f"send {_older_turns(older.turns)} as a summary"
         return Plan(text, before=info.used, after=round(most), at_most=True)
 
     def _clear_plan(self) -> Plan:

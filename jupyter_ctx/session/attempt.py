@@ -10,7 +10,8 @@ from ..context.compaction import Cut
 from ..context.evidence import Refused
 from ..context.overflow import Overflow
 from ..context.policy import Decision
-from ..context.tokens import SentRequest
+from ..context.prefix_sums import Ledger
+from ..context.tokens import Guess, SentRequest
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Attachment, Message
 from ..conversation.places import Place
@@ -62,6 +63,7 @@ class Attempt(Question):
     """One request as it is about to be sent.
 
     decision: what is left out, and by what means room was made
+    ledger: the sizes of all turns, as it was planned with
     asked: tokens of the new message alone
     request: what the provider is sent
     retry: how many refusals came before
@@ -72,6 +74,7 @@ class Attempt(Question):
     """
 
     decision: Decision
+    ledger: Ledger
     asked: float
     request: Request
     retry: int = 0
@@ -115,11 +118,20 @@ class Attempt(Question):
     @property
     def sent(self) -> SentRequest:
         """Return the request in parts with their tokens, to compare with a report."""
-        meter, turns = self.target.meter, [place.turn for place in self.places]
-        sizes = {turn.id: turn_tokens(turn, meter) for turn in turns}
-        before = meter.fixed(self.scope.fixed) + sum(sizes.values())
-        guessed = tuple((turn.prompt, turn.reply) for turn in turns if not meter.counted(turn.id))
-        return SentRequest(self.scope.fixed, sizes, self.prompt, before, self.said.attached, guessed)
+        fixed, ledger, start, end = self.scope.fixed, self.ledger, self.cut.start, self.scope.at
+        turns, guessed = ledger.between(start, end) + ledger.pinned(end), ledger.guessed(start, end)
+        before, guesses = self.target.meter.fixed(fixed) + turns, self._guesses() if guessed else {}
+        return SentRequest(fixed, self.prompt, before, turns - guessed, guesses, self._sizes, self.said.attached)
+
+    def _guesses(self) -> dict[str, Guess]:
+        """Return the turns that no report has counted, by their ids."""
+        meter, turns = self.target.meter, (place.turn for place in self.places)
+        guessed = (turn for turn in turns if not meter.counted(turn.id))
+        return {turn.id: Guess(turn_tokens(turn, meter), turn.prompt, turn.reply) for turn in guessed}
+
+    def _sizes(self) -> dict[str, float]:
+        """Return the tokens of every turn, by its id."""
+        return {place.turn.id: turn_tokens(place.turn, self.target.meter) for place in self.places}
 
     def uncut(self) -> Attempt:
         """Return the same as it was before turns were left out, for a message about its size."""
@@ -224,7 +236,7 @@ def _largest(attempt: Attempt, used: int) -> tuple[tuple[str, int], ...]:
     ]
     for place in attempt.places:
         kind = "pinned turn" if place.pinned else "turn"
-        parts.append((f"{kind} {attempt.past.index(place.id) + 1}", sent.turns[place.turn.id]))
+        parts.append((f"{kind} {attempt.past.index(place.id) + 1}", turn_tokens(place.turn, meter)))
     scale = min(1.0, used / max(1.0, sent.before + attempt.asked))
     ordered = sorted(((name, tokens * scale) for name, tokens in parts), key=lambda part: -part[1])[:3]
     return tuple((name, round(tokens)) for name, tokens in ordered if tokens >= 1)
@@ -255,5 +267,5 @@ def _room(attempt: Attempt) -> str:
 
 def _fits_alone(attempt: Attempt, used: int) -> bool:
     """Return whether a request of ``used`` tokens would fit without the turns that can be left out."""
-    turns = sum(attempt.sent.turns[place.turn.id] for place in _loose(attempt))
+    turns = attempt.ledger.between(attempt.cut.start, attempt.scope.at)
     return used - turns <= attempt.budget.limit

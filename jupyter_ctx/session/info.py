@@ -56,7 +56,7 @@ def context_info(now: Snapshot) -> ContextInfo:
             ]
         ),
         turns=len(past.places),
-        in_view=ledger.count(now.start, scope.at) + sum(map(scope.holds, past.pins)),
+        in_view=ledger.count(now.start, scope.at) + ledger.pins(0, scope.at),
         left_out=ledger.count(0, now.start),
         will_leave=now.will_leave,
         reported=usage.carried if usage else None,

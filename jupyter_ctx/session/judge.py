@@ -17,7 +17,6 @@ from ..conversation.messages import Turn
 from ..errors import ContextOverflowError
 from ..providers.base import Reply
 from .attempt import Attempt
-from .byte_limit import request_bytes
 
 INCOMPLETE = ("interrupted", "cut")
 NEAR_THE_EDGE = 0.5  # of the window: a shorter prompt without a token of reply was not ended by the window
@@ -42,11 +41,10 @@ class Verdict:
     truncated: bool = False
     counted: Usage | None = None
 
-    def shows(self, attempt: Attempt) -> Accepted:
-        """Return what the reply shows of the endpoint."""
+    def shows(self, attempt: Attempt, size: int) -> Accepted:
+        """Return what the reply shows of the endpoint; ``size``: the bytes of the request."""
         tokens = self.reply.usage.input_tokens if self.reply.usage else None
         read = tokens if tokens is not None and self.truncated else 0
-        size = request_bytes(attempt.request.messages)
         return Accepted(tokens, attempt.tokens, size, self.reply.model, read)
 
 
@@ -95,5 +93,6 @@ def _is_truncated(attempt: Attempt, usage: Usage, previous: Turn | None) -> bool
         return False
     meter = attempt.target.meter
     added = meter.tokens(previous.reply) + meter.message(attempt.prompt)
-    thinks = any(THOUGHT in place.turn.reply for place in attempt.places)
-    return added >= ADDED and usage.input_tokens - previous.usage.input_tokens < HARDLY * added and not thinks
+    if added < ADDED or usage.input_tokens - previous.usage.input_tokens >= HARDLY * added:
+        return False
+    return not any(THOUGHT in place.turn.reply for place in attempt.places)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from dataclasses import replace
 
@@ -16,29 +15,28 @@ from ..conversation.conversation import Conversation
 from ..conversation.messages import Message
 from ..errors import ContextOverflowError
 from ..models.registry import Models, Target
+from ..providers.base import Request
 from .attempt import Attempt, Question, heavy_error, overflow_error, seen
 from .byte_limit import lightened, request_bytes
-from .view import Scope, covered_to, extend_ledger, scope_at, to_messages, without_summary
+from .ledgers import Ledgers
+from .request_digest import Fingerprints
+from .view import Scope, scope_at, without_summary
+from .view_messages import ViewMessages
 
 COUNTS = 3  # times that a provider is asked for the size of one request
 
 
 class Fitter:
-    """Plans requests. Keeps the running sums of one conversation between turns."""
+    """Plans requests of one conversation; the sizes and messages of its turns are kept from request to request."""
 
     def __init__(self, models: Models) -> None:
         self._models = models
-        self._kept: tuple[tuple[object, ...], Ledger] = ((), Ledger())
-        self._lock = threading.Lock()  # the gauge may read from another thread
+        self._ledgers, self._views, self.fingerprints = Ledgers(), ViewMessages(), Fingerprints()
         self.answered_at: float | None = None  # when the last turn was recorded, by the monotonic clock
 
     def ledger(self, target: Target, past: Conversation, scope: Scope) -> Ledger:
-        """Return the sizes of all turns: extended by new turns where nothing else changed, else made anew."""
-        key = (id(past), past.revision, target.provider.tokenizer, target.meter.revision, scope.covers)
-        with self._lock:
-            ledger = self._kept[1] if self._kept[0] == key else Ledger()
-            self._kept = (key, extend_ledger(ledger, past, scope, target.meter))
-            return self._kept[1]
+        """Return the sizes of all turns."""
+        return self._ledgers.of(past, scope, target.meter)
 
     def start(self, target: Target, past: Conversation, scope: Scope, *, apart: bool = False) -> int:
         """Return where the next view begins if nothing must go: where the last one did.
@@ -85,6 +83,10 @@ class Fitter:
             trial = self._plan(replace(question, target=target.trial), question.first)
             return replace(trial, trial=True) if trial.cut.start < attempt.cut.start else attempt
         return attempt
+
+    def request(self, target: Target, past: Conversation, scope: Scope, start: int, asked: Message) -> Request:
+        """Return the request for a message as it may be sent, in a view that begins at ``start``."""
+        return target.request((*self._views.before(target, past, scope, start), asked))
 
     def _counted(self, attempt: Attempt) -> Attempt:
         """Return the request cut by the provider's own count; unchanged where the provider does not count."""
@@ -174,13 +176,14 @@ class Fitter:
         lasting = question.lasting and target.evidence.heavy is None  # a summary is measured in tokens
         now = replace(now, first=question.first, prompt=asked, lasting=lasting)
         decision = decide(now, target.settings, goal=goal)
-        request = target.request(to_messages(past, scope, decision.cut.start, said))
+        request = self.request(target, past, scope, decision.cut.start, target.sendable(said))
         attempt = Attempt(
             said, target, past, scope, question.first, question.lasting, question.apart,
-            question.lacks_summary, decision, asked, request,
+            question.lacks_summary, decision, now.ledger, asked, request,
         )  # fmt: skip
         most = target.evidence.most_bytes
-        attempt = attempt if most is None else self._within(attempt, most)
+        if most is not None and self.fingerprints.of(target, request).size > most:
+            attempt = self._within(attempt, most)
         return attempt if decision.cut.fits else self._without_summary(attempt, start, goal)
 
     def _within(self, attempt: Attempt, most: int) -> Attempt:
@@ -201,7 +204,7 @@ class Fitter:
         past, scope = full.past, full.scope
         if scope.summary is None or full.target.settings.on_overflow == "stop":
             return full
-        first, start = (max(position, covered_to(past, scope.covers)) for position in (full.first, start))
+        first, start = (max(position, past.covered_to(scope.covers)) for position in (full.first, start))
         attempt = self._plan(replace(full, scope=without_summary(scope), first=first, lacks_summary=True), start, goal)
         cut = replace(attempt.cut, before=full.cut.before)
         return replace(attempt, decision=replace(attempt.decision, cut=cut))

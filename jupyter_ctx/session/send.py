@@ -17,7 +17,6 @@ from .actions import Actions, Change, SummaryDraft
 from .attempt import Attempt
 from .judge import INCOMPLETE, Verdict, judge
 from .notices import STORED, Outcome, nearly_full, notices_of
-from .request_digest import digest_of
 from .session import Session
 
 RETRIES = 2
@@ -143,7 +142,8 @@ class Sender:
     def _stored_anywhere(self, said: Said, target: Target, system: str) -> Reply | None:
         session = self._session
         attempt = session.attempt(said, target, system, record=True)
-        turn = session.journal.answered(digest_of(target, attempt.request)) if session.journal else None
+        digest = session.fitter.fingerprints.of(target, attempt.request).digest
+        turn = session.journal.answered(digest) if session.journal else None
         if turn is None or turn.stop_reason in INCOMPLETE:
             return None
         asked, turn_id = said.turn.record, new_id()
@@ -208,13 +208,14 @@ class Sender:
         session, target, reply, counted = self._session, attempt.target, verdict.reply, verdict.counted
         if reply.stop_reason == "cut" and not reply.text:
             return verdict
-        session.models.learn(target, verdict.shows(attempt))
+        found = session.fitter.fingerprints.of(target, attempt.request)
+        session.models.learn(target, verdict.shows(attempt, found.size))
         reply = replace(reply, model=target.model, cost=session.billed(target, reply))
         turn_id, summary = new_id(), attempt.scope.summary
         answered = replace(
             said.turn.record, id=turn_id, model=target.model, stop_reason=reply.stop_reason, usage=reply.usage,
             window=target.window.tokens, cost=reply.cost, seconds=reply.seconds, start=attempt.begins_at(turn_id),
-            apart=attempt.apart, summary=summary.id if summary else None, digest=digest_of(target, attempt.request),
+            apart=attempt.apart, summary=summary.id if summary else None, digest=found.digest,
         )  # fmt: skip
         turn = replace(said.turn, reply=reply.text, thinking=reply.thinking, record=answered)
         if counted is not None:

@@ -24,10 +24,9 @@ from .attempt import Attempt
 from .info import Snapshot
 from .planner import Fitter
 from .preview import View, preview
-from .request_digest import digest_of
 from .state import NO_VIEW, NOT_FOUND_YET, NotebookState, SessionState, ViewKey
 from .system_prompt import MemoryFile, joined_system
-from .view import Scope, scope_at, scope_then, to_messages
+from .view import Scope, scope_at, scope_then
 
 # settings that decide how much of a conversation a request has room for
 FITS_BY = ("model", "window", "max_tokens", "compact_at", "min_turns", "max_turns", "budget_share")
@@ -184,7 +183,8 @@ class Session:
         """Return the digest of the request that a place's turn was sent with, if it were sent again now."""
         past = self.conversation.as_marked_at(place.turn)
         scope, start = scope_then(past, past.index(place.id), system, place.turn)
-        return digest_of(target, target.request(to_messages(past, scope, start, said.turn.messages[0])))
+        request = self.fitter.request(target, past, scope, start, target.sendable(said.turn.messages[0]))
+        return self.fitter.fingerprints.of(target, request).digest
 
     def once(self, *lines: str) -> tuple[str, ...]:
         """Return the lines that were not shown before, and count them as shown."""

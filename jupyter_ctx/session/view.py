@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..context.prefix_sums import Ledger
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..context.tokens import Fixed, Meter
 from ..conversation.conversation import Conversation
-from ..conversation.messages import Message, Summary, Turn
+from ..conversation.messages import Summary, Turn
 from ..conversation.places import Place
 
 PartStatus = Literal[
@@ -59,15 +58,9 @@ def scope_at(conversation: Conversation, at: int, system: str) -> Scope:
     """
     floor = conversation.trimmed_to if conversation.trimmed_to <= at else 0
     summary = conversation.summary
-    if summary is not None and not 0 < covered_to(conversation, summary.covers) <= at:
+    if summary is not None and not 0 < conversation.covered_to(summary.covers) <= at:
         summary = None
     return _scope(at, floor, system, summary)
-
-
-def covered_to(conversation: Conversation, covers: frozenset[str]) -> int:
-    """Return the position after the last turn whose current version is in ``covers`` and may be sent, else 0."""
-    there = (place.turn.id in covers and not place.excluded for place in reversed(conversation.places))
-    return next((len(conversation.places) - i for i, covered in enumerate(there) if covered), 0)
 
 
 def scope_then(conversation: Conversation, at: int, system: str, turn: Turn) -> tuple[Scope, int]:
@@ -91,39 +84,31 @@ def turn_tokens(turn: Turn, meter: Meter) -> float:
     return meter.turn(turn.id, turn.prompt, turn.reply, turn.attached)
 
 
-def extend_ledger(ledger: Ledger, conversation: Conversation, scope: Scope, meter: Meter) -> Ledger:
-    """Append to the ledger the turns that it lacks, and return it."""
-    for place in conversation.places[len(ledger) :]:
-        turn = place.turn
-        tokens = turn_tokens(turn, meter) if scope.holds(place) else None
-        ledger.append(tokens, pinned=place.pinned, counted=meter.counted(turn.id))
-    return ledger
-
-
 def in_view(conversation: Conversation, scope: Scope, start: int) -> tuple[list[Place], list[Place]]:
     """Return the turns of a view that begins at ``start``: pinned turns from before it, and the rest.
 
     A pinned turn keeps its place while it stands among turns that are sent as they are.
     """
-    rest = [place for place in conversation.places[start : scope.at] if scope.holds(place)]
-    verbatim = next((i for i, place in enumerate(rest) if not place.pinned), len(rest))
-    before = min(start, scope.at)
-    passed = [place for place in conversation.pins if scope.holds(place) and conversation.index(place.id) < before]
-    if scope.covers:
-        passed, rest = passed + rest[:verbatim], rest[verbatim:]
-    return passed, rest
+    start = first_verbatim(conversation, scope, start)
+    rest = conversation.places[start : scope.at]
+    return kept_by_pins(conversation, scope, start), [place for place in rest if scope.holds(place)]
 
 
-def to_messages(conversation: Conversation, scope: Scope, start: int, asked: Message) -> tuple[Message, ...]:
-    """Return the messages of a request: the system prompt first, ``asked`` last."""
-    passed, rest = in_view(conversation, scope, start)
-    messages = [Message("system", scope.fixed.system)] if scope.fixed.system.strip() else []
-    messages += [message for place in passed for message in place.turn.messages]
-    if scope.summary is not None:
-        messages += [Message("user", summary_message(scope.summary.text))]
-        messages += [Message("assistant", SUMMARY_ANSWER)]
-    messages += [message for place in rest for message in place.turn.messages]
-    return (*messages, asked)
+def kept_by_pins(conversation: Conversation, scope: Scope, start: int) -> list[Place]:
+    """Return the pinned turns before this position."""
+    return [place for place in conversation.pins if scope.holds(place) and conversation.index(place.id) < start]
+
+
+def first_verbatim(conversation: Conversation, scope: Scope, start: int) -> int:
+    """Return where the turns that are sent as they are begin: beside a summary, at one that is not pinned."""
+    if not scope.covers:
+        return min(start, scope.at)
+    after = (i for i in range(start, scope.at) if _is_loose(conversation.places[i], scope))
+    return next(after, scope.at)
+
+
+def _is_loose(place: Place, scope: Scope) -> bool:
+    return not place.pinned and scope.holds(place)
 
 
 def part_states(conversation: Conversation, scope: Scope, start: int) -> list[PartStatus]:

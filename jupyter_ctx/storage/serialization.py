@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
-from ..context.calibration import Calibration
+from ..context.calibration import Calibration, Vector
 from ..context.evidence import Evidence
 from ..context.usage import Spending
 from ..conversation.events import EVENT_KINDS, Event, Lost, Said
@@ -31,12 +31,13 @@ class Sizes(TypedDict):
 
 
 class MeterState(TypedDict):
-    """How one model counts, as learned so far."""
+    """How one model counts, as learned so far; earlier releases stored no ``settled``."""
 
     meter: tuple[str, str]
     calibration: Calibration
     overhead: float | None
     floor: float
+    settled: NotRequired[Vector]
 
 
 class EndpointState(TypedDict, total=False):

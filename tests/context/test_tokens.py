@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx.context.prefix_sums import Ledger
-from jupyter_ctx.context.tokens import Fixed, Meter, SentRequest, estimate_tokens
+from jupyter_ctx.context.tokens import Fixed, Guess, Meter, SentRequest, estimate_tokens
 from jupyter_ctx.context.usage import Usage
 
 sizes = st.lists(st.tuples(st.none() | st.integers(1, 500), st.booleans()), max_size=40)
@@ -56,9 +56,15 @@ def test_scripts_of_more_bytes_count_more() -> None:
 
 
 def say(meter: Meter, turns: dict[str, float], fixed: Fixed, usage: Usage, *, name: str) -> None:
+    meter.reported(sent_with(meter, fixed, turns, "what next?"), "this and that", usage, turn_id=name)
+
+
+def sent_with(meter: Meter, fixed: Fixed, turns: dict[str, float], prompt: str) -> SentRequest:
+    """Return a request with these turns, of which the meter has counted some."""
+    counted = sum(size for turn, size in turns.items() if meter.counted(turn))
+    guessed = {turn: Guess(size) for turn, size in turns.items() if not meter.counted(turn)}
     before = meter.fixed(fixed) + sum(turns.values())
-    sent = SentRequest(fixed, turns, "what next?", before)
-    meter.reported(sent, "this and that", usage, turn_id=name)
+    return SentRequest(fixed, prompt, before, counted, guessed, lambda: turns)
 
 
 @given(st.integers(20, 400), st.integers(1, 300), st.integers(5, 200), st.integers(1, 300))
@@ -85,7 +91,7 @@ def test_a_refusals_size_scales_what_was_only_estimated() -> None:
     meter, fixed = Meter(), Fixed()
     turns = {"a": 100.0, "b": 300.0}
     before = meter.message("and now?")
-    meter.told(SentRequest(fixed, turns, "and now?", 400.0), round(2 * (400 + before)))
+    meter.told(sent_with(meter, fixed, turns, "and now?"), round(2 * (400 + before)))
     assert meter.turn("b", "", "") == pytest.approx(600, rel=0.01)
     assert meter.message("and now?") == pytest.approx(2 * before, rel=0.01)
 
@@ -94,7 +100,7 @@ def test_a_refusal_changes_nothing_that_was_counted() -> None:
     meter, fixed = Meter(), Fixed("be brief")
     say(meter, {}, fixed, Usage(40, 20), name="a")
     counted = meter.fixed(fixed), meter.turn("a", "", "")
-    meter.told(SentRequest(fixed, {"a": counted[1]}, "@#$%^&*() " * 300, 60.0), 2_500)
+    meter.told(sent_with(meter, fixed, {"a": counted[1]}, "@#$%^&*() " * 300), 2_500)
     assert (meter.fixed(fixed), meter.turn("a", "", "")) == counted
     assert meter.message("@#$%^&*() " * 300) == pytest.approx(2_440)
 
@@ -103,7 +109,7 @@ def test_without_a_turn_only_the_way_of_counting_is_learned() -> None:
     meter, fixed = Meter(), Fixed("be brief")
     say(meter, {}, fixed, Usage(40, 20), name="a")
     counted = meter.fixed(fixed)
-    sent = SentRequest(fixed, {}, "日本語のテキスト" * 8, counted)
+    sent = SentRequest(fixed, "日本語のテキスト" * 8, counted)
     meter.reported(sent, "はい", Usage(400, 20), turn_id=None)
     assert meter.fixed(fixed) == counted
 
