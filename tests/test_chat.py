@@ -411,7 +411,8 @@ def test_actions_from_another_thread_wait_for_the_turn(chat: Chat) -> None:
     assert len(chat.turns) == 4
 
 
-def test_another_window_while_an_answer_streams_takes_less_than_two_seconds(local_model: str) -> None:
+def test_another_window_does_not_wait_for_an_answer_that_streams(real_model: str) -> None:
+    """A server that is let go while an answer is open would hold everything up for thirty seconds."""
     talking = get_provider("local/smollm2@1024").stream(
         Request((Message("user", "Count from one to two hundred in words."),), max_tokens=500)
     )
@@ -422,7 +423,7 @@ def test_another_window_while_an_answer_streams_takes_less_than_two_seconds(loca
     took = time.monotonic() - begun
     with pytest.raises(ProviderConnectionError):
         list(talking)
-    assert took < 2
+    assert took < 15
 
 
 def test_an_action_that_fails_after_its_turn_does_the_turn_no_harm(chat: Chat) -> None:

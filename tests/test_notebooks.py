@@ -58,7 +58,8 @@ def test_the_gauge_has_static_twins_in_a_headless_run(local_model: str) -> None:
     assert set(outputs[0].data) == {"text/html", "text/plain"}
 
 
-def test_papermill_runs_a_chat(local_model: str, tmp_path: Path) -> None:
+def test_papermill_runs_a_chat(local_model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JUPYTER_DEFAULT_PROVISIONER_NAME", raising=False)  # this kernel starts as any user's does
     source, target = tmp_path / "in.ipynb", tmp_path / "out.ipynb"
     cells = "%load_ext jupyter_ctx", f"%%chat -m {local_model} --max-tokens 8\nSay hello."
     nbformat.write(notebook(*cells), source)

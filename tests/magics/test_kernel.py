@@ -109,8 +109,9 @@ def test_a_loop_in_one_cell_adds_turns_and_its_rerun_replaces_them_all(kernel: K
     assert kernel.value("[t.prompt for t in get_chat().turns]") == "['Say 3.', 'Say 4.', 'Say b.']"
 
 
-def test_an_interrupt_keeps_what_was_shown_and_stops_the_cells_behind_it(kernel: Kernel) -> None:
-    first = kernel.ask("%%chat --max-tokens 400 --set ignore_eos=true\nCount from one to two hundred in words.", "a")
+def test_an_interrupt_keeps_what_was_shown_and_stops_the_cells_behind_it(kernel: Kernel, real_model: str) -> None:
+    options = f"-m {real_model} --max-tokens 400 --set ignore_eos=true"
+    first = kernel.ask(f"%%chat {options}\nCount from one to two hundred in words.", "a")
     second = kernel.ask("ran = True", "b")
     while True:
         said = kernel.client.get_iopub_msg(timeout=60)
@@ -153,14 +154,14 @@ def test_a_click_acts_at_once_and_says_before_and_after(kernel: Kernel) -> None:
     assert used.findall(kernel.value("bar.value")) == used.findall(before)
 
 
-def test_a_click_while_a_cell_runs_is_not_lost_and_the_turn_is_whole(kernel: Kernel) -> None:
+def test_a_click_while_a_cell_runs_is_not_lost_and_the_turn_is_whole(kernel: Kernel, real_model: str) -> None:
     kernel.run("%%chat\nSay hello.")
     kernel.run(
         "from jupyter_ctx.magics.registration import door_of\n"
         "row = door_of(get_ipython()).magic.panel().widget.children[1].children[1]"
     )
     clear = kernel.value("next(b for b in row.children if b.description == 'Clear').model_id")
-    message = kernel.ask("%%chat --max-tokens 150\nWrite a long story about a lighthouse.", "story")
+    message = kernel.ask(f"%%chat -m {real_model} --max-tokens 150\nWrite a long story about a lighthouse.", "story")
     kernel.click_on(clear)
     kernel.outputs(message)
     kernel.run("pass")

@@ -87,8 +87,8 @@ def test_every_adapter_keeps_the_public_contract(served: Served) -> None:
     check_provider(served.adapter(), asks(), too_long=asks("word " * 2_000))
 
 
-def test_the_local_model_keeps_the_public_contract(local_model: str) -> None:
-    check_provider(get_provider(local_model), asks(), too_long=asks("word " * 2_000))
+def test_the_local_model_keeps_the_public_contract(real_model: str) -> None:
+    check_provider(get_provider(real_model), asks(), too_long=asks("word " * 2_000))
 
 
 def test_pieces_joined_are_the_reply(served: Served) -> None:

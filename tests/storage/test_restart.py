@@ -186,7 +186,7 @@ def test_restart_and_run_all_costs_nothing(notebook: Notebook) -> None:
     assert notebook.value("len(get_chat().versions(1)), len(get_chat().turns)") == (2, len(turns) - 1)
 
 
-def test_what_has_changed_is_asked_anew(notebook: Notebook) -> None:
+def test_what_has_changed_is_asked_anew(notebook: Notebook, real_model: str) -> None:
     changes = {  # of a conversation's only cell
         "prompt": ("%%chat -i prompt\nSay one.", "%%chat -i prompt\nSay two."),
         "model": ("%%chat -i model\nSay one.", "%%chat -i model -m local/smollm2@512\nSay one."),
@@ -199,7 +199,7 @@ def test_what_has_changed_is_asked_anew(notebook: Notebook) -> None:
         "once": ("%%chat -i once --no-history\nSay one.",) * 2,
         "first": ("%%chat -i order\nSay one.", "%%chat -i order\nSay 1."),
         "after": ("%%chat -i order\nSay two.",) * 2,
-        "stopped": ("%%chat -i stopped --max-tokens 150 --set ignore_eos=true\nCount.",) * 2,
+        "stopped": (f"%%chat -i stopped -m {real_model} --max-tokens 150 --set ignore_eos=true\nCount.",) * 2,
         "loop": (LOOP.format([1, 2, 3], "-i loop"), LOOP.format([1, 22, 3], "-i loop")),
         HANDLE: ("%%chat -i handle\nSay one.",) * 2,
         "same": ("%%chat -i same\nSay one.",) * 2,
