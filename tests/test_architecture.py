@@ -35,6 +35,8 @@ LIGHT = {
     "jupyter_ctx.magics",
     "jupyter_ctx.magics.registration",
     "jupyter_ctx.wording",
+    "jupyter_ctx.runtime",
+    "jupyter_ctx.runtime.importing",
 }
 FOR_DEVELOPERS = {"test", "lint"}  # extras
 STARTED = {"jupyterlab", "notebook", "psycopg"}  # dependencies that run beside the package, or that SQLAlchemy imports

@@ -11,6 +11,7 @@ from IPython.core.getipython import get_ipython
 from IPython.core.magic import no_var_expand
 
 from ..errors import InvalidRequestError
+from ..runtime.importing import quick_imports
 
 if TYPE_CHECKING:
     from ..chat import Chat
@@ -33,8 +34,8 @@ class Door:
     def magic(self) -> ChatMagic:
         """The conversations of this shell."""
         if self._magic is None:
-            from .chat_magic import ChatMagic
-
+            with quick_imports():
+                from .chat_magic import ChatMagic
             self._magic = ChatMagic(self._shell, self._deleted)
         return self._magic
 

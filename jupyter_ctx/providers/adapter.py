@@ -19,6 +19,7 @@ from typing import Any, ClassVar, TypeVar
 from ..context.windows import ContextWindow
 from ..conversation.text_safety import clean, without_keys
 from ..errors import AuthenticationError, ChatError, MissingDependencyError, ProviderConnectionError, ProviderError
+from ..runtime.importing import quick_imports
 from .base import Card, Reply, Request, Thought
 from .endings import Ending
 from .error_mapping import Refusal
@@ -235,8 +236,9 @@ class Adapter(ABC):
             )
         if self._client is None:
             try:
-                http = new_http(self.at.base_url, self.at.timeout, self._responses)
-                self._client = self._new_client(http)
+                with quick_imports():  # of the SDK
+                    http = new_http(self.at.base_url, self.at.timeout, self._responses)
+                    self._client = self._new_client(http)
             except ImportError:
                 raise MissingDependencyError(f"{self.at.name} needs a package: {self.install}") from None
             self._close = weakref.finalize(self, http.close)
