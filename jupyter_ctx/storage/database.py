@@ -19,27 +19,22 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ..errors import InvalidRequestError, StoreError
 from ..runtime.files import data_file, is_on_network
 from ..runtime.interrupts import Job, StoppedError
+from .connection import Address, Connection, error_code, is_of_driver, is_taken
 from .migrations import CONVERSATIONS, DamagedError, migrate
-
-if TYPE_CHECKING:
-    from sqlalchemy import URL, Connection, Engine
 
 T = TypeVar("T")
 
-MEMORY = "memory"
 DEFAULT_FILE = "history.sqlite"  # of the default store, in Jupyter's data folder
 SQLITE_HEAD = b"SQLite format 3\0"  # how each SQLite database begins
 PATIENCE, IMPATIENCE = 5.0, 0.1  # seconds to wait for an answer: at first, and where that was in vain before
 LEAST_TRANSACTION = 2.0  # seconds that a transaction may take in any case, with connecting
 FOR_A_LOCK = 0.9  # of the patience: a lock is waited for a little shorter, so that it is named
 STUCK = 0.5  # seconds to wait for the end of a transaction that was given up, before another one
-POSTGRESQL = "postgresql+psycopg"
-DRIVERS = {"postgres": POSTGRESQL, "postgresql": POSTGRESQL, POSTGRESQL: POSTGRESQL, "sqlite": "sqlite"}
 LOGS = ("-wal", "-shm")  # files that SQLite has beside its own
 DAMAGED = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_FORMAT"})  # ERROR: not our tables
 CHECKED = 32 * 2**20  # bytes: a larger file is not looked through when it is opened (a millisecond for each MB)
@@ -70,37 +65,38 @@ class AddressError(StoreError, InvalidRequestError):
     """No store can be at this address: its scheme is unknown, or a folder or somebody's file is there."""
 
 
-_inherited: list[Engine] = []  # of the process that this one was forked from: they are its own to close
+_inherited: list[Connection] = []  # of the process that this one was forked from: they are its own to close
 
 
 @dataclass(slots=True)
 class _Link:
     """What is open of a database, by which process, and the file that it was."""
 
-    engine: Engine | None = None
+    connection: Connection | None = None
     process: int = 0
     file: object = None
     marks: object = None
 
     def close(self) -> None:
         """Let go of it, unless it is the parent process's."""
-        engine, self.engine = self.engine, None
-        if engine is not None and self.process == os.getpid():
-            engine.dispose()
-        elif engine is not None:
-            _inherited.append(engine)
+        connection, self.connection = self.connection, None
+        if connection is not None and self.process == os.getpid():
+            connection.close()
+        elif connection is not None:
+            _inherited.append(connection)
 
 
 class Database:
     """Opened when first used, once more after a fork, and where its file is not the same any more.
 
-    ``path`` is that of an SQLite file; ``notices`` are lines to be shown once.
+    ``path`` is that of an SQLite file; ``shown`` is the address without its password; ``notices`` are lines to be
+    shown once.
     """
 
     def __init__(self, address: str) -> None:
         """``address``: a URL, a file's path, or ``memory``. Raises StoreError."""
-        self._url = _url_of(address)
-        self.path = _path_of(self._url)
+        self._address = _address_of(address)
+        self.path, self.shown = self._address.path, self._address.shown
         self.notices: list[str] = []
         self._patience = PATIENCE
         self._link = _Link()
@@ -110,19 +106,9 @@ class Database:
         self._lock = threading.RLock()
 
     @property
-    def shown(self) -> str:
-        """The address without its password."""
-        url = self._url
-        if url.get_backend_name() == "sqlite":
-            return str(self.path or url.database or MEMORY)
-        at = f"{url.username}@" if url.username else ""
-        port = f":{url.port}" if url.port else ""
-        return f"{url.get_backend_name()}://{at}{url.host or ''}{port}/{url.database or ''}"
-
-    @property
     def is_shared(self) -> bool:
         """Whether other machines may use it too."""
-        return self._url.get_backend_name() != "sqlite" or (self.path is not None and is_on_network(self.path))
+        return self._address.kind != "sqlite" or (self.path is not None and is_on_network(self.path))
 
     def run(self, work: Callable[[Connection], T], *, write: bool = True) -> T:
         """Do this in one transaction; with a new file, once more, where the old one turns out to be damaged.
@@ -170,7 +156,7 @@ class Database:
 
     @property
     def _is_in_memory(self) -> bool:
-        return self._url.get_backend_name() == "sqlite" and self._url.database in (None, "", ":memory:")
+        return self._address.kind == "sqlite" and not self._address.database
 
     def _transact_somehow(self, work: Callable[[Connection], T], job: Job[T], link: _Link, *, write: bool) -> T:
         try:
@@ -197,46 +183,61 @@ class Database:
 
     def _empty(self, link: _Link) -> str:
         """Write the file anew and empty the log; where something stays."""
-        with self._translated(), self._open(link).connect() as connection:
-            driver: Any = connection.connection.cursor()
+        with self._translated():
+            connection = self._open(link)
             try:
-                driver.execute("VACUUM")
-                return f"{self.shown}-wal" if driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] else ""
+                connection.execute("VACUUM")
+                return f"{self.shown}-wal" if connection.scalar("PRAGMA wal_checkpoint(TRUNCATE)") else ""
             except sqlite3.OperationalError:  # another program reads it, or the disk is full
                 return self.shown
 
     def close(self) -> None:
         """Let go of it; the next use opens it again."""
         with self._lock, suppress(StoreError):
-            if self._link.engine is not None:
+            if self._link.connection is not None:
                 self._within(lambda _, link: link.close())
 
     def _transact(self, work: Callable[[Connection], T], job: Job[T], link: _Link, *, write: bool) -> T:
-        with self._translated(), self._open(link).connect() as connection:
-            connection.execution_options(jupyter_ctx_write=write)
-            with connection.begin():
+        with self._translated():
+            connection = self._open(link)
+            with self._transaction(connection, write=write):
                 done = work(connection)
                 if job.given_up:  # nobody would know that it was written
                     raise self._silent()
         link.marks = _marks_of(self.path)
         return done
 
-    def _open(self, link: _Link) -> Engine:
+    @contextmanager
+    def _transaction(self, connection: Connection, *, write: bool = True) -> Iterator[None]:
+        """Write all that is done in the block, or nothing where it fails."""
+        try:
+            self._begin(connection, write=write)
+            yield
+            connection.commit()
+        except BaseException:
+            connection.roll_back()
+            raise
+
+    def _open(self, link: _Link) -> Connection:
         if (link.process, link.file) != (os.getpid(), _identity(self.path)) or self._is_disturbed(link):
             link.close()
-        if link.engine is None:
+        if link.connection is not None and not link.connection.is_alive:
+            link.close()
+        if link.connection is None:
             self._refuse_what_is_no_store()
-            engine = self._new_engine()
+            if self.path is not None:
+                _make_private(self.path)
             link.process, link.file = os.getpid(), _identity(self.path)
+            connection = self._new_connection()
             try:
-                self._look_through(engine)
-                with engine.begin() as connection:
+                self._look_through(connection)
+                with self._transaction(connection):
                     migrate(connection, self.shown)
             except BaseException:
-                engine.dispose()
+                connection.close()
                 raise
-            link.engine, self._opened = engine, link.file
-        return link.engine
+            link.connection, self._opened = connection, link.file
+        return link.connection
 
     def _refuse_what_is_no_store(self) -> None:
         """Raise AddressError for a folder, or a file that is no database; both stay as they are.
@@ -258,81 +259,70 @@ class Database:
 
     def _is_disturbed(self, link: _Link) -> bool:
         """Whether the file was written to by something that is not SQLite, as far as that shows."""
-        if link.engine is None or link.marks in (None, _marks_of(self.path)) or time.monotonic() < self._calm_until:
+        if link.connection is None or link.marks in (None, _marks_of(self.path)) or time.monotonic() < self._calm_until:
             return False
         self._calm_until = time.monotonic() + ALARM
         return True
 
-    def _look_through(self, engine: Engine) -> None:
+    def _look_through(self, connection: Connection) -> None:
         """Find damage before anything is written, and make damaged indexes anew. Raises DamagedError."""
         if self.path is None or not 0 < self.path.stat().st_size <= CHECKED:
             return
-        with engine.connect() as connection:
-            cursor: Any = connection.connection.cursor()
-            found = _problems(cursor)
-            if found and all(map(OF_AN_INDEX.match, found)):
-                with suppress(sqlite3.IntegrityError):
-                    cursor.execute("REINDEX")
-                found = _problems(cursor)
-            if found:
-                raise DamagedError(found[0])
+        found = _problems(connection)
+        if found and all(map(OF_AN_INDEX.match, found)):
+            with suppress(sqlite3.IntegrityError):
+                connection.execute("REINDEX")
+            found = _problems(connection)
+        if found:
+            raise DamagedError(found[0])
 
-    def _new_engine(self) -> Engine:
-        import sqlalchemy as sa
-
-        if self._url.get_backend_name() != "sqlite":
-            engine = sa.create_engine(self._url, pool_size=1, max_overflow=4, pool_pre_ping=True)
-            sa.event.listen(engine, "do_connect", self._connect_in_time)
-            sa.event.listen(engine, "begin", self._begin_in_time)
-            return engine
-        if self.path is not None:
-            _make_private(self.path)
-            engine = sa.create_engine(self._url, pool_size=1, max_overflow=4)
-        else:
-            anywhere = {"check_same_thread": False}
-            engine = sa.create_engine(self._url, poolclass=sa.pool.StaticPool, connect_args=anywhere)
-        sa.event.listen(engine, "connect", self._configure)
-        sa.event.listen(engine, "begin", self._begin)
-        return engine
-
-    def _connect_in_time(self, _dialect: object, _record: object, _given: object, options: dict[str, Any]) -> None:
-        options["connect_timeout"] = int(self._limit) + 1  # nobody waits for it any more then
-        options.setdefault("tcp_user_timeout", int(PATIENCE * 1000))  # a network that is gone is no reason to hang
-
-    def _begin_in_time(self, connection: Connection) -> None:
-        """Set for this transaction alone: a pooler may give its connection to somebody else."""
-        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {self._milliseconds}")
+    def _new_connection(self) -> Connection:
+        if self._address.kind != "sqlite":
+            in_time = {"connect_timeout": int(self._limit) + 1}  # nobody waits for it any more then
+            in_time["tcp_user_timeout"] = int(PATIENCE * 1000)  # a network that is gone is no reason to hang
+            return Connection.to_server(self._address, **in_time)
+        connection = Connection.to_file(self._address.database)
+        try:
+            self._configure(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     @property
     def _milliseconds(self) -> int:
         return int(FOR_A_LOCK * self._patience * 1000)
 
-    def _configure(self, driver: sqlite3.Connection, _record: object) -> None:
-        driver.isolation_level = None  # we say BEGIN ourselves
-        driver.execute(f"PRAGMA busy_timeout={self._milliseconds}")
-        driver.execute("PRAGMA secure_delete=on")  # what is deleted is overwritten
-        driver.execute("PRAGMA synchronous=normal")
+    def _configure(self, connection: Connection) -> None:
+        connection.execute(f"PRAGMA busy_timeout={self._milliseconds}")
+        connection.execute("PRAGMA secure_delete=on")  # what is deleted is overwritten
+        connection.execute("PRAGMA synchronous=normal")
         journal = "delete" if self.is_shared else "wal"  # a WAL is shared memory: of no use between machines
         if self.path is not None:
-            self._insist(driver, f"PRAGMA journal_mode={journal}")
+            self._insist(connection, f"PRAGMA journal_mode={journal}")
 
-    def _begin(self, connection: Connection) -> None:
-        """Take SQLite's write lock first of all."""
-        driver: Any = connection.connection.dbapi_connection
-        write = connection.get_execution_options().get("jupyter_ctx_write", True)
-        driver.execute("PRAGMA busy_timeout=0")
-        self._insist(driver, "BEGIN IMMEDIATE" if write else "BEGIN")
-        driver.execute(f"PRAGMA busy_timeout={self._milliseconds}")
+    def _begin(self, connection: Connection, *, write: bool) -> None:
+        """Take SQLite's write lock first of all; let PostgreSQL wait no longer than we do.
 
-    def _insist(self, driver: sqlite3.Connection, statement: str) -> None:
+        PostgreSQL is told in each transaction: a pooler may give its connection to somebody else.
+        """
+        if not connection.is_sqlite:
+            connection.execute("BEGIN")
+            connection.execute(f"SET LOCAL lock_timeout = {self._milliseconds}")
+            return
+        connection.execute("PRAGMA busy_timeout=0")
+        self._insist(connection, "BEGIN IMMEDIATE" if write else "BEGIN")
+        connection.execute(f"PRAGMA busy_timeout={self._milliseconds}")
+
+    def _insist(self, connection: Connection, statement: str) -> None:
         """Wait by chance: that is fairer than SQLite's own growing steps, and it does not wait at all for a WAL."""
         end = time.monotonic() + FOR_A_LOCK * self._patience
         while True:
             try:
-                driver.execute(statement)
+                connection.execute(statement)
                 return
             except sqlite3.OperationalError as error:
-                if _code(error) != "SQLITE_BUSY":
+                if error_code(error) != "SQLITE_BUSY":
                     raise
             if time.monotonic() > end:
                 raise StoreError(f"{self.shown} {LOCKED}.")
@@ -341,19 +331,17 @@ class Database:
     @contextmanager
     def _translated(self) -> Iterator[None]:
         """Whatever a driver says, as a StoreError with the address and a remedy."""
-        import sqlalchemy as sa
-
         try:
             yield
-        except sa.exc.IntegrityError as error:
-            raise TakenError(f"{self.shown}: another kernel has written there ({_first_line(error.orig)}).") from None
-        except sa.exc.DBAPIError as error:
-            raise self._trouble(error.orig or error) from None
-        except (sa.exc.SQLAlchemyError, sqlite3.Error, ImportError, OSError, UnicodeError) as error:
-            raise self._trouble(error) from None
+        except Exception as error:
+            if is_taken(error):
+                raise TakenError(f"{self.shown}: another kernel has written there ({_first_line(error)}).") from None
+            if is_of_driver(error) or isinstance(error, ImportError | OSError | UnicodeError):
+                raise self._trouble(error) from None
+            raise
 
     def _trouble(self, error: BaseException) -> StoreError | DamagedError:
-        code = _code(error)
+        code = error_code(error)
         # our own texts are read as bytes: one that is none is a name in the schema, or stands in a message about it
         if (code in DAMAGED or isinstance(error, UnicodeDecodeError)) and self.path is not None:
             return DamagedError(str(error))
@@ -364,9 +352,9 @@ class Database:
         if isinstance(error, ImportError):
             return StoreError(f"{self.shown} needs {error.name or 'psycopg'}: pip install 'jupyter_ctx[postgres]'.")
         said = _first_line(error).rstrip(".")
-        if self._url.password:
-            said = said.replace(str(self._url.password), "***")
-        if self._url.get_backend_name() != "sqlite":
+        if self._address.password:
+            said = said.replace(self._address.password, "***")
+        if self._address.kind != "sqlite":
             said = f"see to it that it answers ({said})"
         return StoreError(f"{self.shown} cannot be used: {said}.")
 
@@ -384,30 +372,13 @@ class Database:
         self.notices.append(f"{self.path} was damaged. It is kept beside it as {aside}; a new file was begun.")
 
 
-def _url_of(address: str) -> URL:
-    import sqlalchemy as sa
-
-    if address == MEMORY:
-        return sa.URL.create("sqlite")
-    if "://" not in address:
-        return sa.URL.create("sqlite", database=str(Path(address).expanduser().absolute()))
-    try:
-        url = sa.make_url(address)
-    except (sa.exc.ArgumentError, ValueError):
+def _address_of(text: str) -> Address:
+    address = Address.of(text)
+    if address is None:
         raise AddressError(
-            "The store's address is not the URL of a database: write sqlite:///PATH, postgresql://… or a file's path."
-        ) from None
-    if url.drivername not in DRIVERS:
-        raise AddressError(
-            f"A store is a file's path, or a sqlite:/// or postgresql:// address, not {url.drivername}://."
+            "The store's address is no database's: write sqlite:///PATH, postgresql://… or a file's path."
         )
-    return url.set(drivername=DRIVERS[url.drivername])
-
-
-def _path_of(url: URL) -> Path | None:
-    """Return the file of an SQLite database that is stored in one."""
-    plain = url.drivername == "sqlite" and url.database not in (None, "", ":memory:")
-    return Path(str(url.database)).absolute() if plain and not str(url.database).startswith("file:") else None
+    return address
 
 
 def _make_private(path: Path) -> None:
@@ -436,7 +407,7 @@ def _is_foreign(path: Path) -> bool:
         with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
             connection.execute("PRAGMA schema_version").fetchone()
     except sqlite3.Error as error:
-        if _code(error) != "SQLITE_NOTADB":
+        if error_code(error) != "SQLITE_NOTADB":
             return False
     else:
         return False
@@ -470,17 +441,11 @@ def _marks_of(path: Path | None) -> object:
     return (wal, shm, found.st_mtime_ns, found.st_size) if wal is not None else None
 
 
-def _problems(cursor: Any) -> list[str]:
+def _problems(connection: Connection) -> list[str]:
     """Return what SQLite finds damaged in its file, except single values."""
-    found = (line for (line,) in cursor.execute("PRAGMA integrity_check").fetchall())
+    found = (line for (line,) in connection.execute("PRAGMA integrity_check").fetchall())
     return [line for line in found if line != "ok" and not OF_ONE_ROW.match(line)]
 
 
-def _code(error: BaseException) -> str:
-    """SQLite's own name for an error, without its details, or PostgreSQL's number."""
-    name = getattr(error, "sqlite_errorname", None) or getattr(error, "sqlstate", None) or ""
-    return "_".join(name.split("_")[:2])
-
-
-def _first_line(error: BaseException | None) -> str:
+def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]

@@ -6,12 +6,8 @@ changed once it was released: what is new goes into a new one at the end.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..errors import StoreError
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
+from .connection import Connection
 
 CONVERSATIONS, EVENTS, SCHEMA_VERSION = "jupyter_ctx_conversations", "jupyter_ctx_events", "jupyter_ctx_version"
 LOCK = 0x6A637478  # of PostgreSQL's: whoever migrates holds this, whoever claims this with the owner
@@ -56,17 +52,15 @@ def migrate(connection: Connection, shown: str) -> None:
 
     Raises DamagedError where they cannot be ours.
     """
-    import sqlalchemy as sa
-
-    if connection.dialect.name == "postgresql":
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(LOCK)))
-    connection.execute(sa.text(f"CREATE TABLE IF NOT EXISTS {SCHEMA_VERSION} (version BIGINT NOT NULL)"))
-    found = connection.scalar(sa.text(f"SELECT max(version) FROM {SCHEMA_VERSION}")) or 0
+    if not connection.is_sqlite:
+        connection.execute(f"SELECT pg_advisory_xact_lock({LOCK})")
+    connection.execute(f"CREATE TABLE IF NOT EXISTS {SCHEMA_VERSION} (version BIGINT NOT NULL)")
+    found = connection.scalar(f"SELECT max(version) FROM {SCHEMA_VERSION}") or 0
     if not isinstance(found, int):
         raise DamagedError("its version is no number")
     if found > len(MIGRATIONS):
         raise StoreError(f"{shown} was written by a newer jupyter_ctx (version {found}): update this one.")
     for number, statements in enumerate(MIGRATIONS[found:], found + 1):
         for statement in statements:
-            connection.execute(sa.text(statement))
-        connection.execute(sa.text(f"INSERT INTO {SCHEMA_VERSION} VALUES (:number)"), {"number": number})
+            connection.execute(statement)
+        connection.execute(f"INSERT INTO {SCHEMA_VERSION} VALUES (:number)", {"number": number})

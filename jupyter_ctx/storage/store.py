@@ -9,19 +9,17 @@ from __future__ import annotations
 import getpass
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from .. import wording as words
 from ..runtime.files import data_file
+from .connection import Connection
 from .database import DEFAULT_FILE, Database
 from .migrations import CONVERSATIONS, EVENTS, LOCK
 from .serialization import EventRow
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
 
 VARIABLE = "JUPYTER_CTX_STORE"
 OF_AN_EVENT = ("seq", "at", "kind", "body", "sizes", "digest", "cell", "source")
@@ -29,7 +27,6 @@ AT_ONCE = 500  # values in one question
 WITH_TURNS = ("said", "added")  # kinds of events
 TEXT_COLUMNS = ("id", "notebook", "name", "kernel", "host", "state")  # the other columns are numbers
 NEEDED = ("id", "notebook", "name")
-NO_TEXT = b"\xff"
 NO_STATE = "damaged"  # which nobody can read either
 
 
@@ -169,17 +166,12 @@ class Store:
     """The conversations of one owner in a database."""
 
     def __init__(self, database: Database) -> None:
-        import sqlalchemy as sa
-
         self.owner, self.database = owner(), database
-        self._sa = sa
         self._said: set[tuple[str, ...]] = set()  # of damaged rows
-        self._conversations = sa.table(CONVERSATIONS, *map(sa.column, ("owner", *ConversationRow._fields)))
-        self._events = sa.table(EVENTS, *map(sa.column, ("owner", "conversation", *OF_AN_EVENT)))
 
-    def rows(self, **where: Any) -> list[ConversationRow]:
-        """Return the conversations whose columns have these values, the one opened last first."""
-        return self.database.run(lambda connection: self._rows(connection, where), write=False)
+    def rows(self) -> list[ConversationRow]:
+        """Return the conversations, the one opened last first."""
+        return self.database.run(lambda connection: self._usable(self._found(connection)), write=False)
 
     def claim(self, decide: Decide) -> Claim:
         """Write what ``decide`` makes of all rows, the one opened last first; in one transaction with reading them.
@@ -188,10 +180,9 @@ class Store:
         """
 
         def take(connection: Connection) -> Claim:
-            if connection.dialect.name == "postgresql":  # one at a time, for names that nobody has yet are not locked
-                mine = self._sa.func.hashtext(self.owner)
-                connection.execute(self._sa.select(self._sa.func.pg_advisory_xact_lock(LOCK, mine)))
-            found = self._found(connection, {}, lock=True)
+            if not connection.is_sqlite:  # one at a time, for names that nobody has yet are not locked
+                connection.execute(f"SELECT pg_advisory_xact_lock({LOCK}, hashtext(:owner))", self._mine())
+            found = self._found(connection, lock=True)
             claim = decide(self._usable(found))
             claim = claim._replace(rows=tuple(_apart(row, found) for row in claim.rows))
             for row in claim.rows:
@@ -204,59 +195,58 @@ class Store:
 
     def change(self, conversation: str, **values: Any) -> None:
         """Set columns of a conversation. Raises TakenError for a name that is there."""
-        table = self._conversations
-        change = self._sa.update(table).where(*self._mine(table, id=conversation)).values(**values)
-        self.database.run(lambda connection: connection.execute(change))
+        self.database.run(lambda connection: self._set(connection, conversation, values))
 
     def delete(self, conversation: str) -> None:
         """Remove a conversation with its content, for good."""
-        events, table = self._events, self._conversations
+        mine = self._mine(id=conversation)
 
         def remove(connection: Connection) -> None:
-            connection.execute(self._sa.delete(events).where(*self._mine(events, conversation=conversation)))
-            connection.execute(self._sa.delete(table).where(*self._mine(table, id=conversation)))
+            connection.execute(f"DELETE FROM {EVENTS} WHERE owner = :owner AND conversation = :id", mine)
+            connection.execute(f"DELETE FROM {CONVERSATIONS} WHERE owner = :owner AND id = :id", mine)
 
         self.database.run(remove)
         self.database.forget_deleted()
 
     def load(self, conversation: str) -> tuple[str | bytes | None, list[Stored]]:
         """Return the state and the events of a conversation, in order."""
-        events, table = self._events, self._conversations
+        mine = self._mine(id=conversation)
 
         def read(connection: Connection) -> tuple[str | bytes | None, list[Stored]]:
-            state = self._sa.select(self._raw(connection, table.c.state)).where(*self._mine(table, id=conversation))
-            mine = self._mine(events, conversation=conversation)
-            wanted = self._sa.select(*self._stored(connection)).where(*mine).order_by(events.c.seq)
-            return connection.scalar(state), list(map(Stored._make, connection.execute(wanted)))
+            state = f"SELECT {_raw(connection, 'state')} FROM {CONVERSATIONS} WHERE owner = :owner AND id = :id"
+            events = (
+                f"SELECT {_stored(connection)} FROM {EVENTS} WHERE owner = :owner AND conversation = :id ORDER BY seq"
+            )
+            return connection.scalar(state, mine), list(map(Stored._make, connection.execute(events, mine)))
 
         return self.database.run(read, write=False)
 
     def sharing(self, cells: Iterable[str]) -> set[str]:
         """Ids of the conversations that have turns of any of these cells."""
-        events, ids = self._events, list(cells)
+        ids = list(cells)
 
         def read(connection: Connection) -> set[str]:
-            parts = (ids[i : i + AT_ONCE] for i in range(0, len(ids), AT_ONCE))
-            wanted = (
-                self._sa.select(events.c.conversation).where(*self._mine(events), events.c.cell.in_(part)).distinct()
-                for part in parts
-            )
-            return {found for each in wanted for found in connection.scalars(each)}
+            found = set[str]()
+            for names, values in _parts(ids):
+                wanted = f"SELECT DISTINCT conversation FROM {EVENTS} WHERE owner = :owner AND cell IN ({names})"
+                found.update(conversation for (conversation,) in connection.execute(wanted, self._mine(**values)))
+            return found
 
         return self.database.run(read, write=False)
 
     def ran(self, conversations: Iterable[str]) -> list[Ran]:
         """Return the cells that brought these conversations their turns, in the order in which they ran."""
-        events, ids = self._events, list(conversations)
+        ids = list(conversations)
 
         def read(connection: Connection) -> list[Ran]:
             found = list[Ran]()
-            for i in range(0, len(ids), AT_ONCE):
-                these = events.c.conversation.in_(ids[i : i + AT_ONCE]), events.c.kind.in_(WITH_TURNS)
-                texts = (self._raw(connection, column) for column in (events.c.cell, events.c.source))
-                wanted = self._sa.select(events.c.conversation, events.c.seq, events.c.at, *texts)
-                rows = connection.execute(wanted.where(*self._mine(events), *these).order_by(events.c.seq))
-                found += (_ran(*row) for row in rows)
+            texts = ", ".join(_raw(connection, column) for column in ("cell", "source"))
+            for names, values in _parts(ids):
+                wanted = (
+                    f"SELECT conversation, seq, at, {texts} FROM {EVENTS} "
+                    f"WHERE owner = :owner AND conversation IN ({names}) AND kind IN {WITH_TURNS} ORDER BY seq"
+                )
+                found += (_ran(*row) for row in connection.execute(wanted, self._mine(**values)))
             return found
 
         return self.database.run(read, write=False)
@@ -266,27 +256,27 @@ class Store:
 
         Raises TakenError where another kernel has written these numbers.
         """
-        table, changing = self._conversations, ("updated", "seen", "turns", "state")
-        now = {name: getattr(row, name) for name in changing}
-        change = self._sa.update(table).where(*self._mine(table, id=row.id)).values(**now)
+        now = {name: getattr(row, name) for name in ("updated", "seen", "turns", "state")}
         same = {"owner": self.owner, "conversation": row.id, "at": row.updated}
         values = [{**same, "seq": seq + i, **record._asdict()} for i, record in enumerate(records)]
 
         def write(connection: Connection) -> bool:
-            there = bool(connection.execute(change).rowcount)
+            there = self._set(connection, row.id, now)
             if there and values:
-                connection.execute(self._sa.insert(self._events), values)
+                connection.execute_many(_insert(EVENTS, values[0]), values)
             return there
 
         return self.database.run(write)
 
     def same(self, conversation: str, seq: int, records: Sequence[EventRow]) -> int:
         """Count the events that the store has already, from number ``seq`` on."""
-        columns, mine = self._events.c, self._mine(self._events, conversation=conversation)
-        wanted = self._sa.select(columns.kind, columns.body).where(*mine, columns.seq >= seq).order_by(columns.seq)
+        values = self._mine(id=conversation, seq=seq, most=len(records))
 
         def count(connection: Connection) -> int:
-            there = connection.execute(wanted.limit(len(records))).all()
+            there = connection.execute(
+                f"SELECT kind, body FROM {EVENTS} WHERE owner = :owner AND conversation = :id AND seq >= :seq "
+                "ORDER BY seq LIMIT :most", values,
+            )  # fmt: skip
             pairs = zip(there, records, strict=False)
             return sum(1 for _ in takewhile(lambda pair: tuple(pair[0]) == pair[1][:2], pairs))
 
@@ -297,58 +287,36 @@ class Store:
 
         ``runs``: or in those that have no notebook, and whose place ends in this.
         """
-        events, table = self._events, self._conversations
+        named = {f"v{i}": notebook for i, notebook in enumerate(notebooks)}
+        places = [f"notebook IN ({', '.join(f':{name}' for name in named)})"] if named else []
+        values = self._mine(digest=digest, **named)
+        if runs is not None:
+            values["size"], values["runs"] = len(runs), runs
+            places.append("substr(notebook, length(notebook) - :size + 1) = :runs")
 
         def read(connection: Connection) -> Stored | None:
-            ends = [table.c.notebook.endswith(runs, autoescape=True)] if runs is not None else []
-            theirs = self._sa.or_(table.c.notebook.in_(list(notebooks)), *ends)
-            mine = self._sa.select(table.c.id).where(*self._mine(table), theirs)
-            wanted = self._sa.select(*self._stored(connection)).where(
-                *self._mine(events, digest=digest), events.c.conversation.in_(mine)
+            ids = f"SELECT id FROM {CONVERSATIONS} WHERE owner = :owner AND ({' OR '.join(places)})"
+            wanted = (
+                f"SELECT {_stored(connection)} FROM {EVENTS} "
+                f"WHERE owner = :owner AND digest = :digest AND conversation IN ({ids}) ORDER BY at DESC LIMIT 1"
             )
-            found = connection.execute(wanted.order_by(events.c.at.desc()).limit(1)).first()
+            found = connection.execute(wanted, values).fetchone()
             return Stored._make(found) if found is not None else None
 
-        return self.database.run(read, write=False)
+        return self.database.run(read, write=False) if places else None
 
-    def _stored(self, connection: Connection) -> Sequence[Any]:
-        """Read the columns of an event, which may be damaged."""
-        columns = self._events.c
-        texts = [self._raw(connection, column) for column in (columns.kind, columns.body, columns.sizes)]
-        return *texts, self._number(connection, columns.seq)
-
-    def _raw(self, connection: Connection, column: Any) -> Any:
-        """Return a text as it is; SQLite's as bytes: it may be no text, and str takes as long as all else."""
-        return self._sa.cast(column, self._sa.LargeBinary) if _is_sqlite(connection) else column
-
-    def _number(self, connection: Connection, column: Any) -> Any:
-        """Return a whole number, or ``None``: SQLite accepts any type in any column."""
-        whole = self._sa.func.typeof(column) == "integer"
-        return self._sa.case((whole, column)) if _is_sqlite(connection) else column
-
-    def _mine(self, table: Any, **where: Any) -> list[Any]:
-        return [table.c.owner == self.owner, *(table.c[name] == value for name, value in where.items())]
-
-    def _rows(self, connection: Connection, where: dict[str, Any]) -> list[ConversationRow]:
-        return self._usable(self._found(connection, where))
+    def _mine(self, **values: Any) -> dict[str, Any]:
+        """Return values for a statement, with the owner whose rows it is about."""
+        return {"owner": self.owner, **values}
 
     def _usable(self, found: Sequence[Found]) -> list[ConversationRow]:
         return [row for row, damaged in found if self._named(row, damaged)]
 
-    def _found(self, connection: Connection, where: dict[str, Any], *, lock: bool = False) -> list[Found]:
-        table = self._conversations
-        columns = (self._column(connection, table.c[name]) for name in ConversationRow._fields)
-        wanted = self._sa.select(*columns).where(*self._mine(table, **where)).order_by(table.c.opened.desc())
-        return list(map(sound, connection.execute(wanted.with_for_update() if lock else wanted)))
-
-    def _column(self, connection: Connection, column: Any) -> Any:
-        """Read a column of a conversation; a value of another type in SQLite is not ours."""
-        if not _is_sqlite(connection):
-            return column
-        sa, kind = self._sa, self._sa.func.typeof(column)
-        if column.name in TEXT_COLUMNS:
-            return sa.case((kind.in_(("text", "null")), sa.cast(column, sa.LargeBinary)), else_=NO_TEXT)
-        return sa.case((kind.in_(("integer", "real", "null")), column), else_="")
+    def _found(self, connection: Connection, *, lock: bool = False) -> list[Found]:
+        columns = ", ".join(_column(connection, name) for name in ConversationRow._fields)
+        wanted = f"SELECT {columns} FROM {CONVERSATIONS} WHERE owner = :owner ORDER BY opened DESC"
+        locked = " FOR UPDATE" if lock and not connection.is_sqlite else ""
+        return list(map(sound, connection.execute(wanted + locked, self._mine())))
 
     def _named(self, row: ConversationRow, damaged: tuple[str, ...]) -> bool:
         """Whether a row can be used; what is damaged in it is said once. Of its state, who opens it will say so."""
@@ -360,19 +328,54 @@ class Store:
             self.database.notices.append(f"{which} in {self.database.shown} is damaged ({rest}): {done}.")
         return not useless
 
+    def _set(self, connection: Connection, conversation: str, values: Mapping[str, Any]) -> bool:
+        """Set columns of a conversation; ``False`` where it is not there."""
+        columns = ", ".join(f"{name} = :{name}" for name in values)
+        change = f"UPDATE {CONVERSATIONS} SET {columns} WHERE owner = :owner AND id = :id"
+        return bool(connection.execute(change, self._mine(**{**values, "id": conversation})).rowcount)
+
     def _write(self, connection: Connection, row: ConversationRow) -> None:
-        table, values = self._conversations, row._asdict()
-        change = self._sa.update(table).where(*self._mine(table, id=row.id)).values(**values)
-        if not connection.execute(change).rowcount:
-            connection.execute(self._sa.insert(table).values(owner=self.owner, **values))
+        values = row._asdict()
+        if not self._set(connection, row.id, values):
+            connection.execute(_insert(CONVERSATIONS, self._mine(**values)), self._mine(**values))
 
     def _copy(self, connection: Connection, source: str, to: str) -> None:
         """Copy events to another conversation."""
-        events, sa = self._events, self._sa
-        columns = (sa.literal(self.owner), sa.literal(to), *(events.c[name] for name in OF_AN_EVENT))
-        rows = sa.select(*columns).where(*self._mine(events, conversation=source))
-        connection.execute(sa.insert(events).from_select(["owner", "conversation", *OF_AN_EVENT], rows))
+        columns = ", ".join(OF_AN_EVENT)
+        connection.execute(
+            f"INSERT INTO {EVENTS} (owner, conversation, {columns}) "
+            f"SELECT owner, :to, {columns} FROM {EVENTS} WHERE owner = :owner AND conversation = :source",
+            self._mine(source=source, to=to),
+        )
 
 
-def _is_sqlite(connection: Connection) -> bool:
-    return connection.dialect.name == "sqlite"
+def _insert(table: str, values: Iterable[str]) -> str:
+    names = list(values)
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"
+
+
+def _parts(values: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the values by parts: how a statement names them, and the named values."""
+    for i in range(0, len(values), AT_ONCE):
+        named = {f"v{j}": value for j, value in enumerate(values[i : i + AT_ONCE])}
+        yield ", ".join(f":{name}" for name in named), named
+
+
+def _stored(connection: Connection) -> str:
+    """Return the columns of an event, which may be damaged: SQLite accepts any type in any column."""
+    seq = "CASE WHEN typeof(seq) = 'integer' THEN seq END" if connection.is_sqlite else "seq"
+    return ", ".join((*(_raw(connection, column) for column in ("kind", "body", "sizes")), seq))
+
+
+def _raw(connection: Connection, column: str) -> str:
+    """Return a text as it is; SQLite's as bytes: it may be no text, and str takes as long as all else."""
+    return f"CAST({column} AS BLOB)" if connection.is_sqlite else column
+
+
+def _column(connection: Connection, name: str) -> str:
+    """Read a column of a conversation; a value of another type in SQLite is not ours."""
+    if not connection.is_sqlite:
+        return name
+    if name in TEXT_COLUMNS:
+        return f"CASE WHEN typeof({name}) IN ('text', 'null') THEN CAST({name} AS BLOB) ELSE x'ff' END"
+    return f"CASE WHEN typeof({name}) IN ('integer', 'real', 'null') THEN {name} ELSE '' END"

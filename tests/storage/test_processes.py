@@ -80,7 +80,7 @@ def python(source: str, *arguments: object) -> str:
 # a first turn imports and reads what all need, once for those that are forked from there
 SAY = f"""
 import os, sys, time
-import psycopg, sqlalchemy
+import psycopg
 from jupyter_ctx import Chat
 def say(chat, prompt):
     chat.add_messages([{{"role": "user", "content": prompt}}, {{"role": "assistant", "content": f"re: {{prompt}}"}}])
