@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import get_args
 
 from jupyter_ctx.config.settings import SETTINGS, About, Settings, choices, typed_value, wanted
-from jupyter_ctx.magics.command_table import COMMANDS
+from jupyter_ctx.magics.commands import COMMANDS
 from jupyter_ctx.magics.options import OPTIONS
 
 README = Path(__file__).resolve().parents[1] / "README.md"

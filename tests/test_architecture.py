@@ -179,6 +179,23 @@ def test_loading_imports_little_opens_nothing_and_starts_nothing() -> None:
     assert run.stdout.strip() == "[] 0 []", "only these modules, no socket, file or thread"
 
 
+TAB = """
+from IPython.core.completer import provisionalcompleter
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+shell.run_line_magic("load_ext", "jupyter_ctx")
+shell.Completer.use_jedi = False
+with provisionalcompleter():
+    for text in ("%chat su", "%%chat --pre", "prin"):
+        print(*(text[: c.start] + c.text for c in shell.Completer.completions(text, len(text))), sep=", ")
+"""
+
+
+def test_tab_knows_every_command_before_the_first_cell() -> None:
+    run = subprocess.run([sys.executable, "-c", TAB], capture_output=True, text=True, check=True)
+    assert run.stdout.split("\n") == ["%chat summarise", "%%chat --preview", "print", ""]
+
+
 def test_public_names_are_there() -> None:
     for name in (
         "Chat",

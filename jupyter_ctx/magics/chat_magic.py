@@ -40,8 +40,8 @@ from ..session.send import Coming
 from ..session.state import NotebookState
 from ..template.filling import fill
 from ..template.hints import notes
-from .command_table import COMMANDS, Call, Command, check_words, unknown
-from .commands import KEY_IS_ASKED_FOR, say
+from .command_table import Call, Command, check_words, unknown
+from .commands import COMMANDS, KEY_IS_ASKED_FOR, say
 from .options import OPTIONS, settings_of, typed, with_options
 from .tables import live_history, live_preview, live_settings, preview_table
 

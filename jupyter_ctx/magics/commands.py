@@ -21,7 +21,8 @@ from ..providers.lookup import check_known, key_holder, provider_names
 from ..runtime.frontend import where
 from ..session.actions import Change
 from ..session.prompt import Prompt
-from .command_table import COMMANDS, Call, command, unknown
+from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
+from .command_table import Call, command, unknown
 from .options import OF_A_REQUEST, settings_of
 from .tables import conversations_table, history_table, live_preview, preview_table, versions_table
 

@@ -14,7 +14,7 @@ from ..config.settings import SETTING_NAMES, choices
 from ..errors import InvalidRequestError
 from ..models.model_names import bare_names, known_models, model_names, providers
 from ..providers.lookup import key_holders, provider_names
-from .command_table import COMMANDS
+from .commands import COMMANDS
 from .options import OPTIONS
 
 

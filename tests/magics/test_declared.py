@@ -7,7 +7,7 @@ import re
 from cells import Cells
 
 from jupyter_ctx.config.settings import SETTINGS
-from jupyter_ctx.magics.command_table import COMMANDS
+from jupyter_ctx.magics.commands import COMMANDS
 from jupyter_ctx.magics.options import OPTIONS
 from scripts.readme import MARKED, README, with_tables
 
