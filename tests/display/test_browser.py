@@ -11,13 +11,13 @@ from playwright.sync_api import expect
 
 pytest_plugins = ("browsing",)
 
-LOAD = "%load_ext jupyter_ctx\n%chat use local/smollm2 --window 512 --max-tokens 40"
+LOAD = "%load_ext jupyter_ctx\n%chat use local/smollm2 --window 512 --max-tokens 20"
 ASK = "%%chat\nWhy is the sky blue?"
 
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
-def test_an_answer_comes_with_one_gauge_which_follows_every_turn(open_page: Open, app: str) -> None:
-    notebook = open_page(LOAD, ASK, ASK, app=app)
+def test_an_answer_comes_with_one_gauge_which_follows_every_turn(open_page: Open, app: str, real_model: str) -> None:
+    notebook = open_page(f"%load_ext jupyter_ctx\n%chat use {real_model} --max-tokens 40", ASK, ASK, app=app)
     notebook.run(0, 1)
     expect(notebook.answer(1)).not_to_be_empty()
     expect(notebook.output(1).get_by_role("meter")).to_have_count(1)
@@ -40,10 +40,10 @@ def test_running_a_cell_again_replaces_its_turn(open_page: Open) -> None:
     expect(turns).to_have_count(2)
 
 
-def test_an_interrupt_keeps_the_text_and_runs_no_further_cell(open_page: Open) -> None:
+def test_an_interrupt_keeps_the_text_and_runs_no_further_cell(open_page: Open, real_model: str) -> None:
     words = re.compile(r"(\w+\W+){8}")
     notebook = open_page(
-        "%load_ext jupyter_ctx\n%chat use local/smollm2 --window 1024 --max-tokens 800",
+        f"%load_ext jupyter_ctx\n%chat use {real_model.replace('512', '1024')} --max-tokens 800",
         "%%chat\nWrite a very long story about a lighthouse keeper, with many chapters.",
         "print('run all went on')",
         "%chat history",

@@ -15,9 +15,10 @@ from typing import Any
 import nbformat
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from browsing import Browsing
 from jupyter_page import SCREENSHOTS, NotebookPage, Open, Server
 from nbformat.sign import NotebookNotary
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 from server import Answer, events, piece, send, serve, usage
 
 pytest_plugins = ("browsing",)
@@ -222,7 +223,7 @@ def test_every_theme_is_readable_and_axe_finds_nothing(open_page: Open, app: str
     with serve(rich) as (url, _):
         notebook = open_page(
             LOAD, f"%chat use m --base-url {url} --window 2000\n%chat config summary_model local/smollm2\nfill(9)",
-            "%%chat\nShow me all.", "%chat history", "%chat preview", app=app,
+            "%%chat\nShow me all.", "%chat history", "%chat preview", app=app, alone=True,
         )  # fmt: skip
         notebook.run(0, 1, 2, 3, 4)
     panel = notebook.output(2)
@@ -399,7 +400,7 @@ def test_everything_can_be_done_with_the_keyboard_alone(open_page: Open, app: st
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
 def test_after_a_reload_the_gauge_acts_and_after_a_restart_its_twin_is_there(open_page: Open, app: str) -> None:
-    notebook = open_page(LOAD, USE + GAUGE, "fill(9)", app=app)
+    notebook = open_page(LOAD, USE + GAUGE, "fill(9)", app=app, alone=True)
     notebook.run(0, 1, 2)
     panel, twin, full = notebook.output(1), notebook.output(1).locator(".jctx-twin"), notebook.used
     expect(twin).to_be_hidden()
@@ -420,19 +421,19 @@ def test_after_a_reload_the_gauge_acts_and_after_a_restart_its_twin_is_there(ope
 
 
 @pytest.fixture(scope="module")
-def saved(server: Server, browser: Browser) -> nbformat.NotebookNode:
+def saved(server: Server, browsing: Browsing) -> nbformat.NotebookNode:
     """A notebook with an answer and everything that we show, as it was saved."""
-    with serve(rich) as (url, _):
+    with browsing.awake() as browser, serve(rich) as (url, _):
         cells = (
             LOAD, f"%chat use m --base-url {url} --window 2000\nfill(9)", "%%chat\nShow me all.", "%chat history",
         )  # fmt: skip
         notebook = NotebookPage(browser, server, cells)
         notebook.run(0, 1, 2, 3)
-    expect(notebook.meter).to_be_visible()
-    notebook.save()
-    found = nbformat.read(notebook.path, 4)
-    notebook.close()
-    return found
+        expect(notebook.meter).to_be_visible()
+        notebook.save()
+        found = nbformat.read(notebook.path, 4)
+        notebook.close()
+        return found
 
 
 def written(server: Server, saved: nbformat.NotebookNode, *, trusted: bool, kernel: bool) -> Path:
@@ -483,7 +484,8 @@ def test_a_narrow_pane_any_script_and_a_long_name_stay_inside_the_box(open_page:
     with serve(rich) as (url, _):
         notebook = open_page(
             LOAD, f"%chat use {LONG_NAME} --base-url {url} --window 2000\n%chat config summary_model local/smollm2",
-            "fill(5)", "%%chat\nSome foreign text", "%%chat\nShow me all.", "%chat history", "%chat preview", app=app,
+            "fill(5)", "%%chat\nSome foreign text", "%%chat\nShow me all.", "%chat history", "%chat preview",
+            app=app, alone=True,
         )  # fmt: skip
         notebook.run(0, 1, 2, 3, 4, 5, 6)
     panel = notebook.output(3)

@@ -77,23 +77,24 @@ def load(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])
-@pytest.mark.parametrize("form", ["text/html", "text/markdown"])
-def test_no_answer_acts_loads_or_forges_anything(open_page: Open, load: str, form: str, app: str) -> None:
+def test_no_answer_acts_loads_or_forges_anything(open_page: Open, load: str, app: str) -> None:
     cells = [
         f"for text in parts[{i}]: display({{{form!r}: bundle(text)[{form!r}]}}, raw=True)\nprint('all', 'shown')"
+        for form in ("text/html", "text/markdown")
         for i in range(3)
     ]
-    notebook = open_page(load, *cells, app=app)
+    notebook = open_page(load, *cells, app=app, alone=True)
     seen = watched(notebook)
-    notebook.run(0, 1, 2, 3)
-    for index in (1, 2, 3):
+    notebook.run(*range(7))
+    for index in range(1, 7):
         expect(notebook.output(index)).to_contain_text("all shown")
     answers = notebook.page.locator(".jp-Cell-outputArea")
     expect(answers.locator("mjx-container").first).to_be_attached()
     expect_harmless(notebook, seen)
     expect(answers.locator(".jctx-note, .jctx-badge")).to_have_count(0)
+    for outputs in ((1, 2, 3), (4, 5, 6)):  # of either form
+        assert any(notebook.output(index).locator("a[href]").count() for index in outputs)
     links = answers.locator("a[href]").evaluate_all("links => links.map(link => link.href)")
-    assert links
     assert [link for link in links if not re.match("https?:|mailto:", link)] == []
 
 
@@ -108,7 +109,7 @@ def test_a_hostile_conversation_streams_into_the_cell_and_stands_in_the_tables(o
         notebook = open_page(
             load, f"%load_ext jupyter_ctx\n%chat use m --base-url {url} --window 100000",
             "for text in short[::3]: get_ipython().run_cell_magic('chat', '--raw', sendable(text))",
-            "%chat history", "%chat preview",
+            "%chat history", "%chat preview", alone=True,
         )  # fmt: skip
         seen = watched(notebook)
         notebook.run(0, 1, 2, 3, 4)
@@ -134,6 +135,7 @@ def test_hostile_names_are_names_wherever_they_stand(open_page: Open, load: str)
         "for name in NAMES.values(): get_chat().add_messages([\n"
         "    {'role': role, 'content': sendable(name)} for role in ('user', 'assistant')])\n"
         "ip.run_line_magic('chat', 'history')\nip.run_line_magic('chat', 'preview')",
+        alone=True,
     )  # fmt: skip
     seen = watched(notebook)
     notebook.run(0, 1, 2, 3, 4, 5)

