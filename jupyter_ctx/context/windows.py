@@ -125,9 +125,15 @@ class WindowTable:
     source: Source
     problem: str | None = None
     _spelled: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _found: dict[str, ContextWindow | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def find(self, model: str) -> ContextWindow | None:
         """Return the window of a model's own row, else of the longest row that its name begins with."""
+        if model not in self._found:  # a turn asks for the same few names again and again
+            self._found[model] = self._find(model)
+        return self._found[model]
+
+    def _find(self, model: str) -> ContextWindow | None:
         self._spell_rows()
         by_prefix = self.source in ("user file", "built in")
         names = list(candidates(model))

@@ -11,7 +11,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from difflib import get_close_matches
-from functools import partial
+from functools import lru_cache, partial
 from getpass import getpass
 from keyword import iskeyword
 from typing import Any, Literal
@@ -105,7 +105,7 @@ class ChatMagic:
         replaces its turn. When the model's window is full, the oldest turns are left out and
         one line says so; nothing is deleted.
         """
-        options = _parsed(self.chat, line)
+        options = Namespace(**vars(_parsed(self.chat.parser, line)))
         self._runs(where(self.shell).cell or "")
         if options.words:
             self._command(options, cell, line)
@@ -175,7 +175,7 @@ class ChatMagic:
             _check_variable(options.out)
         place, text = where(self.shell), cell.rstrip("\n")
         above = (*self.notes(), *filter(None, [None if options.preview else chat.memory_notice()]))
-        if not options.raw:
+        if not options.raw and "{{" in text:
             found = fill(text, self.shell.user_ns, chat.models.secrets)
             large = chat.values_notice(found.values, **settings_of(options))
             as_typed = notes(text, self.shell.user_ns, found.unknown)
@@ -384,15 +384,16 @@ def _check_quotes(line: str, stray: list[str], command: Command | None) -> None:
     )
 
 
-def _parsed(magic: Any, line: str) -> Namespace:
-    """Parse a line's words; a lone apostrophe is kept as it is."""
+@lru_cache(maxsize=8)
+def _parsed(parser: Any, line: str) -> Namespace:
+    """Parse a line's words, and keep the result: most lines are repeated. A lone apostrophe is kept as it is."""
     words = _split(line)
     try:
-        options: Namespace = magic.parser.parse_intermixed_args(words)
+        options: Namespace = parser.parse_intermixed_args(words)
     except UsageError as error:
         if words[:1] == ["key"]:
             raise UsageError(KEY_IS_ASKED_FOR) from None
-        raise UsageError(_what_is_wrong(str(error), magic.parser)) from None
+        raise UsageError(_what_is_wrong(str(error), parser)) from None
     return options
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from ..context.evidence import LEAST_WINDOW
@@ -29,6 +29,7 @@ from ..runtime.files import config_file, data_file, write_own
 USER_FILE_VARIABLE = "JUPYTER_CTX_MODELS"
 KEEP_SECONDS = 86_400
 NO_LIST = WindowTable({}, "provider")
+NO_FILE = WindowTable({}, "user file")
 PACKAGE = Path(__file__).resolve().parents[1]
 MODELS_FILES = (PACKAGE / "models.json", PACKAGE.parent / "models.json")  # of an installation, of a checkout
 
@@ -51,8 +52,26 @@ def load_tables(models_file: str | Path | None = None) -> tuple[WindowTable, ...
     """Return the tables in order of precedence: the user's, and the package's."""
     named = models_file or os.environ.get(USER_FILE_VARIABLE)
     path = Path(named).expanduser() if named else config_file("models.json")
-    missing = WindowTable({}, "user file", f"{path} does not exist: no window is read from it." if named else None)
-    return _read(path, "user file") or missing, _ours()
+    table = _users(path, *_version(path))
+    if table is None and named:
+        table = WindowTable({}, "user file", f"{path} does not exist: no window is read from it.")
+    return table or NO_FILE, _ours()
+
+
+@lru_cache(maxsize=2)
+def _users(path: Path, *version: object) -> WindowTable | None:
+    """Return the user's own table, read once for each version of the file; ``None`` where there is no such file."""
+    del version
+    return _read(path, "user file")
+
+
+def _version(path: Path) -> tuple[object, ...]:
+    """Return what changes with a file, or why it cannot be looked at."""
+    try:
+        stat = path.stat()
+    except OSError as error:
+        return (type(error),)
+    return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino
 
 
 @cache

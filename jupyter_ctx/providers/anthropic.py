@@ -60,9 +60,11 @@ class Anthropic(Adapter):
             message = event if kind == "message" else dict_at(event, "message")  # whole, where it is not streamed
             ending.model = text_at(message, "model") or ending.model
             for block in (*dicts_at(message, "content"), dict_at(event, "content_block"), dict_at(event, "delta")):
-                yield from _pieces(block)
+                if (piece := _piece(block)) is not None:
+                    yield piece
             for place in (message, event):
-                reported = _reported(reported, dict_at(place, "usage"))
+                if "usage" in place:
+                    reported = _reported(reported, dict_at(place, "usage"))
             _end(dict_at(event, "delta") if kind == "message_delta" else message, ending)
             ending.whole = ending.whole or kind == "message_stop"
         ending.usage = _usage(reported)
@@ -75,13 +77,12 @@ def _messages(request: Request) -> list[dict[str, Any]]:
     return [{"role": m.role, "content": content(m, _part)} for m in request.said]
 
 
-def _pieces(block: dict[str, Any]) -> Iterator[str | Thought]:
-    """Yield text and thoughts; signatures and redacted thinking have nothing to show."""
+def _piece(block: dict[str, Any]) -> str | Thought | None:
+    """Return text or a thought; signatures and redacted thinking have nothing to show."""
     kind = text_at(block, "type")
-    if kind in ("thinking", "thinking_delta"):
-        yield Thought(text_at(block, "thinking"))
-    elif kind in ("text", "text_delta"):
-        yield text_at(block, "text")
+    if kind in ("text", "text_delta"):
+        return text_at(block, "text")
+    return Thought(text_at(block, "thinking")) if kind in ("thinking", "thinking_delta") else None
 
 
 def _end(said: dict[str, Any], ending: Ending) -> None:

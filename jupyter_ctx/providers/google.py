@@ -135,7 +135,7 @@ def _part(attachment: Attachment) -> dict[str, Any]:
 
 def _usage(reported: dict[str, Any]) -> Usage | None:
     """Return the usage; ``promptTokenCount`` includes cached tokens, ``candidatesTokenCount`` excludes thoughts."""
-    if not count(reported, "promptTokenCount"):
+    if not reported or not count(reported, "promptTokenCount"):
         return None
     thought = count(reported, "thoughtsTokenCount")
     return Usage(

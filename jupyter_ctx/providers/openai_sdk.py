@@ -26,7 +26,7 @@ def usage_of(reported: Mapping[str, Any]) -> Usage | None:
     Cached tokens are inside what was sent, and reasoning inside what was said, except where the
     total shows that it stands beside it (xAI).
     """
-    sent = count(reported, "prompt_tokens", "input_tokens")
+    sent = count(reported, "prompt_tokens", "input_tokens") if reported else 0
     if not sent:
         return None
     said, total = count(reported, "completion_tokens", "output_tokens"), count(reported, "total_tokens")

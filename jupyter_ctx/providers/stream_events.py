@@ -12,13 +12,13 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 FIELDS = frozenset({"data", "event", "id", "retry"})
 DONE: dict[str, Any] = {"type": "[DONE]"}  # the mark that ends a stream of Chat Completions
 NOT_JSON = object()  # what is no JSON
-MESSAGE_FIELDS = ("message", "msg", "detail", "error_msg", "error_message", "errorMessage", "title")
+MESSAGE_FIELDS = frozenset({"message", "msg", "detail", "error_msg", "error_message", "errorMessage", "title"})
 MINIMAX = {1000: 500, 1002: 429, 1004: 401, 1008: 402, 1013: 500, 1033: 500, 1039: 429, 2049: 401}  # HTTP statuses
 
 
@@ -49,9 +49,7 @@ class AnswerParts:
         for event in self._events():
             if (error := _error_in(event)) is not None:
                 raise EventError(error)
-            if any(isinstance(event.get(name), str) for name in MESSAGE_FIELDS) or isinstance(
-                event.get("detail"), list
-            ):
+            if not MESSAGE_FIELDS.isdisjoint(event) and _has_words(event):
                 self.words = event
             yield event
             if event is DONE:
@@ -68,34 +66,35 @@ class AnswerParts:
                 yield from self._line(line)
         yield from self._end()
 
-    def _field(self, name: str, value: str) -> Iterator[dict[str, Any]]:
+    def _field(self, name: str, value: str) -> Sequence[dict[str, Any]]:
         """Take one field. An object that is whole is an event even where no empty line ends it."""
         if name == "event":
             self._event = value
         elif name == "data":
+            whole = NOT_JSON if self._data or not value.endswith(("}", "[DONE]")) else _parsed(value)
+            if whole is not NOT_JSON:
+                return self._given(whole)
             self._data.append(value)
-            if len(self._data) == 1 and (value == "[DONE]" or _is_whole(value)):
-                yield from self._dispatch()
+        return ()
 
-    def _dispatch(self) -> Iterator[dict[str, Any]]:
-        """Yield what the event that has just ended holds."""
+    def _dispatch(self) -> Sequence[dict[str, Any]]:
+        """Return what the event that has just ended holds."""
         text, self._data = "\n".join(self._data).strip(), []
-        if text == "[DONE]":
-            yield DONE
-        elif text:
-            yield from self._given(_parsed(text), text)
+        if text:
+            return self._given(_parsed(text), text)
         self._event = ""
+        return ()
 
-    def _given(self, value: Any, text: str = "") -> Iterator[dict[str, Any]]:
-        """Yield the objects in a value. Raises EventError for an error, ValueError for broken JSON."""
+    def _given(self, value: Any, text: str = "") -> Sequence[dict[str, Any]]:
+        """Return the objects in a value. Raises EventError for an error, ValueError for broken JSON."""
         name, self._event = self._event, ""
-        if name == "error":
+        if name == "error" and value is not DONE:
             raise EventError(text if value is NOT_JSON else value)
         if value is NOT_JSON and text[0] in "{[":
             raise ValueError("broken JSON")
         if value is NOT_JSON or isinstance(value, str):
             self.words = text if value is NOT_JSON else value
-        yield from (item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict))
+        return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict)]
 
     def _line(self, line: str) -> Iterator[dict[str, Any]]:
         """Take a line that belongs to no event: JSON by itself, or a part of it."""
@@ -109,7 +108,7 @@ class AnswerParts:
     def _end(self) -> Iterator[dict[str, Any]]:
         """Yield what is left when the answer ends; half an event is dropped."""
         for text in ("\n".join(self._data).strip(), "\n".join(self._other).strip()):
-            value = DONE if text == "[DONE]" else _parsed(text)
+            value = _parsed(text)
             if value is not NOT_JSON or (text and self._event == "error"):
                 yield from self._given(value, text)
             elif text and self.words is None:
@@ -154,13 +153,13 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
         yield last
 
 
-def _is_whole(text: str) -> bool:
-    return text[-1:] == "}" and _parsed(text) is not NOT_JSON
+def _has_words(event: dict[str, Any]) -> bool:
+    return any(isinstance(event.get(name), str) for name in MESSAGE_FIELDS) or isinstance(event.get("detail"), list)
 
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text)
+        return DONE if text == "[DONE]" else json.loads(text)
     except (ValueError, RecursionError):
         return NOT_JSON
 

@@ -15,7 +15,7 @@ from .footer import Footer
 from .markdown import answer_html, bundle, plain_bundle
 from .partial_page import PartialPage
 from .thinking import growing_html
-from .throttle import SentUpdate, due, is_frugal
+from .throttle import MIN_INTERVAL, SentUpdate, due, is_frugal
 
 
 class AnswerView(Protocol):
@@ -121,7 +121,10 @@ class NotebookView:
                 self._show_or_wait(self._waiting)
 
     def _show_or_wait(self, waiting: float) -> None:
-        wait = due(self._sent, waiting, self._length) - self._clock()
+        now = self._clock()
+        if self._timer is not None and now < self._sent.at + MIN_INTERVAL:
+            return  # no piece is due as soon as that
+        wait = due(self._sent, waiting, self._length) - now
         if wait <= 0:
             self._show_growing()
         elif self._timer is None:
