@@ -1,8 +1,9 @@
 """How many tokens one tokenizer makes of each kind of text, learned from every usage report.
 
-A Kalman filter estimates a weight for each kind of a text's makeup, and one for the tokens that a
-message costs beside its text, each with its variance. The filter starts from the model's family.
-A report on Russian text corrects the weight of Cyrillic most, and every other weight a little.
+A text is a vector: its makeup, then the number of messages. Each kind of text has a weight, in
+tokens, and a doubt. A report corrects the weights that it is about, the more the less is known of
+them. Kinds that no report was about take their weights from the known vocabularies whose other
+ratios agree with the reports; a model's name only says which of these are likely.
 """
 
 from __future__ import annotations
@@ -16,48 +17,92 @@ from .budget import LEAST_MARGIN, MARGIN
 
 Vector = tuple[float, ...]
 
-MESSAGE, MESSAGE_DOUBT = 8.0, 4.0  # tokens that common chat templates add to a prompt and its reply
-COMMON_DOUBT = 0.30  # relative standard deviation that all weights share
-OWN_DOUBTS = (0.10, 0.35, *[0.5] * 10, 0.4, 0.4)  # of each weight alone: words, digits, scripts, the rest
+MESSAGE, MESSAGE_DOUBT = 8.0, 0.5  # tokens that common chat templates add to a prompt and its reply
+DOUBT = 0.25  # relative standard deviation of a ratio that is taken from a vocabulary's
 KNOWN_DOUBT = 0.02  # where the model's own vocabulary counts
+ODDS = 6.0  # natural logarithm: how much likelier a vocabulary is that the model's name suggests
 NOISE = 0.135  # relative error that the makeup of a text leaves unexplained, before the first report
 LEAST_NOISE = 0.01
-NOISE_WEIGHT, NOISE_MEMORY = 2.0, 12.0  # observations that the initial noise counts as, and that are remembered at most
-DRIFT = 0.02  # relative change of a weight from one report to the next
-OUTLIER = 3.0  # standard deviations: larger errors count as this large
+NOISE_WEIGHT = 2.0  # observations that the initial noise counts as
+MOST_OBSERVATIONS = 12.0  # that count, so that another tokenizer behind the same name is learned, too
+OUTLIER = 4.0  # standard deviations: larger errors count as this large
 SAFETY = 1.5  # standard deviations that the margin covers
-LEAST_WEIGHT = 1e-3
-UNCALIBRATED: Vector = (1.0,)
+TAIL = 4.0  # of Student's distribution: one kind that does not fit rules no vocabulary out
+LEAST_SHARE = 0.01  # of a weight, that one report leaves of it
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
-    """What is known of one tokenizer. Texts are vectors: their makeup, then the number of messages.
+class Reports:
+    """What usage reports have told of one tokenizer.
 
-    ``weights``: tokens for each unit of a text's vector.
-    ``covariance``: of the weights, in tokens squared.
+    ``logs``: the logarithm of the tokens for each unit of a text's vector, by the reports alone.
+    ``precisions``: of these, one over their variance; 0 where nothing was reported.
     ``noise``: relative variance that the weights leave unexplained.
     ``observations``: how many reports the noise rests on.
     """
 
-    weights: Vector
-    covariance: tuple[Vector, ...]
+    logs: Vector = ()
+    precisions: Vector = ()
     noise: float = NOISE**2
     observations: float = NOISE_WEIGHT
 
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """What may be expected before any report.
+
+    ``logs``: of each vocabulary that the model may have, the logarithms of its ratios.
+    ``odds``: how likely each is, a natural logarithm.
+    ``variances``: of a ratio's logarithm, once the vocabulary is known.
+    """
+
+    logs: tuple[Vector, ...]
+    odds: Vector
+    variances: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What is known of one tokenizer: ``weights``, in tokens for each unit of a text's vector, and their ``variances``.
+
+    Variances are of the logarithms.
+    """
+
+    prior: Prior
+    reports: Reports
+    weights: Vector
+    variances: Vector
+
     @classmethod
-    def of(cls, prior: Vector, doubts: Sequence[float] = OWN_DOUBTS, common: float = COMMON_DOUBT) -> Calibration:
-        """Return the calibration before any report, from tokens for each kind of text and their relative doubts."""
-        weights = (*prior, MESSAGE)
-        shared = (*(common * weight for weight in prior), 0.0)
-        own = (*(doubt * weight for doubt, weight in zip(doubts, prior, strict=True)), MESSAGE_DOUBT)
-        rows = range(len(weights))
-        return cls(weights, tuple(tuple(shared[i] * shared[j] + (i == j) * own[i] ** 2 for j in rows) for i in rows))
+    def of(cls, likely: Sequence[Vector], others: Sequence[Vector] = (), doubt: float = DOUBT) -> Calibration:
+        """Return the calibration before any report, from the ratios of the likely vocabularies and of others."""
+        rows = [*likely, *(row for row in others if row not in likely)]
+        logs = tuple((*map(math.log, row), math.log(MESSAGE)) for row in rows)
+        kinds = len(rows[0])
+        odds = tuple(ODDS if row in likely else 0.0 for row in rows)
+        prior = Prior(logs, odds, (*[doubt**2] * kinds, MESSAGE_DOUBT**2))
+        return cls.told(prior, Reports((0.0,) * (kinds + 1), (0.0,) * (kinds + 1)))
 
     @classmethod
     def counted(cls) -> Calibration:
         """Return the calibration for texts that the model's own vocabulary counts: one kind, a token each."""
-        return cls.of(UNCALIBRATED, (KNOWN_DOUBT,), 0.0)
+        return cls.of(((1.0,),), doubt=KNOWN_DOUBT)
+
+    @classmethod
+    def told(cls, prior: Prior, reports: Reports) -> Calibration:
+        """Return what is known after these reports."""
+        shares = _shares(prior, reports)
+        weights, variances = [], []
+        for kind, (own, log, precision) in enumerate(
+            zip(prior.variances, reports.logs, reports.precisions, strict=True)
+        ):
+            column = [row[kind] for row in prior.logs]
+            mean = _dot(shares, column)
+            variance = own + sum(share * (value - mean) ** 2 for share, value in zip(shares, column, strict=True))
+            both = 1 / variance + precision
+            weights.append(math.exp((mean / variance + log * precision) / both))
+            variances.append(1 / both)
+        return cls(prior, reports, tuple(weights), tuple(variances))
 
     def estimate(self, text: Vector) -> float:
         """Return the estimated tokens of a text."""
@@ -66,7 +111,7 @@ class Calibration:
     def margin(self, text: Vector) -> float:
         """Return the share of an estimate to keep free: from 20 % down to 3 % as the estimates prove right."""
         tokens = max(self.estimate(text), 1.0)
-        doubt = math.sqrt(max(_dot(text, self._spread(text)), 0.0) + self.noise * tokens**2)
+        doubt = math.sqrt(sum(self._spread(text)) + self.reports.noise * tokens**2)
         return min(max(SAFETY * doubt / tokens, LEAST_MARGIN), MARGIN)
 
     def learned(self, text: Vector, tokens: float) -> Calibration:
@@ -74,28 +119,50 @@ class Calibration:
         expected = self.estimate(text)
         if tokens <= 0 or expected <= 0:
             return self
-        spread = self._spread(text)
-        scatter = max(self.noise, LEAST_NOISE**2) * expected**2 + 1.0  # 1: counts are whole
-        total = max(_dot(text, spread), 0.0) + scatter
+        old, spread = self.reports, self._spread(text)
+        scatter = max(old.noise, LEAST_NOISE**2) * expected**2 + 1.0  # 1: counts are whole
+        total = sum(spread) + scatter
         most = OUTLIER * math.sqrt(total)
         off = min(max(tokens - expected, -most), most)
-        gains = [value / total for value in spread]
-        weights = tuple(max(w + gain * off, LEAST_WEIGHT) for w, gain in zip(self.weights, gains, strict=True))
-        covariance = tuple(
-            tuple(
-                value - gain * there + (i == j) * (DRIFT * weights[i]) ** 2
-                for j, (value, there) in enumerate(zip(row, spread, strict=True))
-            )
-            for i, (row, gain) in enumerate(zip(self.covariance, gains, strict=True))
-        )
+        logs, precisions = list(old.logs), list(old.precisions)
+        for kind, part in enumerate(spread):
+            gain, weight, before = part / total, self.weights[kind], 1 / self.variances[kind]
+            gained = before * gain / max(1 - gain, LEAST_SHARE)
+            if gained:
+                step = math.log(max(1 + gain * off / (weight * text[kind]), LEAST_SHARE))
+                told = precisions[kind] * logs[kind] + gained * math.log(weight) + (before + gained) * step
+                precisions[kind] += gained
+                logs[kind] = told / precisions[kind]
         unexplained = off**2 * scatter / total / expected**2  # the part of the error that is not due to the weights
         telling = min(1.0, expected / 100)  # short texts tell little
-        seen = self.observations + telling
-        noise = (self.noise * self.observations + unexplained * telling) / seen
-        return Calibration(weights, covariance, noise, min(seen, NOISE_MEMORY))
+        seen = old.observations + telling
+        noise = (old.noise * old.observations + unexplained * telling) / seen
+        surest = MOST_OBSERVATIONS / max(noise, LEAST_NOISE**2)
+        precisions = [min(precision, surest) for precision in precisions]
+        return Calibration.told(
+            self.prior, Reports(tuple(logs), tuple(precisions), noise, min(seen, MOST_OBSERVATIONS))
+        )
 
     def _spread(self, text: Vector) -> Vector:
-        return tuple(_dot(row, text) for row in self.covariance)
+        """Return the variance of each kind's part of a text, in tokens squared."""
+        return tuple(
+            variance * (weight * count) ** 2
+            for variance, weight, count in zip(self.variances, self.weights, text, strict=True)
+        )
+
+
+def _shares(prior: Prior, reports: Reports) -> Vector:
+    """Return how likely each vocabulary is, by what the reports have told of single kinds; in all 1."""
+    fits = []
+    for odds, row in zip(prior.odds, prior.logs, strict=True):
+        for log, precision, ratio, own in zip(reports.logs, reports.precisions, row, prior.variances, strict=True):
+            if precision:
+                surprise = (log - ratio) ** 2 / (own + 1 / precision)
+                odds -= (TAIL + 1) / 2 * math.log1p(surprise / TAIL)
+        fits.append(odds)
+    best = max(fits)
+    likelihoods = [math.exp(fit - best) for fit in fits]
+    return tuple(likelihood / sum(likelihoods) for likelihood in likelihoods)
 
 
 def _dot(one: Sequence[float], other: Sequence[float]) -> float:

@@ -13,7 +13,7 @@ Makeup = tuple[float, ...]
 
 CHARACTER_KINDS = (
     "words", "digits", "Latin letters with marks", "Greek", "Cyrillic", "Hebrew", "Arabic", "kana",
-    "Chinese characters", "Hangul", "Thai", "Indic scripts", "other characters", "emoji",
+    "Chinese characters", "Hangul", "Thai", "Devanagari", "other Indic scripts", "other scripts", "symbols", "emoji",
 )  # fmt: skip
 
 
@@ -30,16 +30,18 @@ def _but(*wanted: int) -> bytes:
 LETTERS, PUNCTUATION = _only(string.ascii_letters), _only(string.punctuation)
 NO_LETTERS, NO_MARKS = _but(*string.ascii_letters.encode()), _but(*string.punctuation.encode())
 NO_DIGITS = _but(*string.digits.encode())
-# First bytes of characters, in the order of CHARACTER_KINDS from the third on; Thai shares one with Indic scripts
+FOLLOWING = bytes(range(0xC2))  # ASCII, and the bytes after the first one of a character
+# First bytes of characters, in the order of CHARACTER_KINDS from the third on; Thai, Devanagari and Indic share one
 LEADS = tuple(
     _but(*lead)
     for lead in (
-        range(0xC2, 0xCE), (0xCE, 0xCF), range(0xD0, 0xD5), range(0xD5, 0xD8), range(0xD8, 0xE0),
-        (0xE3,), range(0xE4, 0xEA), range(0xEA, 0xEE),
+        range(0xC2, 0xCE), (0xCE, 0xCF), range(0xD0, 0xD4), (0xD7,), range(0xD8, 0xE0),
+        (0xE3,), range(0xE4, 0xEA), range(0xEA, 0xEE), (0xE0,), (0xD4, 0xD5, 0xD6, 0xE1), (0xE2, 0xEE, 0xEF),
+        range(0xF0, 0xF5),
     )
 )  # fmt: skip
-NO_INDIC, NO_REST, NO_FOUR = _but(0xE0), _but(0xE1, 0xE2, 0xEE, 0xEF), _but(*range(0xF0, 0xF5))
-THAI = (b"\xe0\xb8", b"\xe0\xb9")
+THAI, DEVANAGARI = (b"\xe0\xb8", b"\xe0\xb9"), (b"\xe0\xa4", b"\xe0\xa5")
+VIETNAMESE, IDEOGRAPHIC_MARKS = (b"\xe1\xba", b"\xe1\xbb"), b"\xe3\x80"
 ASCII_ONLY = (0,) * (len(CHARACTER_KINDS) - 2)
 
 
@@ -57,8 +59,20 @@ def makeup(text: str) -> Makeup:
     words = 0.9 * len(data.translate(LETTERS).split()) + 0.036 * count(NO_LETTERS)
     marks = 0.75 * len(data.translate(PUNCTUATION).split()) + 0.12 * count(NO_MARKS)
     lines = 0.7 * data.count(b"\n") + 0.3 * (data.count(b"\n  ") + data.count(b"\n\t"))
-    if len(data) == len(text):
-        return (words + marks + lines, count(NO_DIGITS), *ASCII_ONLY)
-    thai = sum(map(data.count, THAI))
-    others = (*map(count, LEADS), thai, count(NO_INDIC) - thai, count(NO_REST), count(NO_FOUR))
+    others = ASCII_ONLY if len(data) == len(text) else _by_script(data)
     return (words + marks + lines, count(NO_DIGITS), *others)
+
+
+def _by_script(data: bytes) -> tuple[int, ...]:
+    """Return the count of each kind of character beyond ASCII."""
+    leads = data.translate(None, FOLLOWING)
+    marked, greek, cyrillic, hebrew, arabic, kana, chinese, hangul, indic, other, symbols, emoji = (
+        len(leads.translate(None, deleted)) for deleted in LEADS
+    )
+    thai, devanagari = (sum(map(data.count, script)) if indic else 0 for script in (THAI, DEVANAGARI))
+    vietnamese = sum(map(data.count, VIETNAMESE)) if other else 0
+    ideographic = data.count(IDEOGRAPHIC_MARKS) if kana else 0
+    return (
+        marked + vietnamese, greek, cyrillic, hebrew, arabic, kana - ideographic, chinese, hangul, thai, devanagari,
+        indic - thai - devanagari, other - vietnamese, symbols + ideographic, emoji,
+    )  # fmt: skip

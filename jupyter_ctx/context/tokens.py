@@ -10,17 +10,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
-from .calibration import Calibration, Vector
-from .families import O200K, UNKNOWN, Family
+from .calibration import Calibration, Reports, Vector
+from .families import ALL_RATIOS, O200K_RATIOS, UNKNOWN, Family
 from .text_features import makeup
 from .usage import Usage
 
 PLAUSIBLE = 5.0  # a reported size further from its estimate than by this factor is not believed
 OVERHEAD_AT_MOST = 32.0  # tokens of a chat template; what a first report has beyond them belongs to the prompt
 FEW_TOKENS = 8  # tokens by which a size may differ from its estimate, whatever their ratio
-FLOOR = 1 / 3  # least tokens a character, while nothing at all is known of a model
+FLOOR = 0.31  # least tokens a character, while nothing at all is known of a model
 FOREIGN_DOUBT = 0.3  # relative doubt of counts by a vocabulary that is not the model's own
-GENERIC = Calibration.of(UNKNOWN.prior)
+GENERIC = Calibration.of(UNKNOWN.ratios)
 Text: TypeAlias = tuple[Vector, int]  # its makeup with the number of messages, and its length in characters
 
 
@@ -45,12 +45,12 @@ class Counted(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """How a model counts: its calibration, the tokens of its chat template and the least tokens a character.
+    """How a model counts: what reports told, the tokens of its chat template and the least tokens a character.
 
     ``settled``: the weights by which turns are estimated.
     """
 
-    calibration: Calibration
+    calibration: Reports
     overhead: float | None
     floor: float
     settled: Vector
@@ -129,8 +129,8 @@ class Meter:
         """Learn from the usage of one reply; without a ``turn_id``, only how this model counts.
 
         The reported input, less the parts that were counted before, is shared out among the estimated
-        parts, the prompt included. Where the shares would be implausible, all parts are scaled to sum
-        to the report.
+        parts, the prompt included, as they are estimated after it was learned from. Where the shares
+        would be implausible, all parts are scaled to sum to the report.
         """
         said = usage.output_tokens - usage.reasoning_tokens
         self._learn(self._vector(reply), said - 1)  # the last token ends the reply
@@ -160,20 +160,34 @@ class Meter:
         """Fit the estimated parts to a total and return the prompt's share; ``None`` where that is implausible."""
         fixed = 0.0 if sent.fixed in self._fixed else self.fixed(sent.fixed)
         asked = self.message(sent.prompt) + sent.attached
-        guessed = asked + fixed + sum(guess.tokens for guess in sent.guessed.values())
+        sizes = {turn: guess.tokens for turn, guess in sent.guessed.items()}
+        guessed = asked + fixed + sum(sizes.values())
         left = total - (self.fixed(sent.fixed) - fixed) - sent.counted
         if not guessed / PLAUSIBLE - FEW_TOKENS <= left <= guessed * PLAUSIBLE + FEW_TOKENS or left < 1:
             return None
-        factor = left / guessed
         if learn and not sent.attached:  # tokens of images say nothing about text
-            texts = [self._vector(sent.prompt, 1.0)]
-            for guess in sent.guessed.values():
-                texts += [self._vector(guess.prompt, 1.0), self._vector(guess.reply)]
-            self._learn(tuple(map(sum, zip(*texts, strict=True))), left - fixed * factor)
+            sizes = self._learn_total(sent, left - fixed * left / guessed)
+            asked = self.message(sent.prompt)
+        factor = left / (asked + fixed + sum(sizes.values()))
         if fixed or sent.fixed not in self._fixed:
             self._keep_fixed(sent.fixed, fixed * factor)
-        self._rescale({turn: guess.tokens for turn, guess in sent.guessed.items()}, factor)
+        self._rescale(sizes, factor)
         return asked * factor
+
+    def _learn_total(self, sent: SentRequest, tokens: float) -> dict[str, float]:
+        """Learn from the tokens of a prompt with estimated turns, and return the sizes of these turns as known now.
+
+        What exceeds the estimates belongs mostly to the kinds of text of which the least is known.
+        """
+        texts = {
+            turn: _joined(self._vector(guess.prompt, 1.0), self._vector(guess.reply))
+            for turn, guess in sent.guessed.items()
+        }
+        self._learn(_joined(self._vector(sent.prompt, 1.0), *texts.values()), tokens)
+        return {
+            turn: max(guess.tokens + self.calibration.estimate(text) - self._settled.estimate(text), 1.0)
+            for (turn, guess), text in zip(sent.guessed.items(), texts.values(), strict=True)
+        }
 
     def _scale_all(self, sent: SentRequest, total: int) -> float:
         turns, fixed, asked = sent.turns(), self.fixed(sent.fixed), self.message(sent.prompt) + sent.attached
@@ -234,7 +248,7 @@ class Meter:
     @property
     def learned(self) -> Learned:
         """How the model counts, as far as that is known."""
-        return Learned(self.calibration, self._overhead, self._floor, self._settled.weights)
+        return Learned(self.calibration.reports, self._overhead, self._floor, self._settled.weights)
 
     @property
     def counted_parts(self) -> Counted:
@@ -248,10 +262,11 @@ class Meter:
 
     def restore(self, learned: Learned, counted: Counted) -> None:
         """Restore what was learned before a restart; what was learned since is kept."""
-        weights = {len(each) for each in (learned.calibration.weights, learned.settled)}
-        if self._overhead is None and weights == {len(self.calibration.weights)}:
-            self.calibration, self._overhead, self._floor, settled = learned
-            self._settled = replace(self.calibration, weights=settled)
+        kinds = {len(learned.calibration.logs), len(learned.settled)}
+        if self._overhead is None and kinds == {len(self.calibration.weights)}:
+            self.calibration = Calibration.told(self.calibration.prior, learned.calibration)
+            self._settled = replace(self.calibration, weights=learned.settled)
+            self._overhead, self._floor = learned.overhead, learned.floor
         self._turns = {**counted.turns, **self._turns}
         self._fixed = {**counted.fixed, **self._fixed}
         self._estimates.clear()
@@ -261,10 +276,15 @@ class Meter:
 def _prior(family: Family, *, counted: bool) -> Calibration:
     """Return the calibration of a tokenizer before its first report."""
     if not counted:
-        return Calibration.of(family.prior)
+        return Calibration.of(family.ratios, ALL_RATIOS)
     if family.vocabulary:
         return Calibration.counted()
-    return Calibration.of((family.prior[0] / O200K.prior[0],), (FOREIGN_DOUBT,), 0.0)
+    words = [ratios[0] / O200K_RATIOS[0] for ratios in family.ratios]
+    return Calibration.of([(sum(words) / len(words),)], doubt=FOREIGN_DOUBT)
+
+
+def _joined(*texts: Vector) -> Vector:
+    return tuple(map(sum, zip(*texts, strict=True)))
 
 
 class Guess(NamedTuple):

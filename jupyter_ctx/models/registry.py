@@ -208,7 +208,7 @@ class Models:
             parts.turns.update(told["turns"])
             parts.fixed.update({Fixed(system, summary): tokens for system, summary, tokens in told["fixed"]})
         for meter in state.get("meters", []):
-            settled = meter.get("settled", meter["calibration"].weights)
+            settled = meter.get("settled", ())
             learned = Learned(meter["calibration"], meter["overhead"], meter["floor"], settled)
             self._restore_meter(meter["meter"], learned, counted.get(meter["meter"], Counted({}, {})))
 

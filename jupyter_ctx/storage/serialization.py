@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
-from ..context.calibration import Calibration, Vector
+from ..context.calibration import Reports, Vector
 from ..context.evidence import Evidence
 from ..context.usage import Spending
 from ..conversation.events import EVENT_KINDS, Event, Lost, Said
@@ -34,7 +34,7 @@ class MeterState(TypedDict):
     """How one model counts, as learned so far; earlier releases stored no ``settled``."""
 
     meter: tuple[str, str]
-    calibration: Calibration
+    calibration: Reports
     overhead: float | None
     floor: float
     settled: NotRequired[Vector]

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx.context.budget import LEAST_MARGIN, MARGIN
-from jupyter_ctx.context.calibration import Calibration, Vector
-from jupyter_ctx.context.families import UNKNOWN
+from jupyter_ctx.context.calibration import Calibration, Reports, Vector
+from jupyter_ctx.context.families import ALL_RATIOS, CLAUDE_2, LLAMA_2, LLAMA_3, QWEN, SMOLLM, UNKNOWN
 from jupyter_ctx.context.text_features import CHARACTER_KINDS, makeup
 
 ENGLISH, RUSSIAN = "The ship sailed on through the night. " * 6, "Корабль плыл всю ночь напролёт. " * 6
@@ -24,7 +24,7 @@ def vector(text: str) -> Vector:
 def test_whatever_is_reported_estimates_stay_positive_and_margins_between_3_and_20_percent(
     reports: list[tuple[Vector, float]], text: Vector
 ) -> None:
-    calibration = Calibration.of(UNKNOWN.prior)
+    calibration = Calibration.of(UNKNOWN.ratios)
     for reported, tokens in reports:
         calibration = calibration.learned(reported, tokens)
     assert calibration.estimate(text) >= 0
@@ -33,7 +33,7 @@ def test_whatever_is_reported_estimates_stay_positive_and_margins_between_3_and_
 
 @pytest.mark.parametrize("factor", [0.6, 1.9])
 def test_a_tokenizer_that_counts_otherwise_is_learned_in_a_few_reports(factor: float) -> None:
-    calibration = Calibration.of(UNKNOWN.prior)
+    calibration = Calibration.of(UNKNOWN.ratios)
     truth = calibration.estimate(vector(ENGLISH)) * factor
     for _ in range(6):
         calibration = calibration.learned(vector(ENGLISH), truth)
@@ -41,9 +41,9 @@ def test_a_tokenizer_that_counts_otherwise_is_learned_in_a_few_reports(factor: f
 
 
 def test_what_is_learned_of_one_script_tells_little_of_another() -> None:
-    begun = Calibration.of(UNKNOWN.prior)
+    begun = Calibration.of(UNKNOWN.ratios)
     learned = begun
-    for _ in range(6):
+    for _ in range(12):
         learned = learned.learned(vector(RUSSIAN), 2 * begun.estimate(vector(RUSSIAN)))
     english, russian = (learned.estimate(vector(t)) / begun.estimate(vector(t)) for t in (ENGLISH, RUSSIAN))
     assert russian == pytest.approx(2, rel=0.1)
@@ -59,9 +59,9 @@ SCRIPTS = {
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_one_script_is_learned_in_two_reports_and_tells_nothing_of_the_others(script: str) -> None:
-    begun = calibration = Calibration.of(UNKNOWN.prior)
-    for other in set(SCRIPTS) - {script}:
+def test_one_script_is_learned_in_two_reports_and_changes_nothing_that_was_reported_of_others(script: str) -> None:
+    begun = calibration = Calibration.of(UNKNOWN.ratios)
+    for other in sorted(set(SCRIPTS) - {script}) * 2:
         calibration = calibration.learned(vector(SCRIPTS[other] * 8), begun.estimate(vector(SCRIPTS[other] * 8)))
     truth = 0.6 * begun.estimate(vector(SCRIPTS[script] * 8))
     for _ in range(2):
@@ -70,6 +70,41 @@ def test_one_script_is_learned_in_two_reports_and_tells_nothing_of_the_others(sc
     for other in set(SCRIPTS) - {script}:
         before, now = (each.estimate(vector(SCRIPTS[other] * 8)) for each in (begun, calibration))
         assert now == pytest.approx(before, rel=0.1)
+
+
+@pytest.mark.parametrize("ratios", [CLAUDE_2, LLAMA_2, LLAMA_3])
+def test_two_scripts_tell_which_vocabulary_it_is_and_so_what_the_others_take(ratios: Vector) -> None:
+    calibration, truth = Calibration.of(UNKNOWN.ratios), Calibration.of([ratios])
+    for script in ("Thai", "Hebrew"):
+        calibration = calibration.learned(vector(SCRIPTS[script] * 8), truth.estimate(vector(SCRIPTS[script] * 8)))
+    for script in ("Greek", "Arabic", "Hindi", "Korean"):
+        text = vector(SCRIPTS[script] * 8)
+        assert calibration.estimate(text) == pytest.approx(truth.estimate(text), rel=0.3)
+
+
+def test_a_name_that_misleads_is_found_out() -> None:
+    named, truth = Calibration.of([QWEN], ALL_RATIOS), Calibration.of([SMOLLM])
+    for script in ("Thai", "Hebrew", "Hindi"):
+        named = named.learned(vector(SCRIPTS[script] * 8), truth.estimate(vector(SCRIPTS[script] * 8)))
+    assert named.estimate(vector(SCRIPTS["Korean"])) == pytest.approx(
+        truth.estimate(vector(SCRIPTS["Korean"])), rel=0.3
+    )
+
+
+def test_another_tokenizer_behind_the_same_name_is_learned_after_hundreds_of_reports() -> None:
+    calibration = Calibration.of(UNKNOWN.ratios)
+    for _ in range(400):
+        calibration = calibration.learned(vector(ENGLISH), 60)
+    for _ in range(30):
+        calibration = calibration.learned(vector(ENGLISH), 90)
+    assert calibration.estimate(vector(ENGLISH)) == pytest.approx(90, rel=0.1)
+
+
+def test_what_was_reported_is_all_that_has_to_be_kept() -> None:
+    calibration = Calibration.of(UNKNOWN.ratios).learned(vector(RUSSIAN), 90).learned(vector(ENGLISH), 60)
+    assert Calibration.told(Calibration.of(UNKNOWN.ratios).prior, calibration.reports) == calibration
+    nothing = Reports((0.0,) * len(calibration.weights), (0.0,) * len(calibration.weights))
+    assert Calibration.told(calibration.prior, nothing) == Calibration.of(UNKNOWN.ratios)
 
 
 def test_the_margin_starts_at_20_percent_and_shrinks_to_3_as_estimates_prove_right() -> None:
@@ -90,7 +125,7 @@ def test_the_margin_grows_again_when_estimates_fail() -> None:
 
 
 def test_one_odd_report_does_not_outweigh_a_conversation() -> None:
-    calibration = Calibration.of(UNKNOWN.prior)
+    calibration = Calibration.of(UNKNOWN.ratios)
     for _ in range(10):
         calibration = calibration.learned(vector(ENGLISH), 60)
     odd = calibration.learned(vector(ENGLISH), 6_000)

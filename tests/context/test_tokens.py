@@ -87,13 +87,32 @@ def test_a_report_of_another_view_scales_all_its_parts(total: int) -> None:
     assert parts == pytest.approx(total + 10)
 
 
+def guessed(meter: Meter, texts: dict[str, str], prompt: str) -> SentRequest:
+    turns = {name: Guess(meter.turn(name, text, ""), text) for name, text in texts.items()}
+    return SentRequest(Fixed(), prompt, sum(guess.tokens for guess in turns.values()), guessed=turns)
+
+
 def test_a_refusals_size_scales_what_was_only_estimated() -> None:
-    meter, fixed = Meter(), Fixed()
-    turns = {"a": 100.0, "b": 300.0}
-    before = meter.message("and now?")
-    meter.told(sent_with(meter, fixed, turns, "and now?"), round(2 * (400 + before)))
-    assert meter.turn("b", "", "") == pytest.approx(600, rel=0.01)
-    assert meter.message("and now?") == pytest.approx(2 * before, rel=0.01)
+    meter = Meter()
+    sent = guessed(meter, {"a": "one and another " * 25, "b": "one and another " * 75}, "and now?")
+    before = {name: guess.tokens for name, guess in sent.guessed.items()} | {"now": meter.message("and now?")}
+    total = round(2 * sum(before.values()))
+    meter.told(sent, total)
+    after = {name: meter.turn(name, "", "") for name in sent.guessed} | {"now": meter.message("and now?")}
+    assert sum(after.values()) == pytest.approx(total)
+    assert after["b"] == pytest.approx(2 * before["b"], rel=0.05)
+    assert before["now"] < after["now"] < 3 * before["now"]
+
+
+def test_a_total_is_shared_out_by_what_is_known_of_each_script() -> None:
+    meter, english, thai = Meter(), "The ship sailed on through the night. " * 20, "เรือแล่นตลอดทั้งคืน " * 20
+    for turn in range(8):
+        prompt = SentRequest(Fixed(), english, 0.0)
+        meter.reported(prompt, english, Usage(180, 180), turn_id=f"known {turn}")
+    sent = guessed(meter, {"old": english, "new": thai}, "and now?")
+    meter.told(sent, round(sent.before + sent.guessed["new"].tokens))  # twice as much for Thai as was estimated
+    assert meter.turn("old", "", "") == pytest.approx(sent.guessed["old"].tokens, rel=0.1)
+    assert meter.turn("new", "", "") == pytest.approx(2 * sent.guessed["new"].tokens, rel=0.1)
 
 
 def test_a_refusal_changes_nothing_that_was_counted() -> None:

@@ -20,17 +20,27 @@ from tiktoken import Encoding
 
 from jupyter_ctx import Chat
 from jupyter_ctx.context.families import (
+    ALL_RATIOS,
     CL100K,
     CLAUDE,
+    CLAUDE_2,
+    DEEPSEEK,
     LARGE_VOCABULARY,
+    LLAMA_2,
+    LLAMA_3,
+    LLAMA_4,
     NEW_CLAUDE,
     O200K,
+    QWEN,
     SMALL_VOCABULARY,
+    SMOLLM,
+    TEKKEN,
     UNKNOWN,
     Family,
     family_of,
     thinks,
 )
+from jupyter_ctx.context.text_features import CHARACTER_KINDS
 from jupyter_ctx.models import tokenizer
 from jupyter_ctx.models.byte_pairs import word_counter
 from jupyter_ctx.models.tokenizer import counter, encoding_of
@@ -115,15 +125,40 @@ def test_the_vocabulary_is_the_one_that_tiktoken_expects(name: Any) -> None:
         ("claude-opus-4-7", NEW_CLAUDE),
         ("openrouter/anthropic/claude-sonnet-5", NEW_CLAUDE),
         ("google/gemini-3.8-flash", LARGE_VOCABULARY),
-        ("local/smollm2", SMALL_VOCABULARY),
-        ("mistral-7b-instruct", SMALL_VOCABULARY),
-        ("mistral-small-2506", LARGE_VOCABULARY),
+        ("phi-2", SMALL_VOCABULARY),
         ("nobody/knows", UNKNOWN),
         ("turbo3", UNKNOWN),
     ],
 )
 def test_a_name_says_what_family_a_model_is_of(model: str, family: Family) -> None:
     assert family_of(model) is family
+
+
+@pytest.mark.parametrize(
+    ("model", "ratios"),
+    [
+        ("local/smollm2", SMOLLM),
+        ("mistral-7b-instruct", LLAMA_2),
+        ("ollama/mixtral:8x7b", LLAMA_2),
+        ("mixtral-8x7b-32768", LLAMA_2),
+        ("mistral-small-2506", TEKKEN),
+        ("groq/llama-3.3-70b-versatile", LLAMA_3),
+        ("ollama/llama3.2:1b", LLAMA_3),
+        ("meta-llama/llama-4-scout", LLAMA_4),
+        ("qwen3-32b", QWEN),
+        ("deepseek-r1-distill-qwen-7b", QWEN),
+        ("deepseek/deepseek-chat", DEEPSEEK),
+        ("claude-2.1", CLAUDE_2),
+    ],
+)
+def test_a_name_says_what_ratios_are_likely(model: str, ratios: tuple[float, ...]) -> None:
+    assert family_of(model).ratios == (ratios,)
+
+
+@pytest.mark.parametrize("ratios", ALL_RATIOS)
+def test_every_vocabulary_has_a_ratio_for_each_kind_of_text(ratios: tuple[float, ...]) -> None:
+    assert len(ratios) == len(CHARACTER_KINDS)
+    assert min(ratios) > 0
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_room_is_made_once_compact_at_is_passed_and_well_below_it(share: float) 
             fills.append(used)
         before = used
     assert max(fills) <= share * limit + turn
-    rarely = 2 if share < 0.3 else 3
+    rarely = 1 if share < 0.3 else 2 if share < 0.5 else 3  # turns of 119 between a cut's end and what causes the next
     assert len(cuts) >= 3
     assert all(later - earlier >= rarely for earlier, later in pairwise(cuts))
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from jupyter_ctx.context.tokens import Counted, Fixed, Learned, Meter, SentRequest
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.conversation.events import (
     EVENT_KINDS,
@@ -26,7 +27,7 @@ from jupyter_ctx.conversation.events import (
     Undone,
 )
 from jupyter_ctx.conversation.messages import Attachment, Summary, Turn, TurnRecord
-from jupyter_ctx.storage.serialization import EventRow, from_row, to_row
+from jupyter_ctx.storage.serialization import EventRow, from_row, state_text, stored_state, to_row
 
 TURN = (
     '{"prompt":"Why is the sky blue?","reply":"Because of Rayleigh.","model":"openai/gpt-5.2",'
@@ -101,3 +102,26 @@ def test_a_turn_of_the_first_release_has_defaults_for_what_came_later() -> None:
     assert isinstance(added, Added)
     for found in (event.turn, *added.turns):
         assert (found, found.record) == (Turn("Hi", "Hello"), TurnRecord("m", id="8a4e"))
+
+
+def test_a_calibration_that_an_earlier_release_stored_is_dropped_and_the_sizes_with_it_are_kept() -> None:
+    earlier = {"weights": [2.0] * 15, "covariance": [[0.1] * 15] * 15, "noise": 0.01, "observations": 9.0}
+    stored = {"meters": [{"meter": ["openai", "m"], "calibration": earlier, "overhead": 5.0, "floor": 0.0}]}
+    (known,) = stored_state(json.dumps(stored))["meters"]
+    meter = Meter()
+    meter.restore(Learned(known["calibration"], known["overhead"], known["floor"], ()), Counted({"a": 77.0}, {}))
+    assert meter.learned == Meter().learned
+    assert meter.turn("a", "", "") == 77
+
+
+def test_what_reports_have_told_is_the_same_after_a_restart() -> None:
+    begun, again = Meter(), Meter()
+    for turn in range(3):
+        begun.reported(SentRequest(Fixed(), "What next?", 0.0), "ที่นี่ " * 40, Usage(20, 90), turn_id=str(turn))
+    stored = state_text({"meters": [{"meter": ("openai", "m"), **begun.learned._asdict()}]})  # type: ignore[typeddict-item]
+    (known,) = stored_state(stored)["meters"]
+    again.restore(
+        Learned(known["calibration"], known["overhead"], known["floor"], known["settled"]), begun.counted_parts
+    )
+    assert again.calibration == begun.calibration
+    assert again.message("ที่นี่") == begun.message("ที่นี่")
