@@ -24,7 +24,7 @@ PAIRS = 7
 PROMPT = "Why is the sky blue?"
 WORDS = [f"word{number} " for number in range(40)]
 KEY = "key-0123456789abcdef-secret"
-CPU = "(lambda: (__import__('gc').collect(), __import__('time').process_time())[1])()"
+CPU = "__import__('time').process_time()"
 
 
 class Service(NamedTuple):
