@@ -6,7 +6,9 @@ undo and redo after it still mean what they meant. Nothing in the store is chang
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import gc
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import NamedTuple
 
@@ -35,9 +37,22 @@ class Events(NamedTuple):
 def read_events(stored: Iterable[Stored]) -> Events:
     """Fold rows, in the order of their numbers; nothing that they hold makes that fail."""
     reader = _Reader()
-    for row in stored:
-        reader.take(row)
+    with _without_collection():
+        for row in stored:
+            reader.take(row)
     return Events(reader.conversation, reader.sizes, reader.next, tuple(reader.problems()))
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Pause the garbage collector, which would walk all turns again and again while more of them are made."""
+    paused = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if paused:
+            gc.enable()
 
 
 class _Reader:

@@ -7,13 +7,15 @@ as they are. A field that is new has a default; one that is gone is passed over.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from ..context.calibration import Reports, Vector
 from ..context.evidence import Evidence
 from ..context.usage import Spending
-from ..conversation.events import EVENT_KINDS, Event, Lost, Said
+from ..conversation.events import EVENT_KINDS, Added, Event, Lost, Said
+from ..conversation.messages import Attachment, Summary, Turn, TurnRecord
 from ..conversation.text_safety import without_keys
 from ..errors import StoreError
 
@@ -93,36 +95,75 @@ def from_row(kind: str, body: str | bytes) -> Event:
     """Decode an event. Raises UnreadableError."""
     if kind not in EVENT_KINDS:
         raise UnreadableError(f"Nobody here knows an event that is {kind!r}.")
-    event: Event = _decode(EVENT_KINDS[kind], body, _nested)
+    if kind == Said.stored_as:
+        said: _Said = _decode(_Said, body)
+        return Said(said.turn.turn(_decode(_SaidRecord, body).turn), said.append, said.new)
+    if kind == Added.stored_as:
+        added: _Added = _decode(_Added, body)
+        turns = map(_Content.turn, added.turns, _decode(_AddedRecords, body).turns)
+        return Added(tuple(turns), added.system, added.pinned, added.excluded, added.summary)
+    event: Event = _decode(EVENT_KINDS[kind], body)
     return event
+
+
+# A turn's content and its record stand side by side in what is stored: each is read by itself, which msgspec does
+# faster than anything here could take them apart
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    prompt: str
+    reply: str = ""
+    attachments: tuple[Attachment, ...] = ()
+    thinking: str = ""
+
+    def turn(self, record: TurnRecord) -> Turn:
+        return Turn(self.prompt, self.reply, self.attachments, self.thinking, record)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    turn: _Content
+    append: bool = False
+    new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _SaidRecord:
+    turn: TurnRecord
+
+
+@dataclass(frozen=True, slots=True)
+class _Added:
+    turns: tuple[_Content, ...]
+    system: str | None = None
+    pinned: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    summary: Summary | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _AddedRecords:
+    turns: tuple[TurnRecord, ...]
 
 
 def _flat(event: Event) -> Any:
     """Return an event as JSON values, in the form that every release stores: a turn's record beside its content."""
     import msgspec
 
-    def flat(turn: dict[str, Any]) -> dict[str, Any]:
-        record = turn.pop("record")
-        if not record["apart"]:
-            del record["apart"]  # earlier releases stored none
-        return {**record, **turn}
-
-    return _with_turns(msgspec.to_builtins(event), flat)
-
-
-def _nested(body: Any) -> Any:
-    """Return the body of a stored event with each turn's record apart from its content."""
-    return _with_turns(body, lambda turn: {**turn, "record": turn})
-
-
-def _with_turns(body: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
-    """Return an event's body with each of its turns changed."""
-    match body:
-        case {"turn": dict(turn)}:
-            return {**body, "turn": change(turn)}
-        case {"turns": list(turns) | tuple(turns)}:
-            return {**body, "turns": [change(turn) if isinstance(turn, dict) else turn for turn in turns]}
+    body = msgspec.to_builtins(event)
+    if isinstance(event, Said):
+        body["turn"] = _flat_turn(body["turn"])
+    elif isinstance(event, Added):
+        body["turns"] = list(map(_flat_turn, body["turns"]))
     return body
+
+
+def _flat_turn(turn: dict[str, Any]) -> dict[str, Any]:
+    record = turn.pop("record")
+    if not record["apart"]:
+        del record["apart"]  # earlier releases stored none
+    return {**record, **turn}
 
 
 def sizes_of(text: str | bytes) -> list[Sizes]:
@@ -153,11 +194,18 @@ def _text(value: object) -> str:
         return json.dumps(msgspec.to_builtins(value), ensure_ascii=False).encode("utf-8", "replace").decode()
 
 
-def _decode(kind: Any, text: str | bytes, shape: Callable[[Any], Any] = lambda value: value) -> Any:
-    """Return the value of this ``kind`` in JSON, once ``shape`` has rearranged its parts. Raises UnreadableError."""
+def _decode(kind: Any, text: str | bytes) -> Any:
+    """Return the value of this ``kind`` in JSON. Raises UnreadableError."""
     import msgspec
 
     try:
-        return msgspec.convert(shape(msgspec.json.decode(text)), kind)
+        return _decoder(kind).decode(text)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:  # UnicodeDecodeError is a ValueError
         raise UnreadableError(f"A row of the store cannot be read ({error}).") from None
+
+
+@cache
+def _decoder(kind: Any) -> Any:
+    import msgspec
+
+    return msgspec.json.Decoder(kind)
