@@ -6,10 +6,12 @@ import os
 import re
 import secrets
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from ..errors import InvalidRequestError
 
+FOLDER_VARIABLES = ("JUPYTER_CONFIG_DIR", "JUPYTER_NO_CONFIG", "JUPYTER_PLATFORM_DIRS", "HOME", "USERPROFILE")
 NETWORK = re.compile(r"(?i)nfs|cifs|smb|afs|9p|ceph|lustre|gpfs|beegfs|gluster|webdav|davfs|fuse\.(?!fuse-overlayfs)")
 
 
@@ -48,8 +50,15 @@ def is_on_network(path: Path) -> bool:
 
 def config_file(name: str) -> Path:
     """Return the path of a user's own file in Jupyter's config folder."""
+    return _config_file(name, *map(os.environ.get, FOLDER_VARIABLES))
+
+
+@cache
+def _config_file(name: str, *variables: str | None) -> Path:
+    """Return the path as long as these variables have these values: Jupyter looks for the folder each time."""
     from jupyter_core.paths import jupyter_config_dir
 
+    del variables
     return Path(jupyter_config_dir()) / "jupyter_ctx" / name
 
 
