@@ -86,7 +86,8 @@ def test_only_regular_files_are_read_and_none_that_is_too_large(cells: Cells, tm
 
 def test_an_interrupt_while_a_file_is_read_claims_no_answer(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
     def slow(path: Path, *_: object) -> None:  # as a file on a network drive that is away
-        threading.Timer(0.05, signal.raise_signal, [signal.SIGINT]).start()
+        main = threading.main_thread().ident
+        threading.Timer(0.05, signal.pthread_kill, [main, signal.SIGINT]).start()
         threading.Event().wait(10)
 
     monkeypatch.setattr("jupyter_ctx.conversation.attachments._read", slow)

@@ -216,7 +216,7 @@ FAULTS: dict[str, tuple[Any, type[ChatError]]] = {
         ModelNotFoundError,
     ),
     "too many requests": (
-        refuse(429, json.dumps({"error": {"message": "slow down"}}), retry_after="7"),
+        refuse(429, json.dumps({"error": {"message": "slow down"}}), retry_after="0.1"),
         RateLimitError,
     ),
     "a page of HTML": (refuse(502, "<html><h1>Bad Gateway</h1></html>", "text/html"), ProviderError),
@@ -244,7 +244,7 @@ def test_a_fault_is_one_of_our_errors_without_the_key_and_leaves_nothing(fault: 
 def test_a_limit_on_requests_says_when_to_come_back() -> None:
     with serve(FAULTS["too many requests"][0]) as (url, _), pytest.raises(RateLimitError) as raised:
         Chat("m", base_url=url).send("x")
-    assert raised.value.retry_after == 7
+    assert raised.value.retry_after == 0.1
 
 
 CUTS: dict[str, tuple[Any, type[ChatError]]] = {
