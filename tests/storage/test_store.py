@@ -750,8 +750,8 @@ def test_a_lock_in_the_middle_costs_one_notice_and_one_wait(
         chat.pin(1)
         again = time.monotonic() - begun
         assert chat.notices() == ()
-    assert 0.5 < waited < 3
-    assert again < 2
+    assert 0.5 < waited < 5
+    assert again < 3, "it waits for one, not for each of three"
     assert address.rpartition("@")[2].partition("?")[0] in notice
     assert "locked by another program: end that" in notice
     assert prompts(chat) == numbered(4)
