@@ -27,6 +27,7 @@ SLOW = ("importlib.metadata",)  # of the standard library
 
 LATE = {  # modules of the package that others import in a function, when they are first needed
     "jupyter_ctx": {"jupyter_ctx.magics.registration"},
+    "jupyter_ctx.magics.chat_magic": {"jupyter_ctx.template.filling", "jupyter_ctx.template.hints"},
     "jupyter_ctx.magics.registration": {"jupyter_ctx.magics.chat_magic", "jupyter_ctx.magics.completion"},
 }
 LIGHT = {

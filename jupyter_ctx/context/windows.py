@@ -320,6 +320,8 @@ def _with_members(data: Mapping[str, Any]) -> Iterator[tuple[list[str], Any]]:
 
 
 def _row(value: Any) -> WindowRow | None:
+    if type(value) is int:  # as most are
+        return WindowRow(value) if value > 0 else None
     if isinstance(value, dict):
         value = [value.get(column) for column in WindowRow._fields]
     window, *caps = value if isinstance(value, list) and value else [value]

@@ -38,8 +38,6 @@ from ..runtime.interrupts import uninterrupted
 from ..session.prompt import Prompt
 from ..session.send import Coming
 from ..session.state import NotebookState
-from ..template.filling import fill
-from ..template.hints import notes
 from .command_table import Call, Command, check_words, unknown
 from .commands import COMMANDS, KEY_IS_ASKED_FOR, say
 from .options import OPTIONS, settings_of, typed, with_options
@@ -176,10 +174,8 @@ class ChatMagic:
         place, text = where(self.shell), cell.rstrip("\n")
         above = (*self.notes(), *filter(None, [None if options.preview else chat.memory_notice()]))
         if not options.raw and "{{" in text:
-            found = fill(text, self.shell.user_ns, chat.models.secrets)
-            large = chat.values_notice(found.values, **settings_of(options))
-            as_typed = notes(text, self.shell.user_ns, found.unknown)
-            text, above = found.text, (*above, *as_typed, *([large] if large else ()))
+            text, lines = self._filled(chat, options, text)
+            above = (*above, *lines)
         prompt = _prompt(text, options, place)
         if options.preview:
             self._tell(above)
@@ -198,6 +194,15 @@ class ChatMagic:
             raise ChatInterrupted(
                 "the answer had come whole." if whole else "stopped; %chat history shows what is kept."
             ) from None
+
+    def _filled(self, chat: Chat, options: Namespace, text: str) -> tuple[str, list[str]]:
+        """Return a prompt with its expressions filled in, and lines about large values and what stays as typed."""
+        from ..template.filling import fill
+        from ..template.hints import notes
+
+        found = fill(text, self.shell.user_ns, chat.models.secrets)
+        large = chat.values_notice(found.values, **settings_of(options))
+        return found.text, [*notes(text, self.shell.user_ns, found.unknown), *([large] if large else ())]
 
     def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: Prompt) -> Reply:
         begun = False

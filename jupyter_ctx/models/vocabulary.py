@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from array import array
 from bisect import bisect_left
+from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -22,12 +23,13 @@ class Ranks:
     """The tokens of a vocabulary with their ranks: merging bytes into tokens begins with the lowest rank."""
 
     def __init__(self, data: bytes) -> None:
-        self._size = int.from_bytes(data[:4], "little")
-        numbers = array("I", data[4 : 4 * (2 * self._size + 2)])
+        self._size, self._data = int.from_bytes(data[:4], "little"), data
+        self._begin = 4 * (2 * self._size + 2)  # of the tokens
+        numbers: Sequence[int] = memoryview(data)[4 : self._begin].cast("I")  # which copies nothing
         if sys.byteorder == "big":
+            numbers = array("I", data[4 : self._begin])
             numbers.byteswap()
         self._starts, self._ranks = numbers[: self._size + 1], numbers[self._size + 1 :]
-        self._tokens = data[4 * (2 * self._size + 2) :]
 
     def rank(self, token: bytes) -> int | None:
         """Return the rank of a token, or ``None`` where these bytes are none."""
@@ -36,11 +38,11 @@ class Ranks:
 
     def by_token(self) -> dict[bytes, int]:
         """Return all ranks (50 ms)."""
-        spans = zip(pairwise(self._starts), self._ranks, strict=True)
-        return {self._tokens[start:end]: rank for (start, end), rank in spans}
+        tokens, spans = self._data[self._begin :], zip(pairwise(self._starts), self._ranks, strict=True)
+        return {tokens[start:end]: rank for (start, end), rank in spans}
 
     def _token(self, place: int) -> bytes:
-        return self._tokens[self._starts[place] : self._starts[place + 1]]
+        return self._data[self._begin + self._starts[place] : self._begin + self._starts[place + 1]]
 
 
 @cache

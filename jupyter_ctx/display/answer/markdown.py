@@ -15,6 +15,7 @@ from functools import cache
 from time import thread_time
 from typing import Any
 
+from ...runtime.importing import quick_imports
 from ..text import CONTROL_CHARACTERS, LABEL, note_html, note_plain, text_html, to_plain
 from . import formulas
 from .footer import Footer, footer_html
@@ -115,8 +116,9 @@ def _harmless(line: str) -> str:
 
 @cache
 def _parser() -> Any:
-    from markdown_it import MarkdownIt
-    from mdit_py_plugins.dollarmath import dollarmath_plugin
+    with quick_imports():
+        from markdown_it import MarkdownIt
+        from mdit_py_plugins.dollarmath import dollarmath_plugin
 
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     # "$5 and $10" is not a formula; formulas are left to the front end's MathJax
