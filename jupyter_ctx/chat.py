@@ -19,7 +19,6 @@ from .conversation.events import Added, Said
 from .conversation.messages import Turn
 from .conversation.text_safety import checked
 from .errors import ChatError, ChatInterrupted, InvalidRequestError, StoreError
-from .export.files import export, load
 from .models.registry import Models, key_owner
 from .providers.base import Reply, SupportsStream
 from .providers.guests import Guest, guest
@@ -425,10 +424,14 @@ class Chat:
         """
         journal = self._session.journal
         notebook = EARLIER.sub("", journal.origin.notebook or "") if journal is not None else None
+        from .export.files import export
+
         return export(self.conversation, path_of(path), notebook)
 
     def load(self, path: str | Path) -> Change:
         """Append the conversation in an exported file; JSON and notebooks of other programs are read, too."""
+        from .export.files import load
+
         added = load(path_of(path))
         return self._do(lambda: self._actions.add(added))
 

@@ -18,8 +18,6 @@ from .chat import Chat, checked_name
 from .config.settings import Settings, default_settings, kept_settings, restored_settings
 from .conversation.events import Said, Undone
 from .errors import InvalidRequestError, StoreError
-from .export.files import load
-from .export.formats import carried, renewed
 from .models.registry import Models
 from .runtime.files import path_of
 from .runtime.frontend import Origin
@@ -172,6 +170,9 @@ class Library:
 
     def resume(self, notebook: str, name: str | None = None, *, summary: bool = False) -> Change:
         """Append another notebook's conversation, or a ``summary`` of it, to the current one."""
+        from .export.files import load
+        from .export.formats import carried, renewed
+
         row = self._elsewhere(notebook, name)
         if row is None:
             return self.current.resume(load(self._path(notebook)), notebook, summary=summary)

@@ -27,7 +27,14 @@ SLOW = ("importlib.metadata",)  # of the standard library
 
 LATE = {  # modules of the package that others import in a function, when they are first needed
     "jupyter_ctx": {"jupyter_ctx.magics.registration"},
-    "jupyter_ctx.magics.chat_magic": {"jupyter_ctx.template.filling", "jupyter_ctx.template.hints"},
+    "jupyter_ctx.chat": {"jupyter_ctx.export.files"},
+    "jupyter_ctx.library": {"jupyter_ctx.export.files", "jupyter_ctx.export.formats"},
+    "jupyter_ctx.magics.chat_magic": {
+        "jupyter_ctx.magics.command_table",
+        "jupyter_ctx.magics.commands",
+        "jupyter_ctx.template.filling",
+        "jupyter_ctx.template.hints",
+    },
     "jupyter_ctx.magics.registration": {"jupyter_ctx.magics.chat_magic", "jupyter_ctx.magics.completion"},
 }
 LIGHT = {

@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from functools import lru_cache, partial
 from getpass import getpass
 from keyword import iskeyword
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from IPython.core.error import StdinNotImplementedError, UsageError
 from IPython.core.magic_arguments import argument, magic_arguments
@@ -38,10 +38,11 @@ from ..runtime.interrupts import uninterrupted
 from ..session.prompt import Prompt
 from ..session.send import Coming
 from ..session.state import NotebookState
-from .command_table import Call, Command, check_words, unknown
-from .commands import COMMANDS, KEY_IS_ASKED_FOR, say
 from .options import OPTIONS, settings_of, typed, with_options
 from .tables import live_history, live_preview, live_settings, preview_table
+
+if TYPE_CHECKING:
+    from .command_table import Command
 
 IN_QUOTES = ("TEXT", "FILE", "CONVERSATION")  # what options take that may have spaces
 IPYTHONS = re.compile("In|Out|get_ipython|display|exit|quit|_+|_i{1,3}|_[iod]h|_i?[0-9]+|__.*__")
@@ -123,6 +124,9 @@ class ChatMagic:
         return self.library.get(options.conversation, begin=begin) if options.conversation else self.library.current
 
     def _command(self, options: Namespace, cell: str | None, line: str) -> None:
+        from .command_table import Call, check_words, unknown
+        from .commands import COMMANDS, say
+
         name, *words = options.words
         command = COMMANDS.get(name.lower())
         if command is None or cell is not None:
@@ -397,6 +401,8 @@ def _parsed(parser: Any, line: str) -> Namespace:
         options: Namespace = parser.parse_intermixed_args(words)
     except UsageError as error:
         if words[:1] == ["key"]:
+            from .commands import KEY_IS_ASKED_FOR
+
             raise UsageError(KEY_IS_ASKED_FOR) from None
         raise UsageError(_what_is_wrong(str(error), parser)) from None
     return options
