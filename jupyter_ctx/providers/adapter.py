@@ -210,8 +210,11 @@ class Adapter(ABC):
         """
         import httpx2
 
-        content = encoded(body, messages)
-        return client.post(path, content=content, cast_to=httpx2.Response, stream=True, stream_cls=object)
+        try:
+            written: dict[str, Any] = {"content": encoded(body, messages)}
+        except TypeError:  # a parameter that only the SDK knows how to write, such as a date
+            written = {"body": body}
+        return client.post(path, **written, cast_to=httpx2.Response, stream=True, stream_cls=object)
 
     def _wait(self, error: Exception, delays: list[float]) -> float | None:
         """Return the seconds to wait before a retry, or ``None``: no retry. ``delays`` are those left."""

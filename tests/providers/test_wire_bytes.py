@@ -6,6 +6,7 @@ import base64
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler
 from importlib.metadata import version
 from typing import Any, NamedTuple
@@ -33,7 +34,8 @@ FILES = Request(
 )
 TUNED = Request(SAID, 500, 1e-5, {"top_p": 0.25, "odd": {"ä": [1, None, True, 1e16, "\u2028"]}}, "k")
 TUNED_GEMINI = Request(SAID, 500, 1e-5, {"top_p": 0.25, "http_options": {"extra_body": {"odd": {"ä": [1e16, None]}}}})
-CASES = {"plain": PLAIN, "system": SYSTEM, "files": FILES, "tuned": TUNED}
+DATED = Request(SAID, 500, parameters={"since": datetime(2024, 2, 29, 12, 30)}, cache_key="k")
+CASES = {"dated": DATED, "plain": PLAIN, "system": SYSTEM, "files": FILES, "tuned": TUNED}
 ORDERED = {"openai": (3, 54), "anthropic": (2, 12)}  # older ones write the names of a body in another order
 
 
@@ -63,7 +65,7 @@ def recording(dialect: Dialect) -> Iterator[tuple[str, list[Sent]]]:
         yield url, seen
 
 
-def completions(url: str, request: Request) -> object:
+def completions(url: str, request: Request) -> None:
     import openai
 
     def content(message: Message) -> Any:
@@ -77,13 +79,15 @@ def completions(url: str, request: Request) -> object:
         return parts(message, kinds, {"type": "text", "text": message.content})
 
     optional = {"max_tokens": request.max_tokens, "temperature": request.temperature}
-    return openai.OpenAI(base_url=f"{url}/v1", api_key=KEY, timeout=600.0).chat.completions.create(
-        model="m", messages=[{"role": m.role, "content": content(m)} for m in request.messages], stream=True,
-        stream_options={"include_usage": True}, extra_body=request.parameters, **present(optional),
-    )  # fmt: skip
+    messages = [{"role": m.role, "content": content(m)} for m in request.messages]
+    with openai.OpenAI(base_url=f"{url}/v1", api_key=KEY, timeout=600.0) as client:
+        client.chat.completions.create(
+            model="m", messages=messages, stream=True, stream_options={"include_usage": True},
+            extra_body=request.parameters, **present(optional),
+        ).close()  # fmt: skip
 
 
-def responses(url: str, request: Request) -> object:
+def responses(url: str, request: Request) -> None:
     import openai
 
     def content(message: Message) -> Any:
@@ -99,13 +103,14 @@ def responses(url: str, request: Request) -> object:
         "instructions": request.system or None, "max_output_tokens": request.max_tokens,
         "temperature": request.temperature, "prompt_cache_key": request.cache_key,
     }  # fmt: skip
-    return openai.OpenAI(base_url=f"{url}/openai/v1", api_key=KEY, timeout=600.0).responses.create(
-        model="m", input=[{"role": m.role, "content": content(m)} for m in request.said], stream=True, store=False,
-        extra_body=request.parameters, **present(optional),
-    )  # fmt: skip
+    messages = [{"role": m.role, "content": content(m)} for m in request.said]
+    with openai.OpenAI(base_url=f"{url}/openai/v1", api_key=KEY, timeout=600.0) as client:
+        client.responses.create(
+            model="m", input=messages, stream=True, store=False, extra_body=request.parameters, **present(optional)
+        ).close()
 
 
-def anthropic(url: str, request: Request) -> object:
+def anthropic(url: str, request: Request) -> None:
     import anthropic as sdk
 
     def content(message: Message) -> Any:
@@ -118,14 +123,16 @@ def anthropic(url: str, request: Request) -> object:
         return parts(message, kinds, {"type": "text", "text": message.content})
 
     cache = {"type": "ephemeral", "ttl": request.cache_ttl} if request.cache_key else None
-    return sdk.Anthropic(base_url=url, api_key=KEY, timeout=600.0).messages.create(
-        model="m", messages=[{"role": m.role, "content": content(m)} for m in request.said], stream=True,
-        max_tokens=request.max_tokens or 4_096, **present({"system": request.system or None, "cache_control": cache}),
-        extra_body={**present({"temperature": request.temperature}), **request.parameters},
-    )  # fmt: skip
+    messages = [{"role": m.role, "content": content(m)} for m in request.said]
+    optional = {"system": request.system or None, "cache_control": cache}
+    with sdk.Anthropic(base_url=url, api_key=KEY, timeout=600.0) as client:
+        client.messages.create(
+            model="m", messages=messages, stream=True, max_tokens=request.max_tokens or 4_096, **present(optional),
+            extra_body={**present({"temperature": request.temperature}), **request.parameters},
+        ).close()  # fmt: skip
 
 
-def google(url: str, request: Request) -> object:
+def google(url: str, request: Request) -> None:
     from google import genai
 
     def content(message: Message) -> Any:
@@ -146,10 +153,11 @@ def google(url: str, request: Request) -> object:
         "temperature": request.temperature, "automatic_continuation": False, **request.parameters,
     }  # fmt: skip
     contents = [content(message) for message in request.said]
-    return list(client.models.generate_content_stream(model="m", contents=contents, config=config))  # type: ignore[arg-type]
+    list(client.models.generate_content_stream(model="m", contents=contents, config=config))  # type: ignore[arg-type]
+    client.close()
 
 
-BARE: dict[str, Callable[[str, Request], object]] = {
+BARE: dict[str, Callable[[str, Request], None]] = {
     "completions": completions, "responses": responses, "anthropic": anthropic, "google": google,
 }  # fmt: skip
 
@@ -171,6 +179,7 @@ def both(dialect: Dialect, request: Request) -> tuple[Sent, Sent]:
         chat = dialect.chat(url)
         provider = chat.models.target(chat.config, ask=False).provider
         assert [str(item) for item in provider.stream(request)][-1] == "Hi"
+        provider.close()
     theirs, ours = seen
     return theirs, ours
 
@@ -184,6 +193,8 @@ def is_ordered(dialect: Dialect) -> bool:
 @pytest.mark.parametrize("case", CASES)
 def test_the_bytes_are_those_of_the_sdk(dialect: Dialect, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "")
+    if (dialect.name, case) == ("google", "dated"):
+        return  # its SDK takes the parameters that it knows, and no dates among them
     request = TUNED_GEMINI if (dialect.name, case) == ("google", "tuned") else CASES[case]
     theirs, ours = both(dialect, request)
     assert ours.path == theirs.path
