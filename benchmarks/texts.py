@@ -1,13 +1,14 @@
-"""Provide real texts of seven kinds to count: English, code, JSON, Chinese, Japanese, Russian, emoji.
+"""Provide real texts to count: English, code, JSON, emoji, and nine other languages.
 
-English, code and JSON come with Python and with us. The others are read from a folder with
-``chinese.txt``, ``japanese.txt`` and ``russian.txt``, paragraphs apart by an empty line; ours
-are the Debian FAQ (package debian-faq-zh-cn and so on: ``/usr/share/doc/debian/FAQ``).
+English, code and JSON come with Python and with us. The other languages are the messages of packages with translated
+user interfaces, where these are installed: ``pip install django plone.app.locales wagtail``.
 """
 
 from __future__ import annotations
 
 import ast
+import gettext
+import importlib.util
 import json
 import math
 import random
@@ -19,7 +20,12 @@ MODULES = (
     "argparse", "dataclasses", "statistics", "textwrap", "csv", "fractions", "heapq", "shutil", "tempfile", "zipfile",
 )  # fmt: skip
 MODELS = Path(__file__).resolve().parents[1] / "models.json"
-FOREIGN = ("chinese", "japanese", "russian")
+CATALOGS = ("django", "plone.app.locales", "wagtail")
+LANGUAGES = {
+    "Chinese": ("zh_Hans", "zh_CN"), "Japanese": ("ja",), "Russian": ("ru",), "Greek": ("el",), "Hebrew": ("he",),
+    "Arabic": ("ar",), "Thai": ("th",), "Hindi": ("hi",), "Korean": ("ko",),
+}  # fmt: skip
+EIGHT = ("English", "Chinese", "Greek", "Hebrew", "Arabic", "Thai", "Hindi", "Korean")
 EMOJI = (
     "😀", "😂", "🥹", "😍", "🤔", "😎", "🙏", "👍🏽", "🔥", "✨", "🎉", "🚀", "💡", "📈", "🐍", "🦀", "☕", "❤️", "✅",
     "❌", "🌍", "🧪", "👩\u200d💻", "🏴\u200d☠️", "🇯🇵", "🇧🇷", "🫠", "🤖", "📚", "🎨", "🧩",
@@ -73,13 +79,41 @@ def with_emoji(paragraphs: list[str], rng: random.Random) -> list[str]:
     return found
 
 
-def load(folder: Path | None, rng: random.Random) -> dict[str, list[str]]:
-    """Return paragraphs of each kind that is available."""
+def package(name: str) -> Path | None:
+    """Return the folder of an installed package without importing it."""
+    try:
+        found = importlib.util.find_spec(name)
+    except ModuleNotFoundError:  # not even what the package is a part of
+        return None
+    return Path(found.submodule_search_locations[0]) if found and found.submodule_search_locations else None
+
+
+def translated(locales: tuple[str, ...], rng: random.Random) -> list[str]:
+    """Return paragraphs of two to eight messages, of 20 characters and more, that packages show in a language."""
+    messages: dict[str, None] = {}
+    for name in CATALOGS:
+        root = package(name)
+        for path in sorted(root.rglob("LC_MESSAGES/*.mo")) if root else ():
+            if path.parts[-3] in locales:
+                with path.open("rb") as file:
+                    catalog = gettext.GNUTranslations(file)._catalog  # type: ignore[attr-defined]
+                messages |= {text: None for key, text in catalog.items() if key and key != text and len(text) >= 20}
+    left, paragraphs = list(messages), []
+    rng.shuffle(left)
+    while left:
+        few = rng.randint(2, 8)
+        paragraphs.append(" ".join(" ".join(text.split()) for text in left[:few]))
+        left = left[few:]
+    return paragraphs
+
+
+def load(rng: random.Random) -> dict[str, list[str]]:
+    """Return paragraphs of each kind; says which languages no installed package has."""
     kinds = {"English": english(), "code": code(), "JSON": records(rng)}
-    for name in FOREIGN:
-        path = folder / f"{name}.txt" if folder else None
-        if path is not None and path.exists():
-            kinds[name.capitalize()] = path.read_text("utf-8").split("\n\n")
+    found = {name: translated(locales, rng) for name, locales in LANGUAGES.items()}
+    kinds |= {name: paragraphs for name, paragraphs in found.items() if paragraphs}
+    if missing := [name for name, paragraphs in found.items() if not paragraphs]:
+        print(f"No texts in {', '.join(missing)}: pip install {' '.join(CATALOGS)}")
     kinds["emoji"] = with_emoji(kinds["English"], rng)
     return kinds
 

@@ -27,7 +27,6 @@ NOISE_WEIGHT = 2.0  # observations that the initial noise counts as
 MOST_OBSERVATIONS = 12.0  # that count, so that another tokenizer behind the same name is learned, too
 OUTLIER = 4.0  # standard deviations: larger errors count as this large
 SAFETY = 1.5  # standard deviations that the margin covers
-TAIL = 4.0  # of Student's distribution: one kind that does not fit rules no vocabulary out
 LEAST_SHARE = 0.01  # of a weight, that one report leaves of it
 
 
@@ -157,8 +156,7 @@ def _shares(prior: Prior, reports: Reports) -> Vector:
     for odds, row in zip(prior.odds, prior.logs, strict=True):
         for log, precision, ratio, own in zip(reports.logs, reports.precisions, row, prior.variances, strict=True):
             if precision:
-                surprise = (log - ratio) ** 2 / (own + 1 / precision)
-                odds -= (TAIL + 1) / 2 * math.log1p(surprise / TAIL)
+                odds -= (log - ratio) ** 2 / (own + 1 / precision) / 2
         fits.append(odds)
     best = max(fits)
     likelihoods = [math.exp(fit - best) for fit in fits]

@@ -69,7 +69,8 @@ def _by_script(data: bytes) -> tuple[int, ...]:
     marked, greek, cyrillic, hebrew, arabic, kana, chinese, hangul, indic, other, symbols, emoji = (
         len(leads.translate(None, deleted)) for deleted in LEADS
     )
-    thai, devanagari = (sum(map(data.count, script)) if indic else 0 for script in (THAI, DEVANAGARI))
+    devanagari = sum(map(data.count, DEVANAGARI)) if indic else 0
+    thai = sum(map(data.count, THAI)) if indic > devanagari else 0
     vietnamese = sum(map(data.count, VIETNAMESE)) if other else 0
     ideographic = data.count(IDEOGRAPHIC_MARKS) if kana else 0
     return (
