@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, SupportsIndex, get_args
 
 from .. import wording as words
 from ..context.compaction import keep_verbatim, summary_cap
-from ..context.info import Plan
+from ..context.info import ContextInfo, Plan
 from ..context.policy import trim
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..context.tokens import Fixed
@@ -106,11 +106,12 @@ class Actions:
 
     def plans(self) -> dict[str, Plan]:
         """Return what each action would do now, by command. No model is asked."""
-        undo = undo_label(self._session.conversation, self._session.state)
+        undo, now = undo_label(self._session.conversation, self._session.state), self._session.snapshot()
+        info = context_info(now)
         return {
-            "summarise": self._summary_plan(),
-            "trim": self._cut_to(None).plan,
-            "clear": self._clear_plan(),
+            "summarise": self._summary_plan(now.target, info),
+            "trim": self._cut_to(None, now.target).plan,
+            "clear": _clear_plan(info),
             "undo": Plan(f"take back the {undo}") if undo else Plan("nothing was done yet", possible=False),
         }
 
@@ -118,14 +119,14 @@ class Actions:
         """Leave out the oldest turns: down to about 0.6 of the limit, or to the newest ``turns``."""
         if turns is not None and (not _is_whole(turns) or turns < 0):
             raise InvalidRequestError(f"Trim to {turns!r} turns? It must be a whole number, 0 or more.")
-        cut = self._cut_to(turns)
+        cut = self._cut_to(turns, self._session.target({}, ask=False))
         if not cut.plan.possible:
             return Change(f"Nothing to trim: {cut.plan.text}", changed=False)
         return self._apply(Trimmed(cut.first), f"Left out {cut.gone}")
 
-    def _cut_to(self, turns: int | None) -> _Cut:
+    def _cut_to(self, turns: int | None, target: Target) -> _Cut:
         """Return where a trim would cut now."""
-        target, past = self._session.target({}, ask=False), self._session.conversation
+        past = self._session.conversation
         scope, start = self._session.now(target)
         now, end = self._session.fitter.occupancy(target, past, scope, start), scope.at
         cut = now.ledger.last(turns, start, end) if turns is not None else trim(now, target.settings)
@@ -200,21 +201,14 @@ class Actions:
         loose = (place for place in places if place.sendable and not place.pinned)
         return tuple(place.turn for place in loose if place.turn.id not in older.covered)
 
-    def _summary_plan(self) -> Plan:
-        target = self._session.target({}, ask=False)
-        older, info = self._older(target), context_info(self._session.snapshot())
+    def _summary_plan(self, target: Target, info: ContextInfo) -> Plan:
+        older = self._older(target)
         if not older.turns:
             return Plan(NOTHING_OLDER, possible=False)
         empty = target.meter.fixed(Fixed(self._session.system, summary_message("") + SUMMARY_ANSWER))
         most = min(empty + summary_cap(info.limit), older.instead_of) + older.beside
         text = f"send {_older_turns(older.turns)} as a summary"
         return Plan(text, before=info.used, after=round(most), at_most=True)
-
-    def _clear_plan(self) -> Plan:
-        info = context_info(self._session.snapshot())
-        if not info.turns:
-            return Plan("nothing was said yet", possible=False)
-        return Plan(f"begin anew without {words.turns(info.turns)}", before=info.used, after=info.segments[0].tokens)
 
     def _written(
         self, older: Older, target: Target, cap: int, instructions: str | None, method: Method | None, stopper: Stopper
@@ -366,6 +360,12 @@ class Actions:
             return context_info(self._session.snapshot()).used
         except ChatError:  # an action needs no model
             return 0
+
+
+def _clear_plan(info: ContextInfo) -> Plan:
+    if not info.turns:
+        return Plan("nothing was said yet", possible=False)
+    return Plan(f"begin anew without {words.turns(info.turns)}", before=info.used, after=info.segments[0].tokens)
 
 
 def _is_whole(number: object) -> bool:
