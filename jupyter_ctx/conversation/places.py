@@ -119,7 +119,8 @@ class Places:
         self._lost = 0  # where the last turn stood that cannot be read
         self._now = 0  # how many events were folded in
         self._written: dict[str, int] = {}  # when each version was
-        self._marked = 0  # when a place was pinned or excluded last, or that was taken back
+        self._marked: dict[str, Place] = {}  # places that were pinned or excluded, perhaps no longer
+        self._past: tuple[object, Self] | None = None  # the last answer of as_marked_at, and to what
         self._covered: tuple[object, int] = (None, 0)  # the last answer of covered_to, and to what
 
     # reading
@@ -189,13 +190,18 @@ class Places:
     def as_marked_at(self, turn: Turn) -> Self:
         """Return the places as they are now, but pinned and excluded as when this turn was written."""
         then = self._written[turn.id]
-        if self._marked <= then:
+        if all(place.marks[-1][0] <= then for place in self._marked.values()):
             return self
-        past = copy(self)
-        past.places = [place.as_marked_at(then) if place.marks else place for place in self.places]
-        past._covered = None, 0
-        past._find_pins()
-        return past
+        others = {place.id: place.as_marked_at(then) for place in self._marked.values() if place.id in self._index}
+        key = self.revision, len(self.places), [(id_, place.pinned, place.excluded) for id_, place in others.items()]
+        if self._past is None or self._past[0] != key:  # for the turn after this one it is the same, most likely
+            past = copy(self)
+            past.places, past._covered = self.places.copy(), (None, 0)
+            for id_, place in others.items():
+                past.places[self._index[id_]] = place
+            past._find_pins()
+            self._past = key, past
+        return self._past[1]
 
     def summarized(self, summary: Summary) -> Self:
         """Return the same with this summary standing for the turns that it covers."""
@@ -235,8 +241,8 @@ class Places:
         """Begin anew, and unbind the cells."""
         self.cleared += self.places
         self.places, self.pins = [], []
-        self._index, self._cells, self._moved = {}, {}, {}
-        self.trimmed_to, self.summary, self._lost, self._marked = 0, None, 0, 0
+        self._index, self._cells, self._moved, self._marked = {}, {}, {}, {}
+        self.trimmed_to, self.summary, self._lost = 0, None, 0
         self._change(0)
 
     def trim(self, first: str | None) -> None:
@@ -254,7 +260,7 @@ class Places:
         chosen = self._chosen(places)
         for place in chosen:
             place.mark(self._now, pinned=pinned, on=on)
-        self._marked = self._now
+            self._marked[place.id] = place
         self._find_pins()
         self._change(min((self._index[place.id] for place in chosen), default=len(self.places)))
 
@@ -265,7 +271,6 @@ class Places:
             place.start = place.own_start = None
             if place.excluded:
                 place.mark(self._now, pinned=False, on=False)
-        self._marked = self._now
         self._change(0)
 
     def set_system(self, text: str) -> None:

@@ -154,3 +154,27 @@ def test_a_turn_takes_as_much_work_in_a_long_conversation(
     monkeypatch.chdir(tmp_path)
     short, long = (work(turns, act, tmp_path, token_counting=counting) for turns in (SHORT, LONG))
     assert long - short < LONG - SHORT, "something is done for every turn"
+
+
+def work_of_the_last_cell(turns: int, folder: Path) -> int:
+    """Return the work of showing the last stored answer again where all cells of a notebook are run."""
+    provider = Counting(SAID, model="openai/gpt-4o")
+    provider.endpoint = "the same one"
+    told: dict[str, Any] = {"store": folder / f"{turns}.sqlite", "name": "it", "window": 200 * turns}
+    chat, cells = Chat(provider=provider, **told), [f"cell {number}" for number in range(turns)]
+    for cell in cells:
+        chat.send(ASKED, cell=cell, run="1")
+    chat.pin(2)  # no answer was written with that
+    chat.close()
+    chat, counter = Chat(provider=provider, **told), Work()
+    for cell in cells[:-1]:
+        assert chat.send(ASKED, cell=cell, run="2", stored="cell").stored
+    with counter.counted():
+        assert chat.send(ASKED, cell=cells[-1], run="2", stored="cell").stored
+    chat.close()
+    return counter.done
+
+
+def test_a_stored_answer_takes_as_much_work_in_a_long_conversation(tmp_path: Path) -> None:
+    short, long = (work_of_the_last_cell(turns, tmp_path) for turns in (SHORT, LONG))
+    assert long - short < LONG - SHORT, "something is done for every turn"
