@@ -149,7 +149,7 @@ class Session:
     def target(self, options: Mapping[str, Any], *, ask: bool) -> Target:
         """Return where a request with these options goes. ``ask``: the server may be asked and started."""
         given = {name: value for name, value in options.items() if value is not None}
-        target = self.models.target(self.settings.changed(given), ask=ask)
+        target = self.models.target(self.settings.changed(given) if given else self.settings, ask=ask)
         return replace(target, cache_key=self._cache_key)
 
     def attempt(
