@@ -187,6 +187,28 @@ def test_loading_imports_little_opens_nothing_and_starts_nothing() -> None:
     assert run.stdout.strip() == "[] 0 []", "only these modules, no socket, file or thread"
 
 
+FIRST = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from IPython.core.interactiveshell import InteractiveShell
+from server import events, piece, send, serve, usage
+shell = InteractiveShell.instance()
+shell.run_line_magic("load_ext", "jupyter_ctx")
+body = events(piece("Scattering."), piece("", "stop"), usage(9, 2))
+with serve(lambda handler, _: send(handler, 200, body, "text/event-stream")) as (url, seen):
+    shell.run_cell(f"%%chat -m gpt-5.2 --base-url {url}\\nWhy is the sky blue?").raise_error()
+print(len(seen), sorted(set(sys.argv[2:]) & set(sys.modules)))
+"""
+
+
+def test_the_first_cell_imports_only_what_it_needs() -> None:
+    unneeded = {"tiktoken", "jinja2", "pandas", "anthropic", "google.genai", "xllamacpp", "genai_prices", "psycopg"}
+    unneeded |= set().union(*LATE.values()) - {f"jupyter_ctx.magics.{name}" for name in ("registration", "chat_magic")}
+    support = str(Path(__file__).parent / "support")
+    run = subprocess.run([sys.executable, "-c", FIRST, support, *unneeded], capture_output=True, text=True, check=True)
+    assert run.stdout.splitlines()[-1] == "1 []", run.stdout
+
+
 TAB = """
 from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
