@@ -37,7 +37,8 @@ class Cells:
             result = self.shell.run_cell(source)
         error = result.error_before_exec or result.error_in_exec
         assert error is not None, f"{source!r} did not fail: {said.stdout}"
-        assert "Traceback" not in said.stdout + said.stderr
+        shown = said.stdout + said.stderr
+        assert "Traceback" not in shown, shown
         return error
 
 
