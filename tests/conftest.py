@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import importlib.util
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -30,6 +31,8 @@ calm = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("quick", calm, max_examples=25)
 settings.register_profile("deep", calm, max_examples=150)
 
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in the background jobs of a shell, and what they start
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 if sys.platform == "linux":
     os.environ.setdefault("JUPYTER_DEFAULT_PROVISIONER_NAME", "forked")  # as support/forked_kernels.py explains
 
