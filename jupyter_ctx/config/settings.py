@@ -221,7 +221,7 @@ def choices(name: str) -> tuple[str, ...]:
 def typed_value(value: Any) -> str:
     """Return a setting's value as it is typed."""
     if isinstance(value, Mapping):
-        return " ".join(f"{key}={json.dumps(each)}" for key, each in value.items()) or "none"
+        return " ".join(f"{key}={json.dumps(each, default=str)}" for key, each in value.items()) or "none"
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     return "none" if value is None else str(value)

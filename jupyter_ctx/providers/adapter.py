@@ -18,13 +18,20 @@ from typing import Any, ClassVar, TypeVar
 
 from ..context.windows import ContextWindow
 from ..conversation.text_safety import clean, without_keys
-from ..errors import AuthenticationError, ChatError, MissingDependencyError, ProviderConnectionError, ProviderError
+from ..errors import (
+    AuthenticationError,
+    ChatError,
+    InvalidRequestError,
+    MissingDependencyError,
+    ProviderConnectionError,
+    ProviderError,
+)
 from ..runtime.importing import quick_imports
 from .base import Card, Reply, Request, Thought
 from .endings import Ending
 from .error_mapping import Refusal
 from .http_client import OpenResponses, new_http
-from .json_body import encoded
+from .json_body import encoded, unwritable
 from .model_lists import find_card, read_cards
 from .stream_events import AnswerParts, EventError
 
@@ -211,10 +218,16 @@ class Adapter(ABC):
         import httpx2
 
         try:
-            written: dict[str, Any] = {"content": encoded(body, messages)}
-        except TypeError:  # a parameter that only the SDK knows how to write, such as a date
-            written = {"body": body}
-        return client.post(path, **written, cast_to=httpx2.Response, stream=True, stream_cls=object)
+            try:
+                written: dict[str, Any] = {"content": encoded(body, messages)}
+            except TypeError:  # a parameter that only the SDK knows how to write, such as a date
+                written = {"body": body}
+            return client.post(path, **written, cast_to=httpx2.Response, stream=True, stream_cls=object)
+        except (TypeError, ValueError, RecursionError) as error:
+            names = ", ".join(unwritable(body))
+            if not names:
+                raise
+            raise InvalidRequestError(f"{names} cannot be sent as JSON: {error}.") from None
 
     def _wait(self, error: Exception, delays: list[float]) -> float | None:
         """Return the seconds to wait before a retry, or ``None``: no retry. ``delays`` are those left."""

@@ -18,6 +18,19 @@ def encoded(body: Mapping[str, Any], messages: str) -> bytes:
     return b"{" + b",".join(fields) + b"}"
 
 
+def unwritable(body: Mapping[str, Any]) -> list[str]:
+    """Return the names of the values that JSON cannot hold."""
+    return [name for name, value in body.items() if not _is_writable(value)]
+
+
+def _is_writable(value: Any) -> bool:
+    try:
+        ENCODER.encode(value).encode()
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
 def _texts(messages: Any) -> bytes:
     """Return texts, in lists and objects, as JSON: ten times faster than json, which writes numbers differently."""
     import msgspec

@@ -15,7 +15,7 @@ SCHEMES: dict[str, Literal["sqlite", "postgresql"]] = {
     "sqlite": "sqlite", "postgres": "postgresql", "postgresql": "postgresql", "postgresql+psycopg": "postgresql",
 }  # fmt: skip
 URL = re.compile(
-    r"(?P<scheme>[\w+]+)://((?P<user>[^:/@]*)(:(?P<password>[^@]*))?@)?(?P<host>\[[^]/]*\]|[^:/?]*)(:(?P<port>\d*))?"
+    r"(?P<scheme>[\w+]+)://((?P<user>[^:/@]*)(:(?P<password>[^@/?#]*))?@)?(?P<host>\[[^]/]*\]|[^:/?@]*)(:(?P<port>\d*))?"
     r"(/(?P<database>[^?]*))?(\?(?P<query>.*))?"
 )
 A_NAME = re.compile(r":(\w+)")  # of a value in a statement
@@ -46,11 +46,12 @@ class Address(NamedTuple):
         if kind is None or (kind == "sqlite" and parts["host"]):
             return None
         query = parts.pop("query")
+        if kind == "postgresql" and "@" in parts["database"] + query:  # of a password, which would be shown
+            return None
         if kind == "sqlite":
             name = parts["database"]
             return cls(kind, f"{name}?{query}" if name.startswith("file:") and query else name.replace(":memory:", ""))
-        parts["user"], parts["password"] = unquote(parts["user"]), unquote(parts["password"])
-        return cls(kind, **parts, options=tuple(parse_qsl(query)))
+        return cls(kind, **{name: unquote(part) for name, part in parts.items()}, options=tuple(parse_qsl(query)))
 
     @property
     def path(self) -> Path | None:

@@ -70,7 +70,7 @@ class Journal:
     """
 
     def __init__(self, address: str, origin: Origin, troubles: set[str] | None = None, *, strict: bool = False) -> None:
-        self._address, self.origin, self._strict = address, origin, strict
+        self.address, self.origin, self._strict = address, origin, strict
         self._troubles = troubles if troubles is not None else set[str]()
         self.notices: list[str] = []
         self.row = ConversationRow(new_id(), origin.scope, MAIN)
@@ -93,7 +93,7 @@ class Journal:
     def store(self) -> Store:
         """The store, which the first reading opens. Raises StoreError."""
         if self._store is None:
-            self._store = _store(self._address)
+            self._store = _store(self.address)
         return self._store
 
     def open(self, name: str | None = None, *, afresh: bool = False) -> Opened:
@@ -192,6 +192,10 @@ class Journal:
                 self._process = os.getpid()
                 self._part(f"This process was forked from one that talks in {self.name!r}")
             self._flush(Whole(conversation, everything))
+            works = self._whole is None
+        if works:
+            with uninterrupted():
+                _settle_all(self.address)
 
     def _flush(self, whole: Whole) -> None:
         """Write the waiting events; they go on waiting where the store fails."""
@@ -376,9 +380,11 @@ def close_stores() -> None:
     _stores.clear()
 
 
-def _settle_all() -> None:
+def _settle_all(address: str | None = None) -> None:
+    """Write what waits in any conversation, or in those of the store at this address."""
     for journal in tuple(_unsaved):
-        journal.settle()
+        if address in (None, journal.address):
+            journal.settle()
 
 
 def _store(address: str) -> Store:

@@ -169,6 +169,16 @@ def test_any_other_parameter_is_passed_on_as_given() -> None:
             chat.send("x", parameters={"novel": 1})
 
 
+@pytest.mark.parametrize("name", ["completions", "responses", "anthropic"])
+def test_a_parameter_that_no_json_holds_is_named_and_nothing_is_sent(name: str) -> None:
+    with answering(DIALECTS[name], DIALECTS[name].answer("Hi")) as (chat, seen):
+        for value in (float("nan"), object(), "\ud800", {"of": [complex(1, 2)]}):
+            with pytest.raises(InvalidRequestError, match="top_p cannot be sent as JSON"):
+                chat.send("x", parameters={"top_p": value, "user": "me"})
+        assert not seen
+        assert chat.send("x", parameters={"top_p": 0.5}).text == "Hi"
+
+
 def test_servers_that_count_in_no_way_we_know_are_asked_once() -> None:
     def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
         if handler.path.endswith("/chat/completions"):

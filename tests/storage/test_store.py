@@ -762,6 +762,31 @@ def test_a_lock_in_the_middle_costs_one_notice_and_one_wait(
     assert reopen(address).conversation.places[0].pinned
 
 
+def test_what_waits_in_another_conversation_is_written_with_the_next_turn_that_is_saved(
+    address: str, sql: Callable[..., list[Any]], locked: Callable[[], contextlib.AbstractContextManager[None]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(jupyter_ctx.storage.database, "PATIENCE", 0.3)
+    here, other = open_chat(address, "here"), open_chat(address, "other")
+    say(here, "one")
+    say(other, "turn 0")
+    with locked():
+        say(other, "turn 1")
+    say(here, "two")
+    assert sql(f"SELECT turns FROM {CONVERSATIONS} WHERE name = 'other'") == [(2,)]  # before anything is closed
+    assert "Saved again" in other.notices()[-1]
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["postgresql://me:se@cret@host:1/db", "postgresql://me:p@ss/w:rd%#?&+@host/db", "postgresql://me:a#secret@host/db"],
+)
+def test_an_address_whose_password_has_signs_of_addresses_is_refused_and_not_shown(address: str) -> None:
+    with pytest.raises(InvalidRequestError, match="in a password, @ as %40") as refused:
+        Chat(MODEL, store=address)
+    assert not any(part in str(refused.value) for part in ("cret", "ss/", "a#"))
+
+
 def test_a_lock_at_the_beginning_is_no_error_and_what_was_said_is_saved_later(
     address: str, locked: Callable[[], contextlib.AbstractContextManager[None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
