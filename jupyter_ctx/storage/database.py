@@ -35,7 +35,7 @@ PATIENCE, IMPATIENCE = 5.0, 0.1  # seconds to wait for an answer: at first, and 
 LEAST_TRANSACTION = 2.0  # seconds that a transaction may take in any case, with connecting
 FOR_A_LOCK = 0.9  # of the patience: a lock is waited for a little shorter, so that it is named
 STUCK = 0.5  # seconds to wait for the end of a transaction that was given up, before another one
-SECRET_LENGTH = 6  # what is shorter may be a part of any word
+PASSWORD_LENGTH = 6  # what is shorter may be a part of any word
 LOGS = ("-wal", "-shm")  # files that SQLite has beside its own
 DAMAGED = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_FORMAT"})  # ERROR: not our tables
 CHECKED = 32 * 2**20  # bytes: a larger file is not looked through when it is opened (a millisecond for each MB)
@@ -353,7 +353,7 @@ class Database:
         if isinstance(error, ImportError):
             return StoreError(f"{self.shown} needs {error.name or 'psycopg'}: pip install 'jupyter_ctx[postgres]'.")
         said = _first_line(error).rstrip(".")
-        if len(self._address.password) >= SECRET_LENGTH:
+        if len(self._address.password) >= PASSWORD_LENGTH:
             said = said.replace(self._address.password, "***")
         if self._address.kind != "sqlite":
             said = f"see to it that it answers ({said})"
