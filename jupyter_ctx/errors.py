@@ -96,11 +96,16 @@ class AuthenticationError(ChatError):
 
 
 class RateLimitError(ChatError):
-    """The provider's rate limit is reached; ``retry_after`` is in seconds, ``None`` where the provider did not say."""
+    """The provider's rate limit is reached.
 
-    def __init__(self, message: str, *, retry_after: float | None = None) -> None:
+    ``retry_after``: seconds after which to try again; ``None`` where the provider did not say.
+    ``helps_to_wait``: ``False`` where nothing is left to spend, or one request alone is above the limit.
+    """
+
+    def __init__(self, message: str, *, retry_after: float | None = None, helps_to_wait: bool = True) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+        self.helps_to_wait = helps_to_wait
 
 
 class ProviderConnectionError(ChatError):

@@ -139,7 +139,7 @@ class Adapter(ABC):
     def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
         """Yield thoughts and text as they arrive, then exactly one Reply."""
         pieces: list[str | Thought] = []
-        delays = list(DELAYS)
+        delays = list(DELAYS) if request.waits else []
         with self._translating(pieces):
             while True:
                 ending, closed = Ending(self.at.model), self._closed

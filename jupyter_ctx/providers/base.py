@@ -16,6 +16,18 @@ REPR_CHARACTERS = 60  # characters of a text in a terminal's one line
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerSchema:
+    """What an answer must be: a JSON object.
+
+    ``name``: of letters, digits, ``_`` and ``-``.
+    ``json``: the JSON Schema of the object.
+    """
+
+    name: str
+    json: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One request to a model.
 
@@ -25,6 +37,9 @@ class Request:
     ``parameters``: further parameters of the provider's own, to be passed on as given.
     ``cache_key``: names the conversation to a prompt cache; ``None``: nothing is to be cached.
     ``cache_ttl``: how long a cached prompt is kept; ``None``: it is not cached.
+    ``shared``: characters with which the last message begins like those of other requests; a cache ends behind them.
+    ``schema``: what the answer must be; ``None``: text.
+    ``waits``: whether the provider itself waits and asks a busy server again; not where many requests are sent at once.
     """
 
     messages: tuple[Message, ...]
@@ -33,6 +48,9 @@ class Request:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     cache_key: str | None = None
     cache_ttl: Literal["5m", "1h"] | None = "5m"
+    shared: int = 0
+    schema: AnswerSchema | None = None
+    waits: bool = True
 
     @property
     def system(self) -> str:
@@ -69,6 +87,7 @@ class Reply:
     ``cost``: in US dollars; ``None``: unknown.
     ``stored``: whether the answer was stored already, and nothing was sent.
     ``seconds``: from the request being sent to the answer's end; ``None``: not measured.
+    ``parsed``: the value of a structured answer; ``None`` where none was asked for.
     """
 
     text: str
@@ -81,6 +100,7 @@ class Reply:
     stored: bool = False
     thinking: str = ""
     seconds: float | None = None
+    parsed: Any = None
 
     @property
     def receipts(self) -> tuple[str, ...]:

@@ -203,11 +203,14 @@ class Refusal:
             limit, requested = self.too_large
             return RateLimitError(
                 f"{where} takes {limit:,} tokens a minute, and this request alone is {requested:,} ({said}). Waiting "
-                "does not help: send a shorter prompt, make room with %chat trim, or ask for a higher limit there."
+                "does not help: send a shorter prompt, make room with %chat trim, or ask for a higher limit there.",
+                helps_to_wait=False,
             )
         if self.is_unpaid:
             text = f"{where} has no credit or quota left for this key ({said}). Waiting does not help: see its billing."
-            return RateLimitError(text) if self.code == 429 else ProviderError(text, status=self.code)
+            return (
+                RateLimitError(text, helps_to_wait=False) if self.code == 429 else ProviderError(text, status=self.code)
+            )
         when = f"in {_seconds(self.retry_after)}" if self.retry_after else "later"
         return RateLimitError(f"Too many requests ({said}): try again {when}.", retry_after=self.retry_after)
 

@@ -1,0 +1,1 @@
+"""Ask one prompt of many rows: priced before, resumable, and judged with honest statistics."""
