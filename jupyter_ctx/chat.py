@@ -27,12 +27,13 @@ from .runtime.files import path_of
 from .runtime.frontend import EARLIER, Origin
 from .runtime.interrupts import Stopper, uninterrupted
 from .session.actions import Actions, Change, Method
+from .session.exchange import Coming
 from .session.history import History, history, turns_without_cells
 from .session.info import context_info
 from .session.notices import large_values, threshold
 from .session.preview import View
 from .session.prompt import Prompt
-from .session.send import Coming, Sender, stopped
+from .session.send import Sender, stopped
 from .session.session import Session
 from .session.state import is_just_taken
 from .session.system_prompt import prompt_text

@@ -35,8 +35,8 @@ from ..library import Library
 from ..providers.base import Reply
 from ..runtime.frontend import Where, is_replay, origin, where
 from ..runtime.interrupts import uninterrupted
+from ..session.exchange import Coming
 from ..session.prompt import Prompt
-from ..session.send import Coming
 from ..session.state import NotebookState
 from .options import OPTIONS, settings_of, typed, with_options
 from .tables import live_history, live_preview, live_settings, preview_table

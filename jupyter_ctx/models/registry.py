@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,12 +14,12 @@ from ..config.settings import DEFAULT_MODEL, Settings
 from ..context.budget import Budget, default_reserve
 from ..context.evidence import Accepted, Evidence, Refused, TooHeavy
 from ..context.families import family_of, thinks
-from ..context.tokens import Counted, Fixed, Learned, Meter
+from ..context.tokens import Counted, Fixed, Learned, Meter, SentRequest
 from ..context.usage import Usage
 from ..context.windows import ContextWindow, choose_window
 from ..conversation.messages import Message
 from ..errors import InvalidRequestError
-from ..providers.base import Provider, Request
+from ..providers.base import AnswerSchema, Provider, Request
 from ..providers.catalog import clean_key, key_variables
 from ..providers.guests import Guest
 from ..providers.lookup import bills, get_provider, missing_key, shadowed_providers, split_model
@@ -44,6 +46,7 @@ class Target:
     evidence: what the endpoint has shown of its limit
     read: tokens that the server read of a prompt that it truncated; 0 where it truncated none
     cache_key: names the conversation to prompt caches; ``None``: nothing is cached
+    shared, schema, waits: as of a :class:`~jupyter_ctx.providers.base.Request`
     """
 
     settings: Settings
@@ -55,6 +58,9 @@ class Target:
     evidence: Evidence = NO_EVIDENCE
     read: int = 0
     cache_key: str | None = None
+    shared: int = 0
+    schema: AnswerSchema | None = None
+    waits: bool = True
 
     @property
     def model(self) -> str:
@@ -89,7 +95,8 @@ class Target:
         settings = self.settings
         usual = {
             "max_tokens": self.max_tokens, "temperature": settings.temperature, "parameters": settings.parameters,
-            "cache_key": self.cache_key, "cache_ttl": settings.cache_ttl,
+            "cache_key": self.cache_key, "cache_ttl": settings.cache_ttl, "shared": self.shared,
+            "schema": self.schema, "waits": self.waits,
         }  # fmt: skip
         return Request(messages, **{**usual, **other})
 
@@ -123,7 +130,19 @@ class Models:
         self._restored: set[str] = set()  # endpoints whose limits were learned by an earlier kernel
         self._stated = StatedWindows()
         self._served_names: dict[str, str] = {}
+        self._making, self._learning = threading.Lock(), threading.Lock()  # several requests may begin and end at once
         self._read: dict[str, int] = {}  # by endpoint: tokens that it read of a request that it truncated
+
+    def apart(self) -> Models:
+        """Return the same models, keys and knowledge with connections of their own, which may be closed alone."""
+        other = copy(self)
+        other._providers = {}
+        return other
+
+    def close(self) -> None:
+        """End every open response, and close the connections; safe from any thread."""
+        for provider in [*self._providers.values(), *([self._guest] if self._guest is not None else ())]:
+            provider.close()
 
     def set_key(self, owner: str, key: str) -> None:
         """Keep a key for a provider or an address, in memory only."""
@@ -162,14 +181,15 @@ class Models:
         asked = settings.token_counting == "provider"  # its counts correct what we would estimate anyway
         counting = "auto" if asked else settings.token_counting
         key = (provider.tokenizer, counting)
-        if key not in self._meters:
-            family = family_of(settings.model)
-            vocabulary = family.vocabulary or ("o200k_base" if counting == "tiktoken" else None)
-            count = None if counting == "approximate" or vocabulary is None else counter(vocabulary)
-            self._meters[key] = Meter(family, count)
-            if key in self._kept:
-                self._meters[key].restore(*self._kept.pop(key))
-        return self._meters[key]
+        with self._making:
+            if key not in self._meters:
+                family = family_of(settings.model)
+                vocabulary = family.vocabulary or ("o200k_base" if counting == "tiktoken" else None)
+                count = None if counting == "approximate" or vocabulary is None else counter(vocabulary)
+                self._meters[key] = Meter(family, count)
+                if key in self._kept:
+                    self._meters[key].restore(*self._kept.pop(key))
+            return self._meters[key]
 
     def news(self) -> list[Sizes]:
         """Return the sizes that were reported since the last call."""
@@ -232,10 +252,11 @@ class Models:
         elif isinstance(seen, Accepted):
             self._served_names.update({provider.endpoint: seen.served} if seen.served else {})
             self._read[provider.endpoint] = max(seen.read, self._read.get(provider.endpoint, 0))
-        known = self._now(provider, aging=isinstance(seen, Accepted))
-        evidence = known.learned(seen, claimed, time.time())
+        with self._learning:
+            known = self._now(provider, aging=isinstance(seen, Accepted))
+            evidence = known.learned(seen, claimed, time.time())
+            self._evidence[provider.endpoint] = replace(evidence, failed=failed or evidence.failed)
         window = evidence.bound(claimed)
-        self._evidence[provider.endpoint] = replace(evidence, failed=failed or evidence.failed)
         return replace(
             target, window=window, reserve=_reserve(settings, window), claimed=claimed, evidence=evidence
         )  # fmt: skip
@@ -246,6 +267,11 @@ class Models:
         self._restored.discard(provider.endpoint)
         old = aging and restored and time.time() - evidence.since > LONG_AGO
         return evidence.aged() if old else evidence
+
+    def counted(self, target: Target, sent: SentRequest, reply: str, usage: Usage, *, turn_id: str | None) -> None:
+        """Learn from the usage of one reply; see :meth:`~jupyter_ctx.context.tokens.Meter.reported`."""
+        with self._learning:
+            target.meter.reported(sent, reply, usage, turn_id=turn_id)
 
     def failed(self, target: Target) -> None:
         """Record that a cell has failed for a refusal: a new kernel tries again at once."""
@@ -295,16 +321,17 @@ class Models:
         n_ctx = settings.n_ctx or settings.window
         missing = self.missing_key(settings)  # a variable may be set later
         key = (settings.model, settings.base_url, n_ctx, settings.n_threads, settings.timeout, missing)
-        if key not in self._providers:
-            self._providers[key] = get_provider(
-                settings.model,
-                base_url=settings.base_url,
-                api_key=self._keys.get(key_owner(settings)),
-                timeout=settings.timeout,
-                n_ctx=n_ctx,
-                n_threads=settings.n_threads,
-            )
-        return self._providers[key]
+        with self._making:
+            if key not in self._providers:
+                self._providers[key] = get_provider(
+                    settings.model,
+                    base_url=settings.base_url,
+                    api_key=self._keys.get(key_owner(settings)),
+                    timeout=settings.timeout,
+                    n_ctx=n_ctx,
+                    n_threads=settings.n_threads,
+                )
+            return self._providers[key]
 
 
 def _sizes(counted: Mapping[tuple[str, str], Counted]) -> list[Sizes]:

@@ -8,6 +8,7 @@ request that overflowed with status 500. Retries are decided here.
 from __future__ import annotations
 
 import re
+import threading
 import time
 import weakref
 from abc import ABC, abstractmethod
@@ -97,6 +98,7 @@ class Adapter(ABC):
         self._client: Any = None
         self._close: Callable[[], object] | None = None
         self._responses = OpenResponses()
+        self._connecting = threading.Lock()  # the first requests may be several at once
         self._window: ContextWindow | None = None
         self._asked = 0
         self._closed = 0  # times: what ends for that is not asked again
@@ -250,15 +252,20 @@ class Adapter(ABC):
             raise AuthenticationError(
                 f"The key for {self.at.name} has characters that no key has: %chat key sets another."
             )
-        if self._client is None:
-            try:
-                with quick_imports():  # of the SDK
-                    http = new_http(self.at.base_url, self.at.timeout, self._responses)
-                    self._client = self._new_client(http)
-            except ImportError:
-                raise MissingDependencyError(f"{self.at.name} needs a package: {self.install}") from None
-            self._close = weakref.finalize(self, http.close)
-        return self._client
+        with self._connecting:
+            if self._client is None:
+                self._client, self._close = self._connected()
+            return self._client
+
+    def _connected(self) -> tuple[Any, Callable[[], object]]:
+        """Return a new client, and what closes its connections."""
+        try:
+            with quick_imports():  # of the SDK
+                http = new_http(self.at.base_url, self.at.timeout, self._responses)
+                client = self._new_client(http)
+        except ImportError:
+            raise MissingDependencyError(f"{self.at.name} needs a package: {self.install}") from None
+        return client, weakref.finalize(self, http.close)
 
     def _moves(self) -> bool:
         """Switch to the other address and return True; the second time, switch back and return False."""

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 KEY_HEADERS = ("authorization", "api-key", "x-api-key", "x-goog-api-key")
 CONNECT_SECONDS = 10.0
+CONNECTIONS = 100  # that are kept open where many requests are sent at once
 
 
 class OpenResponses:
@@ -60,6 +61,7 @@ def new_http(base_url: str | None, timeout: float, responses: OpenResponses) -> 
     return httpx2.Client(
         verify=trusted(),
         timeout=httpx2.Timeout(timeout, connect=min(CONNECT_SECONDS, timeout)),
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=CONNECTIONS),
         trust_env=not local,  # a proxy for the outside world must not get what is meant for this machine
         follow_redirects=True,
         event_hooks={"request": [_keep_key], "response": [responses.note]},

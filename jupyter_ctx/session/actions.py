@@ -225,7 +225,7 @@ class Actions:
             by = session.target({"model": settings.summary_model}, ask=True)
 
             def replied(reply: Reply) -> None:
-                session.billed(by, reply)
+                session.spend(by, replace(reply, cost=session.models.cost(by, reply.usage, reply.model)))
                 stopper.check()
 
             with stopper.ends(by.provider.close):

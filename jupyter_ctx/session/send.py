@@ -3,72 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from ..conversation.events import Kept, Said, Summarized
 from ..conversation.messages import Turn, new_id
-from ..errors import ChatError, ChatInterrupted, ContextOverflowError, ProviderError
+from ..errors import ChatError, ChatInterrupted, ProviderError
 from ..models.registry import Target
-from ..providers.base import Reply, Thought, streaming
-from ..runtime.interrupts import uninterrupted
+from ..providers.base import Reply
 from .actions import Actions, Change, SummaryDraft
 from .attempt import Attempt
-from .judge import INCOMPLETE, Verdict, judge
+from .exchange import Coming, Exchange, Exchanged
+from .judge import INCOMPLETE, Verdict
 from .notices import STORED, Outcome, nearly_full, notices_of
 from .session import Session
 
-RETRIES = 2
 SUMMARY_FAILURES = 2
-OnText = Callable[[str], object] | None
-
-
-@dataclass(slots=True)
-class Coming:
-    """A reply while it streams: who is shown it, what came so far, and when the request was sent.
-
-    ``on_begin`` hears, before it is sent, the one line that should stand above it, or ``None``.
-    """
-
-    on_begin: Callable[[str | None], object] | None = None
-    on_piece: OnText = None
-    on_thought: OnText = None
-    pieces: list[str] = field(default_factory=list)
-    thoughts: list[str] = field(default_factory=list)
-    asked: float = field(default_factory=time.monotonic)
-
-    def take(self, item: str | Thought) -> None:
-        """Keep and show a piece that came."""
-        if isinstance(item, Thought):
-            text, kept, show = item.text, self.thoughts, self.on_thought
-        else:
-            text, kept, show = item, self.pieces, self.on_piece
-        kept.append(text)
-        if show is not None:
-            show(text)
-
-    def begin(self, warning: str | None = None) -> None:
-        """Announce that the reply comes now, with a line to stand above it."""
-        if self.on_begin is not None:
-            self.on_begin(warning)
-
-    def show(self, reply: Reply) -> None:
-        """Show a stored reply, in one piece."""
-        self.begin()
-        for text, show in ((reply.thinking, self.on_thought), (reply.text, self.on_piece)):
-            if text and show is not None:
-                show(text)
-
-    @property
-    def seconds(self) -> float:
-        """Return the seconds since the request was sent."""
-        return time.monotonic() - self.asked
-
-    def broken(self, why: Literal["interrupted", "cut"]) -> Reply:
-        """Return the reply as far as it came, where nothing more will."""
-        thinking = "".join(self.thoughts)
-        return Reply("".join(self.pieces), None, why, thinking=thinking, seconds=self.seconds)
 
 
 class Sender:
@@ -87,7 +38,8 @@ class Sender:
         session = self._session
         planned, before = self._planned(said, options, record=record)
         coming.begin(nearly_full(planned.fill) if record and session.nearly_full(planned.fill) else None)
-        sent, verdict, refusal = self._exchange(said, planned, coming, record=record)
+        exchanged = self._exchange(said, planned, coming, record=record)
+        sent, verdict, refusal = exchanged.sent, exchanged.verdict, exchanged.refusal
         reply = verdict.reply
         if reply.stop_reason == "cut":
             kept = "What came is kept, marked as cut." if reply.text else "No text had come; nothing was recorded."
@@ -155,74 +107,34 @@ class Sender:
         self._keep(replace(said, turn=turn), attempt, counted=False)
         return _as_stored(turn)
 
-    def _exchange(
-        self, said: Said, planned: Attempt, coming: Coming, *, record: bool
-    ) -> tuple[Attempt, Verdict, ContextOverflowError | None]:
-        """Return the request that was answered, the verdict on the answer, and what refused the planned one.
+    def _exchange(self, said: Said, planned: Attempt, coming: Coming, *, record: bool) -> Exchanged:
+        """Exchange the planned request for an answer, and record the turn: whole, or with a flag what came of it."""
+        session, turn_id = self._session, new_id()
 
-        After a refusal less is sent: at most twice, never once text or a thought was shown.
-        """
-        attempt, refusal = planned, None
-        for retry in range(RETRIES + 1):
-            try:
-                return attempt, self._asked(said, attempt, coming, record=record), refusal
-            except ContextOverflowError as error:
-                refusal = refusal or error
-                last = retry == RETRIES or bool(coming.pieces or coming.thoughts)
-                attempt = self._session.fitter.smaller(attempt, error, last=last, kept=bool(coming.pieces))
-        raise AssertionError("the last retry returns or raises")
+        def keep(attempt: Attempt, verdict: Verdict) -> None:
+            session.spend(attempt.target, verdict.reply)
+            if record:
+                self._record(said, attempt, verdict, turn_id)
 
-    def _asked(self, said: Said, attempt: Attempt, coming: Coming, *, record: bool) -> Verdict:
-        """Send one request and record its turn: whole, or with a flag what came of it."""
-        begun = self._session.conversation.length
+        exchange = Exchange(
+            session.models, session.fitter, keep, turn_id=turn_id if record else None, previous=session.previous
+        )
         try:
-            verdict = self._streamed(attempt, coming)
-            with uninterrupted():
-                verdict = self._recorded(said, attempt, verdict, record=record)
+            return exchange.of(planned, coming)
         except KeyboardInterrupt:
-            with uninterrupted():
-                self._record_partial(said, attempt, coming.broken("interrupted"), begun, record=record)
             raise ChatInterrupted(stopped(coming.pieces, record=record)) from None
-        except Exception:  # whatever the error, the text that came is kept
-            self._record_partial(said, attempt, coming.broken("cut"), begun, record=record)
-            raise
-        return verdict
 
-    def _streamed(self, attempt: Attempt, coming: Coming) -> Verdict:
-        """Send one request and show what comes; return the verdict on the reply."""
-        coming.asked = time.monotonic()  # a request that was refused before is not this one
-        with streaming(attempt.target.provider, attempt.request) as stream:
-            for item in stream:
-                if isinstance(item, Reply):
-                    return judge(attempt, replace(item, seconds=coming.seconds), self._session.previous(attempt))
-                coming.take(item)
-        raise ProviderError("The provider sent no reply.")
-
-    def _record_partial(self, said: Said, attempt: Attempt, reply: Reply, begun: int, *, record: bool) -> None:
-        """Record the text that came, unless the turn is there already: then the failure came after it."""
-        if reply.text and self._session.conversation.length == begun:
-            self._recorded(said, attempt, Verdict(reply), record=record)
-
-    def _recorded(self, said: Said, attempt: Attempt, verdict: Verdict, *, record: bool) -> Verdict:
-        """Record a turn and what its report tells of sizes and limits; return the verdict with model and cost."""
-        session, target, reply, counted = self._session, attempt.target, verdict.reply, verdict.counted
-        if reply.stop_reason == "cut" and not reply.text:
-            return verdict
-        found = session.fitter.fingerprints.of(target, attempt.request)
-        session.models.learn(target, verdict.shows(attempt, found.size))
-        reply = replace(reply, model=target.model, cost=session.billed(target, reply))
-        turn_id, summary = new_id(), attempt.scope.summary
+    def _record(self, said: Said, attempt: Attempt, verdict: Verdict, turn_id: str) -> None:
+        """Record a turn as it was answered."""
+        target, reply, counted, summary = attempt.target, verdict.reply, verdict.counted, attempt.scope.summary
         answered = replace(
             said.turn.record, id=turn_id, model=target.model, stop_reason=reply.stop_reason, usage=reply.usage,
             window=target.window.tokens, cost=reply.cost, seconds=reply.seconds, start=attempt.begins_at(turn_id),
-            apart=attempt.apart, summary=summary.id if summary else None, digest=found.digest,
+            apart=attempt.apart, summary=summary.id if summary else None,
+            digest=self._session.fitter.fingerprints.of(target, attempt.request).digest,
         )  # fmt: skip
         turn = replace(said.turn, reply=reply.text, thinking=reply.thinking, record=answered)
-        if counted is not None:
-            target.meter.reported(attempt.sent, reply.text, counted, turn_id=turn_id if record else None)
-        if record:
-            self._keep(replace(said, turn=turn), attempt, counted=counted is not None and not counted.guessed)
-        return replace(verdict, reply=reply)
+        self._keep(replace(said, turn=turn), attempt, counted=counted is not None and not counted.guessed)
 
     def _keep(self, said: Said, attempt: Attempt, *, counted: bool) -> None:
         session, summary = self._session, attempt.past.summary

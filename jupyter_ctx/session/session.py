@@ -212,12 +212,10 @@ class Session:
             self.state = warned or self.state
         return warned is not None
 
-    def billed(self, target: Target, reply: Reply) -> float | None:
-        """Return the cost of a reply in US dollars and add it up; the user's own server costs nothing."""
-        cost = self.models.cost(target, reply.usage, reply.model)
-        if cost is not None or target.provider.catalogue:
-            self.change(spent=self.state.spent.plus(cost))
-        return cost
+    def spend(self, target: Target, reply: Reply) -> None:
+        """Add up the cost of a reply; the user's own server costs nothing."""
+        if reply.cost is not None or target.provider.catalogue:
+            self.change(spent=self.state.spent.plus(reply.cost))
 
     def now(self, target: Target) -> tuple[Scope, int]:
         """Return what the next request at the conversation's end may hold, and where its view begins."""
