@@ -10,6 +10,7 @@ from ..errors import StoreError
 from .connection import Connection
 
 CONVERSATIONS, EVENTS, SCHEMA_VERSION = "jupyter_ctx_conversations", "jupyter_ctx_events", "jupyter_ctx_version"
+ANSWERS, BATCHES = "jupyter_ctx_answers", "jupyter_ctx_batches"  # of experiments
 LOCK = 0x6A637478  # of PostgreSQL's: whoever migrates holds this, whoever claims this with the owner
 
 MIGRATIONS = (
@@ -39,6 +40,19 @@ MIGRATIONS = (
         f"ALTER TABLE {EVENTS} ADD COLUMN cell TEXT",
         f"ALTER TABLE {EVENTS} ADD COLUMN source TEXT",
         f"CREATE INDEX {EVENTS}_cell ON {EVENTS} (owner, cell)",
+    ),
+    (
+        f"""CREATE TABLE {ANSWERS} (
+            owner TEXT NOT NULL, digest TEXT NOT NULL, repeat BIGINT NOT NULL,
+            at DOUBLE PRECISION NOT NULL, failed BIGINT NOT NULL, body TEXT NOT NULL,
+            PRIMARY KEY (owner, digest, repeat)
+        )""",
+        f"""CREATE TABLE {BATCHES} (
+            owner TEXT NOT NULL, id TEXT NOT NULL, endpoint TEXT NOT NULL, created DOUBLE PRECISION NOT NULL,
+            asked TEXT NOT NULL, state TEXT NOT NULL, reference TEXT,
+            host TEXT, pid BIGINT, started DOUBLE PRECISION, seen DOUBLE PRECISION NOT NULL,
+            PRIMARY KEY (owner, id)
+        )""",
     ),
 )
 

@@ -88,7 +88,7 @@ def to_row(event: Event, sizes: list[Sizes]) -> EventRow:
         return EventRow(event.kind, event.body, None, None, None, None)
     said = event.turn.record if isinstance(event, Said) else None
     where = (said.digest or None, said.cell, said.source) if said else (None, None, None)
-    return EventRow(event.stored_as, _text(_flat(event)), _text(sizes) if sizes else None, *where)
+    return EventRow(event.stored_as, encoded_text(_flat(event)), encoded_text(sizes) if sizes else None, *where)
 
 
 def from_row(kind: str, body: str | bytes) -> Event:
@@ -96,13 +96,13 @@ def from_row(kind: str, body: str | bytes) -> Event:
     if kind not in EVENT_KINDS:
         raise UnreadableError(f"Nobody here knows an event that is {kind!r}.")
     if kind == Said.stored_as:
-        said: _Said = _decode(_Said, body)
-        return Said(said.turn.turn(_decode(_SaidRecord, body).turn), said.append, said.new)
+        said: _Said = decoded(_Said, body)
+        return Said(said.turn.turn(decoded(_SaidRecord, body).turn), said.append, said.new)
     if kind == Added.stored_as:
-        added: _Added = _decode(_Added, body)
-        turns = map(_Content.turn, added.turns, _decode(_AddedRecords, body).turns)
+        added: _Added = decoded(_Added, body)
+        turns = map(_Content.turn, added.turns, decoded(_AddedRecords, body).turns)
         return Added(tuple(turns), added.system, added.pinned, added.excluded, added.summary)
-    event: Event = _decode(EVENT_KINDS[kind], body)
+    event: Event = decoded(EVENT_KINDS[kind], body)
     return event
 
 
@@ -168,7 +168,7 @@ def _flat_turn(turn: dict[str, Any]) -> dict[str, Any]:
 
 def sizes_of(text: str | bytes) -> list[Sizes]:
     """Return the sizes that a row tells."""
-    sizes: list[Sizes] = _decode(list[Sizes], text)
+    sizes: list[Sizes] = decoded(list[Sizes], text)
     return sizes
 
 
@@ -176,16 +176,17 @@ def state_text(state: StoredState) -> str:
     """Encode what a conversation knows beside its events; keys in addresses are removed."""
     kept: StoredState = {**state}
     kept["warned"] = [without_keys(line) for line in state.get("warned", [])]
-    return _text(kept)
+    return encoded_text(kept)
 
 
 def stored_state(text: str | bytes | None) -> StoredState:
     """Decode what a conversation knows beside its events; nothing where nothing was kept."""
-    state: StoredState = _decode(StoredState, text) if text else {}
+    state: StoredState = decoded(StoredState, text) if text else {}
     return state
 
 
-def _text(value: object) -> str:
+def encoded_text(value: object) -> str:
+    """Return a value as JSON."""
     import msgspec
 
     try:
@@ -194,7 +195,7 @@ def _text(value: object) -> str:
         return json.dumps(msgspec.to_builtins(value), ensure_ascii=False).encode("utf-8", "replace").decode()
 
 
-def _decode(kind: Any, text: str | bytes) -> Any:
+def decoded(kind: Any, text: str | bytes) -> Any:
     """Return the value of this ``kind`` in JSON. Raises UnreadableError."""
     import msgspec
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import getpass
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -20,10 +20,10 @@ from .connection import Connection
 from .database import DEFAULT_FILE, Database
 from .migrations import CONVERSATIONS, EVENTS, LOCK
 from .serialization import EventRow
+from .statements import by_parts, insert, raw
 
 VARIABLE = "JUPYTER_CTX_STORE"
 OF_AN_EVENT = ("seq", "at", "kind", "body", "sizes", "digest", "cell", "source")
-AT_ONCE = 500  # values in one question
 WITH_TURNS = ("said", "added")  # kinds of events
 TEXT_COLUMNS = ("id", "notebook", "name", "kernel", "host", "state")  # the other columns are numbers
 NEEDED = ("id", "notebook", "name")
@@ -213,7 +213,7 @@ class Store:
         mine = self._mine(id=conversation)
 
         def read(connection: Connection) -> tuple[str | bytes | None, list[Stored]]:
-            state = f"SELECT {_raw(connection, 'state')} FROM {CONVERSATIONS} WHERE owner = :owner AND id = :id"
+            state = f"SELECT {raw(connection, 'state')} FROM {CONVERSATIONS} WHERE owner = :owner AND id = :id"
             events = (
                 f"SELECT {_stored(connection)} FROM {EVENTS} WHERE owner = :owner AND conversation = :id ORDER BY seq"
             )
@@ -227,7 +227,7 @@ class Store:
 
         def read(connection: Connection) -> set[str]:
             found = set[str]()
-            for names, values in _parts(ids):
+            for names, values in by_parts(ids):
                 wanted = f"SELECT DISTINCT conversation FROM {EVENTS} WHERE owner = :owner AND cell IN ({names})"
                 found.update(conversation for (conversation,) in connection.execute(wanted, self._mine(**values)))
             return found
@@ -240,8 +240,8 @@ class Store:
 
         def read(connection: Connection) -> list[Ran]:
             found = list[Ran]()
-            texts = ", ".join(_raw(connection, column) for column in ("cell", "source"))
-            for names, values in _parts(ids):
+            texts = ", ".join(raw(connection, column) for column in ("cell", "source"))
+            for names, values in by_parts(ids):
                 wanted = (
                     f"SELECT conversation, seq, at, {texts} FROM {EVENTS} "
                     f"WHERE owner = :owner AND conversation IN ({names}) AND kind IN {WITH_TURNS} ORDER BY seq"
@@ -263,7 +263,7 @@ class Store:
         def write(connection: Connection) -> bool:
             there = self._set(connection, row.id, now)
             if there and values:
-                connection.execute_many(_insert(EVENTS, values[0]), values)
+                connection.execute_many(insert(EVENTS, values[0]), values)
             return there
 
         return self.database.run(write)
@@ -337,7 +337,7 @@ class Store:
     def _write(self, connection: Connection, row: ConversationRow) -> None:
         values = row._asdict()
         if not self._set(connection, row.id, values):
-            connection.execute(_insert(CONVERSATIONS, self._mine(**values)), self._mine(**values))
+            connection.execute(insert(CONVERSATIONS, self._mine(**values)), self._mine(**values))
 
     def _copy(self, connection: Connection, source: str, to: str) -> None:
         """Copy events to another conversation."""
@@ -349,27 +349,10 @@ class Store:
         )
 
 
-def _insert(table: str, values: Iterable[str]) -> str:
-    names = list(values)
-    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"
-
-
-def _parts(values: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the values by parts: how a statement names them, and the named values."""
-    for i in range(0, len(values), AT_ONCE):
-        named = {f"v{j}": value for j, value in enumerate(values[i : i + AT_ONCE])}
-        yield ", ".join(f":{name}" for name in named), named
-
-
 def _stored(connection: Connection) -> str:
     """Return the columns of an event, which may be damaged: SQLite accepts any type in any column."""
     seq = "CASE WHEN typeof(seq) = 'integer' THEN seq END" if connection.is_sqlite else "seq"
-    return ", ".join((*(_raw(connection, column) for column in ("kind", "body", "sizes")), seq))
-
-
-def _raw(connection: Connection, column: str) -> str:
-    """Return a text as it is; SQLite's as bytes: it may be no text, and str takes as long as all else."""
-    return f"CAST({column} AS BLOB)" if connection.is_sqlite else column
+    return ", ".join((*(raw(connection, column) for column in ("kind", "body", "sizes")), seq))
 
 
 def _column(connection: Connection, name: str) -> str:

@@ -1,0 +1,396 @@
+"""Answers of experiments are there again: for their user only, after a kill, and where the store fails meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from postgres import Postgres
+from stored_chats import open_chat, prompts, say
+
+import jupyter_ctx.storage.database
+from jupyter_ctx.context.usage import Usage
+from jupyter_ctx.errors import StoreError
+from jupyter_ctx.storage.answers import AnswerKey, Answers, StoredAnswer
+from jupyter_ctx.storage.journal import close_stores
+from jupyter_ctx.storage.keeping import AnswerKeeper
+from jupyter_ctx.storage.migrations import ANSWERS, MIGRATIONS, SCHEMA_VERSION
+
+FULL = StoredAnswer(
+    "Blue.", "It scatters.", Usage(21, 7, 4, 2, 3, True), "max_tokens", "why", "openai/gpt-5.2", 0.25, 1.5, ("one",),
+    truncated=True, at=12.5,
+)  # fmt: skip
+ERROR = StoredAnswer(error="Too many requests.", answered=False)
+
+
+@pytest.fixture
+def answers(address: str) -> Iterator[Answers]:
+    found = Answers(address)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "store.sqlite"
+
+
+@contextlib.contextmanager
+def opened(address: str | Path) -> Iterator[Answers]:
+    found = Answers(address)
+    yield found
+    found.close()
+
+
+def said(text: str) -> StoredAnswer:
+    return StoredAnswer(text, at=1.0)
+
+
+def test_an_answer_is_found_as_it_was(answers: Answers, address: str) -> None:
+    answers.write([(("d", 0), FULL), (("d", 1), said("")), (("e", 0), ERROR)])
+    with opened(address) as again:
+        found = again.find([("d", 0), ("d", 1), ("d", 2), ("e", 0), ("f", 0)])
+        assert found.keys() == {("d", 0), ("d", 1), ("e", 0)}
+        assert (found["d", 0], found["d", 1]) == (FULL, said(""))
+        assert time.time() - 60 < found["e", 0].at <= time.time()
+        assert [answer.failed for answer in found.values()].count(True) == 1
+        assert again.find([("e", 0), ("d", 0)], failed=False).keys() == {("d", 0)}
+        assert again.count() == 3
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.builds(
+        StoredAnswer, text=st.text(), thinking=st.text(), detail=st.text(), model=st.text(), error=st.text(),
+        cost=st.none() | st.floats(0, 100), seconds=st.none() | st.floats(0, 1e6), truncated=st.booleans(),
+        usage=st.none() | st.builds(Usage, st.integers(0, 2**40), st.integers(0, 2**40)), answered=st.booleans(),
+        notices=st.lists(st.text()).map(tuple), at=st.floats(1, 2e9),
+    ),
+    st.integers(0, 2**40),
+)  # fmt: skip
+def test_any_answer_comes_back_as_it_was(answers: Answers, answer: StoredAnswer, repeat: int) -> None:
+    answers.forget([("d", repeat)])
+    answers.write([(("d", repeat), answer)])
+    assert answers.find([("d", repeat)]) == {("d", repeat): answer}
+
+
+def test_lone_surrogates_cost_their_character_alone(answers: Answers) -> None:
+    answers.write([(("d", 0), said("a\ud800b")), (("e", 0), said("whole"))])
+    found = answers.find([("d", 0), ("e", 0)])
+    assert (found["d", 0].text, found["e", 0].text) == ("a?b", "whole")
+
+
+def test_an_answer_replaces_an_error_and_never_the_other_way_round(answers: Answers) -> None:
+    answers.write([(("d", 0), ERROR)])
+    answers.write([(("d", 0), said("one"))])
+    answers.write([(("d", 0), ERROR)])
+    assert answers.find([("d", 0)])["d", 0].text == "one"
+    answers.write([(("d", 0), said("two"))])
+    assert answers.find([("d", 0)])["d", 0].text == "two"
+    answers.write([(("e", 0), ERROR)])
+    answers.write([(("e", 0), StoredAnswer(error="later", answered=False))])
+    assert answers.find([("e", 0)])["e", 0].error == "later"
+
+
+def test_what_is_forgotten_is_asked_again(answers: Answers) -> None:
+    answers.write([(("d", repeat), said(str(repeat))) for repeat in range(3)])
+    answers.forget([("d", 1), ("x", 0)])
+    assert answers.find(("d", repeat) for repeat in range(3)).keys() == {("d", 0), ("d", 2)}
+
+
+def test_a_user_finds_and_deletes_the_own_answers_only(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ann", "bob"):
+        monkeypatch.setenv("JUPYTERHUB_USER", name)
+        with opened(address) as answers:
+            assert answers.find([("d", 0)]) == {}
+            answers.write([(("d", 0), said(name))])
+    with opened(address) as answers:
+        assert answers.delete_all() == 1
+        assert answers.find([("d", 0)]) == {}
+    monkeypatch.setenv("JUPYTERHUB_USER", "ann")
+    with opened(address) as answers:
+        assert answers.find([("d", 0)])["d", 0].text == "ann"
+
+
+def test_old_answers_can_be_deleted_and_leave_nothing_in_the_file(file: Path) -> None:
+    with opened(file) as answers:
+        answers.write([(("d", 0), StoredAnswer("apricot", at=10.0)), (("e", 0), StoredAnswer("plum", at=20.0))])
+        assert answers.delete_all(before=15.0) == 1
+        assert answers.find([("d", 0), ("e", 0)]).keys() == {("e", 0)}
+    left = b"".join(path.read_bytes() for path in file.parent.glob("store.sqlite*"))
+    assert b"apricot" not in left
+    assert b"plum" in left
+
+
+def test_the_file_is_readable_by_its_owner_only(file: Path) -> None:
+    with opened(file) as answers:
+        answers.write([(("d", 0), FULL)])
+        modes = {stat.S_IMODE(path.stat().st_mode) for path in file.parent.glob("store.sqlite*")}
+    assert modes == {0o600}
+
+
+def test_conversations_and_answers_share_a_database(address: str, answers: Answers) -> None:
+    chat = open_chat(address)
+    say(chat, "one")
+    answers.write([(("d", 0), FULL)])
+    say(chat, "two")
+    assert chat.notices() == ()
+    assert answers.find([("d", 0)]) == {("d", 0): FULL}
+    assert prompts(chat) == ["one", "two"]
+
+
+def test_the_store_is_that_of_the_environment(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUPYTER_CTX_STORE", str(file))
+    with opened("default") as answers:
+        answers.write([(("d", 0), FULL)])
+    assert file.exists()
+
+
+# many
+
+
+def keys(count: int) -> list[AnswerKey]:
+    return [(f"{number // 5:032x}", number % 5) for number in range(count)]
+
+
+@pytest.mark.parametrize("count", [12_000, pytest.param(100_000, marks=pytest.mark.load)])
+def test_many_answers_are_found_in_seconds(answers: Answers, count: int) -> None:
+    all_keys = keys(count)
+    for i in range(0, count, 2_000):
+        answers.write([(key, StoredAnswer(f"re: {key}" * 5, usage=Usage(100, 20))) for key in all_keys[i : i + 2_000]])
+    begun = time.monotonic()
+    assert answers.find(all_keys).keys() == set(all_keys)
+    print(f"{count:,} answers found in {time.monotonic() - begun:.2f} s")
+    assert time.monotonic() - begun < 10
+
+
+# what can go wrong
+
+
+def schema_of(address: str) -> str:
+    return parse_qs(urlsplit(address).query)["options"][0].partition("search_path=")[2]
+
+
+def sql(address: str, postgres: Postgres | None, statement: str) -> list[Any]:
+    """Run a statement in the database beside the product."""
+    if postgres is None:
+        with contextlib.closing(sqlite3.connect(address, isolation_level=None)) as connection:
+            return connection.execute(statement).fetchall()
+    with postgres.connect(schema_of(address)) as connection:
+        cursor = connection.execute(statement)
+        return list(cursor.fetchall()) if cursor.description else []
+
+
+@pytest.fixture
+def server(request: pytest.FixtureRequest, address: str) -> Postgres | None:
+    return request.getfixturevalue("postgres") if address.startswith("postgres") else None
+
+
+@pytest.mark.parametrize(
+    "body", ["", "{", '{"text":5}', '{"stop_reason":"never"}', '{"usage":[1]}', "null", "[]", '{"notices":"one"}']
+)
+def test_a_damaged_answer_is_as_one_that_is_missing(
+    address: str, answers: Answers, server: Postgres | None, body: str
+) -> None:
+    answers.write([(("d", 0), FULL), (("e", 0), FULL)])
+    sql(address, server, f"UPDATE {ANSWERS} SET body = '{body}' WHERE digest = 'd'")
+    assert answers.find([("d", 0), ("e", 0)]) == {("e", 0): FULL}
+    answers.write([(("d", 0), FULL)])
+    assert answers.find([("d", 0)]) == {("d", 0): FULL}
+
+
+@pytest.mark.parametrize("change", ["body = x'ff00'", "body = 12", "repeat = 'x'", "at = 'x'", "failed = 'x'"])
+def test_sqlite_may_hold_any_type_in_any_column(file: Path, change: str) -> None:
+    with opened(file) as answers:
+        answers.write([(("d", 0), FULL), (("e", 0), FULL)])
+        sql(str(file), None, f"UPDATE {ANSWERS} SET {change} WHERE digest = 'd'")
+        assert answers.find([("d", 0), ("e", 0)])["e", 0] == FULL
+        answers.write([(("d", 0), FULL)])
+        assert answers.find([("d", 0)]) == {("d", 0): FULL}
+
+
+def test_a_newer_database_is_left_alone(address: str, server: Postgres | None) -> None:
+    with opened(address) as answers:
+        answers.write([(("d", 0), FULL)])
+        sql(address, server, f"INSERT INTO {SCHEMA_VERSION} VALUES (99)")
+    with opened(address) as answers, pytest.raises(StoreError, match="newer jupyter_ctx"):
+        answers.write([(("e", 0), FULL)])
+    assert sql(address, server, f"SELECT count(*) FROM {ANSWERS}") == [(1,)]
+
+
+def test_a_database_without_answers_gets_their_table_and_keeps_all(address: str, server: Postgres | None) -> None:
+    say(open_chat(address), "one")
+    close_stores()
+    sql(address, server, f"DELETE FROM {SCHEMA_VERSION} WHERE version > 3")
+    for table in (ANSWERS, "jupyter_ctx_batches"):
+        sql(address, server, f"DROP TABLE {table}")
+    with opened(address) as answers:
+        answers.write([(("d", 0), FULL)])
+    assert sql(address, server, f"SELECT max(version) FROM {SCHEMA_VERSION}") == [(len(MIGRATIONS),)]
+    assert prompts(open_chat(address)) == ["one"]
+
+
+@contextlib.contextmanager
+def locked(address: str, server: Postgres | None) -> Iterator[None]:
+    """Let nobody write."""
+    if server is None:
+        with contextlib.closing(sqlite3.connect(address, isolation_level=None)) as connection:
+            connection.execute("BEGIN EXCLUSIVE")
+            yield
+        return
+    with server.connect(schema_of(address)) as connection, connection.transaction():
+        connection.execute(f"LOCK TABLE {ANSWERS} IN ACCESS EXCLUSIVE MODE")
+        yield
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.time = 100.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jupyter_ctx.storage.database, "PATIENCE", 0.3)
+    monkeypatch.setattr(jupyter_ctx.storage.database, "LEAST_TRANSACTION", 1.0)
+
+
+def test_answers_wait_while_the_store_is_locked_and_are_written_once_it_is_not(
+    impatient: None, address: str, server: Postgres | None, answers: Answers
+) -> None:
+    answers.database._patience = 0.3
+    clock = Clock()
+    keeper = AnswerKeeper(answers, now=clock)
+    keeper.keep([(("d", 0), said("0"))])
+    assert (keeper.waiting, keeper.notices) == (0, [])
+    with locked(address, server):
+        for number in range(1, 5):
+            keeper.keep([(("d", number), said(str(number)))])
+            clock.time += 2.5
+        assert keeper.waiting == 4
+        (notice,) = keeper.notices
+        assert "is locked by another program: end that. Answers are kept in memory" in notice
+    keeper.keep([(("d", 5), said("5"))])
+    clock.time += 60
+    assert keeper.find([("d", 5)])["d", 5].text == "5"
+    keeper.keep([])
+    assert (keeper.waiting, len(keeper.notices)) == (0, 2)
+    assert "Saved again" in keeper.notices[-1]
+    assert [answers.find([("d", number)])["d", number].text for number in range(6)] == list("012345")
+
+
+def test_an_answer_that_waits_is_found_and_is_not_replaced_by_an_error(tmp_path: Path) -> None:
+    clock = Clock()
+    with opened(tmp_path / "folder" / "store.sqlite") as answers:
+        (tmp_path / "folder").write_text("a file where the folder should be")
+        keeper = AnswerKeeper(answers, now=clock)
+        keeper.keep([(("d", 0), said("one"))])
+        keeper.keep([(("d", 0), ERROR)])
+        keeper.keep([(("e", 0), ERROR)])
+        assert (keeper.waiting, len(keeper.notices)) == (2, 1)
+        (tmp_path / "folder").unlink()
+        assert keeper.find([("d", 0), ("e", 0)], failed=False) == {("d", 0): said("one")}
+        assert keeper.settle()
+        assert answers.find([("d", 0), ("e", 0)])["d", 0] == said("one")
+
+
+def test_a_file_that_may_only_be_read_is_named_with_a_remedy(file: Path) -> None:
+    with opened(file) as answers:
+        answers.write([(("d", 0), FULL)])
+        answers.database.run(lambda connection: connection.execute("PRAGMA query_only = on"), write=False)
+        with pytest.raises(StoreError, match="may only be read: allow writing there"):
+            answers.write([(("e", 0), FULL)])
+        assert answers.find([("d", 0)]) == {("d", 0): FULL}
+
+
+def test_a_full_disk_is_named_and_costs_no_answer(file: Path) -> None:
+    with opened(file) as answers:
+        answers.write([(("d", 0), FULL)])
+        answers.database.run(lambda connection: connection.execute("PRAGMA max_page_count = 1"), write=False)
+        keeper = AnswerKeeper(answers)
+        keeper.keep([(("e", 0), said("x" * 200_000))])
+        assert "has no room left: make some on its disk" in keeper.notices[0]
+        assert keeper.waiting == 1
+        answers.database.run(lambda connection: connection.execute("PRAGMA max_page_count = 100000"), write=False)
+        assert keeper.settle()
+        assert len(answers.find([("e", 0)])["e", 0].text) == 200_000
+
+
+def test_a_damaged_file_is_kept_beside_a_new_one_and_that_is_said(file: Path) -> None:
+    with opened(file) as answers:
+        answers.write([(("d", 0), FULL)])
+    data = bytearray(file.read_bytes())
+    data[100:3000] = os.urandom(2900)
+    file.write_bytes(data)
+    with opened(file) as answers:
+        answers.write([(("e", 0), FULL)])
+        (notice,) = answers.notices()
+        assert "was damaged. It is kept beside it" in notice
+        assert answers.notices() == []
+        assert answers.find([("d", 0), ("e", 0)]) == {("e", 0): FULL}
+
+
+# processes
+
+WRITER = """
+import sys
+from jupyter_ctx.storage.answers import Answers, StoredAnswer
+answers, who = Answers(sys.argv[1]), sys.argv[2]
+for number in range(int(sys.argv[3])):
+    both = [((f"{row:04}", 0), StoredAnswer(who)) for row in range(20)]
+    answers.write([*both, ((f"{who}-{number}", number), StoredAnswer(f"{who} {number}"))])
+    print(number, flush=True)
+answers.close()
+"""
+
+
+def start(address: str, who: str, count: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-W", "error::ResourceWarning", "-c", WRITER, address, who, str(count)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def test_two_processes_write_at_once_and_lose_nothing(address: str) -> None:
+    both = [start(address, who, 60) for who in ("one", "two")]
+    for process in both:
+        process.communicate(timeout=60)
+        assert process.returncode == 0
+    with opened(address) as answers:
+        wanted = [(f"{who}-{number}", number) for who in ("one", "two") for number in range(60)]
+        assert answers.find(wanted).keys() == set(wanted)
+        assert answers.count() == 20 + 120
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(25, marks=pytest.mark.load)])
+def test_what_was_written_before_a_kill_is_there(address: str, kills: int) -> None:
+    for kill in range(kills):
+        process = start(address, f"w{kill}", 100_000)
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(random.Random(kill).uniform(0, 0.2))
+        process.send_signal(signal.SIGKILL)
+        rest = process.stdout.read().splitlines()
+        process.wait()
+        process.stdout.close()
+        committed = int(rest[-1] if rest else 0) + 1
+        with opened(address) as answers:
+            wanted = [(f"w{kill}-{number}", number) for number in range(committed)]
+            assert answers.find(wanted).keys() == set(wanted)
+            assert len({answer.text for answer in answers.find((f"{row:04}", 0) for row in range(20)).values()}) == 1
