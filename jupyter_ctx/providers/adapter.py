@@ -12,7 +12,7 @@ import threading
 import time
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeVar
@@ -32,7 +32,7 @@ from .base import Card, Reply, Request, Thought
 from .endings import Ending
 from .error_mapping import Refusal
 from .http_client import OpenResponses, new_http
-from .json_body import encoded, unwritable
+from .json_body import ENCODER, encoded, unwritable
 from .model_lists import find_card, read_cards
 from .stream_events import AnswerParts, EventError
 
@@ -201,9 +201,27 @@ class Adapter(ABC):
                     raise
                 return ask(self._connect())
 
+    def call(self, ask: Callable[[Any], T]) -> T:
+        """Return what ``ask`` gets through the SDK's client; nothing is asked twice. Raises a ChatError."""
+        with self._translating():
+            return ask(self._connect())
+
+    def whole_reply(self, status: int, body: Mapping[str, Any]) -> Reply:
+        """Return the reply in an answer that came in one piece. Raises a ChatError where it is a refusal."""
+        ending = Ending(self.at.model)
+        with self._translating():
+            if status >= 300:
+                refusal = Refusal(status, dict(body))
+                raise refusal.error(self.at.address, self.at.model, self.at.name, own=self.at.serves)
+            pieces = [_clean(piece) for piece in self._pieces([ENCODER.encode(body).encode()], ending)]
+        return ending.reply(pieces)
+
     def _answer(self, request: Request, ending: Ending) -> Iterator[str | Thought]:
         """Yield the non-empty pieces of one answer."""
-        answer = AnswerParts(self._start(self._connect(), request).iter_bytes())
+        yield from self._pieces(self._start(self._connect(), request).iter_bytes(), ending)
+
+    def _pieces(self, chunks: Iterable[bytes], ending: Ending) -> Iterator[str | Thought]:
+        answer = AnswerParts(chunks)
         empty = True
         for piece in self._read(iter(answer), ending):
             if piece not in EMPTY_PIECES:

@@ -35,18 +35,22 @@ class Anthropic(Adapter):
         )
 
     def _start(self, client: Any, request: Request) -> Any:
+        return self._post(client, "/v1/messages", self.body(request))
+
+    def body(self, request: Request, *, stream: bool = True) -> dict[str, Any]:
+        """Return a request as the API takes it; the answer comes in one piece without ``stream``."""
         cached = request.cache_key and request.cache_ttl
         optional = {
             "max_tokens": request.max_tokens or MAX_TOKENS,
             "messages": _messages(request),
             "model": self.at.model,
             "cache_control": {"type": "ephemeral", "ttl": request.cache_ttl} if cached else None,
-            "stream": True,
+            "stream": True if stream else None,
             "system": request.system or None,
             "temperature": request.temperature,
         }
         given = {name: value for name, value in optional.items() if value is not None}
-        return self._post(client, "/v1/messages", {**given, **self.at.own, **request.parameters})
+        return {**given, **self.at.own, **request.parameters}
 
     def _count(self, client: Any, request: Request) -> int:
         system = {"system": request.system} if request.system else {}

@@ -35,10 +35,15 @@ class ChatCompletions(Adapter):
         return new_client(self.at, http)
 
     def _start(self, client: Any, request: Request) -> Any:
-        optional = {self._length: request.max_tokens, **self._options, "temperature": request.temperature}
+        return self._post(client, "/chat/completions", self.body(request))
+
+    def body(self, request: Request, *, stream: bool = True) -> dict[str, Any]:
+        """Return a request as the API takes it; the answer comes in one piece without ``stream``."""
+        streamed, options = ({"stream": True}, self._options) if stream else ({}, {})
+        optional = {self._length: request.max_tokens, **options, "temperature": request.temperature}
         given = {name: value for name, value in optional.items() if value is not None}
-        body = {"model": self.at.model, "stream": True, **self._asked_for(request), **given}
-        return self._post(client, "/chat/completions", {**body, **self.at.own, **request.parameters})
+        body = {"model": self.at.model, **streamed, **self._asked_for(request), **given}
+        return {**body, **self.at.own, **request.parameters}
 
     def _asked_for(self, request: Request) -> dict[str, Any]:
         """Return the part of the body that takes tokens."""

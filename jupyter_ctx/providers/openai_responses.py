@@ -30,6 +30,10 @@ class Responses(Adapter):
         return new_client(self.at, http)
 
     def _start(self, client: Any, request: Request) -> Any:
+        return self._post(client, "/responses", self.body(request), "input")
+
+    def body(self, request: Request, *, stream: bool = True) -> dict[str, Any]:
+        """Return a request as the API takes it; the answer comes in one piece without ``stream``."""
         optional = {
             "max_output_tokens": request.max_tokens,
             "prompt_cache_key": request.cache_key,
@@ -37,8 +41,9 @@ class Responses(Adapter):
             "temperature": request.temperature,
         }
         given = {name: value for name, value in optional.items() if value is not None}
-        body = {"model": self.at.model, "stream": True, **self._asked_for(request), **given}
-        return self._post(client, "/responses", {**body, **self.at.own, **request.parameters}, "input")
+        streamed = {"stream": True} if stream else {}
+        body = {"model": self.at.model, **streamed, **self._asked_for(request), **given}
+        return {**body, **self.at.own, **request.parameters}
 
     def _asked_for(self, request: Request) -> dict[str, Any]:
         """Return the part of the body that takes tokens."""
