@@ -9,6 +9,7 @@ ChatError
 ├── RateLimitError            the provider's rate limit is reached
 ├── ProviderConnectionError   no server answered, or the connection broke
 ├── ProviderError             the provider refused or failed in another way
+├── InvalidAnswerError        an answer does not match its schema (also a ValueError)
 └── StoreError                the conversation could not be saved or read
 KeyboardInterrupt
 └── ChatInterrupted           the user interrupted a reply
@@ -110,6 +111,19 @@ class RateLimitError(ChatError):
 
 class ProviderConnectionError(ChatError):
     """No server answered at the address, or the connection broke."""
+
+
+class InvalidAnswerError(ChatError, ValueError):
+    """An answer does not match the schema that was asked for.
+
+    ``text``: the whole answer.
+    ``problems``: what is wrong with it, a line each, in words for the model too.
+    """
+
+    def __init__(self, message: str, *, text: str = "", problems: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.text = text
+        self.problems = tuple(problems)
 
 
 class StoreError(ChatError):

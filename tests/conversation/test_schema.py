@@ -1,0 +1,312 @@
+"""Schemas of answers: what may be given, what is read out of an answer, and what strict modes are sent."""
+
+from __future__ import annotations
+
+import enum
+import json
+import pickle
+import subprocess
+import sys
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+import jsonschema
+import msgspec
+import pydantic
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_ctx import InvalidAnswerError, InvalidRequestError
+from jupyter_ctx.conversation.schema import Schema
+from jupyter_ctx.conversation.schema_forms import ANTHROPIC_FORM, GEMINI_FORM, OPENAI_FORM, strict_form
+
+
+class Color(enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Part(pydantic.BaseModel):
+    count: int = pydantic.Field(ge=1, description="how many")
+
+
+class Car(pydantic.BaseModel):
+    """What is for sale."""
+
+    maker: str = pydantic.Field(min_length=2, alias="Maker")
+    color: Color
+    kind: Literal["old", "new"]
+    spare: Part = pydantic.Field(description="the spare wheel")
+    parts: list[Part] = []
+    owner: str | None = None
+
+
+class Tree(pydantic.BaseModel):
+    name: str
+    children: list[Tree] = []
+
+
+@dataclass
+class Movie:
+    title: str
+    year: int
+    rating: Annotated[float, msgspec.Meta(ge=0, le=10)] = 5.0
+    tags: list[str] = field(default_factory=list)
+    sequel: Movie | None = None
+
+
+class City(TypedDict):
+    name: str
+    people: NotRequired[int]
+
+
+@pydantic.dataclasses.dataclass
+class Point:
+    x: int
+    y: int
+
+
+PLANET: dict[str, Any] = {
+    "title": "A planet!",
+    "type": "object",
+    "properties": {
+        "name": {"$ref": "#/$defs/name"},
+        "moons": {"type": "integer", "minimum": 0},
+        "rings": {"type": ["boolean", "null"]},
+        "found": {"type": "string", "format": "date"},
+    },
+    "required": ["name", "moons"],
+    "$defs": {"name": {"type": "string", "minLength": 1}},
+}
+CAR = '{"Maker": "VW", "color": "red", "kind": "old", "spare": {"count": 1}}'
+VALUES = (
+    (Car, CAR, Car(Maker="VW", color=Color.RED, kind="old", spare=Part(count=1))),
+    (Movie, '{"title": "Up", "year": 2009}', Movie("Up", 2009)),
+    (Movie, '{"title": "Up", "year": 2009, "tags": null, "rating": null}', Movie("Up", 2009)),
+    (City, '{"name": "Rom", "people": null}', {"name": "Rom"}),
+    (Point, '{"x": 1, "y": 2}', Point(1, 2)),
+    (PLANET, '{"name": "Mars", "moons": 2, "rings": null, "found": null}', {"name": "Mars", "moons": 2, "rings": None}),
+)
+
+
+@pytest.mark.parametrize(("kind", "text", "value"), VALUES)
+def test_an_answer_becomes_a_value_of_its_kind(kind: Any, text: str, value: Any) -> None:
+    found = Schema.of(kind).parse(text)
+    assert (found, type(found)) == (value, type(value))
+
+
+def test_a_schema_is_named_and_lists_its_columns() -> None:
+    schemas = [Schema.of(kind) for kind in (Car, Movie, City, Point, PLANET)]
+    assert [schema.name for schema in schemas] == ["Car", "Movie", "City", "Point", "A_planet"]
+    assert schemas[0].columns == ("maker", "color", "kind", "spare", "parts", "owner")
+    assert schemas[4].columns == ("name", "moons", "rings", "found")
+    for schema in schemas:
+        jsonschema.Draft202012Validator.check_schema(schema.json)
+        assert schema.json["type"] == "object"
+        assert Schema.of(schema) is schema
+
+
+def test_the_fields_of_a_value_are_the_columns_of_a_table() -> None:
+    assert Schema.of(Movie).fields(Movie("Up", 2009)) == {
+        "title": "Up", "year": 2009, "rating": 5.0, "tags": [], "sequel": None,
+    }  # fmt: skip
+    assert Schema.of(City).fields({"name": "Rom"}) == {"name": "Rom", "people": None}
+    assert Schema.of(Car).fields(Schema.of(Car).parse(CAR))["maker"] == "VW"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"title": "Up", "year": 2009}',
+        ' \n{"title": "Up", "year": 2009}\n',
+        '```json\n{"title": "Up", "year": 2009}\n```',
+        'Sure, here is the film:\n\n```\n{"title": "Up", "year": 2009}\n```\nA fine one!',
+        'Answer: {"title": "Up", "year": 2009}.',
+    ],
+)
+def test_an_object_is_found_alone_in_a_fence_and_with_words_around_it(text: str) -> None:
+    assert Schema.of(Movie).parse(text) == Movie("Up", 2009)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "it is empty"),
+        ("Up, of 2009", "no JSON object"),
+        ('{"title": "Up", "year": 2009', "breaks off"),
+        ("{'title': 'Up'}", "no valid JSON"),
+        ('{"title": "Up", "year": 2009} or {"title": "Us", "year": 2019}', "more than one"),
+        ('{"a": {"title": "Up", "year": 2009}', "breaks off"),
+        ('[{"title": "Up", "year": 2009}]', "no JSON object"),
+        ('So: [{"title": "Up", "year": 2009}]', "array"),
+        ('{"title": "Up", "title": "Us", "year": 2009}', "'title' is in it twice"),
+        ('{"title": "Up", "year": NaN}', "NaN"),
+        ('{"title": "Up", "year": "2009"}', "year: Expected `int`, got `str`"),
+        ('{"title": "Up", "year": 2009, "rating": 11}', "rating"),
+        ('{"title": "Up"}', "year"),
+        ('{"a":' * 10_000, "nested too deeply"),
+    ],
+)
+def test_what_is_ambiguous_or_does_not_match_is_an_error_in_words(text: str, said: str) -> None:
+    with pytest.raises(InvalidAnswerError, match="not a valid Movie") as raised:
+        Schema.of(Movie).parse(text)
+    assert said in str(raised.value)
+    assert raised.value.text == text
+    assert raised.value.problems
+    copy = pickle.loads(pickle.dumps(raised.value))
+    assert (str(copy), copy.text) == (str(raised.value), text)
+
+
+def test_every_problem_of_an_answer_is_told_with_its_place() -> None:
+    with pytest.raises(InvalidAnswerError) as raised:
+        Schema.of(Car).parse('{"Maker": "V", "color": "green", "kind": "old", "spare": {"count": 0}}')
+    assert [problem.partition(":")[0] for problem in raised.value.problems] == ["Maker", "color", "spare.count"]
+    with pytest.raises(InvalidAnswerError) as raised:
+        Schema.of(PLANET).parse('{"name": "", "moons": -1, "rings": 3, "found": "then"}')
+    assert {problem.partition(":")[0] for problem in raised.value.problems} == {"name", "moons", "rings", "found"}
+
+
+def test_what_a_class_of_the_user_raises_is_a_problem_of_the_answer() -> None:
+    @dataclass
+    class Even:
+        number: int
+
+        def __post_init__(self) -> None:
+            raise KeyError(self.number)
+
+    with pytest.raises(InvalidAnswerError, match="KeyError: 3"):
+        Schema.of(Even).parse('{"number": 3}')
+
+
+@dataclass
+class Handle:
+    file: object
+    other: Schema
+
+
+@dataclass
+class Nothing:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (int, "<class 'int'>: it must be a pydantic model, a dataclass, a TypedDict or a JSON schema"),
+        (list[int], r"list\[int\].*goes into a field"),
+        ("Movie", "'Movie'.*--schema"),
+        (None, "None"),
+        (Movie("Up", 2009), "Give the class, Movie"),
+        (Nothing, "Nothing has no fields"),
+        (Handle, "Handle has no JSON schema"),
+        (pydantic.RootModel[list[int]], "of type 'array'"),
+        ({"type": "array", "items": {"type": "string"}}, "of type 'array'.*put it into a field"),
+        ({}, "no object"),
+        ({"type": "objekt"}, r"invalid at \$.type"),
+        ({"type": "object", "properties": {"a": object}}, "written as JSON"),
+        ({"type": "object", "properties": {"a": {"$ref": "https://example.org/a"}}}, "'https://example.org/a'"),
+        ({"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}}, "'#/\\$defs/a', which it does not have"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused_by_its_name(kind: Any, said: str) -> None:
+    with pytest.raises(InvalidRequestError, match=said):
+        Schema.of(kind)
+
+
+def test_a_strict_schema_is_closed_and_requires_every_property() -> None:
+    for form in (OPENAI_FORM, ANTHROPIC_FORM, GEMINI_FORM):
+        found = strict_form(Schema.of(Car).json, form)
+        assert found is not None
+        for part in (found, found["$defs"]["Part"], found["properties"]["spare"]):
+            assert part["additionalProperties"] is False
+            assert part["required"] == list(part["properties"])
+        assert found["properties"]["Maker"]["description"] == "(minLength: 2)"
+        assert found["properties"]["spare"]["description"] == "the spare wheel"
+        assert found["properties"]["color"] == {"$ref": "#/$defs/Color"}
+    count = {form: strict_form(Schema.of(Car).json, form) for form in (OPENAI_FORM, ANTHROPIC_FORM)}
+    parts = [found["$defs"]["Part"]["properties"]["count"] for found in count.values() if found]
+    assert [part.get("minimum") for part in parts] == [1, None]
+    assert parts[1]["description"] == "how many (minimum: 1)"
+
+
+def test_a_property_that_may_be_missing_may_be_null_in_a_strict_schema() -> None:
+    found = strict_form(Schema.of(City).json, OPENAI_FORM)
+    assert found is not None
+    assert found["required"] == ["name", "people"]
+    assert found["properties"]["people"] == {"anyOf": [{"type": "integer"}, {"type": "null"}]}
+
+
+def test_a_schema_that_holds_itself_is_sent_only_where_that_is_known() -> None:
+    for kind in (Tree, Movie):
+        schema = Schema.of(kind)
+        assert strict_form(schema.json, ANTHROPIC_FORM) is None
+        found = strict_form(schema.json, OPENAI_FORM)
+        assert found is not None
+        assert schema.name in found["$defs"]
+    assert Schema.of(Tree).parse('{"name": "a", "children": [{"name": "b"}]}').children[0].name == "b"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "object", "additionalProperties": {"type": "integer"}},
+        {"type": "object"},
+        {"type": "array", "prefixItems": [{"type": "integer"}]},
+        {"type": "array"},
+        {},
+        True,
+        {"allOf": [{"type": "string"}, {"minLength": 1}]},
+        {"patternProperties": {"^a": {"type": "string"}}},
+    ],
+)
+def test_what_strict_modes_cannot_say_is_not_sent_to_them_and_still_validated(part: Any) -> None:
+    schema = Schema.of({"type": "object", "properties": {"part": part, "n": {"type": "integer"}}, "required": ["n"]})
+    assert strict_form(schema.json, OPENAI_FORM) is None
+    assert schema.parse('{"n": 1}') == {"n": 1}
+    with pytest.raises(InvalidAnswerError, match="n: "):
+        schema.parse('{"n": "1"}')
+
+
+def test_a_schema_above_the_limits_of_strict_modes_is_not_sent_to_them() -> None:
+    deep: dict[str, Any] = {"type": "integer"}
+    for _ in range(12):
+        deep = {"type": "object", "properties": {"a": deep}, "required": ["a"]}
+    wide = {"type": "object", "properties": {f"p{i}": {"type": "integer"} for i in range(5_001)}}
+    listed = {"type": "object", "properties": {"a": {"enum": [f"v{i}" for i in range(1_001)]}}}
+    for given_ in (deep, wide, listed):
+        assert strict_form(Schema.of(given_).json, OPENAI_FORM) is None
+
+
+TEXT = st.text(max_size=8)
+MOVIES = st.builds(
+    Movie, TEXT, st.integers(-(2**53), 2**53), st.floats(0, 10), st.lists(TEXT, max_size=3), st.none()
+)  # fmt: skip
+
+
+@given(MOVIES, st.sampled_from(["{}", "```json\n{}\n```", "Here: {}", "{}\nDone."]), st.sampled_from([None, 2]))
+def test_every_value_is_read_back_and_matches_its_strict_schema(movie: Movie, around: str, indent: int | None) -> None:
+    schema = Schema.of(Movie)
+    said = json.dumps(asdict(movie), indent=indent)
+    assert schema.parse(around.replace("{}", said)) == movie
+    jsonschema.validate(asdict(movie), strict_form(schema.json, OPENAI_FORM) or {})
+
+
+@given(st.text(st.sampled_from('{}[]":, \n`ae1'), max_size=30))
+def test_no_text_raises_anything_else(text: str) -> None:
+    with pytest.raises(InvalidAnswerError):
+        Schema.of(Movie).parse(text)
+
+
+def test_pydantic_is_not_imported_for_other_kinds() -> None:
+    script = """
+import sys
+from dataclasses import dataclass
+from jupyter_ctx.conversation.schema import Schema
+@dataclass
+class A: n: int
+assert Schema.of(A).parse('{"n": 1}') == A(1)
+print(sorted({"pydantic", "jsonschema"} & set(sys.modules)))
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
