@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 # left-to-right and right-to-left marks stay: they reverse no text, and some names need them
@@ -28,6 +29,11 @@ def messages(count: int) -> str:
     return "1 message" if count == 1 else f"{count:,} messages"
 
 
+def rows(count: int) -> str:
+    """Return a count of rows of a table."""
+    return "1 row" if count == 1 else f"{count:,} rows"
+
+
 def ago(seconds: float) -> str:
     """Return how long ago something was, such as ``2 hours ago``."""
     for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
@@ -35,3 +41,9 @@ def ago(seconds: float) -> str:
         if count:
             return f"{count:,} {unit}{'s' if count > 1 else ''} ago"
     return "just now"
+
+
+def dollars(cost: float) -> str:
+    """Return a price in US dollars with two significant digits."""
+    digits = 2 if cost >= 1 or cost <= 0 else 1 - math.floor(math.log10(cost))
+    return f"${cost:,.{min(max(digits, 2), 6)}f}"

@@ -8,8 +8,9 @@ from html_pages import Seen
 
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.display.answer import thinking
-from jupyter_ctx.display.answer.footer import Footer, dollars, footer_html, footer_line
+from jupyter_ctx.display.answer.footer import Footer, footer_html, footer_line
 from jupyter_ctx.display.answer.markdown import bundle
+from jupyter_ctx.wording import dollars
 
 USAGE = Usage(1_204, 312, cache_read_tokens=602, cache_write_tokens=40, reasoning_tokens=100)
 

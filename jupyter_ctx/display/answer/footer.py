@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from ...context.usage import Usage
+from ...wording import dollars
 from ..text import text_html
 
 # only a CSS variable gives a muted colour that is readable on both white and black
@@ -38,12 +38,6 @@ def footer_line(footer: Footer) -> str:
     parts = [f"{usage.input_tokens:,} in", f"{usage.output_tokens:,} out"] if usage else []
     parts += [] if footer.seconds is None else [_seconds(footer.seconds)]
     return " · ".join(parts)
-
-
-def dollars(cost: float) -> str:
-    """Return a price in US dollars with two significant digits."""
-    digits = 2 if cost >= 1 or cost <= 0 else 1 - math.floor(math.log10(cost))
-    return f"${cost:,.{min(max(digits, 2), 6)}f}"
 
 
 def _rows(footer: Footer) -> list[tuple[str, str]]:

@@ -14,7 +14,6 @@ from ... import wording as words
 from ...context.budget import HALF
 from ...context.info import ContextInfo, Plan
 from ...context.windows import ContextWindow
-from ..answer.footer import dollars
 from ..text import text_html, to_plain
 
 SHAPES = {"ok": "●", "half": "◐", "high": "▲", "full": "■", "over": "✖"}
@@ -119,7 +118,7 @@ def cost_text(info: ContextInfo) -> str:
     """Return the cost so far in US dollars: "unknown", or "at least …" when some replies have no known price."""
     if info.cost is None:
         return "unknown"
-    return f"{'at least ' if info.unpriced else ''}{dollars(info.cost)}"
+    return f"{'at least ' if info.unpriced else ''}{words.dollars(info.cost)}"
 
 
 def plan_line(verb: str, plan: Plan) -> str:
