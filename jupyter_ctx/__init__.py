@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         RateLimitError,
         StoreError,
     )
+    from .experiments.comparison import compare
     from .library import Library
     from .magics.registration import get_chat
     from .models.window_tables import resolve_window
@@ -67,6 +68,7 @@ __all__ = [
     "Usage",
     "View",
     "classify_overflow",
+    "compare",
     "get_chat",
     "resolve_window",
 ]
@@ -82,6 +84,7 @@ _HOMES = {  # the module of each public name, which is imported when the name is
     "context.windows": ("ContextWindow",),
     "conversation.messages": ("Message",),
     "errors": tuple(name for name in __all__ if name.endswith("Error") or name == "ChatInterrupted"),
+    "experiments.comparison": ("compare",),
     "library": ("Library",),
     "magics.registration": ("get_chat",),
     "models.window_tables": ("resolve_window",),

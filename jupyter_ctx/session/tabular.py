@@ -63,6 +63,9 @@ def _cell(value: object) -> str:
 
 
 def _row(cells: Sequence[str], kind: str) -> str:
-    # no dollar and no backslash, or MathJax would find formulas in them
-    escaped = (html.escape(cell).replace("$", "<span>$</span>").replace("\\", "<span>\\</span>") for cell in cells)
-    return "".join(f'<{kind} style="text-align:left">{cell}</{kind}>' for cell in escaped)
+    return "".join(f'<{kind} style="text-align:left">{escaped(cell)}</{kind}>' for cell in cells)
+
+
+def escaped(text: str) -> str:
+    """Return text as HTML with no dollar and no backslash of its own, or MathJax would find formulas in it."""
+    return html.escape(text).replace("$", "<span>$</span>").replace("\\", "<span>\\</span>")

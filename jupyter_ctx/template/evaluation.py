@@ -10,7 +10,7 @@ from .filters import FILTERS, TESTS, apply, either, examine
 from .kinds import array_kind
 from .limits import MissingError, RefusedError
 from .methods import call
-from .operators import binary, chain, compare, truth, unary
+from .operators import binary, chain, compare_values, truth, unary
 from .values import Reader
 
 MAX_EXPRESSION = 2_000  # characters of one expression
@@ -197,7 +197,7 @@ class Evaluation:
         left, found = self.value(node.expr), True
         for operand in node.ops:
             right = self.value(operand.expr)
-            found = compare(self._reader, operand.op, left, right)
+            found = compare_values(self._reader, operand.op, left, right)
             if len(node.ops) > 1 and not truth(self._reader, found):
                 return False
             left = right

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from .kinds import array_kind, is_collection
 from .limits import ITEMS, TEXT, MissingError, RefusedError, at_most
 from .methods import call
-from .operators import binary, compare, formatted, truth
+from .operators import binary, compare_values, formatted, truth
 from .values import Reader
 
 _MISSING = object()
@@ -325,7 +325,7 @@ def _is(*kinds: type) -> Callable[..., bool]:
 
 
 def _compares(name: str) -> Callable[..., bool]:
-    return lambda reader, value, other: truth(reader, compare(reader, name, value, other))
+    return lambda reader, value, other: truth(reader, compare_values(reader, name, value, other))
 
 
 def _divisible(reader: Reader, value: Any, by: Any) -> bool:

@@ -102,7 +102,7 @@ def _operand(reader: Reader, value: Any) -> Any:
     return value if array_kind(value) else reader.plain(value)
 
 
-def compare(reader: Reader, name: str, left: Any, right: Any) -> Any:
+def compare_values(reader: Reader, name: str, left: Any, right: Any) -> Any:
     """Apply a comparison, by its name in Jinja's grammar."""
     if name in ("in", "notin"):
         return (name == "in") == _contains(reader, right, left)

@@ -1,0 +1,191 @@
+"""Measure how often 95 % intervals hold the true value: ``python -m benchmarks.coverage [SIMULATIONS]``.
+
+Each simulation draws a table of scores from a distribution whose rate, mean or difference is known, and asks
+``jupyter_ctx.experiments.significance`` for the interval. Beside them stand what others print: the normal
+approximation of a rate (Wald), errors that ignore groups, and the plain percentile bootstrap.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+from collections.abc import Callable
+from statistics import fmean, stdev
+
+from jupyter_ctx.experiments.significance import (
+    clustered,
+    clustered_rate,
+    paired_difference,
+    paired_rates,
+    t_interval,
+    wilson,
+)
+
+SIMULATIONS, SEED, RESAMPLES, Z = 5_000, 20_261, 1_000, 1.959964
+Ends = tuple[float, float]
+Draw = Callable[[random.Random], tuple[float, Ends, Ends]]  # the truth, our interval, and another one
+
+
+def rate(shown: float | None, n: int) -> Draw:
+    """A rate; ``None``: another one in each simulation."""
+
+    def draw(rng: random.Random) -> tuple[float, Ends, Ends]:
+        p = shown or rng.uniform(0.5, 0.95)
+        hits = sum(rng.random() < p for _ in range(n))
+        ours, share = wilson(hits, n), hits / n
+        half = Z * math.sqrt(share * (1 - share) / n)
+        return p, (ours.low, ours.high), (share - half, share + half)
+
+    return draw
+
+
+def mean(n: int, sample: Callable[[random.Random], float], truth: float) -> Draw:
+    def draw(rng: random.Random) -> tuple[float, Ends, Ends]:
+        values = [sample(rng) for _ in range(n)]
+        ours, half = t_interval(values), Z * stdev(values) / math.sqrt(n)
+        return truth, (ours.low, ours.high), (fmean(values) - half, fmean(values) + half)
+
+    return draw
+
+
+def paired(only_first: float, only_second: float, n: int) -> Draw:
+    def draw(rng: random.Random) -> tuple[float, Ends, Ends]:
+        seen = rng.choices((0, 1, 2), (only_first, only_second, 1 - only_first - only_second), k=n)
+        b, c = seen.count(0), seen.count(1)
+        ours, change = paired_rates(b, c, n), (c - b) / n
+        half = Z * math.sqrt((b + c) / n - change**2) / math.sqrt(n)
+        return only_second - only_first, (ours.low, ours.high), (change - half, change + half)
+
+    return draw
+
+
+def grouped(groups: int, size: int, share: float) -> Draw:
+    """Scores whose variance belongs to the group by this share."""
+
+    def draw(rng: random.Random) -> tuple[float, Ends, Ends]:
+        shifts = [rng.gauss(0, math.sqrt(share)) for _ in range(groups)]
+        rows = [
+            (group, shift + rng.gauss(0, math.sqrt(1 - share)))
+            for group, shift in enumerate(shifts)
+            for _ in range(size)
+        ]
+        values = [value for _, value in rows]
+        ours, naive = clustered(values, [group for group, _ in rows]), t_interval(values)
+        return 0.0, (ours.low, ours.high), (naive.low, naive.high)
+
+    return draw
+
+
+def repeated(p: float, n: int, repeats: int) -> Draw:
+    """Yes/no answers, each row of a difficulty of its own, asked so many times."""
+
+    def draw(rng: random.Random) -> tuple[float, Ends, Ends]:
+        rows = []
+        for _ in range(n):
+            easy = rng.betavariate(2 * p, 2 * (1 - p))
+            rows.append(sum(rng.random() < easy for _ in range(repeats)) / repeats)
+        ours, student = clustered_rate(rows, range(n)), t_interval(rows)
+        return p, (ours.low, ours.high), (student.low, student.high)
+
+    return draw
+
+
+def differences(n: int, sample: Callable[[random.Random], float], truth: float) -> Draw:
+    def draw(rng: random.Random) -> tuple[float, Ends, Ends]:
+        values = [sample(rng) for _ in range(n)]
+        ours, seed = (
+            paired_difference(values, resamples=RESAMPLES, seed=rng.getrandbits(32)),
+            random.Random(rng.random()),
+        )
+        means = sorted(fmean(seed.choices(values, k=n)) for _ in range(RESAMPLES // 2))
+        plain = means[round(0.025 * len(means))], means[round(0.975 * len(means)) - 1]
+        return truth, (ours.low, ours.high), plain
+
+    return draw
+
+
+def grade(rng: random.Random) -> float:
+    """Grades from 1 to 5 of two prompts."""
+    first = rng.choices((1, 2, 3, 4, 5), (10, 15, 30, 30, 15))[0]
+    return float(rng.choices((1, 2, 3, 4, 5), (5, 10, 20, 35, 30))[0] - first)
+
+
+def averages(rng: random.Random) -> float:
+    """Right answers of three each, with two prompts."""
+    easy = rng.betavariate(2, 1)
+    better = easy + 0.1 * (1 - easy)
+    return sum((rng.random() < better) - (rng.random() < easy) for _ in range(3)) / 3
+
+
+def seconds(rng: random.Random) -> float:
+    """Seconds of two prompts, log-normal."""
+    return rng.lognormvariate(0.2, 0.75) - rng.lognormvariate(0, 0.75)
+
+
+SPREAD = math.exp(0.75**2 / 2)
+CASES: dict[str, dict[str, Draw]] = {
+    "a rate (Wilson; beside it Wald)": {
+        f"{f'{100 * p:.0f}' if p else '50 to 95'} %, {n} rows": rate(p, n)
+        for p in (None, 0.5, 0.8, 0.9)
+        for n in (10, 20, 30, 50, 100)
+    },
+    "a mean (Student; beside it ± 1.96 standard errors)": {
+        f"{name}, {n} rows": mean(n, *drawn)
+        for name, drawn in {
+            "normal": (lambda rng: rng.gauss(3, 2), 3.0),
+            "grades of 1 to 5": (lambda rng: float(rng.choices((1, 2, 3, 4, 5), (5, 10, 20, 35, 30))[0]), 3.75),
+        }.items()
+        for n in (5, 10, 20, 30, 100)
+    },
+    "two rates on the same rows (Tango; beside it Wald)": {
+        f"{100 * b:.0f} and {100 * c:.0f} % alone, {n} rows": paired(b, c, n)
+        for b, c in ((0.10, 0.20), (0.05, 0.25), (0.20, 0.30))
+        for n in (10, 20, 30, 50, 100)
+    },
+    "rows in groups of five (clustered; beside it groups ignored)": {
+        f"{100 * share:.0f} % of the variance, {groups} groups": grouped(groups, 5, share)
+        for share in (0.1, 0.5, 0.9)
+        for groups in (5, 10, 20, 30)
+    },
+    "a rate of rows asked three times (Wilson at the effective number; beside it Student)": {
+        f"{100 * p:.0f} %, {n} rows": repeated(p, n, 3) for p in (0.5, 0.8, 0.9) for n in (10, 20, 30, 50)
+    },
+    "mean differences on the same rows (bootstrap; beside it plain percentiles)": {
+        f"{name}, {n} rows": differences(n, *drawn)
+        for name, drawn in {
+            "normal": (lambda rng: rng.gauss(0.3, 1), 0.3),
+            "grades": (grade, 0.5),
+            "averages of three": (averages, 0.1 / 3),
+            "seconds": (seconds, (math.exp(0.2) - 1) * SPREAD),
+        }.items()
+        for n in (10, 20, 30, 50)
+    },
+}
+
+
+def share_covered(draw: Draw, simulations: int) -> tuple[float, float]:
+    """Return how many of 100 intervals hold the truth, ours and the others."""
+    rng, ours, others = random.Random(SEED), 0, 0
+    for _ in range(simulations):
+        truth, mine, other = draw(rng)
+        ours += mine[0] - 1e-12 <= truth <= mine[1] + 1e-12
+        others += other[0] - 1e-12 <= truth <= other[1] + 1e-12
+    return 100 * ours / simulations, 100 * others / simulations
+
+
+def main(simulations: int) -> None:
+    print(f"{simulations:,} simulations each; 95 % intervals that hold the true value, in %")
+    for title, cases in CASES.items():
+        print(f"\n{title}\n")
+        found = {}
+        for name, draw in cases.items():
+            found[name] = share_covered(draw, simulations)
+            print(f"  {name:<40} {found[name][0]:5.1f} {found[name][1]:7.1f}", flush=True)
+        ours = [each[0] for each in found.values()]
+        inside = sum(93 <= share <= 97 for share in ours)
+        print(f"  from {min(ours):.1f} to {max(ours):.1f}; {inside} of {len(ours)} within 93 to 97")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else SIMULATIONS)

@@ -1,0 +1,143 @@
+"""Count what each arm of a run scored, row by row; what is not counted stands apart and is never a wrong answer."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from ..errors import InvalidRequestError
+from .results import Result, Score
+from .significance import Interval, averaged, clustered, clustered_rate, t_interval, wilson
+
+Key = Hashable  # of a row: its number, or what it shares with the same row of another run
+
+
+@dataclass(frozen=True, slots=True)
+class Uncounted:
+    """Answers that no figure counts.
+
+    failed: there is no answer, or none that its schema allows
+    truncated: a part of the prompt or of the answer is missing
+    unscored: the scorer could not say
+    """
+
+    failed: int = 0
+    truncated: int = 0
+    unscored: int = 0
+
+    def __str__(self) -> str:
+        parts = ((self.failed, "failed"), (self.truncated, "truncated"), (self.unscored, "without a score"))
+        return ", ".join(f"{count:,} {what}" for count, what in parts if count)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What one scorer says of one arm.
+
+    rows: the score of each row, averaged over its repeats
+    kind: ``"yes/no"`` where every score is true or false, once for each row or the same in all its repeats; ``"rate"``
+    where rows are averages of such scores; else ``"mean"``
+    answers: how many there are
+    uncounted: those that are not counted
+    """
+
+    rows: Mapping[Key, float]
+    kind: str
+    answers: int
+    uncounted: Uncounted
+
+    def interval(self, groups: Mapping[Key, Hashable] | None = None) -> Interval:
+        """Return the rate or the mean over all rows with its interval; ``groups`` says which rows belong together."""
+        values = list(self.rows.values())
+        if groups is not None:
+            of = clustered if self.kind == "mean" else clustered_rate
+            return of(values, [groups[key] for key in self.rows])
+        if self.kind == "yes/no":
+            return wilson(sum(values), len(values))
+        return t_interval(values) if self.kind == "mean" else clustered_rate(values, list(self.rows))
+
+
+def by_arm(results: Iterable[Result]) -> dict[str, list[Result]]:
+    """Return the results of each arm, in the order in which the arms come. Raises InvalidRequestError."""
+    arms: dict[str, list[Result]] = {}
+    for result in results:
+        if not isinstance(result, Result):
+            raise InvalidRequestError(f"Results of a run are needed, not {type(result).__name__}: {result!r:.60}")
+        arms.setdefault(result.arm, []).append(result)
+    return arms
+
+
+def scorers_of(results: Iterable[Result]) -> list[str]:
+    """Return the names of all scorers, in the order in which they come."""
+    return list(dict.fromkeys(name for result in results for name in result.scores))
+
+
+def tally(results: Sequence[Result], scorer: str, keys: Mapping[int, Key] | None = None) -> Tally:
+    """Return what a scorer says of the results of one arm; ``keys`` names the rows that count, by their numbers.
+
+    An empty ``scorer`` is for runs without any: nothing is missing there.
+    """
+    results = [result for result in results if keys is None or result.row in keys]
+    counting = [result for result in results if result.counts]
+    scored = [(result, score) for result in counting if (score := number(result.scores.get(scorer))) is not None]
+    rows = averaged((result.row if keys is None else keys[result.row], score) for result, score in scored)
+    truths = bool(scored) and all(is_truth(result.scores[scorer]) for result, _ in scored)
+    whole = all(value in (0.0, 1.0) for value in rows.values())
+    kind = ("yes/no" if whole else "rate") if truths else "mean"
+    failed = sum(result.failed for result in results)
+    unscored = len(counting) - len(scored) if scorer else 0
+    return Tally(rows, kind, len(results), Uncounted(failed, len(results) - failed - len(counting), unscored))
+
+
+def number(score: object) -> float | None:
+    """Return a score as a number, or ``None`` where it is none: NumPy's numbers count, NaN and infinity do not."""
+    try:
+        value = float(score)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return value if math.isfinite(value) and not isinstance(score, str | bytes) else None
+
+
+def is_truth(score: object) -> bool:
+    """Return whether a score is true or false, NumPy's included."""
+    return isinstance(score, bool) or type(score).__name__ in ("bool_", "bool")
+
+
+def same_repeats(results: Iterable[Result]) -> int:
+    """Return how often rows were repeated with the same text each time; 0 where any text differs, or none is repeated.
+
+    At temperature 0, and with a seed, that is how models answer: such repeats are one observation.
+    """
+    texts: dict[int, list[str]] = {}
+    for result in results:
+        if result.reply is not None and result.counts:
+            texts.setdefault(result.row, []).append(result.reply.text)
+    repeated = [found for found in texts.values() if len(found) > 1]
+    return max(map(len, repeated)) if repeated and all(len(set(found)) == 1 for found in repeated) else 0
+
+
+def groups_of(inputs: Mapping[Any, Mapping[str, Any]], column: str | None) -> dict[Key, Hashable] | None:
+    """Return the group of each row, which a column of the table names. Raises InvalidRequestError."""
+    if column is None:
+        return None
+    known = Counter(name for row in inputs.values() for name in row)
+    if inputs and known[column] < len(inputs):
+        near = get_close_matches(column, known, 1)
+        hint = (
+            f" Did you mean {near[0]!r}?" if near and near[0] != column else f" Columns: {', '.join(known) or 'none'}."
+        )
+        missing = f"{len(inputs) - known[column]:,} of {len(inputs):,} rows have no column"
+        raise InvalidRequestError(f"group={column!r}: {missing} {column!r}.{hint}")
+    return {key: str(row[column]) for key, row in inputs.items()}
+
+
+def shown_score(score: Score) -> str:
+    """Return one score as text."""
+    value = number(score)
+    if value is None:
+        return "no score"
+    return ("yes" if score else "no") if is_truth(score) else f"{value:.4g}"

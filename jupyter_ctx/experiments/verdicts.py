@@ -1,0 +1,177 @@
+"""Say in one sentence what an interval or a comparison supports, and no more."""
+
+from __future__ import annotations
+
+import math
+
+from .significance import ALPHA, Interval
+from .table_rows import ComparedRow
+from .tally import Tally
+
+MANY = 1_000_000  # rows that nobody asks
+
+
+# one arm
+
+
+def of_arm(arm: str, scorer: str, interval: Interval, counted: Tally, group: str | None) -> str:
+    """Return what a scorer says of an arm: ``right in 41 of 50 rows by ok (82 %, 95 % interval 69 to 90 %)``."""
+    begin, left = f"{arm}: " if arm else "", _left_out(str(counted.uncounted))
+    if not scorer:
+        return (
+            f"{begin}{_count(counted.answers, 'answer')}. There is no scorer that says which of them are right.{left}"
+        )
+    if not counted.rows:
+        return f"{begin}no row has a score by {scorer}, so nothing can be said of it.{left}"
+    together = f", rows clustered by {group}" if group else ""
+    return f"{begin}{_value(scorer, interval, counted)} {_spread(interval, counted.kind, together)}.{left}"
+
+
+def _value(scorer: str, interval: Interval, counted: Tally) -> str:
+    rows = _count(interval.n, "row")
+    if counted.kind == "yes/no":
+        return f"right in {sum(counted.rows.values()):,.0f} of {rows} by {scorer}"
+    if counted.kind == "rate":
+        return f"{percent(interval.value)} right by {scorer}, the mean of {rows} with their repeats averaged"
+    return f"{scorer} is {number_text(interval.value)}, the mean of {rows}"
+
+
+def _spread(interval: Interval, kind: str, together: str) -> str:
+    share = f"{percent(interval.value)}, " if kind == "yes/no" else ""
+    if not interval.is_known:
+        few = "one row or one group tells" if interval.n < 2 or together else "rows that all have the same score tell"
+        return f"({share}without an interval: {few} nothing about others)"
+    low, high = interval.low, interval.high
+    ends = f"{number_text(low)} to {number_text(high)}" if kind == "mean" else f"{percent(low)} to {percent(high)}"
+    return f"({share}95 % interval {ends.replace(' %', '', 1)}{together})"
+
+
+def of_repeats(name: str, repeats: int) -> str:
+    """Return a sentence where all repeats of every row are the same text; empty where ``repeats`` is 0."""
+    begin = f"{name}: " if name else ""
+    many = f"the {repeats} answers to a row are the same text each time"
+    return f"{begin}{many}: they are one observation, not {repeats}." if repeats else ""
+
+
+# two prompts
+
+
+def of_pair(row: ComparedRow, kind: str, tests: int, group: str | None) -> str:
+    """Return what a comparison supports; ``kind`` is ``mean`` or ``rate``, ``tests`` how many p values there are."""
+    left = _left_out("; ".join(f"{name} {why}" for name, why in _uncounted(row) if why))
+    if not row.scorer:
+        return f"There is no scorer that says whether {row.first} or {row.second} is right.{left}"
+    by = f"By {row.scorer}"
+    if row.n < 2 or row.difference is None:
+        rows = "only one row has" if row.n == 1 else "no row has"
+        return f"{by}, {rows} a score in both {row.first} and {row.second}, so they cannot be compared.{left}"
+    together = f", rows clustered by {group}" if group else ""
+    return f"{by}, {_both(row, kind)}: {_change(row, kind, together)}, {_verdict(row, tests)}.{_needed(row)}{left}"
+
+
+def _uncounted(row: ComparedRow) -> tuple[tuple[str, str], tuple[str, str]]:
+    return (row.first, row.first_uncounted), (row.second, row.second_uncounted)
+
+
+def _both(row: ComparedRow, kind: str) -> str:
+    first, second = row.first_value or 0.0, row.second_value or 0.0
+    if kind == "mean":
+        return f"the mean of {row.second} is {number_text(second)} and that of {row.first} {number_text(first)}"
+    if row.test != "McNemar exact":
+        return f"{row.second} was right in {percent(second)} of the answers and {row.first} in {percent(first)}"
+    hits = [round(value * row.n) for value in (second, first)]
+    return (
+        f"{row.second} was right in {hits[0]:,} of {row.n:,} rows ({percent(second)}) "
+        f"and {row.first} in {hits[1]:,} ({percent(first)})"
+    )
+
+
+def _change(row: ComparedRow, kind: str, together: str) -> str:
+    change = row.difference or 0.0
+    words = ("higher", "lower") if kind == "mean" else ("better", "worse")
+    size, ends = _size(row, kind, change)
+    interval = f" (95 % interval {ends}{together})" if ends else together
+    where = f"on the same {row.n:,} rows"
+    if not change:
+        return f"{where} they do not differ on average{interval}"
+    return f"{where} {row.second} is {words[change < 0]} by {size}{interval}"
+
+
+def _size(row: ComparedRow, kind: str, change: float) -> tuple[str, str]:
+    """Return the size of a difference, and the ends of its interval, seen from the second prompt."""
+    shown = number_text if kind == "mean" else points
+    sign = -1 if change < 0 else 1
+    ends = sorted(sign * end for end in (row.low, row.high) if end is not None)
+    size = shown(abs(change)) + ("" if kind == "mean" else " points")
+    return size, f"{shown(ends[0])} to {shown(ends[1])}" if ends else ""
+
+
+def _verdict(row: ComparedRow, tests: int) -> str:
+    if row.p is None or row.p_holm is None:
+        return "and as every row says the same, nothing follows for other rows"
+    chance = f"{row.test} p {p_value(row.p)}"
+    if tests > 1:
+        chance += f", {p_value(row.p_holm).removeprefix('= ')} adjusted for {tests} comparisons"
+    if row.p_holm < ALPHA:
+        return f"more than chance alone explains ({chance})"
+    strict = row.p >= ALPHA and row.low is not None and row.high is not None and (row.low > 0 or row.high < 0)
+    chance += "; the exact test is stricter than the interval" if strict and row.test == "McNemar exact" else ""
+    if not row.difference:
+        return f"which does not show that they are equal ({chance})"
+    return f"which chance alone could explain ({chance})"
+
+
+def _needed(row: ComparedRow) -> str:
+    rows = row.rows_needed
+    if row.p_holm is None or row.p_holm < ALPHA or not rows or rows <= row.n:
+        return ""
+    if rows > MANY:
+        return " To show a difference so small would take more than a million rows."
+    return f" If it is real, about {rounded_up(rows):,} rows would show a difference of this size 4 times in 5."
+
+
+# figures
+
+
+def percent(share: float) -> str:
+    """Return a share in percent: 0 and 100 % are those only, and not what rounds to them."""
+    return f"{_rounded(100 * share, (0, 100))} %"
+
+
+def points(share: float) -> str:
+    """Return a difference of two shares in percentage points."""
+    return _rounded(100 * share, (0,)).replace("-", "−")
+
+
+def _rounded(value: float, exactly: tuple[float, ...]) -> str:
+    texts = [f"{value:.{digits}f}" for digits in range(4)]
+    return next((text for text in texts if float(text) not in exactly or abs(value - float(text)) < 1e-9), texts[-1])
+
+
+def number_text(value: float) -> str:
+    """Return a number with three significant digits, more where it is larger than 1,000."""
+    if abs(value) >= 1_000:
+        return f"{value:,.0f}".replace("-", "−")
+    return f"{value:.3g}".replace("-", "−") if value else "0"
+
+
+def p_value(p: float) -> str:
+    """Return a p value with its sign, rounded so that it stays on its side of 0.05."""
+    if p < 0.001:
+        return "< 0.001"
+    texts = (f"{p:.{digits}f}" for digits in ((2, 3, 4, 5, 6) if p >= 0.1 else (3, 4, 5, 6)))
+    return f"= {next((text for text in texts if (float(text) < ALPHA) == (p < ALPHA)), p)}"
+
+
+def rounded_up(rows: int) -> int:
+    """Return a number of rows with two significant digits: no more is known of it."""
+    size: int = 10 ** max(0, len(str(rows)) - 2)
+    return math.ceil(rows / size) * size
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _left_out(what: str) -> str:
+    return f" Left out, and not counted as wrong: {what}." if what else ""

@@ -1,0 +1,75 @@
+"""Find the words in which two texts differ, and mark them: as HTML for a page, and in brackets for a terminal."""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+from itertools import groupby
+from typing import NamedTuple
+
+from ..session.tabular import escaped
+from ..wording import visible
+
+MAX_WORDS = 800  # of each text, spaces and signs included: finding differences takes the square of it
+_ALONE = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # scripts without spaces are compared sign by sign
+_SIGNS = r"!-/:-@\[-`{-~"
+_WORD = re.compile(rf"{_ALONE}|\s+|(?:(?!{_ALONE})[^\s{_SIGNS}])+|[{_SIGNS}]")
+# plain colours first: a sanitiser drops each declaration with a CSS variable, and keeps the other
+_STYLES = {
+    "del": "background:#ffcdd2;background:color-mix(in srgb,var(--jp-error-color1,#d32f2f) 25%,transparent);"
+    "text-decoration:line-through;color:inherit",
+    "ins": "background:#c8e6c9;background:color-mix(in srgb,var(--jp-success-color1,#388e3c) 25%,transparent);"
+    "text-decoration:underline;color:inherit",
+}
+_BRACKETS = {"del": ("[-", "-]"), "ins": ("{+", "+}")}
+
+
+class Piece(NamedTuple):
+    """A part of a text, and whether the other text has it not."""
+
+    text: str
+    changed: bool
+
+
+def word_changes(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
+    """Return both texts in pieces, those that the other has not being marked as changed.
+
+    Of a text longer than 800 words the rest is left out, and the last piece says so.
+    """
+    words = [_words(first), _words(second)]
+    marks = [[True] * len(words[0]), [True] * len(words[1])]
+    for block in SequenceMatcher(None, words[0], words[1], autojunk=False).get_matching_blocks():
+        for side, start in ((0, block.a), (1, block.b)):
+            marks[side][start : start + block.size] = [False] * block.size
+    return _pieces(words[0], marks[0], first), _pieces(words[1], marks[1], second)
+
+
+def as_html(pieces: list[Piece], kind: str) -> str:
+    """Return pieces as HTML; ``kind`` is ``del`` for the first of two texts, ``ins`` for the second."""
+    style = _STYLES[kind]
+    return "".join(
+        f'<{kind} style="{style}">{escaped(piece.text)}</{kind}>' if piece.changed else escaped(piece.text)
+        for piece in pieces
+    )
+
+
+def as_text(pieces: list[Piece], kind: str) -> str:
+    """Return pieces as plain text, with changed ones in ``[-…-]`` or ``{+…+}`` as in git's word diffs."""
+    before, after = _BRACKETS[kind]
+    return "".join(f"{before}{piece.text}{after}" if piece.changed else piece.text for piece in pieces)
+
+
+def _words(text: str) -> list[str]:
+    """Return the first words of a text, and the spaces and signs between them."""
+    found = _WORD.finditer(visible(text))
+    return [word.group() for word, _ in zip(found, range(MAX_WORDS), strict=False)]
+
+
+def _pieces(words: list[str], marks: list[bool], whole: str) -> list[Piece]:
+    joined = [
+        Piece("".join(word for word, _ in group), changed)
+        for changed, group in groupby(zip(words, marks, strict=True), key=lambda pair: pair[1])
+    ]
+    shown, long = sum(map(len, words)), visible(whole)
+    rest = len(long) - shown
+    return [*joined, Piece(f" … {rest:,} more characters", False)] if rest > 0 else joined

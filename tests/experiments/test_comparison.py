@@ -1,0 +1,364 @@
+"""What a run scored and whether B is better than A: figures, and sentences that claim no more than these support."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_ctx import InvalidRequestError, Reply
+from jupyter_ctx.experiments.comparison import Comparison, compare, summary
+from jupyter_ctx.experiments.results import Result
+from jupyter_ctx.experiments.significance import wilson
+from jupyter_ctx.experiments.verdicts import p_value, percent
+from jupyter_ctx.experiments.word_changes import as_html, as_text, word_changes
+
+
+def result(row: int, score: Any = True, **changes: Any) -> Result:
+    scores: Mapping[str, Any] = score if isinstance(score, dict) else {"ok": score}
+    text = changes.pop("text", f"It is {score}.")
+    given = {"arm": "", "repeat": 0, "inputs": {"question": f"Number {row}?"}, "values": {}, "prompt": f"Say {row}"}
+    return Result(row, **{**given, "reply": Reply(text), "scores": scores, **changes})
+
+
+def yes_no(right: int, of: int, *, first: int = 0, **changes: Any) -> list[Result]:
+    """Results of rows of which so many are right, from the row ``first`` on."""
+    return [result(row, first <= row < first + right, **changes) for row in range(of)]
+
+
+def only(comparison: Comparison) -> Any:
+    (row,) = comparison
+    return row
+
+
+# one run
+
+
+def test_a_rate_is_told_with_its_interval() -> None:
+    table = summary(yes_no(41, 50))
+    interval = wilson(41, 50)
+    (row,) = table
+    assert (row.n, row.value, row.low, row.high) == (50, 0.82, interval.low, interval.high)
+    assert table.sentences == ("right in 41 of 50 rows by ok (82 %, 95 % interval 69 to 90 %).",)
+
+
+def test_ten_of_ten_is_not_told_as_certain() -> None:
+    assert "right in 10 of 10 rows by ok (100 %, 95 % interval 72 to 100 %)" in str(summary(yes_no(10, 10)))
+
+
+def test_a_mean_is_told_with_its_interval() -> None:
+    (row,) = summary([result(i, float(i)) for i in range(5)])
+    assert (row.kind, row.value, round(row.low, 2), round(row.high, 2)) == ("mean", 2.0, 0.04, 3.96)
+
+
+def test_failed_truncated_and_unscored_answers_are_counted_apart_and_never_as_wrong() -> None:
+    lost = result(10, False, reply=None, error="The server is gone.")
+    cut, silent, odd = result(11, False, truncated=True), result(12, None), result(13, math.nan)
+    table = summary([*yes_no(9, 10), lost, cut, silent, odd])
+    (row,) = table
+    assert (row.n, row.value, row.answers) == (10, 0.9, 14)
+    assert (row.failed, row.truncated, row.unscored) == (1, 1, 2)
+    assert "Left out, and not counted as wrong: 1 failed, 1 truncated, 2 without a score." in str(table)
+
+
+def test_a_schema_s_invalid_answer_is_a_failed_one() -> None:
+    (row,) = summary([result(0, True), result(1, True, error="The answer is no JSON.")])
+    assert (row.n, row.failed) == (1, 1)
+
+
+def test_repeats_are_averaged_so_that_three_answers_to_a_row_are_one() -> None:
+    rng = random.Random(3)
+    answers = [result(i, rng.random() < 0.7, repeat=k, text=f"{k}") for i in range(20) for k in range(3)]
+    table = summary(answers)
+    (row,) = table
+    assert (row.n, row.answers, row.kind) == (20, 60, "rate")
+    once = wilson(row.value * 60, 60)
+    assert row.high - row.low > once.high - once.low, "sixty answers are not sixty rows"
+    assert "the mean of 20 rows with their repeats averaged" in str(table)
+
+
+def test_repeats_that_are_the_same_text_are_said_to_be_one_observation() -> None:
+    table = summary([result(i, i < 7, repeat=k) for i in range(10) for k in range(5)])
+    (row,) = table
+    assert (row.kind, row.n) == ("yes/no", 10)
+    assert "they are one observation, not 5" in table.sentences[-1]
+
+
+def test_rows_of_one_group_resemble_each_other_and_widen_the_interval() -> None:
+    rows = [result(i, i // 5 % 2 == 0, inputs={"document": i // 5, "q": i}) for i in range(50)]
+    (alone,), (grouped,) = summary(rows), summary(rows, group="document")
+    assert grouped.value == alone.value
+    assert grouped.high - grouped.low > 1.5 * (alone.high - alone.low)
+    assert "rows clustered by document" in str(summary(rows, group="document"))
+    assert summary(SimpleNamespace(results=rows, group="document"))[0] == grouped  # type: ignore[arg-type]
+
+
+def test_a_group_that_is_no_column_is_named_with_the_nearest_one() -> None:
+    with pytest.raises(InvalidRequestError, match=r"group='documnet': 2 of 2 rows .* Did you mean 'document'\?"):
+        summary([result(i, inputs={"document": i}) for i in range(2)], group="documnet")
+
+
+def test_a_run_that_failed_altogether_says_so() -> None:
+    table = summary([result(i, {}, reply=None, error="No server.") for i in range(3)])
+    (row,) = table
+    assert (row.n, row.value, row.failed) == (0, None, 3)
+    assert "3 failed" in str(table)
+    assert str(summary([])) == "There are no results yet."
+
+
+def test_scores_that_are_all_the_same_have_no_interval() -> None:
+    table = summary([result(i, 0.5) for i in range(8)])
+    assert table[0].low is None
+    assert "without an interval: rows that all have the same score tell nothing about others" in str(table)
+
+
+def test_each_arm_and_scorer_has_a_row_and_a_sentence() -> None:
+    rows = [result(i, {"ok": True, "words": float(i)}, arm=arm) for arm in ("tone=a", "tone=b") for i in range(4)]
+    table = summary(rows)
+    assert [(row.arm, row.scorer) for row in table] == [
+        ("tone=a", "ok"), ("tone=a", "words"), ("tone=b", "ok"), ("tone=b", "words"),
+    ]  # fmt: skip
+    assert [sentence.split(":")[0] for sentence in table.sentences] == ["tone=a", "tone=a", "tone=b", "tone=b"]
+    assert list(table.to_dataframe()["arm"]) == ["tone=a", "tone=a", "tone=b", "tone=b"]
+
+
+# two runs
+
+
+def test_a_small_difference_is_not_told_as_one() -> None:
+    table = compare(yes_no(36, 50), yes_no(41, 50, first=4))
+    row = only(table)
+    assert (row.n, row.first_value, row.second_value, round(row.difference, 6)) == (50, 0.72, 0.82, 0.1)
+    (sentence,) = table.sentences
+    assert sentence.startswith(
+        "By ok, B was right in 41 of 50 rows (82 %) and A in 36 (72 %): on the same 50 rows B is"
+    )
+    assert "better by 10 points (95 % interval " in sentence
+    assert "which chance alone could explain (McNemar exact p = " in sentence
+    assert "would show a difference of this size 4 times in 5." in sentence
+
+
+def test_a_large_difference_on_the_same_rows_is_told_as_one() -> None:
+    table = compare(yes_no(60, 100), yes_no(75, 100))
+    assert "more than chance alone explains (McNemar exact p < 0.001)." in str(table)
+    assert "4 times in 5" not in str(table)
+
+
+def test_a_worse_prompt_is_told_as_worse() -> None:
+    (sentence,) = compare(yes_no(75, 100), yes_no(60, 100)).sentences
+    assert "on the same 100 rows B is worse by 15 points (95 % interval 9 to 23)" in sentence
+
+
+def test_equal_rates_are_not_told_as_equality() -> None:
+    table = compare(yes_no(8, 10), yes_no(8, 10))
+    row = only(table)
+    assert (row.difference, row.p, row.rows_needed) == (0, 1, None)
+    assert "which does not show that they are equal" in str(table)
+
+
+def test_means_on_the_same_rows_are_compared_by_a_paired_bootstrap() -> None:
+    rng = random.Random(6)
+    base = [rng.gauss(50, 20) for _ in range(40)]
+    a, b = [result(i, x) for i, x in enumerate(base)], [result(i, x + rng.gauss(2, 1)) for i, x in enumerate(base)]
+    row = only(compare(a, b))
+    assert row.test == "paired bootstrap"
+    assert row.p < 0.001, "unpaired, the rows' own spread of 20 would hide a difference of 2"
+    assert "B is higher by 2" in str(compare(a, b))
+
+
+def test_comparisons_of_several_arms_are_adjusted_together() -> None:
+    arms = {"a": yes_no(20, 40, arm="a"), "b": yes_no(26, 40, arm="b"), "c": yes_no(33, 40, arm="c")}
+    run = [each for found in arms.values() for each in found]
+    table = compare(run)
+    assert [(row.first, row.second) for row in table] == [("a", "b"), ("a", "c")]
+    assert [row.p_holm for row in table] == [table[0].p, 2 * table[1].p]
+    assert all("adjusted for 2 comparisons" in sentence for sentence in table.sentences)
+    assert [row.second for row in compare(run, "b", "c")] == ["c"]
+
+
+def test_an_unknown_arm_is_refused_with_the_nearest_one() -> None:
+    run = [*yes_no(1, 2, arm="tone=formal"), *yes_no(1, 2, arm="tone=plain")]
+    with pytest.raises(InvalidRequestError, match=r"no arm 'tone=fromal'. Did you mean 'tone=formal'\?"):
+        compare(run, "tone=fromal", "tone=plain")
+    with pytest.raises(InvalidRequestError, match="two runs, or two arms of one"):
+        compare(yes_no(1, 2))
+
+
+def test_runs_of_several_arms_are_compared_arm_by_arm() -> None:
+    first = [*yes_no(1, 12, arm="t=0"), *yes_no(2, 12, arm="t=1")]
+    table = compare(first, [*yes_no(9, 12, arm="t=1"), *yes_no(9, 12, arm="t=0")], names=("old", "new"))
+    assert [(row.first, row.second) for row in table] == [("old (t=0)", "new (t=0)"), ("old (t=1)", "new (t=1)")]
+    with pytest.raises(InvalidRequestError, match="no arm in common"):
+        compare(first, [*yes_no(9, 12, arm="x"), *yes_no(9, 12, arm="y")])
+
+
+def test_rows_are_matched_by_their_inputs_when_a_table_was_sorted_or_cut() -> None:
+    a, b = yes_no(5, 10), [result(9 - i, i < 5, inputs={"question": f"Number {i}?"}) for i in range(2, 10)]
+    table = compare(a, b)
+    row = only(table)
+    assert (row.n, row.difference) == (8, 0), "the same rows were right, under other numbers"
+    assert "Rows whose inputs are not in both runs were left out: 2 of A." in table.sentences
+
+
+def test_a_column_that_one_run_lacks_is_said() -> None:
+    other = [result(i, True, inputs={"question": f"Number {i}?", "note": "x"}) for i in range(10)]
+    assert "Rows were matched by the columns that both runs have: question." in compare(yes_no(5, 10), other).sentences
+
+
+def test_rows_with_the_same_inputs_are_paired_in_their_order() -> None:
+    twice = [result(i, i == 1, inputs={"q": "same"}) for i in range(2)]
+    row = only(compare(twice, twice))
+    assert (row.n, row.difference, row.p) == (2, 0, 1)
+
+
+def test_runs_without_a_common_row_or_column_are_refused() -> None:
+    with pytest.raises(InvalidRequestError, match="A and B have no row in common: none of the 2 rows"):
+        compare(yes_no(1, 2), [result(0, inputs={"question": "another"})])
+    with pytest.raises(InvalidRequestError, match="without a common one their rows cannot be compared"):
+        compare(yes_no(1, 2), [result(0, inputs={"text": "another"})])
+
+
+@pytest.mark.parametrize("bad", [5, "tone=a", [1, 2], None])
+def test_what_is_no_run_is_refused(bad: object) -> None:
+    with pytest.raises(InvalidRequestError):
+        compare(bad, yes_no(1, 2))
+
+
+def test_a_row_that_failed_in_one_run_is_left_out_of_both() -> None:
+    b = [result(0, False, reply=None, error="busy"), *yes_no(20, 20)[1:]]
+    table = compare(yes_no(20, 20), b)
+    assert (only(table).n, only(table).difference) == (19, 0)
+    assert "Left out, and not counted as wrong: B 1 failed." in str(table)
+
+
+def test_a_scorer_that_one_run_lacks_cannot_be_compared() -> None:
+    table = compare([result(i, {"ok": True}) for i in range(3)], [result(i, {"length": 4.0}) for i in range(3)])
+    assert [(row.scorer, row.n, row.p) for row in table] == [("ok", 0, None), ("length", 0, None)]
+    assert all("so they cannot be compared" in sentence for sentence in table.sentences)
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_nothing_is_concluded_from_one_row_or_none(rows: int) -> None:
+    failed = [result(i, True, reply=None, error="gone") for i in range(rows, 5)]
+    table = compare(yes_no(5, 5), [*yes_no(rows, rows), *failed])
+    assert "so they cannot be compared" in str(table)
+    assert compare([], []).sentences == ("There is no scorer that says whether A or B is right.",)
+
+
+def test_grouped_rows_are_compared_with_clustered_errors() -> None:
+    a = [result(i, False, inputs={"document": i // 10, "q": i}) for i in range(60)]
+    b = [result(i, i // 10 < 3, inputs={"document": i // 10, "q": i}) for i in range(60)]
+    assert only(compare(a, b)).p < 0.001
+    row = only(compare(a, b, group="document"))
+    assert (row.test, row.p > 0.05) == ("clustered t", True), "six documents, not sixty rows"
+
+
+@given(
+    st.lists(st.sampled_from([True, False, None, 0.5, math.nan, "failed", "cut"]), min_size=0, max_size=30), st.data()
+)
+def test_any_scores_give_a_table_with_figures_in_order(scores: list[Any], data: st.DataObject) -> None:
+    def run() -> list[Result]:
+        return [
+            result(i, score if not isinstance(score, str) else True, truncated=score == "cut",
+                   error="gone" if score == "failed" else "", repeat=0)
+            for i, score in enumerate(data.draw(st.permutations(scores)))
+        ]  # fmt: skip
+
+    table = compare(run(), run())
+    assert isinstance(table, Comparison)
+    for row in table:
+        assert row.low is None or row.low <= row.difference <= row.high
+        assert row.p is None or 0 <= row.p <= row.p_holm <= 1
+    assert str(table)
+    assert table._repr_html_()
+    assert str(table.differences())
+
+
+# figures in words
+
+
+def test_only_0_and_100_percent_are_told_as_such() -> None:
+    assert [percent(x) for x in (0, 0.001, 0.5, 0.996, 0.9999, 1)] == [
+        "0 %",
+        "0.1 %",
+        "50 %",
+        "99.6 %",
+        "99.99 %",
+        "100 %",
+    ]
+
+
+def test_a_p_value_stays_on_its_side_of_one_in_twenty() -> None:
+    told = [p_value(p) for p in (0.0496, 0.0504, 0.04999, 0.5, 0.0001)]
+    assert told == ["= 0.0496", "= 0.050", "= 0.04999", "= 0.50", "< 0.001"]
+
+
+# side by side
+
+
+def test_rows_whose_scores_differ_come_first_and_their_words_are_marked() -> None:
+    a = [result(0, True, text="The cat sat."), result(1, True, text="Red and green"), result(2, True, text="Same.")]
+    b = [result(0, True, text="The dog sat."), result(1, False, text="Red or green"), result(2, True, text="Same.")]
+    shown = compare(a, b).differences()
+    assert [row.row for row in shown] == [1, 0, 2]
+    text = str(shown)
+    assert "A (ok: yes): Red [-and-] green\n  B (ok: no): Red {+or+} green" in text
+    assert "The [-cat-] sat." in text
+    page = shown._repr_html_()
+    assert ">and</del>" in page
+    assert ">or</ins>" in page
+
+
+def test_prompts_that_differ_are_marked_too() -> None:
+    a, b = [result(0, True, prompt="Be formal: hi")], [result(0, True, prompt="Be plain: hi")]
+    assert "prompt of A: Be [-formal-]: hi" in str(compare(a, b).differences())
+
+
+def test_a_failed_and_a_truncated_answer_are_said_side_by_side() -> None:
+    text = str(compare([result(0, True, reply=None, error="busy")], [result(0, True, truncated=True)]).differences())
+    assert "busy" in text
+    assert "truncated" in text
+
+
+def test_an_unknown_scorer_has_no_differences() -> None:
+    with pytest.raises(InvalidRequestError, match=r"scorer='okay'.*Did you mean 'ok'\?"):
+        compare(yes_no(1, 2), yes_no(1, 2)).differences("okay")
+
+
+def test_what_a_model_says_is_no_markup_and_no_formula() -> None:
+    bad = "<script>alert(1)</script> $x$ \x1b[31m"
+    rows = [result(0, {bad: True}, text=bad, prompt=bad, arm=bad, inputs={"q": bad})]
+    other = [result(0, {bad: False}, text="plain", prompt="plain", inputs={"q": bad})]
+    table = compare(rows, other, names=(bad, bad + "2"))
+    for page in (table._repr_html_(), table.differences()._repr_html_(), summary(rows)._repr_html_()):
+        assert "<script" not in page
+        assert "\x1b" not in page
+        assert "$x$" not in page
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_marked_texts_are_the_texts(first: str, second: str) -> None:
+    ours = word_changes(first, second)
+    plain = ["".join(piece.text for piece in pieces) for pieces in ours]
+    assert (plain[0] == plain[1]) == (not any(piece.changed for pieces in ours for piece in pieces))
+    kept = ["".join(piece.text for piece in pieces if not piece.changed) for pieces in ours]
+    assert kept[0] == kept[1]
+
+
+def test_languages_without_spaces_are_compared_sign_by_sign() -> None:
+    first, second = word_changes("今日は晴れです", "今日は雨です")
+    assert as_text(first, "del") == "今日は[-晴れ-]です"
+    assert "雨</ins>" in as_html(second, "ins")
+
+
+def test_very_long_answers_are_compared_in_moderate_time() -> None:
+    rng = random.Random(1)
+    long = " ".join(rng.choice("abcdefgh") for _ in range(50_000))
+    first, _ = word_changes(long, long[::-1])
+    assert first[-1].text.endswith("more characters")
