@@ -82,6 +82,23 @@ def expression_names(tree: Any) -> set[str]:
     return {node.name for node in _all_nodes(tree) if isinstance(node, nodes.Name)}
 
 
+def members_read(tree: Any, name: str) -> tuple[set[str], bool]:
+    """Return which members of a name an expression reads, as ``name.x`` or ``name['x']``, and if it reads more."""
+    from jinja2 import nodes
+
+    members, reads = set(), 0
+    found = list(_all_nodes(tree))
+    called = {id(node.node) for node in found if isinstance(node, nodes.Call)}
+    for node in found:
+        reads += isinstance(node, nodes.Name) and node.name == name
+        if isinstance(node, (nodes.Getattr, nodes.Getitem)) and isinstance(node.node, nodes.Name):
+            key = node.attr if isinstance(node, nodes.Getattr) else getattr(node.arg, "value", None)
+            if node.node.name == name and isinstance(key, str) and id(node) not in called:
+                members.add(key)
+                reads -= 1
+    return members, reads > 0
+
+
 def has_known_names(tree: Any, names: Mapping[str, Any]) -> bool:
     """Return whether all names are the notebook's, and all filters and tests are known to Jinja."""
     from jinja2 import nodes

@@ -13,9 +13,9 @@ A prompt is text, often pasted from elsewhere, so an expression reads data and r
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ..errors import InvalidRequestError
 from .evaluation import Evaluation, has_known_names, parse_expression
@@ -24,6 +24,7 @@ from .limits import Allowance, RefusedError
 from .values import Reader
 
 EXPRESSION = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*[^{}\s]) \}\}(?!\})")
+ValueT = TypeVar("ValueT")
 REMEDY = "Compute it in a cell and fill in the name: {{ name }}."
 
 
@@ -64,11 +65,20 @@ def fill(text: str, names: Mapping[str, Any], secrets: Iterable[str] = ()) -> Fi
 
 def _evaluated(expression: str, names: Mapping[str, Any], reader: Reader, keys: Keys) -> str | None:
     """Return the expression's value as text, or ``None`` when it stays as typed."""
-    try:
+
+    def value() -> str | None:
         tree = parse_expression(expression)
         if tree is None or not has_known_names(tree, names):
             return None
         return reader.text(Evaluation(reader, names).value(tree))
+
+    return in_expression(expression, value, keys)
+
+
+def in_expression(expression: str, compute: Callable[[], ValueT], keys: Keys) -> ValueT:
+    """Return what a function computes for an expression. Raises InvalidRequestError, naming it, when that fails."""
+    try:
+        return compute()
     except KeyFoundError:
         problem = "holds a key or a password, so the prompt was not sent. Fill in a value without it."
     except RefusedError as error:

@@ -33,15 +33,20 @@ def notes(text: str, names: Mapping[str, Any], unknown: Iterable[str] = ()) -> t
     """Return lines about the ``unknown`` expressions of a prompt and about text that is nearly an expression."""
     reasons: dict[tuple[str, ...], list[str]] = {}
     for expression in unknown:
-        reasons.setdefault(_reason(expression, names), []).append(f"{{{{ {expression} }}}}")
+        reasons.setdefault(_reasons(expression, names), []).append(f"{{{{ {expression} }}}}")
     lines = [
         f"{', '.join(found)} {'were' if len(found) > 1 else 'was'} sent as typed: {reason[len(found) > 1]}."
         for reason, found in reasons.items()
     ]
-    return (*lines, *dict.fromkeys(_hints(text, names, unknown)))
+    return (*lines, *dict.fromkeys((*advice(unknown, names), *_hints(text, names))))
 
 
-def _reason(expression: str, names: Mapping[str, Any]) -> tuple[str, ...]:
+def reason_unfilled(expression: str, names: Mapping[str, Any]) -> str:
+    """Return why an expression cannot be filled in with these names."""
+    return _reasons(expression, names)[0]
+
+
+def _reasons(expression: str, names: Mapping[str, Any]) -> tuple[str, ...]:
     """Return why an expression stayed as typed, worded for one and for several."""
     tree = parse_expression(expression)
     if tree is None:
@@ -55,7 +60,8 @@ def _reason(expression: str, names: Mapping[str, Any]) -> tuple[str, ...]:
     return _PARTLY if used - missing else _UNDEFINED
 
 
-def _hints(text: str, names: Mapping[str, Any], unknown: Iterable[str]) -> Iterator[str]:
+def advice(unknown: Iterable[str], names: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how to write ``unknown`` expressions that call a function of Python's or use a format code."""
     for expression in unknown:
         call, form = _builtin_call(expression), _FORMAT.fullmatch(expression)
         if call is not None:
@@ -64,6 +70,9 @@ def _hints(text: str, names: Mapping[str, Any], unknown: Iterable[str]) -> Itera
             yield f"Write {{{{ {hint} }}}} instead: {call.func.id} is a filter in a prompt." if works else REMEDY
         elif form and _is_expression(hint := f"{_operand(form.group(1))}|round({form.group(2)})", names):
             yield f"Write {{{{ {hint} }}}} instead: format codes are not supported in a prompt."
+
+
+def _hints(text: str, names: Mapping[str, Any]) -> Iterator[str]:
     near = [match for match in _UNSPACED.finditer(text) if not EXPRESSION.fullmatch(match.group())]
     for match in [match for match in near[:100] if _is_expression(match.group(1), names)][:_MAX_HINTS]:
         yield f"{match.group()} was sent as typed. To fill it in, put a space inside both braces: " + (

@@ -14,7 +14,7 @@ from .gauge import cost_text, gauge_text, legend
 MAX_FIRST_WORDS = 60  # characters
 WIDE_CELL = 30  # characters; the text of a longer cell may be cut where a table is narrow
 TableRow = Sequence[str]
-Rows = Sequence[TableRow | str]  # a str is a line across the table
+TableRows = Sequence[TableRow | str]  # a str is a line across the table
 
 
 def status_text(info: ContextInfo, turns: int) -> str:
@@ -56,7 +56,7 @@ def first_words(text: str) -> str:
     return line if len(line) <= MAX_FIRST_WORDS else line[: MAX_FIRST_WORDS - 1] + "…"
 
 
-def table_text(head: TableRow, rows: Rows) -> str:
+def table_text(head: TableRow, rows: TableRows) -> str:
     """Return a table as plain text, each cell in one line without control characters; numbers align right."""
     head, rows = _line(head), [to_plain(row) if isinstance(row, str) else _line(row) for row in rows]
     cells = [head, *(row for row in rows if not isinstance(row, str))]
@@ -73,7 +73,7 @@ def _line(row: TableRow) -> TableRow:
     return [to_plain(cell).replace("\n", " ") for cell in row]
 
 
-def table_html(head: TableRow, rows: Rows, caption: str) -> str:
+def table_html(head: TableRow, rows: TableRows, caption: str) -> str:
     """Return a table as HTML, with every cell escaped."""
     cells = "".join(f'<th style="text-align:left">{html.escape(name)}</th>' for name in head)
     body = "".join(f"<tr>{_cells(row, len(head))}</tr>" for row in rows)
@@ -94,7 +94,7 @@ def _kind(cell: str) -> str:
     return ' class="jctx-text"' if len(cell) > WIDE_CELL else ""
 
 
-def table(head: TableRow, rows: Rows, caption: str) -> dict[str, str]:
+def table(head: TableRow, rows: TableRows, caption: str) -> dict[str, str]:
     """Return a table as HTML and as plain text; without rows, its caption alone is the plain text."""
     caption = to_plain(caption)
     return {

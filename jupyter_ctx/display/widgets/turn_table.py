@@ -9,7 +9,7 @@ from typing import Any
 from ...errors import ChatError, in_words
 from ..text import spoken_html
 from .static_twin import LIVE, Twin, show
-from .tables import Rows, TableRow, figure, table, table_html
+from .tables import TableRow, TableRows, figure, table, table_html
 
 TURNS_PER_PAGE = 15  # a few at a time, because each has two widgets
 ROW_HEIGHT = 26  # pixels, of a row of the table and of the boxes beside it
@@ -30,7 +30,7 @@ class SelectionTable:
     """What a TurnTable draws: rows whose first cell is the turn's number, and the marks of these turns by number."""
 
     head: TableRow
-    rows: Rows
+    rows: TableRows
     caption: str
     marks: Mapping[int, MarkBoxes]
 
@@ -86,7 +86,7 @@ class TurnTable:
         self._where.value = f"{self._page + 1} of {pages}"
         self._back.disabled, self._next.disabled = self._page == 0, self._page == pages - 1
 
-    def _set_boxes(self, shown: Rows) -> None:
+    def _set_boxes(self, shown: TableRows) -> None:
         """Set the boxes beside the first row of each turn that can be marked."""
         self._drawing = True  # setting a box is not a click
         try:
@@ -164,7 +164,7 @@ class TurnTable:
         self.widget.add_class(LIVE)
 
 
-def sorted_rows(rows: Rows, head: TableRow, by: str, *, descending: bool) -> list[TableRow | str]:
+def sorted_rows(rows: TableRows, head: TableRow, by: str, *, descending: bool) -> list[TableRow | str]:
     """Return rows sorted by a column, numbers as numbers; lines across the table stay only in the order ``as sent``."""
     if by == AS_SENT:
         return [*rows][::-1] if descending else [*rows]
