@@ -58,7 +58,7 @@ class Target:
     evidence: Evidence = NO_EVIDENCE
     read: int = 0
     cache_key: str | None = None
-    shared: int = 0
+    shared: int | None = None
     schema: AnswerSchema | None = None
     waits: bool = True
 

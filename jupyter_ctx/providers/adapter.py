@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, TypeVar
 
 from ..context.windows import ContextWindow
+from ..conversation.schema_forms import OPENAI_FORM, strict_form
 from ..conversation.text_safety import clean, without_keys
 from ..errors import (
     AuthenticationError,
@@ -35,6 +36,7 @@ from .http_client import OpenResponses, new_http
 from .json_body import ENCODER, encoded, unwritable
 from .model_lists import find_card, read_cards
 from .stream_events import AnswerParts, EventError
+from .structured import OF_A_PARAMETER, in_prompt, refuses_schema, schema_text
 
 NO_KEY = "none"  # what servers without keys are sent: the SDKs want something
 BY_ENVIRONMENT = "environment"  # the SDK finds its own way in
@@ -88,6 +90,7 @@ class Adapter(ABC):
     install: ClassVar[str]  # the command that installs the SDK
     sends_reserve = False
     takes = frozenset({"image", "pdf"})
+    takes_schema = True
 
     def __init__(self, at: Endpoint) -> None:
         self.at = at
@@ -103,6 +106,8 @@ class Adapter(ABC):
         self._asked = 0
         self._closed = 0  # times: what ends for that is not asked again
         self._moved = False
+        self._spared: set[str] = set()  # parameters, and schemas, that were refused here and are not sent again
+        self._forms: dict[str, dict[str, Any] | None] = {}  # of schemas, as they are sent
 
     # what each adapter implements
 
@@ -131,10 +136,31 @@ class Adapter(ABC):
         """Return the models that a server of the user's own runs."""
         return read_cards(self._listing(client))
 
-    def _relent(self, refusal: Refusal) -> bool:
+    def _form(self, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return a schema as this API takes it; ``None``: it cannot."""
+        return strict_form(schema, OPENAI_FORM)
+
+    def _relent(self, refusal: Refusal, request: Request) -> bool:
         """Return whether to send the request again at once, without the parameter that was refused."""
-        del refusal
-        return False
+        if request.schema is None or not refuses_schema(refusal):
+            return False
+        return self._spare(schema_text(request.schema))
+
+    def _spare(self, name: str) -> bool:
+        """Leave a parameter or a schema out from now on; return whether it was sent until now."""
+        was_sent = name not in self._spared
+        self._spared.add(name)
+        return was_sent
+
+    def _structured(self, request: Request) -> tuple[Request, dict[str, Any] | None]:
+        """Return a request with the form of its schema; where there is none, its last message tells the schema."""
+        if request.schema is None:
+            return request, None
+        text = schema_text(request.schema)
+        if text not in self._forms:
+            self._forms[text] = self._form(request.schema.json)
+        form = None if text in self._spared else self._forms[text]
+        return (request if form is not None else in_prompt(request)), form
 
     # what all adapters share
 
@@ -144,14 +170,15 @@ class Adapter(ABC):
         delays = list(DELAYS) if request.waits else []
         with self._translating(pieces):
             while True:
-                ending, closed = Ending(self.at.model), self._closed
+                ending, closed, spared = Ending(self.at.model), self._closed, len(self._spared)
                 try:
                     for piece in self._answer(request, ending):
                         pieces.append(_clean(piece))
                         yield pieces[-1]
                     break
                 except Exception as error:
-                    wait = None if pieces or self._closed > closed else self._wait(error, delays)
+                    left = pieces or self._closed > closed
+                    wait = None if left else self._wait(error, delays, request, others=len(self._spared) > spared)
                     if wait is None:
                         raise
                 self._responses.release()
@@ -249,12 +276,15 @@ class Adapter(ABC):
                 raise
             raise InvalidRequestError(f"{names} cannot be sent as JSON: {error}.") from None
 
-    def _wait(self, error: Exception, delays: list[float]) -> float | None:
-        """Return the seconds to wait before a retry, or ``None``: no retry. ``delays`` are those left."""
+    def _wait(self, error: Exception, delays: list[float], request: Request, *, others: bool) -> float | None:
+        """Return the seconds to wait before a retry, or ``None``: no retry. ``delays`` are those left.
+
+        ``others``: whether another thread has learned meanwhile what the server refuses.
+        """
         if isinstance(error, ChatError):
             return None
         refusal = self._refused(error)
-        if refusal is not None and ((refusal.is_misplaced(self.at.model) and self._moves()) or self._relent(refusal)):
+        if refusal is not None and self._spares(refusal, request, others=others):
             return 0.0
         if not delays:
             return None
@@ -262,6 +292,12 @@ class Adapter(ABC):
         if refusal is None:
             return delay if _is_reset(error) else None
         return refusal.wait(delay, DELAYS[-1] if first else None)
+
+    def _spares(self, refusal: Refusal, request: Request, *, others: bool) -> bool:
+        """Return whether the request can be sent again at once: elsewhere, or without what was refused."""
+        if self._relent(refusal, request) or (refusal.is_misplaced(self.at.model) and self._moves()):
+            return True
+        return others and refusal.code in OF_A_PARAMETER and not refusal.overflow
 
     def _connect(self) -> Any:
         if not self.at.api_key:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..context.usage import Usage
 from ..conversation.messages import Attachment
+from ..conversation.schema_forms import ANTHROPIC_FORM, strict_form
 from .adapter import ASK_SECONDS, Adapter
 from .base import Request, Thought
 from .content_parts import as_base64, content, count
 from .endings import Ending
 from .stream_events import dict_at, dicts_at, text_at
+from .structured import with_parameters
 
 SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 MAX_TOKENS = 4_096  # the API demands one
@@ -39,23 +41,30 @@ class Anthropic(Adapter):
 
     def body(self, request: Request, *, stream: bool = True) -> dict[str, Any]:
         """Return a request as the API takes it; the answer comes in one piece without ``stream``."""
-        cached = request.cache_key and request.cache_ttl
+        told, form = self._structured(request)
+        messages, system, whole = _cached(told)
         optional = {
             "max_tokens": request.max_tokens or MAX_TOKENS,
-            "messages": _messages(request),
+            "messages": messages,
             "model": self.at.model,
-            "cache_control": {"type": "ephemeral", "ttl": request.cache_ttl} if cached else None,
+            "cache_control": whole,
+            "output_config": _output_config(form),
             "stream": True if stream else None,
-            "system": request.system or None,
+            "system": system or None,
             "temperature": request.temperature,
         }
         given = {name: value for name, value in optional.items() if value is not None}
-        return {**given, **self.at.own, **request.parameters}
+        return with_parameters(given, {**self.at.own, **request.parameters})
 
     def _count(self, client: Any, request: Request) -> int:
-        system = {"system": request.system} if request.system else {}
-        counted = client.messages.count_tokens(model=self.at.model, messages=_messages(request), **system)
+        told, form = self._structured(request)
+        other = {"system": told.system or None, "output_config": _output_config(form)}
+        given = {name: value for name, value in other.items() if value is not None}
+        counted = client.messages.count_tokens(model=self.at.model, messages=_messages(told), **given)
         return int(counted.input_tokens)
+
+    def _form(self, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+        return strict_form(schema, ANTHROPIC_FORM)
 
     def _read(self, events: Iterator[dict[str, Any]], ending: Ending) -> Iterator[str | Thought]:
         reported: dict[str, Any] = {}
@@ -79,6 +88,41 @@ class Anthropic(Adapter):
 
 def _messages(request: Request) -> list[dict[str, Any]]:
     return [{"role": m.role, "content": content(m, _part)} for m in request.said]
+
+
+def _output_config(form: dict[str, Any] | None) -> dict[str, Any] | None:
+    return None if form is None else {"format": {"schema": form, "type": "json_schema"}}
+
+
+def _cached(request: Request) -> tuple[list[dict[str, Any]], Any, dict[str, Any] | None]:
+    """Return the messages, the system prompt and what marks the whole request as one to be cached.
+
+    Of requests that begin alike, the mark stands where they part: behind the shared text of the last message, else
+    behind the messages before, else behind the system prompt.
+    """
+    messages, system = _messages(request), request.system
+    if not request.cache_key or not request.cache_ttl:
+        return messages, system, None
+    mark: dict[str, Any] = {"type": "ephemeral", "ttl": request.cache_ttl}
+    if request.shared is None:
+        return messages, system, mark
+    last, shared = request.said[-1], request.said[-1].content[: request.shared]
+    if shared.strip() and not last.attachments:
+        messages[-1]["content"] = _parted(last.content, len(shared), mark)
+    elif len(messages) > 1 and request.said[-2].content.strip():
+        before = content(request.said[-2], _part)
+        parts = [{"type": "text", "text": before}] if isinstance(before, str) else before
+        messages[-2]["content"] = [*parts[:-1], {**parts[-1], "cache_control": mark}]
+    elif system.strip():
+        return messages, [{"type": "text", "text": system, "cache_control": mark}], None
+    return messages, system, None
+
+
+def _parted(text: str, shared: int, mark: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return a text in a part that is cached and the rest; the API refuses parts of nothing but spaces."""
+    if not text[shared:].strip():
+        return [{"type": "text", "text": text, "cache_control": mark}]
+    return [{"type": "text", "text": text[:shared], "cache_control": mark}, {"type": "text", "text": text[shared:]}]
 
 
 def _piece(block: dict[str, Any]) -> str | Thought | None:

@@ -37,7 +37,8 @@ class Request:
     ``parameters``: further parameters of the provider's own, to be passed on as given.
     ``cache_key``: names the conversation to a prompt cache; ``None``: nothing is to be cached.
     ``cache_ttl``: how long a cached prompt is kept; ``None``: it is not cached.
-    ``shared``: characters with which the last message begins like those of other requests; a cache ends behind them.
+    ``shared``: characters with which the last message begins like those of other requests: a prompt cache ends behind
+    them, or before that message where it is 0; ``None``: all of the request begins the next one, as in a conversation.
     ``schema``: what the answer must be; ``None``: text.
     ``waits``: whether the provider itself waits and asks a busy server again; not where many requests are sent at once.
     """
@@ -48,7 +49,7 @@ class Request:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     cache_key: str | None = None
     cache_ttl: Literal["5m", "1h"] | None = "5m"
-    shared: int = 0
+    shared: int | None = None
     schema: AnswerSchema | None = None
     waits: bool = True
 
@@ -170,6 +171,7 @@ class Provider(SupportsStream, Protocol):
     ``tokenizer``: names who counts tokens; models with the same one share what replies teach of their counts.
     ``sends_reserve``: whether the API needs ``max_tokens``, so that the room kept for a reply is sent.
     ``takes``: the kinds of attachments that can be sent, of ``"image"`` and ``"pdf"``.
+    ``takes_schema``: whether :meth:`stream` heeds ``Request.schema``; where not, the last message tells it.
     ``truncates``: for servers that silently cut what is too long, a sentence on how to end that.
     ``catalogue``: names the list of models, which is kept for a day; empty: it changes by the hour, or costs nothing.
     """
@@ -179,6 +181,7 @@ class Provider(SupportsStream, Protocol):
     tokenizer: str = ""
     sends_reserve: bool = False
     takes: frozenset[str] = frozenset()
+    takes_schema: bool = False
     truncates: str = ""
     catalogue: str = ""
 

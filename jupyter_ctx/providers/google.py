@@ -8,6 +8,7 @@ from typing import Any
 
 from ..context.usage import Usage
 from ..conversation.messages import Attachment, Message
+from ..conversation.schema_forms import GEMINI_FORM, strict_form
 from ..errors import AuthenticationError, InvalidRequestError, ProviderError
 from .adapter import ASK_SECONDS, BY_ENVIRONMENT, Adapter
 from .base import Request, Thought
@@ -45,14 +46,17 @@ class Google(Adapter):
     def _start(self, client: Any, request: Request) -> Any:
         from google.genai import types
 
+        told, form = self._structured(request)
+        structured = {} if form is None else {"response_mime_type": "application/json", "response_json_schema": form}
         given = {
             "system_instruction": request.system or None,
             "max_output_tokens": request.max_tokens,
             "temperature": request.temperature,
             "automatic_continuation": False,  # it reports the tokens of several requests as one
             "automatic_function_calling": {"disable": True},
+            **structured,
             **request.parameters,
-            "http_options": _with_contents(request.parameters.get("http_options") or {}, request.said),
+            "http_options": _with_contents(request.parameters.get("http_options") or {}, told.said),
         }
         try:
             config = types.GenerateContentConfig(**given)
@@ -64,8 +68,12 @@ class Google(Adapter):
             return answered.response
         raise ProviderError("The google-genai package sent nothing.")
 
+    def _form(self, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+        return strict_form(schema, GEMINI_FORM)
+
     def _count(self, client: Any, request: Request) -> int:
         """Return the tokens counted; the Gemini API counts no system instruction, so it is added as a message."""
+        request, _ = self._structured(request)
         system = (Message("user", request.system),) if request.system else ()
         config = {"http_options": _with_contents({}, (*system, *request.said))}
         return int(client.models.count_tokens(model=self.at.model, contents=PLACE, config=config).total_tokens)

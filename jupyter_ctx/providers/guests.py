@@ -13,12 +13,13 @@ from ..context.windows import ContextWindow
 from ..conversation.text_safety import clean
 from ..errors import ChatError, InvalidRequestError, ProviderError, in_words
 from .base import Card, Provider, Reply, Request, Thought, streaming
+from .structured import in_prompt
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint, EntryPoints
 
 GROUP = "jupyter_ctx.providers"
-ATTRIBUTES = ("sends_reserve", "takes", "truncates", "catalogue")
+ATTRIBUTES = ("sends_reserve", "takes", "takes_schema", "truncates", "catalogue")
 T = TypeVar("T")
 
 
@@ -44,6 +45,7 @@ class Guest(Provider):
         Raises ProviderError where the stream is of another kind or has no Reply.
         """
         empty, replied = True, False
+        request = request if self.takes_schema else in_prompt(request)
         with self._naming(), streaming(self._given, request) as stream:
             if wrong := breach(stream):
                 raise ProviderError(f"{self._where} failed: {wrong}")
@@ -72,7 +74,7 @@ class Guest(Provider):
     def count_tokens(self, request: Request) -> int | None:
         """Return the provider's count, or ``None``."""
         with suppress(ChatError):
-            return self._said("count_tokens", None, request)
+            return self._said("count_tokens", None, request if self.takes_schema else in_prompt(request))
         return None
 
     def close(self) -> None:

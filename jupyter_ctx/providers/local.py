@@ -70,6 +70,7 @@ class LocalProvider:
         self.tokenizer = f"local {self.spec.path}"
         self.sends_reserve = True  # else it writes on and on
         self.takes: frozenset[str] = frozenset()
+        self.takes_schema = True
         self.truncates = self.catalogue = ""
 
     def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:

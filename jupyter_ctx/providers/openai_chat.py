@@ -14,8 +14,10 @@ from .error_mapping import Refusal
 from .model_lists import read_cards
 from .openai_sdk import new_client, usage_of
 from .stream_events import DONE, EventError, dict_at, dicts_at, text_at
+from .structured import in_prompt
 from .think_tags import Splitter, begins_inside
 
+STREAM_OPTIONS, LENGTH = "stream_options", "max_tokens"
 BAD_PARAMETER = frozenset({400, 404, 422})
 
 
@@ -26,8 +28,6 @@ class ChatCompletions(Adapter):
 
     def __init__(self, at: Endpoint) -> None:
         super().__init__(at)
-        self._options: dict[str, Any] = {"stream_options": {"include_usage": True}}
-        self._length = "max_tokens"
         self._missing: set[str] = set()  # paths that this server has not
         self._inside = begins_inside(at.model)
 
@@ -39,16 +39,26 @@ class ChatCompletions(Adapter):
 
     def body(self, request: Request, *, stream: bool = True) -> dict[str, Any]:
         """Return a request as the API takes it; the answer comes in one piece without ``stream``."""
-        streamed, options = ({"stream": True}, self._options) if stream else ({}, {})
-        optional = {self._length: request.max_tokens, **options, "temperature": request.temperature}
+        _, form = self._structured(request)
+        optional = {
+            "max_completion_tokens" if LENGTH in self._spared else LENGTH: request.max_tokens,
+            "response_format": _response_format(request, form),
+            STREAM_OPTIONS: {"include_usage": True} if stream and STREAM_OPTIONS not in self._spared else None,
+            "temperature": request.temperature,
+        }
         given = {name: value for name, value in optional.items() if value is not None}
-        body = {"model": self.at.model, **streamed, **self._asked_for(request), **given}
+        body = {"model": self.at.model, **({"stream": True} if stream else {}), **self._asked_for(request), **given}
         return {**body, **self.at.own, **request.parameters}
 
     def _asked_for(self, request: Request) -> dict[str, Any]:
         """Return the part of the body that takes tokens."""
+        request = in_prompt(request)  # many servers constrain the answer only, or do not heed the schema
         messages = [{"role": m.role, "content": content(m, as_part)} for m in request.messages]
         return {"model": self.at.model, "messages": messages}
+
+    def _form(self, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return a schema as it is for a server of the user's own: these know all keywords, or pass over some."""
+        return dict(schema) if self.at.serves else super()._form(schema)
 
     def _count(self, client: Any, request: Request) -> int | None:
         """Return the count of a server of the user's own: llama.cpp and vLLM have a path for it."""
@@ -103,17 +113,15 @@ class ChatCompletions(Adapter):
         self._inside, ending.said = thinks, said
         return "" if thinks else said[1]
 
-    def _relent(self, refusal: Refusal) -> bool:
+    def _relent(self, refusal: Refusal, request: Request) -> bool:
         """Drop stream_options, or rename max_tokens, where that was refused; return whether to send again."""
         if refusal.code not in BAD_PARAMETER:
-            return False
-        if "stream_options" in refusal.words and self._options:
-            self._options = {}
+            return super()._relent(refusal, request)
+        if STREAM_OPTIONS in refusal.words and self._spare(STREAM_OPTIONS):
             return True
-        if "max_completion_tokens" in refusal.words and self._length == "max_tokens":
-            self._length = "max_completion_tokens"
+        if "max_completion_tokens" in refusal.words and self._spare(LENGTH):
             return True
-        return False
+        return super()._relent(refusal, request)
 
     def _listing(self, client: Any) -> Any:
         """Return the unparsed list: Together's is a bare array, which the SDK's own method refuses."""
@@ -143,6 +151,12 @@ class ChatCompletions(Adapter):
     def _root(self) -> str:
         """The address of what a server offers beside OpenAI's API."""
         return (self.at.base_url or "").removesuffix("/v1")
+
+
+def _response_format(request: Request, form: dict[str, Any] | None) -> dict[str, Any] | None:
+    if request.schema is None or form is None:
+        return None
+    return {"type": "json_schema", "json_schema": {"name": request.schema.name, "schema": form, "strict": True}}
 
 
 def _said(choice: dict[str, Any], *, whole: bool) -> dict[str, Any]:

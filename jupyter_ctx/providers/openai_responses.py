@@ -12,6 +12,7 @@ from .content_parts import content, data_url
 from .endings import Ending
 from .openai_sdk import new_client, usage_of
 from .stream_events import EventError, dict_at, dicts_at, text_at
+from .structured import with_parameters
 
 ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 FAILED = {"message": "the response failed, and no reason was given"}
@@ -34,16 +35,18 @@ class Responses(Adapter):
 
     def body(self, request: Request, *, stream: bool = True) -> dict[str, Any]:
         """Return a request as the API takes it; the answer comes in one piece without ``stream``."""
+        told, form = self._structured(request)
         optional = {
             "max_output_tokens": request.max_tokens,
             "prompt_cache_key": request.cache_key,
             "store": False,
             "temperature": request.temperature,
+            "text": _text_format(request, form),
         }
         given = {name: value for name, value in optional.items() if value is not None}
         streamed = {"stream": True} if stream else {}
-        body = {"model": self.at.model, **streamed, **self._asked_for(request), **given}
-        return {**body, **self.at.own, **request.parameters}
+        body = {"model": self.at.model, **streamed, **self._asked_for(told), **given}
+        return with_parameters(body, {**self.at.own, **request.parameters})
 
     def _asked_for(self, request: Request) -> dict[str, Any]:
         """Return the part of the body that takes tokens."""
@@ -51,7 +54,9 @@ class Responses(Adapter):
         return {"model": self.at.model, "input": said, **({"instructions": request.system} if request.system else {})}
 
     def _count(self, client: Any, request: Request) -> int:
-        return int(client.responses.input_tokens.count(**self._asked_for(request)).input_tokens)
+        told, form = self._structured(request)
+        text = {"text": _text_format(request, form)} if form is not None else {}
+        return int(client.responses.input_tokens.count(**self._asked_for(told), **text).input_tokens)
 
     def _read(self, events: Iterator[dict[str, Any]], ending: Ending) -> Iterator[str | Thought]:
         text, thought, refused = Parts(), Parts(), ""
@@ -75,6 +80,12 @@ class Responses(Adapter):
 
     def _listing(self, client: Any) -> Any:
         return client.with_options(timeout=ASK_SECONDS).get("/models", cast_to=object)
+
+
+def _text_format(request: Request, form: dict[str, Any] | None) -> dict[str, Any] | None:
+    if request.schema is None or form is None:
+        return None
+    return {"format": {"type": "json_schema", "name": request.schema.name, "schema": form, "strict": True}}
 
 
 class Parts:

@@ -19,8 +19,9 @@ from images import PIXEL
 from server import running, send
 
 from jupyter_ctx.conversation.messages import Attachment, Message
-from jupyter_ctx.providers.base import Request
+from jupyter_ctx.providers.base import AnswerSchema, Request
 from jupyter_ctx.providers.json_body import encoded
+from jupyter_ctx.providers.structured import in_prompt
 
 PDF = b"%PDF-1.4 /Type /Page " + bytes(range(256))
 IMAGE_FILE, PDF_FILE = Attachment("dot.png", "image/png", PIXEL), Attachment("paper.pdf", "application/pdf", PDF)
@@ -35,7 +36,23 @@ FILES = Request(
 TUNED = Request(SAID, 500, 1e-5, {"top_p": 0.25, "odd": {"ä": [1, None, True, 1e16, "\u2028"]}}, "k")
 TUNED_GEMINI = Request(SAID, 500, 1e-5, {"top_p": 0.25, "http_options": {"extra_body": {"odd": {"ä": [1e16, None]}}}})
 DATED = Request(SAID, 500, parameters={"since": datetime(2024, 2, 29, 12, 30)}, cache_key="k")
-CASES = {"dated": DATED, "plain": PLAIN, "system": SYSTEM, "files": FILES, "tuned": TUNED}
+SCHEMA = AnswerSchema(
+    "Movie",
+    {"type": "object", "properties": {"title": {"type": "string", "description": "«é»"}}, "required": ["title"]},
+)
+STRICT = {**SCHEMA.json, "additionalProperties": False}
+STRUCTURED = Request(SAID, 500, 0.3, {"seed": 1}, "k", schema=SCHEMA)
+STRUCTURED_GEMINI = Request(SAID, 500, 0.3, cache_key="k", schema=SCHEMA)
+SHARED = Request((Message("system", "Be brief."), Message("user", "Translate: é. And")), cache_key="k", shared=11)
+CASES = {
+    "dated": DATED,
+    "structured": STRUCTURED,
+    "shared": SHARED,
+    "plain": PLAIN,
+    "system": SYSTEM,
+    "files": FILES,
+    "tuned": TUNED,
+}
 ORDERED = {"openai": (3, 54), "anthropic": (2, 12)}  # older ones write the names of a body in another order
 
 
@@ -79,7 +96,10 @@ def completions(url: str, request: Request) -> None:
         return parts(message, kinds, {"type": "text", "text": message.content})
 
     optional = {"max_tokens": request.max_tokens, "temperature": request.temperature}
-    messages = [{"role": m.role, "content": content(m)} for m in request.messages]
+    if request.schema:
+        named = {"name": request.schema.name, "schema": request.schema.json, "strict": True}
+        optional["response_format"] = {"type": "json_schema", "json_schema": named}
+    messages = [{"role": m.role, "content": content(m)} for m in in_prompt(request).messages]
     with openai.OpenAI(base_url=f"{url}/v1", api_key=KEY, timeout=600.0) as client:
         client.chat.completions.create(
             model="m", messages=messages, stream=True, stream_options={"include_usage": True},
@@ -103,6 +123,10 @@ def responses(url: str, request: Request) -> None:
         "instructions": request.system or None, "max_output_tokens": request.max_tokens,
         "temperature": request.temperature, "prompt_cache_key": request.cache_key,
     }  # fmt: skip
+    if request.schema:
+        optional["text"] = {
+            "format": {"type": "json_schema", "name": "Movie", "schema": in_strict_order(), "strict": True}
+        }
     messages = [{"role": m.role, "content": content(m)} for m in request.said]
     with openai.OpenAI(base_url=f"{url}/openai/v1", api_key=KEY, timeout=600.0) as client:
         client.responses.create(
@@ -124,7 +148,13 @@ def anthropic(url: str, request: Request) -> None:
 
     cache = {"type": "ephemeral", "ttl": request.cache_ttl} if request.cache_key else None
     messages = [{"role": m.role, "content": content(m)} for m in request.said]
+    if request.shared:
+        text, cut = request.said[-1].content, request.shared
+        begin = {"type": "text", "text": text[:cut], "cache_control": cache}
+        messages[-1]["content"], cache = [begin, {"type": "text", "text": text[cut:]}], None
     optional = {"system": request.system or None, "cache_control": cache}
+    if request.schema:
+        optional["output_config"] = {"format": {"schema": in_strict_order(), "type": "json_schema"}}
     with sdk.Anthropic(base_url=url, api_key=KEY, timeout=600.0) as client:
         client.messages.create(
             model="m", messages=messages, stream=True, max_tokens=request.max_tokens or 4_096, **present(optional),
@@ -152,6 +182,8 @@ def google(url: str, request: Request) -> None:
         "system_instruction": request.system or None, "max_output_tokens": request.max_tokens,
         "temperature": request.temperature, "automatic_continuation": False, **request.parameters,
     }  # fmt: skip
+    if request.schema:
+        config |= {"response_mime_type": "application/json", "response_json_schema": in_strict_order()}
     contents = [content(message) for message in request.said]
     list(client.models.generate_content_stream(model="m", contents=contents, config=config))  # type: ignore[arg-type]
     client.close()
@@ -166,6 +198,11 @@ def parts(message: Message, kinds: dict[str, Any], text: dict[str, Any]) -> Any:
     """A message's text, or with files a list."""
     files = [kinds[file.kind] for file in message.attachments]
     return [*files, *([text] if message.content else [])] if files else message.content
+
+
+def in_strict_order() -> dict[str, Any]:
+    """The strict schema, its names in the order in which they are sent."""
+    return {name: STRICT[name] for name in ("type", "properties", "required", "additionalProperties")}
 
 
 def present(optional: dict[str, Any]) -> Any:
@@ -195,7 +232,9 @@ def test_the_bytes_are_those_of_the_sdk(dialect: Dialect, case: str, monkeypatch
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "")
     if (dialect.name, case) == ("google", "dated"):
         return  # its SDK takes the parameters that it knows, and no dates among them
-    request = TUNED_GEMINI if (dialect.name, case) == ("google", "tuned") else CASES[case]
+    request = {("google", "tuned"): TUNED_GEMINI, ("google", "structured"): STRUCTURED_GEMINI}.get(
+        (dialect.name, case), CASES[case]
+    )
     theirs, ours = both(dialect, request)
     assert ours.path == theirs.path
     if is_ordered(dialect):

@@ -22,7 +22,7 @@ class Dialect:
 
     ``pieces`` gives one event for each text, after one for each thought; ``end`` those that say
     why and how much, ``error`` an error as an event of the stream; ``whole`` is the answer of a
-    server that does not stream.
+    server that does not stream; ``schema`` finds the JSON schema in a request, and ``parameter`` names what holds it.
     """
 
     name: str
@@ -31,6 +31,8 @@ class Dialect:
     end: Callable[..., str]
     error: Callable[[str], str]
     whole: Callable[[str], dict[str, Any]]
+    schema: Callable[[dict[str, Any]], dict[str, Any] | None]
+    parameter: str
 
     def answer(self, *texts: str, thoughts: Sequence[str] = (), **counts: Any) -> str:
         """A whole answer."""
@@ -183,25 +185,40 @@ def _google_whole(text: str) -> dict[str, Any]:
     return {"candidates": [candidate], "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 2}}
 
 
+def _at(*names: str) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
+    """What finds a part of a request, where it is there."""
+
+    def find(request: dict[str, Any]) -> dict[str, Any] | None:
+        found: Any = request
+        for name in names:
+            found = (found or {}).get(name)
+        return found if found is None else dict(found)
+
+    return find
+
+
 DIALECTS = {
     dialect.name: dialect
     for dialect in (
         Dialect(
             "completions", _completions_chat, _completions_pieces, _completions_end,
             lambda said: events({"error": {"message": said}}, end=""), _completions_whole,
+            _at("response_format", "json_schema", "schema"), "response_format",
         ),
         Dialect(
             "responses", _responses_chat, _responses_pieces, _responses_end,
             lambda said: _named({"type": "error", "code": "server_error", "message": said, "sequence_number": 3}),
-            _responses_whole,
+            _responses_whole, _at("text", "format", "schema"), "text.format",
         ),
         Dialect(
             "anthropic", _anthropic_chat, _anthropic_pieces, _anthropic_end,
             lambda said: _named({"type": "error", "error": {"type": "api_error", "message": said}}), _anthropic_whole,
+            _at("output_config", "format", "schema"), "output_config.format",
         ),
         Dialect(
             "google", _google_chat, _google_pieces, _google_end,
             lambda said: events({"error": {"code": 500, "message": said, "status": "INTERNAL"}}, end=""), _google_whole,
+            _at("generationConfig", "responseJsonSchema"), "response_json_schema",
         ),
     )
 }  # fmt: skip
@@ -214,6 +231,40 @@ def answering(dialect: Dialect, *answers: str, **more: Any) -> Iterator[tuple[Ch
 
     def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
         send(handler, 200, left.pop(0) if len(left) > 1 else left[0], "text/event-stream")
+
+    with serve(answer, path="") as (url, seen):
+        yield dialect.chat(url, **more), seen
+
+
+def example_of(schema: Any, root: Any = None) -> Any:
+    """A value that a strict schema allows: what a server answers that heeds it."""
+    root = root or schema
+    if "$ref" in schema:
+        return example_of(root["$defs"][schema["$ref"].rpartition("/")[2]], root)
+    if "anyOf" in schema:
+        return example_of(schema["anyOf"][-1], root)
+    if "enum" in schema:
+        return schema["enum"][0]
+    if schema["type"] == "object":
+        return {name: example_of(part, root) for name, part in schema["properties"].items()}
+    examples = {"string": "Up", "integer": 7, "number": 0.5, "boolean": True, "null": None, "array": []}
+    return examples[schema["type"]]
+
+
+@contextmanager
+def heeding(dialect: Dialect, *, refuses: str = "", **more: Any) -> Iterator[tuple[Chat, list[dict[str, Any]]]]:
+    """A chat with a server that answers as the schema says, and with prose where it is sent none.
+
+    One that ``refuses`` schemas does so in these words.
+    """
+
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        schema = dialect.schema(request)
+        if schema is not None and refuses:
+            send(handler, 400, json.dumps({"error": {"message": refuses, "type": "invalid_request_error"}}))
+            return
+        text = "Up, of 2009." if schema is None else json.dumps(example_of(schema))
+        send(handler, 200, dialect.answer(text[:5], text[5:]), "text/event-stream")
 
     with serve(answer, path="") as (url, seen):
         yield dialect.chat(url, **more), seen
