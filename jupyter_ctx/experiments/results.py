@@ -26,6 +26,7 @@ class Result:
     cached: whether the answer was stored already, so that nothing was sent
     truncated: whether a part of the prompt was left out or not read, or the answer was cut
     scores: what each scorer said; ``None`` where it could not say
+    problems: what went wrong in scoring, a line each
     """
 
     row: int
@@ -39,6 +40,7 @@ class Result:
     cached: bool = False
     truncated: bool = False
     scores: Mapping[str, Score] = field(default_factory=dict)
+    problems: tuple[str, ...] = ()
 
     @property
     def failed(self) -> bool:
