@@ -17,7 +17,7 @@ from ..template.keys import Keys
 from ..template.limits import Allowance
 from ..template.values import Reader
 
-ROW = "row"  # the name under which a template reads the whole row
+_ROW = "row"  # the name under which a template reads the whole row
 _MAX_LISTED = 12  # names in an error message
 _BRACES = re.compile(r"(?<![\w{}$\\])(\{\{?) ?([^\s{}](?:[^{}\n]*[^{}\s])?) ?(\}\}?)(?!\})")
 _HIDDEN = (str, int, float)  # what a notebook's name holds when it may have been meant instead of a column
@@ -54,17 +54,17 @@ class Expression:
         tree = parse_expression(text)
         if tree is None:
             return cls(text, None, frozenset())
-        members, whole = members_read(tree, ROW)
+        members, whole = members_read(tree, _ROW)
         return cls(text, tree, frozenset(expression_names(tree)), tuple(sorted(members)), whole)
 
     def varies(self, columns: Collection[str]) -> bool:
         """Return whether the value differs from row to row."""
-        return ROW in self.names or any(name in columns for name in self.names)
+        return _ROW in self.names or any(name in columns for name in self.names)
 
     def columns(self, columns: Iterable[str]) -> set[str]:
         """Return which of the columns are read."""
         given = set(columns)
-        if ROW in self.names and ROW not in given:
+        if _ROW in self.names and _ROW not in given:
             return given if self.whole else given & {*self.members, *self.names}
         return given & self.names
 
@@ -108,7 +108,7 @@ class Template:
         That is an expression with a name that is no column, no value of the grid and not the notebook's, one that
         is not valid, a name that is both a column and a value of the grid, and a notebook's value that is refused.
         """
-        known = dict.fromkeys((ROW, *self._names, *grid, *columns))
+        known = dict.fromkeys((_ROW, *self._names, *grid, *columns))
         for expression in self.expressions:
             self._check(expression, columns, grid, known)
         same = not any(expression.varies(columns) for expression in self.expressions)
@@ -158,7 +158,7 @@ class Template:
         for name in expression.names:
             if name in row:
                 names[name] = row[name]
-            elif name == ROW:
+            elif name == _ROW:
                 members = row if expression.whole else [member for member in expression.members if member in row]
                 names[name] = {member: row[member] for member in members}
             else:
@@ -181,7 +181,7 @@ class Template:
         twice = sorted(expression.names & set(grid) & set(columns))
         if twice:
             raise InvalidRequestError(f"{twice[0]!r} is both a column and a value of the grid: rename one of them.")
-        missing = [] if ROW in columns else [name for name in expression.members if name not in columns]
+        missing = [] if _ROW in columns else [name for name in expression.members if name not in columns]
         missing += sorted(expression.names - known.keys())
         if missing and expression.tree is not None and not any(advice([expression.text], known)):
             raise InvalidRequestError(_unknown(expression, missing[0], columns, grid))
@@ -223,7 +223,7 @@ def _unfilled(text: str, columns: Collection[str]) -> Iterator[tuple[str, str]]:
 def _as_expression(column: str) -> str:
     """Return the expression that fills in a column."""
     tree = parse_expression(column)
-    return f"{{{{ {column} }}}}" if type(tree).__name__ == "Name" else f"{{{{ {ROW}[{column!r}] }}}}"
+    return f"{{{{ {column} }}}}" if type(tree).__name__ == "Name" else f"{{{{ {_ROW}[{column!r}] }}}}"
 
 
 def _unknown(expression: Expression, name: str, columns: Collection[str], grid: Collection[str]) -> str:

@@ -46,14 +46,15 @@ class Table(tuple[RowT, ...]):
     def _cells(self) -> list[list[str]]:
         """Return the names of the columns, then the newest rows, each cell in one short line."""
         newest = self[-MAX_SHOWN_ROWS:]
-        return [list(self.columns), *([_cell(getattr(row, name)) for name in self.columns] for row in newest)]
+        return [list(self.columns), *([cell_text(getattr(row, name)) for name in self.columns] for row in newest)]
 
     def _more(self) -> str:
         more = f"\n… the newest {MAX_SHOWN_ROWS} of {len(self):,}; to_dataframe() has all"
         return more if len(self) > MAX_SHOWN_ROWS else ""
 
 
-def _cell(value: object) -> str:
+def cell_text(value: object) -> str:
+    """Return a value in one short line."""
     if value is None or isinstance(value, bool):
         return {None: "", True: "yes", False: "no"}[value]
     if isinstance(value, float):
