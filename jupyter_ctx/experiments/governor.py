@@ -1,69 +1,269 @@
-"""How many requests one endpoint is sent at once, and how fast: learned from what it answers and refuses."""
+"""How many requests one endpoint is sent at once, and how fast: learned from what it answers and refuses.
+
+Two things are learned. How many requests may be open at once begins at a number and grows; a refusal cuts it, as in
+TCP (RFC 5681). How many may start in a second, the pace, is free until the first refusals, and then what passed between
+them; it grows slowly at first and ever faster while nothing is refused, as in CUBIC (RFC 9438). A refusal is followed
+by a pause for all requests, then by one request as a probe, then by twice as many after each answer.
+"""
 
 from __future__ import annotations
 
+import math
 import random
 from collections import deque
+from itertools import takewhile
+from typing import NamedTuple
 
 START_AT_ONCE, MOST_AT_ONCE = 20, 100  # requests at once, where the user does not say
 CUT = 0.8  # of the requests at once that stay after a refusal
 CUT_EVERY = 15.0  # seconds in which requests at once are cut once
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0  # seconds, where a refusal names none
-WINDOW = 120.0  # seconds in which starts are remembered
-TRIES_LIMITED, TRIES_BUSY = 50, 6  # of one request
+UNREFUSED = 1.0  # seconds after which a request that was not refused has been taken: refusals come at once
+WINDOW = 60.0  # seconds: most limits are told by the minute
+PAUSES = (0.1, 1.0, 10.0)  # seconds: the shortest, the first where no pace is known, the longest of a short block
+PAUSE_SHARE = 0.2  # of the time that has passed without an answer: pauses of a long block
+AFTER_PAUSE = 0.05  # seconds behind the time that a server names, for clocks and rounding
+LONG_BLOCK = 5.0  # seconds: longer ones come from limits that are counted by the minute, not by requests at once
+STEADY = 100.0  # requests after which a well known pace begins to grow
+LEAST_STEADY = 3.0
+SURE_STEADY = 10.0
+CAUTION, GROWTH = 0.97, 0.3  # of the pace: its share after a refusal, and what it has grown by after STEADY requests
+LEAST_WAIT = 1e-4  # seconds
+HELD = 30  # requests that pass where a limit on open requests is kept, before it is refuted
+ROOM_GROWTH = 0.02  # requests at once, after each answer, above a limit on them
+SLACK = 0.05  # seconds of the pace that may be caught up with
+LIMITED_TRIES, BUSY_TRIES = 200, 6  # of one request
+BACK_OFF = (0.5, 30.0)  # seconds before the second try of a request that failed, and at most
+GIVE_UP = 3_600.0  # seconds without any answer after which refused requests fail
+
+
+class Mark(NamedTuple):
+    """The first refusal after answers: when it came, and how many requests had been taken before."""
+
+    at: float
+    taken: int
 
 
 class Governor:
     """Decides when requests to one endpoint start.
 
-    ``most``: requests at once, at most; ``start``: at the beginning. Times are seconds of one clock.
+    ``most``: requests at once, at most; ``start``: at the beginning. Times are seconds of one clock, which never goes
+    back. The caller reports each start, and then its one ending: succeeded, failed or refused.
     """
 
     def __init__(self, most: int = MOST_AT_ONCE, start: int = START_AT_ONCE) -> None:
-        self._most, self._allowed = most, float(min(start, most))
-        self._open, self._until, self._refused = 0, 0.0, 0
-        self._cut_at = float("-inf")
-        self._starts: deque[float] = deque()
+        self._most, self._allowed, self._cut_at = most, float(min(start, most)), -math.inf
+        self._open: deque[float] = deque()  # when the open requests started
+        self._recent: deque[float] = deque()  # when the requests of the last minute that were taken started
+        self._taken = 0
+        self._seen = self._until = -math.inf  # the last time that was told; nothing starts before the other
+        self._blocked_at: float | None = None  # when the first of the refusals came that nothing has passed since
+        self._probes = 0  # that were refused since then
+        self._named = False  # whether the server has named a time since then
+        self._by_time = False  # whether one was, although fewer were open than had been taken before
+        self._ramp = math.inf  # requests that may be open without having been taken
+        self._marks: deque[Mark] = deque(maxlen=50)
+        self._rate: float | None = None  # requests a second that passed between refusals
+        self._steady = LEAST_STEADY
+        self._tried = 0.0  # the pace when one was refused
+        self._credit = 0.0  # requests that the pace allows
+        self._reopened = (-math.inf, -math.inf)  # when the last two long blocks ended
+        self._survivors, self._survived = 0, -1  # open requests when others were refused: this time, and before
+        self._room, self._room_growth = math.inf, ROOM_GROWTH  # the same, where it is a limit
+        self._burst, self._burst_at = 0, 0.0  # requests of the last minute when others were refused, and since when
+
+    # what the coordinator asks
 
     def may_start(self, now: float) -> float:
         """Return 0 where a request may start now, else the time at which to ask again; ``inf``: when one ends."""
+        self._look(now)
         if now < self._until:
             return self._until
-        if self._open >= (1 if self._refused else int(self._allowed)):
-            return float("inf")
+        if len(self._open) >= self._at_once:
+            return math.inf
+        untaken = self._untaken(now)
+        if untaken >= self._ramp:
+            return self._open[-untaken] + UNREFUSED
+        pace = self._pace
+        if pace is not None and self._credit < 1 and self._blocked_at is None:
+            return now + max((1 - self._credit) / pace, LEAST_WAIT)
         return 0.0
 
     def started(self, now: float) -> None:
         """Record that a request starts."""
-        self._open += 1
-        self._starts.append(now)
+        self._look(now)
+        self._open.append(now)
+        self._recent.append(now)
+        self._taken += 1
+        self._credit = self._credit - 1 if self._blocked_at is None else 0.0
+        while self._recent[0] < now - WINDOW:
+            self._recent.popleft()
 
     def succeeded(self, now: float) -> None:
-        """Record that a request was answered."""
-        self._ended(now)
-        self._refused = 0
-        self._allowed = min(self._most, self._allowed + 1)
+        """Record that a request was answered, or failed for a reason of its own."""
+        self._look(now)
+        began = self._open.popleft()  # answers come about in the order of requests
+        if self._blocked_at is None:
+            self._grow(now - began)
+        elif began >= self._blocked_at:
+            self._pass(now)
+        elif not (self._by_time or self._named or self._untaken(now)):
+            self._until = min(self._until, max(now, self._blocked_at + PAUSES[1]))
 
     def failed(self, now: float) -> None:
-        """Record that a request failed for another reason than a rate limit."""
-        self._ended(now)
+        """Record that a request failed because the server or the connection did."""
+        self._look(now)
+        self._open.popleft()
 
     def refused(self, now: float, retry_after: float | None = None) -> None:
-        """Record that a request was refused because of a rate limit, with the seconds that the server names."""
-        self._ended(now)
-        if now - self._cut_at >= CUT_EVERY:
-            self._allowed, self._cut_at = max(1.0, self._allowed * CUT), now
-        self._refused += now >= self._until
-        pause = retry_after if retry_after is not None else min(FIRST_PAUSE * 2 ** (self._refused - 1), LONGEST_PAUSE)
-        self._until = max(self._until, now + pause)
-
-    def _ended(self, now: float) -> None:
-        self._open -= 1
-        while self._starts and self._starts[0] < now - WINDOW:
-            self._starts.popleft()
+        """Record that a request was refused because of a rate limit; ``retry_after``: seconds that the server names."""
+        self._look(now)
+        began = self._open.pop()  # refusals come at once
+        self._recent.pop()
+        self._taken -= 1
+        if self._blocked_at is None:
+            self._block(now)
+        elif began >= self._blocked_at:
+            self._probes += 1
+            self._by_time |= len(self._open) < self._survivors
+        else:
+            self._survivors = min(self._survivors, len(self._open))
+            self._marks[-1] = self._marks[-1]._replace(taken=self._taken)
+            self._burst = len(self._recent)
+        self._named |= retry_after is not None
+        self._until = max(self._until, now + self._pause(now, retry_after))
 
     def retry_at(self, tries: int, now: float, chance: random.Random, *, limited: bool = False) -> float | None:
-        """Return when a request that was sent ``tries`` times is sent again; ``None``: it is given up."""
-        if tries >= (TRIES_LIMITED if limited else TRIES_BUSY):
+        """Return when a request that was sent ``tries`` times may be sent again; ``None``: it is given up.
+
+        ``limited``: the last try was refused because of a rate limit; the pause for all of them is long enough then.
+        """
+        if limited:
+            stuck = self._blocked_at is not None and now - self._blocked_at > GIVE_UP
+            return None if stuck or tries >= LIMITED_TRIES else now
+        if tries >= BUSY_TRIES:
             return None
-        return now if limited else now + chance.uniform(0.5, 1.0) * min(2.0 ** (tries - 1), 30.0)
+        first, most = BACK_OFF
+        return now + chance.uniform(0.5, 1.0) * min(first * 2.0**tries, most)
+
+    @property
+    def paused_until(self) -> float:
+        """The time before which nothing starts; ``-inf``: there was no pause yet."""
+        return self._until
+
+    # what is known
+
+    @property
+    def _at_once(self) -> int:
+        return max(1, int(min(self._allowed, self._room)))
+
+    @property
+    def _pace(self) -> float | None:
+        """Requests a second that may start; ``None``: any number."""
+        if self._rate is None:
+            return None
+        since = max(0, self._taken - self._marks[-1].taken) / self._steady
+        return self._rate * (CAUTION + GROWTH * since**3)
+
+    def _untaken(self, now: float) -> int:
+        """Return how many open requests may still be refused."""
+        since = now - UNREFUSED if self._blocked_at is None else max(now - UNREFUSED, self._blocked_at)
+        return sum(1 for _ in takewhile(lambda began: began > since, reversed(self._open)))
+
+    # what happens
+
+    def _look(self, now: float) -> None:
+        """Let time pass: the pace allows more, and a probe that was not refused has been taken."""
+        pace, before = self._pace, self._seen
+        self._seen = max(now, before)
+        if pace is not None and self._seen > before:
+            more = self._credit + pace * (self._seen - before)
+            self._credit = max(min(more, max(1.0, SLACK * pace)), self._credit)
+        if self._blocked_at is not None and self._open and self._blocked_at <= self._open[-1] <= now - UNREFUSED:
+            self._pass(now)
+
+    def _grow(self, seconds: float) -> None:
+        """Let more be open at once, after an answer that took so many seconds."""
+        self._ramp += 1
+        if len(self._open) + 1 < self._at_once:
+            return
+        if self._room < math.inf:
+            self._room += self._room_growth
+        elif self._allowed < self._most:
+            self._allowed = min(self._most, self._allowed + min(1.0, 0.02 + seconds / 5))
+
+    def _block(self, now: float) -> None:
+        """Begin a block: nothing passes, as far as is known."""
+        if now - self._cut_at >= CUT_EVERY:
+            self._allowed, self._cut_at = max(1.0, self._allowed * CUT), now
+        self._tried = self._pace or 0.0
+        self._marks.append(Mark(now, self._taken))
+        self._blocked_at, self._probes, self._by_time, self._named = now, 0, False, False
+        self._ramp, self._survived, self._survivors = 1, self._survivors, len(self._open)
+        self._credit = 0.0
+        self._burst, self._burst_at = len(self._recent), self._recent[0] if self._recent else now
+
+    def _pass(self, now: float) -> None:
+        """End a block: a request was taken."""
+        assert self._blocked_at is not None
+        lasted = now - self._blocked_at
+        if self._is_of_requests_at_once(lasted):
+            self._room, self._rate = max(1, self._survivors), None
+            self._room_growth /= 2
+        else:
+            self._room = math.inf
+            self._learn_pace(now, lasted)
+        if lasted >= LONG_BLOCK:
+            self._reopened = (self._reopened[-1], now)
+        self._blocked_at, self._ramp = None, 2.0
+        self._credit = min(self._credit, 1.0)
+        if self._rate is not None and lasted >= LONG_BLOCK:
+            self._credit = min(self._rate * lasted, self._burst)
+
+    def _is_of_requests_at_once(self, lasted: float) -> bool:
+        """Return whether the refusals come from a limit on open requests: as many were left open as the last time."""
+        if self._by_time or lasted >= LONG_BLOCK or self._survivors < 1 or len(self._marks) < 2:
+            return False
+        held = self._room < math.inf and self._marks[-1].taken - self._marks[-2].taken < HELD
+        return not held and self._rate is None and abs(self._survivors - self._survived) <= 1 + 0.1 * self._survived
+
+    def _learn_pace(self, now: float, lasted: float) -> None:
+        """Learn the pace from the requests that passed since earlier refusals, else from those before the first."""
+        last, marks = self._marks[-1], list(self._marks)[:-1]
+        if not marks:
+            if self._by_time or lasted >= LONG_BLOCK:
+                self._rate = max(self._burst, 1) / (now - self._burst_at)
+                self._steady = min(max(self._rate * lasted, LEAST_STEADY), STEADY)
+            return
+        passed = last.taken - marks[-1].taken
+        if passed >= self._steady / 2:
+            self._steady = min(2 * passed, STEADY)
+        elif passed < self._steady / 4:
+            self._steady = max(self._steady / 2, LEAST_STEADY)
+        for mark in reversed(marks):
+            passed, seconds = last.taken - mark.taken, last.at - mark.at
+            if passed >= self._steady:
+                break
+        measured = max(passed, 1) / max(seconds, 1e-3)
+        passed = last.taken - marks[-1].taken
+        bold = CUT * self._tried if self._steady >= SURE_STEADY and passed >= self._steady / 2 else 0.0
+        self._rate = max(measured, math.sqrt(measured * CUT * self._tried), bold)
+
+    def _pause(self, now: float, named: float | None) -> float:
+        """Return the seconds of the pause after a refusal; ``named``: those that the server names."""
+        assert self._blocked_at is not None
+        shortest, usual, longest = PAUSES
+        pace, lasted = self._pace, now - self._blocked_at
+        first = (
+            min(max(2 / pace, shortest), usual) if pace is not None else usual if self._room == math.inf else shortest
+        )
+        own = max(min(first * 2.0**self._probes, longest), PAUSE_SHARE * lasted)
+        if named is not None:
+            return max(named, own if self._probes > 1 else 0.0) + AFTER_PAUSE
+        if not self._probes:
+            return own
+        before, last = self._reopened
+        expected = min(last + (last - before), last + WINDOW) - now if before > -math.inf else 0.0
+        minute = self._recent[0] + WINDOW - now if self._recent else 0.0
+        if expected > 0:
+            return expected + AFTER_PAUSE
+        return minute + AFTER_PAUSE if 0 < minute < own else own
