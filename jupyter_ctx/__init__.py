@@ -30,7 +30,12 @@ if TYPE_CHECKING:
         RateLimitError,
         StoreError,
     )
+    from .experiments.ask import ask
     from .experiments.comparison import compare
+    from .experiments.results import Result, Results
+    from .experiments.run import Run
+    from .experiments.scorers import contains, exact, json_equal, regex
+    from .experiments.start import sweep
     from .library import Library
     from .magics.registration import get_chat
     from .models.window_tables import resolve_window
@@ -61,16 +66,25 @@ __all__ = [
     "RateLimitError",
     "Reply",
     "Request",
+    "Result",
+    "Results",
+    "Run",
     "Settings",
     "StoreError",
     "SupportsStream",
     "Thought",
     "Usage",
     "View",
+    "ask",
     "classify_overflow",
     "compare",
+    "contains",
+    "exact",
     "get_chat",
+    "json_equal",
+    "regex",
     "resolve_window",
+    "sweep",
 ]
 __version__ = "0.1.0"
 
@@ -85,6 +99,11 @@ _HOMES = {  # the module of each public name, which is imported when the name is
     "conversation.messages": ("Message",),
     "errors": tuple(name for name in __all__ if name.endswith("Error") or name == "ChatInterrupted"),
     "experiments.comparison": ("compare",),
+    "experiments.ask": ("ask",),
+    "experiments.results": ("Result", "Results"),
+    "experiments.run": ("Run",),
+    "experiments.scorers": ("contains", "exact", "json_equal", "regex"),
+    "experiments.start": ("sweep",),
     "library": ("Library",),
     "magics.registration": ("get_chat",),
     "models.window_tables": ("resolve_window",),

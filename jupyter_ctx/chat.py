@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from inspect import cleandoc
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import wording as words
 from .config.settings import DEFAULT_MODEL, HELP, Settings, check_setting, default_settings, is_none
@@ -41,6 +41,9 @@ from .session.turn_lock import TurnQueue
 from .session.usage_table import Usages, usages
 from .storage.journal import Journal
 from .storage.store import ConversationRow, store_address
+
+if TYPE_CHECKING:
+    from .experiments.run import Run
 
 CONVERSATION_NAME = re.compile(r"[^\s-]([^\x00-\x1f\x7f]{0,78}[^\s])?")  # of a conversation
 OF_A_TARGET = {"model", "base_url", "window", "n_ctx", "max_tokens"}
@@ -329,6 +332,26 @@ class Chat:
             if self.conversation.length == happened:
                 with uninterrupted():
                     self._session.save()
+
+    # experiments
+
+    def map(self, template: str, rows: object, **options: Any) -> Run:
+        """Ask a prompt of every row of a table, apart from the conversation; see :func:`~jupyter_ctx.sweep`.
+
+        The model, the other settings and the system prompt are those of the conversation.
+        """
+        return self.sweep(template, rows, {}, **options)
+
+    def sweep(self, template: str, rows: object, grid: Mapping[str, Iterable[Any]], **options: Any) -> Run:
+        """Ask a prompt of every row of a table, with every combination of the values in ``grid``, as :meth:`map`."""
+        from .experiments.options import parted
+        from .experiments.start import start
+
+        chosen, given = parted(options)
+        if "store" not in options and self._session.journal is not None:
+            chosen = replace(chosen, store=self._session.journal.address)
+        settings = self.config.changed({"system": self.system or None, **given})
+        return start(template, rows, grid, self.models, settings, chosen)
 
     # acting
 

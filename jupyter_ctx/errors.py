@@ -31,7 +31,12 @@ if TYPE_CHECKING:
 
 
 class ChatError(Exception):
-    """The base class of all errors of jupyter_ctx."""
+    """The base class of all errors of jupyter_ctx.
+
+    ``unpaid``: whether nothing is left to spend with this key, so that no request is answered.
+    """
+
+    unpaid = False
 
     def _render_traceback_(self) -> list[str]:
         return [f"\x1b[31m{type(self).__name__}\x1b[0m: {visible(str(self))}"]

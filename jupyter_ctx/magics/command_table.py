@@ -94,14 +94,14 @@ class Call:
             raise UsageError(f"%chat {self.name} takes {what}, not {word!r}{remedy}.") from None
 
 
-Run = Callable[[Call], object]
+CommandRun = Callable[[Call], object]
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
     """One command, as help, completion and the magic see it."""
 
-    run: Run
+    run: CommandRun
     usage: str  # the name, then what it takes: words as they are typed, kinds in capitals, [optional], either | or
     help: str
     options: tuple[str, ...] = ()  # of %%chat that it knows
@@ -129,10 +129,10 @@ BETWEEN_PLACES = re.compile(r"(?<!\|) +(?!\|)")
 COMMANDS: dict[str, Command] = {}  # by every spelling, in the order of %chat help
 
 
-def command(usage: str, summary: str, *, also: str = "", **declared: Any) -> Callable[[Run], Run]:
+def command(usage: str, summary: str, *, also: str = "", **declared: Any) -> Callable[[CommandRun], CommandRun]:
     """Declare a command; ``also`` is another spelling, ``declared`` are further fields of :class:`Command`."""
 
-    def declare(run: Run) -> Run:
+    def declare(run: CommandRun) -> CommandRun:
         made = Command(run, usage, summary, **declared)
         COMMANDS.update({name: made for name in (made.name, also) if name})
         return run

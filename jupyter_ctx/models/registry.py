@@ -144,6 +144,11 @@ class Models:
         for provider in [*self._providers.values(), *([self._guest] if self._guest is not None else ())]:
             provider.close()
 
+    @property
+    def has_guest(self) -> bool:
+        """Whether a provider that was handed in answers."""
+        return self._guest is not None
+
     def set_key(self, owner: str, key: str) -> None:
         """Keep a key for a provider or an address, in memory only."""
         if not isinstance(key, str) or not clean_key(key):

@@ -208,9 +208,11 @@ class Refusal:
             )
         if self.is_unpaid:
             text = f"{where} has no credit or quota left for this key ({said}). Waiting does not help: see its billing."
-            return (
-                RateLimitError(text, helps_to_wait=False) if self.code == 429 else ProviderError(text, status=self.code)
-            )
+            error: ChatError = ProviderError(text, status=self.code)
+            if self.code == 429:
+                error = RateLimitError(text, helps_to_wait=False)
+            error.unpaid = True
+            return error
         when = f"in {_seconds(self.retry_after)}" if self.retry_after else "later"
         return RateLimitError(f"Too many requests ({said}): try again {when}.", retry_after=self.retry_after)
 

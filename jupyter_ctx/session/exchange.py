@@ -27,18 +27,22 @@ OnText = Callable[[str], object] | None
 class Coming:
     """A reply while it streams: who is shown it, what came so far, and when the request was sent.
 
-    ``on_begin`` hears, before it is sent, the one line that should stand above it, or ``None``.
+    ``on_begin`` hears, before it is sent, the one line that should stand above it, or ``None``; ``on_first`` hears
+    when the first piece came.
     """
 
     on_begin: Callable[[str | None], object] | None = None
     on_piece: OnText = None
     on_thought: OnText = None
+    on_first: Callable[[], object] | None = None
     pieces: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     asked: float = field(default_factory=time.monotonic)
 
     def take(self, item: str | Thought) -> None:
         """Keep and show a piece that came."""
+        if self.on_first is not None and not self.pieces and not self.thoughts:
+            self.on_first()
         if isinstance(item, Thought):
             text, kept, show = item.text, self.thoughts, self.on_thought
         else:
@@ -84,7 +88,7 @@ class Exchanged:
     refusal: ContextOverflowError | None = None
 
 
-class Exchange:
+class Exchanger:
     """Sends requests of one fitter; see :meth:`of`.
 
     ``keep`` is called with each answer as soon as it has been learned from, in an uninterrupted block. An answer that

@@ -41,6 +41,7 @@ class Outcome:
     has_files: whether earlier turns have attachments
     before: what to say of a summary that was written before the request
     after: what to say of a summary that was written after the answer
+    apart: whether the request belongs to no conversation, so that there is no history
     """
 
     planned: Attempt
@@ -51,6 +52,7 @@ class Outcome:
     has_files: bool = False
     before: str = ""
     after: str = ""
+    apart: bool = False
 
 
 def notices_of(outcome: Outcome) -> tuple[Notice, ...]:
@@ -91,7 +93,9 @@ def _of_the_fit(outcome: Outcome) -> Iterator[Notice]:
     elif gone:
         yield Notice(_fitted(planned, gone))
     if refusal is not None:
-        yield Notice(_lighter(sent) if refusal.by_bytes else _recovered(planned, refusal.overflow or Overflow(), sent))
+        said = _lighter(sent) if refusal.by_bytes else _recovered(planned, refusal.overflow or Overflow(), sent)
+        kept = "" if outcome.apart or refusal.by_bytes or "left out" not in said else f" {KEPT}"
+        yield Notice(said + kept)
     if sent.dropped:
         names = " and ".join(dict.fromkeys(file.name for file in sent.dropped))
         size = megabytes(sum(len(file.data) for file in sent.dropped))
@@ -176,7 +180,7 @@ def _recovered(refused: Attempt, overflow: Overflow, sent: Attempt) -> str:
             f"Context window exceeded{figures}: asked for a reply of {sent.request.max_tokens:,} tokens "
             "at most and sent again."
         )
-    return f"Context window exceeded{figures}: left out {gone} and sent again. {KEPT}"
+    return f"Context window exceeded{figures}: left out {gone} and sent again."
 
 
 def _lighter(sent: Attempt) -> str:

@@ -14,7 +14,7 @@ from ..models.registry import Target
 from ..providers.base import Reply
 from .actions import Actions, Change, SummaryDraft
 from .attempt import Attempt
-from .exchange import Coming, Exchange, Exchanged
+from .exchange import Coming, Exchanged, Exchanger
 from .judge import INCOMPLETE, Verdict
 from .notices import STORED, Outcome, nearly_full, notices_of
 from .session import Session
@@ -116,7 +116,7 @@ class Sender:
             if record:
                 self._record(said, attempt, verdict, turn_id)
 
-        exchange = Exchange(
+        exchange = Exchanger(
             session.models, session.fitter, keep, turn_id=turn_id if record else None, previous=session.previous
         )
         try:

@@ -1,0 +1,161 @@
+"""From an answer to a result: parsed by its schema, scored, and judged by another model where that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Protocol
+
+from ..context.usage import Usage
+from ..errors import ChatError, InvalidAnswerError, InvalidRequestError
+from ..providers.base import Reply
+from ..session.structured import asked_again
+from .ask import Ask
+from .plan import AnswerPlace, RunPlan
+from .results import Result, Score
+from .scorers import Scorers
+from .work import Tried
+
+Done = Callable[[Tried, bool], object]
+
+
+class Sends(Protocol):
+    """What sends the further requests that an answer leads to."""
+
+    def __call__(self, ask: Ask, repeat: int, done: Done) -> object:
+        """Send a request, or find its stored answer; ``done`` hears of it, and whether it was stored."""
+
+
+@dataclass(slots=True, eq=False)
+class Arrival:
+    """An answer on its way to the results, and where it belongs: equal requests are asked once.
+
+    places: where it belongs, the first one being that which asked
+    tried: what came
+    cached: whether it was stored
+    before: the answer that its schema did not allow, where this is the second one
+    """
+
+    places: Sequence[AnswerPlace]
+    tried: Tried
+    cached: bool
+    before: Reply | None = None
+
+
+@dataclass(slots=True, eq=False)
+class _Judged:
+    """A result that judges still have to look at."""
+
+    result: Result
+    left: int
+    scores: dict[str, Score]
+    problems: list[str] = field(default_factory=list)
+
+
+class Delivery:
+    """Makes results of answers, in the coordinator's thread. ``keep`` hears of each result when it is final."""
+
+    def __init__(
+        self, plan: RunPlan, scorers: Scorers, sends: Sends, keep: Callable[[AnswerPlace, Result], object]
+    ) -> None:
+        self._plan, self._schema, self._scorers = plan, plan.schema, scorers
+        self._sends, self._keep = sends, keep
+
+    def deliver(self, answer: Arrival) -> None:
+        """Parse and score an answer, or ask once more where it is not what its schema allows."""
+        reply, error = _whole(answer), answer.tried.error
+        if reply is not None and self._schema is not None and not error:
+            try:
+                reply = replace(reply, parsed=self._schema.parse(reply.text))
+            except InvalidAnswerError as wrong:
+                if answer.before is None:
+                    self._ask_again(answer, wrong)
+                    return
+                error = f"The answer is not what its schema allows, the second one neither: {wrong}"
+        truncated = answer.tried.answered is not None and answer.tried.answered.truncated
+        prompt = self._prompt(answer.places[0])
+        for number, place in enumerate(answer.places):
+            arm = self._plan.arms[place.arm]
+            result = Result(
+                place.row, arm.label, place.repeat, self._plan.rows[place.row], arm.values, prompt, reply,
+                error, cached=answer.cached or number > 0, truncated=truncated,
+            )  # fmt: skip
+            self._score(place, result)
+
+    def _prompt(self, place: AnswerPlace) -> str:
+        """Return the prompt of a request; empty where it cannot be filled in."""
+        try:
+            return self._plan.prompt(place.row, place.arm)
+        except InvalidRequestError:
+            return ""
+
+    def _ask_again(self, answer: Arrival, wrong: InvalidAnswerError) -> None:
+        """Ask for an answer that the schema allows, with what is wrong with the first one."""
+        assert answer.tried.answered is not None
+        first, place = answer.tried.answered.reply, answer.places[0]
+        ask = self._plan.ask(place.row, place.arm)
+        again = replace(ask, messages=(*ask.messages, *asked_again(first.text, wrong)))
+
+        def done(tried: Tried, cached: bool) -> None:
+            self.deliver(Arrival(answer.places, tried, cached and answer.cached, before=first))
+
+        self._sends(again, place.repeat, done)
+
+    def _score(self, place: AnswerPlace, result: Result) -> None:
+        if not result.counts or not self._scorers:
+            self._keep(place, result)
+            return
+        scores, problems = self._scorers.score(result)
+        judged = _Judged(result, len(self._scorers.judges), scores, problems)
+        if not judged.left:
+            self._final(place, judged)
+        for name, judge in self._scorers.judges.items():
+            try:
+                ask = judge.ask(result)
+            except ChatError as error:
+                self._judged(place, judged, name, None, str(error))
+                continue
+            self._sends(ask, place.repeat, partial(self._verdict, place, judged, name))
+
+    def _verdict(self, place: AnswerPlace, judged: _Judged, name: str, tried: Tried, cached: bool) -> None:
+        del cached
+        if tried.answered is None:
+            self._judged(place, judged, name, None, tried.error)
+            return
+        score = self._scorers.judges[name].read(tried.answered.reply)
+        problem = "" if score is not None else f"its verdict cannot be read: {tried.answered.reply.text[:80]!r}"
+        self._judged(place, judged, name, score, problem)
+
+    def _judged(self, place: AnswerPlace, judged: _Judged, name: str, score: Score, problem: str) -> None:
+        judged.scores[name] = score
+        judged.problems += [f"{name}: {problem}"] if problem else []
+        judged.left -= 1
+        if judged.left <= 0:
+            self._final(place, judged)
+
+    def _final(self, place: AnswerPlace, judged: _Judged) -> None:
+        self._keep(place, replace(judged.result, scores=judged.scores, problems=tuple(judged.problems)))
+
+
+def _whole(answer: Arrival) -> Reply | None:
+    """Return the reply with what the first answer to the same request took, where there were two."""
+    if answer.tried.answered is None:
+        return None
+    reply, before = answer.tried.answered.reply, answer.before
+    if before is None:
+        return reply
+    return replace(
+        reply,
+        usage=_sum_of(before.usage, reply.usage),
+        cost=None if None in (before.cost, reply.cost) else (before.cost or 0.0) + (reply.cost or 0.0),
+        seconds=(before.seconds or 0.0) + (reply.seconds or 0.0),
+    )
+
+
+def _sum_of(one: Usage | None, other: Usage | None) -> Usage | None:
+    if one is None or other is None:
+        return None
+    names = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+    sums: Mapping[str, Any] = {name: getattr(one, name) + getattr(other, name) for name in names}
+    return replace(other, **sums)

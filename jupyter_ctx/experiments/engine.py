@@ -1,0 +1,301 @@
+"""The coordinator of a run: which request starts when, and what becomes of its answer.
+
+One thread decides everything here; the requests themselves run in an executor. Every answer is written before it is
+counted as done, so that a run that is killed asks only again what was on its way.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import queue
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..storage.answers import AnswerKey
+from .ask import Ask
+from .governor import Governor
+from .money import Purse
+from .work import Tried, Work, work
+
+NO_REQUEST = -1
+TICK = 0.25  # seconds between looks at whether Python is ending
+BROKEN = ("cut", "interrupted")  # how an answer ends whose connection was closed
+LAST_WAIT = 0.8  # seconds that a stopped run waits for requests on their way
+
+
+@dataclass(slots=True, eq=False)
+class RowRequest:
+    """One request of a run.
+
+    key: what its answer is stored under
+    lane: whose governor lets it start
+    make: returns the request, made anew each time so that prompts need not be kept
+    worst: returns the US dollars that it may cost at most
+    done: is called with what became of it, in the coordinator's thread
+    group: of the requests that share a long prefix; one goes first, so that a prompt cache is written once
+    tries: how often it was sent
+    """
+
+    key: AnswerKey
+    lane: str
+    make: Callable[[], Ask]
+    worst: Callable[[Ask], float | None]
+    done: Callable[[Tried], object]
+    group: int | None = None
+    tries: int = 0
+
+
+class Ended(NamedTuple):
+    """How a run ended: ``why`` is empty where every request was answered; ``failed``: whether that is an error."""
+
+    why: str = ""
+    failed: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Lane:
+    """The requests to one endpoint that wait, and what decides when they start.
+
+    ``warm`` are groups whose prompt cache is written; ``first`` are those whose first request is on its way.
+    """
+
+    governor: Governor
+    waiting: dict[int | None, deque[RowRequest]] = field(default_factory=dict)  # by group
+    again: list[tuple[float, int, RowRequest]] = field(default_factory=list)  # a heap of those that are tried again
+    warm: set[int | None] = field(default_factory=lambda: {None})
+    first: set[int | None] = field(default_factory=set)
+    open: int = 0
+
+    def add(self, job: RowRequest) -> None:
+        """Let a request wait at the end of its group."""
+        self.waiting.setdefault(job.group, deque()).append(job)
+
+    def next(self, now: float) -> RowRequest | None:
+        """Return the next request that may start, and take it out."""
+        if self.again and self.again[0][0] <= now:
+            return heapq.heappop(self.again)[2]
+        for group, jobs in self.waiting.items():
+            if group in self.first:
+                continue
+            if group not in self.warm:
+                self.first.add(group)
+            job = jobs.popleft()
+            if not jobs:
+                del self.waiting[group]
+            return job
+        return None
+
+    def put_back(self, job: RowRequest) -> None:
+        """Return a request that could not start to the head of the line."""
+        self.first.discard(job.group)
+        self.waiting = {job.group: deque([job, *self.waiting.pop(job.group, ())]), **self.waiting}
+
+    def begun(self, job: RowRequest) -> None:
+        """Let the other requests of a group start: the first token came, or the first request failed."""
+        self.first.discard(job.group)
+        self.warm.add(job.group)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no request waits or is on its way."""
+        return not (self.waiting or self.again or self.open)
+
+
+class Engine:
+    """Runs jobs until all are done, the money is spent, somebody stops it, or nothing can succeed any more.
+
+    ``governor`` makes the governor of a lane; lanes of local models are served one after the other, since each needs
+    a server in this process. ``write`` keeps answers, before they count as done. ``close`` ends the requests on their
+    way.
+    """
+
+    def __init__(
+        self,
+        run: str,
+        executor: Executor,
+        governor: Callable[[str], Governor],
+        purse: Purse,
+        write: Callable[[Sequence[tuple[AnswerKey, Tried]]], object],
+        *,
+        is_guest: bool = False,
+        close: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._run, self._executor, self._purse, self._write = run, executor, purse, write
+        self._lanes: dict[str, Lane] = {}
+        self._governor, self._is_guest, self._close = governor, is_guest, close
+        self._events = queue.SimpleQueue[tuple[int, Future[Tried] | None]]()
+        self._open: dict[
+            int, tuple[RowRequest, float | None]
+        ] = {}  # requests on their way, with the money reserved for each
+        self._numbers, self._chance = itertools.count(), random.Random(run)
+        self._stopped = threading.Event()
+        self._ended: Ended | None = None
+
+    def add(self, jobs: Iterable[RowRequest]) -> None:
+        """Add requests; in the coordinator's thread, or before it runs."""
+        for job in jobs:
+            if job.lane not in self._lanes:
+                self._lanes[job.lane] = Lane(self._governor(job.lane))
+            self._lanes[job.lane].add(job)
+
+    def stop(self) -> None:
+        """Stop as soon as may be, from any thread; answers that came are kept."""
+        self._stopped.set()
+        self._close()
+        self._events.put((NO_REQUEST, None))
+
+    def begun(self, number: int) -> None:
+        """Hear that the first token of a request came, from any thread."""
+        self._events.put((number, None))
+
+    def run(self) -> Ended:
+        """Run all jobs and return how that ended."""
+        while self._ended is None:
+            wait = self._start()
+            if self._ended is None and not self._open and all(lane.is_empty for lane in self._lanes.values()):
+                return Ended()
+            self._take(wait)
+            if self._stopped.is_set() or not threading.main_thread().is_alive():
+                self._ended = self._ended or Ended("stopped")
+        self._leave(self._ended)
+        return self._ended
+
+    def _start(self) -> float:
+        """Start every request that may start now; return the seconds until another one may."""
+        wait = TICK
+        for lane in self._served():
+            while self._ended is None:
+                now = time.monotonic()
+                at = lane.governor.may_start(now)
+                if at > now:
+                    wait = min(wait, at - now)
+                    break
+                job = lane.next(now)
+                if job is None:
+                    wait = min([wait, *(max(0.0, at - now) for at, *_ in lane.again[:1])])
+                    break
+                if not self._submit(lane, job, now):
+                    break
+        return wait
+
+    def _served(self) -> list[Lane]:
+        """Return the lanes that may start requests: of those of local models, only the first with any."""
+        turn = next((name for name, lane in self._lanes.items() if is_local(name) and not lane.is_empty), None)
+        return [lane for name, lane in self._lanes.items() if not is_local(name) or name == turn]
+
+    def _submit(self, lane: Lane, job: RowRequest, now: float) -> bool:
+        """Send one request; return whether there was money for it."""
+        ask = job.make()
+        worst = job.worst(ask)
+        if not self._purse.reserve(worst):
+            lane.put_back(job)
+            if not self._open:
+                self._ended = Ended(self._purse.said(worst))
+            return False
+        number = next(self._numbers)
+        job.tries += 1
+        lane.open += 1
+        lane.governor.started(now)
+        self._open[number] = (job, worst)
+        try:
+            future = self._executor.submit(work, Work(self._run, ask, number, self._is_guest))
+        except Exception as error:  # it was shut down, or it died
+            self._ended = Ended(_of_the_executor(error), failed=True)
+            del self._open[number]
+            lane.open -= 1
+            self._purse.settle(worst, 0.0)
+            return False
+        future.add_done_callback(lambda done: self._events.put((number, done)))
+        return True
+
+    def _take(self, wait: float) -> None:
+        """Wait for something to happen, and deal with all that has happened."""
+        happened = list[tuple[int, Future[Tried] | None]]()
+        try:
+            happened.append(self._events.get(timeout=wait))
+            while True:
+                happened.append(self._events.get_nowait())
+        except queue.Empty:
+            pass
+        came = list[tuple[RowRequest, Tried]]()
+        for number, future in happened:
+            if future is None:
+                if number in self._open:
+                    job = self._open[number][0]
+                    self._lanes[job.lane].begun(job)
+            elif number in self._open:
+                came += self._finished(number, future)
+        if came:
+            self._write([(job.key, tried) for job, tried in came])
+        for job, tried in came:
+            job.done(tried)
+
+    def _finished(self, number: int, future: Future[Tried]) -> list[tuple[RowRequest, Tried]]:
+        """Settle a request that has ended; return it where it is done and need not be tried again."""
+        job, worst = self._open.pop(number)
+        lane, now, tried = self._lanes[job.lane], time.monotonic(), _result_of(future)
+        lane.open -= 1
+        lane.begun(job)
+        cost = tried.answered.reply.cost if tried.answered is not None else None if tried.billed else 0.0
+        self._purse.settle(worst, cost)
+        _tell(lane.governor, tried, now)
+        if tried.fault == "run":
+            self._ended = self._ended or Ended(tried.error, failed=True)
+            return []
+        if tried.fault in ("busy", "limited"):
+            if self._stopped.is_set() or self._ended is not None:
+                return []
+            at = lane.governor.retry_at(job.tries, now, self._chance, limited=tried.fault == "limited")
+            if at is not None:
+                heapq.heappush(lane.again, (at, number, job))
+                return []
+        if self._stopped.is_set() and tried.answered is not None and tried.answered.reply.stop_reason in BROKEN:
+            return []
+        return [(job, tried)]
+
+    def _leave(self, ended: Ended) -> None:
+        """Let requests on their way end: whole where the money is spent or a request failed, else at once."""
+        until = time.monotonic() + LAST_WAIT if ended.why == "stopped" else float("inf")
+        if ended.failed:
+            self._stopped.set()
+            self._close()
+            until = time.monotonic() + LAST_WAIT
+        while self._open and time.monotonic() < until:
+            self._take(min(TICK, max(0.0, until - time.monotonic())))
+            if self._stopped.is_set():
+                until = min(until, time.monotonic() + LAST_WAIT)
+
+
+def is_local(lane: str) -> bool:
+    """Return whether a lane is that of a model that runs in this process."""
+    return lane.startswith("local ")
+
+
+def _tell(governor: Governor, tried: Tried, now: float) -> None:
+    """Tell the governor how a request ended."""
+    if tried.fault == "limited":
+        governor.refused(now, tried.retry_after)
+    elif tried.fault == "busy":
+        governor.failed(now)
+    else:
+        governor.succeeded(now)
+
+
+def _result_of(future: Future[Tried]) -> Tried:
+    """Return what became of a request. An executor that died ends the run, a worker that died does not."""
+    error = CancelledError("it cancelled a request") if future.cancelled() else future.exception()
+    if error is None:
+        return future.result()
+    died = isinstance(error, BrokenExecutor | CancelledError)
+    return Tried(None, _of_the_executor(error), "run" if died else "busy", billed=True)
+
+
+def _of_the_executor(error: BaseException) -> str:
+    return f"The executor failed ({type(error).__name__}: {str(error) or 'it said no more'}): begin another one."

@@ -1,0 +1,102 @@
+"""Begin a run: read the table, look at every prompt, tell the price, ask where it is high."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..config.settings import SETTING_NAMES, Settings, default_settings
+from ..conversation.schema import Schema
+from ..errors import InvalidRequestError
+from ..models.registry import Models, key_owner
+from ..providers.base import SupportsStream
+from ..providers.guests import guest
+from ..runtime.frontend import where
+from ..storage.answers import Answers
+from ..storage.connection import MEMORY
+from ..storage.keeping import AnswerKeeper
+from .arms import arms_of
+from .options import Options, parted
+from .plan import RunPlan, looked_at
+from .prompts import Template
+from .rows import Rows, read_rows
+from .run import Run
+
+
+def sweep(
+    template: str,
+    rows: object,
+    grid: Mapping[str, Iterable[Any]] | None = None,
+    *,
+    model: str | None = None,
+    provider: SupportsStream | None = None,
+    api_key: str | None = None,
+    **options: Any,
+) -> Run:
+    """Ask a prompt of every row of a table, with every combination of the values in ``grid``.
+
+    ``template`` is the prompt, in which ``{{ column }}`` is filled in for each row. ``rows`` is a DataFrame, a list of
+    dicts or of texts, or the path of a CSV or JSONL file. A name of ``grid`` that is a setting, such as "model" or
+    "temperature", sets it; any other fills ``{{ name }}``. ``options`` are those of
+    :class:`~jupyter_ctx.experiments.options.Options`, and settings.
+
+    Return a run that goes on in the background: ``run.result()`` waits for its DataFrame. Raises InvalidRequestError
+    for what cannot be asked, before anything is sent.
+    """
+    chosen, given = parted(options)
+    answers = guest(provider, model) if provider is not None else None
+    asked = {"model": answers.model if answers else model, **given}
+    settings = default_settings({}, {name: value for name, value in asked.items() if value is not None})
+    models = Models(answers)
+    if api_key is not None:
+        models.set_key(key_owner(settings), api_key)
+    return start(template, rows, grid or {}, models, settings, chosen)
+
+
+def start(
+    template: str,
+    table: object,
+    grid: Mapping[str, Iterable[Any]],
+    models: Models,
+    settings: Settings,
+    options: Options,
+) -> Run:
+    """Begin a run, or with ``options.dry_run`` only make one. Raises InvalidRequestError."""
+    if not isinstance(template, str) or not template.strip():
+        raise InvalidRequestError("The template is empty: write a prompt with {{ column }} in it.")
+    rows, arms = read_rows(table, limit=options.limit), arms_of(grid, settings)
+    text = Template(template, options.names, models.secrets)
+    notes = _checked(text, rows, grid, options)
+    schema = Schema.of(options.schema) if options.schema is not None else None
+    plan = RunPlan(text, rows, arms, options.repeat, schema)
+    looked = looked_at(plan)
+    keeper = AnswerKeeper(Answers(MEMORY if options.store is None else options.store))
+    options = replace(options, progress=_is_watched() if options.progress is None else options.progress)
+    run = Run(plan, looked, models, keeper, options, notes)
+    if options.dry_run:
+        return run
+    return run.begin()
+
+
+def _checked(text: Template, rows: Rows, grid: Mapping[str, Any], options: Options) -> tuple[str, ...]:
+    """Return what to know of the template and the table. Raises InvalidRequestError."""
+    values = [name for name in grid if name not in SETTING_NAMES]
+    notes = (*rows.notices(text.columns(rows.columns)), *text.check(rows.columns, values))
+    unread = next((name for name in values if not text.reads(name)), None)
+    if unread is not None:
+        raise InvalidRequestError(
+            f"grid has {unread!r}, which is no setting and is not in the template: write {{{{ {unread} }}}} there."
+        )
+    if options.group is not None and options.group not in rows.columns:
+        raise InvalidRequestError(f"group is {options.group!r}: the columns are {', '.join(rows.columns)}.")
+    return notes
+
+
+def _is_watched() -> bool:
+    """Return whether somebody may look at a bar: in a notebook that is open, or in a terminal."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if shell is not None and hasattr(shell, "kernel"):
+        return where(shell).kind == "notebook"
+    return bool(getattr(sys.stderr, "isatty", bool)())

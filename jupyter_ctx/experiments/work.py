@@ -1,0 +1,128 @@
+"""One try to get one answer, in a thread or in a process of another machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Literal
+
+from ..errors import (
+    AuthenticationError,
+    ChatError,
+    MissingDependencyError,
+    ModelNotFoundError,
+    ProviderConnectionError,
+    ProviderError,
+    RateLimitError,
+    in_words,
+)
+from ..models.registry import Models
+from ..providers.error_mapping import BUSY
+from ..session.exchange import Coming
+from .ask import Ask, Asker, AskReply
+
+Fault = Literal["", "row", "busy", "limited", "run"]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One request to try, as it is handed to an executor; it holds no key.
+
+    run: the id of the run, by which the process that began it finds its connections
+    ask: the request
+    number: of the try, to announce its first token
+    is_guest: whether a provider that was handed in answers, which only that process has
+    """
+
+    run: str
+    ask: Ask
+    number: int
+    is_guest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What became of one try.
+
+    answered: the answer; ``None`` where there is none
+    error: what went wrong, in words
+    fault: whose fault that is: "row": this request alone fails, "busy": another try may succeed, "limited": the
+    same, and the server asks for fewer requests, "run": no other request would succeed either
+    retry_after: seconds after which the server wants to be asked again; ``None``: it does not say
+    billed: whether it may have been billed although no answer came
+    """
+
+    answered: AskReply | None = None
+    error: str = ""
+    fault: Fault = ""
+    retry_after: float | None = None
+    billed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """What the process that began a run has for it: its connections, and who hears of first tokens."""
+
+    asker: Asker
+    begun: Callable[[int], object]
+
+
+_runs: dict[str, Here] = {}  # of this process, by id
+
+
+def open_run(run: str, here: Here) -> None:
+    """Let this process answer a run's requests through its own connections."""
+    _runs[run] = here
+
+
+def close_run(run: str) -> None:
+    """Forget a run."""
+    _runs.pop(run, None)
+
+
+def work(todo: Work) -> Tried:
+    """Try to get one answer. Raises nothing but KeyboardInterrupt and SystemExit."""
+    here = _runs.get(todo.run)
+    if here is None and todo.is_guest:
+        error = "a provider that was handed in cannot be sent to another process: run without executor="
+        return Tried(None, f"{todo.ask.model}: {error}.", "run")
+    try:
+        if here is None:
+            return Tried(_own_asker(os.getpid()).answered(todo.ask))
+        coming = Coming(on_first=partial(here.begun, todo.number))
+        return Tried(here.asker.answered(todo.ask, coming))
+    except Exception as error:
+        return _failed(error, elsewhere=here is None)
+
+
+@cache
+def _own_asker(process: int) -> Asker:
+    """Return what asks in a worker process: its keys come from its own environment."""
+    del process  # a forked one must not use its parent's connections
+    return Asker(Models())
+
+
+def _failed(error: Exception, *, elsewhere: bool) -> Tried:
+    text, fault, after = in_words(error), fault_of(error), None
+    if isinstance(error, RateLimitError):
+        after = error.retry_after
+    if isinstance(error, AuthenticationError) and elsewhere:
+        text += " Keys are not sent to other processes: set the key in the environment of the workers."
+    return Tried(None, text, fault, after, billed=isinstance(error, ProviderConnectionError))
+
+
+def fault_of(error: Exception) -> Fault:
+    """Return whose fault an error is."""
+    if isinstance(error, AuthenticationError | MissingDependencyError | ModelNotFoundError):
+        return "run"
+    if isinstance(error, ChatError) and error.unpaid:
+        return "run"
+    if isinstance(error, RateLimitError):
+        return "limited" if error.helps_to_wait else "row"
+    if isinstance(error, ProviderConnectionError):
+        return "busy"
+    if isinstance(error, ProviderError):
+        return "limited" if error.status == 529 else "busy" if error.status in BUSY else "row"
+    return "row"
