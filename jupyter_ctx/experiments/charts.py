@@ -16,7 +16,7 @@ from .verdicts import number_text, percent
 
 MAX_ARMS, MAX_VALUES = 60, 40  # arms of one picture, and values of one parameter
 WIDE = 8  # columns of a heat map, above which a cell has no room for its number of rows
-ROW, HEAD = 0.32, 0.95  # inches of one arm, and of all beside the arms
+ARM_HEIGHT, FRAME_HEIGHT = 0.32, 0.95  # inches of one arm, and of all beside the arms
 
 
 def draw_rates(results: Any, scorer: str | None = None, *, group: str | None = None, dark: bool = False) -> Picture:
@@ -30,7 +30,7 @@ def draw_rates(results: Any, scorer: str | None = None, *, group: str | None = N
     group = group or getattr(results, "group", None)
     rows = [row for row in summary(found, group=group) if row.scorer == name]
     shown, palette = rows[:MAX_ARMS], DARK if dark else LIGHT
-    figure, (axes,) = canvas(HEAD + ROW * len(shown), palette)
+    figure, (axes,) = canvas(FRAME_HEIGHT + ARM_HEIGHT * len(shown), palette)
     for place, row in enumerate(shown):
         if row.value is None:
             continue
@@ -83,7 +83,7 @@ def draw_heat_map(
     values = {place: sum(cell.rows.values()) / len(cell.rows) for place, cell in cells.items() if cell.rows}
     shown = number_text if "mean" in kinds else percent
     palette = DARK if dark else LIGHT
-    figure, (axes,) = canvas(HEAD + 0.3 + 0.42 * len(rows), palette)
+    figure, (axes,) = canvas(FRAME_HEIGHT + 0.3 + 0.42 * len(rows), palette)
     grid = [[values.get((j, i), float("nan")) for i in range(len(columns))] for j in range(len(rows))]
     low, high = (min(values.values()), max(values.values())) if "mean" in kinds else (0.0, 1.0)
     image: Any = axes.imshow(grid, cmap="cividis", aspect="auto", vmin=low, vmax=high)

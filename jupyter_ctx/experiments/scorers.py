@@ -45,6 +45,7 @@ class TextScorer:
     expected: the value for all rows
     field: the field of a structured answer that is compared; ``None``: the text of the answer
     lists: whether a cell that is a list holds several right answers, and is not one itself
+    source: the call that makes it, in Python
     """
 
     name: str
@@ -53,6 +54,7 @@ class TextScorer:
     expected: Any = None
     field: str | None = None
     lists: bool = True
+    source: str = ""
 
     def __call__(self, row: Mapping[str, Any], reply: Reply) -> bool:
         """Return whether the answer is right. Raises UnscorableError where that cannot be said."""
@@ -87,7 +89,11 @@ def exact(
             return bool(number is not None and number == expected)
         return normal(_written(found)) == normal(_written(expected))
 
-    return TextScorer("exact", agrees, *_expected("exact", column, text), field)
+    source = _call(
+        "exact", column, text=text, field=field, ignore_case=ignore_case, ignore_space=ignore_space,
+        ignore_punctuation=ignore_punctuation,
+    )  # fmt: skip
+    return TextScorer("exact", agrees, *_expected("exact", column, text), field, source=source)
 
 
 def contains(
@@ -107,7 +113,11 @@ def contains(
             return expected in found
         return normal(_written(expected)) in normal(_written(found))
 
-    return TextScorer("contains", agrees, *_expected("contains", column, text), field)
+    source = _call(
+        "contains", column, text=text, field=field, ignore_case=ignore_case, ignore_space=ignore_space,
+        ignore_punctuation=ignore_punctuation,
+    )  # fmt: skip
+    return TextScorer("contains", agrees, *_expected("contains", column, text), field, source=source)
 
 
 def regex(
@@ -135,7 +145,8 @@ def regex(
             patterns.compile(pattern, flags)
         except (patterns.error, TypeError) as error:
             raise InvalidRequestError(f"regex({pattern!r}): the pattern is invalid: {error}.") from None
-    return TextScorer("regex", agrees, *_expected("regex", column, pattern, "a pattern"), field)
+    source = _call("regex", pattern, column=column, field=field, ignore_case=ignore_case)
+    return TextScorer("regex", agrees, *_expected("regex", column, pattern, "a pattern"), field, source=source)
 
 
 def json_equal(column: str, *, field: str | None = None) -> TextScorer:
@@ -156,7 +167,8 @@ def json_equal(column: str, *, field: str | None = None) -> TextScorer:
             return False
         return _equal(value, expected)
 
-    return TextScorer("json_equal", agrees, *_expected("json_equal", column, None), field, lists=False)
+    source = _call("json_equal", column, field=field)
+    return TextScorer("json_equal", agrees, *_expected("json_equal", column, None), field, lists=False, source=source)
 
 
 class Scorers:
@@ -290,6 +302,12 @@ def _in_words(error: BaseException) -> str:
     if isinstance(error, (TypeError, AttributeError)) and "Reply" in said:
         said += " (the text of the answer is reply.text)"
     return said
+
+
+def _call(name: str, first: str | None, **arguments: Any) -> str:
+    """Return a call in Python, without arguments that are not set."""
+    given = [repr(first)] if first else []
+    return f"{name}({', '.join([*given, *(f'{key}={value!r}' for key, value in arguments.items() if value)])})"
 
 
 def _expected(name: str, column: str, text: str | None, what: str = "a text") -> tuple[str, str | None]:
