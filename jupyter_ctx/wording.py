@@ -34,6 +34,11 @@ def rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count:,} rows"
 
 
+def batches(count: int) -> str:
+    """Return a count of batches."""
+    return "1 batch" if count == 1 else f"{count:,} batches"
+
+
 def ago(seconds: float) -> str:
     """Return how long ago something was, such as ``2 hours ago``."""
     for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):

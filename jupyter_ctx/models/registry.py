@@ -296,13 +296,14 @@ class Models:
     def _seen(self, provider: Provider) -> Evidence:
         return self._evidence.get(provider.endpoint, NO_EVIDENCE)
 
-    def cost(self, target: Target, usage: Usage | None, served: str = "") -> float | None:
-        """Return the US dollars that one request cost; ``None`` where the price is not known."""
+    def cost(self, target: Target, usage: Usage | None, served: str = "", *, batch: bool = False) -> float | None:
+        """Return the US dollars that one request cost, in a ``batch`` or not; ``None``: the price is not known."""
         settings = target.settings
         if usage is None or settings.base_url is not None or not target.provider.catalogue:
             return None  # nobody knows what a server of one's own costs
         provider, name = split_model(settings.model)
-        return price(bills(provider), filter(None, (name, served)), usage, cache_ttl=settings.cache_ttl)
+        names = filter(None, (name, served))
+        return price(bills(provider), names, usage, cache_ttl=settings.cache_ttl, batch=batch)
 
     def available(self, settings: Settings) -> tuple[tuple[str, ContextWindow], ...]:
         """Return the models that a provider lists, with the window of each. Raises a ChatError."""

@@ -10,13 +10,18 @@ from urllib.parse import urlsplit
 
 from ..errors import InvalidRequestError
 from .adapter import BY_ENVIRONMENT, NO_KEY, Adapter, Endpoint
+from .anthropic import Anthropic
+from .anthropic_batches import AnthropicBatches
 from .base import Provider
+from .batches import BatchService
 from .catalog import BARE, ELSEWHERE, PROVIDER_NAMES, SERVICES, Service, address_of, key_of, tidied
 from .catalog import clean_key as clean_key
 from .catalog import key_variables as key_variables
 from .guests import guest_names, invite, shadowed
 from .local import LocalProvider
+from .openai_batches import OpenAIBatches
 from .openai_chat import ChatCompletions
+from .openai_responses import Responses
 
 VERTEX = ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE")
 TIMEOUT = 600.0  # seconds
@@ -75,6 +80,21 @@ def _invited(provider: str, name: str, api_key: str, timeout: float) -> Provider
     if found is None:
         raise _no_provider(provider, f"/{name}")
     return found
+
+
+def batches_of(provider: object) -> BatchService:
+    """Return how batches are handed in to a provider. Raises InvalidRequestError where it takes none of ours."""
+    if isinstance(provider, Anthropic):
+        return AnthropicBatches(provider)
+    if isinstance(provider, Responses | ChatCompletions) and (
+        provider.at.name == "openai" or provider.at.name not in SERVICES
+    ):
+        return OpenAIBatches(provider)
+    name = str(getattr(provider, "model", "") or type(provider).__name__)
+    raise InvalidRequestError(
+        f"{name} takes no batches here: batch=True works with models of openai and anthropic, and at an address "
+        "(base_url) that has OpenAI's Batch API."
+    )
 
 
 def provider_names() -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from itertools import islice
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from ..context.usage import Usage
 from ..conversation.messages import StopReason
 from .connection import Connection
 from .database import Database
-from .migrations import ANSWERS
+from .migrations import ANSWERS, BATCHES
 from .serialization import UnreadableError, decoded, encoded_text
 from .statements import by_parts, raw
 from .store import owner, store_address
@@ -121,11 +122,18 @@ class Answers:
         return int(self.database.run(lambda connection: connection.scalar(wanted, {"owner": self.owner}), write=False))
 
     def delete_all(self, *, before: float | None = None) -> int:
-        """Remove the user's answers for good, or those written ``before`` a time (s since 1970); return how many."""
-        remove, values = f"DELETE FROM {ANSWERS} WHERE owner = :owner", {"owner": self.owner, "before": before}
-        if before is not None:
-            remove += " AND at < :before"
-        removed = self.database.run(lambda connection: int(connection.execute(remove, values).rowcount))
+        """Remove the user's answers for good, or those written ``before`` a time (s since 1970); return how many.
+
+        Batches that were begun before that are forgotten, too: their answers will not be fetched.
+        """
+        values = {"owner": self.owner, "before": before if before is not None else inf}
+
+        def remove(connection: Connection) -> int:
+            connection.execute(f"DELETE FROM {BATCHES} WHERE owner = :owner AND created < :before", values)
+            statement = f"DELETE FROM {ANSWERS} WHERE owner = :owner AND at < :before"
+            return int(connection.execute(statement, values).rowcount)
+
+        removed = self.database.run(remove)
         if removed:
             self.database.forget_deleted()
         return removed

@@ -1,13 +1,11 @@
-"""Which process holds a conversation, and whether that process is still alive."""
+"""Which process holds a conversation or a batch, and whether that process is still alive."""
 
 from __future__ import annotations
 
 import os
 import platform
 import time
-from typing import NamedTuple
-
-from .store import ConversationRow
+from typing import NamedTuple, Protocol
 
 GONE = 120.0  # seconds without a sign of life from another machine
 
@@ -20,18 +18,38 @@ class Holder(NamedTuple):
     started: float
 
 
+class Held(Protocol):
+    """What a process may hold: ``host``, ``pid`` and ``started`` say which; ``seen`` is its last sign of life."""
+
+    @property
+    def host(self) -> str | None:
+        """Return the machine."""
+
+    @property
+    def pid(self) -> int | None:
+        """Return the number of the process."""
+
+    @property
+    def started(self) -> float | None:
+        """Return when the process began, in seconds since 1970."""
+
+    @property
+    def seen(self) -> float:
+        """Return the time of its last sign of life, in seconds since 1970."""
+
+
 def this_process() -> Holder:
     """Return this process as a holder."""
     return Holder(platform.node(), os.getpid(), _started(os.getpid()) or 0.0)
 
 
-def is_held_here(row: ConversationRow) -> bool:
+def is_held_here(row: Held) -> bool:
     """Return whether the row names this process as the holder."""
     return (row.host, row.pid) == (platform.node(), os.getpid())
 
 
-def is_held_elsewhere(row: ConversationRow) -> bool:
-    """Return whether another live process holds a conversation; on another machine, one with recent signs of life."""
+def is_held_elsewhere(row: Held) -> bool:
+    """Return whether another live process holds this; on another machine, one with recent signs of life."""
     if row.pid is None or row.started is None or is_held_here(row):
         return False
     if row.host != platform.node():

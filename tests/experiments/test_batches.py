@@ -1,0 +1,508 @@
+"""Rows asked in batches: as documented, split, cancelled, continued; no row is paid twice, wherever a run is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from batch_servers import ADAPTERS, Account, Accounts, batch_server
+from dialects import KEY
+from server import send
+
+from jupyter_ctx.context.usage import Usage
+from jupyter_ctx.conversation.messages import Message
+from jupyter_ctx.errors import AuthenticationError, InvalidRequestError, ProviderError, StoreError
+from jupyter_ctx.experiments import batch_job, batches
+from jupyter_ctx.experiments.batches import BatchRun
+from jupyter_ctx.experiments.stored import as_tried
+from jupyter_ctx.providers.base import Request
+from jupyter_ctx.providers.lookup import batches_of, get_provider
+from jupyter_ctx.storage.answers import AnswerKey, Answers, StoredAnswer
+from jupyter_ctx.storage.batches import BatchTable
+from jupyter_ctx.storage.keeping import AnswerKeeper
+
+Heard = dict[AnswerKey, StoredAnswer]
+
+
+@pytest.fixture(autouse=True)
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name, value in (
+        (batches, "FIRST_WAIT", 0.02), (batches, "LONGEST_WAIT", 0.05), (batches, "MOMENT", 0.01),
+        (batch_job, "SETTLE", 0.3), (batches, "AFTER_CANCEL", 5.0),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, value)
+
+
+@pytest.fixture
+def server() -> Iterator[Accounts]:
+    with batch_server() as accounts:
+        yield accounts
+
+
+@pytest.fixture
+def account(server: Accounts) -> Account:
+    return server["a"]
+
+
+@pytest.fixture(params=ADAPTERS)
+def api(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def keeper(address: str) -> Iterator[AnswerKeeper]:
+    answers = Answers(address)
+    yield AnswerKeeper(answers)
+    answers.close()
+
+
+@pytest.fixture
+def in_memory() -> Iterator[AnswerKeeper]:
+    answers = Answers("memory")
+    yield AnswerKeeper(answers)
+    answers.close()
+
+
+def provider_of(server: Accounts, api: str, account: str = "a") -> Any:
+    return get_provider(f"{api}/m", base_url=server.base_url(account), api_key=KEY)
+
+
+def rows(count: int, begin: int = 0) -> dict[AnswerKey, Request]:
+    return {
+        (f"d{row}", 0): Request((Message("user", f"row {row}"),), max_tokens=50) for row in range(begin, begin + count)
+    }
+
+
+def ask(keeper: AnswerKeeper, provider: Any, requests: dict[AnswerKey, Request], **more: Any) -> Heard:
+    """The outcomes of a run; each is reported once, and after it was stored."""
+    heard: Heard = {}
+
+    def on_answer(key: AnswerKey, answer: StoredAnswer) -> None:
+        assert key not in heard
+        heard[key] = answer
+
+    BatchRun(keeper, provider, requests).run(on_answer, more.get("cancelled", threading.Event()), more.get("left"))
+    return heard
+
+
+def texts(heard: Heard) -> list[str]:
+    return sorted(answer.text for answer in heard.values())
+
+
+def test_every_row_is_answered_stored_and_paid_once(
+    server: Accounts, account: Account, api: str, keeper: AnswerKeeper
+) -> None:
+    provider = provider_of(server, api)
+    requests = rows(7)
+    heard = ask(keeper, provider, requests)
+    assert heard.keys() == requests.keys()
+    assert texts(heard) == [f"re: row {row}" for row in range(7)]
+    assert account.paid == {f"row {row}": 1 for row in range(7)}
+    assert len(account.batches) == 1
+    stored = keeper.find(requests)
+    assert {key: answer.text for key, answer in stored.items()} == {key: answer.text for key, answer in heard.items()}
+    answered = as_tried(stored["d3", 0]).answered
+    assert answered is not None
+    reply = answered.reply
+    assert (reply.text, reply.usage, reply.stop_reason, reply.model, reply.stored) == (
+        "re: row 3", Usage(9, 2), "stop", "m", True,
+    )  # fmt: skip
+    assert BatchTable(keeper.answers).open(provider.endpoint) == []
+
+
+SAMPLES = {
+    "plain": Request((Message("user", "Hi"),)),
+    "tuned": Request(
+        (Message("system", "Be kind."), Message("user", "a"), Message("assistant", "b"), Message("user", "Hi ☀")),
+        max_tokens=5, temperature=0.5, parameters={"seed": 1}, cache_key="c",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize("model", ["openai/m", "anthropic/m", "m"])
+def test_a_request_in_a_batch_is_the_one_that_would_be_sent_without_streaming(model: str, sample: str) -> None:
+    provider = get_provider(model, base_url="http://127.0.0.1:9/v1", api_key=KEY)
+    line = json.loads(batches_of(provider).line("x-1", SAMPLES[sample]))
+    body = line.get("params") or line["body"]
+    streamed = provider.body(SAMPLES[sample])  # type: ignore[attr-defined]
+    assert body == {name: value for name, value in streamed.items() if name not in ("stream", "stream_options")}
+    assert line["custom_id"] == "x-1"
+    if model != "anthropic/m":
+        assert (line["method"], line["url"]) == ("POST", "/v1/chat/completions")
+
+
+def test_openai_itself_is_asked_by_the_responses_api() -> None:
+    service = batches_of(get_provider("openai/gpt-5.2", api_key=KEY))
+    line = json.loads(service.line("x-1", SAMPLES["tuned"]))
+    assert (line["url"], line["body"]["max_output_tokens"], line["body"]["store"]) == ("/v1/responses", 5, False)
+    assert (service.most_requests, service.most_bytes) == (50_000, 200_000_000)
+
+
+@pytest.mark.parametrize("model", ["google/gemini-3-pro", "local/smollm2", "ollama/llama3.2", "groq/llama"])
+def test_a_provider_without_batches_is_named(model: str, in_memory: AnswerKeeper) -> None:
+    with pytest.raises(InvalidRequestError, match=f"{model} takes no batches here: batch=True works with .* openai"):
+        BatchRun(in_memory, get_provider(model, api_key=KEY), rows(1))
+
+
+def test_one_row_s_error_is_that_row_s(server: Accounts, account: Account, api: str, in_memory: AnswerKeeper) -> None:
+    fates = {
+        "row 1": "This model's maximum context length is 100 tokens. However, your messages resulted in 200 tokens.",
+        "row 2": "expired", "row 3": "lost", "row 4": "bad",
+    }  # fmt: skip
+    account.fate = lambda prompt: fates.get(prompt, "succeeded")
+    heard = ask(in_memory, provider_of(server, api), rows(6))
+    said = {int(digest[1:]): answer.error for (digest, _), answer in heard.items()}
+    assert (said[0], said[5]) == ("", "")
+    assert "maximum context length" in said[1]
+    assert "had no time for it within 24 hours" in said[2]
+    assert "ended without an answer to this row" in said[3]
+    assert "refused (400): bad" in said[4]
+    assert not any(KEY in text for text in said.values())
+    assert in_memory.find(rows(6), failed=False).keys() == {("d0", 0), ("d5", 0)}
+    fates.clear()
+    missing = {key: request for key, request in rows(6).items() if heard[key].failed}
+    assert texts(ask(in_memory, provider_of(server, api), missing)) == [f"re: row {row}" for row in range(1, 5)]
+    assert account.paid == {f"row {row}": 1 for row in range(6)}
+
+
+def test_a_batch_that_is_refused_as_a_whole_names_the_row_at_fault(
+    server: Accounts, account: Account, in_memory: AnswerKeeper
+) -> None:
+    account.fate = lambda prompt: "fail all"
+    heard = ask(in_memory, provider_of(server, "openai"), rows(2))
+    assert {answer.error for answer in heard.values()} == {
+        f"{server.base_url('a')} refused the batch: no reason was given."
+    }
+
+
+def test_more_rows_than_a_batch_takes_go_into_several(
+    server: Accounts, account: Account, api: str, in_memory: AnswerKeeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider = provider_of(server, api)
+    monkeypatch.setattr(type(batches_of(provider)), "most_requests", 3)
+    assert texts(ask(in_memory, provider, rows(8))) == [f"re: row {row}" for row in range(8)]
+    assert [len(batch.requests) for batch in account.batches.values()] == [3, 3, 2]
+
+
+def test_a_row_that_no_batch_takes_fails_alone(
+    server: Accounts, account: Account, api: str, in_memory: AnswerKeeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider = provider_of(server, api)
+    monkeypatch.setattr(type(batches_of(provider)), "most_bytes", 1_000)
+    large = Request((Message("user", "x" * 2_000),), max_tokens=5)
+    strange = Request((Message("user", "y"),), parameters={"seed": object()})
+    heard = ask(in_memory, provider, {**rows(2), ("large", 0): large, ("strange", 0): strange})
+    assert "bytes, and a batch takes 1,000: send fewer or smaller files" in heard["large", 0].error
+    assert "seed cannot be sent as JSON" in heard["strange", 0].error
+    assert texts(heard) == ["", "", "re: row 0", "re: row 1"]
+
+
+# stopping, and going on
+
+
+def in_thread(keeper: AnswerKeeper, provider: Any, requests: dict[AnswerKey, Request], **more: Any) -> Any:
+    heard: Heard = {}
+    thread = threading.Thread(target=lambda: heard.update(ask(keeper, provider, requests, **more)))
+    thread.start()
+    return thread, heard
+
+
+def until(condition: Any) -> None:
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def test_cancelling_ends_the_batches_and_keeps_what_came(
+    server: Accounts, account: Account, api: str, keeper: AnswerKeeper
+) -> None:
+    account.looks_to_end = -1
+    ended_before = next(iter(rows(1)))
+    account.fate = lambda prompt: "succeeded"
+    cancelled = threading.Event()
+    thread, heard = in_thread(keeper, provider_of(server, api), rows(4), cancelled=cancelled)
+    until(lambda: account.batches)
+    cancelled.set()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert heard == {}
+    assert keeper.find(rows(4)) == {}
+    assert sum(path.endswith("cancel") for path in account.calls) == 1
+    account.looks_to_end = 0
+    assert len(ask(keeper, provider_of(server, api), rows(4))) == 4
+    assert account.paid[f"row {ended_before[0][1:]}"] == 1
+
+
+def test_leaving_a_run_leaves_its_batches_to_the_next_one(
+    server: Accounts, account: Account, api: str, keeper: AnswerKeeper
+) -> None:
+    account.looks_to_end = -1
+    left = threading.Event()
+    thread, heard = in_thread(keeper, provider_of(server, api), rows(4), left=left)
+    until(lambda: any(call.startswith("GET") and "batch" in call for call in account.calls))
+    left.set()
+    thread.join(10)
+    assert heard == {}
+    account.looks_to_end = 0
+    more = {**rows(2), **rows(2, begin=10)}  # other rows are asked besides; what was asked before is kept for later
+    assert texts(ask(keeper, provider_of(server, api), more)) == ["re: row 0", "re: row 1", "re: row 10", "re: row 11"]
+    assert keeper.find(rows(4)).keys() == rows(4).keys()
+    assert set(account.paid.values()) == {1}
+
+
+def test_two_runs_of_the_same_rows_pay_once(
+    server: Accounts, account: Account, api: str, keeper: AnswerKeeper, address: str
+) -> None:
+    other = AnswerKeeper(Answers(address))
+    account.looks_to_end = 4
+    pairs = [in_thread(each, provider_of(server, api), rows(6)) for each in (keeper, other)]
+    for thread, _ in pairs:
+        thread.join(20)
+    other.answers.close()
+    assert [texts(heard) for _, heard in pairs] == [[f"re: row {row}" for row in range(6)]] * 2
+    assert account.paid == {f"row {row}": 1 for row in range(6)}
+
+
+def test_what_passes_is_waited_for_and_said_once(
+    server: Accounts, account: Account, api: str, in_memory: AnswerKeeper
+) -> None:
+    left = {"GET": 3, "POST": 2}
+
+    def fail(step: str, handler: Any) -> bool:
+        method = step.partition(" ")[0]
+        if left.get(method, 0) == 0:
+            return False
+        left[method] -= 1
+        send(handler, 503 if method == "GET" else 429, json.dumps({"error": {"message": "overloaded"}}))
+        return True
+
+    account.on = fail
+    run = BatchRun(in_memory, provider_of(server, api), rows(3))
+    heard: Heard = {}
+    run.run(heard.__setitem__, threading.Event())
+    assert texts(heard) == ["re: row 0", "re: row 1", "re: row 2"]
+    assert account.paid == {f"row {row}": 1 for row in range(3)}
+    assert 1 <= len(run.notices) <= 2
+    assert (run.progress.answered, run.progress.rows) == (3, 3)
+
+
+def test_an_answer_that_got_lost_on_its_way_is_no_reason_to_pay_again(
+    server: Accounts, account: Account, api: str, in_memory: AnswerKeeper
+) -> None:
+    lost = []
+
+    def hang_up(step: str, handler: Any) -> bool:
+        if step.startswith("done POST") and step.endswith("batches") and not lost:
+            lost.append(step)
+            handler.close_connection = True
+            return True
+        return False
+
+    account.on = hang_up
+    heard = ask(in_memory, provider_of(server, api), rows(5))
+    assert len(lost) == 1
+    assert texts(heard) == [f"re: row {row}" for row in range(5)]
+    assert set(account.paid.values()) == {1}
+
+
+def test_a_key_that_is_refused_ends_the_run_and_leaves_nothing_behind(
+    server: Accounts, account: Account, api: str, in_memory: AnswerKeeper
+) -> None:
+    account.on = lambda step, handler: send(handler, 401, '{"error": {"message": "bad key"}}') or True
+    provider = provider_of(server, api)
+    with pytest.raises(AuthenticationError, match="rejected the key"):
+        ask(in_memory, provider, rows(2))
+    assert BatchTable(in_memory.answers).open(provider.endpoint) == []
+
+
+def test_a_batch_that_another_key_has_begun_is_not_paid_again(
+    server: Accounts, account: Account, api: str, in_memory: AnswerKeeper
+) -> None:
+    account.looks_to_end = -1
+    left = threading.Event()
+    thread, _ = in_thread(in_memory, provider_of(server, api), rows(2), left=left)
+    until(lambda: any(call.startswith("GET") for call in account.calls))
+    left.set()
+    thread.join()
+    (known,) = account.batches
+    kept = account.batches.pop(known)
+    with pytest.raises(ProviderError, match=f"does not know the batch {known} with this key"):
+        ask(in_memory, provider_of(server, api), rows(2))
+    account.batches[known], account.looks_to_end = kept, 0
+    assert len(ask(in_memory, provider_of(server, api), rows(2))) == 2
+    assert set(account.paid.values()) == {1}
+
+
+def test_nothing_is_sent_while_the_store_cannot_take_the_intention(
+    server: Accounts, account: Account, api: str, tmp_path: Path
+) -> None:
+    answers = Answers(tmp_path)  # a folder
+    with pytest.raises(StoreError, match="is a folder"):
+        ask(AnswerKeeper(answers), provider_of(server, api), rows(2))
+    assert account.calls == []
+
+
+def test_a_store_that_fails_meanwhile_costs_no_answer(
+    server: Accounts, account: Account, api: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "store.sqlite"
+    keeper = AnswerKeeper(Answers(file))
+    account.looks_to_end = 3
+    broken: list[str] = []
+
+    def break_store(step: str, handler: Any) -> bool:
+        if step.startswith("done POST") and step.endswith("batches") and not broken:
+            file.rename(tmp_path / "away")  # the batch's id cannot be written
+            file.mkdir()
+            broken.append("broken")
+        elif step.startswith("GET") and broken == ["broken"]:
+            broken.append("looked")
+        elif len(broken) == 2:
+            file.rmdir()
+            (tmp_path / "away").rename(file)
+            broken.append("mended")
+        return False
+
+    account.on = break_store
+    heard = ask(keeper, provider_of(server, api), rows(3))
+    assert len(broken) == 3
+    assert texts(heard) == ["re: row 0", "re: row 1", "re: row 2"]
+    assert keeper.find(rows(3)).keys() == rows(3).keys()
+    assert set(account.paid.values()) == {1}
+    keeper.answers.close()
+
+
+# killed
+
+DRIVER = """
+import json, os, signal, sys, threading
+from jupyter_ctx.conversation.messages import Message
+from jupyter_ctx.experiments import batch_job, batches
+from jupyter_ctx.providers.base import Request
+from jupyter_ctx.providers.batches import BatchService
+from jupyter_ctx.providers.lookup import batches_of, get_provider
+from jupyter_ctx.storage import answers as stored
+from jupyter_ctx.storage.answers import Answers
+from jupyter_ctx.storage.batches import BatchTable
+from jupyter_ctx.storage.keeping import AnswerKeeper
+
+url, api, folder, begin, end, step = sys.argv[1:]
+batches.FIRST_WAIT, batches.LONGEST_WAIT, batches.MOMENT, batch_job.SETTLE = 0.01, 0.02, 0.005, 0.25
+requests = {(f"d{row}", 0): Request((Message("user", f"row {row}"),), max_tokens=5) for row in range(7)}
+
+def run(account, kill_at):
+    provider = get_provider(f"{api}/m", base_url=f"{url}/{account}/v1", api_key="key-0123456789")
+    service = type(batches_of(provider))
+    service.most_requests = 3
+    moments = iter(range(10_000))
+
+    def marked(owner, name):
+        plain = getattr(owner, name)
+        def wrapped(*arguments, **more):
+            moment()
+            done = plain(*arguments, **more)
+            moment()
+            return done
+        setattr(owner, name, wrapped)
+
+    def moment():
+        if next(moments) == kill_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    for name in ("open", "intend", "take", "change", "end"):
+        marked(BatchTable, name)
+    for name in ("upload", "submit", "status", "listed"):
+        marked(service, name)
+    marked(AnswerKeeper, "keep")
+    marked(AnswerKeeper, "settle")
+    with open(f"{folder}/{account}.pid", "w") as file:
+        file.write(str(os.getpid()))
+    answers = Answers(f"{folder}/{account}.sqlite")
+    keeper, heard = AnswerKeeper(answers), {}
+    missing = {key: request for key, request in requests.items() if key not in keeper.find(requests)}
+    batches.BatchRun(keeper, provider, missing).run(lambda key, answer: heard.update({key: answer}), threading.Event())
+    found = {digest: answer.text for (digest, _), answer in answers.find(requests).items()}
+    left = len(BatchTable(answers).open(provider.endpoint))
+    with open(f"{folder}/{account}.json", "w") as file:
+        json.dump({"found": found, "left": left, "moments": next(moments)}, file)
+    answers.close()
+
+warm = get_provider(f"{api}/m", base_url=f"{url}/warm/v1", api_key="key-0123456789")
+try:
+    batches_of(warm).status("none")
+except Exception:
+    pass
+warm.close()
+for number in range(int(begin), int(end), int(step)):
+    for kill_at in (number, -1):
+        child = os.fork()
+        if child == 0:
+            try:
+                run(f"{api}{number}", kill_at)
+                os._exit(0)
+            except BaseException:
+                import traceback
+                traceback.print_exc()
+                os._exit(1)
+        status = os.waitpid(child, 0)[1]
+        assert status in (0, signal.SIGKILL), (number, status)
+    print(number, flush=True)
+"""
+
+
+def driven(server: Accounts, api: str, folder: Path, begin: int, end: int, step: int) -> dict[int, dict[str, Any]]:
+    command = [sys.executable, "-c", DRIVER, server.url, api, str(folder), str(begin), str(end), str(step)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    return {
+        number: json.loads((folder / f"{api}{number}.json").read_text("utf-8")) for number in range(begin, end, step)
+    }
+
+
+def check_whole(account: Account, told: dict[str, Any]) -> None:
+    assert told["found"] == {f"d{row}": f"re: row {row}" for row in range(7)}
+    assert account.paid == {f"row {row}": 1 for row in range(7)}
+    assert told["left"] == 0
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "step"), [(0, 60, 7), pytest.param(0, 130, 1, marks=pytest.mark.load)], ids=["some", "every"]
+)
+def test_a_run_that_is_killed_at_any_step_pays_for_no_row_twice(
+    server: Accounts, api: str, tmp_path: Path, begin: int, end: int, step: int
+) -> None:
+    for number, told in driven(server, api, tmp_path, begin, end, step).items():
+        check_whole(server[f"{api}{number}"], told)
+
+
+@pytest.mark.parametrize("moment", ["uploading", "POST batches", "done POST batches", "results"])
+def test_a_run_that_is_killed_while_the_provider_is_talking_pays_for_no_row_twice(
+    server: Accounts, api: str, tmp_path: Path, moment: str
+) -> None:
+    account, killed = server[f"{api}1000"], []
+
+    def kill(step: str, handler: Any) -> bool:
+        begins = moment.endswith("batches") and step.endswith("batches") and step.startswith(moment.rpartition(" ")[0])
+        if killed or not (step == moment or begins):
+            return False
+        killed.append(step)
+        os.kill(int((tmp_path / f"{api}1000.pid").read_text()), signal.SIGKILL)
+        handler.close_connection = True
+        return moment != "done POST batches"
+
+    account.on = kill
+    told = driven(server, api, tmp_path, 1000, 1001, 1)[1000]
+    assert bool(killed) == ((moment, api) != ("uploading", "anthropic"))
+    check_whole(account, told)
