@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from .experiments.ask import ask
     from .experiments.comparison import compare
+    from .experiments.judges import judge
     from .experiments.results import Result, Results
     from .experiments.run import Run
     from .experiments.scorers import contains, exact, json_equal, regex
@@ -82,6 +83,7 @@ __all__ = [
     "exact",
     "get_chat",
     "json_equal",
+    "judge",
     "regex",
     "resolve_window",
     "sweep",
@@ -100,6 +102,7 @@ _HOMES = {  # the module of each public name, which is imported when the name is
     "errors": tuple(name for name in __all__ if name.endswith("Error") or name == "ChatInterrupted"),
     "experiments.comparison": ("compare",),
     "experiments.ask": ("ask",),
+    "experiments.judges": ("judge",),
     "experiments.results": ("Result", "Results"),
     "experiments.run": ("Run",),
     "experiments.scorers": ("contains", "exact", "json_equal", "regex"),

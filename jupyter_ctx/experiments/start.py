@@ -23,6 +23,7 @@ from .plan import RunPlan, looked_at
 from .prompts import Template
 from .rows import Rows, read_rows
 from .run import Run
+from .scorers import Scorers
 
 
 def sweep(
@@ -69,6 +70,7 @@ def start(
     rows, arms = read_rows(table, limit=options.limit), arms_of(grid, settings)
     text = Template(template, options.names, models.secrets)
     notes = _checked(text, rows, grid, options)
+    _check_scorers(Scorers.of(options.scorers), rows, models)
     schema = Schema.of(options.schema) if options.schema is not None else None
     plan = RunPlan(text, rows, arms, options.repeat, schema)
     looked = looked_at(plan)
@@ -92,6 +94,13 @@ def _checked(text: Template, rows: Rows, grid: Mapping[str, Any], options: Optio
     if options.group is not None and options.group not in rows.columns:
         raise InvalidRequestError(f"group is {options.group!r}: the columns are {', '.join(rows.columns)}.")
     return notes
+
+
+def _check_scorers(scorers: Scorers, rows: Rows, models: Models) -> None:
+    """Raise a ChatError for a scorer of a column that is not there, and for a judge that nobody serves."""
+    scorers.check(rows.columns)
+    for each in scorers.judges.values():
+        models.target(each.settings, ask=False)
 
 
 def _is_watched() -> bool:

@@ -16,7 +16,7 @@ from ..models.registry import Models
 from ..providers.base import Reply, Thought, streaming
 from ..runtime.interrupts import uninterrupted
 from .attempt import Attempt
-from .judge import Verdict, judge
+from .judge import Verdict, verdict_on
 from .planner import Fitter
 
 RETRIES = 2  # requests that are sent after refusals
@@ -94,7 +94,7 @@ class Exchanger:
     ``keep`` is called with each answer as soon as it has been learned from, in an uninterrupted block. An answer that
     was interrupted or broke off comes with the stop reason "interrupted" or "cut", before the exception is raised.
     ``turn_id`` is the id under which the answer's size is kept, where the answer becomes a turn.
-    ``previous`` is the turn that a request continues, or ``None``: see :func:`~jupyter_ctx.session.judge.judge`.
+    ``previous`` is the turn that a request continues, or ``None``: see :func:`~jupyter_ctx.session.judge.verdict_on`.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class Exchanger:
             for item in stream:
                 if isinstance(item, Reply):
                     previous = self._previous(attempt) if self._previous is not None else None
-                    return judge(attempt, replace(item, seconds=coming.seconds), previous)
+                    return verdict_on(attempt, replace(item, seconds=coming.seconds), previous)
                 coming.take(item)
         raise ProviderError("The provider sent no reply.")
 

@@ -48,7 +48,7 @@ class Verdict:
         return Accepted(tokens, attempt.tokens, size, self.reply.model, read)
 
 
-def judge(attempt: Attempt, reply: Reply, previous: Turn | None) -> Verdict:
+def verdict_on(attempt: Attempt, reply: Reply, previous: Turn | None) -> Verdict:
     """Return the verdict on the reply to a request.
 
     ``previous`` is the last turn where the request is that turn's with its reply and a new prompt added: then the two

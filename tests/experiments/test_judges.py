@@ -1,0 +1,124 @@
+"""A model scores answers: each verdict is a further request, and one that cannot be read is no score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from jupyter_ctx import InvalidRequestError, Reply, Request, Run, ask, exact, judge, sweep
+from jupyter_ctx.experiments.judges import Judge
+from jupyter_ctx.experiments.results import Result
+from jupyter_ctx.testing import ScriptedProvider
+
+TABLE = [{"country": "France", "answer": "Paris"}, {"country": "Italy", "answer": "Rome"}]
+RIGHT = '{"verdict": "yes"}'
+
+
+def asked(verdict: Any, question: str = "Is {{ answer }} meant?", **options: Any) -> tuple[ScriptedProvider, Run]:
+    """Ask for two capitals, of which the first one is right; ``verdict`` answers the judge's requests."""
+
+    def answer(request: Request) -> str:
+        if request.schema is None:
+            return "Paris"
+        found = verdict(request) if callable(verdict) else verdict
+        return str(found)
+
+    provider = ScriptedProvider(answer)
+    scorers = {"ok": exact("answer"), "nice": judge(question, model="scripted/model")}
+    run = sweep("Capital of {{ country }}?", TABLE, provider=provider, store=None, scorers=scorers, **options)
+    run.wait(30)
+    return provider, run
+
+
+def scores(run: Run) -> list[Any]:
+    return [result.scores["nice"] for result in run.results]
+
+
+def test_a_judge_reads_the_prompt_the_answer_and_the_row() -> None:
+    provider, run = asked(lambda request: RIGHT if "Is Paris meant" in request.messages[-1].content else "No.")
+    assert scores(run) == [True, False]
+    assert [result.scores["ok"] for result in run.results] == [True, False]
+    text = next(request.messages[-1].content for request in provider.requests if request.schema is not None)
+    assert "<prompt>\nCapital of France?\n</prompt>" in text
+    assert "<answer>\nParis\n</answer>" in text
+    assert "Is Paris meant?\n\nAnswer yes or no." in text
+
+
+def test_a_question_that_reads_the_answer_is_asked_as_it_stands() -> None:
+    provider, run = asked(RIGHT, "Does {{ reply }} answer {{ prompt }}?")
+    texts = [request.messages[-1].content for request in provider.requests if request.schema is not None]
+    assert texts[0].startswith("Does Paris answer Capital of France??\n\nAnswer yes or no.")
+    assert scores(run) == [True, True]
+
+
+def test_a_verdict_that_cannot_be_read_is_no_score_and_told() -> None:
+    _, run = asked("Perhaps.")
+    assert scores(run) == [None, None]
+    assert "Perhaps." in run.result()["error"][0]
+    assert not run.results.failed
+
+
+def test_a_judge_that_fails_leaves_the_answer_as_it_is() -> None:
+    def fail(request: Request) -> str:
+        raise ValueError("no judge today")
+
+    _, run = asked(fail)
+    assert scores(run) == [None, None]
+    assert [result.scores["ok"] for result in run.results] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ('{"verdict": "yes"}', True),
+        ('```json\n{"verdict": "no"}\n```', False),
+        ("Yes.", True),
+        ("**No**, because", False),
+        ("Verdict: yes", True),
+        ("yesterday", None),
+        ("I think yes", None),
+        ("", None),
+        ('{"verdict": "maybe"}', None),
+        ('{"answer": "yes"}', None),
+        ("[" * 100_000, None),
+    ],
+)
+def test_a_verdict_is_a_field_or_the_first_word(text: str, verdict: bool | None) -> None:
+    assert judge("Is it polite?", model="openai/gpt-5.2").read(Reply(text)) is verdict
+
+
+def test_a_real_model_gives_a_verdict(local_model: str) -> None:
+    verdicts: Judge = judge("Is it polite?", model=local_model)
+    request = verdicts.ask(Result(0, "", 0, {}, {}, "Greet me.", Reply("Hello.")))
+    reply = ask(Request(request.messages, schema=request.schema, max_tokens=24), model=local_model)
+    assert verdicts.read(reply) in (True, False)
+
+
+def test_what_an_answer_says_is_not_filled_in() -> None:
+    verdicts: Judge = judge("Is it {{ answer }}?", model="openai/gpt-5.2")
+    row = {"answer": "{{ reply }}", "country": "x"}
+    text = verdicts.ask(Result(0, "", 0, row, {}, "{prompt}", Reply("{{ answer }} {question}"))).messages[-1].content
+    assert "Is it {{ reply }}?" in text
+    assert "\n{{ answer }} {question}\n" in text
+    assert "\n{prompt}\n" in text
+
+
+@pytest.mark.parametrize("question", ["", "  ", None, 5])
+def test_a_judge_needs_a_question(question: Any) -> None:
+    with pytest.raises(InvalidRequestError, match="needs a yes/no question"):
+        judge(question, model="openai/gpt-5.2")
+
+
+def test_a_question_with_an_unknown_column_is_refused_before_anything_is_sent() -> None:
+    with pytest.raises(InvalidRequestError, match=r"no column.* 'anser'. Did you mean {{ answer }}\?"):
+        asked(RIGHT, "Is {{ anser }} meant?")
+    with pytest.raises(InvalidRequestError, match="No setting 'temprature'"):
+        judge("Is it polite?", model="openai/gpt-5.2", temprature=0)
+
+
+def test_a_judge_that_nobody_serves_is_refused_before_anything_is_sent() -> None:
+    provider = ScriptedProvider("Yes.")
+    with pytest.raises(InvalidRequestError, match="No provider 'nobody'"):
+        sweep("{{ text }}", ["a"], provider=provider, store=None, scorers=judge("Is it?", model="nobody/x"))
+    assert provider.requests == []
