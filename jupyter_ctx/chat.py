@@ -17,6 +17,7 @@ from .conversation.code_blocks import code_of
 from .conversation.conversation import Conversation
 from .conversation.events import Added, Said
 from .conversation.messages import Turn
+from .conversation.schema import Schema
 from .conversation.text_safety import checked
 from .errors import ChatError, ChatInterrupted, InvalidRequestError, StoreError
 from .models.registry import Models, key_owner
@@ -36,6 +37,7 @@ from .session.prompt import Prompt
 from .session.send import Sender, stopped
 from .session.session import Session
 from .session.state import is_just_taken
+from .session.structured import as_answer
 from .session.system_prompt import prompt_text
 from .session.turn_lock import TurnQueue
 from .session.usage_table import Usages, usages
@@ -205,16 +207,20 @@ class Chat:
         new: bool = False,
         record: bool = True,
         attachments: Iterable[str | Path] = (),
+        schema: Any = None,
         **options: Any,
     ) -> View:
         """Return what :meth:`send` would send with the same arguments, part by part, and what it would leave out."""
-        return self.view(
-            Prompt(prompt, options, attachments, cell=cell, run=run, append=append, new=new, record=record)
-        )
+        asked = Prompt(
+            prompt, options, attachments, cell=cell, run=run, append=append, new=new, record=record,
+            schema=_optional_schema(schema),
+        )  # fmt: skip
+        return self.view(asked)
 
     def view(self, prompt: Prompt) -> View:
         """Return what :meth:`ask` would send, part by part, and what it would leave out."""
-        return self._session.view(prompt.said(), prompt.options, record=prompt.record)
+        schema = as_answer(prompt.schema)
+        return self._session.view(prompt.said(), prompt.options, record=prompt.record, schema=schema)
 
     def code(self, number: int | None = None) -> str:
         """Return the code in an answer: that of turn ``number``, else the last one that has any."""
@@ -272,6 +278,7 @@ class Chat:
         execution: int | None = None,
         stored: Literal["cell", "all"] | None = None,
         attachments: Iterable[str | Path] = (),
+        schema: Any = None,
         **options: Any,
     ) -> Reply:
         """Send a prompt, record the turn, and return the reply.
@@ -286,16 +293,21 @@ class Chat:
         of the kernel; "all", any of this user's. ``attachments`` are files: text becomes part of the prompt, images
         and PDFs are sent beside it. ``options`` are settings for this request.
 
+        ``schema`` says what the answer must be: a pydantic model, a dataclass, a TypedDict, or a JSON schema (a dict).
+        The reply's ``parsed`` is then an instance of it, or a dict. The provider's own structured output is used where
+        there is one; an answer that does not match is asked for once more, as a part of the same turn.
+
         The reply's ``notices`` end with those of :meth:`notices`, which are shown once.
 
-        Raises a :class:`ChatError`; nothing is recorded then unless text had arrived.
+        Raises a :class:`ChatError`; nothing is recorded then unless text had arrived. InvalidAnswerError is raised for
+        an answer that does not match its schema, which is recorded like any other.
         """
         for name, called in {"on_piece": on_piece, "on_thought": on_thought, "on_begin": on_begin}.items():
             if called is not None and not callable(called):
                 raise InvalidRequestError(f"{name} is {called!r}: it must be a function.")
         asked = Prompt(
             prompt, options, attachments, cell=cell, run=run, execution=execution, source=source, append=append,
-            new=new, record=record, stored=stored,
+            new=new, record=record, stored=stored, schema=_optional_schema(schema),
         )  # fmt: skip
         reply = self.ask(asked, Coming(on_begin, on_piece, on_thought))
         return replace(reply, notices=(*reply.notices, *self.notices()))
@@ -308,13 +320,13 @@ class Chat:
             said = prompt.said()
             with self._queue.turn():
                 among = prompt.stored if prompt.record else None
-                reply = self._sender.stored(said, prompt.options, among) if among else None
+                reply = self._sender.stored(said, prompt.options, among, prompt.schema) if among else None
                 if reply is not None:
                     coming.show(reply)
                     return reply
                 if said.begins_anew(self.conversation):
                     self._begin_anew()
-                return self._send(said, prompt.options, coming, record=prompt.record)
+                return self._send(said, prompt, coming)
         except ChatInterrupted:
             raise
         except KeyboardInterrupt:  # while a file was read, a model loaded or a summary written
@@ -323,11 +335,11 @@ class Chat:
             self._session.save()  # what a refusal has taught, or a turn that is not recorded
             self._notify()
 
-    def _send(self, said: Said, options: Mapping[str, Any], coming: Coming, *, record: bool) -> Reply:
+    def _send(self, said: Said, prompt: Prompt, coming: Coming) -> Reply:
         """Send; save what was learned and what it cost even where no turn is recorded."""
         happened = self.conversation.length
         try:
-            return self._sender.send(said, options, coming, record=record)
+            return self._sender.send(said, prompt.options, coming, record=prompt.record, schema=prompt.schema)
         finally:
             if self.conversation.length == happened:
                 with uninterrupted():
@@ -566,6 +578,10 @@ def _handed_in(provider: SupportsStream | None, model: str | None, **other: str 
     for name in [name for name, value in other.items() if value is not None and provider is not None]:
         raise InvalidRequestError(f"{name} has no effect with provider=: give it to the provider.")
     return None if provider is None else guest(provider, model)
+
+
+def _optional_schema(kind: Any) -> Schema | None:
+    return None if kind is None else Schema.of(kind)
 
 
 def _say_where_it_is_a_copy(journal: Journal, name: str | None, turns: int) -> None:

@@ -22,7 +22,7 @@ In a cell an error is shown as its message alone (IPython calls
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .wording import visible
 
@@ -123,12 +123,14 @@ class InvalidAnswerError(ChatError, ValueError):
 
     ``text``: the whole answer.
     ``problems``: what is wrong with it, a line each, in words for the model too.
+    ``reply``: the Reply, with its usage and cost; ``None`` where a text was checked by itself.
     """
 
-    def __init__(self, message: str, *, text: str = "", problems: Sequence[str] = ()) -> None:
+    def __init__(self, message: str, *, text: str = "", problems: Sequence[str] = (), reply: Any = None) -> None:
         super().__init__(message)
         self.text = text
         self.problems = tuple(problems)
+        self.reply = reply
 
 
 class StoreError(ChatError):

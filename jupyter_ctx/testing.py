@@ -74,7 +74,7 @@ class ScriptedProvider(Provider):
     ``{asked}`` and ``{total}`` in them (``REFUSES_WITH_FIGURES``, ``REFUSES_WITHOUT_FIGURES``); or a function of the
     request's size in tokens that returns an Overflow.
     ``count``: the tokens of a text; each message takes four more.
-    ``model``, ``sends_reserve``, ``takes``: as of any :class:`~jupyter_ctx.Provider`.
+    ``model``, ``sends_reserve``, ``takes``, ``takes_schema``: as of any :class:`~jupyter_ctx.Provider`.
 
     ``requests`` are all requests in order, ``refused`` those that were refused, ``taken`` the size of the last one
     that was answered, ``closed`` how often the provider was closed. Raises ValueError for a smaller window, and where
@@ -91,6 +91,7 @@ class ScriptedProvider(Provider):
         model: str = "scripted/model",
         sends_reserve: bool = False,
         takes: frozenset[str] = frozenset(),
+        takes_schema: bool = True,
     ) -> None:
         if window is not None and window < LEAST_WINDOW:
             raise ValueError(f"window={window} is too small to be believed: give {LEAST_WINDOW} tokens or more.")
@@ -99,7 +100,7 @@ class ScriptedProvider(Provider):
             raise ValueError("There are no answers: give one or more, such as ScriptedProvider('Yes.').")
         self.answers: list[Script] = list(scripts)
         self.window, self.refusal, self.count = window, refusal, count
-        self.model, self.sends_reserve, self.takes = model, sends_reserve, takes
+        self.model, self.sends_reserve, self.takes, self.takes_schema = model, sends_reserve, takes, takes_schema
         self.endpoint = self.tokenizer = f"{model} {id(self):x}"  # no two share what is learned of them
         self.requests: list[Request] = []
         self.refused: list[Request] = []

@@ -19,7 +19,8 @@ def read_object(text: str) -> dict[str, Any]:
     try:
         value, end = DECODER.raw_decode(whole, begin)
     except json.JSONDecodeError as error:
-        where = "it breaks off" if error.pos >= len(whole) else f"character {error.pos + 1:,}"
+        unfinished = error.pos >= len(whole) or error.msg.startswith("Unterminated")
+        where = "it breaks off" if unfinished else f"character {error.pos + 1:,}"
         raise ValueError(f"it is no valid JSON ({error.msg}: {where})") from None
     except RecursionError:
         raise ValueError("its JSON is nested too deeply") from None

@@ -69,10 +69,10 @@ class Delivery:
             try:
                 reply = replace(reply, parsed=self._schema.parse(reply.text))
             except InvalidAnswerError as wrong:
-                if answer.before is None:
+                if answer.before is None and reply.stop_reason == "stop":  # one that was cut would be cut again
                     self._ask_again(answer, wrong)
                     return
-                error = f"The answer is not what its schema allows, the second one neither: {wrong}"
+                error = f"{wrong} It was asked for twice." if answer.before is not None else str(wrong)
         truncated = answer.tried.answered is not None and answer.tried.answered.truncated
         prompt = self._prompt(answer.places[0])
         for number, place in enumerate(answer.places):

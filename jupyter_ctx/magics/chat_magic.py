@@ -8,7 +8,7 @@ import re
 import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import lru_cache, partial
@@ -23,6 +23,7 @@ from IPython.display import display
 from ..chat import Chat
 from ..context.info import ContextInfo
 from ..conversation.events import Event, Said
+from ..conversation.schema import Schema
 from ..display.answer.footer import Footer
 from ..display.answer.markdown import bundle
 from ..display.answer.stream import AnswerView, NotebookView, TerminalView
@@ -30,7 +31,7 @@ from ..display.text import note_html, note_plain, to_plain
 from ..display.widgets.gauge import gauge_forms, gauge_static, gauge_terminal
 from ..display.widgets.gauge_panel import Controls, GaugePanel
 from ..display.widgets.turn_table import SelectionTable, TurnTable, table_forms
-from ..errors import ChatError, ChatInterrupted, InvalidRequestError
+from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError
 from ..library import Library
 from ..providers.base import Reply
 from ..runtime.frontend import Where, is_replay, origin, where
@@ -180,7 +181,8 @@ class ChatMagic:
         if not options.raw and "{{" in text:
             text, lines = self._filled(chat, options, text)
             above = (*above, *lines)
-        prompt = _prompt(text, options, place)
+        schema = None if options.schema is None else _schema(options.schema, self.shell.user_ns)
+        prompt = _prompt(text, options, place, schema)
         if options.preview:
             self._tell(above)
             self.show_table(preview_table(chat, chat.view(prompt)), partial(live_preview, chat, prompt))
@@ -227,6 +229,12 @@ class ChatMagic:
             with uninterrupted():
                 begin()
                 view.close((f"Interrupted: {stopped} {step}",) if view.started else ())
+            raise
+        except InvalidAnswerError as error:
+            with uninterrupted():
+                begin()
+                view.correct(error.text, error.reply.thinking)
+                view.close((), _footer(chat, error.reply, place))
             raise
         except ChatError as error:
             begin()
@@ -462,13 +470,27 @@ def _footer(chat: Chat, reply: Reply, place: Where) -> Footer | None:
     return Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason)
 
 
-def _prompt(text: str, options: Namespace, place: Where) -> Prompt:
+def _prompt(text: str, options: Namespace, place: Where, schema: Schema | None) -> Prompt:
     """Return a cell's prompt with its options."""
     return Prompt(
         text, settings_of(options), options.attach or (), cell=place.cell, run=place.run, execution=place.execution,
         source=place.source, append=options.append, new=options.new, record=not options.no_history,
-        stored=None if options.ask else _accepted(place),
+        stored=None if options.ask else _accepted(place), schema=schema,
     )  # fmt: skip
+
+
+def _schema(name: str, variables: Mapping[str, Any]) -> Schema:
+    """Return the schema in a variable, or in an attribute of one. Raises UsageError and InvalidRequestError."""
+    first, *parts = name.split(".")
+    found: Any = variables.get(first)
+    for part in parts:
+        found = getattr(found, part, None)
+    if found is None:
+        kinds = [key for key, value in variables.items() if isinstance(value, type | dict) and key[0] != "_"]
+        near = get_close_matches(name, kinds, 1, 0.6)
+        hint = f" Did you mean {near[0]}?" if near else " Define a class or a dict of this name first."
+        raise UsageError(f"--schema {name}: there is no such variable.{hint} Nothing was sent.")
+    return Schema.of(found)
 
 
 def _view(place: Where, options: Namespace, above: tuple[str, ...]) -> AnswerView:

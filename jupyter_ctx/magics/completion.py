@@ -17,6 +17,8 @@ from ..providers.lookup import key_holders, provider_names
 from .commands import COMMANDS
 from .options import OPTIONS
 
+VARIABLES = tuple(flag for option in OPTIONS if option.takes == "NAME" for flag in option.flags)
+
 
 def matches(context: CompletionContext, conversations: Iterable[str], *, below: bool) -> Any:
     """Return what may stand at the cursor in one of our lines, as IPython's matchers do; ``below``: in the prompt."""
@@ -28,6 +30,8 @@ def matches(context: CompletionContext, conversations: Iterable[str], *, below: 
     before = words[1:] if not current else words[1:-1]
     token = context.token  # what the completer replaces: it splits at more than spaces
     skip = len(current) - len(token) if current.endswith(token) else 0
+    if before and before[-1] in VARIABLES:
+        return {"completions": []}  # Python's names belong here
     found = [word for word in _possible(conversations, before, current) if word.startswith(current)]
     if not found:  # nothing of Python's belongs here
         return _prose(context)

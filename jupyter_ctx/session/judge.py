@@ -66,7 +66,8 @@ def verdict_on(attempt: Attempt, reply: Reply, previous: Turn | None) -> Verdict
         return Verdict(reply)
     truncated = _is_truncated(attempt, usage, previous)
     whole = reply.stop_reason not in INCOMPLETE and (usage.output_tokens > 0 or not reply.text)
-    return Verdict(reply, truncated, usage if whole and not truncated and not attempt.dropped else None)
+    more = attempt.dropped or attempt.request.schema is not None  # providers count a schema in ways of their own
+    return Verdict(reply, truncated, usage if whole and not truncated and not more else None)
 
 
 def _window_ended(attempt: Attempt, reply: Reply, usage: Usage) -> bool:

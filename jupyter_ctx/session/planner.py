@@ -16,6 +16,7 @@ from ..conversation.messages import Message
 from ..errors import ContextOverflowError
 from ..models.registry import Models, Target
 from ..providers.base import Request
+from ..providers.structured import schema_text
 from .attempt import Attempt, Question, heavy_error, overflow_error, seen
 from .byte_limit import lightened, request_bytes
 from .ledgers import Ledgers
@@ -94,7 +95,8 @@ class Fitter:
             tokens = attempt.target.provider.count_tokens(attempt.request)
             if tokens is None:
                 return attempt
-            attempt.target.meter.told(attempt.sent, tokens)
+            if attempt.request.schema is None:
+                attempt.target.meter.told(attempt.sent, tokens)
             start, reasons = attempt.cut.start, attempt.decision.reasons
             too_large = attempt.decision.too_large
             attempt = self._plan(attempt, start)
@@ -129,7 +131,7 @@ class Fitter:
         """
         old = refused.target
         limit, size = target.budget().limit, _size_of(refused, overflow, target)
-        if size is not None:
+        if size is not None and refused.request.schema is None:
             old.meter.told(refused.sent, size)
         tokens, stated = size or refused.tokens, target.limit_is_stated
         if stated and _shorter_reply(old, target) and tokens <= limit:
@@ -170,6 +172,7 @@ class Fitter:
         """Return the request in a view that begins at ``start`` or later, by the policy of compaction."""
         said, target, past, scope = question.said, question.target, question.past, question.scope
         asked, margin = target.meter.message(said.content) + said.attached, target.meter.margin(said.content)
+        asked += target.meter.tokens(schema_text(target.schema)) if target.schema is not None else 0.0
         now = self.occupancy(target, past, scope, start)
         if not now.guessed + now.ledger.guessed(start, scope.at) and not said.attached:
             now = replace(now, budget=replace(now.budget, margin=margin))  # where all else is counted

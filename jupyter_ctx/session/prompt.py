@@ -10,6 +10,7 @@ from typing import Any, Literal
 from ..conversation.attachments import with_attachments
 from ..conversation.events import Said
 from ..conversation.messages import Turn, TurnRecord
+from ..conversation.schema import Schema
 from ..conversation.text_safety import checked
 from ..errors import InvalidRequestError
 from ..runtime.files import path_of
@@ -28,6 +29,7 @@ class Prompt:
     new: begin the conversation anew with this turn.
     record: send the conversation, and keep the turn in it.
     stored: which stored answers will do: the cell's own from before a restart, or all of this user's.
+    schema: what the answer must be; ``None``: text.
 
     Raises InvalidRequestError for a text that providers refuse.
     """
@@ -43,6 +45,7 @@ class Prompt:
     new: bool = False
     record: bool = True
     stored: Literal["cell", "all"] | None = None
+    schema: Schema | None = None
 
     def __post_init__(self) -> None:
         checked(self.text)

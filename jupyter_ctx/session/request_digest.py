@@ -58,7 +58,11 @@ class Fingerprints:
     def of(self, target: Target, request: Request) -> Fingerprint:
         """Return the fingerprint of a request to this target."""
         settings = target.settings
-        asked = (target.provider.endpoint, settings.max_tokens, settings.temperature, dict(request.parameters))
+        asked: tuple[object, ...] = (
+            target.provider.endpoint, settings.max_tokens, settings.temperature, dict(request.parameters),
+        )  # fmt: skip
+        if request.schema is not None:
+            asked = (*asked, dict(request.schema.json))
         key, before = json.dumps(asked, sort_keys=True, default=str).encode(), list(request.messages[:-1])
         with self._lock:
             begun = self._kept.get(key)

@@ -9,15 +9,18 @@ from typing import Any, Literal
 
 from ..conversation.events import Kept, Said, Summarized
 from ..conversation.messages import Turn, new_id
-from ..errors import ChatError, ChatInterrupted, ProviderError
+from ..conversation.schema import Schema
+from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, ProviderError
 from ..models.registry import Target
-from ..providers.base import Reply
+from ..providers.base import AnswerSchema, Reply
 from .actions import Actions, Change, SummaryDraft
 from .attempt import Attempt
 from .exchange import Coming, Exchanged, Exchanger
 from .judge import INCOMPLETE, Verdict
 from .notices import STORED, Outcome, nearly_full, notices_of
 from .session import Session
+from .state import NO_VIEW
+from .structured import Tries, as_answer, parsed_reply
 
 SUMMARY_FAILURES = 2
 
@@ -33,12 +36,20 @@ class Sender:
         """Forget failed summaries: the conversation or its model is another one."""
         self._summary_failures = 0
 
-    def send(self, said: Said, options: Mapping[str, Any], coming: Coming, *, record: bool) -> Reply:
+    def send(
+        self,
+        said: Said,
+        options: Mapping[str, Any],
+        coming: Coming,
+        *,
+        record: bool,
+        schema: Schema | None = None,
+    ) -> Reply:
         """Plan a request, exchange it for a reply, record both, and say what was done. Raises a ChatError."""
         session = self._session
-        planned, before = self._planned(said, options, record=record)
+        planned, before = self._planned(said, options, as_answer(schema), record=record)
         coming.begin(nearly_full(planned.fill) if record and session.nearly_full(planned.fill) else None)
-        exchanged = self._exchange(said, planned, coming, record=record)
+        exchanged = self._exchange(said, planned, coming, schema, record=record)
         sent, verdict, refusal = exchanged.sent, exchanged.verdict, exchanged.refusal
         reply = verdict.reply
         if reply.stop_reason == "cut":
@@ -50,19 +61,22 @@ class Sender:
             lines = notices_of(Outcome(planned, sent, refusal, verdict, problems, files, before, after))
         except KeyboardInterrupt:
             raise ChatInterrupted("stopped after the answer, which is kept.") from None
-        return replace(reply, notices=tuple(line.text for line in lines if not line.once or session.once(line.once)))
+        told = (line.text for line in lines if not line.once or session.once(line.once))
+        return replace(reply, notices=(*reply.notices, *told))
 
-    def _planned(self, said: Said, options: Mapping[str, Any], *, record: bool) -> tuple[Attempt, str]:
+    def _planned(
+        self, said: Said, options: Mapping[str, Any], schema: AnswerSchema | None, *, record: bool
+    ) -> tuple[Attempt, str]:
         """Return the request for a turn, and what to say of a summary that was written for it.
 
         Before anything is left out, a server that reports its window is asked for it anew.
         """
         session = self._session
-        system, target = session.system_for(options), session.target(options, ask=True)
+        system, target = session.system_for(options), session.target(options, ask=True, schema=schema)
         attempt = session.attempt(said, target, system, record=record)
         if attempt.cut.start > attempt.first:
             session.models.ask_again(target.provider)
-            now = session.target(options, ask=True)
+            now = session.target(options, ask=True, schema=schema)
             if now.window != target.window:
                 attempt = session.attempt(said, now, system, record=record)
         if attempt.decision.means != "summarise before":
@@ -73,30 +87,39 @@ class Sender:
         shorter = session.attempt(said, attempt.target, system, record=True, summary=draft.summary)
         return shorter, str(Change(draft.text, before=round(attempt.cut.before), after=round(shorter.cut.tokens)))
 
-    def stored(self, said: Said, options: Mapping[str, Any], among: Literal["cell", "all"]) -> Reply | None:
-        """Return a stored answer to the same request: the cell's own from an earlier kernel, or any of the user's."""
+    def stored(
+        self, said: Said, options: Mapping[str, Any], among: Literal["cell", "all"], schema: Schema | None = None
+    ) -> Reply | None:
+        """Return a stored answer to the same request: the cell's own from an earlier kernel, or any of the user's.
+
+        One that does not match its schema is none.
+        """
         session = self._session
         if said.begins_anew(session.conversation):
             return None
         # the stored turn names the view it was sent with: no server need be asked for its window
-        target, system = session.target(options, ask=among == "all"), session.system_for(options)
+        target = session.target(options, ask=among == "all", schema=as_answer(schema))
+        system = session.system_for(options)
         if among == "all":
-            return self._stored_anywhere(said, target, system)
+            return self._stored_anywhere(said, target, system, schema)
         place = next(iter(session.conversation.older(said.turn.record.cell, said.turn.record.run)), None)
         if place is None or place.turn.id in session.notebook.seen or place.turn.stop_reason in INCOMPLETE:
             return None
         session.notebook.seen.add(place.turn.id)
         if session.request_then(said, place, target, system) != place.turn.record.digest:
             return None
-        session.record(Kept(place.id, said.turn.record.run or "", said.turn.record.execution))
-        return _as_stored(place.turn)
+        reply = _as_stored(place.turn, schema)
+        if reply is not None:
+            session.record(Kept(place.id, said.turn.record.run or "", said.turn.record.execution))
+        return reply
 
-    def _stored_anywhere(self, said: Said, target: Target, system: str) -> Reply | None:
+    def _stored_anywhere(self, said: Said, target: Target, system: str, schema: Schema | None) -> Reply | None:
         session = self._session
         attempt = session.attempt(said, target, system, record=True)
         digest = session.fitter.fingerprints.of(target, attempt.request).digest
         turn = session.journal.answered(digest) if session.journal else None
-        if turn is None or turn.stop_reason in INCOMPLETE:
+        reply = None if turn is None or turn.stop_reason in INCOMPLETE else _as_stored(turn, schema)
+        if turn is None or reply is None:
             return None
         asked, turn_id = said.turn.record, new_id()
         record = replace(
@@ -105,22 +128,31 @@ class Sender:
         )  # fmt: skip
         turn = replace(turn, attachments=said.turn.attachments, record=record)
         self._keep(replace(said, turn=turn), attempt, counted=False)
-        return _as_stored(turn)
+        return reply
 
-    def _exchange(self, said: Said, planned: Attempt, coming: Coming, *, record: bool) -> Exchanged:
+    def _exchange(
+        self, said: Said, planned: Attempt, coming: Coming, schema: Schema | None, *, record: bool
+    ) -> Exchanged:
         """Exchange the planned request for an answer, and record the turn: whole, or with a flag what came of it."""
         session, turn_id = self._session, new_id()
 
         def keep(attempt: Attempt, verdict: Verdict) -> None:
-            session.spend(attempt.target, verdict.reply)
             if record:
                 self._record(said, attempt, verdict, turn_id)
 
+        def heard(attempt: Attempt, verdict: Verdict) -> None:
+            session.spend(attempt.target, verdict.reply)
+            tries.take(attempt, verdict)
+
+        tries = Tries(schema, keep)
         exchange = Exchanger(
-            session.models, session.fitter, keep, turn_id=turn_id if record else None, previous=session.previous
+            session.models, session.fitter, heard, turn_id=turn_id if record else None, previous=session.previous
         )
         try:
-            return exchange.of(planned, coming)
+            return tries.of(exchange.of, planned, coming)
+        except InvalidAnswerError as error:
+            error.args = (f"{error} The answer is {'kept' if record else 'not kept'}.",)
+            raise
         except KeyboardInterrupt:
             raise ChatInterrupted(stopped(coming.pieces, record=record)) from None
 
@@ -145,7 +177,8 @@ class Sender:
             said,
             counted=lambda: session.key(attempt.target, now, attempt.cut.start) if counted else (),
         )
-        session.change(sent=session.key(attempt.target, now, attempt.cut.start))
+        plain = attempt.request.schema is None  # what a schema takes is not in the next request
+        session.change(sent=session.key(attempt.target, now, attempt.cut.start) if plain else NO_VIEW)
         session.fitter.answered_at = time.monotonic()
 
     def _follow_up(self, sent: Attempt, verdict: Verdict) -> str:
@@ -173,12 +206,16 @@ class Sender:
         return draft
 
 
-def _as_stored(turn: Turn) -> Reply:
-    """Return an answer that is there already; it costs nothing."""
-    return Reply(
+def _as_stored(turn: Turn, schema: Schema | None) -> Reply | None:
+    """Return an answer that is there already; it costs nothing. ``None``: it does not match its schema."""
+    reply = Reply(
         turn.reply, turn.usage, turn.stop_reason, turn.model, (STORED,), stored=True,
         thinking=turn.thinking, seconds=turn.record.seconds,
     )  # fmt: skip
+    try:
+        return reply if schema is None else parsed_reply(reply, schema)
+    except InvalidAnswerError:
+        return None
 
 
 def stopped(pieces: Sequence[str], *, record: bool) -> str:

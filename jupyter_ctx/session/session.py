@@ -17,7 +17,7 @@ from ..conversation.messages import Summary, Turn, new_id
 from ..conversation.places import Place
 from ..errors import ChatError, InvalidRequestError
 from ..models.registry import Models, Target
-from ..providers.base import Reply
+from ..providers.base import AnswerSchema, Reply
 from ..runtime.frontend import fingerprint
 from ..storage.journal import Journal, Opened
 from .attempt import Attempt
@@ -146,11 +146,11 @@ class Session:
         before, told[file] = told.get(file), version
         return self.memory.notice(changed=before is not None) if before != version else None
 
-    def target(self, options: Mapping[str, Any], *, ask: bool) -> Target:
+    def target(self, options: Mapping[str, Any], *, ask: bool, schema: AnswerSchema | None = None) -> Target:
         """Return where a request with these options goes. ``ask``: the server may be asked and started."""
         given = {name: value for name, value in options.items() if value is not None}
         target = self.models.target(self.settings.changed(given) if given else self.settings, ask=ask)
-        return replace(target, cache_key=self._cache_key)
+        return replace(target, cache_key=self._cache_key, schema=schema)
 
     def attempt(
         self, said: Said, target: Target, system: str, *, record: bool, summary: Summary | None = None
@@ -252,7 +252,8 @@ class Session:
         target = target.trial or target
         return decide(self.fitter.occupancy(target, self.conversation, scope, start), target.settings).left_out
 
-    def view(self, said: Said, options: Mapping[str, Any], *, record: bool) -> View:
+    def view(self, said: Said, options: Mapping[str, Any], *, record: bool, schema: AnswerSchema | None = None) -> View:
         """Return the request for a turn before it is sent, part by part, with what it leaves out."""
-        attempt = self.attempt(said, self.target(options, ask=False), self.system_for(options), record=record)
+        target = self.target(options, ask=False, schema=schema)
+        attempt = self.attempt(said, target, self.system_for(options), record=record)
         return preview(attempt, is_counted=self.is_counted(attempt.target, attempt.scope, attempt.cut.start))

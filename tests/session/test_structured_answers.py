@@ -1,0 +1,279 @@
+"""Structured answers in a conversation: parsed, asked for once more, recorded, found again in the store."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Literal
+
+import pydantic
+import pytest
+from cells import Cells
+from dialects import DIALECTS, Dialect, answering, heeding
+
+from jupyter_ctx import (
+    Chat,
+    ChatInterrupted,
+    ContextOverflowError,
+    InvalidAnswerError,
+    InvalidRequestError,
+    ProviderConnectionError,
+    RateLimitError,
+    Request,
+)
+from jupyter_ctx.conversation.events import Said
+from jupyter_ctx.conversation.messages import Turn
+from jupyter_ctx.conversation.schema import Schema
+from jupyter_ctx.session.exchange import Coming, Exchanger
+from jupyter_ctx.session.structured import Tries, as_answer, second_request
+from jupyter_ctx.testing import Answer, ScriptedProvider
+
+
+@dataclass
+class Movie:
+    title: str
+    year: int
+
+
+@dataclass
+class Sky:
+    color: Literal["red", "blue"]
+    sure: bool
+
+
+class Planet(pydantic.BaseModel):
+    name: str
+    moons: int = pydantic.Field(ge=0)
+
+
+VALID, INVALID = '{"title": "Up", "year": 2009}', '{"title": "Up", "year": "two thousand"}'
+TWICE = r"not a valid Movie: year.*asked for twice\. The answer is kept"
+UP = Movie("Up", 2009)
+
+
+def asked(*answers: Any, **more: Any) -> tuple[Chat, ScriptedProvider]:
+    provider = ScriptedProvider(answers, **more)
+    return Chat(provider=provider), provider
+
+
+def test_a_reply_holds_the_parsed_value_and_the_turn_its_text() -> None:
+    chat, provider = asked(VALID)
+    reply = chat.send("Which film?", schema=Movie)
+    assert reply.parsed == UP
+    assert chat.turns[0].reply == VALID
+    assert provider.requests[0].schema is not None
+    assert provider.requests[0].schema.json["required"] == ["title", "year"]
+    assert chat.send("And?").parsed is None
+    assert provider.requests[1].schema is None
+
+
+def test_an_answer_that_does_not_match_is_asked_for_once_more_in_the_same_turn() -> None:
+    chat, provider = asked(INVALID, VALID)
+    shown: list[str] = []
+    reply = chat.send("Which film?", schema=Movie, on_piece=shown.append)
+    assert reply.parsed == UP
+    assert [turn.reply for turn in chat.turns] == [VALID]
+    first, second = provider.requests
+    assert [message.content for message in second.messages[:2]] == ["Which film?", INVALID]
+    assert "year: Expected `int`, got `str`" in second.messages[2].content
+    assert second.schema == first.schema
+    sizes = [provider.size(request) for request in provider.requests]
+    assert reply.usage is not None
+    assert reply.usage.input_tokens == sum(sizes)
+    assert chat.turns[0].usage == reply.usage
+    assert any("asked for once more" in notice for notice in reply.notices)
+    assert "".join(shown) == f"{INVALID}\n\n{VALID}"
+
+
+def test_an_answer_that_fails_twice_is_an_error_and_kept() -> None:
+    chat, provider = asked(INVALID, f"{INVALID} ", VALID)
+    with pytest.raises(InvalidAnswerError, match=TWICE) as raised:
+        chat.send("Which film?", schema=Movie)
+    assert len(provider.requests) == 2
+    assert [turn.reply for turn in chat.turns] == [f"{INVALID} "]
+    error = raised.value
+    assert error.text == error.reply.text == f"{INVALID} "
+    assert error.reply.usage == chat.turns[0].usage
+    assert isinstance(error, ValueError)
+    assert chat.send("Again?", schema=Movie).parsed == UP
+
+
+def test_without_a_record_a_failed_answer_is_in_the_error_alone() -> None:
+    chat, _ = asked(INVALID)
+    with pytest.raises(InvalidAnswerError, match="The answer is not kept") as raised:
+        chat.send("Which film?", schema=Movie, record=False)
+    assert raised.value.text == INVALID
+    assert chat.turns == ()
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [("max_tokens", "cut at max_tokens"), ("context_window", "window was full"), ("refusal", "refused")],
+)
+def test_an_answer_that_ended_early_is_not_asked_for_again(reason: Any, said: str) -> None:
+    chat, provider = asked(Answer('{"title": "U', stop_reason=reason), VALID)
+    with pytest.raises(InvalidAnswerError, match=said):
+        chat.send("Which film?", schema=Movie)
+    assert len(provider.requests) == 1
+    assert chat.turns[0].reply == '{"title": "U'
+
+
+def test_an_answer_that_ended_early_and_is_whole_will_do() -> None:
+    chat, _ = asked(Answer(VALID, stop_reason="max_tokens"))
+    assert chat.send("Which film?", schema=Movie).parsed == UP
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RateLimitError("Too many requests."),
+        ProviderConnectionError("No connection."),
+        ContextOverflowError("Too long."),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_the_first_answer_is_kept_where_the_second_does_not_come(error: Exception) -> None:
+    chat, _ = asked(INVALID, Answer("", error=error))
+    with pytest.raises(InvalidAnswerError, match="Asking once more failed"):
+        chat.send("Which film?", schema=Movie)
+    assert [turn.reply for turn in chat.turns] == [INVALID]
+
+
+def test_an_interrupt_of_the_second_try_keeps_what_there_is() -> None:
+    for pieces, kept in (("", INVALID), ('{"title"', '{"title"')):
+        chat, _ = asked(INVALID, Answer(pieces, error=KeyboardInterrupt()))  # type: ignore[arg-type]
+        with pytest.raises(ChatInterrupted, match="kept"):
+            chat.send("Which film?", schema=Movie)
+        assert [turn.reply for turn in chat.turns] == [kept]
+
+
+def test_an_empty_answer_is_asked_for_again_without_an_empty_message() -> None:
+    chat, provider = asked("", VALID)
+    assert chat.send("Which film?", schema=Movie).parsed == UP
+    assert all(message.content for message in provider.requests[1].messages)
+    assert "it is empty" in provider.requests[1].messages[-1].content
+
+
+def test_a_schema_that_cannot_be_used_is_refused_before_anything_is_sent() -> None:
+    chat, provider = asked(VALID)
+    for kind in (int, "Movie", UP, {"type": "array"}):
+        with pytest.raises(InvalidRequestError):
+            chat.send("Which film?", schema=kind)
+    assert provider.requests == []
+    assert chat.turns == ()
+
+
+def test_the_size_of_a_schema_is_planned_with_and_teaches_nothing_of_the_tokens_of_texts() -> None:
+    wide = {"type": "object", "properties": {f"field_{i}": {"type": "string"} for i in range(60)}}
+    chat, provider = asked("{}", window=8_000, takes_schema=False)
+    plain, structured = chat.preview("x" * 400), chat.preview("x" * 400, schema=wide)
+    assert structured.input_tokens > plain.input_tokens + 500
+    assert structured.request.schema is not None
+    for i in range(3):
+        chat.send(f"Tell me of number {i}, " * 20, schema=wide)
+        assert not chat.info().exact
+    provider.answers = ["Yes."]
+    reply = chat.send("And?")
+    assert reply.usage is not None
+    assert not any("read only" in notice or "truncat" in notice for notice in reply.notices)
+    assert chat.info().exact
+
+
+def test_a_stored_answer_is_parsed_and_one_of_another_schema_is_not_taken(tmp_path: Path) -> None:
+    provider = ScriptedProvider([VALID, '{"name": "Mars", "moons": 2}', INVALID, INVALID, VALID])
+
+    def run(cell: str, number: int, schema: type) -> Any:
+        chat = Chat(provider=provider, store=tmp_path / "chats.db", name="it")
+        try:
+            return chat.send("Which?", schema=schema, cell=cell, run=str(number), stored="cell")
+        finally:
+            chat.close()
+
+    mars = Planet(name="Mars", moons=2)
+    cases: list[tuple[type, Any, bool]] = [
+        (Movie, UP, False),
+        (Movie, UP, True),
+        (Planet, mars, False),
+        (Planet, mars, True),
+    ]
+    for number, (schema, parsed, stored) in enumerate(cases):
+        reply = run("a", number, schema)
+        assert (reply.parsed, reply.stored) == (parsed, stored)
+    with pytest.raises(InvalidAnswerError):
+        run("b", 5, Movie)
+    reply = run("b", 6, Movie)
+    assert (reply.parsed, reply.stored) == (UP, False), "a wrong answer is not taken again"
+
+
+def test_every_provider_answers_as_the_schema_says(dialect: Dialect) -> None:
+    with heeding(dialect) as (chat, seen):
+        assert chat.send("Which film?", schema=Movie).parsed == Movie("Up", 7)
+    assert len(seen) == 1
+
+
+def test_a_server_that_does_not_heed_the_schema_is_asked_twice_and_its_answer_is_an_error(dialect: Dialect) -> None:
+    words = "'response_format' is not supported with this model"
+    with heeding(dialect, refuses=words) as (chat, seen), pytest.raises(InvalidAnswerError, match="no JSON object"):
+        chat.send("Which film?", schema=Movie)
+    assert [dialect.schema(request) is None for request in seen] == [False, True, True]
+
+
+def test_the_follow_up_says_what_is_wrong_and_a_valid_answer_needs_none() -> None:
+    chat, provider = asked(VALID, INVALID)
+    right, wrong = (chat.send(name) for name in "ab")
+    request: Request = provider.requests[0]
+    assert second_request(request, right, Schema.of(Movie)) is None
+    again = second_request(request, wrong, Schema.of(Movie))
+    assert again is not None
+    assert [message.role for message in again.messages] == ["user", "assistant", "user"]
+
+
+def test_where_nothing_is_kept_an_error_of_the_second_try_is_raised_as_it_is() -> None:
+    chat, provider = asked(INVALID, Answer("", error=RateLimitError("Too many requests.")))
+    session = chat._session
+    target = session.target({}, ask=False, schema=as_answer(Schema.of(Movie)))
+    planned = session.attempt(Said(Turn("Which film?")), target, "", record=False)
+    with pytest.raises(RateLimitError):
+        Tries(Schema.of(Movie)).of(Exchanger(session.models, session.fitter).of, planned, Coming())
+    assert len(provider.requests) == 2
+
+
+# in cells
+
+
+def test_a_cell_names_its_schema_and_its_variable_holds_the_value(cells: Cells) -> None:
+    cells.shell.user_ns |= {"Movie": Movie, "films": SimpleNamespace(Movie=Movie), "four": 4}
+    with heeding(DIALECTS["completions"]) as (chat, seen):
+        where = f"-m m --base-url {chat.config.base_url}"
+        cells.run(f"%%chat {where} --schema Movie -o film\nWhich film?")
+        cells.run(f"%%chat {where} --schema films.Movie -o other\nWhich film?")
+        assert cells.shell.user_ns["film"].parsed == cells.shell.user_ns["other"].parsed == Movie("Up", 7)
+        assert "response_format" in seen[0]
+        said = str(cells.fail(f"%%chat {where} --schema Movei\nWhich film?"))
+        assert "--schema Movei: there is no such variable. Did you mean Movie?" in said
+        assert "Define a class or a dict" in str(cells.fail(f"%%chat {where} --schema Zzz\nWhich film?"))
+        assert "schema is 4: it must be" in str(cells.fail(f"%%chat {where} --schema four\nWhich film?"))
+    assert len(seen) == 2
+
+
+def test_a_cell_whose_answer_is_wrong_fails_with_what_is_wrong_and_shows_the_answer(cells: Cells) -> None:
+    cells.shell.user_ns["Movie"] = Movie
+    completions = DIALECTS["completions"]
+    with answering(completions, completions.answer("No film.")) as (chat, seen):
+        error = cells.fail(f"%%chat -m m --base-url {chat.config.base_url} --schema Movie\nWhich film?")
+    assert isinstance(error, InvalidAnswerError)
+    assert "it is no JSON object. It was asked for twice. The answer is kept." in str(error)
+    assert "No film." in cells.run("%chat history")
+    assert len(seen) == 2
+
+
+@pytest.mark.parametrize("form", ["dataclass", "json"])
+def test_the_real_local_model_answers_as_the_schema_says(local_model: str, form: str) -> None:
+    schema: Any = Sky if form == "dataclass" else Schema.of(Sky).json
+    reply = Chat(local_model, max_tokens=60).send("Is the sky blue?", schema=schema)
+    fields = vars(reply.parsed) if form == "dataclass" else reply.parsed
+    assert fields["color"] in ("red", "blue")
+    assert isinstance(fields["sure"], bool)
+    assert json.loads(reply.text) == fields
