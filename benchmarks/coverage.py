@@ -123,7 +123,7 @@ def seconds(rng: random.Random) -> float:
     return rng.lognormvariate(0.2, 0.75) - rng.lognormvariate(0, 0.75)
 
 
-SPREAD = math.exp(0.75**2 / 2)
+SPREAD = math.exp(0.75**2 / 2)  # the mean of a log-normal distribution
 CASES: dict[str, dict[str, Draw]] = {
     "a rate (Wilson; beside it Wald)": {
         f"{f'{100 * p:.0f}' if p else '50 to 95'} %, {n} rows": rate(p, n)
@@ -134,6 +134,7 @@ CASES: dict[str, dict[str, Draw]] = {
         f"{name}, {n} rows": mean(n, *drawn)
         for name, drawn in {
             "normal": (lambda rng: rng.gauss(3, 2), 3.0),
+            "log-normal": (lambda rng: rng.lognormvariate(0, 0.75), SPREAD),
             "grades of 1 to 5": (lambda rng: float(rng.choices((1, 2, 3, 4, 5), (5, 10, 20, 35, 30))[0]), 3.75),
         }.items()
         for n in (5, 10, 20, 30, 100)

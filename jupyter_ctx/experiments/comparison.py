@@ -21,6 +21,7 @@ from .significance import (
     Interval,
     clustered,
     holm,
+    is_skewed,
     paired_difference,
     paired_rates,
     rows_for_mean,
@@ -30,6 +31,8 @@ from .significance import (
 from .table_rows import ArmRow, ComparedRow
 from .tally import Key, Tally, by_arm, groups_of, same_repeats, scorers_of, tally
 
+MAX_SENTENCES = 30  # shown below a table
+
 
 class WithSentences(Table[RowT]):
     """A table with sentences below it."""
@@ -37,11 +40,16 @@ class WithSentences(Table[RowT]):
     sentences: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return "\n\n".join(filter(None, (super().__repr__() if self else "", *map(visible, self.sentences))))
+        return "\n\n".join(filter(None, (super().__repr__() if self else "", *self._shown())))
 
     def _repr_html_(self) -> str:
         table = super()._repr_html_() if self else ""
-        return table + "".join(f'<p dir="auto">{escaped(visible(sentence))}</p>' for sentence in self.sentences)
+        return table + "".join(f'<p dir="auto">{escaped(sentence)}</p>' for sentence in self._shown())
+
+    def _shown(self) -> list[str]:
+        more = len(self.sentences) - MAX_SENTENCES
+        rest = [f"… {more:,} more sentences are in .sentences"] if more > 0 else []
+        return [*map(visible, self.sentences[:MAX_SENTENCES]), *rest]
 
 
 class RunSummary(WithSentences[ArmRow]):
@@ -82,7 +90,9 @@ def summary(results: Iterable[Result], *, group: str | None = None) -> RunSummar
             counted = tally(found, scorer)
             interval = counted.interval(_of_rows(groups, counted))
             rows.append(_arm_row(arm, scorer, interval, counted))
-            sentences.append(verdicts.of_arm(arm, scorer, interval, counted, group if scorer else None))
+            skewed = counted.kind == "mean" and is_skewed(list(counted.rows.values()))
+            sentence = verdicts.of_arm(arm, scorer, interval, counted, group if scorer else None)
+            sentences.append(sentence + verdicts.of_skewness(skewed))
         sentences += filter(None, [verdicts.of_repeats(arm, same_repeats(found))])
     table = RunSummary(rows)
     table.sentences = tuple(sentences) if rows else ("There are no results yet.",)
@@ -121,7 +131,10 @@ def compare(
     table = Comparison(_compared_row(each, p) for each, p in zip(measured, adjusted, strict=True))
     tests = sum(not math.isnan(p) for p in adjusted)
     table.sentences = (
-        *(verdicts.of_pair(row, each.kind, tests, group) for row, each in zip(table, measured, strict=True)),
+        *(
+            verdicts.of_pair(row, each.kind, tests, group) + verdicts.of_skewness(each.skewed)
+            for row, each in zip(table, measured, strict=True)
+        ),
         *(verdicts.of_repeats(side.name, same_repeats(side.results)) for side in _each(pairs)),
         *dict.fromkeys(notes),
     )
@@ -220,6 +233,7 @@ class _Measured:
     interval: Interval
     test: str
     rows_needed: float
+    skewed: bool = False
 
     @property
     def kind(self) -> str:
@@ -246,7 +260,8 @@ def _measure(a: Side, b: Side, scorer: str, paired: Pairing, groups: Mapping[Key
     else:
         interval, degrees = paired_difference(changes), len(changes) - 1
         test = "paired bootstrap" if 10 <= len(changes) <= 2_000 else "paired t"
-    return _Measured((a, b), scorer, (values[0], values[1]), tallies, interval, test, _needed(interval, degrees))
+    needed = _needed(interval, degrees)
+    return _Measured((a, b), scorer, (values[0], values[1]), tallies, interval, test, needed, is_skewed(changes))
 
 
 def _needed(interval: Interval, degrees: int) -> float:

@@ -14,6 +14,7 @@ from .tally import number, shown_score
 from .word_changes import Piece, as_html, as_text, word_changes
 
 MAX_SHOWN_PAIRS = 20
+_NAME = "text-align:left;vertical-align:top;white-space:nowrap"
 _TEXT = "text-align:left;vertical-align:top;white-space:pre-wrap;overflow-wrap:anywhere;max-width:40em"
 
 
@@ -108,8 +109,8 @@ class Differences(Table[DifferenceRow]):
         prompt = _cell(as_html(prompts[0], "del"), 2) if same else _both(prompts)
         return (
             f'<caption style="text-align:left">row {row.row}</caption><tr><td></td>{heads}</tr>'
-            f'<tr><th scope="row" style="{_TEXT}">prompt</th>{prompt}</tr>'
-            f'<tr><th scope="row" style="{_TEXT}">answer</th>{_both(answers)}</tr>'
+            f'<tr><th scope="row" style="{_NAME}">prompt</th>{prompt}</tr>'
+            f'<tr><th scope="row" style="{_NAME}">answer</th>{_both(answers)}</tr>'
         )
 
 

@@ -8,6 +8,7 @@ together, such as the questions about one document, are clustered. What each fun
 - Cluster-robust standard errors: Liang & Zeger (1986), Biometrika 73, with the correction C/(C−1) and C−1 degrees of
   freedom as in Cameron & Miller (2015), "A practitioner's guide to cluster-robust inference", and, for prompts,
   Miller (2024), "Adding error bars to evals", arXiv 2411.00640
+- Skewness and the normal approximation: Cochran (1977), "Sampling techniques", 3rd ed., 2.15
 - Wilson's interval at the effective number of rows: Korn & Graubard (1998), Survey Methodology 24, and Dean & Pagano
   (2015), Journal of Survey Statistics and Methodology 3
 - McNemar (1947), Psychometrika 12, exact: the binomial distribution of the discordant rows
@@ -107,6 +108,19 @@ def averaged(scores: Iterable[tuple[Hashable, float]]) -> dict[Hashable, float]:
     for row, score in scores:
         by_row[row].append(score)
     return {row: fmean(found) for row, found in by_row.items()}
+
+
+def is_skewed(values: Sequence[float]) -> bool:
+    """Return whether a few values weigh so much that the interval of the mean holds the true one less often than said.
+
+    That is Cochran's rule: at least 25 values times the square of their skewness.
+    """
+    n = len(values)
+    if n < 3:
+        return False
+    mean = fmean(values)
+    second, third = (math.fsum((value - mean) ** power for value in values) / n for power in (2, 3))
+    return second > 0 and 25 * third**2 > n * second**3
 
 
 # two prompts on the same rows

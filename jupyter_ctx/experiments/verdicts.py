@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .significance import ALPHA, Interval
+from .significance import ALPHA, FEW_ROWS, Interval
 from .table_rows import ComparedRow
 from .tally import Tally
 
@@ -51,6 +51,12 @@ def of_repeats(name: str, repeats: int) -> str:
     begin = f"{name}: " if name else ""
     many = f"the {repeats} answers to a row are the same text each time"
     return f"{begin}{many}: they are one observation, not {repeats}." if repeats else ""
+
+
+def of_skewness(skewed: bool) -> str:
+    """Return a warning where a few rows weigh much; else nothing."""
+    why = " A few rows weigh much: the true mean is outside this interval more often than 1 time in 20."
+    return why if skewed else ""
 
 
 # two prompts
@@ -123,7 +129,7 @@ def _verdict(row: ComparedRow, tests: int) -> str:
 
 def _needed(row: ComparedRow) -> str:
     rows = row.rows_needed
-    if row.p_holm is None or row.p_holm < ALPHA or not rows or rows <= row.n:
+    if row.p_holm is None or row.p_holm < ALPHA or not rows or rows <= row.n or row.n < FEW_ROWS:
         return ""
     if rows > MANY:
         return " To show a difference so small would take more than a million rows."

@@ -17,9 +17,9 @@ _WORD = re.compile(rf"{_ALONE}|\s+|(?:(?!{_ALONE})[^\s{_SIGNS}])+|[{_SIGNS}]")
 # plain colours first: a sanitiser drops each declaration with a CSS variable, and keeps the other
 _STYLES = {
     "del": "background:#ffcdd2;background:color-mix(in srgb,var(--jp-error-color1,#d32f2f) 25%,transparent);"
-    "text-decoration:line-through;color:inherit",
+    "text-decoration:line-through;color:#212121;color:var(--jp-content-font-color1,inherit)",
     "ins": "background:#c8e6c9;background:color-mix(in srgb,var(--jp-success-color1,#388e3c) 25%,transparent);"
-    "text-decoration:underline;color:inherit",
+    "text-decoration:underline;color:#212121;color:var(--jp-content-font-color1,inherit)",
 }
 _BRACKETS = {"del": ("[-", "-]"), "ins": ("{+", "+}")}
 

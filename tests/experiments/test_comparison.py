@@ -128,6 +128,20 @@ def test_each_arm_and_scorer_has_a_row_and_a_sentence() -> None:
     assert list(table.to_dataframe()["arm"]) == ["tone=a", "tone=a", "tone=b", "tone=b"]
 
 
+def test_a_few_rows_that_weigh_much_are_warned_of() -> None:
+    even, skewed = [float(i) for i in range(30)], [1.0 + i / 100 for i in range(29)] + [90.0]
+    assert "weigh much" not in str(summary([result(i, score) for i, score in enumerate(even)]))
+    assert "A few rows weigh much" in str(summary([result(i, score) for i, score in enumerate(skewed)]))
+    base = [result(i, 0.0) for i in range(30)]
+    assert "A few rows weigh much" in str(compare(base, [result(i, score) for i, score in enumerate(skewed)]))
+
+
+def test_a_hundred_arms_are_not_told_in_a_hundred_sentences() -> None:
+    table = summary([result(i, i > 2, arm=f"n={n}") for n in range(100) for i in range(4)])
+    assert len(table.sentences) == len(table) == 100
+    assert str(table).endswith("… 70 more sentences are in .sentences")
+
+
 # two runs
 
 
