@@ -93,7 +93,7 @@ def _notebook(values: Mapping[str, Any]) -> dict[str, Any]:
             "## Ask again\n\n`store=None` asks every row again; without it, answers that are stored here are taken."
         ),
         _code(_sweep(values)),
-        _code("run.summary()"),
+        _code(f"summary(run, group={values['group']!r})"),
         _markdown(told),
         _code(_recorded(values)),
         _code('compare(recorded, run, names=("recorded", "repeated"))'),
@@ -121,7 +121,8 @@ def _title(values: Mapping[str, Any]) -> str:
 def _setup(values: Mapping[str, Any]) -> str:
     rows = "\n".join(f"    {row!r}," for row in values["rows"])
     return (
-        f"from jupyter_ctx import compare, sweep\nfrom jupyter_ctx.experiments.export import load_run\n\n"
+        "from jupyter_ctx import compare, sweep\nfrom jupyter_ctx.experiments.comparison import summary\n"
+        "from jupyter_ctx.experiments.export import load_run\n\n"
         f"template = {_literal(values['template'])}\n\nrows = [\n{rows}\n]"
     )
 

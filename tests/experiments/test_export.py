@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from server import events, piece, send, serve, usage
 
-from jupyter_ctx import ContextWindow, InvalidRequestError, Reply, Usage, compare
+from jupyter_ctx import ContextWindow, InvalidRequestError, Reply, Usage, compare, sweep
 from jupyter_ctx.experiments.export import export_run, load_run, read_run
 from jupyter_ctx.experiments.record import RunRecord, as_values, from_values, source_of
 from jupyter_ctx.experiments.results import Result
@@ -80,6 +81,27 @@ def test_the_notebook_is_valid_and_its_cells_hold_the_whole_run(tmp_path: Path) 
     assert "window of 2,048 tokens (given)" in notebook.cells[0].source
     exec("from jupyter_ctx.experiments.export import load_run\n" + cells[4], names)
     assert [result.scores for result in names["recorded"].results] == [{"ok": True, "length": 5.0}, {}]
+
+
+def test_the_notebook_asks_the_same_again_and_compares(tmp_path: Path) -> None:
+    body = events(piece("Katze"), piece("", "stop"), usage(9, 2))
+    template, grid, scorers = "Translate {{ text }}, {{ tone }}", {"tone": ["plain", "formal"]}, {"ok": exact("answer")}
+    with serve(lambda handler, _: send(handler, 200, body, "text/event-stream")) as (url, seen):
+        settings = {"model": "openai/m", "base_url": url, "temperature": 0.5}
+        run = sweep(template, ROWS, grid, scorers=scorers, store=None, api_key="k", **settings)
+        run.result()
+        sources = {name: source_of(scorer) for name, scorer in scorers.items()}
+        asked = record(template=template, results=run.results, settings=settings, grid=grid, scorers=sources)
+        cells = nbformat.read(export_run(asked, tmp_path / "run.ipynb"), as_version=4).cells
+        names: dict[str, Any] = {}
+        for cell in cells:
+            if cell.cell_type == "code":
+                exec(cell.source, names)
+        assert len(seen) == 8, "each of four requests twice"
+        asked_for = [str(request["messages"]) for request in seen]
+        assert sorted(asked_for[:4]) == sorted(asked_for[4:])
+    table = compare(names["recorded"], names["run"])
+    assert [(row.n, row.difference) for row in table] == [(2, 0), (2, 0)]
 
 
 @given(st.text(max_size=60))
