@@ -7,10 +7,12 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from ..config.settings import Settings
+from ..config.settings import Settings, kept_settings
 from ..conversation.messages import new_id
 from ..errors import ChatError, ChatInterrupted, in_words
 from ..models.registry import Models
@@ -18,13 +20,19 @@ from ..storage.answers import AnswerKey, StoredAnswer
 from ..storage.keeping import AnswerKeeper
 from ..wording import rows
 from .ask import Ask, Asker
+from .batch_asking import ask_in_batches
+from .charts import draw_heat_map, draw_rates
+from .comparison import RunSummary, summary
 from .delivery import Arrival, Delivery, Done
 from .engine import Ended, Engine, RowRequest, is_local
+from .export import export_run
 from .governor import MOST_AT_ONCE, START_AT_ONCE, Governor
 from .money import Purse, worst_case
 from .options import Options
+from .pictures import Picture
 from .plan import AnswerPlace, Looked, RunPlan
 from .progress import Bar, Progress
+from .record import RunRecord
 from .results import Result, Results
 from .scorers import Scorers
 from .stored import as_stored, as_tried
@@ -65,6 +73,8 @@ class Run:
         self._purse = Purse(options.max_cost)
         self._executor = options.executor or ThreadPoolExecutor(options.concurrency or MOST_AT_ONCE, "jupyter_ctx ask")
         self._engine: Engine | None = None
+        self._begun = ""  # when, as ISO 8601 has it
+        self._cancelled, self._left = threading.Event(), threading.Event()  # of batches
         self._bar: Bar | None = None
         self._delivery = Delivery(plan, self._scorers, self._send, self._keep)
 
@@ -90,25 +100,73 @@ class Run:
         ending = [self._ending()] if self._done.is_set() and self._ended.why else []
         return tuple(dict.fromkeys([*self._notes, *self._keeper.notices, *ending]))
 
+    @property
+    def group(self) -> str | None:
+        """The column that says which rows belong together."""
+        return self.options.group
+
+    @property
+    def grid(self) -> dict[str, list[Any]]:
+        """The values of each name in the grid."""
+        found: dict[str, list[Any]] = {}
+        for arm in self.plan.arms:
+            for name, value in arm.values.items():
+                values = found.setdefault(name, [])
+                values += [value] if value not in values else []
+        return found
+
+    def summary(self) -> RunSummary:
+        """Return the rate or the mean of each arm by each scorer, with 95 % intervals and a sentence to quote."""
+        return summary(self.results, group=self.group)
+
+    def rates(self, scorer: str | None = None, *, dark: bool = False) -> Picture:
+        """Draw the rate or the mean of each arm with its interval, by one scorer; without a name, the first."""
+        return draw_rates(self, scorer, dark=dark)
+
+    def heat_map(
+        self, scorer: str | None = None, *, x: str | None = None, y: str | None = None, dark: bool = False
+    ) -> Picture:
+        """Draw the rate or the mean for each pair of values of two parameters of the grid."""
+        return draw_heat_map(self, scorer, x=x, y=y, dark=dark)
+
+    def export(self, path: str | Path) -> Path:
+        """Write all that is needed to repeat the run to a .json or .ipynb file, without keys, and return its path."""
+        plan, first = self.plan, self.plan.arms[0].settings
+        settings = {name: value for name, value in kept_settings(Settings(), first).items() if name not in self.grid}
+        targets = [self._models.target(arm.settings, ask=False) for arm in plan.arms]
+        record = RunRecord(
+            plan.template.text, plan.rows, self.results, {**settings, "model": first.model},
+            windows={target.model: target.window for target in targets}, grid=self.grid, repeat=plan.repeat,
+            schema=plan.schema.json if plan.schema is not None else None, scorers=self._scorers.sources,
+            names=plan.template.names, group=self.group, name=self.name, begun=self._begun,
+        )  # fmt: skip
+        return export_run(record, path, self._models.secrets)
+
     # running
 
     def begin(self) -> Run:
         """Begin; a run that has begun goes on."""
         if self._engine is None:
             self._engine = self._new_engine()
+            self._begun = datetime.now(UTC).isoformat(timespec="seconds")
             self._bar = Bar(self._progress, self.name) if self.options.progress else None
             threading.Thread(target=self._go, args=(self._engine,), name="jupyter_ctx run", daemon=True).start()
         return self
 
     def cancel(self) -> None:
-        """Stop the run, and return at once; answers that came are kept."""
+        """Stop the run, and return at once; answers that came are kept. A provider is asked to end its batches."""
+        self._cancelled.set()
+        self._stop()
+
+    def _stop(self) -> None:
         if self._engine is not None:
             self._engine.stop()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until the run has ended, or for so many seconds; return whether it has.
 
-        Ctrl-C stops the run: raises ChatInterrupted.
+        Ctrl-C stops the run: raises ChatInterrupted. Batches go on at the provider, and the same run begun again
+        fetches their answers.
         """
         until = time.monotonic() + (float("inf") if timeout is None else timeout)
         try:
@@ -116,7 +174,8 @@ class Run:
                 if time.monotonic() >= until:
                     return False
         except KeyboardInterrupt:
-            self.cancel()
+            self._left.set()
+            self._stop()
             self._done.wait(AFTER_CTRL_C)
             raise ChatInterrupted(self._kept()) from None
         return True
@@ -141,8 +200,13 @@ class Run:
         open_run(self._id, Here(self._asker, engine.begun))
         try:
             self._deliver_known()
-            engine.add(self._jobs())
+            if self.options.batch:
+                self._ask_in_batches()
+            else:
+                engine.add(self._requests())
             self._ended = engine.run()
+        except ChatError as error:
+            self._ended = Ended(str(error), failed=True)
         except Exception as error:
             self._ended = Ended(f"The run failed: {in_words(error)}", failed=True)
         finally:
@@ -166,7 +230,7 @@ class Run:
         for key in [key for key in self._places if key in self._stored]:
             self._delivery.deliver(Arrival(self._places.pop(key), as_tried(self._stored.pop(key)), cached=True))
 
-    def _jobs(self) -> Iterator[RowRequest]:
+    def _requests(self) -> Iterator[RowRequest]:
         """Yield the requests to send: all rows once, then their repeats; a local model's arms one after the other."""
         arms = self.plan.arms
         lanes = [self._lane(arm.settings) for arm in arms]
@@ -180,6 +244,21 @@ class Run:
             shared, group = self._looked.shared(row, arm), self._looked.groups[arm][row]
             make, done = partial(self.plan.ask, row, arm, shared=shared), partial(self._answered, places)
             yield RowRequest(key, lanes[arm], make, self._worst, done, None if shared is None else group)
+
+    def _ask_in_batches(self) -> None:
+        """Ask in a provider's batches as many rows as there is money for."""
+        makes = {}
+        for key, places in self._places.items():
+            makes[key] = partial(self.plan.ask, places[0].row, places[0].arm)
+            if not self._purse.reserve(self._worst(makes[key]())):
+                self._notes = (*self._notes, self._purse.said(self._worst(makes.pop(key)())))
+                break
+
+        def answered(key: AnswerKey, stored: StoredAnswer) -> None:
+            self._purse.settle(self._worst(makes[key]()), stored.cost if stored.answered else 0.0)
+            self._answered(self._places[key], as_tried(stored))
+
+        self._notes += ask_in_batches(self._asker, self._keeper, makes, answered, self._cancelled, self._left)
 
     def _write(self, answers: Sequence[tuple[AnswerKey, Tried]]) -> None:
         """Keep answers that came, before they count as done."""

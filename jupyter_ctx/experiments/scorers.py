@@ -22,6 +22,7 @@ from typing import Any
 from ..conversation.json_answers import read_object
 from ..errors import InvalidRequestError
 from ..providers.base import Reply
+from .record import source_of
 from .results import Result, Score
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:\D|$|,))")
@@ -208,6 +209,12 @@ class Scorers:
                 )
             if _is_judge(scorer):
                 scorer.check(columns)
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """The Python source of each scorer that has one, by name."""
+        found = {name: source_of(scorer) for name, scorer in {**self.functions, **self.judges}.items()}
+        return {name: source for name, source in found.items() if source}
 
     def score(self, result: Result) -> tuple[dict[str, Score], list[str]]:
         """Return the scores of an answer by name, without those of judges, and what went wrong, a line each."""
