@@ -228,7 +228,10 @@ def _unfilled(text: str, columns: Collection[str]) -> Iterator[tuple[str, str]]:
 def _as_expression(column: str) -> str:
     """Return the expression that fills in a column."""
     tree = parse_expression(column)
-    return f"{{{{ {column} }}}}" if type(tree).__name__ == "Name" else f"{{{{ {_ROW}[{column!r}] }}}}"
+    if type(tree).__name__ == "Name" and tree.name == column and EXPRESSION.fullmatch(f"{{{{ {column} }}}}"):
+        return f"{{{{ {column} }}}}"
+    quoted = repr(column).replace("{", "\\x7b").replace("}", "\\x7d")  # no expression has braces in it
+    return f"{{{{ {_ROW}[{quoted}] }}}}"
 
 
 def _unknown(expression: Expression, name: str, columns: Collection[str], grid: Collection[str]) -> str:

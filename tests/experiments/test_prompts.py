@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import time
 import types
 from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from jupyter_ctx import InvalidRequestError
@@ -172,6 +173,20 @@ def test_a_prompt_is_its_text_with_each_expression_replaced_once(pieces: list[st
     cell = {"{{ a }}": row["a"] or "", "{{ row.b }}": str(row["b"]), "{{ tone }}": "t", "{{ 1 + 1 }}": "2"}
     expected = "x" + "".join(cell.get(piece, "POLITE" if "style" in piece else piece) for piece in pieces)
     assert Template("x" + "".join(pieces), NAMES).prompt(row, {"tone": "t"}) == expected
+
+
+@given(st.text(min_size=1, max_size=12) | st.sampled_from(["self", " text", "a'b", 'a"b', "a{b}", "if", "größe"]))
+def test_the_hint_for_a_column_of_any_name_fills_it_in(name: str) -> None:
+    assume(name != "row")
+    with pytest.raises(InvalidRequestError) as error:
+        Template("{{ row[" + repr(f"{name}?").replace("{", "\\x7b").replace("}", "\\x7d") + "] }}").check(
+            [name, f"{name}."]
+        )
+    hint = re.search(r"Did you mean (.*}})\? The columns", str(error.value))
+    if hint is not None:
+        template = Template(hint.group(1))
+        assert template.check([name, f"{name}."]) == ()
+        assert template.prompt({name: "it", f"{name}.": "it"}) == "it"
 
 
 def test_ten_thousand_prompts_are_made_in_a_second() -> None:
