@@ -132,7 +132,7 @@ def _scorers(sources: Mapping[str, str]) -> str:
     functions = {name: found[1] for name, source in sources.items() if (found := _FUNCTION.search(source))}
     values = {name: functions.get(name, source) for name, source in sources.items() if source}
     used = sorted({found[0] for name in values if name not in functions and (found := _FACTORY.match(values[name]))})
-    lines = [f"from jupyter_ctx.experiments.scorers import {', '.join(used)}", ""] if used else []
+    lines = [f"from jupyter_ctx import {', '.join(used)}", ""] if used else []
     for name in functions:
         lines += [sources[name].rstrip(), "", ""]
     lines += ["scorers = {", *(f"    {name!r}: {value}," for name, value in values.items()), "}"]

@@ -10,7 +10,7 @@ from typing import Any
 from ..config.settings import Settings, default_settings
 from ..conversation.json_answers import read_object
 from ..conversation.messages import Message
-from ..conversation.text_safety import checked
+from ..conversation.text_safety import checked, without_keys
 from ..errors import InvalidRequestError
 from ..providers.base import AnswerSchema, Reply
 from .ask import Ask
@@ -51,11 +51,13 @@ class Judge:
     template: the question
     settings: the model, and how it is asked
     name: what tables call the score
+    source: the call that makes it, in Python, without keys
     """
 
     template: Template
     settings: Settings
     name: str = "judge"
+    source: str = ""
 
     def check(self, columns: Collection[str]) -> None:
         """Raise InvalidRequestError for a question with an expression that cannot be filled in."""
@@ -98,4 +100,7 @@ def judge(question: str, *, model: str, name: str = "judge", **settings: Any) ->
     """
     if not isinstance(question, str) or not question.strip():
         raise InvalidRequestError('judge() needs a yes/no question, such as "Is the answer polite?".')
-    return Judge(Template(question), default_settings({}, {"model": model, **settings}), name)
+    said = {"model": model, "name": name, **settings}
+    given = [f"{key}={(without_keys(str(value)) if key == 'base_url' else value)!r}" for key, value in said.items()]
+    source = f"judge({', '.join([repr(question), *given])})"
+    return Judge(Template(question), default_settings({}, {"model": model, **settings}), name, source)

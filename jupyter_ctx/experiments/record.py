@@ -8,7 +8,7 @@ import platform
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any, get_args
 
 from ..context.usage import Usage
@@ -140,7 +140,7 @@ def _answer(result: Result) -> dict[str, Any]:
         said = {
             "text": reply.text, "thinking": reply.thinking, "stop_reason": reply.stop_reason, "model": reply.model,
             "usage": usage, "cost": reply.cost, "seconds": reply.seconds, "detail": reply.detail,
-            "notices": list(reply.notices),
+            "notices": list(reply.notices), "parsed": _fields(reply.parsed),
         }  # fmt: skip
     return _without_none(
         {
@@ -169,8 +169,15 @@ def _reply(said: dict[str, Any]) -> Reply:
         said["text"],
         Usage(**{"input_tokens": 0, "output_tokens": 0, **usage}) if usage is not None else None,
         said["stop_reason"], said["model"], tuple(said["notices"]), said["detail"], said.get("cost"),
-        thinking=said["thinking"], seconds=said.get("seconds"),
+        thinking=said["thinking"], seconds=said.get("seconds"), parsed=said.get("parsed"),
     )  # fmt: skip
+
+
+def _fields(value: Any) -> Any:
+    """Return the value of a structured answer as a dict of its fields, whatever class it is of."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return value.model_dump(mode="json") if hasattr(value, "model_dump") else value
 
 
 def _setting(name: str, value: Any) -> Any:

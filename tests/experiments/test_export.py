@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 from server import events, piece, send, serve, usage
 
-from jupyter_ctx import ContextWindow, InvalidRequestError, Reply, Usage, compare, sweep
+from jupyter_ctx import ContextWindow, InvalidRequestError, Reply, Usage, compare, judge, sweep
 from jupyter_ctx.experiments.export import export_run, load_run, read_run
 from jupyter_ctx.experiments.record import RunRecord, as_values, from_values, source_of
 from jupyter_ctx.experiments.results import Result
@@ -187,6 +189,31 @@ def test_a_scorer_s_source_makes_it_again() -> None:
     assert json_equal("answer").source == "json_equal('answer')"
     assert source_of(polite).startswith("def polite(")
     assert source_of(lambda row, reply: True) == source_of(len) == ""
+
+
+@dataclass
+class Translation:
+    word: str
+
+
+def test_the_fields_of_structured_answers_are_kept() -> None:
+    class Model(BaseModel):
+        word: str
+
+    for parsed in (Translation("Katze"), Model(word="Katze"), {"word": "Katze"}):
+        reply = Reply('{"word": "Katze"}', parsed=parsed)
+        back = from_values(as_values(record(results=[Result(0, "", 0, ROWS[0], {}, "", reply)])))
+        assert back.results[0].reply is not None
+        assert back.results[0].reply.parsed == {"word": "Katze"}
+
+
+def test_a_judge_s_source_makes_it_again() -> None:
+    address = "https://user:pass@host/v1?key=abc"
+    made = judge("Is it polite?", model="openai/m", temperature=0.0, base_url=address)
+    assert made.source == (
+        "judge('Is it polite?', model='openai/m', name='judge', temperature=0.0, base_url='https://host/v1')"
+    )
+    assert eval(made.source, {"judge": judge}).source == made.source
 
 
 def test_a_scorer_without_a_source_is_a_comment_in_the_notebook(tmp_path: Path) -> None:
