@@ -172,6 +172,8 @@ def _read(table: Any, limit: int | None) -> Rows:
         return _named(read_interchange(table), f"the {name_of(type(table))}")
     if isinstance(table, Mapping):
         return _of_columns(table)
+    if hasattr(table, "__arrow_c_stream__"):
+        return _of_arrow(table)
     return _of_members(table, limit)
 
 
@@ -196,6 +198,14 @@ def _of_pandas(table: Any) -> Rows:
 def _of_polars(table: Any) -> Rows:
     frame = table.to_frame(table.name or TEXT_COLUMN) if hasattr(table, "to_frame") else table
     return Rows(dict(zip(_column_names(frame.columns), frame.get_columns(), strict=True)), "the DataFrame", frame)
+
+
+def _of_arrow(table: Any) -> Rows:
+    """Return a table of Arrow's PyCapsule interface, which Polars reads where it is in use."""
+    polars = sys.modules.get("polars")
+    if polars is None:
+        raise InvalidRequestError(f"rows is a {name_of(type(table))}: make a frame of it, polars.DataFrame(rows).")
+    return _of_polars(polars.DataFrame(table))
 
 
 def _of_columns(table: Mapping[Any, Any]) -> Rows:

@@ -45,6 +45,16 @@ class OfAnotherLibrary:
             return self._frame.__dataframe__(allow_copy=allow_copy)
 
 
+class OfArrow:
+    """A table of which nothing is known but Arrow's PyCapsule interface."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._frame = frame
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._frame.__arrow_c_stream__(requested_schema)
+
+
 def texts_of(rows: Rows) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
@@ -62,6 +72,7 @@ TWO = [{"text": "a", "n": 1}, {"text": "b", "n": 2}]
         pd.DataFrame(TWO),
         pl.DataFrame(TWO),
         OfAnotherLibrary(pd.DataFrame(TWO)),
+        OfArrow(pl.DataFrame(TWO)),
         [Point("a", 1), Point("b", 2)],
         [Question("a", 1), Question("b", 2)],
         (row for row in TWO),
@@ -138,7 +149,10 @@ def test_a_limit_takes_the_first_rows_and_no_more_of_a_generator() -> None:
             assert number < 2
 
     assert len(read_rows(endless(), limit=3)) == 3
-    assert texts_of(read_rows(pd.DataFrame(TWO), limit=1)) == TWO[:1]
+    for table in (pd.DataFrame(TWO), pl.DataFrame(TWO), TWO, {"text": ["a", "b"], "n": [1, 2]}):
+        rows = read_rows(table, limit=1)
+        assert texts_of(rows) == TWO[:1]
+        assert rows.frame is None or len(rows.frame) == 1
     assert texts_of(read_rows(TWO, limit=5)) == TWO
 
 
