@@ -15,6 +15,7 @@ from ..conversation.attachments import with_attachments
 from ..conversation.conversation import Conversation
 from ..conversation.events import Added
 from ..conversation.messages import Attachment, Message
+from ..conversation.schema import Schema
 from ..conversation.text_safety import checked, without_keys
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..export.metadata import together
@@ -27,6 +28,7 @@ from ..session.attempt import Attempt
 from ..session.exchange import Coming, Exchanged, Exchanger
 from ..session.notices import Outcome, notices_of
 from ..session.planner import Fitter
+from ..session.structured import Tries, as_answer
 
 CUT_SHORT = ("max_tokens", "context_window", "cut", "interrupted")
 NO_PAST = Conversation()
@@ -103,15 +105,19 @@ class Asker:
         cache_key = "jupyter_ctx" if ask.shared is not None else None
         return replace(target, schema=ask.schema, shared=ask.shared, waits=ask.waits, cache_key=cache_key)
 
-    def answered(self, ask: Ask, coming: Coming | None = None) -> AskReply:
-        """Send a request and return the answer. Raises a ChatError, or KeyboardInterrupt."""
+    def answered(self, ask: Ask, coming: Coming | None = None, schema: Schema | None = None) -> AskReply:
+        """Send a request and return the answer. Raises a ChatError, or KeyboardInterrupt.
+
+        With a ``schema`` the answer is parsed, and asked for once more where it does not match.
+        """
         fitter = Fitter(self.models)
         planned = self.planned(ask, fitter)
         coming = coming or Coming()
         coming.begin()
-        found = Exchanger(self.models, fitter).of(planned, coming)
+        found = Tries(schema).of(Exchanger(self.models, fitter).of, planned, coming)
         outcome = Outcome(planned, found.sent, found.refusal, found.verdict, apart=True)
-        reply = replace(found.verdict.reply, notices=tuple(notice.text for notice in notices_of(outcome)))
+        reply = found.verdict.reply
+        reply = replace(reply, notices=(*reply.notices, *(notice.text for notice in notices_of(outcome))))
         return AskReply(reply, _is_truncated(found))
 
 
@@ -122,6 +128,7 @@ def ask(
     provider: SupportsStream | None = None,
     api_key: str | None = None,
     attachments: Iterable[str | Path] = (),
+    schema: Any = None,
     on_piece: Callable[[str], object] | None = None,
     on_thought: Callable[[str], object] | None = None,
     **settings: Any,
@@ -133,8 +140,10 @@ def ask(
     say so. ``provider``, ``api_key`` and ``settings`` are as for :class:`~jupyter_ctx.Chat`, the other arguments as
     for its ``send``. Several threads may ask at once.
 
-    Raises a :class:`~jupyter_ctx.ChatError`.
+    Raises a :class:`~jupyter_ctx.ChatError`; InvalidAnswerError, which holds the reply, where it does not match the
+    ``schema``.
     """
+    kind = None if schema is None else Schema.of(schema)
     answers = guest(provider, model) if provider is not None else None
     given = {"model": answers.model if answers else model, **settings}
     chosen = default_settings({}, {name: value for name, value in given.items() if value is not None})
@@ -142,7 +151,9 @@ def ask(
     if api_key is not None:
         models.set_key(key_owner(chosen), api_key)
     try:
-        return Asker(models).answered(ask_of(request, chosen, attachments), Coming(None, on_piece, on_thought)).reply
+        asked = ask_of(request, chosen, attachments)
+        asked = asked if kind is None else replace(asked, schema=as_answer(kind))
+        return Asker(models).answered(asked, Coming(None, on_piece, on_thought), kind).reply
     except KeyboardInterrupt:
         raise ChatInterrupted("stopped; nothing was recorded.") from None
 

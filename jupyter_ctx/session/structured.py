@@ -150,9 +150,8 @@ class Tries:
             if second.reply.stop_reason == "cut" and not second.reply.text:
                 raise ProviderError("the reply broke off")
         except ChatError as error:
-            if self.keep is not None:  # else a run decides whether to wait and to ask anew
-                parsed_reply(first.verdict.reply, self.schema, f"Asking once more failed: {error}")
-            raise
+            parsed_reply(first.verdict.reply, self.schema, f"Asking once more failed: {error}")
+            raise AssertionError("an answer that is right is not asked for again") from error
         reply = billed(first.verdict.reply, second.reply)
         said = f"The first answer was not a valid {self.schema.name}, so it was asked for once more."
         return replace(first, verdict=replace(second, reply=replace(reply, notices=(*reply.notices, said))))

@@ -23,11 +23,10 @@ from jupyter_ctx import (
     RateLimitError,
     Request,
 )
-from jupyter_ctx.conversation.events import Said
-from jupyter_ctx.conversation.messages import Turn
 from jupyter_ctx.conversation.schema import Schema
-from jupyter_ctx.session.exchange import Coming, Exchanger
-from jupyter_ctx.session.structured import Tries, as_answer, second_request
+from jupyter_ctx.experiments.ask import ask
+from jupyter_ctx.experiments.start import sweep
+from jupyter_ctx.session.structured import second_request
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 
@@ -230,14 +229,42 @@ def test_the_follow_up_says_what_is_wrong_and_a_valid_answer_needs_none() -> Non
     assert [message.role for message in again.messages] == ["user", "assistant", "user"]
 
 
-def test_where_nothing_is_kept_an_error_of_the_second_try_is_raised_as_it_is() -> None:
-    chat, provider = asked(INVALID, Answer("", error=RateLimitError("Too many requests.")))
-    session = chat._session
-    target = session.target({}, ask=False, schema=as_answer(Schema.of(Movie)))
-    planned = session.attempt(Said(Turn("Which film?")), target, "", record=False)
-    with pytest.raises(RateLimitError):
-        Tries(Schema.of(Movie)).of(Exchanger(session.models, session.fitter).of, planned, Coming())
-    assert len(provider.requests) == 2
+# without a conversation
+
+
+def test_ask_parses_an_answer_and_asks_once_more() -> None:
+    provider = ScriptedProvider([INVALID, VALID])
+    reply = ask("Which film?", provider=provider, schema=Movie)
+    assert reply.parsed == UP
+    assert any("asked for once more" in notice for notice in reply.notices)
+    with pytest.raises(InvalidAnswerError, match="It was asked for twice") as raised:
+        ask("Which film?", provider=ScriptedProvider(INVALID), schema=Movie)
+    assert raised.value.reply.usage is not None
+    with pytest.raises(InvalidRequestError, match="schema is 4"):
+        ask("Which film?", provider=provider, schema=4)
+
+
+def test_an_answer_of_a_row_is_parsed_asked_for_once_more_or_an_error_of_its_row() -> None:
+    def answer(request: Request) -> str | Answer:
+        prompt, tries = request.messages[0].content, len(request.messages)
+        if "cut" in prompt:
+            return Answer('{"title": "U', stop_reason="max_tokens")
+        return VALID if "good" in prompt or ("second" in prompt and tries > 1) else INVALID
+
+    provider = ScriptedProvider(answer)
+    rows = ["good", "second", "never", "cut"]
+    run = sweep("{{ text }}: which film?", rows, provider=provider, schema=Movie, concurrency=1, progress=False)
+    run.result()
+    results = {result.inputs["text"]: result for result in run.results}
+    assert [results[row].failed for row in rows] == [False, False, True, True]
+    for row in rows[:2]:
+        reply = results[row].reply
+        assert reply is not None
+        assert reply.parsed == UP
+    assert "year: Expected `int`, got `str`" in results["never"].error
+    assert "asked for twice" in results["never"].error
+    assert "asked for twice" not in results["cut"].error
+    assert len(provider.requests) == 6
 
 
 # in cells
