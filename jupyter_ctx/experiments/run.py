@@ -27,11 +27,12 @@ from .delivery import Arrival, Delivery, Done
 from .engine import Ended, Engine, RowRequest, is_local
 from .export import export_run
 from .governor import MOST_AT_ONCE, START_AT_ONCE, Governor
-from .money import Purse, worst_case
+from .money import Estimate, Purse, worst_case
 from .options import Options
 from .pictures import Picture
 from .plan import AnswerPlace, Looked, RunPlan
 from .progress import Bar, Progress
+from .quote import quoted, with_limit
 from .record import RunRecord
 from .results import Result, Results
 from .scorers import Scorers
@@ -59,6 +60,7 @@ class Run:
         keeper: AnswerKeeper,
         options: Options,
         notes: tuple[str, ...] = (),
+        pilot: Run | None = None,
     ) -> None:
         self.name, self.plan, self.options, self._notes = options.name, plan, options, notes
         self._looked, self._models, self._keeper = looked, models.apart(), keeper
@@ -76,6 +78,7 @@ class Run:
         self._begun = ""  # when, as ISO 8601 has it
         self._cancelled, self._left = threading.Event(), threading.Event()  # of batches
         self._bar: Bar | None = None
+        self.estimate = self._estimated(pilot)
         self._delivery = Delivery(plan, self._scorers, self._send, self._keep)
 
     def __repr__(self) -> str:
@@ -218,6 +221,15 @@ class Run:
                 self._bar.show(self._progress, last=True)
             self._done.set()
 
+    def _estimated(self, pilot: Run | None) -> Estimate:
+        """Return what the answers may take that are not stored; the pilot's have been paid."""
+        missing = [places[0] for key, places in self._places.items() if key not in self._stored]
+        limited = self.options.max_cost is not None
+        if pilot is not None and pilot.progress.cost:
+            self._purse.settle(None, pilot.progress.cost)
+        seen = pilot.results if pilot is not None else ()
+        return quoted(self.plan, self._looked, self._asker, missing, self._scorers.judges, seen, limited=limited)
+
     def _found(self) -> dict[AnswerKey, StoredAnswer]:
         """Return the stored answers; without the failed ones where those are asked again."""
         return self._keeper.find(self._places, failed=not self.options.retry)
@@ -270,6 +282,8 @@ class Run:
     def _send(self, ask: Ask, repeat: int, done: Done) -> None:
         """Send a further request of a row, unless its answer is stored."""
         assert self._engine is not None
+        if self.options.max_cost is not None:
+            ask = replace(ask, settings=with_limit(self._models, ask.settings))
         key = (ask.digest, repeat)
         stored = self._keeper.find([key], failed=not self.options.retry).get(key)
         if stored is not None:

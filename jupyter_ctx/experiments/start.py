@@ -17,10 +17,11 @@ from ..runtime.frontend import where
 from ..storage.answers import Answers
 from ..storage.connection import MEMORY
 from ..storage.keeping import AnswerKeeper
-from .arms import arms_of
+from .arms import Arm, arms_of
 from .options import Options, parted
 from .plan import RunPlan, looked_at
 from .prompts import Template
+from .quote import check_agreed, check_price, with_limit
 from .rows import Rows, read_rows
 from .run import Run
 from .scorers import Scorers
@@ -58,7 +59,7 @@ def sweep(
 
 def start(
     template: str,
-    table: object,
+    rows: object,
     grid: Mapping[str, Iterable[Any]],
     models: Models,
     settings: Settings,
@@ -67,19 +68,42 @@ def start(
     """Begin a run, or with ``options.dry_run`` only make one. Raises InvalidRequestError."""
     if not isinstance(template, str) or not template.strip():
         raise InvalidRequestError("The template is empty: write a prompt with {{ column }} in it.")
-    rows, arms = read_rows(table, limit=options.limit), arms_of(grid, settings)
+    table = read_rows(rows, limit=options.limit)
+    arms = [_limited(models, arm, options) for arm in arms_of(grid, settings)]
+    scorers = Scorers.of(options.scorers)
+    scorers.check(table.columns)
+    check_price(
+        models, [*(arm.settings for arm in arms), *(each.settings for each in scorers.judges.values())], options
+    )
     text = Template(template, options.names, models.secrets)
-    notes = _checked(text, rows, grid, options)
-    _check_scorers(Scorers.of(options.scorers), rows, models)
+    notes = _checked(text, table, grid, options)
     schema = Schema.of(options.schema) if options.schema is not None else None
-    plan = RunPlan(text, rows, arms, options.repeat, schema)
-    looked = looked_at(plan)
+    options = replace(
+        options, scorers=scorers, progress=_is_watched() if options.progress is None else options.progress
+    )
     keeper = AnswerKeeper(Answers(MEMORY if options.store is None else options.store))
-    options = replace(options, progress=_is_watched() if options.progress is None else options.progress)
-    run = Run(plan, looked, models, keeper, options, notes)
+    plan = RunPlan(text, table, arms, options.repeat, schema)
+    run = Run(plan, looked_at(plan), models, keeper, options, notes)
     if options.dry_run:
         return run
+    if options.pilot and len(table) > options.pilot:
+        run = _piloted(run, models, keeper)
+    check_agreed(run.estimate, settings, options)
     return run.begin()
+
+
+def _piloted(run: Run, models: Models, keeper: AnswerKeeper) -> Run:
+    """Ask the first rows, and return the run with an estimate that rests on their answers."""
+    options = run.options
+    first = replace(run.plan, rows=run.plan.rows[: options.pilot])
+    pilot = Run(first, looked_at(first), models, keeper, replace(options, scorers=(), batch=False, progress=False))
+    pilot.begin().result()
+    return Run(run.plan, looked_at(run.plan), models, keeper, options, run.notices, pilot=pilot)
+
+
+def _limited(models: Models, arm: Arm, options: Options) -> Arm:
+    """Return an arm whose answers have a longest length, where there is a cap on the cost."""
+    return arm if options.max_cost is None else replace(arm, settings=with_limit(models, arm.settings))
 
 
 def _checked(text: Template, rows: Rows, grid: Mapping[str, Any], options: Options) -> tuple[str, ...]:
