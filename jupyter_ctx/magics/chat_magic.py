@@ -190,7 +190,8 @@ class ChatMagic:
         self._gauge_is_here = self._passed = self._answered = False
         before = chat.conversation.length
         try:
-            reply = self._send(chat, _view(place, options, above), place, prompt)
+            is_code = schema is not None and place.kind != "terminal" and not options.plain
+            reply = self._send(chat, _view(place, options, above), place, prompt, is_code=is_code)
             self._keep(reply, options.out)
             self._greet(chat, place)
         except ChatInterrupted:
@@ -210,7 +211,8 @@ class ChatMagic:
         large = chat.values_notice(found.values, **settings_of(options))
         return found.text, [*notes(text, self.shell.user_ns, found.unknown), *([large] if large else ())]
 
-    def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: Prompt) -> Reply:
+    def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: Prompt, *, is_code: bool) -> Reply:
+        """Send a prompt and show what comes; JSON in the end as code (``is_code``), so that none of it is markup."""
         begun = False
         step = f"{RUN_AGAIN}; %chat continue goes on with this one." if prompt.record else f"{RUN_AGAIN}."
 
@@ -233,7 +235,7 @@ class ChatMagic:
         except InvalidAnswerError as error:
             with uninterrupted():
                 begin()
-                view.correct(error.text, error.reply.thinking)
+                view.correct(_as_code(error.text) if is_code else error.text, error.reply.thinking)
                 view.close((), _footer(chat, error.reply, place))
             raise
         except ChatError as error:
@@ -241,7 +243,7 @@ class ChatMagic:
             view.close((f"Cut off: {error} {step}",) if view.started else ())
             raise
         self._answered = True
-        view.correct(reply.text, reply.thinking)
+        view.correct(_as_code(reply.text) if is_code else reply.text, reply.thinking)
         below = [*reply.notices, *_ending(reply), *self._offer(chat)]
         notice = chat.threshold_notice() if place.kind != "headless" else None
         self._passed = notice is not None
@@ -504,6 +506,12 @@ def _accepted(place: Where) -> Literal["cell", "all"] | None:
     if place.kind == "headless":
         return "all" if is_replay() else None
     return "cell"
+
+
+def _as_code(text: str) -> str:
+    """Return JSON as Markdown's code; other text as it is."""
+    found = text.strip()
+    return f"```json\n{found}\n```" if found[:1] in ("{", "[") and "```" not in found else text
 
 
 def _ending(reply: Reply) -> tuple[str, ...]:

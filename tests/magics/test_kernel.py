@@ -38,6 +38,24 @@ def test_an_answer_streams_and_stays_in_the_cell_in_three_forms(kernel: Kernel) 
     assert shown[-1]["text/plain"].split("\n[ctx] ")[0] == kernel.value("get_chat().turns[0].reply")
 
 
+SKY = """
+from dataclasses import dataclass
+from typing import Literal
+@dataclass
+class Sky:
+    color: Literal["*red*", "*blue*"]
+"""
+
+
+def test_a_structured_answer_is_shown_as_code_and_its_variable_holds_the_value(kernel: Kernel) -> None:
+    kernel.run(SKY)
+    shown = answers(kernel.run("%%chat --schema Sky --max-tokens 60 -o sky\nWhat colour is the sky?"))
+    assert "<em>" not in shown[-1]["text/html"]
+    assert "<pre" in shown[-1]["text/html"]
+    assert kernel.value("type(sky.parsed).__name__, sky.parsed.color in ('*red*', '*blue*')") == "('Sky', True)"
+    assert kernel.value("sky.text == get_chat().turns[0].reply") == "True"
+
+
 def test_a_turn_has_the_number_that_its_cell_shows(kernel: Kernel) -> None:
     """IPython has counted before a cell runs since 9.8, and after it before that."""
     numbers = []

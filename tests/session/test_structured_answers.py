@@ -296,6 +296,15 @@ def test_a_cell_whose_answer_is_wrong_fails_with_what_is_wrong_and_shows_the_ans
     assert len(seen) == 2
 
 
+def test_json_is_printed_as_it_is(cells: Cells) -> None:
+    cells.shell.user_ns["Movie"] = Movie
+    completions, text = DIALECTS["completions"], '{\n  "title": "*Up* _a_",\n  "year": 2009\n}'
+    with answering(completions, completions.answer(text)) as (chat, _):
+        shown = cells.run(f"%%chat -m m --base-url {chat.config.base_url} --schema Movie -o film\nWhich film?")
+    assert cells.shell.user_ns["film"].text == text
+    assert text in shown
+
+
 @pytest.mark.parametrize("form", ["dataclass", "json"])
 def test_the_real_local_model_answers_as_the_schema_says(local_model: str, form: str) -> None:
     schema: Any = Sky if form == "dataclass" else Schema.of(Sky).json
