@@ -7,10 +7,11 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import zip_longest
+from string import ascii_uppercase
 from typing import Any
 
 from ..errors import InvalidRequestError
-from ..session.tabular import RowT, Table, escaped
+from ..session.tabular import MAX_SHOWN_ROWS, RowT, Table, cell_text, escaped
 from ..wording import visible
 from . import verdicts
 from .differences import Differences, Side, differences
@@ -35,7 +36,7 @@ MAX_SENTENCES = 30  # shown below a table
 
 
 class WithSentences(Table[RowT]):
-    """A table with sentences below it."""
+    """A table with sentences below it; a column that is empty in every row is not shown."""
 
     sentences: tuple[str, ...] = ()
 
@@ -45,6 +46,15 @@ class WithSentences(Table[RowT]):
     def _repr_html_(self) -> str:
         table = super()._repr_html_() if self else ""
         return table + "".join(f'<p dir="auto">{escaped(sentence)}</p>' for sentence in self._shown())
+
+    def _cells(self) -> list[list[str]]:
+        rows = [[cell_text(getattr(row, name)) for name in self.columns] for row in self[:MAX_SHOWN_ROWS]]
+        shown = [i for i in range(len(self.columns)) if any(row[i] for row in rows)]
+        return [[self.columns[i] for i in shown], *([row[i] for i in shown] for row in rows)]
+
+    def _more(self) -> str:
+        more = f"\n… the first {MAX_SHOWN_ROWS} of {len(self):,}; to_dataframe() has all"
+        return more if len(self) > MAX_SHOWN_ROWS else ""
 
     def _shown(self) -> list[str]:
         more = len(self.sentences) - MAX_SENTENCES
@@ -155,7 +165,8 @@ def _pairs(first: Any, second: Any, others: tuple[Any, ...], names: Sequence[str
         sides = [_arm(arms, label) for label in labels]
         return [(sides[0], side) for side in sides[1:]]
     runs = [arms, *(by_arm(_results_of(run)) for run in (second, *others))]
-    called = [name or letter for name, letter in zip_longest(names, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(runs)])]
+    letters = [ascii_uppercase[i] if i < len(ascii_uppercase) else f"run {i + 1}" for i in range(len(runs))]
+    called = [str(name or letter) for name, letter in zip_longest(names, letters)]
     return [
         (_side(called[0], arm, found[0]), _side(called[i], arm, found[1]))
         for i, run in enumerate(runs[1:], 1)

@@ -196,6 +196,18 @@ def test_comparisons_of_several_arms_are_adjusted_together() -> None:
     assert [row.second for row in compare(run, "b", "c")] == ["c"]
 
 
+def test_many_runs_are_compared_with_the_first() -> None:
+    table = compare(*(yes_no(3, 6) for _ in range(30)))
+    assert [row.second for row in table][-4:] == ["run 27", "run 28", "run 29", "run 30"]
+    assert {row.first for row in table} == {"A"}
+
+
+def test_columns_that_are_empty_are_not_shown() -> None:
+    assert "first_uncounted" not in str(compare(yes_no(3, 6), yes_no(4, 6)))
+    assert "first_uncounted" in compare(yes_no(3, 6), yes_no(4, 6)).to_dataframe().columns
+    assert str(summary(yes_no(3, 6))).startswith("scorer  n  value")
+
+
 def test_an_unknown_arm_is_refused_with_the_nearest_one() -> None:
     run = [*yes_no(1, 2, arm="tone=formal"), *yes_no(1, 2, arm="tone=plain")]
     with pytest.raises(InvalidRequestError, match=r"no arm 'tone=fromal'. Did you mean 'tone=formal'\?"):
