@@ -363,7 +363,19 @@ class Chat:
         if "store" not in options and self._session.journal is not None:
             chosen = replace(chosen, store=self._session.journal.address)
         settings = self.config.changed({"system": self.system or None, **given})
-        return start(template, rows, grid, self.models, settings, chosen)
+        return start(template, rows, grid, self.models, settings, chosen, self._count_cost)
+
+    def _count_cost(self, run: Run) -> None:
+        """Add what a run has cost to what the conversation has, now or after the turn that is running."""
+        cost, unknown = run.cost, run.unpriced
+
+        def act() -> None:
+            self._session.change(spent=self._session.state.spent.plus_run(cost, unknown))
+            self._session.save()
+            self._notify()
+
+        if cost is not None or unknown:
+            self._queue.do(act, act, None)
 
     # acting
 

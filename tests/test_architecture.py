@@ -33,6 +33,7 @@ LATE = {  # modules of the package that others import in a function, when they a
         "jupyter_ctx.experiments.start",
         "jupyter_ctx.export.files",
     },
+    "jupyter_ctx.experiments.bars": {"jupyter_ctx.experiments.page_bar"},
     "jupyter_ctx.library": {"jupyter_ctx.export.files", "jupyter_ctx.export.formats"},
     "jupyter_ctx.magics.chat_magic": {
         "jupyter_ctx.magics.command_table",

@@ -18,6 +18,10 @@ class Spending:
             return replace(self, unknown=self.unknown + 1)
         return replace(self, dollars=(self.dollars or 0.0) + cost)
 
+    def plus_run(self, cost: float | None, unknown: int) -> Spending:
+        """Return the spending with a run of many requests, ``unknown`` of which have no known price."""
+        return replace(self if cost is None else self.plus(cost), unknown=self.unknown + unknown)
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:

@@ -35,6 +35,7 @@ class Options:
     store: where answers are kept: as for Chat, and "default" by default; ``None``: in memory only
     progress: whether a bar is shown; ``None``: where somebody looks
     agree: puts a question to the user; ``None``: nobody can be asked
+    tell: is given the run before it begins, to show what it may cost
     """
 
     repeat: int = 1
@@ -55,6 +56,7 @@ class Options:
     store: str | Path | None = "default"
     progress: bool | None = None
     agree: Callable[[str], bool] | None = None
+    tell: Callable[[Any], object] | None = None
 
     def __post_init__(self) -> None:
         _whole_number("repeat", self.repeat, least=1)

@@ -1,15 +1,10 @@
-"""How far a run has come, as figures and as a bar."""
+"""How far a run has come, as figures."""
 
 from __future__ import annotations
 
-import time
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
-from ..wording import dollars
-
-REDRAW = 0.1  # seconds between drawings of the bar
+from ..wording import dollars, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,37 +34,18 @@ class Progress:
         return self.cost / self.asked * (self.rows - self.done)
 
     def __str__(self) -> str:
-        said = [f"{self.done:,} of {self.rows:,} rows"]
-        said += [f"{self.failed:,} failed"] if self.failed else []
+        return ", ".join(filter(None, (f"{self.done:,} of {self.rows:,} rows", self.beside)))
+
+    @property
+    def beside(self) -> str:
+        """What to know beside the number of rows: how many failed or were stored, and the money."""
+        said = [f"{self.failed:,} failed"] if self.failed else []
         said += [f"{self.cached:,} were stored"] if self.cached else []
         if self.cost is not None:
-            left = self.left
-            said.append(f"{dollars(self.cost)} so far" + (f", about {dollars(left)} left" if left else ""))
+            left = f" so far, about {dollars(self.left)} left" if self.left else ""
+            said.append(f"{dollars(self.cost)}{left}")
         return ", ".join(said)
 
-
-class Bar:
-    """A bar of tqdm: on a page or in a terminal. Every method may be called from any thread."""
-
-    def __init__(self, progress: Progress, name: str) -> None:
-        from tqdm.auto import tqdm
-
-        self._tqdm: Any = tqdm(total=progress.rows, desc=name or None, unit="row", leave=True)
-        self._drawn = 0.0
-
-    def show(self, progress: Progress, *, last: bool = False) -> None:
-        """Draw how far the run has come; not more often than the eye can follow."""
-        now = time.monotonic()
-        if not last and now - self._drawn < REDRAW:
-            return
-        self._drawn = now
-        with suppress(Exception):  # a bar that cannot be drawn must not end a run
-            self._tqdm.n = progress.done
-            self._tqdm.set_postfix_str(_beside(progress), refresh=False)
-            self._tqdm.refresh()
-            if last:
-                self._tqdm.close()
-
-
-def _beside(progress: Progress) -> str:
-    return ", ".join(str(progress).split(", ")[1:])
+    def after(self, seconds: float, name: str) -> str:
+        """Return how far a run of this name has come after so many seconds, in one line."""
+        return visible(f"{name or 'map'}: {self}, {seconds:.1f} s")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -20,6 +21,7 @@ from ..storage.answers import AnswerKey, StoredAnswer
 from ..storage.keeping import AnswerKeeper
 from ..wording import rows
 from .ask import Ask, Asker
+from .bars import Bar, bar_of
 from .batch_asking import ask_in_batches
 from .charts import draw_heat_map, draw_rates
 from .comparison import RunSummary, summary
@@ -31,7 +33,7 @@ from .money import Estimate, Purse, worst_case
 from .options import Options
 from .pictures import Picture
 from .plan import AnswerPlace, Looked, RunPlan
-from .progress import Bar, Progress
+from .progress import Progress
 from .quote import quoted, with_limit
 from .record import RunRecord
 from .results import Result, Results
@@ -61,9 +63,11 @@ class Run:
         options: Options,
         notes: tuple[str, ...] = (),
         pilot: Run | None = None,
+        ended: Callable[[Run], object] | None = None,
     ) -> None:
         self.name, self.plan, self.options, self._notes = options.name, plan, options, notes
         self._looked, self._models, self._keeper = looked, models.apart(), keeper
+        self._at_end, self._paid = ended, pilot.progress.cost if pilot is not None else None
         self._asker, self._id = Asker(self._models), new_id()
         self._scorers = Scorers.of(options.scorers)
         self._results: list[Result | None] = [None] * len(plan)
@@ -96,6 +100,26 @@ class Run:
     def results(self) -> Results:
         """The answers so far, in the order of the rows; what was not asked is not among them."""
         return Results(result for result in self._results if result is not None)
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars spent since the run began, without its pilot; ``None`` where no price is known."""
+        spent = self._purse.spent
+        return spent if spent is None or self._paid is None else spent - self._paid
+
+    @property
+    def unpriced(self) -> int:
+        """How many answers of this run are billed at a price that nobody knows."""
+        settings = {arm.label: arm.settings for arm in self.plan.arms}
+        asked = [
+            each for each in self.results if each.reply is not None and not each.cached and each.reply.cost is None
+        ]
+        billed = {
+            arm
+            for arm in {each.arm for each in asked}
+            if self._models.target(settings[arm], ask=False).provider.catalogue
+        }
+        return sum(each.arm in billed for each in asked)
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -152,7 +176,7 @@ class Run:
         if self._engine is None:
             self._engine = self._new_engine()
             self._begun = datetime.now(UTC).isoformat(timespec="seconds")
-            self._bar = Bar(self._progress, self.name) if self.options.progress else None
+            self._bar = bar_of(self._progress, self.name, self.options.progress)
             threading.Thread(target=self._go, args=(self._engine,), name="jupyter_ctx run", daemon=True).start()
         return self
 
@@ -219,14 +243,17 @@ class Run:
                 self._executor.shutdown(wait=False, cancel_futures=True)
             if self._bar is not None:
                 self._bar.show(self._progress, last=True)
+            if self._at_end is not None:
+                with suppress(Exception):  # the answers are kept, whatever listens
+                    self._at_end(self)
             self._done.set()
 
     def _estimated(self, pilot: Run | None) -> Estimate:
         """Return what the answers may take that are not stored; the pilot's have been paid."""
         missing = [places[0] for key, places in self._places.items() if key not in self._stored]
         limited = self.options.max_cost is not None
-        if pilot is not None and pilot.progress.cost:
-            self._purse.settle(None, pilot.progress.cost)
+        if self._paid:
+            self._purse.settle(None, self._paid)
         seen = pilot.results if pilot is not None else ()
         return quoted(self.plan, self._looked, self._asker, missing, self._scorers.judges, seen, limited=limited)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +12,6 @@ from ..errors import InvalidRequestError
 from ..models.registry import Models, key_owner
 from ..providers.base import SupportsStream
 from ..providers.guests import guest
-from ..runtime.frontend import where
 from ..storage.answers import Answers
 from ..storage.connection import MEMORY
 from ..storage.keeping import AnswerKeeper
@@ -64,8 +62,12 @@ def start(
     models: Models,
     settings: Settings,
     options: Options,
+    ended: Callable[[Run], object] | None = None,
 ) -> Run:
-    """Begin a run, or with ``options.dry_run`` only make one. Raises InvalidRequestError."""
+    """Begin a run, or with ``options.dry_run`` only make one; ``ended`` is called when it has ended.
+
+    Raises InvalidRequestError.
+    """
     if not isinstance(template, str) or not template.strip():
         raise InvalidRequestError("The template is empty: write a prompt with {{ column }} in it.")
     table = read_rows(rows, limit=options.limit)
@@ -78,27 +80,28 @@ def start(
     text = Template(template, options.names, models.secrets)
     notes = _checked(text, table, grid, options)
     schema = Schema.of(options.schema) if options.schema is not None else None
-    options = replace(
-        options, scorers=scorers, progress=_is_watched() if options.progress is None else options.progress
-    )
+    options = replace(options, scorers=scorers)
     keeper = AnswerKeeper(Answers(MEMORY if options.store is None else options.store))
     plan = RunPlan(text, table, arms, options.repeat, schema)
-    run = Run(plan, looked_at(plan), models, keeper, options, notes)
+    run = Run(plan, looked_at(plan), models, keeper, options, notes, ended=ended)
+    if options.pilot and len(table) > options.pilot and not options.dry_run:
+        run = _piloted(run, models, keeper, ended)
+    if options.tell is not None:
+        options.tell(run)
     if options.dry_run:
         return run
-    if options.pilot and len(table) > options.pilot:
-        run = _piloted(run, models, keeper)
     check_agreed(run.estimate, settings, options)
     return run.begin()
 
 
-def _piloted(run: Run, models: Models, keeper: AnswerKeeper) -> Run:
+def _piloted(run: Run, models: Models, keeper: AnswerKeeper, ended: Callable[[Run], object] | None) -> Run:
     """Ask the first rows, and return the run with an estimate that rests on their answers."""
     options = run.options
     first = replace(run.plan, rows=run.plan.rows[: options.pilot])
-    pilot = Run(first, looked_at(first), models, keeper, replace(options, scorers=(), batch=False, progress=False))
+    alone = replace(options, scorers=(), batch=False, progress=False)
+    pilot = Run(first, looked_at(first), models, keeper, alone, ended=ended)
     pilot.begin().result()
-    return Run(run.plan, looked_at(run.plan), models, keeper, options, run.notices, pilot=pilot)
+    return Run(run.plan, looked_at(run.plan), models, keeper, options, run.notices, pilot, ended)
 
 
 def _limited(models: Models, arm: Arm, options: Options) -> Arm:
@@ -118,18 +121,3 @@ def _checked(text: Template, rows: Rows, grid: Mapping[str, Any], options: Optio
     if options.group is not None and options.group not in rows.columns:
         raise InvalidRequestError(f"group is {options.group!r}: the columns are {', '.join(rows.columns)}.")
     return notes
-
-
-def _check_scorers(scorers: Scorers, rows: Rows, models: Models) -> None:
-    """Raise a ChatError for a scorer of a column that is not there, and for a judge that nobody serves."""
-    scorers.check(rows.columns)
-    for each in scorers.judges.values():
-        models.target(each.settings, ask=False)
-
-
-def _is_watched() -> bool:
-    """Return whether somebody may look at a bar: in a notebook that is open, or in a terminal."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    if shell is not None and hasattr(shell, "kernel"):
-        return where(shell).kind == "notebook"
-    return bool(getattr(sys.stderr, "isatty", bool)())
