@@ -52,7 +52,7 @@ def test_a_structured_answer_is_shown_as_code_and_its_variable_holds_the_value(k
     shown = answers(kernel.run("%%chat --schema Sky --max-tokens 60 -o sky\nWhat colour is the sky?"))
     assert "<em>" not in shown[-1]["text/html"]
     assert "<pre" in shown[-1]["text/html"]
-    assert kernel.value("type(sky.parsed).__name__, sky.parsed.color in ('*red*', '*blue*')") == "('Sky', True)"
+    assert kernel.value("type(sky.parsed).__name__, sky.parsed.color in ('*red*', '*blue*')") == "Sky True"
     assert kernel.value("sky.text == get_chat().turns[0].reply") == "True"
 
 
