@@ -27,7 +27,7 @@ def main() -> int:
     notebook = options.notebook.resolve()
     if not notebook.is_file():
         parser.error(f"no such notebook: {options.notebook}")
-    prepare("local", "lab", "anthropic", "google")
+    prepare("local", "lab", "anthropic", "google", "dataframes", "pictures")
     if not options.headless:
         root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []  # as in a container
         return run("jupyter", "lab", *root, str(notebook))
