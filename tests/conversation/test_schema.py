@@ -230,6 +230,56 @@ def test_a_strict_schema_is_closed_and_requires_every_property() -> None:
     assert parts[1]["description"] == "how many (minimum: 1)"
 
 
+class Wheel(pydantic.BaseModel):
+    size: float
+    kind: Literal["steel", "alloy"]
+
+
+class Bike(pydantic.BaseModel):
+    """A bike."""
+
+    name: str = pydantic.Field(description="as it is sold")
+    wheels: list[Wheel]
+    front: Wheel
+    color: Color
+    gears: int | None
+
+
+def without_titles(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [without_titles(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {name: without_titles(part) for name, part in schema.items() if name != "title" or isinstance(part, dict)}
+
+
+def test_a_strict_schema_is_the_one_that_the_sdk_makes() -> None:
+    from openai.lib._pydantic import to_strict_json_schema
+
+    ours = strict_form(Schema.of(Bike).json, OPENAI_FORM)
+    assert without_titles(ours) == without_titles(to_strict_json_schema(Bike))
+
+
+def test_the_sdk_of_anthropic_finds_nothing_to_change_but_types_beside_listed_values() -> None:
+    from anthropic.lib._parse._transform import transform_schema
+
+    for kind in (Bike, Car, City):
+        ours = strict_form(Schema.of(kind).json, ANTHROPIC_FORM)
+        assert ours is not None
+        theirs = transform_schema(ours)
+        assert without_types_of_values(ours) == without_types_of_values(theirs)
+
+
+def without_types_of_values(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [without_types_of_values(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        name: without_types_of_values(part) for name, part in schema.items() if name != "type" or "enum" not in schema
+    }
+
+
 def test_a_property_that_may_be_missing_may_be_null_in_a_strict_schema() -> None:
     found = strict_form(Schema.of(City).json, OPENAI_FORM)
     assert found is not None

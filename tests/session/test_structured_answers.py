@@ -180,6 +180,17 @@ def test_the_size_of_a_schema_is_planned_with_and_teaches_nothing_of_the_tokens_
     assert chat.info().exact
 
 
+def test_a_request_that_is_refused_as_too_long_is_sent_again_with_its_schema() -> None:
+    chat, provider = asked("Yes.", window=1_000)
+    for i in range(8):
+        chat.send(f"Tell me of number {i}, " * 20)
+    provider.window, provider.answers = 700, [VALID]
+    reply = chat.send("Which film?", schema=Movie)
+    assert reply.parsed == UP
+    assert provider.refused
+    assert all(request.schema is not None for request in (provider.refused[-1], provider.requests[-1]))
+
+
 def test_a_stored_answer_is_parsed_and_one_of_another_schema_is_not_taken(tmp_path: Path) -> None:
     provider = ScriptedProvider([VALID, '{"name": "Mars", "moons": 2}', INVALID, INVALID, VALID])
 
