@@ -26,6 +26,7 @@ from ..providers.guests import guest
 from ..runtime.files import path_of
 from ..session.attempt import Attempt
 from ..session.exchange import Coming, Exchanged, Exchanger
+from ..session.judge import Verdict, verdict_on
 from ..session.notices import Outcome, notices_of
 from ..session.planner import Fitter
 from ..session.structured import Tries, as_answer
@@ -115,10 +116,27 @@ class Asker:
         coming = coming or Coming()
         coming.begin()
         found = Tries(schema).of(Exchanger(self.models, fitter).of, planned, coming)
-        outcome = Outcome(planned, found.sent, found.refusal, found.verdict, apart=True)
-        reply = found.verdict.reply
-        reply = replace(reply, notices=(*reply.notices, *(notice.text for notice in notices_of(outcome))))
-        return AskReply(reply, _is_truncated(found))
+        return _told(planned, found)
+
+    def from_batch(self, ask: Ask, reply: Reply, *, is_its_own: bool = True) -> AskReply:
+        """Return the answer to a request that was part of a batch, at its price; nothing is learned from it.
+
+        ``is_its_own``: whether the reply answers this very request, and not another one to the same model. Raises a
+        ContextOverflowError where the window ended the reply before its first token.
+        """
+        planned = self.planned(ask)
+        verdict = verdict_on(planned, reply, None) if is_its_own else Verdict(reply)
+        cost = self.models.cost(planned.target, reply.usage, reply.model, batch=True)
+        reply = replace(verdict.reply, model=planned.target.model, cost=cost)
+        return _told(planned, Exchanged(planned, replace(verdict, reply=reply)))
+
+
+def _told(planned: Attempt, found: Exchanged) -> AskReply:
+    """Return an answer with what was done to make its request fit."""
+    outcome = Outcome(planned, found.sent, found.refusal, found.verdict, apart=True)
+    reply = found.verdict.reply
+    reply = replace(reply, notices=(*reply.notices, *(notice.text for notice in notices_of(outcome))))
+    return AskReply(reply, _is_truncated(found))
 
 
 def ask(

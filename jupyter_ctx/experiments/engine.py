@@ -151,6 +151,10 @@ class Engine:
         self._close()
         self._events.put((NO_REQUEST, None))
 
+    def leave(self) -> None:
+        """Wait for nothing any more, from any thread: what goes on elsewhere by itself is left to the next run."""
+        self.stop()
+
     def begun(self, number: int) -> None:
         """Hear that the first token of a request came, from any thread."""
         self._events.put((number, None))

@@ -22,7 +22,7 @@ from ..storage.keeping import AnswerKeeper
 from ..wording import rows
 from .ask import Ask, Asker
 from .bars import Bar, bar_of
-from .batch_asking import ask_in_batches
+from .batch_engine import BatchEngine
 from .charts import draw_heat_map, draw_rates
 from .comparison import RunSummary, summary
 from .delivery import Arrival, Delivery, Done
@@ -80,7 +80,6 @@ class Run:
         self._executor = options.executor or ThreadPoolExecutor(options.concurrency or MOST_AT_ONCE, "jupyter_ctx ask")
         self._engine: Engine | None = None
         self._begun = ""  # when, as ISO 8601 has it
-        self._cancelled, self._left = threading.Event(), threading.Event()  # of batches
         self._bar: Bar | None = None
         self.estimate = self._estimated(pilot)
         self._delivery = Delivery(plan, self._scorers, self._send, self._keep)
@@ -182,10 +181,6 @@ class Run:
 
     def cancel(self) -> None:
         """Stop the run, and return at once; answers that came are kept. A provider is asked to end its batches."""
-        self._cancelled.set()
-        self._stop()
-
-    def _stop(self) -> None:
         if self._engine is not None:
             self._engine.stop()
 
@@ -201,8 +196,8 @@ class Run:
                 if time.monotonic() >= until:
                     return False
         except KeyboardInterrupt:
-            self._left.set()
-            self._stop()
+            if self._engine is not None:
+                self._engine.leave()
             self._done.wait(AFTER_CTRL_C)
             raise ChatInterrupted(self._kept()) from None
         return True
@@ -227,10 +222,7 @@ class Run:
         open_run(self._id, Here(self._asker, engine.begun))
         try:
             self._deliver_known()
-            if self.options.batch:
-                self._ask_in_batches()
-            else:
-                engine.add(self._requests())
+            engine.add(self._requests())
             self._ended = engine.run()
         except ChatError as error:
             self._ended = Ended(str(error), failed=True)
@@ -283,21 +275,6 @@ class Run:
             shared, group = self._looked.shared(row, arm), self._looked.groups[arm][row]
             make, done = partial(self.plan.ask, row, arm, shared=shared), partial(self._answered, places)
             yield RowRequest(key, lanes[arm], make, self._worst, done, None if shared is None else group)
-
-    def _ask_in_batches(self) -> None:
-        """Ask in a provider's batches as many rows as there is money for."""
-        makes = {}
-        for key, places in self._places.items():
-            makes[key] = partial(self.plan.ask, places[0].row, places[0].arm)
-            if not self._purse.reserve(self._worst(makes[key]())):
-                self._notes = (*self._notes, self._purse.said(self._worst(makes.pop(key)())))
-                break
-
-        def answered(key: AnswerKey, stored: StoredAnswer) -> None:
-            self._purse.settle(self._worst(makes[key]()), stored.cost if stored.answered else 0.0)
-            self._answered(self._places[key], as_tried(stored))
-
-        self._notes += ask_in_batches(self._asker, self._keeper, makes, answered, self._cancelled, self._left)
 
     def _write(self, answers: Sequence[tuple[AnswerKey, Tried]]) -> None:
         """Keep answers that came, before they count as done."""
@@ -356,7 +333,8 @@ class Run:
                 return Governor(LOCAL_AT_ONCE, LOCAL_AT_ONCE)
             return Governor(most, options.concurrency or START_AT_ONCE)
 
-        return Engine(
+        make = partial(BatchEngine, self._asker, self._keeper) if options.batch else Engine
+        return make(
             self._id, self._executor, governor, self._purse, self._write,
             is_guest=self._models.has_guest, close=self._models.close,
         )  # fmt: skip

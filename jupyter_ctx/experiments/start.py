@@ -12,6 +12,7 @@ from ..errors import InvalidRequestError
 from ..models.registry import Models, key_owner
 from ..providers.base import SupportsStream
 from ..providers.guests import guest
+from ..providers.lookup import batches_of
 from ..storage.answers import Answers
 from ..storage.connection import MEMORY
 from ..storage.keeping import AnswerKeeper
@@ -81,6 +82,8 @@ def start(
     notes = _checked(text, table, grid, options)
     schema = Schema.of(options.schema) if options.schema is not None else None
     options = replace(options, scorers=scorers)
+    for arm in arms if options.batch else ():
+        batches_of(models.target(arm.settings, ask=False).provider)
     keeper = AnswerKeeper(Answers(MEMORY if options.store is None else options.store))
     plan = RunPlan(text, table, arms, options.repeat, schema)
     run = Run(plan, looked_at(plan), models, keeper, options, notes, ended=ended)

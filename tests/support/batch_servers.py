@@ -48,12 +48,14 @@ class Account:
 
     looks_to_end: how often a batch is looked at before it has ended; -1: until it is told to
     fate: what becomes of a request, by its prompt: "succeeded", or an error's message; "expired", "canceled"
+    text: the answer to a body
     paid: how often each prompt was answered
     on: is called with the name of a step and the handler; where it returns True, nothing more is done
     """
 
     looks_to_end: int = 2
     fate: Callable[[str], str] = lambda prompt: "succeeded"
+    text: Callable[[dict[str, Any]], str] = lambda body: f"re: {prompt_of(body)}"
     on: Callable[[str, BaseHTTPRequestHandler], object] = lambda step, handler: None
     batches: dict[str, BatchOf] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
@@ -217,7 +219,7 @@ def openai_files(account: Account, batch: BatchOf) -> None:
     for request_id, body in batch.requests.items():
         outcome, line = account.outcome(batch, body), {"id": f"batch_req_{request_id}", "custom_id": request_id}
         if outcome == "succeeded":
-            response = {"status_code": 200, "request_id": "r", "body": openai_answer(body)}
+            response = {"status_code": 200, "request_id": "r", "body": openai_answer(body, account.text(body))}
             answers.append({**line, "response": response, "error": None})
         elif outcome in ("expired", "canceled"):
             code = {"expired": "batch_expired", "canceled": "batch_cancelled"}[outcome]
@@ -230,8 +232,7 @@ def openai_files(account: Account, batch: BatchOf) -> None:
         account.files[f"{batch.id}-{name}"] = "".join(json.dumps(line) + "\n" for line in reversed(lines)).encode()
 
 
-def openai_answer(body: dict[str, Any]) -> dict[str, Any]:
-    text = f"re: {prompt_of(body)}"
+def openai_answer(body: dict[str, Any], text: str) -> dict[str, Any]:
     if "messages" in body:
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         report = {"prompt_tokens": 9, "completion_tokens": 2, "total_tokens": 11}
@@ -296,7 +297,7 @@ def anthropic_results(account: Account, batch: BatchOf) -> bytes:
         outcome = account.outcome(batch, params)
         result: dict[str, Any] = {"type": anthropic_fate(outcome)}
         if outcome == "succeeded":
-            content = [{"type": "text", "text": f"re: {prompt_of(params)}"}]
+            content = [{"type": "text", "text": account.text(params)}]
             report = {"input_tokens": 9, "output_tokens": 2}
             result["message"] = {"id": "m", "type": "message", "role": "assistant", "model": params["model"],
                                  "content": content, "stop_reason": "end_turn", "usage": report}  # fmt: skip
