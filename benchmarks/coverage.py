@@ -16,6 +16,7 @@ from statistics import fmean, stdev
 from jupyter_ctx.experiments.significance import (
     clustered,
     clustered_rate,
+    mean_interval,
     paired_difference,
     paired_rates,
     t_interval,
@@ -43,7 +44,7 @@ def rate(shown: float | None, n: int) -> Draw:
 def mean(n: int, sample: Callable[[random.Random], float], truth: float) -> Draw:
     def draw(rng: random.Random) -> tuple[float, Ends, Ends]:
         values = [sample(rng) for _ in range(n)]
-        ours, half = t_interval(values), Z * stdev(values) / math.sqrt(n)
+        ours, half = mean_interval(values, resamples=RESAMPLES), Z * stdev(values) / math.sqrt(n)
         return truth, (ours.low, ours.high), (fmean(values) - half, fmean(values) + half)
 
     return draw
@@ -118,6 +119,12 @@ def averages(rng: random.Random) -> float:
     return sum((rng.random() < better) - (rng.random() < easy) for _ in range(3)) / 3
 
 
+def gains(rng: random.Random) -> float:
+    """Differences that are mostly 0, and sometimes large."""
+    better = rng.expovariate(1) if rng.random() < 0.4 else 0.0
+    return better - (rng.expovariate(1 / 0.3) if rng.random() < 0.2 else 0.0)
+
+
 def seconds(rng: random.Random) -> float:
     """Seconds of two prompts, log-normal."""
     return rng.lognormvariate(0.2, 0.75) - rng.lognormvariate(0, 0.75)
@@ -130,14 +137,15 @@ CASES: dict[str, dict[str, Draw]] = {
         for p in (None, 0.5, 0.8, 0.9)
         for n in (10, 20, 30, 50, 100)
     },
-    "a mean (Student; beside it ± 1.96 standard errors)": {
+    "a mean (Student, wider where skewed; beside it ± 1.96 standard errors)": {
         f"{name}, {n} rows": mean(n, *drawn)
         for name, drawn in {
             "normal": (lambda rng: rng.gauss(3, 2), 3.0),
             "log-normal": (lambda rng: rng.lognormvariate(0, 0.75), SPREAD),
+            "exponential": (lambda rng: rng.expovariate(1), 1.0),
             "grades of 1 to 5": (lambda rng: float(rng.choices((1, 2, 3, 4, 5), (5, 10, 20, 35, 30))[0]), 3.75),
         }.items()
-        for n in (5, 10, 20, 30, 100)
+        for n in (10, 20, 30, 50)
     },
     "two rates on the same rows (Tango; beside it Wald)": {
         f"{100 * b:.0f} and {100 * c:.0f} % alone, {n} rows": paired(b, c, n)
@@ -158,6 +166,7 @@ CASES: dict[str, dict[str, Draw]] = {
             "normal": (lambda rng: rng.gauss(0.3, 1), 0.3),
             "grades": (grade, 0.5),
             "averages of three": (averages, 0.1 / 3),
+            "gains": (gains, 0.34),
             "seconds": (seconds, (math.exp(0.2) - 1) * SPREAD),
         }.items()
         for n in (10, 20, 30, 50)

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import zip_longest
+from statistics import stdev
 from string import ascii_uppercase
 from typing import Any
 
@@ -20,6 +21,7 @@ from .results import Result
 from .significance import (
     CONFIDENCE,
     Interval,
+    can_resample,
     clustered,
     holm,
     is_skewed,
@@ -100,9 +102,9 @@ def summary(results: Iterable[Result], *, group: str | None = None) -> RunSummar
             counted = tally(found, scorer)
             interval = counted.interval(_of_rows(groups, counted))
             rows.append(_arm_row(arm, scorer, interval, counted))
-            skewed = counted.kind == "mean" and is_skewed(list(counted.rows.values()))
+            values = list(counted.rows.values()) if counted.kind == "mean" else []
             sentence = verdicts.of_arm(arm, scorer, interval, counted, group if scorer else None)
-            sentences.append(sentence + verdicts.of_skewness(skewed))
+            sentences.append(sentence + verdicts.of_skewness(_skewness(values, group)))
         sentences += filter(None, [verdicts.of_repeats(arm, same_repeats(found))])
     table = RunSummary(rows)
     table.sentences = tuple(sentences) if rows else ("There are no results yet.",)
@@ -244,7 +246,7 @@ class _Measured:
     interval: Interval
     test: str
     rows_needed: float
-    skewed: bool = False
+    skewed: verdicts.Skewness = ""
 
     @property
     def kind(self) -> str:
@@ -262,21 +264,27 @@ def _measure(a: Side, b: Side, scorer: str, paired: Pairing, groups: Mapping[Key
     yes_no = all(each.kind == "yes/no" for each in tallies)
     if groups is not None:
         interval, test = clustered(changes, [groups[key] for key in shared]), "clustered t"
-        degrees = len({groups[key] for key in shared}) - 1
+        needed = _needed(interval, len({groups[key] for key in shared}) - 1)
     elif yes_no:
         alone = changes.count(-1), changes.count(1)
         interval, test = paired_rates(*alone, len(shared)), "McNemar exact"
         needed = rows_paired(interval.value, sum(alone) / len(shared)) if shared else math.inf
-        return _Measured((a, b), scorer, (values[0], values[1]), tallies, interval, test, needed)
     else:
-        interval, degrees = paired_difference(changes), len(changes) - 1
-        test = "paired bootstrap" if 10 <= len(changes) <= 2_000 else "paired t"
-    needed = _needed(interval, degrees)
-    return _Measured((a, b), scorer, (values[0], values[1]), tallies, interval, test, needed, is_skewed(changes))
+        interval, test = paired_difference(changes), "paired bootstrap" if can_resample(changes) else "paired t"
+        needed = rows_for_mean(interval.value, stdev(changes)) if interval.is_known else math.inf
+    skewed = "" if test == "McNemar exact" else _skewness(changes, groups)
+    return _Measured((a, b), scorer, (values[0], values[1]), tallies, interval, test, needed, skewed)
+
+
+def _skewness(values: Sequence[float], groups: object) -> verdicts.Skewness:
+    """Return what was done for the interval of a mean where a few values weigh much."""
+    if not is_skewed(values):
+        return ""
+    return "widened" if can_resample(values) and groups is None else "left"
 
 
 def _needed(interval: Interval, degrees: int) -> float:
-    """Return the rows needed for a difference of this size, from the width of its interval."""
+    """Return the rows needed for a difference of this size, from the width of its t interval."""
     if not interval.is_known:
         return math.inf
     error = (interval.high - interval.low) / 2 / t_quantile((1 + CONFIDENCE) / 2, degrees)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import InvalidRequestError
 from .results import Result, Score
-from .significance import Interval, averaged, clustered, clustered_rate, t_interval, wilson
+from .significance import Interval, averaged, clustered, clustered_rate, mean_interval, wilson
 
 Key = Hashable  # of a row: its number, or what it shares with the same row of another run
 
@@ -58,7 +58,7 @@ class Tally:
             return of(values, [groups[key] for key in self.rows])
         if self.kind == "yes/no":
             return wilson(sum(values), len(values))
-        return t_interval(values) if self.kind == "mean" else clustered_rate(values, list(self.rows))
+        return mean_interval(values) if self.kind == "mean" else clustered_rate(values, list(self.rows))
 
 
 def by_arm(results: Iterable[Result]) -> dict[str, list[Result]]:

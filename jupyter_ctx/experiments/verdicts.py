@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 from .significance import ALPHA, FEW_ROWS, Interval
 from .table_rows import ComparedRow
 from .tally import Tally
 
+Skewness = Literal["", "widened", "left"]  # what was done for an interval where a few rows weigh much
 MANY = 1_000_000  # rows that nobody asks
 
 
@@ -53,10 +55,15 @@ def of_repeats(name: str, repeats: int) -> str:
     return f"{begin}{many}: they are one observation, not {repeats}." if repeats else ""
 
 
-def of_skewness(skewed: bool) -> str:
-    """Return a warning where a few rows weigh much; else nothing."""
-    why = " A few rows weigh much: the true mean is outside this interval more often than 1 time in 20."
-    return why if skewed else ""
+def of_skewness(skewed: Skewness) -> str:
+    """Return a warning where a few rows weigh much in a mean, and what was done about it; else nothing."""
+    if not skewed:
+        return ""
+    done = {
+        "widened": "the interval is wider for that, and more rows would tell more",
+        "left": "the true mean is outside this interval more often than 1 time in 20",
+    }
+    return f" A few rows weigh much: {done[skewed]}."
 
 
 # two prompts

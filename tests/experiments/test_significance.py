@@ -21,7 +21,9 @@ from jupyter_ctx.experiments.significance import (
     clustered,
     clustered_rate,
     holm,
+    is_skewed,
     mcnemar,
+    mean_interval,
     paired_difference,
     paired_rates,
     rows_for_mean,
@@ -147,7 +149,26 @@ def test_the_bootstrap_is_near_student_s_interval_for_normal_differences() -> No
     assert ours.p == pytest.approx(student.p, abs=0.01)
 
 
-@pytest.mark.parametrize("function", [t_interval, paired_difference])
+def test_where_a_few_values_weigh_much_the_interval_of_a_mean_is_wider_than_student_s() -> None:
+    rng = random.Random(8)
+    even, skewed = [rng.gauss(0, 1) for _ in range(40)], [*(rng.lognormvariate(0, 1) for _ in range(40)), 12.0]
+    assert not is_skewed(even)
+    assert mean_interval(even) == t_interval(even)
+    ours, student = mean_interval(skewed), t_interval(skewed)
+    assert ours.low <= student.low
+    assert ours.high > student.high
+    assert ours == mean_interval(skewed) == paired_difference(skewed), "the same each time"
+
+
+def test_a_wider_interval_excludes_0_only_where_its_p_value_is_small() -> None:
+    rng = random.Random(9)
+    for shift in (-0.8, -0.4, 0.0, 0.3, 0.8):
+        values = [rng.expovariate(1) - 1 + shift for _ in range(20)] + [6.0]
+        interval = mean_interval(values)
+        assert (interval.low > 0 or interval.high < 0) == (interval.p < 0.05)
+
+
+@pytest.mark.parametrize("function", [t_interval, mean_interval, paired_difference])
 @pytest.mark.parametrize("values", [[], [1.0], [0.5] * 30])
 def test_too_few_values_and_equal_ones_have_no_interval(function: Callable[..., Interval], values: list[float]) -> None:
     interval = function(values)
