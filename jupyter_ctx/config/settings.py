@@ -143,7 +143,7 @@ class Settings:
         "on", "whether a provider's list is asked for the window of a model that no table knows", "server"
     )
     confirm_cost: float | None = setting(
-        1.0, "US dollars that a run over a table may cost before it asks first; none: it never asks", "request", ge=0
+        1.0, "dollars that a run over a table may cost before it asks first; none: it never asks", "request", ge=0
     )
     confirm_rows: int | None = setting(
         1_000, "requests that a run over a table may send before it asks first; none: it never asks", "request", ge=1

@@ -107,7 +107,7 @@ class Governor:
         elif began >= self._blocked_at:
             self._pass(now)
         elif not (self._by_time or self._named or self._untaken(now)):
-            self._until = min(self._until, max(now, self._blocked_at + PAUSES[1]))
+            self._until = min(self._until, max(now, self._blocked_at + self._slot_pause))
 
     def failed(self, now: float) -> None:
         """Record that a request failed because the server or the connection did."""
@@ -155,6 +155,11 @@ class Governor:
     @property
     def _at_once(self) -> int:
         return max(1, int(min(self._allowed, self._room)))
+
+    @property
+    def _slot_pause(self) -> float:
+        """Seconds after a refusal from which a request that ends lets a probe go."""
+        return PAUSES[1] if self._room == math.inf else PAUSES[0]
 
     @property
     def _pace(self) -> float | None:
@@ -221,10 +226,14 @@ class Governor:
 
     def _is_of_requests_at_once(self, lasted: float) -> bool:
         """Return whether the refusals come from a limit on open requests: as many were left open as the last time."""
-        if self._by_time or lasted >= LONG_BLOCK or self._survivors < 1 or len(self._marks) < 2:
+        if self._by_time or self._survivors < 1:
             return False
-        held = self._room < math.inf and self._marks[-1].taken - self._marks[-2].taken < HELD
-        return not held and self._rate is None and abs(self._survivors - self._survived) <= 1 + 0.1 * self._survived
+        if self._room < math.inf and self._marks[-1].taken - self._marks[-2].taken < HELD:
+            return False  # the limit was kept, and yet some were refused
+        if self._probes and not self._named:
+            return True  # probes were refused until another request ended
+        again = len(self._marks) > 1 and abs(self._survivors - self._survived) <= 1 + 0.1 * self._survived
+        return again and self._rate is None and lasted < LONG_BLOCK
 
     def _learn_pace(self, now: float, lasted: float) -> None:
         """Learn the pace from the requests that passed since earlier refusals, else from those before the first."""
@@ -253,9 +262,7 @@ class Governor:
         assert self._blocked_at is not None
         shortest, usual, longest = PAUSES
         pace, lasted = self._pace, now - self._blocked_at
-        first = (
-            min(max(2 / pace, shortest), usual) if pace is not None else usual if self._room == math.inf else shortest
-        )
+        first = usual if pace is None else min(max(2 / pace, shortest), usual)
         own = max(min(first * 2.0**self._probes, longest), PAUSE_SHARE * lasted)
         if named is not None:
             return max(named, own if self._probes > 1 else 0.0) + AFTER_PAUSE
