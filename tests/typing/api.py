@@ -19,14 +19,19 @@ from jupyter_ctx import (
     RateLimitError,
     Reply,
     Request,
+    Result,
+    Results,
     Settings,
     SupportsStream,
     Thought,
     Usage,
     View,
+    ask,
     classify_overflow,
+    compare,
     get_chat,
     resolve_window,
+    sweep,
 )
 from jupyter_ctx.testing import Answer, ScriptedProvider, check_provider
 
@@ -34,7 +39,7 @@ chat = Chat("local/smollm2", window=2_048, store=Path("talk.sqlite"), name="note
 pieces: list[str] = []
 
 
-def ask(prompt: str) -> str:
+def asked(prompt: str) -> str:
     try:
         reply = chat.send(prompt, on_piece=pieces.append, max_tokens=64, attachments=[Path("notes.md")])
     except ContextOverflowError as error:
@@ -122,3 +127,12 @@ def refused() -> None:
 
 def others(library: Library) -> Chat:
     return library.switch("side")
+
+
+def experiments(chat: Chat, rows: list[dict[str, str]]) -> str:
+    assert_type(ask("Why?", model="local/smollm2"), Reply)
+    run = chat.map("{{ text }}", rows, scorers={"long": lambda row, reply: len(reply.text) > 80})
+    assert_type(run.results, Results)
+    assert_type(run.results[0], Result)
+    other = sweep("{{ text }} {{ tone }}", rows, {"tone": ["Politely."]}, model="local/smollm2")
+    return str(compare(run, other))
