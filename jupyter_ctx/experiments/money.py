@@ -7,6 +7,7 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from statistics import NormalDist, fmean, stdev
 
 from ..context.budget import MARGIN
@@ -111,15 +112,14 @@ class Price:
     written: float
 
 
-def price_of(models: Models, target: Target) -> Price | None:
-    """Return what tokens cost there; ``None``: the price is unknown, or there is none."""
-    alone = models.cost(target, Usage(PRICED, 0))
-    both = models.cost(target, Usage(PRICED, PRICED))
+def price_of(models: Models, target: Target, *, batch: bool = False) -> Price | None:
+    """Return what tokens cost there, in a ``batch`` or not; ``None``: the price is unknown, or there is none."""
+    cost = partial(models.cost, target, batch=batch)
+    alone, both = cost(Usage(PRICED, 0)), cost(Usage(PRICED, PRICED))
     if alone is None or both is None:
         return None
-    read = models.cost(target, Usage(PRICED, 0, cache_read_tokens=PRICED))
-    written = models.cost(target, Usage(PRICED, 0, cache_write_tokens=PRICED))
-    read, written = (alone if cost is None else cost for cost in (read, written))
+    read, written = cost(Usage(PRICED, 0, cache_read_tokens=PRICED)), cost(Usage(PRICED, 0, cache_write_tokens=PRICED))
+    read, written = (alone if each is None else each for each in (read, written))
     return Price(alone / PRICED, (both - alone) / PRICED, min(read, alone) / PRICED, max(written, alone) / PRICED)
 
 
@@ -208,6 +208,7 @@ class Part:
     outputs: tokens of the answers to pilots, which are not among the rows
     spent: US dollars that the pilots cost
     is_capped: whether ``max_tokens`` is sent for the sake of a cap only
+    is_batch: whether they are asked in batches
     """
 
     target: Target
@@ -218,6 +219,7 @@ class Part:
     outputs: Sequence[int] = ()
     spent: float = 0.0
     is_capped: bool = False
+    is_batch: bool = False
 
     @property
     def most_output(self) -> int | None:
@@ -246,6 +248,7 @@ class Estimate:
     max_tokens: the longest answer, where that is the same for all; ``None``: it differs, or nothing limits it
     is_capped: whether ``max_tokens`` is sent for the sake of a cap only
     is_open: whether nothing limits some answers, so that a range from pilots may be passed
+    is_batch: whether some of it is asked in batches
     """
 
     rows: int
@@ -259,6 +262,7 @@ class Estimate:
     max_tokens: int | None = None
     is_capped: bool = False
     is_open: bool = False
+    is_batch: bool = False
 
     @classmethod
     def of(cls, models: Models, parts: Sequence[Part]) -> Estimate:
@@ -282,6 +286,7 @@ class Estimate:
             max_tokens=next(iter(limits)) if len(limits) == 1 else None,
             is_capped=any(part.is_capped for part in parts),
             is_open=None in limits,
+            is_batch=any(part.is_batch for part in parts),
         )
 
     def is_above(self, most_dollars: float | None, most_rows: int | None) -> bool:
@@ -293,6 +298,7 @@ class Estimate:
 
     def __str__(self) -> str:
         where = " and ".join(self.models) if len(self.models) <= 2 else f"{len(self.models)} models"
+        where += ", in batches" if self.is_batch else ""
         return f"{rows(self.rows)} to {where}: {self.input_tokens:,} tokens in, {self._output()}: {self._price()}"
 
     def _output(self) -> str:
@@ -325,7 +331,7 @@ def _cost(models: Models, part: Part) -> tuple[float, float | None] | None:
     """Return the US dollars of a part, from and to; ``None``: unknown."""
     if is_free(part.target):
         return 0.0, 0.0
-    price = price_of(models, part.target)
+    price = price_of(models, part.target, batch=part.is_batch)
     if price is None:
         return None
     least, most = part.output_range()
@@ -344,7 +350,7 @@ def _dearer(models: Models, part: Part, price: Price) -> float:
     tokens = math.ceil(part.longest)
     if tokens < TIERED:
         return 1.0
-    cost = models.cost(part.target, Usage(tokens, 0))
+    cost = models.cost(part.target, Usage(tokens, 0), batch=part.is_batch)
     return max(1.0, (cost or 0.0) / (tokens * price.input)) if price.input else 1.0
 
 

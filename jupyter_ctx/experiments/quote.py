@@ -9,6 +9,7 @@ from ..config.settings import Settings
 from ..errors import InvalidRequestError
 from ..models.registry import Models, Target
 from ..providers.base import Reply
+from ..providers.lookup import batches_of
 from .ask import Ask, Asker
 from .judges import Judge
 from .money import COUNTED_ROWS, Estimate, Part, check_prices, count_tokens
@@ -32,8 +33,12 @@ def quoted(
     pilots: Sequence[Result] = (),
     *,
     limited: bool = False,
+    batch: bool = False,
 ) -> Estimate:
-    """Return what the missing answers may take; ``limited``: ``max_tokens`` is sent for the sake of a cap."""
+    """Return what the missing answers may take.
+
+    ``limited``: ``max_tokens`` is sent for the sake of a cap. ``batch``: providers that take batches are asked in them.
+    """
     parts = list[Part]()
     for number, arm in enumerate(plan.arms):
         places = [place for place in missing if place.arm == number]
@@ -47,7 +52,16 @@ def quoted(
         written = [tokens for each in outputs if (tokens := _written(each)) is not None]
         parts.append(replace(part, shared_tokens=shared, spent=spent, outputs=written, is_capped=limited))
         parts += [_judged(asker, plan, places, judge) for judge in judges.values()]
-    return Estimate.of(asker.models, parts)
+    return Estimate.of(asker.models, [_in_a_batch(part) for part in parts] if batch else parts)
+
+
+def _in_a_batch(part: Part) -> Part:
+    """Return the requests of a part as they are asked in batches, where nothing is written to prompt caches."""
+    try:
+        batches_of(part.target.provider)
+    except InvalidRequestError:
+        return part
+    return replace(part, is_batch=True, shared_tokens=0.0)
 
 
 def check_price(models: Models, settings: Sequence[Settings], options: Options) -> None:

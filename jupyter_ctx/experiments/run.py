@@ -247,7 +247,10 @@ class Run:
         if self._paid:
             self._purse.settle(None, self._paid)
         seen = pilot.results if pilot is not None else ()
-        return quoted(self.plan, self._looked, self._asker, missing, self._scorers.judges, seen, limited=limited)
+        return quoted(
+            self.plan, self._looked, self._asker, missing, self._scorers.judges, seen,
+            limited=limited, batch=self.options.batch,
+        )  # fmt: skip
 
     def _found(self) -> dict[AnswerKey, StoredAnswer]:
         """Return the stored answers; without the failed ones where those are asked again."""

@@ -16,11 +16,14 @@ from batch_servers import ADAPTERS, Account, Accounts, batch_server, prompt_of
 from dialects import KEY
 from server import send
 
+from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.errors import ChatError, ChatInterrupted, InvalidRequestError
 from jupyter_ctx.experiments import batch_job, batches
 from jupyter_ctx.experiments.judges import judge
+from jupyter_ctx.experiments.money import Estimate
 from jupyter_ctx.experiments.run import Run
 from jupyter_ctx.experiments.start import sweep
+from jupyter_ctx.models.pricing import price
 
 ROWS = [{"text": f"word {number}"} for number in range(6)]
 PRICED = {"openai": "gpt-4o-mini", "anthropic": "claude-sonnet-4-5"}
@@ -182,6 +185,31 @@ def test_what_a_schema_does_not_allow_is_asked_once_more_in_a_batch(begin: Any, 
 def test_a_model_without_batches_is_named_before_anything_is_sent(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequestError, match="google/gemini-3-pro takes no batches here"):
         sweep("Say {{ text }}", ROWS, model="google/gemini-3-pro", api_key=KEY, batch=True, store=tmp_path / "s.sqlite")
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-4o-mini", "anthropic/claude-sonnet-4-5"])
+def test_half_the_price_is_told_before_anything_is_sent(model: str) -> None:
+    def estimate(**more: Any) -> Estimate:
+        run = sweep("Say {{ text }}", ROWS, model=model, api_key=KEY, max_tokens=50, dry_run=True, store=None, **more)
+        return run.estimate
+
+    batch, usual = estimate(batch=True), estimate()
+    assert batch.cost is not None
+    assert usual.cost is not None
+    assert batch.cost == pytest.approx([cost and cost / 2 for cost in usual.cost])
+    assert f"6 rows to {model}, in batches: " in str(batch)
+
+
+BATCH_USAGE = Usage(1_000_000, 100_000, 200_000, 0)
+
+
+def test_a_listed_price_of_batches_comes_before_half_of_the_usual_one() -> None:
+    usual, batch = (price("openai", ["gpt-4o"], BATCH_USAGE, batch=batch) for batch in (False, True))
+    assert (usual, batch) == pytest.approx((800_000 * 2.5e-6 + 200_000 * 1.25e-6 + 1.0, 1.25 + 0.5))
+    usual, batch = (price("openai", ["gpt-3.5-turbo-0301"], BATCH_USAGE, batch=batch) for batch in (False, True))
+    assert usual is not None
+    assert batch == pytest.approx(usual / 2)
+    assert price("openai", ["no-such-model"], BATCH_USAGE, batch=True) is None
 
 
 def test_a_refused_key_ends_the_run_with_its_message(begin: Any, account: Account) -> None:
