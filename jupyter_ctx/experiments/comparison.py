@@ -127,7 +127,7 @@ def compare(
     Rows are the same where their inputs are, in the columns that both runs have; others are left out. Yes/no scores
     get McNemar's exact test and Tango's interval, others a seeded paired bootstrap; ``group``, the column that says
     which rows belong together, gets a clustered t interval. Repeats of a row are averaged first. p values are
-    adjusted for all comparisons by Holm's method. ``names`` are for the runs, instead of A, B and so on.
+    adjusted for all comparisons by Holm's method. ``names`` are for the runs, instead of their own or A, B and so on.
 
     Raises InvalidRequestError where two runs have no row in common, or an arm is unknown.
     """
@@ -168,12 +168,20 @@ def _pairs(first: Any, second: Any, others: tuple[Any, ...], names: Sequence[str
         return [(sides[0], side) for side in sides[1:]]
     runs = [arms, *(by_arm(_results_of(run)) for run in (second, *others))]
     letters = [ascii_uppercase[i] if i < len(ascii_uppercase) else f"run {i + 1}" for i in range(len(runs))]
-    called = [str(name or letter) for name, letter in zip_longest(names, letters)]
+    called = [
+        str(name or letter) for name, letter in zip_longest(names or _own_names((first, second, *others)), letters)
+    ]
     return [
         (_side(called[0], arm, found[0]), _side(called[i], arm, found[1]))
         for i, run in enumerate(runs[1:], 1)
         for arm, found in _same_arms(arms, run, called[0], called[i]).items()
     ]
+
+
+def _own_names(runs: Sequence[Any]) -> Sequence[str]:
+    """Return the names of runs, where all have one of their own."""
+    found = [getattr(run, "name", "") for run in runs]
+    return found if all(isinstance(name, str) and name for name in found) and len(set(found)) == len(found) else ()
 
 
 def _same_arms(
@@ -250,9 +258,11 @@ class _Measured:
 
     @property
     def kind(self) -> str:
-        """What is compared: rates or means, or nothing where a run has not got this scorer."""
+        """What is compared, as in a tally; means where one of the two has means."""
         kinds = {each.kind for each in self.tallies if each.rows}
-        return "mean" if "mean" in kinds else "rate"
+        if "mean" in kinds:
+            return "mean"
+        return "rate" if "rate" in kinds else "yes/no"
 
 
 def _measure(a: Side, b: Side, scorer: str, paired: Pairing, groups: Mapping[Key, Hashable] | None) -> _Measured:

@@ -70,7 +70,7 @@ def of_skewness(skewed: Skewness) -> str:
 
 
 def of_pair(row: ComparedRow, kind: str, tests: int, group: str | None) -> str:
-    """Return what a comparison supports; ``kind`` is ``mean`` or ``rate``, ``tests`` how many p values there are."""
+    """Return what a comparison supports; ``kind`` is as in a tally, ``tests`` how many p values there are."""
     left = _left_out("; ".join(f"{name} {why}" for name, why in _uncounted(row) if why))
     if not row.scorer:
         return f"There is no scorer that says whether {row.first} or {row.second} is right.{left}"
@@ -90,7 +90,7 @@ def _both(row: ComparedRow, kind: str) -> str:
     first, second = row.first_value or 0.0, row.second_value or 0.0
     if kind == "mean":
         return f"the mean of {row.second} is {number_text(second)} and that of {row.first} {number_text(first)}"
-    if row.test != "McNemar exact":
+    if kind == "rate":
         return f"{row.second} was right in {percent(second)} of the answers and {row.first} in {percent(first)}"
     hits = [round(value * row.n) for value in (second, first)]
     return (

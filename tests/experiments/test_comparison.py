@@ -202,6 +202,12 @@ def test_many_runs_are_compared_with_the_first() -> None:
     assert {row.first for row in table} == {"A"}
 
 
+def test_runs_with_names_of_their_own_are_called_by_them() -> None:
+    old, new = (SimpleNamespace(results=yes_no(3, 6), name=name) for name in ("old", "new"))
+    assert compare(old, new)[0][:2] == ("old", "new")
+    assert compare(old, old)[0][:2] == compare(old, yes_no(3, 6))[0][:2] == ("A", "B")
+
+
 def test_columns_that_are_empty_are_not_shown() -> None:
     assert "first_uncounted" not in str(compare(yes_no(3, 6), yes_no(4, 6)))
     assert "first_uncounted" in compare(yes_no(3, 6), yes_no(4, 6)).to_dataframe().columns
@@ -283,6 +289,7 @@ def test_grouped_rows_are_compared_with_clustered_errors() -> None:
     assert only(compare(a, b)).p < 0.001
     row = only(compare(a, b, group="document"))
     assert (row.test, row.p > 0.05) == ("clustered t", True), "six documents, not sixty rows"
+    assert "B was right in 30 of 60 rows (50 %) and A in 0 (0 %)" in str(compare(a, b, group="document"))
 
 
 @given(
