@@ -15,6 +15,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 START_AT_ONCE, MOST_AT_ONCE = 20, 100  # requests at once, where the user does not say
+LEAST_RAMP, RAMP_SHARE = 4.0, 0.03  # the most that may be open untaken after a long block, and of what passed before it
 CUT = 0.8  # of the requests at once that stay after a refusal
 CUT_EVERY = 15.0  # seconds in which requests at once are cut once
 UNREFUSED = 1.0  # seconds after which a request that was not refused has been taken: refusals come at once
@@ -24,8 +25,8 @@ PAUSE_SHARE = 0.2  # of the time that has passed without an answer: pauses of a 
 AFTER_PAUSE = 0.05  # seconds behind the time that a server names, for clocks and rounding
 LONG_BLOCK = 5.0  # seconds: longer ones come from limits that are counted by the minute, not by requests at once
 STEADY = 100.0  # requests after which a well known pace begins to grow
-LEAST_STEADY = 3.0
-SURE_STEADY = 10.0
+LEAST_STEADY = 3.0  # the same, of a pace of which little is known
+SURE_STEADY = 10.0  # from which a pace that was refused is taken for nearly the limit: some servers save nothing up
 CAUTION, GROWTH = 0.97, 0.3  # of the pace: its share after a refusal, and what it has grown by after STEADY requests
 LEAST_WAIT = 1e-4  # seconds
 HELD = 30  # requests that pass where a limit on open requests is kept, before it is refuted
@@ -64,6 +65,8 @@ class Governor:
         self._marks: deque[Mark] = deque(maxlen=50)
         self._rate: float | None = None  # requests a second that passed between refusals
         self._steady = LEAST_STEADY
+        self._paced_from = 0.0  # requests that were taken when the pace began to hold
+        self._ramp_most = math.inf
         self._tried = 0.0  # the pace when one was refused
         self._credit = 0.0  # requests that the pace allows
         self._reopened = (-math.inf, -math.inf)  # when the last two long blocks ended
@@ -166,7 +169,7 @@ class Governor:
         """Requests a second that may start; ``None``: any number."""
         if self._rate is None:
             return None
-        since = max(0, self._taken - self._marks[-1].taken) / self._steady
+        since = max(0.0, self._taken - self._paced_from) / self._steady
         return self._rate * (CAUTION + GROWTH * since**3)
 
     def _untaken(self, now: float) -> int:
@@ -188,7 +191,8 @@ class Governor:
 
     def _grow(self, seconds: float) -> None:
         """Let more be open at once, after an answer that took so many seconds."""
-        self._ramp += 1
+        if self._ramp < self._ramp_most or self._taken > self._paced_from + self._burst:
+            self._ramp += 1
         if len(self._open) + 1 < self._at_once:
             return
         if self._room < math.inf:
@@ -223,6 +227,8 @@ class Governor:
         self._credit = min(self._credit, 1.0)
         if self._rate is not None and lasted >= LONG_BLOCK:
             self._credit = min(self._rate * lasted, self._burst)
+        self._paced_from = self._taken + (self._credit if self._credit > 1 else 0.0)
+        self._ramp_most = max(LEAST_RAMP, RAMP_SHARE * self._burst) if lasted >= LONG_BLOCK else math.inf
 
     def _is_of_requests_at_once(self, lasted: float) -> bool:
         """Return whether the refusals come from a limit on open requests: as many were left open as the last time."""
