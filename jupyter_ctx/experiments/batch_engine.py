@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from .. import wording as words
 from ..errors import ChatError, InvalidRequestError, in_words
 from ..providers.base import Provider, Reply, Request
 from ..providers.lookup import batches_of
@@ -67,6 +68,13 @@ class BatchEngine(Engine):
         self._groups: list[_Group] = []
         self._left = threading.Event()
         self._has_news = True  # whether there are jobs, or there is money, that there was not before
+
+    @property
+    def away(self) -> str:
+        """How far the batches are, in words."""
+        runs = [group.run.progress for group in tuple(self._groups) if group.run is not None]
+        count, done = sum(run.batches for run in runs), sum(run.done for run in runs)
+        return f"{words.batches(count)} at the provider, {done:,} of their rows done there" if count else ""
 
     def add(self, jobs: Iterable[RowRequest]) -> None:
         """Add requests; in the coordinator's thread, or before it runs."""

@@ -45,6 +45,7 @@ class BatchJob:
         self.over, self.is_cancelled_here = False, False
         self.status = BatchStatus(record.reference or "", ended=False)
         self._table, self._service = table, service
+        self._in_doubt_since = time.time()  # a request that was sent may still be on its way
         self._others: set[str] = set()  # batches in the list that are not this one
         self._is_unwritten = False
 
@@ -62,6 +63,7 @@ class BatchJob:
             self._change("sending", seen=time.time())
             reference = self._service.submit(self.record.id, uploaded)
         except ChatError as error:
+            self._in_doubt_since = time.time()
             if is_refusal(error) and is_passing(error):
                 self._change("intended")
             elif is_refusal(error):
@@ -91,7 +93,7 @@ class BatchJob:
                 return True
             else:
                 self._others.add(listed.reference)
-        if maybe or time.time() - self.record.seen < SETTLE:
+        if maybe or time.time() - self._in_doubt_since < SETTLE:
             return False
         self.forget()
         return True

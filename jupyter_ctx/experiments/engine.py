@@ -138,6 +138,11 @@ class Engine:
         self._stopped = threading.Event()
         self._ended: Ended | None = None
 
+    @property
+    def away(self) -> str:
+        """What is asked elsewhere, in words; empty where nothing is."""
+        return ""
+
     def add(self, jobs: Iterable[RowRequest]) -> None:
         """Add requests; in the coordinator's thread, or before it runs."""
         for job in jobs:

@@ -17,6 +17,7 @@ class Progress:
     cached: answers that were stored already
     asked: answers that were asked of a model in this run
     cost: US dollars spent in this run; ``None`` where no price is known
+    away: what is asked in batches of a provider, and how far it is there
     """
 
     rows: int
@@ -25,6 +26,7 @@ class Progress:
     cached: int = 0
     asked: int = 0
     cost: float | None = None
+    away: str = ""
 
     @property
     def left(self) -> float | None:
@@ -44,6 +46,7 @@ class Progress:
         if self.cost is not None:
             left = f" so far, about {dollars(self.left)} left" if self.left else ""
             said.append(f"{dollars(self.cost)}{left}")
+        said += [self.away] if self.away else []
         return ", ".join(said)
 
     def after(self, seconds: float, name: str) -> str:

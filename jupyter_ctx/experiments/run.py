@@ -93,7 +93,8 @@ class Run:
     @property
     def progress(self) -> Progress:
         """How far the run has come."""
-        return self._progress
+        away = self._engine.away if self._engine is not None and not self._done.is_set() else ""
+        return replace(self._progress, away=away) if away else self._progress
 
     @property
     def results(self) -> Results:

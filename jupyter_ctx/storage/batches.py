@@ -104,8 +104,22 @@ class BatchTable:
         return is_held_elsewhere(record)
 
     def change(self, record: BatchRecord) -> bool:
-        """Write what is new of a batch; ``False`` where it is over, or another run has taken it."""
-        return self._database.run(lambda connection: self._set(connection, record, "host = :host AND pid = :pid"))
+        """Write what is new of a batch; ``False`` where another run has taken it, or it is gone.
+
+        One with a reference that is gone, as in a file that was damaged and begun anew, is written again: it is paid.
+        """
+
+        def write(connection: Connection) -> bool:
+            if self._set(connection, record, "host = :host AND pid = :pid"):
+                return True
+            values = {"owner": self._owner, **_values(record)}
+            there = f"SELECT count(*) FROM {BATCHES} WHERE owner = :owner AND id = :id"
+            if record.reference is None or connection.scalar(there, values):
+                return False
+            connection.execute(insert(BATCHES, values), values)
+            return True
+
+        return self._database.run(write)
 
     def end(self, record: BatchRecord) -> None:
         """Forget a batch whose answers are stored."""

@@ -105,6 +105,7 @@ def test_cancelling_a_run_cancels_its_batches(begin: Any, account: Account) -> N
     while not account.batches:
         assert time.monotonic() < end
         time.sleep(0.01)
+    assert "1 batch at the provider, 0 of their rows done there" in str(run.progress)
     run.cancel()
     assert run.wait(10)
     assert sum(call.endswith("/cancel") for call in account.calls) == 1

@@ -388,6 +388,56 @@ def test_a_store_that_fails_meanwhile_costs_no_answer(
     keeper.answers.close()
 
 
+def test_a_batch_that_the_store_has_lost_is_not_paid_again(
+    server: Accounts, account: Account, api: str, keeper: AnswerKeeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account.looks_to_end = 4
+    provider, gone = provider_of(server, api), list[str]()
+
+    def lose(step: str, handler: Any) -> bool:
+        if step.startswith("GET") and not gone:
+            gone.append(step)
+            keeper.answers.delete_all()
+        return False
+
+    account.on = lose
+    monkeypatch.setattr(batch_job, "SIGN_OF_LIFE", 0.0)
+    assert len(ask(keeper, provider, rows(3))) == 3
+    assert gone
+    assert set(account.paid.values()) == {1}
+    assert BatchTable(keeper.answers).open(provider.endpoint) == []
+
+
+@pytest.mark.parametrize("looks", [0, 3])
+def test_an_orphan_is_found_among_batches_of_others(
+    server: Accounts, account: Account, api: str, in_memory: AnswerKeeper, looks: int
+) -> None:
+    other = AnswerKeeper(Answers("memory"))
+    account.looks_to_end = 0
+    for begin in (10, 20):
+        ask(other, provider_of(server, api), rows(3, begin=begin))
+    account.looks_to_end, left = -1, threading.Event()
+    thread, _ = in_thread(other, provider_of(server, api), rows(3, begin=30), left=left)
+    until(lambda: len(account.batches) == 3)
+    left.set()
+    thread.join()
+    lost: list[str] = []
+
+    def hang_up(step: str, handler: Any) -> bool:
+        if step.startswith("done POST") and step.endswith("batches") and not lost:
+            lost.append(step)
+            account.looks_to_end = looks
+            handler.close_connection = True
+            return True
+        return False
+
+    account.on = hang_up
+    assert texts(ask(in_memory, provider_of(server, api), rows(3))) == ["re: row 0", "re: row 1", "re: row 2"]
+    assert lost
+    assert {account.paid[f"row {row}"] for row in range(3)} == {1}
+    other.answers.close()
+
+
 # killed
 
 DRIVER = """
@@ -492,23 +542,40 @@ def test_a_run_that_is_killed_at_any_step_pays_for_no_row_twice(
         check_whole(server[f"{api}{number}"], told)
 
 
-@pytest.mark.parametrize("api", ADAPTERS, indirect=True)
-@pytest.mark.parametrize("moment", ["uploading", "POST batches", "done POST batches", "results"])
-def test_a_run_that_is_killed_while_the_provider_is_talking_pays_for_no_row_twice(
-    server: Accounts, api: str, tmp_path: Path, moment: str
-) -> None:
-    account, killed = server[f"{api}1000"], []
+@pytest.mark.parametrize("api", ["openai"], indirect=True)
+def test_two_processes_that_ask_the_same_rows_pay_once(server: Accounts, api: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", DRIVER, server.url, api, str(tmp_path), "9000", "9001", "1"]
+    server[f"{api}9000"].looks_to_end = 5
+    both = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [process.wait(60) for process in both] == [0, 0]
+    check_whole(server[f"{api}9000"], json.loads((tmp_path / f"{api}9000.json").read_text("utf-8")))
+
+
+MOMENTS = ("uploading", "POST batches", "done POST batches", "results")
+
+
+def killing(folder: Path, account: str, moment: str, killed: list[str]) -> Any:
+    """What an account does at a step: it kills who asks, once."""
 
     def kill(step: str, handler: Any) -> bool:
         begins = moment.endswith("batches") and step.endswith("batches") and step.startswith(moment.rpartition(" ")[0])
-        if killed or not (step == moment or begins):
+        if account in killed or not (step == moment or begins):
             return False
-        killed.append(step)
-        os.kill(int((tmp_path / f"{api}1000.pid").read_text()), signal.SIGKILL)
+        killed.append(account)
+        os.kill(int((folder / f"{account}.pid").read_text()), signal.SIGKILL)
         handler.close_connection = True
         return moment != "done POST batches"
 
-    account.on = kill
-    told = driven(server, api, tmp_path, 1000, 1001, 1)[1000]
-    assert bool(killed) == ((moment, api) != ("uploading", "anthropic"))
-    check_whole(account, told)
+    return kill
+
+
+@pytest.mark.parametrize("api", ADAPTERS, indirect=True)
+def test_a_run_that_is_killed_while_the_provider_is_talking_pays_for_no_row_twice(
+    server: Accounts, api: str, tmp_path: Path
+) -> None:
+    killed: list[str] = []
+    for number, moment in enumerate(MOMENTS, 1000):
+        server[f"{api}{number}"].on = killing(tmp_path, f"{api}{number}", moment, killed)
+    for number, told in driven(server, api, tmp_path, 1000, 1004, 1).items():
+        check_whole(server[f"{api}{number}"], told)
+    assert len(killed) == len(MOMENTS) - (api == "anthropic")  # which has no upload of its own
