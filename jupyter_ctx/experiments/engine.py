@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from dataclasses import dataclass, field
+from pickle import PicklingError
 from typing import NamedTuple
 
 from ..storage.answers import AnswerKey
@@ -27,6 +28,7 @@ from .work import Tried, Work, work
 NO_REQUEST = -1
 TICK = 0.25  # seconds between looks at whether Python is ending
 BROKEN = ("cut", "interrupted")  # how an answer ends whose connection was closed
+HOPELESS = (BrokenExecutor, CancelledError, ImportError, AttributeError, TypeError, PicklingError)  # for all requests
 LAST_WAIT = 0.8  # seconds that a stopped run waits for requests on their way
 
 
@@ -50,6 +52,14 @@ class RowRequest:
     done: Callable[[Tried], object]
     group: int | None = None
     tries: int = 0
+
+
+class Sent(NamedTuple):
+    """A request on its way, the money reserved for it, and its future."""
+
+    job: RowRequest
+    worst: float | None
+    future: Future[Tried]
 
 
 class Ended(NamedTuple):
@@ -80,7 +90,10 @@ class Lane:
     def next(self, now: float) -> RowRequest | None:
         """Return the next request that may start, and take it out."""
         if self.again and self.again[0][0] <= now:
-            return heapq.heappop(self.again)[2]
+            job = heapq.heappop(self.again)[2]
+            if job.group not in self.warm:
+                self.first.add(job.group)
+            return job
         for group, jobs in self.waiting.items():
             if group in self.first:
                 continue
@@ -101,6 +114,11 @@ class Lane:
         """Let the other requests of a group start: the first token came, or the first request failed."""
         self.first.discard(job.group)
         self.warm.add(job.group)
+
+    def retry(self, job: RowRequest, at: float, number: int) -> None:
+        """Try a request again at a time; it has written no prompt cache."""
+        self.first.discard(job.group)
+        heapq.heappush(self.again, (at, number, job))
 
     @property
     def is_empty(self) -> bool:
@@ -131,9 +149,7 @@ class Engine:
         self._lanes: dict[str, Lane] = {}
         self._governor, self._is_guest, self._close = governor, is_guest, close
         self._events = queue.SimpleQueue[tuple[int, Future[Tried] | None]]()
-        self._open: dict[
-            int, tuple[RowRequest, float | None]
-        ] = {}  # requests on their way, with the money reserved for each
+        self._open: dict[int, Sent] = {}  # by number
         self._numbers, self._chance = itertools.count(), random.Random(run)
         self._stopped = threading.Event()
         self._ended: Ended | None = None
@@ -166,15 +182,23 @@ class Engine:
 
     def run(self) -> Ended:
         """Run all jobs and return how that ended."""
-        while self._ended is None:
-            wait = self._start()
-            if self._ended is None and not self._open and all(lane.is_empty for lane in self._lanes.values()):
-                return Ended()
-            self._take(wait)
-            if self._stopped.is_set() or not threading.main_thread().is_alive():
-                self._ended = self._ended or Ended("stopped")
-        self._leave(self._ended)
-        return self._ended
+        try:
+            while self._ended is None:
+                wait = self._start()
+                if self._ended is None and not self._open and all(lane.is_empty for lane in self._lanes.values()):
+                    return Ended()
+                self._take(wait)
+                if not threading.main_thread().is_alive():  # Python is ending
+                    self._stopped.set()
+                if self._stopped.is_set():
+                    self._ended = self._ended or Ended("stopped")
+            self._leave(self._ended)
+            return self._ended
+        finally:
+            if self._open:
+                self._close()
+            for sent in self._open.values():
+                sent.future.cancel()
 
     def _start(self) -> float:
         """Start every request that may start now; return the seconds until another one may."""
@@ -212,15 +236,14 @@ class Engine:
         job.tries += 1
         lane.open += 1
         lane.governor.started(now)
-        self._open[number] = (job, worst)
         try:
             future = self._executor.submit(work, Work(self._run, ask, number, self._is_guest))
         except Exception as error:  # it was shut down, or it died
             self._ended = Ended(_of_the_executor(error), failed=True)
-            del self._open[number]
             lane.open -= 1
             self._purse.settle(worst, 0.0)
             return False
+        self._open[number] = Sent(job, worst, future)
         future.add_done_callback(lambda done: self._events.put((number, done)))
         return True
 
@@ -237,7 +260,7 @@ class Engine:
         for number, future in happened:
             if future is None:
                 if number in self._open:
-                    job = self._open[number][0]
+                    job = self._open[number].job
                     self._lanes[job.lane].begun(job)
             elif number in self._open:
                 came += self._finished(number, future)
@@ -248,10 +271,9 @@ class Engine:
 
     def _finished(self, number: int, future: Future[Tried]) -> list[tuple[RowRequest, Tried]]:
         """Settle a request that has ended; return it where it is done and need not be tried again."""
-        job, worst = self._open.pop(number)
+        job, worst, _ = self._open.pop(number)
         lane, now, tried = self._lanes[job.lane], time.monotonic(), _result_of(future)
         lane.open -= 1
-        lane.begun(job)
         cost = tried.answered.reply.cost if tried.answered is not None else None if tried.billed else 0.0
         self._purse.settle(worst, cost)
         _tell(lane.governor, tried, now)
@@ -263,23 +285,24 @@ class Engine:
                 return []
             at = lane.governor.retry_at(job.tries, now, self._chance, limited=tried.fault == "limited")
             if at is not None:
-                heapq.heappush(lane.again, (at, number, job))
+                lane.retry(job, at, number)
                 return []
+        lane.begun(job)
         if self._stopped.is_set() and tried.answered is not None and tried.answered.reply.stop_reason in BROKEN:
             return []
         return [(job, tried)]
 
     def _leave(self, ended: Ended) -> None:
         """Let requests on their way end: whole where the money is spent or a request failed, else at once."""
-        until = time.monotonic() + LAST_WAIT if ended.why == "stopped" else float("inf")
         if ended.failed:
             self._stopped.set()
-            self._close()
-            until = time.monotonic() + LAST_WAIT
+        until = float("inf")
         while self._open and time.monotonic() < until:
-            self._take(min(TICK, max(0.0, until - time.monotonic())))
-            if self._stopped.is_set():
+            if self._stopped.is_set() or not threading.main_thread().is_alive():
+                self._stopped.set()
                 until = min(until, time.monotonic() + LAST_WAIT)
+                self._close()  # again each time: one may have connected meanwhile
+            self._take(min(TICK, max(0.0, until - time.monotonic())))
 
 
 def is_local(lane: str) -> bool:
@@ -302,8 +325,7 @@ def _result_of(future: Future[Tried]) -> Tried:
     error = CancelledError("it cancelled a request") if future.cancelled() else future.exception()
     if error is None:
         return future.result()
-    died = isinstance(error, BrokenExecutor | CancelledError)
-    return Tried(None, _of_the_executor(error), "run" if died else "busy", billed=True)
+    return Tried(None, _of_the_executor(error), "run" if isinstance(error, HOPELESS) else "busy", billed=True)
 
 
 def _of_the_executor(error: BaseException) -> str:

@@ -95,6 +95,7 @@ def looked_at(plan: RunPlan) -> Looked:
     """Make every request once, and keep what is needed of it. Raises InvalidRequestError where none can be made."""
     digests, groups, prefixes = list[list[str]](), list[list[int | None]](), Prefixes()
     errors: dict[tuple[int, int], str] = {}
+    group_of: dict[str, int | None] = {}
     for number, arm in enumerate(plan.arms):
         digests.append([])
         groups.append([])
@@ -106,8 +107,12 @@ def looked_at(plan: RunPlan) -> Looked:
                 digests[-1].append("")
                 groups[-1].append(None)
                 continue
-            digests[-1].append(ask.digest)
-            groups[-1].append(prefixes.add(arm.settings.model, ask.system + ask.messages[-1].content))
+            digest = ask.digest
+            if digest not in group_of:  # equal requests are sent once
+                text = ask.system + ask.messages[-1].content
+                group_of[digest] = prefixes.add(arm.settings.model, text, times=plan.repeat)
+            digests[-1].append(digest)
+            groups[-1].append(group_of[digest])
     if len(errors) == len(plan.arms) * len(plan.rows):
         raise InvalidRequestError(f"No row can be filled in. The first one: {next(iter(errors.values()))}")
     return Looked(digests, groups, prefixes, errors)

@@ -13,7 +13,7 @@ class Group:
     """Requests that begin with the same text: its length in characters, and how many there are."""
 
     prefix: str
-    requests: int = 1
+    requests: int
 
 
 class Prefixes:
@@ -23,17 +23,20 @@ class Prefixes:
         self._groups: list[Group] = []
         self._numbers: dict[bytes, int] = {}
 
-    def add(self, where: str, text: str) -> int | None:
-        """Return the number of a text's group, or ``None`` for a short text; ``where`` names the model."""
+    def add(self, where: str, text: str, *, times: int = 1) -> int | None:
+        """Return the number of a text's group, or ``None`` for a short text.
+
+        ``where`` names the model; ``times``: how often the text is sent.
+        """
         if len(text) < WORTH_CACHING:
             return None
         found = hashlib.blake2b(f"{where}\0{text[:WORTH_CACHING]}".encode(), digest_size=16).digest()
         number = self._numbers.setdefault(found, len(self._groups))
         if number == len(self._groups):
-            self._groups.append(Group(text))
+            self._groups.append(Group(text, times))
         else:
             group = self._groups[number]
-            group.prefix, group.requests = group.prefix[: common(group.prefix, text)], group.requests + 1
+            group.prefix, group.requests = group.prefix[: common(group.prefix, text)], group.requests + times
         return number
 
     def shared(self, number: int | None) -> int | None:

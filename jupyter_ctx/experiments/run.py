@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -39,6 +39,7 @@ from .record import RunRecord
 from .results import Result, Results
 from .scorers import Scorers
 from .stored import as_stored, as_tried
+from .threads import Threads
 from .work import Here, Tried, close_run, open_run
 
 LOCAL_AT_ONCE = 2  # requests to a local model: one is answered while the next is on its way
@@ -77,7 +78,7 @@ class Run:
         self._ended, self._done = Ended(), threading.Event()
         self._lanes: dict[tuple[object, ...], str] = {}
         self._purse = Purse(options.max_cost)
-        self._executor = options.executor or ThreadPoolExecutor(options.concurrency or MOST_AT_ONCE, "jupyter_ctx ask")
+        self._executor = options.executor or Threads(options.concurrency or MOST_AT_ONCE, "jupyter_ctx ask")
         self._engine: Engine | None = None
         self._begun = ""  # when, as ISO 8601 has it
         self._bar: Bar | None = None
@@ -221,6 +222,7 @@ class Run:
     def _go(self, engine: Engine) -> None:
         """Run to the end, in a thread of its own."""
         open_run(self._id, Here(self._asker, engine.begun))
+        atexit.register(self._done.wait, AFTER_CTRL_C)  # where Python ends meanwhile, what came is written
         try:
             self._deliver_known()
             engine.add(self._requests())
@@ -232,6 +234,7 @@ class Run:
         finally:
             close_run(self._id)
             self._keeper.settle()
+            self._keeper.answers.close()
             if self.options.executor is None:
                 self._executor.shutdown(wait=False, cancel_futures=True)
             if self._bar is not None:
@@ -240,6 +243,7 @@ class Run:
                 with suppress(Exception):  # the answers are kept, whatever listens
                     self._at_end(self)
             self._done.set()
+            atexit.unregister(self._done.wait)
 
     def _estimated(self, pilot: Run | None) -> Estimate:
         """Return what the answers may take that are not stored; the pilot's have been paid."""

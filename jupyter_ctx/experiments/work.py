@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Literal
 
+from ..conversation.messages import new_id
 from ..errors import (
     AuthenticationError,
     ChatError,
@@ -34,12 +35,14 @@ class Work:
     ask: the request
     number: of the try, to announce its first token
     is_guest: whether a provider that was handed in answers, which only that process has
+    begun_in: the process that began the run
     """
 
     run: str
     ask: Ask
     number: int
     is_guest: bool = False
+    begun_in: tuple[str, int] = field(default_factory=lambda: this_process())
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +70,16 @@ class Here:
 
     asker: Asker
     begun: Callable[[int], object]
+    process: int = field(default_factory=os.getpid)
 
 
 _runs: dict[str, Here] = {}  # of this process, by id
+_MODULE = new_id()  # forked processes have it too, those of other machines have not
+
+
+def this_process() -> tuple[str, int]:
+    """Return what names this process among those of all machines."""
+    return _MODULE, os.getpid()
 
 
 def open_run(run: str, here: Here) -> None:
@@ -85,6 +95,10 @@ def close_run(run: str) -> None:
 def work(todo: Work) -> Tried:
     """Try to get one answer. Raises nothing but KeyboardInterrupt and SystemExit."""
     here = _runs.get(todo.run)
+    if here is not None and here.process != os.getpid():
+        here = None  # a forked process must not use the connections of the one it comes from
+    if here is None and todo.begun_in == this_process():
+        return Tried(None, "The run has ended.", "busy")
     if here is None and todo.is_guest:
         error = "a provider that was handed in cannot be sent to another process: run without executor="
         return Tried(None, f"{todo.ask.model}: {error}.", "run")

@@ -32,7 +32,7 @@ from ..runtime.importing import quick_imports
 from .base import Card, Reply, Request, Thought
 from .endings import Ending
 from .error_mapping import Refusal
-from .http_client import OpenResponses, new_http
+from .http_client import Connections, OpenResponses, new_http
 from .json_body import ENCODER, encoded, unwritable
 from .model_lists import find_card, read_cards
 from .stream_events import AnswerParts, EventError
@@ -212,8 +212,8 @@ class Adapter(ABC):
     def close(self) -> None:
         """End every open response and close the connections, from any thread; the next request opens new ones."""
         self._closed += 1
-        self._responses.end()
         closes, self._client, self._close = self._close, None, None
+        self._responses.end()
         if closes is not None:
             with suppress(Exception):  # another thread may be reading
                 closes()
@@ -313,13 +313,14 @@ class Adapter(ABC):
 
     def _connected(self) -> tuple[Any, Callable[[], object]]:
         """Return a new client, and what closes its connections."""
+        connections = Connections()
         try:
             with quick_imports():  # of the SDK
-                http = new_http(self.at.base_url, self.at.timeout, self._responses)
+                http = new_http(self.at.base_url, self.at.timeout, self._responses, connections)
                 client = self._new_client(http)
         except ImportError:
             raise MissingDependencyError(f"{self.at.name} needs a package: {self.install}") from None
-        return client, weakref.finalize(self, http.close)
+        return client, weakref.finalize(self, connections.close, http)
 
     def _moves(self) -> bool:
         """Switch to the other address and return True; the second time, switch back and return False."""

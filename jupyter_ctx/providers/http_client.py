@@ -9,10 +9,12 @@ from functools import cache
 from socket import SHUT_RDWR
 from typing import Any
 from urllib.parse import urlsplit
+from weakref import WeakSet
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 KEY_HEADERS = ("authorization", "api-key", "x-api-key", "x-goog-api-key")
 CONNECT_SECONDS = 10.0
+CONNECTED = ("connect_tcp.complete", "start_tls.complete")  # events that come with a connection's stream
 CONNECTIONS = 100  # that are kept open where many requests are sent at once
 
 
@@ -43,9 +45,42 @@ class OpenResponses:
             responses, self._open = list(self._open), {}
         for response in responses:
             with suppress(Exception):  # it may have ended meanwhile
-                network = response.extensions["network_stream"]
-                network.get_extra_info("socket").shutdown(SHUT_RDWR)
+                _shut(response.extensions["network_stream"])
             _close(response)
+
+
+class Connections:
+    """The connections of one client, also those whose response has not begun."""
+
+    def __init__(self) -> None:
+        self._streams: WeakSet[Any] = WeakSet()
+        self._lock = threading.Lock()
+        self._ended = False
+
+    def watch(self, request: Any) -> None:
+        """Remember the connection that a request is sent through, should it need a new one."""
+        request.extensions["trace"] = self._traced
+
+    def close(self, http: Any) -> None:
+        """Wake up whoever waits for a response, and close the client."""
+        with self._lock:
+            self._ended, streams = True, list(self._streams)
+        for stream in streams:
+            with suppress(Exception):
+                _shut(stream)
+        http.close()
+
+    def _traced(self, event: str, info: dict[str, Any]) -> None:
+        if event.endswith(CONNECTED):
+            with self._lock:
+                self._streams.add(info["return_value"])
+                ended = self._ended
+            if ended:  # meanwhile
+                _shut(info["return_value"])
+
+
+def _shut(stream: Any) -> None:
+    stream.get_extra_info("socket").shutdown(SHUT_RDWR)
 
 
 def _close(response: Any) -> None:
@@ -53,8 +88,8 @@ def _close(response: Any) -> None:
         response.close()
 
 
-def new_http(base_url: str | None, timeout: float, responses: OpenResponses) -> Any:
-    """Return an httpx2 client with our time limits; ``responses`` is told of every response."""
+def new_http(base_url: str | None, timeout: float, responses: OpenResponses, connections: Connections) -> Any:
+    """Return an httpx2 client with our time limits; ``responses`` and ``connections`` are told of all of theirs."""
     import httpx2
 
     local = base_url is not None and urlsplit(base_url).hostname in LOOPBACK
@@ -64,7 +99,7 @@ def new_http(base_url: str | None, timeout: float, responses: OpenResponses) -> 
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=CONNECTIONS),
         trust_env=not local,  # a proxy for the outside world must not get what is meant for this machine
         follow_redirects=True,
-        event_hooks={"request": [_keep_key], "response": [responses.note]},
+        event_hooks={"request": [_keep_key, connections.watch], "response": [responses.note]},
     )
 
 

@@ -1,0 +1,329 @@
+"""A prompt asked of many rows: what is asked, what comes back, and what one row's trouble does to the others."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from answering_rows import KEY, Refusal, answering_rows, shout
+
+from jupyter_ctx import Chat, ChatError, sweep
+from jupyter_ctx.experiments import governor
+from jupyter_ctx.experiments.run import Run
+from jupyter_ctx.testing import Answer, ScriptedProvider
+
+WORDS = [f"word {number}" for number in range(12)]
+
+
+def ended(run: Run, seconds: float = 20.0) -> Run:
+    assert run.wait(seconds), run
+    return run
+
+
+def replies(run: Run) -> list[str | None]:
+    return [None if result.reply is None else result.reply.text for result in ended(run).results]
+
+
+def failing(prompts: dict[str, list[Refusal]]) -> Any:
+    """Answers, but first with these errors."""
+    left = {prompt: list(refusals) for prompt, refusals in prompts.items()}
+
+    def says(prompt: str) -> str | Refusal:
+        return left[prompt].pop(0) if left.get(prompt) else shout(prompt)
+
+    return says
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests that failed are sent again at once."""
+    monkeypatch.setattr(governor, "BACK_OFF", (0.001, 0.01))
+
+
+def test_the_answers_stand_in_the_order_of_the_rows_arms_and_repeats() -> None:
+    def slow_first(prompt: str) -> str:
+        time.sleep(0.1 if "word 0" in prompt else 0)
+        return prompt.upper()
+
+    with answering_rows(slow_first) as asked:
+        run = sweep("{{ text }} {{ tone }}", WORDS[:3], {"tone": ["a", "b"]}, repeat=2, **asked.model)
+        frame = run.result(20)
+    assert [(result.row, result.arm, result.repeat) for result in run.results] == [
+        (row, f"tone={tone}", repeat) for row in range(3) for tone in "ab" for repeat in range(2)
+    ]
+    assert list(frame["reply"]) == [f"WORD {row} {tone}" for row in range(3) for tone in "AB" for _ in range(2)]
+
+
+def test_rows_that_ask_the_same_are_asked_once() -> None:
+    with answering_rows() as asked:
+        run = sweep("{{ text }}", ["a", "b", "a", "a"], **asked.model)
+        assert replies(run) == ["A", "B", "A", "A"]
+    assert Counter(asked.prompts) == {"a": 1, "b": 1}
+    assert [result.cached for result in run.results] == [False, False, True, True]
+
+
+def test_repeats_are_asked_each_and_not_one_stored_answer() -> None:
+    numbers = iter(range(100))
+    with answering_rows(lambda prompt: f"{prompt} {next(numbers)}") as asked:
+        first = replies(sweep("{{ text }}", ["a", "b"], repeat=3, **asked.model))
+        again = replies(sweep("{{ text }}", ["a", "b"], repeat=4, **asked.model))
+    assert len(set(first)) == 6
+    assert [again[place] for place in (0, 1, 2, 4, 5, 6)] == first
+    assert len(asked.prompts) == 8
+
+
+def test_a_run_begun_again_asks_only_what_is_new() -> None:
+    with answering_rows() as asked:
+        replies(sweep("{{ text }}", WORDS, **asked.model))
+        run = ended(sweep("{{ text }}", [*WORDS[:5], "new"], **asked.model))
+    assert len(asked.prompts) == len(WORDS) + 1
+    assert (run.progress.cached, run.progress.asked) == (5, 1)
+
+
+def test_an_error_of_one_row_is_that_rows_alone() -> None:
+    bad = Refusal(400, '{"error": {"message": "no such thing", "type": "invalid_request_error"}}')
+    with answering_rows(failing({"word 3": [bad] * 9})) as asked:
+        run = sweep("{{ text }}", WORDS, **asked.model)
+        frame = run.result(20)
+        assert [result.row for result in run.results.failed] == [3]
+        assert "no such thing" in frame["error"][3]
+        assert (frame["error"] == "").sum() == len(WORDS) - 1
+        assert replies(sweep("{{ text }}", WORDS, **asked.model))[3] is None  # not asked again
+        asked.prompts.clear()
+        again = ended(sweep("{{ text }}", WORDS, retry=True, **asked.model))
+    assert asked.prompts == ["word 3"]
+    assert again.progress.failed == 1
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize("status", [500, 502, 503, 529])
+def test_what_may_pass_is_tried_again(status: int) -> None:
+    with answering_rows(failing({word: [Refusal(status)] for word in WORDS[:3]})) as asked:
+        run = sweep("{{ text }}", WORDS, **asked.model)
+        assert replies(run) == [word.upper() for word in WORDS]
+    assert not run.results.failed
+
+
+@pytest.mark.parametrize("headers", [{}, {"Retry-After": "0.2"}], ids=["silent", "retry-after"])
+def test_a_limit_of_requests_fails_no_row(headers: dict[str, str]) -> None:
+    lock, taken = threading.Lock(), [0.0, 0]
+
+    def says(prompt: str) -> str | Refusal:
+        with lock:
+            if time.monotonic() > taken[0]:
+                taken[:] = [time.monotonic() + 0.2, 0]
+            taken[1] += 1
+            over = taken[1] > 5
+        return Refusal(429, '{"error": {"message": "slow down"}}', headers) if over else shout(prompt)
+
+    with answering_rows(says) as asked:
+        assert replies(sweep("{{ text }}", WORDS, **asked.model)) == [word.upper() for word in WORDS]
+
+
+QUOTA = '{"error": {"message": "You exceeded your current quota.", "type": "q", "code": "insufficient_quota"}}'
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "said"),
+    [(429, QUOTA, "quota"), (401, '{"error": {"message": "Incorrect API key provided"}}', "key")],
+    ids=["quota", "key"],
+)
+def test_an_empty_account_and_a_bad_key_end_the_run_and_what_came_is_kept(status: int, body: str, said: str) -> None:
+    broken = [True]
+
+    def says(prompt: str) -> str | Refusal:
+        return Refusal(status, body) if broken and int(prompt.split()[1]) >= 5 else shout(prompt)
+
+    rows = [f"word {number}" for number in range(200)]
+    with answering_rows(says) as asked:
+        run = ended(sweep("{{ text }}", rows, concurrency=2, **asked.model), 5)
+        assert len(asked.prompts) < 12
+        assert run.progress.done == 5
+        with pytest.raises(ChatError, match=f"(?i){said}.*5 of 200 rows are kept") as error:
+            run.result()
+        assert KEY not in str(error.value)
+        broken.clear()
+        asked.prompts.clear()
+        assert replies(sweep("{{ text }}", rows, concurrency=20, **asked.model)) == [row.upper() for row in rows]
+    assert len(asked.prompts) == 195
+
+
+def test_a_row_that_does_not_fit_is_recovered_like_a_cell_and_says_so() -> None:
+    guest = ScriptedProvider(window=300)
+    run = ended(sweep("{{ text }}", ["short", "long " * 1_000], provider=guest, max_tokens=20))
+    short, long = run.results
+    assert not short.truncated
+    assert short.reply is not None
+    assert long.failed or (long.truncated and long.reply and long.reply.notices)
+    assert long.error or long.reply
+
+
+def test_cut_answers_are_marked_and_not_counted() -> None:
+    with answering_rows(finish="length") as asked:
+        run = ended(sweep("{{ text }}", WORDS[:2], scorers={"ok": lambda row, reply: True}, **asked.model))
+    assert all(result.truncated and not result.counts and not result.scores for result in run.results)
+    assert not run.results.failed
+
+
+def test_a_run_that_is_cancelled_keeps_what_came_and_goes_on_where_it_stopped() -> None:
+    rows = [f"word {number}" for number in range(100)]
+    with answering_rows(seconds=0.05) as asked:
+        run = sweep("{{ text }}", rows, concurrency=5, **asked.model)
+        while run.progress.done < 10:
+            time.sleep(0.01)
+        begun = time.monotonic()
+        run.cancel()
+        ended(run, 2)
+        assert time.monotonic() - begun < 1
+        done = run.progress.done
+        assert 10 <= done < 40
+        assert f"{done} of 100 rows are kept" in run.notices[-1]
+        asked.prompts.clear()
+        again = sweep("{{ text }}", rows, concurrency=50, **asked.model)
+        assert replies(again) == [row.upper() for row in rows]
+    assert again.progress.cached == done
+    assert len(asked.prompts) == 100 - done
+
+
+def test_an_answer_that_was_cut_by_cancelling_is_not_kept() -> None:
+    guest = ScriptedProvider(Answer(["One ", "two ", "three."], delay=0.4))
+    run = sweep("{{ text }}", WORDS, provider=guest, concurrency=12)
+    time.sleep(0.6)
+    run.cancel()
+    assert list(ended(run, 2).results) == []
+    whole = ScriptedProvider("Whole.")
+    assert set(replies(sweep("{{ text }}", WORDS, provider=whole))) == {"Whole."}
+
+
+def test_what_asks_a_server_that_says_nothing_is_left_at_once() -> None:
+    free = threading.Event()
+    with answering_rows(lambda prompt: str(free.wait(5))) as asked:
+        run = sweep("{{ text }}", WORDS, **asked.model)
+        while len(asked.prompts) < len(WORDS):
+            time.sleep(0.01)
+        begun = time.monotonic()
+        run.cancel()
+        assert run.wait(1)
+        assert time.monotonic() - begun < 1
+        free.set()
+
+
+def test_no_more_are_asked_at_once_than_the_user_says() -> None:
+    with answering_rows(seconds=0.03) as asked:
+        replies(sweep("{{ text }}", WORDS, concurrency=3, **asked.model))
+    assert asked.most == 3
+
+
+def test_a_run_in_a_few_threads_of_the_users_own_asks_nothing_after_it_was_cancelled() -> None:
+    with answering_rows(seconds=0.1) as asked, ThreadPoolExecutor(2) as threads:
+        run = sweep("{{ text }}", WORDS, executor=threads, **asked.model)
+        time.sleep(0.15)
+        run.cancel()
+        ended(run, 2)
+        before = len(asked.prompts)
+        assert before <= 6
+        assert threads.submit(len, "abc").result() == 3  # it is the user's: it goes on
+        time.sleep(0.3)
+        assert len(asked.prompts) == before
+
+
+def test_a_scorer_that_raises_is_told_and_loses_no_answer() -> None:
+    def broken(row: Any, reply: Any) -> bool:
+        raise ZeroDivisionError("oh")
+
+    with answering_rows() as asked:
+        run = sweep("{{ text }}", WORDS[:2], scorers={"ok": broken, "long": lambda row, reply: True}, **asked.model)
+        frame = run.result(20)
+    assert [result.scores for result in run.results] == [{"ok": None, "long": True}] * 2
+    assert "oh" in frame["error"][0]
+    assert list(frame["reply"]) == ["WORD 0", "WORD 1"]
+
+
+@dataclass
+class Film:
+    title: str
+    year: int
+
+
+def test_an_answer_that_its_schema_does_not_allow_is_asked_for_once_more() -> None:
+    def says(prompt: str) -> str:
+        if len(asked.prompts) == 1 or "never" in asked.requests[-1]["messages"][0]["content"]:
+            return '{"title": "Up", "year": "late"}'
+        return '{"title": "Up", "year": 2009}'
+
+    with answering_rows(says) as asked:
+        run = sweep("{{ text }}", ["a", "b", "never"], schema=Film, concurrency=1, **asked.model)
+        frame = run.result(20)
+        requests = len(asked.requests)
+        assert list(frame["year"][:2]) == [2009, 2009]
+        assert [result.row for result in run.results.failed] == [2]
+        assert "year" in frame["error"][2]
+        again = ended(sweep("{{ text }}", ["a", "b", "never"], schema=Film, **asked.model))
+        assert len(asked.requests) == requests
+    assert again.progress.cached == 3
+
+
+def test_a_chat_maps_with_its_own_model_settings_and_system_prompt() -> None:
+    with answering_rows() as asked:
+        chat = Chat(**asked.model, system="Be brief.", temperature=0.5)
+        frame = chat.map("{{ text }}", WORDS[:2]).result(20)
+    assert list(frame["reply"]) == ["WORD 0", "WORD 1"]
+    assert {request["temperature"] for request in asked.requests} == {0.5}
+    assert {request["messages"][0]["content"] for request in asked.requests} == {"Be brief."}
+    assert not chat.turns
+
+
+def test_nothing_is_written_where_there_is_no_store(tmp_path: Path) -> None:
+    with answering_rows() as asked:
+        replies(sweep("{{ text }}", WORDS[:2], store=None, **asked.model))
+        replies(sweep("{{ text }}", WORDS[:2], store=None, **asked.model))
+    assert len(asked.prompts) == 4
+    assert not list(tmp_path.rglob("*.sqlite*"))
+
+
+def test_the_store_may_be_named_by_the_environment(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUPYTER_CTX_STORE", address)
+    with answering_rows() as asked:
+        replies(sweep("{{ text }}", WORDS[:3], **asked.model))
+        run = ended(sweep("{{ text }}", WORDS[:3], **asked.model))
+    assert len(asked.prompts) == 3
+    assert run.progress.cached == 3
+
+
+def test_waiting_says_when_the_run_goes_on() -> None:
+    guest = ScriptedProvider(Answer("Slow.", delay=0.5))
+    run = sweep("{{ text }}", WORDS[:1], provider=guest)
+    with pytest.raises(TimeoutError, match="0 of 1 row"):
+        run.result(0.05)
+    assert replies(run) == ["Slow."]
+
+
+def test_several_runs_may_go_on_at_once() -> None:
+    with answering_rows(seconds=0.02) as asked:
+        runs = [sweep(f"{number} {{{{ text }}}}", WORDS, **asked.model) for number in range(4)]
+        for number, run in enumerate(runs):
+            assert replies(run) == [f"{number} {word}".upper() for word in WORDS]
+
+
+def test_local_models_go_one_after_the_other(small_model: Path, local_model: str, tmp_path: Path) -> None:
+    from jupyter_ctx.experiments import work
+
+    order = list[str]()
+    tried = work.work
+
+    def noted(todo: work.Work) -> work.Tried:
+        order.append(todo.ask.model)
+        return tried(todo)
+
+    models = ["local/smollm2@512", "local/smollm2@1024", "local/smollm2@2048"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("jupyter_ctx.experiments.engine.work", noted)
+        run = ended(sweep("{{ text }}", WORDS[:4], {"model": models}, max_tokens=4), 60)
+    assert not run.results.failed, run.results.failed[0].error
+    assert order == [model for model in models for _ in range(4)]
