@@ -176,6 +176,11 @@ class Engine:
         """Wait for nothing any more, from any thread: what goes on elsewhere by itself is left to the next run."""
         self.stop()
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether nothing more is sent."""
+        return self._stopped.is_set()
+
     def begun(self, number: int) -> None:
         """Hear that the first token of a request came, from any thread."""
         self._events.put((number, None))
@@ -197,8 +202,7 @@ class Engine:
         finally:
             if self._open:
                 self._close()
-            for sent in self._open.values():
-                sent.future.cancel()
+                self._cancel()
 
     def _start(self) -> float:
         """Start every request that may start now; return the seconds until another one may."""
@@ -302,7 +306,16 @@ class Engine:
                 self._stopped.set()
                 until = min(until, time.monotonic() + LAST_WAIT)
                 self._close()  # again each time: one may have connected meanwhile
+                self._cancel()
             self._take(min(TICK, max(0.0, until - time.monotonic())))
+
+    def _cancel(self) -> None:
+        """Cancel the requests that have not begun."""
+        for number, sent in list(self._open.items()):
+            if sent.future.cancel():
+                del self._open[number]
+                self._lanes[sent.job.lane].open -= 1
+                self._purse.settle(sent.worst, 0.0)
 
 
 def is_local(lane: str) -> bool:

