@@ -292,8 +292,8 @@ class Engine:
                 lane.retry(job, at, number)
                 return []
         lane.begun(job)
-        if self._stopped.is_set() and tried.answered is not None and tried.answered.reply.stop_reason in BROKEN:
-            return []
+        if self._stopped.is_set() and (tried.answered is None or tried.answered.reply.stop_reason in BROKEN):
+            return []  # its connection was closed
         return [(job, tried)]
 
     def _leave(self, ended: Ended) -> None:

@@ -42,7 +42,7 @@ class Work:
     ask: Ask
     number: int
     is_guest: bool = False
-    begun_in: tuple[str, int] = field(default_factory=lambda: this_process())
+    begun_in: tuple[str, int] = field(default_factory=lambda: own_process())
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ _runs: dict[str, Here] = {}  # of this process, by id
 _MODULE = new_id()  # forked processes have it too, those of other machines have not
 
 
-def this_process() -> tuple[str, int]:
+def own_process() -> tuple[str, int]:
     """Return what names this process among those of all machines."""
     return _MODULE, os.getpid()
 
@@ -98,7 +98,7 @@ def work(todo: Work) -> Tried:
     here = _runs.get(todo.run)
     if here is not None and here.process != os.getpid():
         here = None  # a forked process must not use the connections of the one it comes from
-    if (here is None and todo.begun_in == this_process()) or (here is not None and here.is_stopped()):
+    if (here is None and todo.begun_in == own_process()) or (here is not None and here.is_stopped()):
         return Tried(None, "The run has ended.", "busy")
     if here is None and todo.is_guest:
         error = "a provider that was handed in cannot be sent to another process: run without executor="

@@ -1,0 +1,127 @@
+"""How a run ends with its process: Ctrl-C, the end of Python, and a process that is killed."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from answering_rows import KEY
+
+from jupyter_ctx import sweep
+from jupyter_ctx.experiments.run import Run
+
+SERVER = Path(__file__).parents[1] / "support" / "counting_server.py"
+AT_ONCE = 20
+
+
+class Counting:
+    """A server in a process of its own, and what it was asked."""
+
+    def __init__(self, log: Path, seconds: float) -> None:
+        command = [sys.executable, str(SERVER), str(log), "--seconds", str(seconds)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}/v1"
+        self._log = log
+
+    def lines(self, what: str) -> list[str]:
+        return [prompt for kind, prompt in map(json.loads, self._log.read_text().splitlines()) if kind == what]
+
+
+@pytest.fixture
+def counting(tmp_path: Path) -> Iterator[Counting]:
+    server = Counting(tmp_path / "log", 0.05)
+    yield server
+    server.process.kill()
+    server.process.communicate()
+
+
+SCRIPT = """
+import sys, time
+from jupyter_ctx import ChatInterrupted, sweep
+url, store, rows, ends = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+run = sweep("{{{{ text }}}}", [f"row {{n}}" for n in range(rows)], model="m", base_url=url, api_key="{key}",
+            store=store, concurrency={at_once}, progress=False)
+print("begun", flush=True)
+{then}
+"""
+WAITS = """
+try:
+    run.result()
+except ChatInterrupted as error:
+    print(time.time(), run.progress.done, error, flush=True)
+"""
+LEAVES = "time.sleep(0.4)"
+
+
+def process(then: str, counting: Counting, store: Path, rows: int) -> subprocess.Popen[str]:
+    script = SCRIPT.format(key=KEY, at_once=AT_ONCE, then=then)
+    command = [sys.executable, "-c", script, counting.url, str(store), str(rows), ""]
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert started.stdout is not None
+    assert started.stdout.readline() == "begun\n", started.communicate()[1]
+    return started
+
+
+def go_on(counting: Counting, store: Path, rows: int) -> Run:
+    texts = [f"row {number}" for number in range(rows)]
+    run = sweep("{{ text }}", texts, model="m", base_url=counting.url, api_key=KEY, store=store)
+    assert list(run.result(30)["reply"]) == [text.upper() for text in texts]
+    return run
+
+
+def test_ctrl_c_is_back_within_a_second_and_finished_rows_are_kept(counting: Counting, tmp_path: Path) -> None:
+    store = tmp_path / "store.sqlite"
+    started = process(WAITS, counting, store, 1_000)
+    while len(counting.lines("answered")) < 40:
+        time.sleep(0.02)
+    pressed = time.time()
+    started.send_signal(signal.SIGINT)
+    said, errors = started.communicate(timeout=10)
+    ended = time.time()
+    back, done, words = said.split(maxsplit=2)
+    assert errors == ""
+    assert float(back) - pressed < 1
+    assert ended - pressed < 2
+    assert "1,000 rows are kept" in words
+    run = go_on(counting, store, 60)
+    assert run.progress.cached >= min(60, int(done)) - AT_ONCE
+    twice = [prompt for prompt, count in Counter(counting.lines("asked")).items() if count > 1]
+    assert len(twice) <= AT_ONCE
+
+
+@pytest.mark.parametrize("seconds", [0.05, 30.0], ids=["answers", "silence"])
+def test_the_end_of_python_is_not_held_up_by_a_run(seconds: float, tmp_path: Path) -> None:
+    server, store = Counting(tmp_path / "log", seconds), tmp_path / "store.sqlite"
+    try:
+        started, begun = process(LEAVES, server, store, 1_000), time.monotonic()
+        _, errors = started.communicate(timeout=10)
+        assert time.monotonic() - begun < 3
+        assert (started.returncode, errors) == (0, "")
+        answered = len(server.lines("answered"))
+        if answered:
+            assert go_on(server, store, answered).progress.cached >= answered - AT_ONCE
+    finally:
+        server.process.kill()
+        server.process.communicate()
+
+
+def test_a_run_that_is_killed_asks_again_only_what_was_on_its_way(counting: Counting, tmp_path: Path) -> None:
+    store, chance, kills = tmp_path / "store.sqlite", random.Random(1), 5
+    for _ in range(kills):
+        started = process(WAITS, counting, store, 800)
+        time.sleep(chance.uniform(0.3, 1.0))
+        started.kill()
+        started.communicate()
+    run = go_on(counting, store, 800)
+    assert run.progress.cached
+    again = Counter(counting.lines("asked"))
+    assert sum(again.values()) - len(again) <= kills * AT_ONCE
