@@ -6,7 +6,7 @@ import json
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from statistics import NormalDist, fmean, stdev
 
@@ -25,7 +25,7 @@ COUNTED_ROWS = 4_000  # texts that are counted; where there are more, the others
 SHARED = 1_000  # characters that all texts begin with, from which they are counted once
 PILOT_DRAWS, PILOT_SEED = 400, 14  # of the simulation behind a pilot's range
 RANGE = (0.03, 0.97)  # the quantiles it goes from and to
-UNSEEN = 0.08  # of the answers may be as long as REACH times the longest of ten: every other time none is among them
+UNSEEN = 0.1  # of the answers may be as long as REACH times the longest of ten: every other time none is among them
 REACH = 20
 LEAST_SPREAD = 0.05  # of the logarithm of answers' lengths: ten equal ones do not prove that all are
 STANDARD = NormalDist()
@@ -138,13 +138,6 @@ def check_prices(models: Models, targets: Sequence[Target], cap: float | None) -
             f"max_cost is {dollars(cap)}, and the price of {' and of '.join(dict.fromkeys(unknown))} is unknown: "
             "the cap cannot be kept. Leave max_cost out and set limit=N, or ask a model whose price is known."
         )
-
-
-def capped(target: Target) -> Target:
-    """Return a target that sends ``max_tokens``, without which an answer has no price that it cannot pass."""
-    if target.max_tokens is not None:
-        return target
-    return replace(target, settings=replace(target.settings, max_tokens=target.reserve))
 
 
 def worst_case(models: Models, target: Target, tokens: float, *, price: Price | None = None) -> float | None:

@@ -47,6 +47,7 @@ def quoted(
         asks = [plan.ask(place.row, place.arm) for place in _spread(places)]
         outputs = [each for each in pilots if each.arm == arm.label and each.reply is not None]
         part = _part(asker, asks, len(places))
+        part = replace(part, input_tokens=part.input_tokens * _reported(part.target, asks[0].system, outputs))
         spent = sum(each.reply.cost or 0.0 for each in outputs if each.reply is not None)
         shared = part.input_tokens * _shared(looked, places, asks)
         written = [tokens for each in outputs if (tokens := _written(each)) is not None]
@@ -91,6 +92,16 @@ def _part(asker: Asker, asks: Sequence[Ask], count: int) -> Part:
     tokens = count_tokens(target.meter, texts) + system + _overhead(target) * len(asks)
     longest = target.meter.message(max(texts, key=len)) + system / len(asks)
     return Part(target, count, tokens / len(asks) * count, longest)
+
+
+def _reported(target: Target, system: str, pilots: Sequence[Result]) -> float:
+    """Return how many times their estimated input the answered pilots had, as reported: 1 where nothing was."""
+    seen = [
+        (each.prompt, each.reply.usage) for each in pilots if each.reply is not None and each.reply.usage is not None
+    ]
+    always = target.meter.message(system) + _overhead(target)
+    estimated = sum(target.meter.message(prompt) + always for prompt, _ in seen)
+    return sum(usage.input_tokens for _, usage in seen) / estimated if estimated else 1.0
 
 
 def _overhead(target: Target) -> float:

@@ -17,7 +17,6 @@ from jupyter_ctx.experiments.money import (
     Estimate,
     Part,
     Purse,
-    capped,
     check_prices,
     count_tokens,
     is_free,
@@ -141,11 +140,8 @@ def test_without_max_tokens_an_estimate_is_open_upwards_and_says_so() -> None:
     assert "or more: max_tokens is not set" in str(piloted)
 
 
-def test_with_a_cap_the_reserve_is_sent_as_max_tokens_and_the_estimate_says_so() -> None:
-    asked = target("openai/gpt-5.2")
-    assert asked.max_tokens is None
-    sent = capped(asked)
-    assert sent.max_tokens == asked.reserve
+def test_an_estimate_says_that_max_tokens_is_sent_because_of_a_cap() -> None:
+    sent = target("openai/gpt-5.2", max_tokens=25_000)
     assert "max_tokens 25,000, sent because of max_cost" in str(
         Estimate.of(MODELS, [Part(sent, 10, 100, is_capped=True)])
     )
