@@ -1,0 +1,217 @@
+"""Rows asked by other processes: pools of processes, and a cluster of Dask's."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pickle
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+from answering_rows import KEY, Refusal, answering_rows, shout
+from requirements import need
+
+from jupyter_ctx import ChatError, InvalidRequestError, sweep
+from jupyter_ctx.experiments.run import Run
+from jupyter_ctx.testing import ScriptedProvider
+
+WORDS = [f"word {number}" for number in range(30)]
+
+
+def replies(run: Run) -> list[str | None]:
+    assert run.wait(30), run
+    return [None if result.reply is None else result.reply.text for result in run.results]
+
+
+@pytest.fixture
+def processes() -> Iterator[ProcessPoolExecutor]:
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        yield pool
+
+
+class Listening(Executor):
+    """Hands calls on, and keeps them as they would be sent."""
+
+    def __init__(self, to: Executor) -> None:
+        self.to, self.sent = to, list[bytes]()
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.sent.append(pickle.dumps((fn, args, kwargs)))
+        return self.to.submit(fn, *args, **kwargs)
+
+
+def test_threads_of_the_users_own_ask_through_the_connections_of_the_run() -> None:
+    with answering_rows() as asked, ThreadPoolExecutor(3) as threads:
+        assert replies(sweep("{{ text }}", WORDS, executor=threads, **asked.model)) == [w.upper() for w in WORDS]
+        assert asked.most <= 3
+    assert {request["authorization"] for request in asked.requests} == {f"Bearer {KEY}"}
+
+
+def test_no_key_is_sent_to_another_process(processes: ProcessPoolExecutor) -> None:
+    with answering_rows() as asked:
+        listening = Listening(processes)
+        run = sweep("{{ text }}", WORDS, executor=listening, repeat=2, system="Be brief.", **asked.model)
+        assert replies(run) == [word.upper() for word in WORDS for _ in range(2)]
+    assert len(listening.sent) == 60
+    assert not any(KEY.encode() in sent for sent in listening.sent)
+    assert {request["authorization"] for request in asked.requests} != {f"Bearer {KEY}"}
+
+
+@pytest.mark.parametrize("method", ["spawn", "fork"])
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_progress_and_the_store_hold_across_processes(method: str) -> None:
+    with answering_rows() as asked:
+        with ProcessPoolExecutor(2, get_context(method)) as pool:
+            run = sweep("{{ text }}", WORDS, executor=pool, **asked.model)
+            assert replies(run) == [word.upper() for word in WORDS]
+        assert (run.progress.done, run.progress.asked) == (30, 30)
+        again = sweep("{{ text }}", WORDS, **asked.model)
+        assert replies(again) == [word.upper() for word in WORDS]
+        assert again.progress.cached == 30
+    assert max(Counter(asked.prompts).values()) == 1
+
+
+def test_workers_without_a_key_end_the_run_and_it_says_where_keys_belong(processes: ProcessPoolExecutor) -> None:
+    run = sweep("{{ text }}", WORDS, model="anthropic/claude-haiku-4-5", api_key=KEY, executor=processes)
+    with pytest.raises(ChatError, match=r"environment of the workers.*0 of 30 rows") as error:
+        run.result(20)
+    assert KEY not in str(error.value)
+
+
+def test_a_provider_that_was_handed_in_is_not_sent_away(processes: ProcessPoolExecutor) -> None:
+    guest = ScriptedProvider()
+    with pytest.raises(ChatError, match="run without executor="):
+        sweep("{{ text }}", WORDS, provider=guest, executor=processes).result(20)
+    assert not guest.requests
+
+
+def test_a_pool_that_dies_ends_the_run_and_what_came_is_kept() -> None:
+    free = threading.Event()
+
+    def says(prompt: str) -> str:
+        if int(prompt.split()[1]) >= 10:
+            free.wait(5)
+        return shout(prompt)
+
+    with answering_rows(says) as asked, ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        run = sweep("{{ text }}", WORDS, executor=pool, **asked.model)
+        while run.progress.done < 10:
+            time.sleep(0.02)
+        os.kill(next(iter(pool._processes)), signal.SIGKILL)
+        with pytest.raises(ChatError, match=r"executor failed \(BrokenProcessPool.*10 of 30 rows are kept"):
+            run.result(20)
+        free.set()
+        asked.prompts.clear()
+        assert replies(sweep("{{ text }}", WORDS, **asked.model)) == [word.upper() for word in WORDS]
+    assert len([p for p in asked.prompts if int(p.split()[1]) < 10]) == 0
+
+
+def test_an_executor_that_was_shut_down_is_told() -> None:
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    with pytest.raises(ChatError, match="executor failed"):
+        sweep("{{ text }}", WORDS, provider=ScriptedProvider(), executor=pool).result(20)
+
+
+def test_what_is_no_executor_is_refused() -> None:
+    with pytest.raises(InvalidRequestError, match=r"client\.get_executor"):
+        sweep("{{ text }}", WORDS, provider=ScriptedProvider(), executor="dask")
+
+
+class Endless(Executor):
+    """An executor that takes whatever it is given, as one of thousands of workers would."""
+
+    def __init__(self) -> None:
+        self.taken = list[Future[Any]]()
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.taken.append(Future())
+        return self.taken[-1]
+
+
+def test_thousands_of_workers_are_not_given_all_rows_at_once() -> None:
+    endless = Endless()
+    run = sweep(
+        "{{ text }}", [f"word {n}" for n in range(3_000)], provider=ScriptedProvider(), executor=endless, yes=True
+    )
+    time.sleep(0.5)
+    given = len(endless.taken)
+    run.cancel()
+    assert run.wait(2)
+    assert 1 <= given <= 100
+    assert all(future.cancelled() for future in endless.taken)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A real cluster of two workers, each a process of its own."""
+    need(importlib.util.find_spec("distributed") is not None, "distributed")
+    import dask
+    import distributed
+
+    quiet = {"distributed.admin.log-format": "", "distributed.comm.timeouts.connect": "5s"}
+    with dask.config.set(quiet):
+        made = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=4, processes=True, dashboard_address=":0", silence_logs=50
+        )
+        with made, distributed.Client(made) as client:
+            yield client
+
+
+def test_a_cluster_of_dask_asks_the_rows(cluster: Any) -> None:
+    with answering_rows(seconds=0.02) as asked:
+        listening = Listening(cluster.get_executor())
+        run = sweep("{{ text }}", WORDS, executor=listening, **asked.model)
+        assert replies(run) == [word.upper() for word in WORDS]
+        assert run.progress.asked == 30
+        assert not any(KEY.encode() in sent for sent in listening.sent)
+        again = sweep("{{ text }}", WORDS, executor=cluster.get_executor(), **asked.model)
+        assert replies(again) == [word.upper() for word in WORDS]
+        assert again.progress.cached == 30
+    assert len(asked.prompts) == 30
+
+
+def test_a_refusal_of_one_of_dasks_workers_is_waited_for(cluster: Any) -> None:
+    left = [Refusal(429, '{"error": {"message": "slow"}}', {"Retry-After": "0.1"})] * 3
+
+    def says(prompt: str) -> str | Refusal:
+        return left.pop() if left else shout(prompt)
+
+    with answering_rows(says) as asked:
+        assert replies(sweep("{{ text }}", WORDS, executor=cluster.get_executor(), **asked.model)) == [
+            word.upper() for word in WORDS
+        ]
+
+
+def test_a_worker_of_dasks_that_is_killed_costs_only_its_rows_again(cluster: Any) -> None:
+    with answering_rows(seconds=0.1) as asked:
+        run = sweep("{{ text }}", WORDS, executor=cluster.get_executor(), concurrency=4, **asked.model)
+        while run.progress.done < 4:
+            time.sleep(0.01)
+        os.kill(min(cluster.run(os.getpid).values()), signal.SIGKILL)
+        assert replies(run) == [word.upper() for word in WORDS]
+    assert len(asked.prompts) <= 30 + 4
+
+
+def test_a_cluster_that_is_closed_ends_the_run(tmp_path: Path) -> None:
+    need(importlib.util.find_spec("distributed") is not None, "distributed")
+    import distributed
+
+    with answering_rows(seconds=0.1) as asked:
+        made = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0", silence_logs=50)
+        client = distributed.Client(made)
+        run = sweep("{{ text }}", WORDS, executor=client.get_executor(), concurrency=2, **asked.model)
+        while run.progress.done < 2:
+            time.sleep(0.01)
+        client.close()
+        made.close()
+        with pytest.raises(ChatError, match=r"executor failed.*of 30 rows are kept"):
+            run.result(20)

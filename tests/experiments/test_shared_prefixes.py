@@ -1,0 +1,149 @@
+"""Rows that begin alike: a prompt cache is written once, and read by all the others."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+from answering_rows import KEY
+from dialects import DIALECTS
+from hypothesis import given
+from hypothesis import strategies as st
+from server import serve
+
+from jupyter_ctx import sweep
+from jupyter_ctx.experiments.prefixes import WORTH_CACHING, Prefixes, common
+
+ANTHROPIC = DIALECTS["anthropic"]
+CHARACTERS = 4  # of a token
+LEAST = 1_024  # tokens that are cached
+AT_ONCE = 20
+
+
+def text_of(tokens: int, seed: int = 0) -> str:
+    chance = random.Random(seed)
+    return "".join(chance.choice("abcdefgh ") for _ in range(tokens * CHARACTERS))
+
+
+class Cache:
+    """A prompt cache that keeps to the documents: an entry is there once the first response begins.
+
+    ``written`` and ``read`` are tokens, ``sent`` all that were sent.
+    """
+
+    def __init__(self) -> None:
+        self.entries = set[str]()
+        self.written = self.read = self.sent = self.writes = 0
+        self._lock = threading.Lock()
+
+    def answer(self, handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        whole, ends = "", list[int]()
+        for block in blocks(request):
+            whole += block["text"]
+            ends += [len(whole)] if "cache_control" in block else []
+        known = [end for end in ends if whole[:end] in self.entries]
+        new = [end for end in ends if end / CHARACTERS >= LEAST and end not in known]
+        read = max(known, default=0) // CHARACTERS
+        written = max(new, default=0) // CHARACTERS - read if new else 0
+        time.sleep(0.1)
+        with self._lock:
+            self.entries |= {whole[:end] for end in new}  # the response begins
+            self.read, self.written = self.read + read, self.written + written
+            self.sent += len(whole) // CHARACTERS
+            self.writes += written > 0
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream")
+        handler.end_headers()
+        handler.wfile.write(ANTHROPIC.pieces(["Yes"]).encode())
+        handler.wfile.flush()
+        time.sleep(0.05)
+        end = ANTHROPIC.end(sent=len(whole) // CHARACTERS, cached=read, written=written)
+        handler.wfile.write(end.encode())
+
+
+def blocks(request: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The blocks of text that a request consists of, in the order in which they are cached."""
+    for content in (request.get("system", ""), *(message["content"] for message in request["messages"])):
+        yield from [{"text": content}] if isinstance(content, str) else content
+
+
+@contextmanager
+def caching() -> Iterator[tuple[Cache, dict[str, Any]]]:
+    cache = Cache()
+    with serve(cache.answer, path="") as (url, _):
+        yield cache, {"model": "anthropic/m", "base_url": url, "api_key": KEY, "concurrency": AT_ONCE}
+
+
+QUESTIONS = [f"Question {number}?" for number in range(60)]
+LONG = text_of(5_000)
+
+
+@pytest.mark.parametrize(
+    ("template", "rows", "system"),
+    [
+        (LONG + "\n{{ text }}", QUESTIONS, None),
+        ("{{ text }}", QUESTIONS, LONG),
+        ("{{ document }}\n{{ text }}", [{"document": LONG, "text": question} for question in QUESTIONS], None),
+    ],
+    ids=["template", "system", "column"],
+)
+def test_a_shared_text_is_written_once_and_read_by_all_others(template: str, rows: Any, system: str | None) -> None:
+    with caching() as (cache, model):
+        run = sweep(template, rows, system=system, **model)
+        assert len(run.result(30)) == 60
+    assert not run.results.failed
+    assert cache.writes == 1
+    assert cache.read / cache.sent >= 0.95
+    usages = [result.reply.usage for result in run.results if result.reply is not None and result.reply.usage]
+    assert sum(usage.cache_write_tokens > 0 for usage in usages) == 1
+
+
+def test_each_of_a_few_long_documents_is_written_once() -> None:
+    documents = [text_of(2_000, seed) for seed in range(4)]
+    rows = [{"document": document, "text": question} for question in QUESTIONS[:20] for document in documents]
+    with caching() as (cache, model):
+        assert len(sweep("{{ document }}\n{{ text }}", rows, **model).result(30)) == 80
+    assert cache.writes == 4
+    assert cache.read / cache.sent >= 0.9
+
+
+def test_repeats_of_one_long_prompt_share_it() -> None:
+    with caching() as (cache, model):
+        assert len(sweep("{{ text }}", [LONG], repeat=30, **model).result(30)) == 30
+    assert cache.writes == 1
+    assert cache.read / cache.sent >= 0.95
+
+
+def test_rows_that_share_too_little_do_not_wait_for_one_another() -> None:
+    with caching() as (cache, model):
+        begun = time.monotonic()
+        assert len(sweep("{{ text }}", QUESTIONS[:20], **model).result(30)) == 20
+        assert time.monotonic() - begun < 1.5
+    assert cache.writes == 0
+
+
+@given(st.text("ab", max_size=30), st.text("ab", max_size=30))
+def test_what_two_texts_begin_with_alike_is_counted(one: str, other: str) -> None:
+    found = common(one, other)
+    assert one[:found] == other[:found]
+    assert found in (len(one), len(other)) or one[found] != other[found]
+
+
+@given(st.lists(st.text("ab", max_size=5), min_size=1, max_size=8))
+def test_a_group_shares_what_all_of_its_texts_begin_with(ends: list[str]) -> None:
+    head, prefixes = "x" * WORTH_CACHING, Prefixes()
+    numbers = {prefixes.add("m", head + end) for end in ends}
+    assert numbers == {0}
+    shared = prefixes.shared(0)
+    assert (shared is None) == (len(ends) == 1)
+    if shared is not None:
+        assert len({(head + end)[:shared] for end in ends}) == 1
+        assert any(shared == len(head + end) for end in ends) or len({(head + end)[shared] for end in ends}) > 1
+    assert prefixes.add("other", head) != 0
+    assert prefixes.add("m", "short") is None
