@@ -112,7 +112,7 @@ def main() -> None:
         share, width = coverage(length)
         print(f"{name:<38}{100 * share:>6.1f} %{width:>7.1f}", flush=True)
     print(
-        "\nInput of tables: median and greatest error before any report, and after a pilot of ten; seconds for 1,000 rows"
+        "\nInput of tables: median and greatest error before any report, after a pilot of ten; seconds for 1,000 rows"
     )
     inputs()
 
