@@ -115,11 +115,11 @@ class BatchEngine(Engine):
     def _advance(self) -> Ended | None:
         """Take the steps that are due; return how it ended, once it has."""
         live = super().run()
-        if live.why:
+        if live.why and not self.is_stopped:
             return live
         if self._left.is_set() or not threading.main_thread().is_alive():
             return Ended(GOES_ON)
-        is_stopped = self._stopped.is_set()
+        is_stopped = self.is_stopped
         if self._has_news and not is_stopped:
             self._has_news = False
             why = self._begin_unsent()
