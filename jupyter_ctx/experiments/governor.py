@@ -27,6 +27,7 @@ LONG_BLOCK = 5.0  # seconds: longer ones come from limits that are counted by th
 STEADY = 100.0  # requests after which a well known pace begins to grow
 LEAST_STEADY = 3.0  # the same, of a pace of which little is known
 SURE_STEADY = 10.0  # from which a pace that was refused is taken for nearly the limit: some servers save nothing up
+BOLD = 0.85  # of it is tried next
 CAUTION, GROWTH = 0.97, 0.3  # of the pace: its share after a refusal, and what it has grown by after STEADY requests
 LEAST_WAIT = 1e-4  # seconds
 HELD = 30  # requests that pass where a limit on open requests is kept, before it is refuted
@@ -260,7 +261,7 @@ class Governor:
                 break
         measured = max(passed, 1) / max(seconds, 1e-3)
         passed = last.taken - marks[-1].taken
-        bold = CUT * self._tried if self._steady >= SURE_STEADY and passed >= self._steady / 2 else 0.0
+        bold = BOLD * self._tried if self._steady >= SURE_STEADY and passed >= self._steady / 2 else 0.0
         self._rate = max(measured, math.sqrt(measured * CUT * self._tried), bold)
 
     def _pause(self, now: float, named: float | None) -> float:
