@@ -127,7 +127,7 @@ def test_ctrl_c_leaves_the_batches_to_the_next_run(begin: Any, account: Account)
     begun = time.monotonic()
     with pytest.raises(ChatInterrupted):
         run.result()
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 5
     timer.join()
     assert run.wait(5)
     assert not any(call.endswith("/cancel") for call in account.calls)

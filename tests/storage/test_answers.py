@@ -270,7 +270,7 @@ class Clock:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jupyter_ctx.storage.database, "PATIENCE", 0.3)
-    monkeypatch.setattr(jupyter_ctx.storage.database, "LEAST_TRANSACTION", 1.0)
+    monkeypatch.setattr(jupyter_ctx.storage.database, "LEAST_TRANSACTION", 3.0)
 
 
 def test_answers_wait_while_the_store_is_locked_and_are_written_once_it_is_not(
