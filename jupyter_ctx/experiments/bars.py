@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from contextlib import suppress
-from typing import Any, Protocol
 
 from ..runtime.frontend import FrontendKind, where
 from ..wording import visible
+from .drawn_bar import Bar, DrawnBar, quiet_kind
 from .progress import Progress
-
-REDRAW = 0.1  # seconds between drawings of the bar
-
-
-class Bar(Protocol):
-    """What shows how far a run has come; the run's own thread calls it."""
-
-    def show(self, progress: Progress, *, last: bool = False) -> None:
-        """Draw how far the run has come; ``last``: it has ended."""
 
 
 def bar_of(progress: Progress, name: str, wanted: bool | None) -> Bar | None:
@@ -51,28 +41,6 @@ def _frontend() -> FrontendKind | None:
     return "terminal" if bool(getattr(sys.stderr, "isatty", bool)()) else None
 
 
-class DrawnBar:
-    """A bar of tqdm, drawn at intervals."""
-
-    def __init__(self) -> None:
-        self._tqdm: Any = None
-        self._drawn = 0.0
-
-    def show(self, progress: Progress, *, last: bool = False) -> None:
-        """Draw how far the run has come; not more often than the eye can follow."""
-        now = time.monotonic()
-        if not last and now - self._drawn < REDRAW:
-            return
-        self._drawn = now
-        with suppress(Exception):  # a bar that cannot be drawn must not end a run
-            bar = self._tqdm
-            bar.n, bar.initial = progress.done, progress.cached  # stored answers came at no pace
-            bar.set_postfix_str(progress.beside, refresh=False)
-            bar.refresh()
-            if last:
-                bar.close()
-
-
 class TerminalBar(DrawnBar):
     """A bar in a terminal."""
 
@@ -94,10 +62,3 @@ class LastLine:
         if last:
             with suppress(Exception):
                 print(progress.after(time.monotonic() - self._begun, self._name))
-
-
-def quiet_kind(kind: Any) -> Any:
-    """Return a kind of tqdm that starts no thread of its own, and shares no lock with other processes."""
-    quiet: Any = type(kind.__name__, (kind,), {"monitor_interval": 0})
-    quiet.set_lock(threading.RLock())
-    return quiet

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from ..display.widgets.static_twin import LIVE, show
 from ..wording import visible
-from .bars import DrawnBar, quiet_kind
+from .drawn_bar import DrawnBar, quiet_kind
 from .progress import Progress
 
 REWRITE = 5.0  # seconds between two texts above the bar, which are what is saved with the notebook

@@ -21,11 +21,12 @@ from ..storage.answers import AnswerKey, StoredAnswer
 from ..storage.keeping import AnswerKeeper
 from ..wording import rows
 from .ask import Ask, Asker
-from .bars import Bar, bar_of
+from .bars import bar_of
 from .batch_engine import BatchEngine
 from .charts import draw_heat_map, draw_rates
 from .comparison import RunSummary, summary
 from .delivery import Arrival, Delivery, Done
+from .drawn_bar import Bar
 from .engine import Ended, Engine, RowRequest, is_local
 from .export import export_run
 from .governor import MOST_AT_ONCE, START_AT_ONCE, Governor
