@@ -23,7 +23,7 @@ class Options:
     group: the column whose equal values belong together, such as questions about one document
     max_cost: US dollars that are never passed; ``None``: no such cap
     limit: rows to ask, the first ones; ``None``: all
-    pilot: rows to ask first, at most ten, so that the price of the others can be told
+    pilot: rows to ask first, at most ten, evenly spread, so that the price of the others can be told
     retry: whether rows that failed are asked again
     concurrency: requests at once; ``None``: it adapts to the server
     executor: where requests run; ``None``: in threads

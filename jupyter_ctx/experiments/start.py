@@ -98,9 +98,11 @@ def start(
 
 
 def _piloted(run: Run, models: Models, keeper: AnswerKeeper, ended: Callable[[Run], object] | None) -> Run:
-    """Ask the first rows, and return the run with an estimate that rests on their answers."""
-    options = run.options
-    first = replace(run.plan, rows=run.plan.rows[: options.pilot])
+    """Ask some rows, evenly spread, and return the run with an estimate that rests on their answers."""
+    options, rows = run.options, run.plan.rows
+    step = len(rows) // options.pilot
+    some = rows[step // 2 :: step][: options.pilot]  # the first rows of a sorted table would be no sample
+    first = replace(run.plan, rows=some, repeat=1)
     alone = replace(options, scorers=(), batch=False, progress=False)
     pilot = Run(first, looked_at(first), models, keeper, alone, ended=ended)
     pilot.begin().result()
