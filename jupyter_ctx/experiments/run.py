@@ -66,9 +66,12 @@ class Run:
         notes: tuple[str, ...] = (),
         pilot: Run | None = None,
         ended: Callable[[Run], object] | None = None,
+        *,
+        is_pilot: bool = False,
     ) -> None:
         self.name, self.plan, self.options, self._notes = options.name, plan, options, notes
         self._looked, self._models, self._keeper = looked, models.apart(), keeper
+        self._is_pilot = is_pilot
         self._at_end, self._paid = ended, pilot.progress.cost if pilot is not None else None
         self._asker, self._id = Asker(self._models), new_id()
         self._scorers = Scorers.of(options.scorers)
@@ -235,7 +238,8 @@ class Run:
         finally:
             close_run(self._id)
             self._keeper.settle()
-            self._keeper.answers.close()
+            if not self._is_pilot:  # else the run goes on with the store
+                self._keeper.answers.close()
             if self.options.executor is None:
                 self._executor.shutdown(wait=False, cancel_futures=True)
             if self._bar is not None:
@@ -243,6 +247,7 @@ class Run:
             if self._at_end is not None:
                 with suppress(Exception):  # the answers are kept, whatever listens
                     self._at_end(self)
+            atexit.unregister(self._done.wait)
             self._done.set()
             atexit.unregister(self._done.wait)
 

@@ -104,7 +104,7 @@ def _piloted(run: Run, models: Models, keeper: AnswerKeeper, ended: Callable[[Ru
     some = rows[step // 2 :: step][: options.pilot]  # the first rows of a sorted table would be no sample
     first = replace(run.plan, rows=some, repeat=1)
     alone = replace(options, scorers=(), batch=False, progress=False)
-    pilot = Run(first, looked_at(first), models, keeper, alone, ended=ended)
+    pilot = Run(first, looked_at(first), models, keeper, alone, ended=ended, is_pilot=True)
     pilot.begin().result()
     return Run(run.plan, looked_at(run.plan), models, keeper, options, run.notices, pilot, ended)
 

@@ -348,3 +348,15 @@ def test_local_models_go_one_after_the_other(small_model: Path, local_model: str
         run = ended(sweep("{{ text }}", WORDS[:4], {"model": models}, max_tokens=4), 60)
     assert not run.results.failed, run.results.failed[0].error
     assert order == [model for model in models for _ in range(4)]
+
+
+def test_a_pilot_asks_rows_from_all_over_the_table_and_none_of_them_twice() -> None:
+    provider = ScriptedProvider("Yes.")
+    rows = [{"n": number} for number in range(100)]
+    run = sweep("Is {{ n }} even?", rows, provider=provider, store=None, pilot=5, repeat=2, scorers=lambda *_: True)
+    run.result()
+    asked = [int(request.messages[-1].content.split()[1]) for request in provider.requests]
+    assert sorted(asked[:5]) == [10, 30, 50, 70, 90]
+    assert sorted(asked) == sorted([*range(100), *range(100)])
+    assert "after 5 answers" in str(run.estimate)
+    assert len(run.results) == 200
