@@ -92,9 +92,7 @@ def draw_turns(
     ``limit`` is what a prompt may have now, in tokens; ``dark`` is for dark pages. Raises InvalidRequestError where no
     provider has reported tokens yet, and MissingDependencyError.
     """
-    every = turn_figures(conversation, usages)
-    if not every:
-        raise InvalidRequestError("There is nothing to draw: no answer with reported tokens since the last clear.")
+    every = _every(conversation, usages)
     shown, palette = every[-MAX_TURNS:], DARK if dark else LIGHT
     priced = any(turn.cost for turn in shown)
     figure, axes = canvas(4.6 if priced else 3.4, palette, (3, 1) if priced else (1,))
@@ -108,6 +106,18 @@ def draw_turns(
     axes[-1].set_xlim(shown[0].turn - 0.7, shown[-1].turn + 0.7)
     axes[-1].locator_params(axis="x", integer=True)
     return Picture(figure, _text(every, limit, title))
+
+
+def turns_text(conversation: Conversation, usages: Usages, limit: int | None = None, *, title: str = "") -> str:
+    """Return what :func:`draw_turns` draws as text. Raises InvalidRequestError where there is nothing."""
+    return _text(_every(conversation, usages), limit, title)
+
+
+def _every(conversation: Conversation, usages: Usages) -> list[TurnFigures]:
+    found = turn_figures(conversation, usages)
+    if not found:
+        raise InvalidRequestError("There is nothing to draw: no answer with reported tokens since the last clear.")
+    return found
 
 
 def _tokens(axes: Axes, turns: Sequence[TurnFigures], limit: int | None, palette: Palette) -> None:

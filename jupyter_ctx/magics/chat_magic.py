@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import builtins
 import os
-import re
 import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import lru_cache, partial
 from getpass import getpass
-from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Literal
 
 from IPython.core.error import StdinNotImplementedError, UsageError
@@ -39,14 +36,14 @@ from ..runtime.interrupts import uninterrupted
 from ..session.exchange import Coming
 from ..session.prompt import Prompt
 from ..session.state import NotebookState
-from .options import OPTIONS, settings_of, typed, with_options
+from .options import OPTIONS, check_repeated, settings_of, typed, with_options
 from .tables import live_history, live_preview, live_settings, preview_table
+from .variables import check_new_name, schema_named
 
 if TYPE_CHECKING:
     from .command_table import Command
 
 IN_QUOTES = ("TEXT", "FILE", "CONVERSATION")  # what options take that may have spaces
-IPYTHONS = re.compile("In|Out|get_ipython|display|exit|quit|_+|_i{1,3}|_[iod]h|_i?[0-9]+|__.*__")
 RUN_AGAIN = "Run the cell again for another answer"
 
 
@@ -107,6 +104,7 @@ class ChatMagic:
         """
         options = Namespace(**vars(_parsed(self.chat.parser, line)))
         self._runs(where(self.shell).cell or "")
+        check_repeated(options, options.words[0].lower() if options.words else "")
         if options.words:
             self._command(options, cell, line)
         elif cell is not None:
@@ -125,8 +123,8 @@ class ChatMagic:
         return self.library.get(options.conversation, begin=begin) if options.conversation else self.library.current
 
     def _command(self, options: Namespace, cell: str | None, line: str) -> None:
-        from .command_table import Call, check_words, unknown
-        from .commands import COMMANDS, say
+        from .command_table import Call, check_words, say, unknown
+        from .commands import COMMANDS
 
         name, *words = options.words
         command = COMMANDS.get(name.lower())
@@ -175,13 +173,13 @@ class ChatMagic:
         if not cell.strip():
             raise UsageError("The cell is empty: write a prompt below %%chat.")
         if options.out is not None:
-            _check_variable(options.out)
+            check_new_name("-o", options.out)
         place, text = where(self.shell), cell.rstrip("\n")
         above = (*self.notes(), *filter(None, [None if options.preview else chat.memory_notice()]))
         if not options.raw and "{{" in text:
             text, lines = self._filled(chat, options, text)
             above = (*above, *lines)
-        schema = None if options.schema is None else _schema(options.schema, self.shell.user_ns)
+        schema = None if options.schema is None else schema_named(options.schema, self.shell.user_ns)
         prompt = _prompt(text, options, place, schema)
         if options.preview:
             self._tell(above)
@@ -438,7 +436,7 @@ def _only_of_commands(options: Namespace) -> None:
     """Refuse options beside a prompt that only a command takes. Raises UsageError."""
     for option in OPTIONS:
         if option.only_for and getattr(options, option.name):
-            example = f"%chat {option.only_for} {option.flag}"
+            example = " and ".join(f"{typed} {option.flag}" for typed in option.only_for)
             raise UsageError(f"A prompt does not take {option.flag}: it belongs to {example}. Nothing was sent.")
 
 
@@ -449,14 +447,6 @@ def _check_options(command: Command, name: str, options: Namespace) -> None:
         taken = ", ".join(map(typed, command.options))
         takes = f"It takes {taken}" if taken else "It takes no options of its own"
         raise UsageError(f"%chat {name} takes no {typed(unused[0])}. {takes}.")
-
-
-def _check_variable(name: str) -> None:
-    """Refuse a text that is not a name, and names that Python or IPython use. Raises UsageError."""
-    if not name.isidentifier() or iskeyword(name):
-        raise UsageError(f"-o {name}: {name!r} cannot be the name of a variable.")
-    if hasattr(builtins, name) or IPYTHONS.fullmatch(name):
-        raise UsageError(f"-o {name}: Python or IPython use {name!r} themselves. Choose another name.")
 
 
 def _is_whole(event: Event) -> bool:
@@ -479,20 +469,6 @@ def _prompt(text: str, options: Namespace, place: Where, schema: Schema | None) 
         source=place.source, append=options.append, new=options.new, record=not options.no_history,
         stored=None if options.ask else _accepted(place), schema=schema,
     )  # fmt: skip
-
-
-def _schema(name: str, variables: Mapping[str, Any]) -> Schema:
-    """Return the schema in a variable, or in an attribute of one. Raises UsageError and InvalidRequestError."""
-    first, *parts = name.split(".")
-    found: Any = variables.get(first)
-    for part in parts:
-        found = getattr(found, part, None)
-    if found is None:
-        kinds = [key for key, value in variables.items() if isinstance(value, type | dict) and key[0] != "_"]
-        near = get_close_matches(name, kinds, 1, 0.6)
-        hint = f" Did you mean {near[0]}?" if near else " Define a class or a dict of this name first."
-        raise UsageError(f"--schema {name}: there is no such variable.{hint} Nothing was sent.")
-    return Schema.of(found)
 
 
 def _view(place: Where, options: Namespace, above: tuple[str, ...]) -> AnswerView:

@@ -23,6 +23,7 @@ from IPython.core.error import UsageError
 
 from ..chat import Chat
 from ..config.settings import SETTING_NAMES
+from ..display.text import to_plain
 from ..display.widgets.turn_table import SelectionTable, TurnTable
 from ..library import Library
 
@@ -138,6 +139,11 @@ def command(usage: str, summary: str, *, also: str = "", **declared: Any) -> Cal
         return run
 
     return declare
+
+
+def say(*parts: object, sep: str = " ") -> None:
+    """Print text that may come from others, without the escapes that a terminal would obey."""
+    print(to_plain(sep.join(map(str, parts))))
 
 
 def check_words(command: Command, words: list[str]) -> None:

@@ -22,7 +22,8 @@ from ..runtime.frontend import where
 from ..session.actions import Change
 from ..session.prompt import Prompt
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
-from .command_table import Call, command, unknown
+from .command_table import Call, command, say, unknown
+from .map_command import OF_A_MAP, ask_rows
 from .options import OF_A_REQUEST, settings_of
 from .tables import conversations_table, history_table, live_preview, preview_table, versions_table
 
@@ -34,11 +35,6 @@ KEY_IS_ASKED_FOR = (
     "only. A key that stands in the cell is saved with the notebook: delete it there."
 )
 CONTINUE = "Continue exactly where you stopped."
-
-
-def say(*parts: object, sep: str = " ") -> None:
-    """Print text that may come from others, without the escapes that a terminal would obey."""
-    print(to_plain(sep.join(map(str, parts))))
 
 
 @command("use MODEL [--window N]", "use this model from now on", options=USE_OPTIONS)
@@ -88,6 +84,13 @@ def _history(call: Call) -> object:
     return None
 
 
+@command("plot [RUN]", "draw tokens and cost of each turn, or what a run of %%chat map --as scored")
+def _plot(call: Call) -> object:
+    from .plot_command import plot
+
+    return plot(call)
+
+
 @command("pick N VERSION", "restore an older answer of turn N")
 def _pick(call: Call) -> object:
     if len(call.words) != 2:
@@ -108,6 +111,14 @@ def _preview(call: Call) -> object:
         return call.host.ask(chat, options, call.text)
     prompt = Prompt("", settings_of(options))
     return call.host.show_table(preview_table(chat, chat.view(prompt)), lambda: live_preview(chat, prompt))
+
+
+@command(
+    "map TABLE", "%%chat map: ask the prompt in the cell of every row of a table, {{ column }} being filled in",
+    heads_cell=True, options=(*OF_A_REQUEST, "schema", "out", *OF_A_MAP),
+)  # fmt: skip
+def _map(call: Call) -> object:
+    return ask_rows(call)
 
 
 @command("pin N…", "pin turns: every request includes them")

@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion
+from IPython.core.getipython import get_ipython
 
 from ..config.aliases import load_aliases
 from ..config.settings import SETTING_NAMES, choices
 from ..errors import InvalidRequestError
+from ..experiments.table_files import TABLE_FORMATS
 from ..models.model_names import bare_names, known_models, model_names, providers
 from ..providers.lookup import key_holders, provider_names
 from .commands import COMMANDS
 from .options import OPTIONS
+from .variables import is_table, variables_of
 
 VARIABLES = tuple(flag for option in OPTIONS if option.takes == "NAME" for flag in option.flags)
 
@@ -56,10 +59,18 @@ def _possible(conversations: Iterable[str], before: list[str], current: str) -> 
         names = [name for name, each in COMMANDS.items() if name == each.name] if not before else []
         flags = [each.flag for each in OPTIONS if each.flag not in before and not each.only_for]
         return flags if current.startswith("-") else [*names, *flags]
-    command, place = COMMANDS[before[0]], len(before) - 1
+    command, place = COMMANDS[before[0]], len(list(_plain_words(before))) - 1
     flags = [each.flag for each in OPTIONS if command.takes(each.name)]
     kinds = command.places[place] if place < len(command.places) else ()
     return [*_values(kinds, conversations, before, current), *flags]
+
+
+def _plain_words(before: list[str]) -> Iterable[str]:
+    """Yield the words of a line that are neither options nor their values."""
+    takes = {flag: bool(each.takes) for each in OPTIONS for flag in each.flags}
+    for last, word in zip(["", *before], before, strict=False):
+        if word not in takes and not takes.get(last, False):
+            yield word
 
 
 def _values(kinds: Iterable[str], conversations: Iterable[str], before: list[str], current: str) -> list[str]:
@@ -107,6 +118,21 @@ def _files(current: str) -> list[str]:
     return []
 
 
+def _tables(current: str) -> list[str]:
+    """Return variables that may hold a table, then folders and files that may."""
+    files = _files(current)
+    return [*_variables(is_table), *(path for path in files if path[-1] == "/" or path.endswith(tuple(TABLE_FORMATS)))]
+
+
+def _runs(_: str) -> list[str]:
+    return _variables(lambda value: type(value).__name__ == "Run" and hasattr(value, "progress"))
+
+
+def _variables(fits: Callable[[Any], bool]) -> list[str]:
+    shell = get_ipython()
+    return variables_of(shell.user_ns, fits) if shell is not None else []
+
+
 def _text_or_file(current: str) -> list[str]:
     return [f"@{path}" for path in _files(current[1:])] if current.startswith("@") else []
 
@@ -116,6 +142,8 @@ FINDERS: dict[str, Callable[[str], Iterable[str]]] = {
     "FILE": _files,
     "NOTEBOOK": _files,
     "TEXT": _text_or_file,
+    "TABLE": _tables,
+    "RUN": _runs,
     "PROVIDER": lambda _: provider_names(),
     "OWNER": lambda _: key_holders(),
     "SETTING": lambda _: SETTING_NAMES,

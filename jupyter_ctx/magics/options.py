@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from IPython.core.error import UsageError
 from IPython.core.magic_arguments import argument
 
 from ..config.settings import HELP, SETTING_NAMES
@@ -25,7 +26,8 @@ class Option:
     short: str = ""
     into: str = ""  # the setting it sets, where that has another name
     repeats: bool = False
-    only_for: str = ""  # the one command that knows it: no prompt does
+    repeats_for: str = ""  # the one command for which it may be repeated
+    only_for: tuple[str, ...] = ()  # how the commands are typed that know it: no prompt does
 
     @property
     def name(self) -> str:
@@ -50,8 +52,13 @@ def _setting(flag: str, takes: str, short: str = "", **declared: Any) -> Option:
     return Option(flag, HELP[name], takes, short, **declared)
 
 
+def _of_map(flag: str, summary: str, takes: str = "", **declared: Any) -> Option:
+    """Declare an option of ``%%chat map``."""
+    return Option(flag, summary, takes, only_for=("%%chat map TABLE",), **declared)
+
+
 OPTIONS = (
-    _setting("--model", "MODEL", "-m"),
+    _setting("--model", "MODEL", "-m", repeats_for="map"),
     _setting("--window", "N"),
     _setting("--base-url", "URL"),
     _setting("--system", "TEXT", "-s"),
@@ -61,7 +68,7 @@ OPTIONS = (
     _setting("--set", "NAME=VALUE", into="parameters", repeats=True),
     Option("--attach", "send an image, a PDF or a text file; may be repeated", "FILE", "-a", repeats=True),
     Option("--schema", "the answer must be a value of this class or JSON schema (a variable)", "NAME"),
-    Option("--out", "store the Reply in this variable (and in _)", "VAR", "-o"),
+    Option("--out", "store the Reply, or the DataFrame of a map, in this variable (and in _)", "VAR", "-o"),
     Option("--conversation", "talk in this conversation for the cell; a new one if need be", "CONVERSATION", "-i"),
     Option("--new", "begin the conversation anew with this cell"),
     Option("--no-history", "send this prompt alone, and record nothing"),
@@ -70,8 +77,18 @@ OPTIONS = (
     Option("--raw", "leave {{ expressions }} as typed"),
     Option("--plain", "show the answer as text only"),
     Option("--preview", "show what would be sent, and send nothing"),
-    Option("--versions", "%chat history N: all answers of that turn", only_for="history N"),
-    Option("--summary", "%chat resume NOTEBOOK: only a summary", only_for="resume NOTEBOOK"),
+    Option("--versions", "%chat history N: all answers of that turn", only_for=("%chat history N",)),
+    Option("--summary", "%chat resume NOTEBOOK: only a summary", only_for=("%chat resume NOTEBOOK",)),
+    _of_map("--as", "%%chat map: name the run, and store it in this variable", "VAR", into="named"),
+    _of_map("--repeat", "%%chat map: ask each row so often", "N"),
+    _of_map("--limit", "%%chat map: ask the first N rows only", "N"),
+    _of_map("--max-cost", "%%chat map: US dollars that are never passed", "DOLLARS"),
+    _of_map("--dry-run", "%%chat map: show the price and the first prompts, and send nothing"),
+    _of_map("--yes", "%%chat map: begin without asking, whatever it may cost"),
+    _of_map("--pilot", "%%chat map: ask so many rows first, at most 10, to tell the price of the others", "N"),
+    _of_map("--retry", "%%chat map: ask rows again that failed"),
+    _of_map("--batch", "%%chat map: use the provider's batches, at about half the price and within a day"),
+    _of_map("--score", "%%chat map: score answers by this function (variable); may be repeated", "NAME", repeats=True),
 )  # fmt: skip
 OF_A_REQUEST = tuple(option.name for option in OPTIONS if option.is_setting)
 
@@ -87,8 +104,22 @@ def _declared(option: Option) -> Any:
     summary = option.help.replace("%", "%%")
     if not option.takes:
         return argument(*option.flags, action="store_true", help=summary)
-    action = "append" if option.repeats else "store"
+    action = "append" if option.repeats or option.repeats_for else "store"
     return argument(*option.flags, dest=option.name, action=action, metavar=option.takes, help=summary)
+
+
+def check_repeated(options: Namespace, command: str = "") -> None:
+    """Let options that may be repeated for one command have one value elsewhere. Raises UsageError."""
+    for option in OPTIONS:
+        values = getattr(options, option.name)
+        if not option.repeats_for or option.repeats_for == command or not values:
+            continue
+        if len(values) > 1:
+            raise UsageError(
+                f"{option.flag} is given {len(values)} times ({', '.join(values)}), and one request takes one: "
+                f"%%chat {option.repeats_for} asks several. Nothing was sent."
+            )
+        setattr(options, option.name, values[0])
 
 
 def typed(name: str) -> str:

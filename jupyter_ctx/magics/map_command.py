@@ -1,0 +1,229 @@
+"""``%%chat map``: ask the prompt in a cell of every row of a table, and show the answers as a DataFrame."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from IPython.core.error import StdinNotImplementedError, UsageError
+from IPython.display import display
+
+from ..config.settings import MODEL_SETTINGS
+from ..errors import ChatError, ChatInterrupted, MissingDependencyError
+from ..runtime.frontend import where
+from ..wording import dollars, rows
+from .command_table import Call, say
+from .options import OPTIONS, settings_of
+from .variables import check_new_name, schema_named, scorers_named, table_named
+
+if TYPE_CHECKING:
+    from ..experiments.run import Run
+
+NumberT = TypeVar("NumberT", int, float)
+OF_A_MAP = tuple(option.name for option in OPTIONS if "%%chat map TABLE" in option.only_for)
+PROMPTS_SHOWN, PROMPT_SHOWN = 3, 2_000  # prompts that a dry run shows, and characters of each
+MOST_SENTENCES = 12
+
+
+def ask_rows(call: Call) -> object:
+    """Ask the prompt in a cell of every row of a table. Raises UsageError and a ChatError."""
+    name = call.one("a table, as a variable or the path of a CSV or JSONL file")
+    if call.text is None or not call.text.strip():
+        raise UsageError(
+            f"%%chat map {name} heads a cell: write the prompt below it, with {{{{ column }}}} for what each row has."
+        )
+    for flag, new in (("-o", call.options.out), ("--as", call.options.named)):
+        if new is not None:
+            _check_bound(flag, new, name)
+    if call.options.out is not None and call.options.out == call.options.named:
+        raise UsageError(f"-o and --as are both {call.options.out}: one is the DataFrame, the other the run.")
+    return MapCell(call, table_named(name, call.host.shell.user_ns)).ask()
+
+
+def _check_bound(flag: str, new: str, table: str) -> None:
+    """Refuse a name that cannot be bound, and that of the table. Raises UsageError."""
+    check_new_name(flag, new)
+    if new == table.partition(".")[0]:
+        raise UsageError(f"{flag} {new} would replace the table, which the next run of the cell asks. Choose another.")
+
+
+class MapCell:
+    """One use of ``%%chat map``: a run, what is shown of it, and the names it is bound to."""
+
+    def __init__(self, call: Call, table: Any) -> None:
+        self._call, self._table, self._shell = call, table, call.host.shell
+        self._options, self._variables = call.options, call.host.shell.user_ns
+        self._run: Run | None = None
+        self._told: tuple[str, ...] = ()
+
+    def ask(self) -> object:
+        """Tell the price, ask every row, and show the answers. Raises a ChatError where the run as a whole failed."""
+        begun = time.monotonic()
+        try:
+            self._run = run = self._begin()
+            if self._options.dry_run:
+                say(_first_prompts(run))
+                return None
+            self._bind(self._options.named, run)
+            table, error = _ended(run)
+        except ChatInterrupted:
+            raise
+        except KeyboardInterrupt:
+            raise ChatInterrupted(self._stopped()) from None
+        self._bind(self._options.out, table)
+        if isinstance(error, ChatInterrupted):
+            raise error
+        self._show(run, table, time.monotonic() - begun, str(error or ""))
+        if error is not None:
+            raise error
+        self._shell.displayhook.update_user_ns(table)
+        return None
+
+    def _begin(self) -> Run:
+        options, variables = self._options, self._variables
+        models = options.model or []
+        given = {name: value for name, value in settings_of(options).items() if value is not None and name != "model"}
+        grid: dict[str, list[Any]] = {}
+        if len(models) == 1:
+            given["model"] = models[0]
+        elif models:  # what goes with a model is given for each
+            grid = {"model": models} | {name: [given.pop(name)] for name in MODEL_SETTINGS if name in given}
+        schema = schema_named(options.schema, variables) if options.schema is not None else None
+        is_read = where(self._shell).kind != "headless"  # else the figures below the table are enough
+        return self._call.chat.sweep(
+            (self._call.text or "").strip("\n"), self._table, grid,
+            scorers=scorers_named(options.score or [], variables), schema=schema, names=variables,
+            repeat=1 if options.repeat is None else _whole("--repeat", options.repeat),
+            limit=None if options.limit is None else _whole("--limit", options.limit),
+            pilot=0 if options.pilot is None else _whole("--pilot", options.pilot),
+            max_cost=None if options.max_cost is None else _dollars(options.max_cost),
+            dry_run=options.dry_run, yes=options.yes, retry=options.retry, batch=options.batch,
+            name=options.named or "", agree=self._agree, tell=self._tell, progress=None if is_read else False, **given,
+        )  # fmt: skip
+
+    def _tell(self, run: Run) -> None:
+        """Show the price, and what to know of the table, before anything is sent."""
+        self._run, self._told = run, run.notices
+        stored = f"All {len(run.plan):,} answers are stored, and nothing has to be sent."
+        say(str(run.estimate) if run.estimate.rows else stored, *run.notices, sep="\n")
+
+    def _agree(self, question: str) -> bool:
+        """Return whether the user agrees; money is not spent without a yes. Raises UsageError where nobody is asked."""
+        estimate = str(self._run.estimate) if self._run is not None else ""
+        try:
+            said = input(f"{question.removeprefix(estimate).strip()} [y/N] ")
+        except (StdinNotImplementedError, EOFError, OSError, RuntimeError):  # the last two: there is no standard input
+            raise UsageError(
+                "This is above confirm_cost or confirm_rows, and nobody can be asked here: --yes begins it, "
+                "%chat config confirm_cost none asks no more. Nothing was sent."
+            ) from None
+        return said.strip().lower() in ("y", "yes")
+
+    def _bind(self, name: str | None, value: object) -> None:
+        if name is not None:
+            self._variables[name] = value
+
+    def _show(self, run: Run, table: Any, seconds: float, error: str) -> None:
+        """Show the answers, and below them figures, notices that are new, and what the scores say."""
+        if run.results:
+            display(table)
+        if error:  # which has the figures
+            return
+        notices = [line for line in run.notices if line not in self._told]
+        say(_figures(run, seconds), *_remedies(run), *notices, *_verdicts(run), sep="\n")
+
+    def _stopped(self) -> str:
+        """Return what Ctrl-C leaves, where nothing waited for the run."""
+        if self._run is None or not self._run.progress.done:
+            return "stopped; nothing was sent."
+        self._run.cancel()
+        return f"stopped; {self._run.progress}."
+
+
+def _ended(run: Run) -> tuple[Any, BaseException | None]:
+    """Wait for a run; return its table, and how it failed. Without pandas the table is that of the results."""
+    try:
+        return run.result(), None
+    except MissingDependencyError:
+        return run.results, None
+    except (ChatError, ChatInterrupted) as error:
+        try:
+            return run.results.to_frame(), error
+        except MissingDependencyError:
+            return run.results, error
+
+
+def _figures(run: Run, seconds: float) -> str:
+    """Return the figures of a run in one line."""
+    results, progress = run.results, run.progress
+    said = [f"{len(results.failed):,} failed", f"{len(results.truncated):,} truncated", f"{progress.cached:,} stored"]
+    counts = [each for each in said if not each.startswith("0 ")]
+    cost = [dollars(progress.cost)] if progress.cost else []
+    cost += [f"{run.unpriced:,} at an unknown price"] if run.unpriced else []
+    asked, answers = rows(len(run.plan.rows)), len(run.plan)
+    head = asked if answers == len(run.plan.rows) else f"{answers:,} answers to {asked}"
+    return ", ".join([head, *counts, *cost, f"{seconds:.1f} s"])
+
+
+def _remedies(run: Run) -> Iterable[str]:
+    """Yield what to do about rows that failed or were truncated."""
+    results = run.results
+    if results.failed:
+        first = results.failed[0]
+        arm = f" ({first.arm})" if first.arm else ""
+        yield f"Row {first.row}{arm} failed: {first.error} --retry asks failed rows again."
+    if results.truncated:
+        why = {each.reply.stop_reason for each in results.truncated if each.reply is not None}
+        remedy = ": raise --max-tokens" if "max_tokens" in why else ""
+        yield f"Truncated: a part of the prompt or of the answer is missing{remedy}. Such rows count in no rate."
+    problem = next((each for each in results if each.problems), None)
+    if problem is not None:
+        yield f"Row {problem.row} has no score: {problem.problems[0]}"
+
+
+def _verdicts(run: Run) -> list[str]:
+    """Return the sentences of the summary, where there are scores."""
+    if not any(result.scores for result in run.results):
+        return []
+    said = list(run.summary().sentences)
+    more = len(said) - MOST_SENTENCES
+    return [*said[:MOST_SENTENCES], f"… and {more} more: run.summary() has all."] if more > 0 else said
+
+
+def _first_prompts(run: Run) -> str:
+    """Return the first prompts of a run as they would be sent."""
+    plan, arms = run.plan, run.plan.arms
+    shown = [_prompt(run, row) for row in range(min(PROMPTS_SHOWN, len(plan.rows)))]
+    more = len(plan.rows) - len(shown)
+    said = [f"… and {rows(more)} more"] if more else []
+    said += [f"each in {len(arms)} arms: {', '.join(arm.label for arm in arms)}"] if len(arms) > 1 else []
+    said += [f"{plan.repeat} times"] if plan.repeat > 1 else []
+    return "\n\n".join([*shown, "; ".join([*said, "nothing was sent."]).capitalize()])
+
+
+def _prompt(run: Run, row: int) -> str:
+    try:
+        ask = run.plan.ask(row, 0)
+    except ChatError as error:
+        return f"--- row {row} ---\n{error}"
+    system = f"[system] {ask.system}\n" if ask.system else ""
+    text = f"{system}{ask.messages[-1].content}"
+    cut = f"\n… {len(text) - PROMPT_SHOWN:,} characters more" if len(text) > PROMPT_SHOWN else ""
+    return f"--- row {row} ---\n{text[:PROMPT_SHOWN]}{cut}"
+
+
+def _whole(flag: str, typed: str) -> int:
+    return _number(flag, typed, int, "a whole number")
+
+
+def _dollars(typed: str) -> float:
+    return _number("--max-cost", typed.removeprefix("$"), float, "US dollars, such as 0.50")
+
+
+def _number(flag: str, typed: str, kind: type[NumberT], what: str) -> NumberT:
+    """Return a number that was typed. Raises UsageError."""
+    try:
+        return kind(typed)
+    except ValueError:
+        raise UsageError(f"{flag} takes {what}, not {typed!r}. Nothing was sent.") from None

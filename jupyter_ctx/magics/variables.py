@@ -1,0 +1,115 @@
+"""Find the variables of the notebook that a line names, and check the names that it will bind."""
+
+from __future__ import annotations
+
+import builtins
+import re
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from keyword import iskeyword
+from pathlib import Path
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from ..conversation.schema import Schema
+from ..experiments.table_files import TABLE_FORMATS
+
+IPYTHONS = re.compile("In|Out|get_ipython|display|exit|quit|_+|_i{1,3}|_[iod]h|_i?[0-9]+|__.*__")
+
+
+def check_new_name(flag: str, name: str) -> None:
+    """Refuse a text that is not a name, and names that Python or IPython use. Raises UsageError."""
+    if not name.isidentifier() or iskeyword(name):
+        raise UsageError(f"{flag} {name}: {name!r} cannot be the name of a variable.")
+    if hasattr(builtins, name) or IPYTHONS.fullmatch(name):
+        raise UsageError(f"{flag} {name}: Python or IPython use {name!r} themselves. Choose another name.")
+
+
+def schema_named(name: str, variables: Mapping[str, Any]) -> Schema:
+    """Return the schema in a variable, or in an attribute of one. Raises UsageError and InvalidRequestError."""
+    found = value_named(name, variables)
+    if found is None:
+        hint = nearest(name, variables, lambda value: isinstance(value, type | dict))
+        hint = hint or " Define a class or a dict of this name first."
+        raise UsageError(f"--schema {name}: there is no such variable.{hint} Nothing was sent.")
+    return Schema.of(found)
+
+
+def table_named(name: str, variables: Mapping[str, Any]) -> Any:
+    """Return the table in a variable, or in an attribute of one; else the path of a file. Raises UsageError."""
+    found = value_named(name, variables)
+    if found is not None:
+        return found
+    if Path(name).suffix.lower() in TABLE_FORMATS:
+        return Path(name)
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise UsageError(
+            f"%%chat map takes a variable or the path of a file ({', '.join(TABLE_FORMATS)}), not {name!r}: store the "
+            "table in a variable first. --limit N asks the first rows only."
+        )
+    hint = nearest(name, variables, is_table) or " It may be a DataFrame, a list, or the path of a CSV or JSONL file."
+    raise UsageError(f"There is no variable {name!r}.{hint} Nothing was sent.")
+
+
+def scorers_named(names: list[str], variables: Mapping[str, Any]) -> Any:
+    """Return the scorers in variables, which hold a function, a list or a dict of functions. Raises UsageError."""
+    found: dict[str, Any] = {}
+    for name in names:
+        value = value_named(name, variables)
+        if value is None:
+            hint = nearest(name, variables, lambda each: callable(each) and not isinstance(each, type))
+            hint = hint or " Store one first, such as exact('answer')."
+            raise UsageError(f"--score {name}: there is no such variable.{hint} Nothing was sent.")
+        if not callable(getattr(value, "ask", value)) and not isinstance(value, Mapping | list | tuple):
+            raise UsageError(f"--score {name}: {name} is a {type(value).__name__}, not a function, a list or a dict.")
+        if len(names) == 1 and getattr(value, "__name__", name) == name and not hasattr(value, "name"):
+            return value
+        parts = _parts(name, value)
+        twice = next((part for part in parts if part in found), None)
+        if twice is not None:
+            raise UsageError(f"--score {name}: there are two scorers of the name {twice!r}. Give them in a dict.")
+        found |= parts
+    return found
+
+
+def _parts(name: str, value: Any) -> dict[str, Any]:
+    """Return the scorers of a variable by name: a function is named as its variable."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, list | tuple):
+        named = [(getattr(each, "name", None) or getattr(each, "__name__", ""), each) for each in value]
+        return {f"{name}_{label}" if label else f"{name}_{i}": each for i, (label, each) in enumerate(named, 1)}
+    return {name: value}
+
+
+def variables_of(variables: Mapping[str, Any], fits: Callable[[Any], bool]) -> list[str]:
+    """Return the names of the user's variables whose values fit."""
+    return [name for name, value in variables.items() if _is_shown(name) and fits(value)]
+
+
+def is_table(value: Any) -> bool:
+    """Return whether a value looks like a table: a frame, or a list of texts, numbers, dicts or objects."""
+    kind = type(value)
+    if isinstance(value, list):
+        return bool(value)
+    return any(hasattr(kind, name) for name in ("__dataframe__", "__arrow_c_stream__", "to_frame"))
+
+
+def value_named(name: str, variables: Mapping[str, Any]) -> Any:
+    """Return the value of a variable, or of an attribute of one; ``None`` where there is none."""
+    first, *parts = name.split(".")
+    found = variables.get(first)
+    for part in parts:
+        found = getattr(found, part, None)
+    return found
+
+
+def nearest(name: str, variables: Mapping[str, Any], fits: Callable[[Any], bool]) -> str:
+    """Return a question for the variable of the nearest name that fits, or an empty text."""
+    near = get_close_matches(name, variables_of(variables, fits), 1, 0.6)
+    return f" Did you mean {near[0]}?" if near else ""
+
+
+def _is_shown(name: str) -> bool:
+    return name[0] != "_" and not IPYTHONS.fullmatch(name)

@@ -1,0 +1,316 @@
+"""``%%chat map`` and ``%chat plot`` in a plain shell: what a user writes, reads, and is told where it is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+from cells import Cells
+from dialects import DIALECTS
+from IPython.core.completer import provisionalcompleter
+from server import events, piece, send, serve, usage
+
+from jupyter_ctx import Run, get_chat
+from jupyter_ctx.experiments.results import Results
+
+
+def scripted(handler: Any, request: dict[str, Any]) -> None:
+    """Answer with the last word of the prompt in capitals; refuse what asks for it."""
+    prompt = request["messages"][-1]["content"]
+    if "refuse" in prompt:
+        send(handler, 400, json.dumps({"error": {"message": "this row is refused"}}))
+        return
+    word = prompt.splitlines()[0].split()[-1].upper()
+    if prompt.startswith("JSON"):
+        word = json.dumps({"title": word, "year": 1999})
+    send(handler, 200, events(piece(word), piece("", "stop"), usage(20, 2)), "text/event-stream")
+
+
+@pytest.fixture
+def asked(cells: Cells) -> Iterator[list[dict[str, Any]]]:
+    """The requests that cells send; the variables ``df``, ``words`` and ``right`` are there."""
+    with serve(scripted) as (url, seen):
+        cells.run(f"%chat use m --base-url {url} --window 4000")
+        cells.shell.user_ns["df"] = pandas.DataFrame({"word": ["sun", "moon", "rain"], "said": ["SUN", "M", "RAIN"]})
+        cells.shell.user_ns["words"] = ["sun", "moon"]
+        cells.run("from jupyter_ctx import contains, exact\nright = exact('said')")
+        cells.run("def long(row, reply): return 3 < len(reply.text)")
+        yield seen
+
+
+def prompts(seen: list[dict[str, Any]]) -> set[str]:
+    return {request["messages"][-1]["content"] for request in seen}
+
+
+def test_a_cell_is_asked_of_every_row_and_the_dataframe_is_its_result(cells: Cells, asked: list[Any]) -> None:
+    cells.run("greeting = 'Hello'")
+    said = cells.run("%%chat map df -o out --as first --score right\n{{ greeting }}, say {{ word }}")
+    assert prompts(asked) == {f"Hello, say {word}" for word in ("sun", "moon", "rain")}
+    names = cells.shell.user_ns
+    assert names["_"] is names["out"]
+    assert list(names["out"].reply) == ["SUN", "MOON", "RAIN"]
+    assert list(names["out"].right) == [True, False, True]
+    assert isinstance(names["first"], Run)
+    assert names["first"].name == "first"
+    first, *_, figures, verdict = said.splitlines()[: said.splitlines().index("")]
+    assert first.startswith("3 rows to m: ")
+    assert figures.startswith("3 rows, ")
+    assert verdict.startswith("right in 2 of 3 rows by right (67 %")
+    assert "  word  said" in said  # the DataFrame itself
+
+
+def test_nothing_of_the_conversation_is_changed(cells: Cells, asked: list[Any]) -> None:
+    cells.run("%%chat\nSay one")
+    before = get_chat().info(), get_chat().turns
+    cells.run("%%chat map words\nSay {{ text }}")
+    assert (get_chat().info(), get_chat().turns) == before
+    assert all(len(request["messages"]) == 1 for request in asked[1:])
+
+
+def test_what_a_map_costs_counts_in_the_conversation(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = DIALECTS["anthropic"].answer("Hi", sent=100_000, said=1_000)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-none")
+    with serve(lambda handler, _: send(handler, 200, body, "text/event-stream"), path="") as (url, _):
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+        cells.run("%chat use anthropic/claude-sonnet-4-5 --max-tokens 1000\nwords = ['a', 'b']")
+        said = cells.run("%%chat map words\nSay {{ text }}")
+    assert "2 rows, $0.63, " in said
+    assert get_chat().info().cost == pytest.approx(0.63)
+
+
+def test_several_models_and_repeats_make_a_grid(cells: Cells, asked: list[Any]) -> None:
+    line = f"map words -m one -m two --base-url {get_chat().config.base_url} --window 4000 --repeat 2 -o out"
+    said = cells.run(f"%%chat {line}\nSay {{{{ text }}}}")
+    assert "8 answers to 2 rows" in said
+    assert {request["model"] for request in asked} == {"one", "two"}
+    assert len(asked) == 8
+    assert sorted(cells.shell.user_ns["out"].model.unique()) == ["one", "two"]
+
+
+def test_settings_of_the_line_and_of_the_conversation_hold_for_every_row(cells: Cells, asked: list[Any]) -> None:
+    cells.run("%%chat system\nBe brief.")
+    cells.run("%%chat map words -t 0.5 --max-tokens 7 --limit 1\nSay {{ text }}")
+    (request,) = asked
+    assert (request["temperature"], request["messages"][0]["content"]) == (0.5, "Be brief.")
+    assert 7 in (request.get("max_tokens"), request.get("max_completion_tokens"))
+
+
+def test_a_file_is_a_table_too(cells: Cells, asked: list[Any], tmp_path: Path) -> None:
+    path = tmp_path / "my rows.csv"
+    path.write_text("word\nsun\nmoon\n")
+    cells.run(f"%%chat map '{path}'\nSay {{{{ word }}}}")
+    assert prompts(asked) == {"Say sun", "Say moon"}
+
+
+def test_a_dry_run_shows_the_price_and_the_first_prompts_and_sends_nothing(cells: Cells, asked: list[Any]) -> None:
+    cells.run("many = [f'word {i}' for i in range(9)]")
+    said = cells.run("%%chat map many --dry-run -s Brief. --repeat 2\nSay {{ text }}")
+    assert asked == []
+    assert "18 rows to m: " in said
+    assert "--- row 0 ---\n[system] Brief.\nSay word 0\n" in said
+    assert "Say word 2" in said
+    assert "Say word 3" not in said
+    assert "6 rows more; 2 times; nothing was sent." in said
+
+
+def test_rows_that_fail_are_marked_and_named_with_the_remedy(cells: Cells, asked: list[Any]) -> None:
+    cells.run("mixed = ['sun', 'refuse this', 'rain']")
+    said = cells.run("%%chat map mixed -o out\nSay {{ text }}")
+    assert "3 rows, 1 failed, " in said
+    assert "Row 1 failed: " in said
+    assert "--retry asks failed rows again." in said
+    assert list(cells.shell.user_ns["out"].reply.isna()) == [False, True, False]
+
+
+def test_a_run_that_fails_as_a_whole_keeps_what_there_is_and_fails_the_cell(
+    cells: Cells, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count = iter(range(1_000))
+
+    def answer(handler: Any, request: dict[str, Any]) -> None:
+        if next(count) == 0:
+            scripted(handler, request)
+        else:
+            with suppress(ConnectionError):  # the others are not waited for
+                send(handler, 401, json.dumps({"error": {"message": "wrong key"}}))
+
+    with serve(answer) as (url, _):
+        cells.run(f"many = [f'word {{i}}' for i in range(200)]\n%chat use m --base-url {url} --window 4000")
+        error = cells.fail("%%chat map many --as run -o out\nSay {{ text }}")
+    assert "are kept; running it again asks only the other" in str(error)
+    assert 1 <= len(cells.shell.user_ns["out"]) < 200
+    assert len(cells.shell.user_ns["run"].results) == len(cells.shell.user_ns["out"])
+
+
+def test_a_schema_makes_columns(cells: Cells, asked: list[Any]) -> None:
+    cells.run("from dataclasses import dataclass\n@dataclass\nclass Film:\n    title: str\n    year: int")
+    cells.run("%%chat map words --schema Film -o out\nJSON {{ text }}")
+    assert list(cells.shell.user_ns["out"].title) == ["SUN", "MOON"]
+
+
+def test_several_scorers_are_named_as_their_variables(cells: Cells, asked: list[Any]) -> None:
+    cells.run("more = {'any': contains(text='A')}")
+    cells.run("%%chat map df --score right --score long --score more -o out\nSay {{ word }}")
+    out = cells.shell.user_ns["out"]
+    assert [list(out[name]) for name in ("right", "long", "any")] == [
+        [True, False, True], [False, True, True], [False, False, True],
+    ]  # fmt: skip
+    cells.run("%%chat map df --score long -o out\nSay {{ word }}")
+    assert list(cells.shell.user_ns["out"].long) == [False, True, True]
+
+
+def test_two_runs_are_compared_by_their_names(cells: Cells, asked: list[Any]) -> None:
+    cells.run("%%chat map df --as a --score right\nSay {{ word }}")
+    cells.run("%%chat map df --as b --score right\nTell {{ word }}")
+    assert "McNemar exact" in cells.run("from jupyter_ctx import compare\nprint(compare(a, b))")
+
+
+def test_above_the_limit_it_asks_and_does_not_take_no_answer_for_a_yes(
+    cells: Cells, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells.run("%chat config confirm_rows 1")
+    questions = list[str]()
+
+    def answer(said: str) -> None:
+        monkeypatch.setattr("builtins.input", lambda question: questions.append(question) or said)
+
+    for no in ("", "n", "perhaps"):
+        answer(no)
+        assert "nothing was sent" in str(cells.fail("%%chat map words --as run\nSay {{ text }}"))
+    assert asked == []
+    assert "run" not in cells.shell.user_ns
+    assert set(questions) == {"Begin? [y/N] "}
+    answer("y")
+    cells.run("%%chat map words\nSay {{ text }}")
+    assert len(asked) == 2
+
+
+def test_where_nobody_can_be_asked_the_remedy_is_named(cells: Cells, asked: list[Any]) -> None:
+    cells.run("%chat config confirm_rows 1")
+    assert "--yes begins it" in str(cells.fail("%%chat map words\nSay {{ text }}"))
+    assert asked == []
+    cells.run("%%chat map words --yes\nSay {{ text }}")
+    assert len(asked) == 2
+
+
+WRONG = (
+    ("%%chat map dff\nSay {{ word }}", "no variable 'dff'. Did you mean df?"),
+    ("%%chat map df[:2]\nSay {{ word }}", "store the table in a variable first"),
+    ("%%chat map nothing.csv\nSay {{ word }}", "no file nothing.csv"),
+    ("%%chat map df\nSay {{ wrd }}", "Did you mean {{ word }}?"),
+    ("%%chat map df df\nSay {{ word }}", "takes one thing: a table"),
+    ("%%chat map df\n ", "write the prompt below it"),
+    ("%chat map df", "write the prompt below it"),
+    ("%%chat map df -o df\nSay {{ word }}", "would replace the table"),
+    ("%%chat map df --as list\nSay {{ word }}", "--as list: Python or IPython use 'list'"),
+    ("%%chat map df --as x -o x\nSay {{ word }}", "one is the DataFrame, the other the run"),
+    ("%%chat map df --score rigth\nSay {{ word }}", "Did you mean right?"),
+    ("%%chat map df --score df\nSay {{ word }}", "df is a DataFrame, not a function"),
+    ("%%chat map df --score exact\nSay {{ word }}", "call it, such as exact("),
+    ("%%chat map df --schema Film\nSay {{ word }}", "--schema Film: there is no such variable"),
+    ("%%chat map df --max-cost cheap\nSay {{ word }}", "--max-cost takes US dollars"),
+    ("%%chat map df --max-cost $0.5\nSay {{ word }}", "the price of m is unknown"),
+    ("%%chat map df --repeat 0\nSay {{ word }}", "repeat is 0"),
+    ("%%chat map df --limit many\nSay {{ word }}", "--limit takes a whole number, not 'many'"),
+    ("%%chat map df --pilot 99\nSay {{ word }}", "from 0 to 10"),
+    ("%%chat map df --append\nSay {{ word }}", "%chat map takes no --append"),
+    ("%%chat --limit 3\nSay hello.", "belongs to %%chat map TABLE --limit"),
+    ("%%chat -m one -m two\nSay hello.", "given 2 times (one, two)"),
+    ("%chat use -m one -m two", "given 2 times"),
+    ("%chat plot rum", "rum is not there"),
+    ("%chat plot df", "df is a DataFrame"),
+    ("%chat plot", "nothing to draw"),
+)
+
+
+@pytest.mark.parametrize(("line", "told"), WRONG)
+def test_what_is_wrong_is_told_in_one_line_before_anything_is_sent(
+    cells: Cells, asked: list[Any], line: str, told: str
+) -> None:
+    error = str(cells.fail(line))
+    assert told in error
+    assert "\n" not in error
+    assert asked == []
+
+
+def test_an_empty_table_and_a_key_in_the_template_are_refused(cells: Cells, asked: list[Any]) -> None:
+    cells.shell.user_ns.update(none=pandas.DataFrame({"a": []}), OPENAI_API_KEY="sk-" + "a1B2" * 10)
+    assert "has no rows" in str(cells.fail("%%chat map none\nSay {{ a }}"))
+    assert "key" in str(cells.fail("%%chat map df\nSay {{ word }} {{ OPENAI_API_KEY }}"))
+    assert asked == []
+
+
+def test_without_pandas_the_results_are_shown(cells: Cells, asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    said = cells.run("%%chat map words -o out\nSay {{ text }}")
+    assert isinstance(cells.shell.user_ns["out"], Results)
+    assert "MOON" in said
+
+
+def test_ctrl_c_keeps_what_there_is_and_says_so(
+    cells: Cells, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from jupyter_ctx.experiments import run as module
+
+    real = module.Run.wait
+
+    def pressed(self: Run, timeout: float | None = None) -> bool:
+        while not self.progress.done:
+            pass
+        monkeypatch.setattr(self._done, "wait", _interrupting(self._done.wait))
+        return real(self, timeout)
+
+    monkeypatch.setattr(module.Run, "wait", pressed)
+    error = cells.fail("%%chat map df --as run -o out\nSay {{ word }}")
+    assert isinstance(error, KeyboardInterrupt)
+    assert "of 3 rows are kept" in str(error)
+    assert len(cells.shell.user_ns["out"]) == len(cells.shell.user_ns["run"].results) >= 1
+
+
+def _interrupting(real: Any) -> Any:
+    presses = iter([True])
+
+    def wait(timeout: float | None = None) -> Any:
+        if next(presses, False):
+            raise KeyboardInterrupt
+        return real(timeout)
+
+    return wait
+
+
+def test_the_turns_are_plotted_as_text_in_a_terminal(cells: Cells, asked: list[Any]) -> None:
+    cells.run("%%chat\nSay one")
+    said = cells.run("%chat plot")
+    assert "Tokens of each turn, limit now " in said
+    assert "1     20     0       2" in said
+
+
+def test_a_run_is_plotted_as_text_in_a_terminal(cells: Cells, asked: list[Any]) -> None:
+    cells.run("%%chat map df --as run --score right\nSay {{ word }}")
+    assert "right in 2 of 3 rows" in cells.run("%chat plot run")
+
+
+def completions(cells: Cells, text: str) -> list[str]:
+    cells.shell.Completer.use_jedi = False
+    with provisionalcompleter():
+        return [text[: found.start] + found.text for found in cells.shell.Completer.completions(text, len(text))]
+
+
+def test_tab_offers_tables_files_runs_and_the_options_of_a_map(
+    cells: Cells, asked: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").touch()
+    (tmp_path / "notes.txt").touch()
+    found = completions(cells, "%%chat map ")
+    assert {"%%chat map df", "%%chat map words", "%%chat map rows.csv", "%%chat map --repeat"} <= set(found)
+    assert not {"%%chat map notes.txt", "%%chat map right"} & set(found)
+    assert "%%chat map -m x df" in completions(cells, "%%chat map -m x d")
+    cells.run("%%chat map words --as run\nSay {{ text }}")
+    assert completions(cells, "%chat plot r") == ["%chat plot run"]
+    assert "%%chat --repeat" not in completions(cells, "%%chat --re")
