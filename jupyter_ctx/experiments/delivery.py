@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from ..context.usage import Usage
-from ..errors import ChatError, InvalidAnswerError, InvalidRequestError
+from ..errors import ChatError, InvalidAnswerError
 from ..providers.base import Reply
 from ..session.structured import asked_again
 from .ask import Ask
@@ -74,7 +74,7 @@ class Delivery:
                     return
                 error = f"{wrong} It was asked for twice." if answer.before is not None else str(wrong)
         truncated = answer.tried.answered is not None and answer.tried.answered.truncated
-        prompt = self._prompt(answer.places[0])
+        prompt = self._plan.filled(answer.places[0].row, answer.places[0].arm)
         for number, place in enumerate(answer.places):
             arm = self._plan.arms[place.arm]
             result = Result(
@@ -82,13 +82,6 @@ class Delivery:
                 error, cached=answer.cached or number > 0, truncated=truncated,
             )  # fmt: skip
             self._score(place, result)
-
-    def _prompt(self, place: AnswerPlace) -> str:
-        """Return the prompt of a request; empty where it cannot be filled in."""
-        try:
-            return self._plan.prompt(place.row, place.arm)
-        except InvalidRequestError:
-            return ""
 
     def _ask_again(self, answer: Arrival, wrong: InvalidAnswerError) -> None:
         """Ask for an answer that the schema allows, with what is wrong with the first one."""

@@ -200,6 +200,7 @@ class Engine:
             self._leave(self._ended)
             return self._ended
         finally:
+            self._stopped.set()
             if self._open:
                 self._close()
                 self._cancel()
@@ -297,10 +298,11 @@ class Engine:
         return [(job, tried)]
 
     def _leave(self, ended: Ended) -> None:
-        """Let requests on their way end: whole where the money is spent or a request failed, else at once."""
-        if ended.failed:
-            self._stopped.set()
+        """Let requests on their way end: for a moment where others failed, whole where the money is spent."""
         until = float("inf")
+        if ended.failed:
+            until = time.monotonic() + LAST_WAIT
+            self._cancel()
         while self._open and time.monotonic() < until:
             if self._stopped.is_set() or not threading.main_thread().is_alive():
                 self._stopped.set()

@@ -57,6 +57,11 @@ class RunPlan:
         """Return the prompt for a row. Raises InvalidRequestError where it cannot be filled in."""
         return checked(self.template.prompt(self.rows[row], self.arms[arm].names))
 
+    def filled(self, row: int, arm: int) -> str | PlannedPrompt:
+        """Return the prompt for a row, or what makes it anew where that is the same at any time."""
+        made = PlannedPrompt(self, row, arm)
+        return made if self.template.is_lasting(self.rows[row]) else made()
+
     def ask(self, row: int, arm: int, *, shared: int | None = None) -> Ask:
         """Return the request for a row; ``shared``: characters with which others begin, system prompt included.
 
@@ -69,6 +74,25 @@ class RunPlan:
         messages = (Message("system", settings.system), said)
         beyond = max(0, shared - len(settings.system)) if shared is not None else None
         return Ask(messages, settings, schema, beyond, waits=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlannedPrompt:
+    """Makes the prompt of a request anew; pickled, it is the text."""
+
+    plan: RunPlan
+    row: int
+    arm: int
+
+    def __call__(self) -> str:
+        """Return the text; empty where the row cannot be filled in."""
+        try:
+            return self.plan.prompt(self.row, self.arm)
+        except InvalidRequestError:
+            return ""
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (self(),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
@@ -25,7 +25,7 @@ class Result:
     repeat: the number of the repeat, from 0
     inputs: the columns of the row
     values: the values of the grid in this arm
-    prompt: the text that was sent
+    filled: the text that was sent, or what makes it anew: prompts need not be kept once for each answer
     reply: the answer; ``None`` where the row failed
     error: what went wrong; empty where nothing did
     cached: whether the answer was stored already, so that nothing was sent
@@ -39,13 +39,18 @@ class Result:
     repeat: int
     inputs: Mapping[str, Any]
     values: Mapping[str, Any]
-    prompt: str
+    filled: str | Callable[[], str] = field(compare=False)
     reply: Reply | None = None
     error: str = ""
     cached: bool = False
     truncated: bool = False
     scores: Mapping[str, Score] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
+
+    @property
+    def prompt(self) -> str:
+        """The text that was sent; empty where the row cannot be filled in."""
+        return self.filled if isinstance(self.filled, str) else self.filled()
 
     @property
     def failed(self) -> bool:

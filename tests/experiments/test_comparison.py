@@ -23,7 +23,7 @@ from jupyter_ctx.experiments.word_changes import as_html, as_text, word_changes
 def result(row: int, score: Any = True, **changes: Any) -> Result:
     scores: Mapping[str, Any] = score if isinstance(score, dict) else {"ok": score}
     text = changes.pop("text", f"It is {score}.")
-    given = {"arm": "", "repeat": 0, "inputs": {"question": f"Number {row}?"}, "values": {}, "prompt": f"Say {row}"}
+    given = {"arm": "", "repeat": 0, "inputs": {"question": f"Number {row}?"}, "values": {}, "filled": f"Say {row}"}
     return Result(row, **{**given, "reply": Reply(text), "scores": scores, **changes})
 
 
@@ -349,7 +349,7 @@ def test_rows_whose_scores_differ_come_first_and_their_words_are_marked() -> Non
 
 
 def test_prompts_that_differ_are_marked_too() -> None:
-    a, b = [result(0, True, prompt="Be formal: hi")], [result(0, True, prompt="Be plain: hi")]
+    a, b = [result(0, True, filled="Be formal: hi")], [result(0, True, filled="Be plain: hi")]
     assert "prompt of A: Be [-formal-]: hi" in str(compare(a, b).differences())
 
 
@@ -366,8 +366,8 @@ def test_an_unknown_scorer_has_no_differences() -> None:
 
 def test_what_a_model_says_is_no_markup_and_no_formula() -> None:
     bad = "<script>alert(1)</script> $x$ \x1b[31m"
-    rows = [result(0, {bad: True}, text=bad, prompt=bad, arm=bad, inputs={"q": bad})]
-    other = [result(0, {bad: False}, text="plain", prompt="plain", inputs={"q": bad})]
+    rows = [result(0, {bad: True}, text=bad, filled=bad, arm=bad, inputs={"q": bad})]
+    other = [result(0, {bad: False}, text="plain", filled="plain", inputs={"q": bad})]
     table = compare(rows, other, names=(bad, bad + "2"))
     for page in (table._repr_html_(), table.differences()._repr_html_(), summary(rows)._repr_html_()):
         assert "<script" not in page

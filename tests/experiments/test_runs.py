@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 import time
 from collections import Counter
@@ -360,3 +361,18 @@ def test_a_pilot_asks_rows_from_all_over_the_table_and_none_of_them_twice() -> N
     assert sorted(asked) == sorted([*range(100), *range(100)])
     assert "after 5 answers" in str(run.estimate)
     assert len(run.results) == 200
+
+
+def test_prompts_are_made_anew_and_not_kept_once_for_each_answer() -> None:
+    rows = [{"text": "long " * 200, "n": number} for number in range(3)]
+    run = ended(sweep("{{ text }} {{ n }}", rows, provider=ScriptedProvider()))
+    assert [result.prompt for result in run.results] == [f"{'long ' * 200} {number}" for number in range(3)]
+    assert not any(isinstance(result.filled, str) for result in run.results)
+    assert pickle.loads(pickle.dumps(run.results[0])).filled == run.results[0].prompt
+
+
+def test_a_prompt_that_holds_what_may_change_is_kept_as_it_was_sent() -> None:
+    names = {"lessons": {"a": "first"}}
+    run = ended(sweep("{{ lessons[text] }}", ["a"], provider=ScriptedProvider(), names=names))
+    names["lessons"]["a"] = "second"
+    assert run.results[0].prompt == "first"
