@@ -104,7 +104,7 @@ def draw_turns(
     labelled(axes[-1], "turn", "x", palette)
     show_legend(figure, axes[0], palette)
     axes[-1].set_xlim(shown[0].turn - 0.7, shown[-1].turn + 0.7)
-    axes[-1].locator_params(axis="x", integer=True)
+    axes[-1].locator_params(axis="x", integer=True, min_n_ticks=1)
     return Picture(figure, _text(every, limit, title))
 
 

@@ -1,0 +1,115 @@
+"""``%%chat map`` in a real kernel: its bar, its question, Ctrl-C, and a run without a reader."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbclient
+import nbformat
+import pytest
+from jupyter_client import KernelManager
+from kernels import VIEW, Kernel, error, shown, twins
+from server import events, piece, send, serve, usage
+
+BODY = events(piece("Yes."), piece("", "stop"), usage(20, 2))
+
+
+@pytest.fixture(scope="module")
+def manager() -> Iterator[KernelManager]:
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(env={**os.environ, "JUPYTER_CTX_STORE": "memory"})
+    yield manager
+    manager.shutdown_kernel(now=True)
+
+
+@pytest.fixture
+def kernel(manager: KernelManager) -> Iterator[Kernel]:
+    kernel = Kernel(manager)
+    yield kernel
+    kernel.client.stop_channels()
+
+
+def slow(handler: Any, _: Any) -> None:
+    time.sleep(0.15)
+    send(handler, 200, BODY, "text/event-stream")
+
+
+def load(url: str) -> str:
+    return (
+        f"%load_ext jupyter_ctx\n%chat use m --base-url {url} --window 4000\nmany = [f'word {{i}}' for i in range(400)]"
+    )
+
+
+def test_the_bar_is_a_widget_with_its_last_state_as_text(kernel: Kernel) -> None:
+    with serve(slow) as (url, _):
+        kernel.run(load(url))
+        outputs = kernel.run("%%chat map many --limit 5 --as few -o out\nSay {{ text }}")
+        assert len([each for each in outputs if VIEW in each["content"].get("data", {})]) == 1
+        assert twins(outputs)[-1]["text/plain"].startswith("few: 5 of 5 rows, ")
+        assert [each for each in outputs if each["msg_type"] == "stream" and each["content"]["name"] == "stderr"] == []
+        lines = shown(outputs).splitlines()
+        assert lines[0].startswith("5 rows to m: ")
+        assert lines[-1].startswith("5 rows, ")
+        assert kernel.value("len(out), _.equals(out)") == "5 True"
+        assert kernel.value("get_ipython().user_ns['few']").startswith("Run(few: 5 of 5 rows")
+
+
+def test_a_run_that_is_begun_in_one_cell_is_waited_for_in_another(kernel: Kernel) -> None:
+    with serve(slow) as (url, _):
+        kernel.run(load(url))
+        kernel.run("from jupyter_ctx import get_chat\nrun = get_chat().map('Tell {{ text }}', many, limit=4)")
+        assert kernel.value("len(run.result())") == "4"
+
+
+def test_an_interrupt_is_back_within_a_second_and_says_what_is_kept(kernel: Kernel, manager: KernelManager) -> None:
+    with serve(slow) as (url, _):
+        kernel.run(load(url))
+        message = kernel.ask("%%chat map many --as run -o out\nInterrupt {{ text }}", "cell")
+        time.sleep(1.5)
+        manager.interrupt_kernel()
+        begun = time.monotonic()
+        failed = error(kernel.outputs(message))
+        took = time.monotonic() - begun
+        assert failed is not None
+        assert failed["ename"] == "ChatInterrupted"
+        assert len(failed["traceback"]) == 1
+        assert "of 400 rows are kept; running it again asks only the other" in failed["traceback"][0]
+        assert took < 1.5, took  # a second, on a machine that has other work
+        assert 0 < int(kernel.value("len(out)")) == int(kernel.value("len(run.results)")) < 400
+
+
+def test_money_is_asked_for_and_no_answer_is_no(kernel: Kernel) -> None:
+    with serve(slow) as (url, seen):
+        kernel.run(load(url) + "\n%chat config confirm_rows 2")
+        failed = error(kernel.run("%%chat map many --limit 3\nAsk {{ text }}", typed=[""]))
+        assert kernel.asked[-1] == "Begin? [y/N] "
+        assert failed is not None
+        assert "nothing was sent" in failed["traceback"][0]
+        assert seen == []
+        assert error(kernel.run("%%chat map many --limit 3\nAsk {{ text }}", typed=["y"])) is None
+        assert len(seen) == 3
+        outputs = kernel.run("%%chat map many --limit 3\nConfirm {{ text }}", stdin=False)
+        assert kernel.reply["status"] == "error"
+        assert "--yes begins it" in shown(outputs)
+        assert len(seen) == 3
+
+
+def test_a_run_without_a_reader_shows_no_widget_and_one_line_of_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_CTX_STORE", "memory")
+    with serve(slow) as (url, _):
+        notebook = nbformat.v4.new_notebook()
+        plain_map = "from jupyter_ctx import get_chat\n_ = get_chat().map('Tell {{ text }}', many, limit=2).result()"
+        sources = (load(url), "%%chat map many --limit 3\nSay {{ text }}", plain_map)
+        notebook.cells = [nbformat.v4.new_code_cell(source) for source in sources]
+        nbclient.NotebookClient(notebook, kernel_name="python3").execute(cwd=str(tmp_path))
+    _, mapped, plain = (cell.outputs for cell in notebook.cells)
+    assert [each.output_type for each in mapped] == ["stream", "display_data", "stream"]
+    assert mapped[-1].text.startswith("3 rows, ")
+    (line,) = plain
+    assert line.text.startswith("map: 2 of 2 rows, ")
