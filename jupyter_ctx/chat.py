@@ -367,7 +367,7 @@ class Chat:
 
     def _count_cost(self, run: Run) -> None:
         """Add what a run has cost to what the conversation has, now or after the turn that is running."""
-        cost, unknown = run.cost, run.unpriced
+        cost, unknown = run.cost or None, run.unpriced  # a server of one's own bills nothing
 
         def act() -> None:
             self._session.change(spent=self._session.state.spent.plus_run(cost, unknown))

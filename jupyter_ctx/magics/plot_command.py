@@ -8,7 +8,7 @@ from functools import partial
 from IPython.core.error import UsageError
 from IPython.display import display
 
-from ..errors import MissingDependencyError
+from ..errors import InvalidRequestError, MissingDependencyError
 from ..experiments.charts import draw_heat_map, draw_rates
 from ..experiments.pictures import Picture
 from ..experiments.run import Run
@@ -33,14 +33,20 @@ def plot(call: Call) -> object:
         hint = hint or " %%chat map TABLE --as NAME makes one."
         what = f"is a {type(run).__name__}" if run is not None else "is not there"
         raise UsageError(f"%chat plot takes the variable of a run, and {name} {what}.{hint}")
-    return _show(call, list(_pictures(run)), lambda: repr(run.summary()))
+    pictures = list(_pictures(run))
+    if not pictures:
+        counts = f"{len(run.results.truncated):,} truncated, {len(run.results.failed):,} failed"
+        raise InvalidRequestError(
+            f"There is nothing to draw: no answer of {name} has a score ({len(run.results):,} answers, {counts}). "
+            "%%chat map --score NAME scores answers that came whole."
+        )
+    return _show(call, pictures, lambda: repr(run.summary()))
 
 
 def _pictures(run: Run) -> Iterable[Callable[[], Picture]]:
     """Yield what draws the pictures of a run: rates by scorer, and a heat map of two parameters that vary."""
     vary = [name for name, values in run.grid.items() if len(values) > 1]
-    scorers: list[str | None] = [*scorers_of(run.results)[:MOST_SCORERS]]
-    for scorer in scorers or [None]:
+    for scorer in scorers_of(run.results)[:MOST_SCORERS]:
         yield partial(draw_rates, run, scorer)
         if len(vary) == 2:
             yield partial(draw_heat_map, run, scorer)

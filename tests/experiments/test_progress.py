@@ -74,3 +74,8 @@ def test_answers_of_a_run_at_an_unknown_price_are_counted(priced: Chat) -> None:
     run.wait()
     assert run.progress.cost is None
     assert run.unpriced == priced.info().unpriced == 2
+
+
+def test_a_server_of_one_s_own_costs_nothing_with_a_cap_and_a_pilot_too(chat: Chat) -> None:
+    chat.map("Say {{ text }}", ["a", "b", "c"], store=None, max_cost=1, pilot=2).wait()
+    assert (chat.info().cost, chat.info().unpriced) == (None, 0)

@@ -293,6 +293,9 @@ def test_the_turns_are_plotted_as_text_in_a_terminal(cells: Cells, asked: list[A
 def test_a_run_is_plotted_as_text_in_a_terminal(cells: Cells, asked: list[Any]) -> None:
     cells.run("%%chat map df --as run --score right\nSay {{ word }}")
     assert "right in 2 of 3 rows" in cells.run("%chat plot run")
+    cells.run("%%chat map df --as plain\nSay {{ word }}")
+    error = str(cells.fail("%chat plot plain"))
+    assert "no answer of plain has a score (3 answers, 0 truncated, 0 failed)" in error
 
 
 def completions(cells: Cells, text: str) -> list[str]:
