@@ -115,7 +115,7 @@ def measured(script: str, url: str, python: str = sys.executable) -> tuple[float
     command = [python, "-W", "ignore", "-c", MEASURE + script, url, str(ROWS), str(AT_ONCE)]
     run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     if run.returncode:
-        raise RuntimeError(run.stderr.strip().splitlines()[-1])
+        raise RuntimeError((run.stderr or run.stdout).strip()[-100:].replace("\n", " "))
     return tuple(json.loads(next(line for line in run.stdout.splitlines() if line.startswith("["))))
 
 

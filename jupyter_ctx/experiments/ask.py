@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from sys import intern
 from typing import Any, NamedTuple
 
 from ..config.settings import Settings, default_settings
@@ -135,7 +136,8 @@ def _told(planned: Attempt, found: Exchanged) -> AskReply:
     """Return an answer with what was done to make its request fit."""
     outcome = Outcome(planned, found.sent, found.refusal, found.verdict, apart=True)
     reply = found.verdict.reply
-    reply = replace(reply, notices=(*reply.notices, *(notice.text for notice in notices_of(outcome))))
+    notices = (*reply.notices, *(intern(notice.text) for notice in notices_of(outcome)))
+    reply = replace(reply, notices=notices, model=intern(reply.model))  # many rows are told the same
     return AskReply(reply, _is_truncated(found))
 
 

@@ -200,8 +200,8 @@ class Engine:
             self._leave(self._ended)
             return self._ended
         finally:
-            self._stopped.set()
             if self._open:
+                self._stopped.set()
                 self._close()
                 self._cancel()
 

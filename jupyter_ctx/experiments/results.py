@@ -12,6 +12,7 @@ from .frames import pandas_frame, polars_frame
 from .rows import Row, Rows
 
 Score = bool | float | None
+NO_SCORES: Mapping[str, Score] = {}
 MAX_SHOWN_COLUMNS = 4  # of the inputs, in a table to look at
 _LAST = ("input_tokens", "output_tokens", "cost", "seconds", "stop_reason", "error", "cached", "truncated")
 
@@ -44,7 +45,7 @@ class Result:
     error: str = ""
     cached: bool = False
     truncated: bool = False
-    scores: Mapping[str, Score] = field(default_factory=dict)
+    scores: Mapping[str, Score] = field(default_factory=lambda: NO_SCORES)
     problems: tuple[str, ...] = ()
 
     @property

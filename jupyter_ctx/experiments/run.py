@@ -284,7 +284,10 @@ class Run:
             row, arm, repeat = item[1][0]
             return (arm if is_local(lanes[arm]) else 0, repeat, row, arm)
 
-        for key, places in sorted(self._places.items(), key=order):
+        missing = sorted(self._places.items(), key=order, reverse=True)
+        self._places.clear()  # each is let go once it is answered
+        while missing:
+            key, places = missing.pop()
             row, arm, _ = places[0]
             shared, group = self._looked.shared(row, arm), self._looked.groups[arm][row]
             make, done = partial(self.plan.ask, row, arm, shared=shared), partial(self._answered, places)
