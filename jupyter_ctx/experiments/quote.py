@@ -81,7 +81,8 @@ def check_agreed(estimate: Estimate, settings: Settings, options: Options) -> No
             "yes=True (--yes in a cell) begins it. Nothing was sent."
         )
     if not options.agree(f"{estimate} Begin?"):
-        raise InvalidRequestError("Not begun: nothing was sent.")
+        sent = "only the pilot was asked, and its answers are kept" if estimate.pilots else "nothing was sent"
+        raise InvalidRequestError(f"Not begun: {sent}.")
 
 
 def _part(asker: Asker, asks: Sequence[Ask], count: int) -> Part:

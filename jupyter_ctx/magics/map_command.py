@@ -116,7 +116,7 @@ class MapCell:
         except (StdinNotImplementedError, EOFError, OSError, RuntimeError):  # the last two: there is no standard input
             raise UsageError(
                 "This is above confirm_cost or confirm_rows, and nobody can be asked here: --yes begins it, "
-                "%chat config confirm_cost none asks no more. Nothing was sent."
+                f"%chat config confirm_cost none asks no more. {self._sent().capitalize()}."
             ) from None
         return said.strip().lower() in ("y", "yes")
 
@@ -133,10 +133,15 @@ class MapCell:
         notices = [line for line in run.notices if line not in self._told]
         say(_figures(run, seconds), *_remedies(run), *notices, *_verdicts(run), sep="\n")
 
+    def _sent(self) -> str:
+        """Return what was sent before the run began."""
+        piloted = self._run is not None and self._run.estimate.pilots
+        return "only the pilot was asked, and its answers are kept" if piloted else "nothing was sent"
+
     def _stopped(self) -> str:
         """Return what Ctrl-C leaves, where nothing waited for the run."""
         if self._run is None or not self._run.progress.done:
-            return "stopped; nothing was sent."
+            return f"stopped; {self._sent()}."
         self._run.cancel()
         return f"stopped; {self._run.progress}."
 

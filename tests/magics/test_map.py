@@ -198,6 +198,20 @@ def test_where_nobody_can_be_asked_the_remedy_is_named(cells: Cells, asked: list
     assert len(asked) == 2
 
 
+def test_after_a_pilot_it_says_that_only_the_pilot_was_asked(
+    cells: Cells, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells.run("%chat config confirm_rows 1\nmany = [f'word {i}' for i in range(9)]")
+    cell = "%%chat map many --pilot 3\nSay {{ text }}"
+    assert "Only the pilot was asked, and its answers are kept." in str(cells.fail(cell))
+    assert len(asked) == 3
+    monkeypatch.setattr("builtins.input", lambda _: "n")
+    assert "Not begun: only the pilot was asked" in str(cells.fail(cell))
+    monkeypatch.setattr("builtins.input", lambda _: "y")
+    assert "9 rows, 3 stored, " in cells.run(cell)
+    assert len(asked) == 9
+
+
 WRONG = (
     ("%%chat map dff\nSay {{ word }}", "no variable 'dff'. Did you mean df?"),
     ("%%chat map df[:2]\nSay {{ word }}", "store the table in a variable first"),
