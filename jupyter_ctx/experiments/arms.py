@@ -45,7 +45,7 @@ def arms_of(grid: Mapping[str, Iterable[Any]], settings: Settings) -> list[Arm]:
     for combination in itertools.product(*choices.values()):
         values = dict(zip(choices, combination, strict=True))
         set_here = {name: value for name, value in values.items() if name in SETTING_NAMES}
-        label = ", ".join(f"{name}={_shown(values[name])}" for name in varying)
+        label = ", ".join(f"{name}={shown_value(values[name])}" for name in varying)
         arms.append(Arm(label, values, settings.changed(set_here)))
     return arms
 
@@ -64,6 +64,7 @@ def _choices(name: object, values: object) -> Sequence[Any]:
     return chosen
 
 
-def _shown(value: Any) -> str:
+def shown_value(value: Any) -> str:
+    """Return a value as labels show it, in one line."""
     text = " ".join(str(value).split())
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 1]}…"

@@ -8,10 +8,11 @@ from typing import Any
 
 from ..errors import InvalidRequestError
 from .comparison import summary
+from .observations import observations, prompts_of
 from .pictures import DARK, LIGHT, Picture, aligned, canvas, label_of, labelled, ticks, titled
 from .results import Result
 from .table_rows import ArmRow
-from .tally import scorers_of, tally
+from .tally import Tally, by_arm, scorers_of, tally
 from .verdicts import number_text, percent
 
 MAX_ARMS, MAX_VALUES = 60, 40  # arms of one picture, and values of one parameter
@@ -75,7 +76,7 @@ def draw_heat_map(
     name, (across, down), others = _scorer(found, scorer), *_parameters(found, x, y)
     columns, rows = _values(found, across), _values(found, down)
     cells = {
-        (j, i): tally([each for each in found if _at(each, across) == column and _at(each, down) == row], name)
+        (j, i): _cell([each for each in found if _at(each, across) == column and _at(each, down) == row], name)
         for i, column in enumerate(columns)
         for j, row in enumerate(rows)
     }
@@ -107,6 +108,12 @@ def draw_heat_map(
         for j, row in enumerate(rows)
     )  # fmt: skip
     return Picture(figure, f"{title}\n" + aligned((f"{down} \\ {across}", *columns), body))
+
+
+def _cell(results: Sequence[Result], name: str) -> Tally:
+    """Return what a scorer says of some arms together; rows with the same prompt in any of them are one."""
+    arms = by_arm(results).values()
+    return tally(results, name, observations({result.row for result in results}, *map(prompts_of, arms)))
 
 
 def _ink_on(color: Sequence[float]) -> str:

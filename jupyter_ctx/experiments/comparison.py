@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from itertools import zip_longest
+from functools import partial
 from statistics import stdev
-from string import ascii_uppercase
 from typing import Any
 
 from ..errors import InvalidRequestError
@@ -16,11 +14,16 @@ from ..session.tabular import MAX_SHOWN_ROWS, RowT, Table, cell_text, escaped
 from ..wording import visible
 from . import verdicts
 from .differences import Differences, Side, differences
+from .observations import joined_groups, observations, prompts_of
 from .pairing import Pairing, inputs_of, pair
 from .results import Result
+from .sides import near, pairs_of, results_of
 from .significance import (
+    ALPHA,
     CONFIDENCE,
+    POWER,
     Interval,
+    are_equal,
     can_resample,
     clustered,
     holm,
@@ -83,7 +86,7 @@ class Comparison(WithSentences[ComparedRow]):
         """
         known = list(dict.fromkeys(row.scorer for row in self if row.scorer))
         if scorer is not None and scorer not in known:
-            raise InvalidRequestError(f"scorer={scorer!r}: there is none of this name. {_near(scorer, known)}")
+            raise InvalidRequestError(f"scorer={scorer!r}: there is none of this name. {near(scorer, known)}")
         return differences(self.pairs, scorer or next(iter(known), ""))
 
 
@@ -91,21 +94,25 @@ def summary(results: Iterable[Result], *, group: str | None = None) -> RunSummar
     """Return what each scorer says of each arm: rates with Wilson intervals, means with t intervals.
 
     ``results`` are a run's, or a run. ``group`` is the column that says which rows belong together; without it the
-    run's own is used. Repeats of a row are averaged first. Failed and truncated answers are counted apart. Raises
-    InvalidRequestError.
+    run's own is used. Repeats of a row are averaged first, and so are rows with the same prompt, which share its
+    answers. Failed and truncated answers are counted apart. Raises InvalidRequestError.
     """
-    group, arms = group or _group_of(results), by_arm(_results_of(results))
+    group, arms = group or _group_of(results), by_arm(results_of(results))
     rows, sentences = list[ArmRow](), list[str]()
     for arm, found in arms.items():
-        groups = groups_of(inputs_of(found), group)
+        prompts = prompts_of(found)
+        inputs = inputs_of(found)
+        keys = observations(inputs, prompts)
+        groups = joined_groups(groups_of(inputs, group), keys)
         for scorer in scorers_of(found) or [""]:
-            counted = tally(found, scorer)
+            counted = tally(found, scorer, keys)
             interval = counted.interval(_of_rows(groups, counted))
             rows.append(_arm_row(arm, scorer, interval, counted))
             values = list(counted.rows.values()) if counted.kind == "mean" else []
             sentence = verdicts.of_arm(arm, scorer, interval, counted, group if scorer else None)
             sentences.append(sentence + verdicts.of_skewness(_skewness(values, group)))
-        sentences += filter(None, [verdicts.of_repeats(arm, same_repeats(found))])
+        shared = verdicts.of_prompts(arm, len(prompts), len(set(prompts.values())))
+        sentences += filter(None, [shared, verdicts.of_repeats(arm, same_repeats(found))])
     table = RunSummary(rows)
     table.sentences = tuple(sentences) if rows else ("There are no results yet.",)
     return table
@@ -122,26 +129,31 @@ def compare(
 
     ``compare(a, b)`` compares two runs, or lists of their results: b with a, and in the same way all ``others`` with
     a. ``compare(run, "tone=formal", "tone=plain")`` compares arms of one run, the first being the one that all others
-    are compared with; ``compare(run)`` takes all its arms. Two runs of several arms are compared arm by arm.
+    are compared with; ``compare(run)`` takes all its arms. A part of an arm's label names all arms that have it, and
+    those are compared whose other parameters are the same. Two runs of several arms are compared arm by arm.
 
     Rows are the same where their inputs are, in the columns that both runs have; others are left out. Yes/no scores
     get McNemar's exact test and Tango's interval, others a seeded paired bootstrap; ``group``, the column that says
-    which rows belong together, gets a clustered t interval. Repeats of a row are averaged first. p values are
-    adjusted for all comparisons by Holm's method. ``names`` are for the runs, instead of their own or A, B and so on.
+    which rows belong together, gets a clustered t interval. Repeats of a row are averaged first, and so are rows with
+    the same prompt in either arm: they are one observation in both. p values are adjusted for all comparisons by
+    Holm's method, and rows needed are told at the level divided by their number. ``names`` are for the runs, instead
+    of their own or A, B and so on.
 
     Raises InvalidRequestError where two runs have no row in common, or an arm is unknown.
     """
     group = group or _group_of(first)
     measured, notes = list[_Measured](), list[str]()
-    pairs = _pairs(first, second, others, names)
+    pairs = pairs_of(first, second, others, names)
     for a, b in pairs:
         paired = pair(a.inputs, b.inputs, (a.name, b.name))
-        notes += paired.notes
-        groups = groups_of({paired.first[row]: a.inputs[row] for row in paired.first}, group)
-        measured += [_measure(a, b, scorer, paired, groups) for scorer in _scorers(a, b)]
+        prompts = _shared_prompts(a, b, paired)
+        of = observations(paired.first.values(), *prompts)
+        notes += [*_of_prompts(a, b, prompts, of), *paired.notes]
+        groups = joined_groups(groups_of({key: a.inputs[row] for row, key in paired.first.items()}, group), of)
+        measured += [_measure(a, b, scorer, paired, of, groups) for scorer in _scorers(a, b)]
     adjusted = holm([each.interval.p for each in measured])
-    table = Comparison(_compared_row(each, p) for each, p in zip(measured, adjusted, strict=True))
     tests = sum(not math.isnan(p) for p in adjusted)
+    table = Comparison(_compared_row(each, p, tests) for each, p in zip(measured, adjusted, strict=True))
     table.sentences = (
         *(
             verdicts.of_pair(row, each.kind, tests, group) + verdicts.of_skewness(each.skewed)
@@ -158,65 +170,6 @@ def compare(
 # what is compared
 
 
-def _pairs(first: Any, second: Any, others: tuple[Any, ...], names: Sequence[str]) -> list[tuple[Side, Side]]:
-    arms = by_arm(_results_of(first))
-    if second is None or isinstance(second, str):
-        labels = [second, *others] if second is not None else list(arms)
-        if len(labels) < 2:
-            raise InvalidRequestError(f"compare() needs two runs, or two arms of one: {_known_arms(arms)}")
-        sides = [_arm(arms, label) for label in labels]
-        return [(sides[0], side) for side in sides[1:]]
-    runs = [arms, *(by_arm(_results_of(run)) for run in (second, *others))]
-    letters = [ascii_uppercase[i] if i < len(ascii_uppercase) else f"run {i + 1}" for i in range(len(runs))]
-    called = [
-        str(name or letter) for name, letter in zip_longest(names or _own_names((first, second, *others)), letters)
-    ]
-    return [
-        (_side(called[0], arm, found[0]), _side(called[i], arm, found[1]))
-        for i, run in enumerate(runs[1:], 1)
-        for arm, found in _same_arms(arms, run, called[0], called[i]).items()
-    ]
-
-
-def _own_names(runs: Sequence[Any]) -> Sequence[str]:
-    """Return the names of runs, where all have one of their own."""
-    found = [getattr(run, "name", "") for run in runs]
-    return found if all(isinstance(name, str) and name for name in found) and len(set(found)) == len(found) else ()
-
-
-def _same_arms(
-    first: dict[str, list[Result]], second: dict[str, list[Result]], name: str, other: str
-) -> dict[str, tuple[list[Result], list[Result]]]:
-    """Return the arms that two runs share; two runs of one arm each are compared whatever their arms' labels are."""
-    if len(first) <= 1 and len(second) <= 1:
-        return {"": (next(iter(first.values()), []), next(iter(second.values()), []))}
-    shared = [arm for arm in first if arm in second]
-    if not shared:
-        raise InvalidRequestError(
-            f"{name} and {other} have no arm in common: {_known_arms(first)} {_known_arms(second)} "
-            "compare(run, arm, arm) compares arms of one run."
-        )
-    return {arm: (first[arm], second[arm]) for arm in shared}
-
-
-def _arm(arms: dict[str, list[Result]], label: object) -> Side:
-    if label not in arms:
-        raise InvalidRequestError(f"This run has no arm {label!r}. {_near(str(label), list(arms))}")
-    return _side(str(label), "", arms[str(label)])
-
-
-def _side(name: str, arm: str, results: list[Result]) -> Side:
-    return Side(f"{name} ({arm})" if arm else name, tuple(results), inputs_of(results))
-
-
-def _results_of(run: Any) -> Iterable[Result]:
-    """Return the results of a run, or what is a list of them already."""
-    results = getattr(run, "results", run)
-    if isinstance(results, str) or not isinstance(results, Iterable):
-        raise InvalidRequestError(f"A run or a list of its results is needed, not {type(run).__name__}.")
-    return results
-
-
 def _group_of(run: object) -> str | None:
     group = getattr(run, "group", None)
     return group if isinstance(group, str) and group else None
@@ -229,15 +182,6 @@ def _each(pairs: Iterable[tuple[Side, Side]]) -> Iterable[Side]:
 
 def _scorers(a: Side, b: Side) -> list[str]:
     return scorers_of([*a.results, *b.results]) or [""]
-
-
-def _near(name: str, known: Sequence[str]) -> str:
-    close = get_close_matches(name, known, 1)
-    return f"Did you mean {close[0]!r}?" if close else f"There are: {', '.join(map(repr, known)) or 'none'}."
-
-
-def _known_arms(arms: Mapping[str, object]) -> str:
-    return f"arms here: {', '.join(map(repr, arms)) or 'none'}."
 
 
 # what it comes to
@@ -253,7 +197,7 @@ class _Measured:
     tallies: tuple[Tally, Tally]
     interval: Interval
     test: str
-    rows_needed: float
+    rows_needed: Callable[[float], float]  # by the level of the test
     skewed: verdicts.Skewness = ""
 
     @property
@@ -265,23 +209,48 @@ class _Measured:
         return "rate" if "rate" in kinds else "yes/no"
 
 
-def _measure(a: Side, b: Side, scorer: str, paired: Pairing, groups: Mapping[Key, Hashable] | None) -> _Measured:
-    tallies = tally(a.results, scorer, paired.first), tally(b.results, scorer, paired.second)
-    shared = [key for key in tallies[0].rows if key in tallies[1].rows]
+def _shared_prompts(a: Side, b: Side, paired: Pairing) -> tuple[dict[Key, Hashable], dict[Key, Hashable]]:
+    """Return the prompts of the shared rows in both arms, of those with an answer that counts in both."""
+    first, second = (
+        {key: side.prompts[row] for row, key in keys.items() if row in side.prompts}
+        for side, keys in ((a, paired.first), (b, paired.second))
+    )
+    return {key: first[key] for key in first if key in second}, {key: second[key] for key in first if key in second}
+
+
+def _of_prompts(a: Side, b: Side, prompts: Sequence[Mapping[Key, Hashable]], of: Mapping[Key, Key]) -> Iterator[str]:
+    """Yield sentences where rows have the same prompt."""
+    different = [len(set(found.values())) for found in prompts]
+    for side, count in zip((a, b), different, strict=True):
+        yield verdicts.of_prompts(side.name, len(prompts[0]), count)
+    count = len({of[key] for key in prompts[0]})
+    yield verdicts.of_joined(a.name, b.name, count) if count < max(different) else ""
+
+
+def _measure(
+    a: Side, b: Side, scorer: str, paired: Pairing, of: Mapping[Key, Key], groups: Mapping[Key, Hashable] | None
+) -> _Measured:
+    found = tally(a.results, scorer, paired.first), tally(b.results, scorer, paired.second)
+    both = {key: of[key] for key in found[0].rows if key in found[1].rows}
+    tallies = found[0].merged(both), found[1].merged(both)
+    shared = list(tallies[0].rows)
     scores = [(tallies[0].rows[key], tallies[1].rows[key]) for key in shared]
     values = tuple(math.fsum(side) / len(shared) for side in zip(*scores, strict=True)) or (None, None)
-    changes = [after - before for before, after in scores]
+    changes = [0.0 if are_equal(each) else each[1] - each[0] for each in scores]
     yes_no = all(each.kind == "yes/no" for each in tallies)
+    needed: Callable[..., float]
     if groups is not None:
         interval, test = clustered(changes, [groups[key] for key in shared]), "clustered t"
-        needed = _needed(interval, len({groups[key] for key in shared}) - 1)
-    elif yes_no:
+        needed = partial(_needed, interval, len({groups[key] for key in shared}) - 1)
+    elif yes_no and len(shared) > 1:
         alone = changes.count(-1), changes.count(1)
         interval, test = paired_rates(*alone, len(shared)), "McNemar exact"
-        needed = rows_paired(interval.value, sum(alone) / len(shared)) if shared else math.inf
+        needed = partial(rows_paired, interval.value, sum(alone) / len(shared), POWER)
     else:
         interval, test = paired_difference(changes), "paired bootstrap" if can_resample(changes) else "paired t"
-        needed = rows_for_mean(interval.value, stdev(changes)) if interval.is_known else math.inf
+        needed = partial(rows_for_mean, interval.value, stdev(changes) if len(changes) > 1 else 0.0, POWER)
+    if not interval.is_known:
+        needed, test = _never, test if len(shared) > 1 else ""
     skewed = "" if test == "McNemar exact" else _skewness(changes, groups)
     return _Measured((a, b), scorer, (values[0], values[1]), tallies, interval, test, needed, skewed)
 
@@ -293,12 +262,16 @@ def _skewness(values: Sequence[float], groups: object) -> verdicts.Skewness:
     return "widened" if can_resample(values) and groups is None else "left"
 
 
-def _needed(interval: Interval, degrees: int) -> float:
+def _never(alpha: float) -> float:
+    """Return how many rows are needed where nothing is known of a difference."""
+    del alpha
+    return math.inf
+
+
+def _needed(interval: Interval, degrees: int, alpha: float) -> float:
     """Return the rows needed for a difference of this size, from the width of its t interval."""
-    if not interval.is_known:
-        return math.inf
     error = (interval.high - interval.low) / 2 / t_quantile((1 + CONFIDENCE) / 2, degrees)
-    return rows_for_mean(interval.value, error * math.sqrt(interval.n))
+    return rows_for_mean(interval.value, error * math.sqrt(interval.n), alpha=alpha)
 
 
 def _of_rows(groups: Mapping[Key, Hashable] | None, counted: Tally) -> Mapping[Key, Hashable] | None:
@@ -314,9 +287,10 @@ def _arm_row(arm: str, scorer: str, interval: Interval, counted: Tally) -> ArmRo
     )  # fmt: skip
 
 
-def _compared_row(each: _Measured, adjusted: float) -> ComparedRow:
+def _compared_row(each: _Measured, adjusted: float, tests: int) -> ComparedRow:
     interval, (a, b), left = each.interval, each.sides, [str(side.uncounted) for side in each.tallies]
-    needed = round(each.rows_needed) if math.isfinite(each.rows_needed) else None
+    rows = each.rows_needed(ALPHA / max(1, tests))
+    needed = round(rows) if math.isfinite(rows) else None
     difference, low, high, p = map(_known, (interval.value, interval.low, interval.high, interval.p))
     return ComparedRow(
         a.name, b.name, each.scorer, interval.n, *each.values, difference, low, high, p, _known(adjusted),

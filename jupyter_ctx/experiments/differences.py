@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..session.tabular import Table, escaped
@@ -25,11 +25,13 @@ class Side:
     name: what sentences call it
     results: all its results
     inputs: the columns of each row, by its number
+    prompts: what is the same for rows with the same prompt, by their numbers, of those with an answer that counts
     """
 
     name: str
     results: tuple[Result, ...]
     inputs: Mapping[int, Mapping[str, Any]]
+    prompts: Mapping[int, Hashable] = field(default_factory=dict)
 
 
 class DifferenceRow(NamedTuple):

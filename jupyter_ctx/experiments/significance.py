@@ -39,6 +39,7 @@ SEED = 20_411_006  # of the bootstrap: the same rows give the same interval
 MIN_RESAMPLES, MAX_RESAMPLES, DRAWS = 2_000, 10_000, 2_000_000  # rows drawn in all, where there are many
 FEW_ROWS, MANY_ROWS = 10, 2_000  # below, too few different resamples; above, the t interval is the same
 _STEPS, _TINY, _PRECISE = 10_000, 1e-300, 1e-15
+_ROUNDING = 1e-12  # of a value, beyond which its digits say nothing
 _NORMAL = NormalDist()
 
 
@@ -118,16 +119,22 @@ def is_skewed(values: Sequence[float]) -> bool:
     That is Cochran's rule: fewer than 25 values times the square of their skewness.
     """
     n = len(values)
-    if n < 3:
+    if n < 3 or are_equal(values):
         return False
     mean = fmean(values)
     second, third = (math.fsum((value - mean) ** power for value in values) / n for power in (2, 3))
     return second > 0 and 25 * third**2 > n * second**3
 
 
+def are_equal(values: Sequence[float]) -> bool:
+    """Return whether all values are the same but for rounding, in the twelfth digit and beyond."""
+    low, high = min(values), max(values)
+    return high - low <= _ROUNDING * max(abs(low), abs(high))
+
+
 def can_resample(values: Sequence[float]) -> bool:
     """Return whether there are enough values, and different ones, for a bootstrap, and few enough to need it."""
-    return FEW_ROWS <= len(values) <= MANY_ROWS and max(values) > min(values)
+    return FEW_ROWS <= len(values) <= MANY_ROWS and not are_equal(values)
 
 
 def mean_interval(
@@ -344,7 +351,7 @@ def _score_interval(rate: float, n: float, z: float, rows: int) -> Interval:
 
 
 def _student(mean: float, error: float, degrees: int, n: int, confidence: float) -> Interval:
-    if error <= 1e-12 * abs(mean):  # values that are all the same say nothing of others
+    if error <= _ROUNDING * abs(mean):  # values that are all the same say nothing of others
         return _unknown(mean, n)
     half = t_quantile((1 + confidence) / 2, degrees) * error
     return Interval(mean, mean - half, mean + half, n, 2 * t_cdf(-abs(mean) / error, degrees))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -38,7 +38,7 @@ class Uncounted:
 class Tally:
     """What one scorer says of one arm.
 
-    rows: the score of each row, averaged over its repeats
+    rows: the score of each row, averaged over its repeats, and over rows with the same prompt
     kind: ``"yes/no"`` where every score is true or false, once for each row or the same in all its repeats; ``"rate"``
     where rows are averages of such scores; else ``"mean"``
     answers: how many there are
@@ -51,14 +51,25 @@ class Tally:
     uncounted: Uncounted
 
     def interval(self, groups: Mapping[Key, Hashable] | None = None) -> Interval:
-        """Return the rate or the mean over all rows with its interval; ``groups`` says which rows belong together."""
+        """Return the rate or the mean over all rows with its interval; ``groups`` says which rows belong together.
+
+        One row, or none, has no interval.
+        """
         values = list(self.rows.values())
+        if len(values) < 2:
+            return Interval(values[0] if values else math.nan, math.nan, math.nan, len(values))
         if groups is not None:
             of = clustered if self.kind == "mean" else clustered_rate
             return of(values, [groups[key] for key in self.rows])
         if self.kind == "yes/no":
             return wilson(sum(values), len(values))
         return mean_interval(values) if self.kind == "mean" else clustered_rate(values, list(self.rows))
+
+    def merged(self, of: Mapping[Key, Key]) -> Tally:
+        """Return the same of the rows in ``of``, averaged where that has the same observation for several."""
+        rows = averaged((of[key], score) for key, score in self.rows.items() if key in of)
+        whole = all(value in (0.0, 1.0) for value in rows.values())
+        return replace(self, rows=rows, kind="rate" if self.kind == "yes/no" and not whole else self.kind)
 
 
 def by_arm(results: Iterable[Result]) -> dict[str, list[Result]]:

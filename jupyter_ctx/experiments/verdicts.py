@@ -17,14 +17,14 @@ MANY = 1_000_000  # rows that nobody asks
 
 
 def of_arm(arm: str, scorer: str, interval: Interval, counted: Tally, group: str | None) -> str:
-    """Return what a scorer says of an arm: ``right in 41 of 50 rows by ok (82 %, 95 % interval 69 to 90 %)``."""
+    """Return what a scorer says of an arm: ``41 of 50 rows pass "ok" (82 %, 95 % interval 69 to 90 %)``."""
     begin, left = f"{arm}: " if arm else "", _left_out(str(counted.uncounted))
     if not scorer:
         return (
             f"{begin}{_count(counted.answers, 'answer')}. There is no scorer that says which of them are right.{left}"
         )
     if not counted.rows:
-        return f"{begin}no row has a score by {scorer}, so nothing can be said of it.{left}"
+        return f'{begin}no row has a score by "{scorer}", so nothing can be said of it.{left}'
     together = f", rows clustered by {group}" if group else ""
     return f"{begin}{_value(scorer, interval, counted)} {_spread(interval, counted.kind, together)}.{left}"
 
@@ -32,10 +32,12 @@ def of_arm(arm: str, scorer: str, interval: Interval, counted: Tally, group: str
 def _value(scorer: str, interval: Interval, counted: Tally) -> str:
     rows = _count(interval.n, "row")
     if counted.kind == "yes/no":
-        return f"right in {sum(counted.rows.values()):,.0f} of {rows} by {scorer}"
+        passing = "passes" if interval.n == 1 else "pass"
+        return f'{sum(counted.rows.values()):,.0f} of {rows} {passing} "{scorer}"'
     if counted.kind == "rate":
-        return f"{percent(interval.value)} right by {scorer}, the mean of {rows} with their repeats averaged"
-    return f"{scorer} is {number_text(interval.value)}, the mean of {rows}"
+        each = "averaged over its answers" if interval.n == 1 else "each averaged over its answers"
+        return f'{percent(interval.value)} pass "{scorer}", the mean of {rows}, {each}'
+    return f'the mean of "{scorer}" is {number_text(interval.value)} over {rows}'
 
 
 def _spread(interval: Interval, kind: str, together: str) -> str:
@@ -53,6 +55,22 @@ def of_repeats(name: str, repeats: int) -> str:
     begin = f"{name}: " if name else ""
     many = f"the {repeats} answers to a row are the same text each time"
     return f"{begin}{many}: they are one observation, not {repeats}." if repeats else ""
+
+
+def of_prompts(name: str, rows: int, prompts: int) -> str:
+    """Return a sentence where rows have the same prompt; empty where each has its own."""
+    begin = f"{name}: " if name else ""
+    if prompts >= rows:
+        return ""
+    if prompts == 1:
+        return f"{begin}{rows:,} rows ask the same prompt: they are one observation, not {rows:,}."
+    return f"{begin}{rows:,} rows ask {prompts:,} different prompts: rows with the same prompt count as one row."
+
+
+def of_joined(first: str, second: str, observations: int) -> str:
+    """Return a sentence where rows that have the same prompt in one of two arms only count as one row in both."""
+    many = _count(observations, "observation")
+    return f"Rows with the same prompt in {first} or in {second} count as one row in both: {many} in all."
 
 
 def of_skewness(skewed: Skewness) -> str:
@@ -74,12 +92,13 @@ def of_pair(row: ComparedRow, kind: str, tests: int, group: str | None) -> str:
     left = _left_out("; ".join(f"{name} {why}" for name, why in _uncounted(row) if why))
     if not row.scorer:
         return f"There is no scorer that says whether {row.first} or {row.second} is right.{left}"
-    by = f"By {row.scorer}"
     if row.n < 2 or row.difference is None:
-        rows = "only one row has" if row.n == 1 else "no row has"
-        return f"{by}, {rows} a score in both {row.first} and {row.second}, so they cannot be compared.{left}"
+        have = "Only one observation has" if row.n == 1 else "No row has"
+        both = f"in both {row.first} and {row.second}"
+        return f'{have} a score by "{row.scorer}" {both}, so they cannot be compared.{left}'
     together = f", rows clustered by {group}" if group else ""
-    return f"{by}, {_both(row, kind)}: {_change(row, kind, together)}, {_verdict(row, tests)}.{_needed(row)}{left}"
+    said = f"{_both(row, kind)}: {_change(row, kind, together)}, {_verdict(row, tests)}."
+    return f"{said}{_needed(row, tests)}{left}"
 
 
 def _uncounted(row: ComparedRow) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -89,14 +108,16 @@ def _uncounted(row: ComparedRow) -> tuple[tuple[str, str], tuple[str, str]]:
 def _both(row: ComparedRow, kind: str) -> str:
     first, second = row.first_value or 0.0, row.second_value or 0.0
     if kind == "mean":
-        return f"the mean of {row.second} is {number_text(second)} and that of {row.first} {number_text(first)}"
-    if kind == "rate":
-        return f"{row.second} was right in {percent(second)} of the answers and {row.first} in {percent(first)}"
-    hits = [round(value * row.n) for value in (second, first)]
-    return (
-        f"{row.second} was right in {hits[0]:,} of {row.n:,} rows ({percent(second)}) "
-        f"and {row.first} in {hits[1]:,} ({percent(first)})"
-    )
+        figures = f'the mean of "{row.scorer}" is {number_text(second)}', number_text(first)
+    elif kind == "rate":
+        figures = f'{percent(second)} pass "{row.scorer}"', percent(first)
+    else:
+        hits = [round(value * row.n) for value in (second, first)]
+        figures = (
+            f'{hits[0]:,} of {row.n:,} rows pass "{row.scorer}" ({percent(second)})',
+            f"{hits[1]:,} ({percent(first)})",
+        )
+    return f"With {row.second}, {figures[0]}, with {row.first} {figures[1]}"
 
 
 def _change(row: ComparedRow, kind: str, together: str) -> str:
@@ -134,13 +155,15 @@ def _verdict(row: ComparedRow, tests: int) -> str:
     return f"which chance alone could explain ({chance})"
 
 
-def _needed(row: ComparedRow) -> str:
+def _needed(row: ComparedRow, tests: int) -> str:
     rows = row.rows_needed
     if row.p_holm is None or row.p_holm < ALPHA or not rows or rows <= row.n or row.n < FEW_ROWS:
         return ""
     if rows > MANY:
         return " To show a difference so small would take more than a million rows."
-    return f" If it is real, about {rounded_up(rows):,} rows would show a difference of this size 4 times in 5."
+    adjusted = f", adjusted for {tests} comparisons" if tests > 1 else ""
+    size = f"a difference of this size 4 times in 5{adjusted}"
+    return f" If it is real, about {rounded_up(rows):,} rows would show {size}."
 
 
 # figures

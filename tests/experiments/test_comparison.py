@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,12 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_ctx import InvalidRequestError, Reply
+from jupyter_ctx import InvalidRequestError, Reply, sweep
 from jupyter_ctx.experiments.comparison import Comparison, compare, summary
 from jupyter_ctx.experiments.results import Result
-from jupyter_ctx.experiments.significance import wilson
+from jupyter_ctx.experiments.significance import rows_paired, wilson
 from jupyter_ctx.experiments.verdicts import p_value, percent
 from jupyter_ctx.experiments.word_changes import as_html, as_text, word_changes
+from jupyter_ctx.testing import ScriptedProvider
 
 
 def result(row: int, score: Any = True, **changes: Any) -> Result:
@@ -45,11 +47,11 @@ def test_a_rate_is_told_with_its_interval() -> None:
     interval = wilson(41, 50)
     (row,) = table
     assert (row.n, row.value, row.low, row.high) == (50, 0.82, interval.low, interval.high)
-    assert table.sentences == ("right in 41 of 50 rows by ok (82 %, 95 % interval 69 to 90 %).",)
+    assert table.sentences == ('41 of 50 rows pass "ok" (82 %, 95 % interval 69 to 90 %).',)
 
 
 def test_ten_of_ten_is_not_told_as_certain() -> None:
-    assert "right in 10 of 10 rows by ok (100 %, 95 % interval 72 to 100 %)" in str(summary(yes_no(10, 10)))
+    assert '10 of 10 rows pass "ok" (100 %, 95 % interval 72 to 100 %)' in str(summary(yes_no(10, 10)))
 
 
 def test_a_mean_is_told_with_its_interval() -> None:
@@ -80,7 +82,7 @@ def test_repeats_are_averaged_so_that_three_answers_to_a_row_are_one() -> None:
     assert (row.n, row.answers, row.kind) == (20, 60, "rate")
     once = wilson(row.value * 60, 60)
     assert row.high - row.low > once.high - once.low, "sixty answers are not sixty rows"
-    assert "the mean of 20 rows with their repeats averaged" in str(table)
+    assert "the mean of 20 rows, each averaged over its answers" in str(table)
 
 
 def test_repeats_that_are_the_same_text_are_said_to_be_one_observation() -> None:
@@ -118,6 +120,114 @@ def test_scores_that_are_all_the_same_have_no_interval() -> None:
     assert "without an interval: rows that all have the same score tell nothing about others" in str(table)
 
 
+def test_equal_scores_are_not_said_to_weigh_much_because_of_rounding() -> None:
+    scores = [0.1 * 7 if i % 2 else 0.7 for i in range(20)]
+    assert len(set(scores)) == 2
+    told = str(summary([result(i, score) for i, score in enumerate(scores)]))
+    assert "without an interval: rows that all have the same score tell nothing about others" in told
+    assert "weigh much" not in told
+    table = compare([result(i, 0.7) for i in range(20)], [result(i, score) for i, score in enumerate(scores)])
+    assert (only(table).difference, only(table).p) == (0, None)
+    assert "weigh much" not in str(table)
+
+
+def test_one_right_answer_has_no_interval() -> None:
+    table = summary(yes_no(1, 1))
+    assert (table[0].value, table[0].low, table[0].high) == (1, None, None)
+    assert '1 of 1 row passes "ok" (100 %, without an interval' in str(table)
+    assert only(compare(yes_no(0, 1), yes_no(1, 1))).low is None
+
+
+@pytest.mark.parametrize("scorer", ["right", "is polite", "f1", "length < 10"])
+def test_sentences_read_well_with_any_name_of_a_scorer(scorer: str) -> None:
+    a, b = ([result(i, {scorer: i < right}) for i in range(50)] for right in (25, 39))
+    (sentence,) = compare(a, b).sentences
+    assert sentence.startswith(
+        f'With B, 39 of 50 rows pass "{scorer}" (78 %), with A 25 (50 %): on the same 50 rows B is better by 28 points'
+    )
+    words = [result(i, {scorer: float(i)}) for i in range(5)]
+    assert summary(words).sentences[0].startswith(f'the mean of "{scorer}" is 2 over 5 rows (95 % interval')
+
+
+# rows with the same prompt
+
+
+def test_rows_with_the_same_prompt_are_one_observation() -> None:
+    a, b = ([result(i, right, filled="Say it", cached=i > 0) for i in range(50)] for right in (False, True))
+    (row,) = table = summary(b)
+    assert (row.n, row.answers, row.value, row.low) == (1, 50, 1, None)
+    assert table.sentences[-1] == "50 rows ask the same prompt: they are one observation, not 50."
+    compared = compare(a, b)
+    assert (only(compared).n, only(compared).p, only(compared).low) == (1, None, None)
+    assert 'Only one observation has a score by "ok" in both A and B, so they cannot be compared.' in str(compared)
+    assert "B: 50 rows ask the same prompt: they are one observation, not 50." in compared.sentences
+
+
+def test_rows_with_the_same_prompt_that_is_asked_for_real_are_one_observation() -> None:
+    rows = [{"id": i, "text": "same" if i < 8 else f"other {i}"} for i in range(10)]
+    run = sweep("Say {{ text }}", rows, scorers={"ok": lambda row, reply: True}, provider=ScriptedProvider())
+    assert run.wait(20)
+    assert (run.summary()[0].n, run.summary()[0].answers) == (3, 10)
+    assert "10 rows ask 3 different prompts: rows with the same prompt count as one row." in run.summary().sentences
+
+
+def test_different_scores_of_the_same_prompt_are_averaged() -> None:
+    rows = [result(i, i % 2 == 0, filled=f"Say {i // 2}") for i in range(20)]
+    (row,) = table = summary(rows)
+    assert (row.n, row.value, row.kind) == (10, 0.5, "rate")
+    assert '50 % pass "ok", the mean of 10 rows, each averaged over its answers' in str(table)
+
+
+def test_rows_that_ask_the_same_in_one_arm_are_one_observation_in_both() -> None:
+    a = [result(i, False, filled=f"Say {i // 2}") for i in range(20)]
+    b = [result(i, True, filled=f"Tell {1 if i == 2 else i}") for i in range(20)]
+    table = compare(a, b)
+    assert only(table).n == 9, "rows 0 and 1, and 2 and 3, are the same in A, and rows 1 and 2 in B"
+    assert "A: 20 rows ask 10 different prompts: rows with the same prompt count as one row." in table.sentences
+    joined = "Rows with the same prompt in A or in B count as one row in both: 9 observations in all."
+    assert joined in table.sentences
+
+
+def test_groups_that_share_a_prompt_are_one_group() -> None:
+    rows = [result(i, i % 3 > 0, inputs={"document": i // 5, "q": i}, filled=f"Say {i % 15}") for i in range(30)]
+    (row,) = summary(rows, group="document")
+    assert row.n == 15
+    apart = [result(i, i % 3 > 0, inputs={"document": i // 5, "q": i}) for i in range(15)]
+    assert (row.low, row.high) == summary(apart, group="document")[0][4:6], "three groups, not six"
+
+
+def test_prompts_that_failed_are_not_said_to_be_the_same() -> None:
+    rows = [*yes_no(3, 4), *(result(i, {}, reply=None, error="empty", filled="") for i in (4, 5))]
+    assert "prompt" not in str(summary(rows))
+
+
+def test_the_prompt_of_a_row_is_made_once_for_all_scorers_and_repeats() -> None:
+    made: list[int] = []
+
+    def filled(row: int) -> str:
+        made.append(row)
+        return f"Say {row}"
+
+    scores = {"ok": True, "words": 3.0}
+    run = [
+        result(i, scores, arm=arm, repeat=k, filled=partial(filled, i))
+        for arm in ("a", "b", "c") for i in range(4) for k in range(2)
+    ]  # fmt: skip
+    summary(run)
+    assert len(made) == 12
+    compare(run)
+    assert len(made) == 24
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=30))
+def test_one_observation_never_has_an_interval_and_n_is_that_of_the_prompts(rows: list[tuple[int, bool]]) -> None:
+    found = [result(i, right, filled=f"Say {prompt}") for i, (prompt, right) in enumerate(rows)]
+    prompts = len({prompt for prompt, _ in rows})
+    (row,), (compared,) = summary(found), compare(found, [result(i, True) for i in range(len(rows))])
+    assert row.n == compared.n == prompts
+    assert prompts > 1 or (row.low, compared.low, compared.p) == (None, None, None)
+
+
 def test_each_arm_and_scorer_has_a_row_and_a_sentence() -> None:
     rows = [result(i, {"ok": True, "words": float(i)}, arm=arm) for arm in ("tone=a", "tone=b") for i in range(4)]
     table = summary(rows)
@@ -150,9 +260,7 @@ def test_a_small_difference_is_not_told_as_one() -> None:
     row = only(table)
     assert (row.n, row.first_value, row.second_value, round(row.difference, 6)) == (50, 0.72, 0.82, 0.1)
     (sentence,) = table.sentences
-    assert sentence.startswith(
-        "By ok, B was right in 41 of 50 rows (82 %) and A in 36 (72 %): on the same 50 rows B is"
-    )
+    assert sentence.startswith('With B, 41 of 50 rows pass "ok" (82 %), with A 36 (72 %): on the same 50 rows B is')
     assert "better by 10 points (95 % interval " in sentence
     assert "which chance alone could explain (McNemar exact p = " in sentence
     assert "would show a difference of this size 4 times in 5." in sentence
@@ -194,6 +302,33 @@ def test_comparisons_of_several_arms_are_adjusted_together() -> None:
     assert [row.p_holm for row in table] == [table[0].p, 2 * table[1].p]
     assert all("adjusted for 2 comparisons" in sentence for sentence in table.sentences)
     assert [row.second for row in compare(run, "b", "c")] == ["c"]
+
+
+def test_the_rows_needed_are_told_at_the_level_of_all_comparisons() -> None:
+    arms = [yes_no(12, 20, arm="a"), *(yes_no(15, 20, arm=f"b{i}", first=1) for i in range(10))]
+    alone, together = compare(arms[0], arms[1]), compare([each for found in arms for each in found])
+    assert together[0].rows_needed == rows_paired(0.15, 5 / 20, alpha=0.05 / 10)
+    assert alone[0].rows_needed == rows_paired(0.15, 5 / 20)
+    assert "4 times in 5, adjusted for 10 comparisons." in together.sentences[0]
+    assert "4 times in 5." in alone.sentences[0]
+
+
+def test_a_part_of_a_label_compares_arms_that_are_the_same_otherwise() -> None:
+    grid = [(tone, heat) for tone in ("x", "y") for heat in (0, 1)]
+    run = [
+        each
+        for tone, heat in grid
+        for each in yes_no(9, 12, arm=f"tone={tone}, heat={heat}", values={"tone": tone, "heat": heat})
+    ]
+    table = compare(run, "tone=x", "tone=y")
+    assert [row[:2] for row in table] == [(f"tone=x, heat={heat}", f"tone=y, heat={heat}") for heat in (0, 1)]
+    assert [row[:2] for row in compare(run, "heat=0", "heat=1")] == [
+        (f"tone={tone}, heat=0", f"tone={tone}, heat=1") for tone in "xy"
+    ]
+    with pytest.raises(InvalidRequestError, match="no arms differ in these values alone; arms here: 'tone=x, heat=0'"):
+        compare(run, "tone=x", "heat=1")
+    with pytest.raises(InvalidRequestError, match=r"no arm 'tone=z'\. There are: 'tone=x, heat=0', "):
+        compare(run, "tone=x", "tone=z")
 
 
 def test_many_runs_are_compared_with_the_first() -> None:
@@ -289,7 +424,7 @@ def test_grouped_rows_are_compared_with_clustered_errors() -> None:
     assert only(compare(a, b)).p < 0.001
     row = only(compare(a, b, group="document"))
     assert (row.test, row.p > 0.05) == ("clustered t", True), "six documents, not sixty rows"
-    assert "B was right in 30 of 60 rows (50 %) and A in 0 (0 %)" in str(compare(a, b, group="document"))
+    assert 'With B, 30 of 60 rows pass "ok" (50 %), with A 0 (0 %)' in str(compare(a, b, group="document"))
 
 
 @given(

@@ -60,7 +60,7 @@ def test_a_cell_is_asked_of_every_row_and_the_dataframe_is_its_result(cells: Cel
     first, *_, figures, verdict = said.splitlines()[: said.splitlines().index("")]
     assert first.startswith("3 rows to m: ")
     assert figures.startswith("3 rows, ")
-    assert verdict.startswith("right in 2 of 3 rows by right (67 %")
+    assert verdict.startswith('2 of 3 rows pass "right" (67 %')
     assert "  word  said" in said  # the DataFrame itself
 
 
@@ -306,7 +306,7 @@ def test_the_turns_are_plotted_as_text_in_a_terminal(cells: Cells, asked: list[A
 
 def test_a_run_is_plotted_as_text_in_a_terminal(cells: Cells, asked: list[Any]) -> None:
     cells.run("%%chat map df --as run --score right\nSay {{ word }}")
-    assert "right in 2 of 3 rows" in cells.run("%chat plot run")
+    assert '2 of 3 rows pass "right"' in cells.run("%chat plot run")
     cells.run("%%chat map df --as plain\nSay {{ word }}")
     error = str(cells.fail("%chat plot plain"))
     assert "no answer of plain has a score (3 answers, 0 truncated, 0 failed)" in error
