@@ -229,7 +229,7 @@ def _shared_models() -> Models:
 
 def _begun(settings: Settings, schema: AnswerSchema | None) -> hashlib.blake2b:
     """Return a hash that has read everything but the messages."""
-    where = without_keys(settings.base_url or "")
+    where = without_keys(settings.base_url or "").rstrip("/")
     asked: Mapping[str, Any] = {
         "model": settings.model, "base_url": where, "window": settings.window, "n_ctx": settings.n_ctx,
         "temperature": settings.temperature, "max_tokens": settings.max_tokens, "parameters": dict(settings.parameters),

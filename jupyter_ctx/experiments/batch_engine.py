@@ -74,9 +74,9 @@ class BatchEngine(Engine):
         """How far the batches are, in words."""
         runs = [group.run.progress for group in tuple(self._groups) if group.run is not None]
         count, done = sum(run.batches for run in runs), sum(run.done for run in runs)
-        return f"{words.batches(count)} at the provider, {done:,} of their rows done there" if count else ""
+        return f"{words.batches(count)} at the provider, {done:,} of their rows done there" if count else super().away
 
-    def add(self, jobs: Iterable[RowRequest]) -> None:
+    def add(self, jobs: Iterable[RowRequest], *, soon: bool = False) -> None:
         """Add requests; in the coordinator's thread, or before it runs."""
         live = list[RowRequest]()
         for job in jobs:
@@ -84,7 +84,7 @@ class BatchEngine(Engine):
                 self._providers[job.lane] = self._provider_of(job.make())
             (live if self._providers[job.lane] is None else self._unsent).append(job)
             self._has_news = True
-        super().add(live)
+        super().add(live, soon=soon)
 
     def stop(self) -> None:
         """Stop as soon as may be, from any thread; answers that came are kept.

@@ -12,6 +12,7 @@ from ..errors import ChatError, InvalidAnswerError
 from ..providers.base import Reply
 from ..session.structured import asked_again
 from .ask import Ask
+from .judges import Judge
 from .plan import AnswerPlace, RunPlan
 from .results import Result, Score
 from .scorers import Scorers
@@ -23,8 +24,11 @@ Done = Callable[[Tried, bool], object]
 class Sends(Protocol):
     """What sends the further requests that an answer leads to."""
 
-    def __call__(self, ask: Ask, repeat: int, done: Done) -> object:
-        """Send a request, or find its stored answer; ``done`` hears of it, and whether it was stored."""
+    def __call__(self, ask: Ask, repeat: int, done: Done, suffices: Callable[[Tried], bool]) -> object:
+        """Send a request, or find its stored answer; ``done`` hears of it, and whether it was stored.
+
+        ``suffices`` says whether a stored answer need not be asked for again where failed rows are.
+        """
 
 
 @dataclass(slots=True, eq=False)
@@ -61,6 +65,7 @@ class Delivery:
     ) -> None:
         self._plan, self._schema, self._scorers = plan, plan.schema, scorers
         self._sends, self._keep = sends, keep
+        self._pending: dict[AnswerPlace, _Judged] = {}
 
     def deliver(self, answer: Arrival) -> None:
         """Parse and score an answer, or ask once more where it is not what its schema allows."""
@@ -93,14 +98,14 @@ class Delivery:
         def done(tried: Tried, cached: bool) -> None:
             self.deliver(Arrival(answer.places, tried, cached and answer.cached, before=first))
 
-        self._sends(again, place.repeat, done)
+        self._sends(again, place.repeat, done, self._is_valid)
 
     def _score(self, place: AnswerPlace, result: Result) -> None:
         if not result.counts or not self._scorers:
             self._keep(place, result)
             return
         scores, problems = self._scorers.score(result)
-        judged = _Judged(result, len(self._scorers.judges), scores, problems)
+        judged = self._pending[place] = _Judged(result, len(self._scorers.judges), scores, problems)
         if not judged.left:
             self._final(place, judged)
         for name, judge in self._scorers.judges.items():
@@ -109,16 +114,35 @@ class Delivery:
             except ChatError as error:
                 self._judged(place, judged, name, None, str(error))
                 continue
-            self._sends(ask, place.repeat, partial(self._verdict, place, judged, name))
+            verdict = partial(self._verdict, place, judged, name)
+            self._sends(ask, place.repeat, verdict, partial(_is_read, judge))
 
     def _verdict(self, place: AnswerPlace, judged: _Judged, name: str, tried: Tried, cached: bool) -> None:
         del cached
         if tried.answered is None:
             self._judged(place, judged, name, None, tried.error)
             return
-        score = self._scorers.judges[name].read(tried.answered.reply)
+        score = _score_of(self._scorers.judges[name], tried)
         problem = "" if score is not None else f"its verdict cannot be read: {tried.answered.reply.text[:80]!r}"
         self._judged(place, judged, name, score, problem)
+
+    def end(self) -> None:
+        """Deliver the answers that judges have not looked at yet: the run has ended."""
+        for place, judged in list(self._pending.items()):
+            missing = [name for name in self._scorers.judges if name not in judged.scores]
+            judged.scores |= dict.fromkeys(missing)
+            judged.problems += [f"{name}: not asked, because the run ended before" for name in missing]
+            self._final(place, judged)
+
+    def _is_valid(self, tried: Tried) -> bool:
+        """Return whether an answer is what the schema allows."""
+        if tried.answered is None or self._schema is None:
+            return False
+        try:
+            self._schema.parse(tried.answered.reply.text)
+        except InvalidAnswerError:
+            return False
+        return True
 
     def _judged(self, place: AnswerPlace, judged: _Judged, name: str, score: Score, problem: str) -> None:
         judged.scores[name] = score
@@ -128,7 +152,17 @@ class Delivery:
             self._final(place, judged)
 
     def _final(self, place: AnswerPlace, judged: _Judged) -> None:
+        self._pending.pop(place, None)
         self._keep(place, replace(judged.result, scores=judged.scores, problems=tuple(judged.problems)))
+
+
+def _score_of(judge: Judge, tried: Tried) -> Score:
+    """Return the verdict of a judge; ``None`` where it gave none that can be read."""
+    return judge.read(tried.answered.reply) if tried.answered is not None else None
+
+
+def _is_read(judge: Judge, tried: Tried) -> bool:
+    return _score_of(judge, tried) is not None
 
 
 def _whole(answer: Arrival) -> Reply | None:

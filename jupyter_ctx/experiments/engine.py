@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pickle import PicklingError
 from typing import NamedTuple
 
@@ -29,6 +29,8 @@ NO_REQUEST = -1
 TICK = 0.25  # seconds between looks at whether Python is ending
 BROKEN = ("cut", "interrupted")  # how an answer ends whose connection was closed
 HOPELESS = (BrokenExecutor, CancelledError, ImportError, AttributeError, TypeError, PicklingError)  # for all requests
+LONG_PAUSE = 3.0  # seconds of a pause from which on it is told
+HOPELESS_AFTER = 5  # requests that were given up before any was answered: the server is not there
 LAST_WAIT = 0.8  # seconds that a stopped run waits for requests on their way
 
 
@@ -81,7 +83,10 @@ class Lane:
     again: list[tuple[float, int, RowRequest]] = field(default_factory=list)  # a heap of those that are tried again
     warm: set[int | None] = field(default_factory=lambda: {None})
     first: set[int | None] = field(default_factory=set)
+    soon: deque[RowRequest] = field(default_factory=deque)  # what an answer has led to, before new rows
     open: int = 0
+    answered: bool = False  # any request at all
+    given_up: int = 0  # requests, after several tries each
 
     def add(self, job: RowRequest) -> None:
         """Let a request wait at the end of its group."""
@@ -89,6 +94,8 @@ class Lane:
 
     def next(self, now: float) -> RowRequest | None:
         """Return the next request that may start, and take it out."""
+        if self.soon:
+            return self.soon.popleft()
         if self.again and self.again[0][0] <= now:
             job = heapq.heappop(self.again)[2]
             if job.group not in self.warm:
@@ -123,15 +130,15 @@ class Lane:
     @property
     def is_empty(self) -> bool:
         """Whether no request waits or is on its way."""
-        return not (self.waiting or self.again or self.open)
+        return not (self.waiting or self.again or self.soon or self.open)
 
 
 class Engine:
     """Runs jobs until all are done, the money is spent, somebody stops it, or nothing can succeed any more.
 
     ``governor`` makes the governor of a lane; lanes of local models are served one after the other, since each needs
-    a server in this process. ``write`` keeps answers, before they count as done. ``close`` ends the requests on their
-    way.
+    a server in this process. ``write`` keeps answers, before they count as done. ``is_guest``, ``needs_key``: see
+    :class:`~jupyter_ctx.experiments.work.Work`. ``close`` ends the requests on their way.
     """
 
     def __init__(
@@ -143,11 +150,12 @@ class Engine:
         write: Callable[[Sequence[tuple[AnswerKey, Tried]]], object],
         *,
         is_guest: bool = False,
+        needs_key: Callable[[Ask], bool] = lambda ask: False,  # noqa: ARG005
         close: Callable[[], object] = lambda: None,
     ) -> None:
         self._run, self._executor, self._purse, self._write = run, executor, purse, write
         self._lanes: dict[str, Lane] = {}
-        self._governor, self._is_guest, self._close = governor, is_guest, close
+        self._governor, self._is_guest, self._needs_key, self._close = governor, is_guest, needs_key, close
         self._events = queue.SimpleQueue[tuple[int, Future[Tried] | None]]()
         self._open: dict[int, Sent] = {}  # by number
         self._numbers, self._chance = itertools.count(), random.Random(run)
@@ -156,15 +164,20 @@ class Engine:
 
     @property
     def away(self) -> str:
-        """What is asked elsewhere, in words; empty where nothing is."""
-        return ""
+        """What the run waits for, in words; empty where nothing is worth saying."""
+        pauses = [lane.governor.paused_until for lane in tuple(self._lanes.values()) if not lane.is_empty]
+        wait = max(pauses, default=0.0) - time.monotonic()
+        return f"the server asks for a pause, {wait:,.0f} s are left" if wait > LONG_PAUSE else ""
 
-    def add(self, jobs: Iterable[RowRequest]) -> None:
-        """Add requests; in the coordinator's thread, or before it runs."""
+    def add(self, jobs: Iterable[RowRequest], *, soon: bool = False) -> None:
+        """Add requests, ``soon``: before new rows; in the coordinator's thread, or before it runs."""
         for job in jobs:
             if job.lane not in self._lanes:
                 self._lanes[job.lane] = Lane(self._governor(job.lane))
-            self._lanes[job.lane].add(job)
+            if soon:
+                self._lanes[job.lane].soon.append(job)
+            else:
+                self._lanes[job.lane].add(job)
 
     def stop(self) -> None:
         """Stop as soon as may be, from any thread; answers that came are kept."""
@@ -242,7 +255,7 @@ class Engine:
         lane.open += 1
         lane.governor.started(now)
         try:
-            future = self._executor.submit(work, Work(self._run, ask, number, self._is_guest))
+            future = self._executor.submit(work, Work(self._run, ask, number, self._is_guest, self._needs_key(ask)))
         except Exception as error:  # it was shut down, or it died
             self._ended = Ended(_of_the_executor(error), failed=True)
             lane.open -= 1
@@ -281,6 +294,7 @@ class Engine:
         lane.open -= 1
         cost = tried.answered.reply.cost if tried.answered is not None else None if tried.billed else 0.0
         self._purse.settle(worst, cost)
+        tried = _without_cut(tried)
         _tell(lane.governor, tried, now)
         if tried.fault == "run":
             self._ended = self._ended or Ended(tried.error, failed=True)
@@ -292,6 +306,13 @@ class Engine:
             if at is not None:
                 lane.retry(job, at, number)
                 return []
+            lane.given_up += 1
+            if not lane.answered and lane.given_up >= HOPELESS_AFTER:
+                said = f"{tried.error} {lane.given_up} requests failed several times, and none was answered."
+                self._ended = self._ended or Ended(said, failed=True)
+                return []
+        else:
+            lane.answered = True
         lane.begun(job)
         if self._stopped.is_set() and (tried.answered is None or tried.answered.reply.stop_reason in BROKEN):
             return []  # its connection was closed
@@ -323,6 +344,13 @@ class Engine:
 def is_local(lane: str) -> bool:
     """Return whether a lane is that of a model that runs in this process."""
     return lane.startswith("local ")
+
+
+def _without_cut(tried: Tried) -> Tried:
+    """Return a broken-off answer as a fault that another try may mend; what came is kept where none does."""
+    if tried.answered is None or tried.answered.reply.stop_reason != "cut" or tried.fault:
+        return tried
+    return replace(tried, error="The answer broke off before its end, in every try.", fault="busy")
 
 
 def _tell(governor: Governor, tried: Tried, now: float) -> None:

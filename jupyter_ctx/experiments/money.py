@@ -290,6 +290,8 @@ class Estimate:
         return dear or (most_rows is not None and self.rows > most_rows)
 
     def __str__(self) -> str:
+        if not self.rows:
+            return "All answers are stored: nothing has to be sent."
         where = " and ".join(self.models) if len(self.models) <= 2 else f"{len(self.models)} models"
         where += ", in batches" if self.is_batch else ""
         return f"{rows(self.rows)} to {where}: {self.input_tokens:,} tokens in, {self._output()}: {self._price()}"

@@ -101,18 +101,19 @@ class Looked:
 
     digests: of each request, by arm and row; empty where the prompt cannot be filled in
     groups: of the requests that share a long prefix, in the same order; ``None``: none
-    prefixes: the shared texts
+    lengths: how many characters all requests of each group begin with; ``None``: one request alone
     errors: what is wrong with a row, by arm and row
     """
 
     digests: Sequence[Sequence[str]]
     groups: Sequence[Sequence[int | None]]
-    prefixes: Prefixes
+    lengths: Sequence[int | None]
     errors: Mapping[tuple[int, int], str]
 
     def shared(self, row: int, arm: int) -> int | None:
         """Return how many characters a request shares with others; ``None``: not enough to be cached."""
-        return self.prefixes.shared(self.groups[arm][row])
+        group = self.groups[arm][row]
+        return None if group is None else self.lengths[group]
 
 
 def looked_at(plan: RunPlan) -> Looked:
@@ -139,4 +140,4 @@ def looked_at(plan: RunPlan) -> Looked:
             groups[-1].append(group_of[digest])
     if len(errors) == len(plan.arms) * len(plan.rows):
         raise InvalidRequestError(f"No row can be filled in. The first one: {next(iter(errors.values()))}")
-    return Looked(digests, groups, prefixes, errors)
+    return Looked(digests, groups, prefixes.shared, errors)

@@ -10,7 +10,7 @@ WORTH_CACHING = 4_096  # characters: providers cache prompts from about 1,024 to
 
 @dataclass(slots=True)
 class Group:
-    """Requests that begin with the same text: its length in characters, and how many there are."""
+    """Requests that begin with the same text, and how many there are."""
 
     prefix: str
     requests: int
@@ -39,11 +39,10 @@ class Prefixes:
             group.prefix, group.requests = group.prefix[: common(group.prefix, text)], group.requests + times
         return number
 
-    def shared(self, number: int | None) -> int | None:
-        """Return how many characters all texts of a group begin with; ``None`` for a text that is alone."""
-        if number is None or self._groups[number].requests == 1:
-            return None
-        return len(self._groups[number].prefix)
+    @property
+    def shared(self) -> list[int | None]:
+        """How many characters all texts of each group begin with; ``None`` for a text that is alone."""
+        return [len(group.prefix) if group.requests > 1 else None for group in self._groups]
 
 
 def common(one: str, other: str) -> int:

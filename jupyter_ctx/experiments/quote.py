@@ -32,12 +32,11 @@ def quoted(
     judges: Mapping[str, Judge],
     pilots: Sequence[Result] = (),
     *,
-    limited: bool = False,
     batch: bool = False,
 ) -> Estimate:
     """Return what the missing answers may take.
 
-    ``limited``: ``max_tokens`` is sent for the sake of a cap. ``batch``: providers that take batches are asked in them.
+    ``batch``: providers that take batches are asked in them.
     """
     parts = list[Part]()
     for number, arm in enumerate(plan.arms):
@@ -51,7 +50,7 @@ def quoted(
         spent = sum(each.reply.cost or 0.0 for each in outputs if each.reply is not None)
         shared = part.input_tokens * _shared(looked, places, asks)
         written = [tokens for each in outputs if (tokens := _written(each)) is not None]
-        parts.append(replace(part, shared_tokens=shared, spent=spent, outputs=written, is_capped=limited))
+        parts.append(replace(part, shared_tokens=shared, spent=spent, outputs=written, is_capped=arm.is_capped))
         parts += [_judged(asker, plan, places, judge) for judge in judges.values()]
     return Estimate.of(asker.models, [_in_a_batch(part) for part in parts] if batch else parts)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..config.settings import Settings, kept_settings
 from ..conversation.messages import new_id
-from ..errors import ChatError, ChatInterrupted, in_words
+from ..errors import ChatError, ChatInterrupted, InvalidRequestError, in_words
 from ..models.registry import Models
 from ..storage.answers import AnswerKey, StoredAnswer
 from ..storage.keeping import AnswerKeeper
@@ -196,6 +196,8 @@ class Run:
         Ctrl-C stops the run: raises ChatInterrupted. Batches go on at the provider, and the same run begun again
         fetches their answers.
         """
+        if self._engine is None:
+            raise InvalidRequestError("The run has not begun: begin() begins it; dry_run=True only tells its price.")
         until = time.monotonic() + (float("inf") if timeout is None else timeout)
         try:
             while not self._done.wait(max(0.0, min(POLL, until - time.monotonic()))):
@@ -237,6 +239,7 @@ class Run:
             self._ended = Ended(f"The run failed: {in_words(error)}", failed=True)
         finally:
             close_run(self._id)
+            self._delivery.end()
             self._keeper.settle()
             if not self._is_pilot:  # else the run goes on with the store
                 self._keeper.answers.close()
@@ -254,13 +257,12 @@ class Run:
     def _estimated(self, pilot: Run | None) -> Estimate:
         """Return what the answers may take that are not stored; the pilot's have been paid."""
         missing = [places[0] for key, places in self._places.items() if key not in self._stored]
-        limited = self.options.max_cost is not None
         if self._paid:
             self._purse.settle(None, self._paid)
         seen = pilot.results if pilot is not None else ()
         return quoted(
             self.plan, self._looked, self._asker, missing, self._scorers.judges, seen,
-            limited=limited, batch=self.options.batch,
+            batch=self.options.batch,
         )  # fmt: skip
 
     def _found(self) -> dict[AnswerKey, StoredAnswer]:
@@ -300,18 +302,19 @@ class Run:
     def _answered(self, places: list[AnswerPlace], tried: Tried) -> None:
         self._delivery.deliver(Arrival(places, tried, cached=False))
 
-    def _send(self, ask: Ask, repeat: int, done: Done) -> None:
-        """Send a further request of a row, unless its answer is stored."""
+    def _send(self, ask: Ask, repeat: int, done: Done, suffices: Callable[[Tried], bool]) -> None:
+        """Send a further request of a row, unless its answer is stored, and suffices where rows are asked again."""
         assert self._engine is not None
         if self.options.max_cost is not None:
             ask = replace(ask, settings=with_limit(self._models, ask.settings))
         key = (ask.digest, repeat)
         stored = self._keeper.find([key], failed=not self.options.retry).get(key)
-        if stored is not None:
+        if stored is not None and (not self.options.retry or suffices(as_tried(stored))):
             done(as_tried(stored), True)
             return
         self._engine.add(
-            [RowRequest(key, self._lane(ask.settings), lambda: ask, self._worst, lambda tried: done(tried, False))]
+            [RowRequest(key, self._lane(ask.settings), lambda: ask, self._worst, lambda tried: done(tried, False))],
+            soon=True,
         )
 
     def _keep(self, place: AnswerPlace, result: Result) -> None:
@@ -353,7 +356,8 @@ class Run:
         make = partial(BatchEngine, self._asker, self._keeper) if options.batch else Engine
         return make(
             self._id, self._executor, governor, self._purse, self._write,
-            is_guest=self._models.has_guest, close=self._models.close,
+            is_guest=self._models.has_guest,
+            needs_key=lambda ask: self._models.has_key(ask.settings), close=self._models.close,
         )  # fmt: skip
 
     def _ending(self) -> str:

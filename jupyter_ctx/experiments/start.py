@@ -8,7 +8,7 @@ from typing import Any
 
 from ..config.settings import SETTING_NAMES, Settings, default_settings
 from ..conversation.schema import Schema
-from ..errors import InvalidRequestError
+from ..errors import AuthenticationError, InvalidRequestError
 from ..models.registry import Models, key_owner
 from ..providers.base import SupportsStream
 from ..providers.guests import guest
@@ -75,9 +75,8 @@ def start(
     arms = [_limited(models, arm, options) for arm in arms_of(grid, settings)]
     scorers = Scorers.of(options.scorers)
     scorers.check(table.columns)
-    check_price(
-        models, [*(arm.settings for arm in arms), *(each.settings for each in scorers.judges.values())], options
-    )
+    asked = [*(arm.settings for arm in arms), *(each.settings for each in scorers.judges.values())]
+    check_price(models, asked, options)
     text = Template(template, options.names, models.secrets)
     notes = _checked(text, table, grid, options)
     schema = Schema.of(options.schema) if options.schema is not None else None
@@ -88,11 +87,13 @@ def start(
     plan = RunPlan(text, table, arms, options.repeat, schema)
     run = Run(plan, looked_at(plan), models, keeper, options, notes, ended=ended)
     if options.pilot and len(table) > options.pilot and not options.dry_run:
+        _check_keys(models, asked, options)
         run = _piloted(run, models, keeper, ended)
     if options.tell is not None:
         options.tell(run)
     if options.dry_run:
         return run
+    _check_keys(models, asked, options)
     check_agreed(run.estimate, settings, options)
     return run.begin()
 
@@ -109,9 +110,17 @@ def _piloted(run: Run, models: Models, keeper: AnswerKeeper, ended: Callable[[Ru
     return Run(run.plan, looked_at(run.plan), models, keeper, options, run.notices, pilot, ended)
 
 
+def _check_keys(models: Models, asked: Iterable[Settings], options: Options) -> None:
+    """Raise AuthenticationError where a model's key is missing; workers elsewhere have keys of their own."""
+    missing = next(filter(None, map(models.missing_key, asked)), "") if options.executor is None else ""
+    if missing:
+        raise AuthenticationError(f"{missing} Nothing was sent.")
+
+
 def _limited(models: Models, arm: Arm, options: Options) -> Arm:
     """Return an arm whose answers have a longest length, where there is a cap on the cost."""
-    return arm if options.max_cost is None else replace(arm, settings=with_limit(models, arm.settings))
+    settings = arm.settings if options.max_cost is None else with_limit(models, arm.settings)
+    return replace(arm, settings=settings, is_capped=settings.max_tokens != arm.settings.max_tokens)
 
 
 def _checked(text: Template, rows: Rows, grid: Mapping[str, Any], options: Options) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from ..errors import (
 from ..models.registry import Models
 from ..providers.error_mapping import BUSY
 from ..session.exchange import Coming
+from ..template.keys import Keys
 from .ask import Ask, Asker, AskReply
 
 Fault = Literal["", "row", "busy", "limited", "run"]
@@ -35,6 +36,7 @@ class Work:
     ask: the request
     number: of the try, to announce its first token
     is_guest: whether a provider that was handed in answers, which only that process has
+    needs_key: whether the key for an address of the user's own is in that process's memory only
     begun_in: the process that began the run
     """
 
@@ -42,6 +44,7 @@ class Work:
     ask: Ask
     number: int
     is_guest: bool = False
+    needs_key: bool = False
     begun_in: tuple[str, int] = field(default_factory=lambda: own_process())
 
 
@@ -103,6 +106,9 @@ def work(todo: Work) -> Tried:
     if here is None and todo.is_guest:
         error = "a provider that was handed in cannot be sent to another process: run without executor="
         return Tried(None, f"{todo.ask.model}: {error}.", "run")
+    if here is None and todo.needs_key:
+        error = "its key is in the memory of the process that began the run, and is not sent to others"
+        return Tried(None, f"{todo.ask.settings.base_url}: {error}: run without executor=.", "run")
     try:
         if here is None:
             return Tried(_own_asker(os.getpid()).answered(todo.ask))
@@ -120,7 +126,7 @@ def _own_asker(process: int) -> Asker:
 
 
 def _failed(error: Exception, *, elsewhere: bool) -> Tried:
-    text, fault, after = in_words(error), fault_of(error), None
+    text, fault, after = Keys().masked(in_words(error)), fault_of(error), None
     if isinstance(error, RateLimitError):
         after = error.retry_after
     if isinstance(error, AuthenticationError) and elsewhere:

@@ -24,6 +24,7 @@ NumberT = TypeVar("NumberT", int, float)
 OF_A_MAP = tuple(option.name for option in OPTIONS if "%%chat map TABLE" in option.only_for)
 PROMPTS_SHOWN, PROMPT_SHOWN = 3, 2_000  # prompts that a dry run shows, and characters of each
 MOST_SENTENCES = 12
+USUAL = {"error": "", "cached": False, "truncated": False, "stop_reason": "stop"}  # what need not be shown
 
 
 def ask_rows(call: Call) -> object:
@@ -105,8 +106,7 @@ class MapCell:
     def _tell(self, run: Run) -> None:
         """Show the price, and what to know of the table, before anything is sent."""
         self._run, self._told = run, run.notices
-        stored = f"All {len(run.plan):,} answers are stored, and nothing has to be sent."
-        say(str(run.estimate) if run.estimate.rows else stored, *run.notices, sep="\n")
+        say(str(run.estimate), *run.notices, sep="\n")
 
     def _agree(self, question: str) -> bool:
         """Return whether the user agrees; money is not spent without a yes. Raises UsageError where nobody is asked."""
@@ -127,7 +127,7 @@ class MapCell:
     def _show(self, run: Run, table: Any, seconds: float, error: str) -> None:
         """Show the answers, and below them figures, notices that are new, and what the scores say."""
         if run.results:
-            display(table)
+            display(_with_news(table))
         if error:  # which has the figures
             return
         notices = [line for line in run.notices if line not in self._told]
@@ -157,6 +157,15 @@ def _ended(run: Run) -> tuple[Any, BaseException | None]:
             return run.results.to_frame(), error
         except MissingDependencyError:
             return run.results, error
+
+
+def _with_news(table: Any) -> Any:
+    """Return a DataFrame of pandas without columns that tell nothing here; a table of another kind as it is."""
+    if not hasattr(table, "iloc") or not len(table):
+        return table
+    silent = [name for name, usual in USUAL.items() if name in table.columns and (table[name] == usual).all()]
+    silent += [name for name in ("cost",) if name in table.columns and table[name].isna().all()]
+    return table.drop(columns=silent)
 
 
 def _figures(run: Run, seconds: float) -> str:

@@ -149,6 +149,10 @@ class Models:
         """Whether a provider that was handed in answers."""
         return self._guest is not None
 
+    def has_key(self, settings: Settings) -> bool:
+        """Return whether the key for an address of the user's own is here in memory."""
+        return settings.base_url is not None and key_owner(settings) in self._keys
+
     def set_key(self, owner: str, key: str) -> None:
         """Keep a key for a provider or an address, in memory only."""
         if not isinstance(key, str) or not clean_key(key):

@@ -59,10 +59,17 @@ def test_no_key_is_sent_to_another_process(processes: ProcessPoolExecutor) -> No
     with answering_rows() as asked:
         listening = Listening(processes)
         run = sweep("{{ text }}", WORDS, executor=listening, repeat=2, system="Be brief.", **asked.model)
-        assert replies(run) == [word.upper() for word in WORDS for _ in range(2)]
-    assert len(listening.sent) == 60
+        with pytest.raises(ChatError, match="its key is in the memory of the process that began the run"):
+            run.result(20)
+    assert listening.sent
     assert not any(KEY.encode() in sent for sent in listening.sent)
-    assert {request["authorization"] for request in asked.requests} != {f"Bearer {KEY}"}
+    assert not asked.requests
+
+
+def test_an_address_without_a_key_is_asked_from_other_processes(processes: ProcessPoolExecutor) -> None:
+    with answering_rows() as asked:
+        run = sweep("{{ text }}", WORDS, executor=processes, repeat=2, system="Be brief.", **asked.open_model)
+        assert replies(run) == [word.upper() for word in WORDS for _ in range(2)]
 
 
 @pytest.mark.parametrize("method", ["spawn", "fork"])
@@ -70,10 +77,10 @@ def test_no_key_is_sent_to_another_process(processes: ProcessPoolExecutor) -> No
 def test_progress_and_the_store_hold_across_processes(method: str) -> None:
     with answering_rows() as asked:
         with ProcessPoolExecutor(2, get_context(method)) as pool:
-            run = sweep("{{ text }}", WORDS, executor=pool, **asked.model)
+            run = sweep("{{ text }}", WORDS, executor=pool, **asked.open_model)
             assert replies(run) == [word.upper() for word in WORDS]
         assert (run.progress.done, run.progress.asked) == (30, 30)
-        again = sweep("{{ text }}", WORDS, **asked.model)
+        again = sweep("{{ text }}", WORDS, **asked.open_model)
         assert replies(again) == [word.upper() for word in WORDS]
         assert again.progress.cached == 30
     assert max(Counter(asked.prompts).values()) == 1
@@ -102,7 +109,7 @@ def test_a_pool_that_dies_ends_the_run_and_what_came_is_kept() -> None:
         return shout(prompt)
 
     with answering_rows(says) as asked, ProcessPoolExecutor(2, get_context("spawn")) as pool:
-        run = sweep("{{ text }}", WORDS, executor=pool, **asked.model)
+        run = sweep("{{ text }}", WORDS, executor=pool, **asked.open_model)
         while run.progress.done < 10:
             time.sleep(0.02)
         os.kill(next(iter(pool._processes)), signal.SIGKILL)
@@ -110,7 +117,7 @@ def test_a_pool_that_dies_ends_the_run_and_what_came_is_kept() -> None:
             run.result(20)
         free.set()
         asked.prompts.clear()
-        assert replies(sweep("{{ text }}", WORDS, **asked.model)) == [word.upper() for word in WORDS]
+        assert replies(sweep("{{ text }}", WORDS, **asked.open_model)) == [word.upper() for word in WORDS]
     assert len([p for p in asked.prompts if int(p.split()[1]) < 10]) == 0
 
 
@@ -169,11 +176,11 @@ def cluster() -> Iterator[Any]:
 def test_a_cluster_of_dask_asks_the_rows(cluster: Any) -> None:
     with answering_rows(seconds=0.02) as asked:
         listening = Listening(cluster.get_executor())
-        run = sweep("{{ text }}", WORDS, executor=listening, **asked.model)
+        run = sweep("{{ text }}", WORDS, executor=listening, **asked.open_model)
         assert replies(run) == [word.upper() for word in WORDS]
         assert run.progress.asked == 30
         assert not any(KEY.encode() in sent for sent in listening.sent)
-        again = sweep("{{ text }}", WORDS, executor=cluster.get_executor(), **asked.model)
+        again = sweep("{{ text }}", WORDS, executor=cluster.get_executor(), **asked.open_model)
         assert replies(again) == [word.upper() for word in WORDS]
         assert again.progress.cached == 30
     assert len(asked.prompts) == 30
@@ -186,14 +193,14 @@ def test_a_refusal_of_one_of_dasks_workers_is_waited_for(cluster: Any) -> None:
         return left.pop() if left else shout(prompt)
 
     with answering_rows(says) as asked:
-        assert replies(sweep("{{ text }}", WORDS, executor=cluster.get_executor(), **asked.model)) == [
+        assert replies(sweep("{{ text }}", WORDS, executor=cluster.get_executor(), **asked.open_model)) == [
             word.upper() for word in WORDS
         ]
 
 
 def test_a_worker_of_dasks_that_is_killed_costs_only_its_rows_again(cluster: Any) -> None:
     with answering_rows(seconds=0.1) as asked:
-        run = sweep("{{ text }}", WORDS, executor=cluster.get_executor(), concurrency=4, **asked.model)
+        run = sweep("{{ text }}", WORDS, executor=cluster.get_executor(), concurrency=4, **asked.open_model)
         while run.progress.done < 4:
             time.sleep(0.01)
         os.kill(min(cluster.run(os.getpid).values()), signal.SIGKILL)
@@ -208,7 +215,7 @@ def test_a_cluster_that_is_closed_ends_the_run(tmp_path: Path) -> None:
     with answering_rows(seconds=0.1) as asked:
         made = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0", silence_logs=50)
         client = distributed.Client(made)
-        run = sweep("{{ text }}", WORDS, executor=client.get_executor(), concurrency=2, **asked.model)
+        run = sweep("{{ text }}", WORDS, executor=client.get_executor(), concurrency=2, **asked.open_model)
         while run.progress.done < 2:
             time.sleep(0.01)
         client.close()

@@ -376,3 +376,65 @@ def test_a_prompt_that_holds_what_may_change_is_kept_as_it_was_sent() -> None:
     run = ended(sweep("{{ lessons[text] }}", ["a"], provider=ScriptedProvider(), names=names))
     names["lessons"]["a"] = "second"
     assert run.results[0].prompt == "first"
+
+
+def test_a_run_that_was_only_priced_says_so_instead_of_waiting() -> None:
+    run = sweep("Is {{ n }} even?", [{"n": 1}], provider=ScriptedProvider(), store=None, dry_run=True)
+    with pytest.raises(InvalidRequestError, match="has not begun"):
+        run.result()
+
+
+def test_a_missing_key_of_a_judge_is_told_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    provider = ScriptedProvider()
+    polite = judge("Is it polite?", model="anthropic/claude-haiku-4-5")
+    with pytest.raises(ChatError, match=r"ANTHROPIC_API_KEY.*Nothing was sent"):
+        sweep("Say {{ text }}", WORDS, provider=provider, store=None, scorers=polite)
+    assert not provider.requests
+
+
+def test_an_answer_that_breaks_off_is_asked_again_and_fails_where_it_always_does(hasty: None) -> None:
+    tries = Counter[str]()
+
+    def breaking(request: Any) -> Answer:
+        prompt = request.messages[-1].content
+        tries[prompt] += 1
+        return Answer("Half", stop_reason="cut" if prompt != "word 1" or tries[prompt] == 1 else "stop")
+
+    run = sweep("{{ text }}", ["word 0", "word 1"], provider=ScriptedProvider(breaking), store=None)
+    cut, whole = ended(run).results
+    assert tries["word 1"] == 2
+    assert (whole.failed, whole.truncated) == (False, False)
+    assert cut.failed
+    assert cut.reply is not None
+    assert "broke off" in cut.error
+
+
+def test_a_server_that_is_not_there_ends_the_run_after_a_few_rows(hasty: None) -> None:
+    run = sweep("{{ text }}", WORDS * 3, model="m", base_url="http://127.0.0.1:9/v1", store=None, concurrency=2)
+    with pytest.raises(ChatError, match=r"No connection .* none was answered"):
+        run.result(20)
+
+
+def test_what_an_answer_leads_to_goes_before_new_rows() -> None:
+    seen: list[str] = []
+
+    def says(request: Any) -> str:
+        seen.append("judge" if "was given this prompt" in request.messages[-1].content else "row")
+        return "yes"
+
+    provider = ScriptedProvider(says, model="scripted/model")
+    polite = judge("Is it polite?", model="scripted/model")
+    run = sweep("{{ text }}", WORDS, provider=provider, store=None, scorers=polite, concurrency=1)
+    ended(run)
+    assert seen[:4].count("judge") >= 1
+    assert all(result.scores == {"judge": True} for result in run.results)
+
+
+def test_another_slash_at_the_end_of_an_address_asks_nothing_anew() -> None:
+    with answering_rows() as asked:
+        ended(sweep("{{ text }}", WORDS, **asked.model))
+        count = len(asked.requests)
+        again = ended(sweep("{{ text }}", WORDS, **{**asked.model, "base_url": asked.model["base_url"] + "/"}))
+    assert len(asked.requests) == count
+    assert again.progress.cached == len(WORDS)

@@ -140,7 +140,7 @@ def test_a_group_shares_what_all_of_its_texts_begin_with(ends: list[str]) -> Non
     head, prefixes = "x" * WORTH_CACHING, Prefixes()
     numbers = {prefixes.add("m", head + end) for end in ends}
     assert numbers == {0}
-    shared = prefixes.shared(0)
+    shared = prefixes.shared[0]
     assert (shared is None) == (len(ends) == 1)
     if shared is not None:
         assert len({(head + end)[:shared] for end in ends}) == 1

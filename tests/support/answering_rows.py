@@ -38,7 +38,12 @@ class Asked:
     @property
     def model(self) -> dict[str, Any]:
         """The arguments that lead there."""
-        return {"model": "m", "base_url": self.url, "api_key": KEY}
+        return {**self.open_model, "api_key": KEY}
+
+    @property
+    def open_model(self) -> dict[str, Any]:
+        """The same without a key."""
+        return {"model": "m", "base_url": self.url}
 
 
 def shout(prompt: str) -> str:

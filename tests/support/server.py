@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -68,10 +69,18 @@ def serve(
         yield url + path, seen
 
 
+class _Server(ThreadingHTTPServer):
+    """A server that says nothing of clients that have gone away."""
+
+    def handle_error(self, *where: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError | json.JSONDecodeError):
+            super().handle_error(*where)
+
+
 @contextmanager
 def running(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
     """The address of a server that runs beside the test."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server = _Server(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)  # seconds until it is shut
     thread.start()
