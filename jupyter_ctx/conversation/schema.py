@@ -138,7 +138,7 @@ def _hint(kind: Any) -> str:
     owner = type(kind)
     if dataclasses.is_dataclass(owner) or hasattr(owner, "model_json_schema"):
         return f" Give the class, {owner.__name__}, not an instance of it."
-    if kind in (str, int, float, bool, list) or get_origin(kind) is not None:
+    if any(kind is each for each in (str, int, float, bool, list)) or get_origin(kind) is not None:
         return " A value of another type goes into a field: class Answer(TypedDict): items: list[str]."
     if isinstance(kind, str):
         return " Its name alone is understood by %%chat --schema NAME only."

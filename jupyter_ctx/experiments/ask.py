@@ -24,6 +24,7 @@ from ..export.openai_messages import joined
 from ..models.registry import Models, Target, full_name, key_owner
 from ..providers.base import AnswerSchema, Reply, Request, SupportsStream
 from ..providers.guests import guest
+from ..providers.lookup import given_address
 from ..runtime.files import path_of
 from ..session.attempt import Attempt
 from ..session.exchange import Coming, Exchanged, Exchanger
@@ -229,7 +230,8 @@ def _shared_models() -> Models:
 
 def _begun(settings: Settings, schema: AnswerSchema | None) -> hashlib.blake2b:
     """Return a hash that has read everything but the messages."""
-    where = without_keys(settings.base_url or "").rstrip("/")
+    address = settings.base_url or given_address(settings.model.partition("/")[0])
+    where = without_keys(address).rstrip("/")
     asked: Mapping[str, Any] = {
         "model": settings.model, "base_url": where, "window": settings.window, "n_ctx": settings.n_ctx,
         "temperature": settings.temperature, "max_tokens": settings.max_tokens, "parameters": dict(settings.parameters),

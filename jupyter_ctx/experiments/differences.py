@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..session.tabular import Table, escaped
-from ..wording import visible
+from ..wording import rows, visible
 from .pairing import pair
 from .results import Result, Score
 from .tally import number, shown_score
@@ -56,7 +56,7 @@ class DifferenceRow(NamedTuple):
 
 
 class Differences(Table[DifferenceRow]):
-    """Rows with both answers side by side, and marked where their words differ; the first twenty are shown.
+    """Rows with both answers side by side; the first twenty that differ are shown, with the words marked that differ.
 
     Those that one of the two alone scored come first, then those whose scores differ the most, then those whose
     answers differ in words, and then those that are the same.
@@ -68,20 +68,28 @@ class Differences(Table[DifferenceRow]):
     def __repr__(self) -> str:
         if not self:
             return "Differences: no row is in both"
-        return "\n\n".join(filter(None, (*map(self._text, self[:MAX_SHOWN_PAIRS]), self._rest())))
+        return "\n\n".join(filter(None, (*map(self._text, self._shown), self._rest())))
 
     def _repr_html_(self) -> str:
         if not self:
             return escaped(repr(self))
         rest = f"<p>{escaped(self._rest())}</p>" if self._rest() else ""
-        return (
-            "".join(f'<table class="jctx-differences">{self._page(row)}</table>' for row in self[:MAX_SHOWN_PAIRS])
-            + rest
-        )
+        return "".join(f'<table class="jctx-differences">{self._page(row)}</table>' for row in self._shown) + rest
+
+    @property
+    def _differing(self) -> list[DifferenceRow]:
+        return [row for row in self if _differs(row)]
+
+    @property
+    def _shown(self) -> list[DifferenceRow]:
+        return self._differing[:MAX_SHOWN_PAIRS]
 
     def _rest(self) -> str:
-        more = len(self) - MAX_SHOWN_PAIRS
-        return f"… and {more:,} more rows; to_dataframe() has all {len(self):,}" if more > 0 else ""
+        """Return how many rows are not shown."""
+        more, same = len(self._differing) - MAX_SHOWN_PAIRS, len(self) - len(self._differing)
+        said = [f"{rows(more)} more that differ"] if more > 0 else []
+        said += [f"{rows(same)} with the same answers and scores"] if same else []
+        return f"… and {' and '.join(said)}; to_dataframe() has all {len(self):,}." if said else ""
 
     def _scores(self, row: DifferenceRow) -> tuple[str, str]:
         if not self.scorer:
@@ -121,6 +129,11 @@ def differences(pairs: Iterable[tuple[Side, Side]], scorer: str) -> Differences:
     found = Differences(sorted((row for both in pairs for row in _rows(*both, scorer)), key=_order))
     found.scorer = scorer
     return found
+
+
+def _differs(row: DifferenceRow) -> bool:
+    """Return whether the answers or their scores differ; the prompts of two arms always do."""
+    return row.first_answer != row.second_answer or row.first_score != row.second_score
 
 
 def _rows(first: Side, second: Side, scorer: str) -> Iterator[DifferenceRow]:

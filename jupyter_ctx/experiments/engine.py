@@ -29,6 +29,7 @@ NO_REQUEST = -1
 TICK = 0.25  # seconds between looks at whether Python is ending
 BROKEN = ("cut", "interrupted")  # how an answer ends whose connection was closed
 HOPELESS = (BrokenExecutor, CancelledError, ImportError, AttributeError, TypeError, PicklingError)  # for all requests
+PASSING = ("busy", "limited")  # faults that are not kept: the next run asks again
 LONG_PAUSE = 3.0  # seconds of a pause from which on it is told
 HOPELESS_AFTER = 5  # requests that were given up before any was answered: the server is not there
 LAST_WAIT = 0.8  # seconds that a stopped run waits for requests on their way
@@ -167,7 +168,10 @@ class Engine:
         """What the run waits for, in words; empty where nothing is worth saying."""
         pauses = [lane.governor.paused_until for lane in tuple(self._lanes.values()) if not lane.is_empty]
         wait = max(pauses, default=0.0) - time.monotonic()
-        return f"the server asks for a pause, {wait:,.0f} s are left" if wait > LONG_PAUSE else ""
+        if wait > LONG_PAUSE:
+            return f"the server asks for a pause, {wait:,.0f} s are left"
+        again = sum(len(lane.again) for lane in tuple(self._lanes.values()) if not lane.answered)
+        return f"no answer yet, {again:,} failed and are asked again" if again else ""
 
     def add(self, jobs: Iterable[RowRequest], *, soon: bool = False) -> None:
         """Add requests, ``soon``: before new rows; in the coordinator's thread, or before it runs."""
@@ -282,8 +286,9 @@ class Engine:
                     self._lanes[job.lane].begun(job)
             elif number in self._open:
                 came += self._finished(number, future)
-        if came:
-            self._write([(job.key, tried) for job, tried in came])
+        lasting = [(job.key, tried) for job, tried in came if tried.fault not in PASSING]
+        if lasting:
+            self._write(lasting)
         for job, tried in came:
             job.done(tried)
 
@@ -299,7 +304,7 @@ class Engine:
         if tried.fault == "run":
             self._ended = self._ended or Ended(tried.error, failed=True)
             return []
-        if tried.fault in ("busy", "limited"):
+        if tried.fault in PASSING:
             if self._stopped.is_set() or self._ended is not None:
                 return []
             at = lane.governor.retry_at(job.tries, now, self._chance, limited=tried.fault == "limited")

@@ -15,6 +15,7 @@ from ..context.tokens import OVERHEAD_AT_MOST, Meter
 from ..context.usage import Usage
 from ..errors import InvalidRequestError
 from ..models.registry import Models, Target
+from ..providers.lookup import is_billed, split_model
 from ..wording import dollars, rows
 
 PARTS_OF_A_DOLLAR = 10**12  # parts of a US dollar in which money is added up: whole numbers have no rounding errors
@@ -79,7 +80,7 @@ class Purse:
             self._is_priced |= worst is not None
             self._spent += math.ceil(most * self._factor)
             return
-        self._is_priced = True
+        self._is_priced |= actual > 0 or worst is not None
         self._spent += _parts(actual)
         if most and _parts(actual) > most * self._factor:
             self._factor = SURPRISE * _parts(actual) / most
@@ -125,7 +126,10 @@ def price_of(models: Models, target: Target, *, batch: bool = False) -> Price | 
 
 def is_free(target: Target) -> bool:
     """Return whether nobody bills the requests: the model runs on a server of one's own."""
-    return target.settings.base_url is None and not target.provider.catalogue
+    settings = target.settings
+    if settings.base_url is not None or target.provider.catalogue:
+        return False
+    return not is_billed(split_model(settings.model)[0])
 
 
 def check_prices(models: Models, targets: Sequence[Target], cap: float | None) -> None:

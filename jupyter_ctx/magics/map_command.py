@@ -115,8 +115,9 @@ class MapCell:
             said = input(f"{question.removeprefix(estimate).strip()} [y/N] ")
         except (StdinNotImplementedError, EOFError, OSError, RuntimeError):  # the last two: there is no standard input
             raise UsageError(
-                "This is above confirm_cost or confirm_rows, and nobody can be asked here: --yes begins it, "
-                f"%chat config confirm_cost none asks no more. {self._sent().capitalize()}."
+                "This is above confirm_cost or confirm_rows, and nobody can be asked here: --yes begins it, and "
+                "%chat config confirm_cost none and %chat config confirm_rows none ask no more. "
+                f"{self._sent().capitalize()}."
             ) from None
         return said.strip().lower() in ("y", "yes")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from keyword import iskeyword
 from pathlib import Path
@@ -39,6 +39,8 @@ def schema_named(name: str, variables: Mapping[str, Any]) -> Schema:
 def table_named(name: str, variables: Mapping[str, Any]) -> Any:
     """Return the table in a variable, or in an attribute of one; else the path of a file. Raises UsageError."""
     found = value_named(name, variables)
+    if isinstance(found, Iterator):
+        raise UsageError(f"{name} can be read only once: make a list of it, {name} = list({name}). Nothing was sent.")
     if found is not None:
         return found
     if Path(name).suffix.lower() in TABLE_FORMATS:

@@ -112,6 +112,18 @@ def shadowed_providers() -> tuple[str, ...]:
     return shadowed(PROVIDER_NAMES)
 
 
+def given_address(provider: str) -> str:
+    """Return the address that the environment gives for a provider instead of its own; empty: none."""
+    service = SERVICES.get(provider)
+    is_given = service is not None and bool(os.environ.get(service.address or "", "").strip())
+    return (address_of(service) or "") if service is not None and is_given else ""
+
+
+def is_billed(provider: str) -> bool:
+    """Return whether somebody bills what this built-in provider answers, at whatever address."""
+    return provider in SERVICES and not SERVICES[provider].serves
+
+
 def check_known(name: str) -> None:
     """Raise InvalidRequestError where there is no provider of this name."""
     if name not in PROVIDER_NAMES and name not in provider_names():

@@ -483,8 +483,17 @@ def test_rows_whose_scores_differ_come_first_and_their_words_are_marked() -> Non
     assert ">or</ins>" in page
 
 
+def test_rows_with_the_same_answers_are_counted_and_not_shown() -> None:
+    a = [result(row, True, filled=f"A {row}") for row in range(3)]
+    b = [result(row, row != 1, filled=f"B {row}") for row in range(3)]
+    shown = str(compare(a, b).differences())
+    assert "row 1" in shown
+    assert "row 0" not in shown
+    assert "… and 2 rows with the same answers and scores" in shown
+
+
 def test_prompts_that_differ_are_marked_too() -> None:
-    a, b = [result(0, True, filled="Be formal: hi")], [result(0, True, filled="Be plain: hi")]
+    a, b = [result(0, True, filled="Be formal: hi")], [result(0, False, filled="Be plain: hi")]
     assert "prompt of A: Be [-formal-]: hi" in str(compare(a, b).differences())
 
 

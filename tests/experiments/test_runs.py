@@ -438,3 +438,27 @@ def test_another_slash_at_the_end_of_an_address_asks_nothing_anew() -> None:
         again = ended(sweep("{{ text }}", WORDS, **{**asked.model, "base_url": asked.model["base_url"] + "/"}))
     assert len(asked.requests) == count
     assert again.progress.cached == len(WORDS)
+
+
+def test_a_row_that_a_server_was_too_busy_for_is_asked_again_the_next_time(hasty: None) -> None:
+    busy = [Refusal(503, "busy")] * 20
+    says = failing({"word 1": busy})
+    with answering_rows(says) as asked:
+        first = ended(sweep("{{ text }}", WORDS[:3], **asked.model))
+        assert [result.failed for result in first.results] == [False, True, False]
+        again = ended(sweep("{{ text }}", WORDS[:3], **asked.model))
+    assert again.progress.cached == 2
+
+
+def test_the_address_in_the_environment_belongs_to_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {"model": "openai/gpt-5.2", "max_tokens": 50, "dry_run": True, "store": None}
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://gateway.example:4000/v1")
+    elsewhere = sweep("{{ text }}", WORDS[:2], **given)
+    digest = elsewhere.plan.ask(0, 0).digest
+    assert "the price of openai/gpt-5.2 is unknown" in str(elsewhere.estimate)
+    with pytest.raises(InvalidRequestError, match=r"price of openai/gpt-5\.2 is unknown"):
+        sweep("{{ text }}", WORDS[:2], max_cost=1, **given)
+    monkeypatch.delenv("OPENAI_BASE_URL")
+    usual = sweep("{{ text }}", WORDS[:2], **given)
+    assert "$" in str(usual.estimate)
+    assert usual.plan.ask(0, 0).digest != digest
