@@ -24,6 +24,7 @@ from .runtime.frontend import Origin
 from .session.actions import Change
 from .session.session import Session
 from .session.state import NotebookState
+from .storage.answers import Answers
 from .storage.database import TakenError
 from .storage.holders import is_held_elsewhere
 from .storage.journal import Journal, Opened, forget
@@ -167,6 +168,14 @@ class Library:
         if gone is not None and gone is self._current:
             self._make_current(self._next(gone.config))
         return row
+
+    def delete_answers(self) -> int:
+        """Delete every stored answer of runs over tables for good, and return how many. Raises StoreError."""
+        found = Answers(self._address)
+        try:
+            return found.delete_all()
+        finally:
+            found.close()
 
     def resume(self, notebook: str, name: str | None = None, *, summary: bool = False) -> Change:
         """Append another notebook's conversation, or a ``summary`` of it, to the current one."""

@@ -29,6 +29,11 @@ def messages(count: int) -> str:
     return "1 message" if count == 1 else f"{count:,} messages"
 
 
+def answers(count: int) -> str:
+    """Return a count of answers."""
+    return "1 answer" if count == 1 else f"{count:,} answers"
+
+
 def rows(count: int) -> str:
     """Return a count of rows of a table."""
     return "1 row" if count == 1 else f"{count:,} rows"

@@ -247,8 +247,13 @@ def _rename(call: Call) -> object:
     return f"{old!r} is now {call.host.library.rename(call.phrase('the new name')).name!r}."
 
 
-@command("delete CONVERSATION", "delete a conversation for good, after asking for its name", every_conversation=True)
+@command(
+    "delete CONVERSATION | --answers", "delete a conversation for good, or all stored answers of maps, after asking",
+    options=("answers",), every_conversation=True,
+)  # fmt: skip
 def _delete(call: Call) -> object:
+    if call.options.answers:
+        return _delete_answers(call)
     name, library = call.phrase("a conversation's name"), call.host.library
     row, before = library.find(name), library.current
     library.delete(name, confirm=_confirmed(name))
@@ -257,12 +262,28 @@ def _delete(call: Call) -> object:
     return None if library.current is before else _talk_in(call, library.current)
 
 
+def _delete_answers(call: Call) -> str:
+    if call.words:
+        raise UsageError("%chat delete --answers takes no name: it deletes the answers of all maps.")
+    question = "This deletes what all maps have stored, for good; they would be paid again. Type answers to confirm: "
+    if _typed(question) != "answers":
+        raise UsageError("Not confirmed: nothing was deleted.")
+    count = call.host.library.delete_answers()
+    return f"Deleted {words_of.answers(count)} of maps. That cannot be undone."
+
+
 def _confirmed(name: str) -> str:
+    return _typed(f"This deletes {name!r} with all its turns for good. Type its name to confirm: ")
+
+
+def _typed(question: str) -> str:
+    """Return what the user types. Raises UsageError where nobody can be asked."""
     try:
-        return input(f"This deletes {name!r} with all its turns for good. Type its name to confirm: ").strip()
+        return input(question).strip()
     except (StdinNotImplementedError, EOFError):
         raise UsageError(
-            "This kernel cannot ask for confirmation: use Library.delete(name, confirm=name) in a script."
+            "This kernel cannot ask for confirmation: use Library.delete(name, confirm=name), or delete_answers(), "
+            "in a script."
         ) from None
 
 

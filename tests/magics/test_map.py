@@ -331,3 +331,16 @@ def test_tab_offers_tables_files_runs_and_the_options_of_a_map(
     cells.run("%%chat map words --as run\nSay {{ text }}")
     assert completions(cells, "%chat plot r") == ["%chat plot run"]
     assert "%%chat --repeat" not in completions(cells, "%%chat --re")
+
+
+def test_the_stored_answers_of_maps_are_deleted_after_asking(
+    cells: Cells, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells.run("%%chat map df\nSay {{ word }}")
+    monkeypatch.setattr("builtins.input", lambda _: "no")
+    assert "nothing was deleted" in str(cells.fail("%chat delete --answers"))
+    monkeypatch.setattr("builtins.input", lambda _: "answers")
+    assert "Deleted 3 answers of maps" in cells.run("%chat delete --answers")
+    count = len(asked)
+    cells.run("%%chat map df\nSay {{ word }}")
+    assert len(asked) == count + 3
