@@ -276,7 +276,7 @@ def test_ctrl_c_keeps_what_there_is_and_says_so(
     def pressed(self: Run, timeout: float | None = None) -> bool:
         while not self.progress.done:
             pass
-        monkeypatch.setattr(self._done, "wait", _interrupting(self._done.wait))
+        monkeypatch.setattr(self._conductor, "wait", _interrupting(self._conductor.wait))
         return real(self, timeout)
 
     monkeypatch.setattr(module.Run, "wait", pressed)
