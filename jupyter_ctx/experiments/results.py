@@ -14,7 +14,8 @@ from .rows import Row, Rows
 Score = bool | float | None
 NO_SCORES: Mapping[str, Score] = {}
 MAX_SHOWN_COLUMNS = 4  # of the inputs, in a table to look at
-_LAST = ("input_tokens", "output_tokens", "cost", "seconds", "stop_reason", "error", "cached", "truncated")
+_WRONG = ("error", "problems")
+_LAST = ("input_tokens", "output_tokens", "cost", "seconds", "stop_reason", "error", "problems", "cached", "truncated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,9 @@ class Results(Table[Result]):
 
         Its columns: the row's inputs, the grid's values, ``repeat`` where rows were repeated, ``reply``, the fields of
         a structured answer, the scores, and what is known of the request. A name that is there twice has the prefix
-        ``input_``, ``value_``, ``score_`` or ``parsed_``. ``error`` is empty where nothing went wrong. Where each row
-        was asked once, the index is the table's.
+        ``input_``, ``value_``, ``score_`` or ``parsed_``. ``error`` is empty where nothing
+        went wrong; ``problems`` is there where some answers could not be scored. Where each row was asked once, the
+        index is the table's.
         """
         names = _Names.of(self)
         inputs, numbers = self._inputs(names, "iloc")
@@ -138,7 +140,9 @@ class Results(Table[Result]):
             found[name] = [getattr(usage, name, None) for usage in usages]
         for name in ("cost", "seconds", "stop_reason"):
             found[name] = [getattr(reply, name, None) for reply in replies]
-        found["error"] = ["; ".join(filter(None, (result.error, *result.problems))) for result in self]
+        found["error"] = [result.error for result in self]
+        if any(result.problems for result in self):
+            found["problems"] = ["; ".join(result.problems) for result in self]
         found["cached"] = [result.cached for result in self]
         found["truncated"] = [result.truncated for result in self]
         return found
@@ -151,7 +155,7 @@ class Results(Table[Result]):
         columns |= {new: [result.inputs.get(old) for result in newest] for old, new in shown.items()}
         rest = newest._columns(names)
         columns |= {
-            name: values for name, values in rest.items() if name not in _LAST or (name == "error" and any(values))
+            name: values for name, values in rest.items() if name not in _LAST or (name in _WRONG and any(values))
         }
         return [list(columns), *([cell_text(value) for value in line] for line in zip(*columns.values(), strict=True))]
 

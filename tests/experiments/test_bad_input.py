@@ -79,8 +79,9 @@ def test_a_scorer_that_raises_marks_the_rows_and_stops_nothing() -> None:
     found = run.result()
     assert found["ok"].to_list() == [True, pd.NA, False]
     assert found["broken"].isna().to_list() == [False, True, False]
-    assert "ZeroDivisionError" in found["error"][1]
-    assert "nothing in 'right'" in found["error"][1]
+    assert "ZeroDivisionError" in found["problems"][1]
+    assert "nothing in 'right'" in found["problems"][1]
+    assert not any(found["error"])
     assert not run.results.failed
 
 

@@ -26,7 +26,8 @@ def asked(verdict: Any, question: str = "Is {{ answer }} meant?", **options: Any
 
     provider = ScriptedProvider(answer)
     scorers = {"ok": exact("answer"), "nice": judge(question, model="scripted/model")}
-    run = sweep("Capital of {{ country }}?", TABLE, provider=provider, store=None, scorers=scorers, **options)
+    one_by_one = {"store": None, "concurrency": 1, **options}
+    run = sweep("Capital of {{ country }}?", TABLE, provider=provider, scorers=scorers, **one_by_one)
     run.wait(30)
     return provider, run
 
@@ -55,7 +56,7 @@ def test_a_question_that_reads_the_answer_is_asked_as_it_stands() -> None:
 def test_a_verdict_that_cannot_be_read_is_no_score_and_told() -> None:
     _, run = asked("Perhaps.")
     assert scores(run) == [None, None]
-    assert "Perhaps." in run.result()["error"][0]
+    assert "Perhaps." in run.result()["problems"][0]
     assert not run.results.failed
 
 

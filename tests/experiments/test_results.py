@@ -124,7 +124,8 @@ def test_scores_that_could_not_be_said_are_missing_and_told() -> None:
     ])  # fmt: skip
     found = results.to_dataframe()
     assert (found["ok"].dtype, found["ok"].mean()) == ("boolean", 1.0)
-    assert found["error"].to_list() == ["", "ok: KeyError: 'z'"]
+    assert found["error"].to_list() == ["", ""]
+    assert found["problems"].to_list() == ["", "ok: KeyError: 'z'"]
     assert not results.failed
 
 
