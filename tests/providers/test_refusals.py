@@ -488,7 +488,7 @@ def test_closing_ends_the_connections_and_may_be_done_twice(dialect: Dialect, se
     chat = server.does(dialect, answers(dialect))
     chat.send("x")
     (provider,) = chat._session.models._providers.values()
-    http = provider._close.peek()[1].__self__  # type: ignore[attr-defined]
+    (http,) = provider._close.peek()[2]  # type: ignore[attr-defined]
     assert not http.is_closed
     provider.close()
     provider.close()
