@@ -14,7 +14,7 @@ import re
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -43,7 +43,7 @@ ALARM = 30.0  # seconds for which a file that turned out to be whole is not look
 OF_ONE_ROW = re.compile(
     r"(NULL|TEXT|NUMERIC|BLOB|INT|REAL|non-\w+) value in |CHECK constraint"
 )  # found when it is read
-OF_AN_INDEX = re.compile(r"row \d+ missing from index|wrong # of entries in index|non-unique entry in index")
+OF_AN_INDEX = re.compile(r"(row \d+ missing from|wrong # of entries in|non-unique entry in) index (.*)")
 LOCKED = "is locked by another program: end that"
 DISK_FULL = "has no room left: make some on its disk"
 READ_ONLY = "may only be read: allow writing there"
@@ -270,7 +270,7 @@ class Database:
         if self.path is None or not 0 < self.path.stat().st_size <= CHECKED:
             return
         found = _problems(connection)
-        if found and all(map(OF_AN_INDEX.match, found)):
+        if found and _is_of_indexes(found):
             with suppress(sqlite3.IntegrityError):
                 connection.execute("REINDEX")
             found = _problems(connection)
@@ -441,6 +441,17 @@ def _marks_of(path: Path | None) -> object:
     except OSError:
         return None
     return (wal, shm, found.st_mtime_ns, found.st_size) if wal is not None else None
+
+
+def _is_of_indexes(problems: Sequence[str]) -> bool:
+    """Return whether only indexes are damaged, so that the tables can make them anew.
+
+    An index with more entries than its table has rows, none of which it lacks, is whole: the table has lost rows.
+    """
+    matches = [OF_AN_INDEX.match(problem) for problem in problems]
+    found = [(match[1].partition(" ")[0], match[2]) for match in matches if match is not None]
+    lacking = {name for kind, name in found if kind == "row"}
+    return len(found) == len(problems) and {name for kind, name in found if kind == "wrong"} <= lacking
 
 
 def _problems(connection: Connection) -> list[str]:

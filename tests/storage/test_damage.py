@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from stored_chats import aside, open_chat, prompts, reopen, say
 
 from jupyter_ctx import Chat
 from jupyter_ctx.storage.journal import close_stores
+from jupyter_ctx.storage.migrations import ANSWERS, EVENTS
 
 PAGE = 4096
 DAMAGES = pytest.mark.parametrize("damages", [2, pytest.param(30, marks=pytest.mark.load)])  # for each way
@@ -90,6 +93,26 @@ def test_what_is_said_after_a_file_was_damaged_is_there_at_the_next_start(
         assert len(notices) == len(aside(file)) <= 1
         found_after(chat, file, ["after 0", "after 1"])
         close_stores()
+
+
+def test_a_table_that_has_changed_places_with_an_empty_one_is_not_taken_for_a_damaged_index(
+    whole: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "store.sqlite"
+    shutil.copy(whole, file)
+    with closing(sqlite3.connect(file)) as connection:
+        found = "SELECT rootpage - 1 FROM sqlite_master WHERE name IN (?, ?)"
+        one, two = (page for (page,) in connection.execute(found, (EVENTS, ANSWERS)))
+    chat = open_chat(file, "b")
+    before = prompts(chat)
+    data = file.read_bytes()
+    pages = [data[at : at + PAGE] for at in range(0, len(data), PAGE)]
+    pages[one], pages[two] = pages[two], pages[one]
+    write(file, b"".join(pages))
+    say(chat, "after")
+    close_stores()
+    assert prompts(open_chat(file, chat.name)) == [*before, "after"]
+    close_stores()
 
 
 @DAMAGES
