@@ -243,7 +243,7 @@ def test_a_scorer_that_raises_is_told_and_loses_no_answer() -> None:
         run = sweep("{{ text }}", WORDS[:2], scorers={"ok": broken, "long": lambda row, reply: True}, **asked.model)
         frame = run.result(20)
     assert [result.scores for result in run.results] == [{"ok": None, "long": True}] * 2
-    assert "oh" in frame["error"][0]
+    assert "oh" in frame["problems"][0]
     assert list(frame["reply"]) == ["WORD 0", "WORD 1"]
 
 
