@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
-from ..context.usage import Usage
 from ..errors import ChatError, InvalidAnswerError
 from ..providers.base import Reply
-from ..session.structured import asked_again
+from ..session.structured import asked_again, billed
 from .ask import Ask
 from .judges import Judge
 from .plan import AnswerPlace, RunPlan
@@ -169,20 +168,5 @@ def _whole(answer: Arrival) -> Reply | None:
     """Return the reply with what the first answer to the same request took, where there were two."""
     if answer.tried.answered is None:
         return None
-    reply, before = answer.tried.answered.reply, answer.before
-    if before is None:
-        return reply
-    return replace(
-        reply,
-        usage=_sum_of(before.usage, reply.usage),
-        cost=None if None in (before.cost, reply.cost) else (before.cost or 0.0) + (reply.cost or 0.0),
-        seconds=(before.seconds or 0.0) + (reply.seconds or 0.0),
-    )
-
-
-def _sum_of(one: Usage | None, other: Usage | None) -> Usage | None:
-    if one is None or other is None:
-        return None
-    names = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
-    sums: Mapping[str, Any] = {name: getattr(one, name) + getattr(other, name) for name in names}
-    return replace(other, **sums)
+    reply = answer.tried.answered.reply
+    return reply if answer.before is None else billed(answer.before, reply)

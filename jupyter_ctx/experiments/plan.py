@@ -10,7 +10,7 @@ from ..conversation.messages import Message
 from ..conversation.schema import Schema
 from ..conversation.text_safety import checked
 from ..errors import InvalidRequestError
-from ..providers.base import AnswerSchema
+from ..session.structured import as_answer
 from .arms import Arm
 from .ask import Ask
 from .prefixes import Prefixes
@@ -68,7 +68,7 @@ class RunPlan:
         Raises InvalidRequestError where it cannot be filled in.
         """
         settings, said = self.arms[arm].settings, Message("user", self.prompt(row, arm))
-        schema = AnswerSchema(self.schema.name, self.schema.json) if self.schema is not None else None
+        schema = as_answer(self.schema)
         if not settings.system:
             return Ask((said,), settings, schema, shared, waits=False)
         messages = (Message("system", settings.system), said)
