@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import wording as words
+from .attachments.attached import Attached
+from .attachments.values import attached_value
 from .config.settings import DEFAULT_MODEL, HELP, Settings, check_setting, default_settings, is_none
 from .context.info import ContextInfo, Plan
 from .context.windows import ContextWindow
@@ -43,6 +45,7 @@ from .session.turn_lock import TurnQueue
 from .session.usage_table import Usages, usages
 from .storage.journal import Journal
 from .storage.store import ConversationRow, store_address
+from .template.keys import Keys
 
 if TYPE_CHECKING:
     from .experiments.run import Run
@@ -252,6 +255,15 @@ class Chat:
             return None
         self._session.save()
         return threshold(info)
+
+    def attached(self, name: str, value: Any, **options: Any) -> Attached:
+        """Return a value as it goes with a prompt, as ``attachments`` of :meth:`send` take it; ``name`` names it there.
+
+        A picture is sent as an image, a table as its shape, columns and first and last rows, anything else as text,
+        in the room that the setting ``attach_share`` leaves it. What looks like a key is blanked. ``options`` are the
+        settings of the request. Raises InvalidRequestError.
+        """
+        return attached_value(name, value, self._session.room(options), Keys(self.models.secrets))
 
     def values_notice(self, values: Sequence[tuple[str, str]], **options: Any) -> str | None:
         """Return one line where values filled into a prompt take more than a fifth of the limit.

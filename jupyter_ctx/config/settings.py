@@ -125,6 +125,10 @@ class Settings:
     budget_share: float = setting(
         1.0, "the share of the window's limit that a prompt may take", "room", ge=0.1, le=1, share=True
     )
+    attach_share: float = setting(
+        0.1, "the share of the limit that a table or a text attached with -a NAME may take", "room", gt=0, le=1,
+        share=True,
+    )  # fmt: skip
     summary_model: str | None = setting(
         None, "the model that writes summaries; none: the chat's own, or your own lines for local models", "room"
     )

@@ -69,6 +69,7 @@ class TurnRecord:
     ``run``: id of that cell's execution.
     ``execution``: the number that the cell shows for this execution.
     ``source``: fingerprint of that cell's text.
+    ``sources``: what went with the prompt, each with what was sent of what: ``df (40 of 12,000 rows)``.
     ``id``: name of this version of the turn, unique in every conversation.
     """
 
@@ -87,6 +88,7 @@ class TurnRecord:
     run: str | None = None
     execution: int | None = None
     source: str | None = None
+    sources: tuple[str, ...] = ()
     id: str = field(default_factory=new_id)
 
 

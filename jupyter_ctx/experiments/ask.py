@@ -11,8 +11,9 @@ from pathlib import Path
 from sys import intern
 from typing import Any, NamedTuple
 
+from ..attachments.attached import with_attached
+from ..attachments.files import attached_file
 from ..config.settings import Settings, default_settings
-from ..conversation.attachments import with_attachments
 from ..conversation.conversation import Conversation
 from ..conversation.events import Added
 from ..conversation.messages import Attachment, Message
@@ -191,7 +192,7 @@ def ask_of(
         return Ask(_whole(tuple(joined(request)), settings), settings)
     files: tuple[Attachment, ...] = ()
     if attachments:
-        request, files = with_attachments(request, [path_of(path) for path in attachments])
+        request, files = with_attached(request, [attached_file(path_of(path)) for path in attachments])
     return Ask(_whole((Message("user", checked(request), files),), settings), settings)
 
 

@@ -11,12 +11,15 @@ from contextlib import suppress
 from difflib import get_close_matches
 from functools import lru_cache, partial
 from getpass import getpass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from IPython.core.error import StdinNotImplementedError, UsageError
 from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
+from ..attachments.attached import Attached
+from ..attachments.files import attached_file
 from ..chat import Chat
 from ..context.info import ContextInfo
 from ..conversation.events import Event, Said
@@ -35,10 +38,11 @@ from ..runtime.frontend import Where, is_replay, origin, where
 from ..runtime.interrupts import uninterrupted
 from ..session.exchange import Coming
 from ..session.prompt import Prompt
+from ..session.send import stopped
 from ..session.state import NotebookState
 from .options import OPTIONS, check_repeated, settings_of, typed, with_options
 from .tables import live_history, live_preview, live_settings, preview_table
-from .variables import check_new_name, schema_named
+from .variables import check_new_name, schema_named, value_named
 
 if TYPE_CHECKING:
     from .command_table import Command
@@ -180,7 +184,9 @@ class ChatMagic:
             text, lines = self._filled(chat, options, text)
             above = (*above, *lines)
         schema = None if options.schema is None else schema_named(options.schema, self.shell.user_ns)
-        prompt = _prompt(text, options, place, schema)
+        attached = self._attached(chat, options)
+        above = (*above, *_sent_along(attached))
+        prompt = _prompt(text, options, place, schema, attached)
         if options.preview:
             self._tell(above)
             self.show_table(preview_table(chat, chat.view(prompt)), partial(live_preview, chat, prompt))
@@ -199,6 +205,20 @@ class ChatMagic:
             raise ChatInterrupted(
                 "the answer had come whole." if whole else "stopped; %chat history shows what is kept."
             ) from None
+
+    def _attached(self, chat: Chat, options: Namespace) -> list[Attached]:
+        """Return what goes with a prompt: variables of the notebook, else files. Raises InvalidRequestError."""
+        found = []
+        try:
+            for name in options.attach or ():
+                value = value_named(name, self.shell.user_ns)
+                if value is None:
+                    found.append(attached_file(Path(name)))
+                else:
+                    found.append(chat.attached(name, value, **settings_of(options)))
+        except KeyboardInterrupt:
+            raise ChatInterrupted(stopped((), record=True)) from None
+        return found
 
     def _filled(self, chat: Chat, options: Namespace, text: str) -> tuple[str, list[str]]:
         """Return a prompt with its expressions filled in, and lines about large values and what stays as typed."""
@@ -462,10 +482,19 @@ def _footer(chat: Chat, reply: Reply, place: Where) -> Footer | None:
     return Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason)
 
 
-def _prompt(text: str, options: Namespace, place: Where, schema: Schema | None) -> Prompt:
+def _sent_along(attached: Iterable[Attached]) -> tuple[str, ...]:
+    """Return lines about what goes with a prompt, where that is not all of a file."""
+    parts = tuple(attached)
+    sent = ", ".join(part.said for part in parts if part.what)
+    return (*([f"Sent along: {sent}."] if sent else ()), *(line for part in parts for line in part.notices))
+
+
+def _prompt(
+    text: str, options: Namespace, place: Where, schema: Schema | None, attached: Iterable[Attached] = ()
+) -> Prompt:  # fmt: skip
     """Return a cell's prompt with its options."""
     return Prompt(
-        text, settings_of(options), options.attach or (), cell=place.cell, run=place.run, execution=place.execution,
+        text, settings_of(options), attached, cell=place.cell, run=place.run, execution=place.execution,
         source=place.source, append=options.append, new=options.new, record=not options.no_history,
         stored=None if options.ask else _accepted(place), schema=schema,
     )  # fmt: skip

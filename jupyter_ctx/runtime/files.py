@@ -69,7 +69,7 @@ def data_file(*parts: str) -> Path:
     return Path(jupyter_data_dir(), "jupyter_ctx", *parts)
 
 
-def path_of(path: str | Path) -> Path:
+def path_of(path: str | os.PathLike[str]) -> Path:
     """Return a path as a user writes it, with ``~`` for the home folder. Raises InvalidRequestError."""
     try:
         return Path(path).expanduser()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from os import PathLike
 from typing import Any, Literal
 
-from ..conversation.attachments import with_attachments
+from ..attachments.attached import Attached, with_attached
+from ..attachments.files import attached_file
 from ..conversation.events import Said
 from ..conversation.messages import Turn, TurnRecord
 from ..conversation.schema import Schema
@@ -22,7 +23,7 @@ class Prompt:
 
     text: the prompt, without the files that go with it.
     options: settings for this request alone; ``None`` leaves one as it is.
-    attachments: paths of files to send along.
+    attachments: what goes with it, files as paths.
     cell, run, execution: the notebook's cell, this execution of it, and the number that it shows.
     source: a fingerprint of the cell's text.
     append: add a turn instead of replacing the one that the cell has.
@@ -36,7 +37,7 @@ class Prompt:
 
     text: str
     options: Mapping[str, Any] = field(default_factory=dict)
-    attachments: str | Path | Iterable[str | Path] = ()
+    attachments: str | PathLike[str] | Iterable[str | PathLike[str] | Attached] = ()
     cell: str | None = None
     run: str | None = None
     execution: int | None = None
@@ -54,14 +55,19 @@ class Prompt:
 
     def said(self) -> Said:
         """Return the event of a turn without its answer; the attached files are read. Raises InvalidRequestError."""
-        text, files = with_attachments(self.text, self._paths())
-        asked = TurnRecord(cell=self.cell, run=self.run, execution=self.execution, source=self.source)
+        attached = tuple(self._attached())
+        text, files = with_attached(self.text, attached)
+        sources = tuple(each.said for each in attached)
+        asked = TurnRecord(
+            cell=self.cell, run=self.run, execution=self.execution, source=self.source, sources=sources
+        )  # fmt: skip
         return Said(Turn(checked(text), attachments=files, record=asked), self.append, self.new)
 
-    def _paths(self) -> list[Path]:
-        """Return the files to attach; one path alone is one file."""
+    def _attached(self) -> Iterator[Attached]:
+        """Yield what goes with the prompt; one path alone is one file."""
         given = self.attachments
         try:
-            return [path_of(path) for path in ([given] if isinstance(given, str | Path) else given)]
+            for each in [given] if isinstance(given, str | PathLike) else given:
+                yield each if isinstance(each, Attached) else attached_file(path_of(each))
         except TypeError:
             raise InvalidRequestError(f"attachments is {given!r}: it must be paths of files.") from None

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ..attachments.attached import TextRoom
 from ..config.settings import Settings
 from ..context.policy import decide
 from ..conversation.conversation import Conversation
@@ -151,6 +152,11 @@ class Session:
         given = {name: value for name, value in options.items() if value is not None}
         target = self.models.target(self.settings.changed(given) if given else self.settings, ask=ask)
         return replace(target, cache_key=self._cache_key, schema=schema)
+
+    def room(self, options: Mapping[str, Any]) -> TextRoom:
+        """Return how much room one attached text may take in a request with these options."""
+        target = self.target(options, ask=False)
+        return TextRoom(round(target.settings.attach_share * target.budget().limit), target.meter.tokens)
 
     def attempt(
         self, said: Said, target: Target, system: str, *, record: bool, summary: Summary | None = None

@@ -161,8 +161,9 @@ def _flat(event: Event) -> Any:
 
 def _flat_turn(turn: dict[str, Any]) -> dict[str, Any]:
     record = turn.pop("record")
-    if not record["apart"]:
-        del record["apart"]  # earlier releases stored none
+    for name in ("apart", "sources"):  # which earlier releases did not store
+        if not record[name]:
+            del record[name]
     return {**record, **turn}
 
 

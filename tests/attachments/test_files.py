@@ -15,12 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx import ChatError
-from jupyter_ctx.conversation.attachments import (
+from jupyter_ctx.attachments.attached import with_attached
+from jupyter_ctx.attachments.files import (
     MAX_IMAGE_TOKENS,
     MIN_IMAGE_TOKENS,
     MOST_BYTES,
+    attached_file,
     guessed_tokens,
-    with_attachments,
 )
 
 
@@ -68,7 +69,7 @@ def test_every_file_that_begins_as_an_image_is_an_attachment_or_an_error_that_na
 def said_of(path: Path) -> str:
     """The name of what is attached, the text it was taken for, or the error."""
     try:
-        prompt, attachments = with_attachments("Look:", [path])
+        prompt, attachments = with_attached("Look:", [attached_file(path)])
     except ChatError as error:
         return str(error)
     return attachments[0].name if attachments else prompt
@@ -90,6 +91,6 @@ def test_an_interrupt_while_a_file_is_read_claims_no_answer(cells: Cells, monkey
         threading.Timer(0.05, signal.pthread_kill, [main, signal.SIGINT]).start()
         threading.Event().wait(10)
 
-    monkeypatch.setattr("jupyter_ctx.conversation.attachments._read", slow)
+    monkeypatch.setattr("jupyter_ctx.attachments.files._read", slow)
     error = str(cells.fail("%%chat -a notes.txt\nx"))
     assert error == "stopped before any text came; nothing was recorded."

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
 from stat import S_ISREG
 
 from ..context.summary_facts import fenced
+from ..conversation.messages import Attachment
 from ..errors import InvalidRequestError
-from .messages import Attachment
+from .attached import Attached
 
 FILE_SIGNATURES = (  # what a file begins with; its name may say anything
     (rb"\x89PNG\r\n\x1a\n", "image/png"),
@@ -26,17 +26,18 @@ PIXELS_A_TOKEN, MIN_IMAGE_TOKENS, MAX_IMAGE_TOKENS = 750, 85, 1_600
 TOKENS_A_PAGE, BYTES_A_PAGE = 2_000, 50_000
 
 
-def with_attachments(prompt: str, paths: Iterable[str | Path]) -> tuple[str, tuple[Attachment, ...]]:
-    """Return a prompt with the text files in it, and the other files beside it."""
-    attachments = []
-    for path in map(Path, paths):
-        data = _read(path.expanduser())
-        media_type = next((kind for start, kind in FILE_SIGNATURES if re.match(start, data)), None)
-        if media_type is not None:
-            attachments.append(Attachment(path.name, media_type, data, guessed_tokens(media_type, data)))
-        else:
-            prompt = f"{prompt}\n\nFile {path.name}:\n{fenced(_text(path, data))}"
-    return prompt, tuple(attachments)
+def attached_file(path: Path) -> Attached:
+    """Return a file that goes with a prompt; a text file joins it. Raises InvalidRequestError."""
+    data = _read(path.expanduser())
+    media_type = media_type_of(data)
+    if media_type is None:
+        return Attached(path.name, f"File {path.name}:\n{fenced(_text(path, data))}")
+    return Attached(path.name, files=(Attachment(path.name, media_type, data, guessed_tokens(media_type, data)),))
+
+
+def media_type_of(data: bytes) -> str | None:
+    """Return the media type of an image or a PDF by its first bytes; ``None``: it is neither."""
+    return next((kind for start, kind in FILE_SIGNATURES if re.match(start, data)), None)
 
 
 def _read(path: Path) -> bytes:
