@@ -40,6 +40,7 @@ from ..session.exchange import Coming
 from ..session.prompt import Prompt
 from ..session.send import stopped
 from ..session.state import NotebookState
+from .answers import shown_forms
 from .options import OPTIONS, check_repeated, settings_of, typed, with_options
 from .tables import live_history, live_preview, live_settings, preview_table
 from .variables import check_new_name, schema_named, value_named
@@ -230,7 +231,7 @@ class ChatMagic:
         return found.text, [*notes(text, self.shell.user_ns, found.unknown), *([large] if large else ())]
 
     def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: Prompt, *, is_code: bool) -> Reply:
-        """Send a prompt and show what comes; JSON in the end as code (``is_code``), so that none of it is markup."""
+        """Send a prompt and show what comes; invalid JSON as code (``is_code``), so that none of it is markup."""
         begun = False
         step = f"{RUN_AGAIN}; %chat continue goes on with this one." if prompt.record else f"{RUN_AGAIN}."
 
@@ -261,7 +262,7 @@ class ChatMagic:
             view.close((f"Cut off: {error} {step}",) if view.started else ())
             raise
         self._answered = True
-        view.correct(_as_code(reply.text) if is_code else reply.text, reply.thinking)
+        view.correct(reply.text, reply.thinking, shown_forms(reply))
         below = [*reply.notices, *_ending(reply), *self._offer(chat)]
         notice = chat.threshold_notice() if place.kind != "headless" else None
         self._passed = notice is not None
@@ -296,10 +297,10 @@ class ChatMagic:
         return (f"The cells of turns {turns} were deleted: %chat exclude {turns} leaves them out of what is sent.",)
 
     def _keep(self, reply: Reply, name: str | None) -> None:
-        """Keep a reply in ``_`` and ``Out`` as any result, without showing it twice."""
+        """Keep a reply in ``_`` and ``Out`` as any result, without showing it twice; its value in a variable."""
         self.shell.displayhook.update_user_ns(reply)
         if name is not None:
-            self.shell.user_ns[name] = reply
+            self.shell.user_ns[name] = reply if reply.parsed is None else reply.parsed
 
     def _greet(self, chat: Chat, place: Where) -> None:
         """Show the gauge with the first chat cell or with every one, and where a notice has just named its buttons."""
@@ -541,6 +542,6 @@ def _as(form: str) -> Callable[[Reply], str]:
     """Return the function that renders a Reply in one form."""
 
     def shown(reply: Reply) -> str:
-        return bundle(reply.text)[form]
+        return bundle(shown_forms(reply) or reply.text)[form]
 
     return shown

@@ -68,7 +68,7 @@ OPTIONS = (
     _setting("--set", "NAME=VALUE", into="parameters", repeats=True),
     Option("--attach", "send an image, a PDF or a text file; may be repeated", "FILE", "-a", repeats=True),
     Option("--schema", "the answer must be a value of this class or JSON schema (a variable)", "NAME"),
-    Option("--out", "store the Reply, or the DataFrame of a map, in this variable (and in _)", "VAR", "-o"),
+    Option("--out", "store the Reply, the value of --schema, or the DataFrame of a map in this variable", "VAR", "-o"),
     Option("--conversation", "talk in this conversation for the cell; a new one if need be", "CONVERSATION", "-i"),
     Option("--new", "begin the conversation anew with this cell"),
     Option("--no-history", "send this prompt alone, and record nothing"),

@@ -287,7 +287,7 @@ def test_a_cell_names_its_schema_and_its_variable_holds_the_value(cells: Cells) 
         where = f"-m m --base-url {chat.config.base_url}"
         cells.run(f"%%chat {where} --schema Movie -o film\nWhich film?")
         cells.run(f"%%chat {where} --schema films.Movie -o other\nWhich film?")
-        assert cells.shell.user_ns["film"].parsed == cells.shell.user_ns["other"].parsed == Movie("Up", 7)
+        assert cells.shell.user_ns["film"] == cells.shell.user_ns["other"] == Movie("Up", 7)
         assert "response_format" in seen[0]
         said = str(cells.fail(f"%%chat {where} --schema Movei\nWhich film?"))
         assert "--schema Movei: there is no such variable. Did you mean Movie?" in said
@@ -312,7 +312,8 @@ def test_json_is_printed_as_it_is(cells: Cells) -> None:
     completions, text = DIALECTS["completions"], '{\n  "title": "*Up* _a_",\n  "year": 2009\n}'
     with answering(completions, completions.answer(text)) as (chat, _):
         shown = cells.run(f"%%chat -m m --base-url {chat.config.base_url} --schema Movie -o film\nWhich film?")
-    assert cells.shell.user_ns["film"].text == text
+    assert cells.shell.user_ns["film"] == Movie("*Up* _a_", 2009)
+    assert cells.shell.user_ns["_"].text == text
     assert text in shown
 
 

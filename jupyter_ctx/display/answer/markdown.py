@@ -11,6 +11,7 @@ import html
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from time import thread_time
 from typing import Any
@@ -35,6 +36,22 @@ CODE_TOKENS = {"fence", "code_block", "code_inline", "math_inline", "math_inline
 TEXT_BLOCKS = {"paragraph_open", "heading_open", "th_open", "td_open"}
 ANSWER_STYLE = "overflow-wrap:anywhere"
 SCROLLS = 'tabindex="0" style="overflow-x:auto;'  # tabindex: by the keyboard too
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerForms:
+    """An answer in its three forms, none of which can act."""
+
+    html: str
+    markdown: str
+    plain: str
+
+    @classmethod
+    def of(cls, source: str | AnswerForms) -> AnswerForms:
+        """Return the forms of an answer in Markdown; given forms as they are."""
+        if isinstance(source, AnswerForms):
+            return source
+        return cls(to_html(source), to_markdown(source), to_plain(source))
 
 
 def to_html(source: str, left: dict[str, float] | None = None) -> str:
@@ -67,7 +84,7 @@ def to_markdown(source: str) -> str:
 
 
 def bundle(
-    source: str,
+    source: str | AnswerForms,
     above: Sequence[str] = (),
     below: Sequence[str] = (),
     *,
@@ -76,22 +93,28 @@ def bundle(
 ) -> dict[str, str]:
     """Return an answer as HTML, Markdown and plain text, with the notices ``above`` and ``below`` it.
 
+    ``source`` is Markdown, or what is shown in its place.
+
     Thinking text and footer are in the HTML only, because saved notebooks are compared by the other forms.
     """
     tokens = footer.usage.reasoning_tokens if footer and footer.usage else None
     before = [*map(note_html, above), thinking_html(thought, tokens)]
     after = [*map(note_html, below), footer_html(footer) if footer else ""]
     quoted = [[_quoted(note) for note in notes] for notes in (above, below)]
+    forms = AnswerForms.of(source)
     return {
-        "text/html": "".join([*before, answer_html(to_html(source)), *after]),
-        "text/markdown": "\n\n".join([*quoted[0], to_markdown(source), *quoted[1]]),
-        "text/plain": plain_bundle(source, above, below)["text/plain"],
+        "text/html": "".join([*before, answer_html(forms.html), *after]),
+        "text/markdown": "\n\n".join([*quoted[0], forms.markdown, *quoted[1]]),
+        "text/plain": plain_bundle(forms, above, below)["text/plain"],
     }
 
 
-def plain_bundle(source: str, above: Sequence[str] = (), below: Sequence[str] = ()) -> dict[str, str]:
+def plain_bundle(
+    source: str | AnswerForms, above: Sequence[str] = (), below: Sequence[str] = ()
+) -> dict[str, str]:  # fmt: skip
     """Return an answer and its notices as plain text only."""
-    return {"text/plain": "\n".join([*map(note_plain, above), to_plain(source), *map(note_plain, below)])}
+    plain = source.plain if isinstance(source, AnswerForms) else to_plain(source)
+    return {"text/plain": "\n".join([*map(note_plain, above), plain, *map(note_plain, below)])}
 
 
 def answer_html(body: str) -> str:

@@ -12,7 +12,7 @@ from IPython.display import display
 from ...runtime.interrupts import uninterrupted
 from ..text import note_html, note_plain, settled_length, to_plain
 from .footer import Footer
-from .markdown import answer_html, bundle, plain_bundle
+from .markdown import AnswerForms, answer_html, bundle, plain_bundle
 from .partial_page import PartialPage
 from .thinking import growing_html
 from .throttle import MIN_INTERVAL, SentUpdate, due, is_frugal
@@ -38,8 +38,11 @@ class AnswerView(Protocol):
         """Add a piece of the model's thinking text."""
         ...
 
-    def correct(self, text: str, thought: str) -> None:
-        """Replace answer and thinking text, when only the end of a reply tells them apart."""
+    def correct(self, text: str, thought: str, forms: AnswerForms | None = None) -> None:
+        """Replace answer and thinking text, when only the end of a reply tells them apart.
+
+        ``forms`` are shown in place of the text.
+        """
         ...
 
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
@@ -66,6 +69,7 @@ class NotebookView:
         self._above = above
         self._pieces: list[str] = []
         self._thought: list[str] = []
+        self._forms: AnswerForms | None = None
         self._length = 0
         self._streaming, self._plain = streaming, plain
         self._clock = clock
@@ -98,9 +102,10 @@ class NotebookView:
         self._thought.append(piece)
         self._grown(piece)
 
-    def correct(self, text: str, thought: str) -> None:
+    def correct(self, text: str, thought: str, forms: AnswerForms | None = None) -> None:
         """Replace answer and thinking text; ``close`` shows them."""
         with self._lock:
+            self._forms = forms
             self._pieces, self._thought = [text][: bool(text)], [thought][: bool(thought)]
 
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
@@ -158,10 +163,10 @@ class NotebookView:
         return {"text/html": "".join(parts)}
 
     def _whole(self, below: Sequence[str], footer: Footer | None) -> dict[str, str]:
-        text = "".join(self._pieces)
+        shown = self._forms or "".join(self._pieces)
         if self._plain:
-            return plain_bundle(text, self._above, below)
-        return bundle(text, self._above, below, thought="".join(self._thought), footer=footer)
+            return plain_bundle(shown, self._above, below)
+        return bundle(shown, self._above, below, thought="".join(self._thought), footer=footer)
 
     def _show(self, forms: dict[str, str]) -> None:
         if self._handle is None:
@@ -178,6 +183,7 @@ class TerminalView:
         self._above = above
         self._tail = ""  # characters that may become a [ctx] or a line end
         self._has_thought = False
+        self._forms: AnswerForms | None = None
         self.started = False
 
     def begin(self) -> None:
@@ -198,14 +204,17 @@ class TerminalView:
             self._has_thought = True
             self._say(["Thinking…"])
 
-    def correct(self, text: str, thought: str) -> None:
-        """Do nothing: printed text cannot be replaced."""
+    def correct(self, text: str, thought: str, forms: AnswerForms | None = None) -> None:  # noqa: ARG002
+        """Keep what ``close`` prints below the text, which cannot be replaced once it is printed."""
+        self._forms = forms
 
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:  # noqa: ARG002
         """End the line and print the notices below; a terminal has no footer, because it cannot fold one."""
         if self.started:
             print(to_plain(self._tail))
             self._tail = ""
+        if self._forms is not None:
+            print(f"\n{self._forms.plain}")
         self._say(below)
 
     def _say(self, lines: Sequence[str]) -> None:
