@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from ..session.tabular import Table, escaped
 from ..wording import rows, visible
+from ..wording.word_changes import Piece, as_html, as_text, word_changes
 from .pairing import pair
 from .results import Result, Score
 from .tally import number, shown_score
-from .word_changes import Piece, as_html, as_text, word_changes
 
 MAX_SHOWN_PAIRS = 20
 _NAME = "text-align:left;vertical-align:top;white-space:nowrap"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, TypeVar
 
 from ..errors import MissingDependencyError
+from ..wording.escaping import escaped as escaped
 
 MAX_SHOWN_ROWS, MAX_SHOWN_TEXT = 60, 60  # characters of a text
 CELL_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
@@ -65,8 +66,3 @@ def cell_text(value: object) -> str:
 
 def _row(cells: Sequence[str], kind: str) -> str:
     return "".join(f'<{kind} style="text-align:left">{escaped(cell)}</{kind}>' for cell in cells)
-
-
-def escaped(text: str) -> str:
-    """Return text as HTML with no dollar and no backslash of its own, or MathJax would find formulas in it."""
-    return html.escape(text).replace("$", "<span>$</span>").replace("\\", "<span>\\</span>")

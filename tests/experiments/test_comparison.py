@@ -18,8 +18,8 @@ from jupyter_ctx.experiments.comparison import Comparison, compare, summary
 from jupyter_ctx.experiments.results import Result
 from jupyter_ctx.experiments.significance import rows_paired, wilson
 from jupyter_ctx.experiments.verdicts import p_value, percent
-from jupyter_ctx.experiments.word_changes import as_html, as_text, word_changes
 from jupyter_ctx.testing import ScriptedProvider
+from jupyter_ctx.wording.word_changes import as_html, as_text, word_changes
 
 
 def result(row: int, score: Any = True, **changes: Any) -> Result:

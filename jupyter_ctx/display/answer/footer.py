@@ -23,20 +23,24 @@ class Footer:
     stop_reason: str = ""
 
 
-def footer_html(footer: Footer) -> str:
-    """Return the line with what it unfolds to, or ``""`` when no figure is known."""
-    line, rows = footer_line(footer), _rows(footer)
+def footer_html(footer: Footer, *, priced: bool = False) -> str:
+    """Return the line with what it unfolds to, or ``""`` when no figure is known; ``priced``: as footer_line."""
+    line, rows = footer_line(footer, priced=priced), _rows(footer)
     if not line:
         return ""
     body = "".join(f"<div>{text_html(f'{name}: {value}')}</div>" for name, value in rows)
     return f'<details class="jctx-footer" style="{FOOTER_STYLE}"><summary>{text_html(line)}</summary>{body}</details>'
 
 
-def footer_line(footer: Footer) -> str:
-    """Return the input and output tokens and the seconds, as far as they are known."""
+def footer_line(footer: Footer, *, priced: bool = False) -> str:
+    """Return the input and output tokens and the seconds, as far as they are known; ``priced`` adds the cost."""
     usage = footer.usage
     parts = [f"{usage.input_tokens:,} in", f"{usage.output_tokens:,} out"] if usage else []
     parts += [] if footer.seconds is None else [_seconds(footer.seconds)]
+    if priced and footer.cost is not None:
+        parts.append(dollars(footer.cost))
+    elif priced and usage:
+        parts.append("cost unknown")
     return " · ".join(parts)
 
 

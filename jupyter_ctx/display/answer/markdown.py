@@ -83,6 +83,18 @@ def to_markdown(source: str) -> str:
     return "\n".join(line if i in code else _harmless(line) for i, line in enumerate(lines))
 
 
+def with_fence_closed(source: str) -> str:
+    """Return Markdown with its last fence closed, so that what follows is not code."""
+    source = source.rstrip()
+    lines = source.split("\n")
+    fences = [token for token in _blocks().parse(source) if token.type == "fence" and token.level == 0 and token.map]
+    if not fences or fences[-1].map[1] < len(lines):
+        return source
+    mark, has_end = fences[-1].markup, fences[-1].map[0] < len(lines) - 1
+    end = rf" {{0,3}}{re.escape(mark)}{re.escape(mark[0])}*[ \t]*"
+    return source if has_end and re.fullmatch(end, lines[-1]) else f"{source}\n{mark}"
+
+
 def bundle(
     source: str | AnswerForms,
     above: Sequence[str] = (),
@@ -100,11 +112,10 @@ def bundle(
     tokens = footer.usage.reasoning_tokens if footer and footer.usage else None
     before = [*map(note_html, above), thinking_html(thought, tokens)]
     after = [*map(note_html, below), footer_html(footer) if footer else ""]
-    quoted = [[_quoted(note) for note in notes] for notes in (above, below)]
     forms = AnswerForms.of(source)
     return {
         "text/html": "".join([*before, answer_html(forms.html), *after]),
-        "text/markdown": "\n\n".join([*quoted[0], forms.markdown, *quoted[1]]),
+        "text/markdown": "\n\n".join([*map(note_markdown, above), forms.markdown, *map(note_markdown, below)]),
         "text/plain": plain_bundle(forms, above, below)["text/plain"],
     }
 
@@ -122,7 +133,8 @@ def answer_html(body: str) -> str:
     return f'<div class="jctx-answer" dir="ltr" style="{ANSWER_STYLE}">{body}</div>'
 
 
-def _quoted(note: str) -> str:
+def note_markdown(note: str) -> str:
+    """Return a notice as Markdown."""
     return f"> **[ctx]** {to_markdown(note)}".replace("\n", "\n> ")
 
 

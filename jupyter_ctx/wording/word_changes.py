@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from difflib import SequenceMatcher
+from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from ..session.tabular import escaped
-from ..wording import visible
+from . import visible
+from .escaping import escaped
 
-MAX_WORDS = 800  # of each text, spaces and signs included: finding differences takes the square of it
+MAX_WORDS = 800  # of each text, spaces and signs included: a table of differences shows many texts
 _ALONE = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # scripts without spaces are compared sign by sign
 _SIGNS = r"!-/:-@\[-`{-~"
-_WORD = re.compile(rf"{_ALONE}|\s+|(?:(?!{_ALONE})[^\s{_SIGNS}])+|[{_SIGNS}]")
+WORD = rf"{_ALONE}|\s+|(?:(?!{_ALONE})[^\s{_SIGNS}])+|[{_SIGNS}]"  # a pattern of words, spaces and signs
+_WORD = re.compile(WORD)
 # plain colours first: a sanitiser drops each declaration with a CSS variable, and keeps the other
 _STYLES = {
     "del": "background:#ffcdd2;background:color-mix(in srgb,var(--jp-error-color1,#d32f2f) 25%,transparent);"
@@ -37,11 +38,44 @@ def word_changes(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
     Of a text longer than 800 words the rest is left out, and the last piece says so.
     """
     words = [_words(first), _words(second)]
-    marks = [[True] * len(words[0]), [True] * len(words[1])]
-    for block in SequenceMatcher(None, words[0], words[1], autojunk=False).get_matching_blocks():
-        for side, start in ((0, block.a), (1, block.b)):
-            marks[side][start : start + block.size] = [False] * block.size
+    marks = changed_words(words[0], words[1])
     return _pieces(words[0], marks[0], first), _pieces(words[1], marks[1], second)
+
+
+def changed_words(first: Sequence[str], second: Sequence[str]) -> tuple[list[bool], list[bool]]:
+    """Return for each word of both texts whether it is outside their longest common subsequence.
+
+    Takes the same time whatever the words: texts of 10,000 words each take a tenth of a second and 15 MB.
+    """
+    marks = [True] * len(first), [True] * len(second)
+    rows = _common_rows(first, second)
+    at, row = len(first), len(second)
+    while at and row:
+        if rows[row] >> at - 1 & 1:
+            at -= 1
+        elif not rows[row - 1] >> at - 1 & 1:
+            row -= 1
+        else:
+            at, row = at - 1, row - 1
+            marks[0][at] = marks[1][row] = False
+    return marks
+
+
+def _common_rows(first: Sequence[str], second: Sequence[str]) -> list[int]:
+    """Return for each beginning of ``second`` the words of ``first`` that make no common subsequence longer, as bits.
+
+    The recurrence is that of Hyyrö, "Bit-parallel LCS-length computation revisited" (2004).
+    """
+    places = dict[str, int]()
+    for number, word in enumerate(first):
+        places[word] = places.get(word, 0) | 1 << number
+    every = (1 << len(first)) - 1
+    rows = [every]
+    for word in second:
+        row = rows[-1]
+        here = row & places.get(word, 0)
+        rows.append((row + here | row - here) & every)
+    return rows
 
 
 def as_html(pieces: list[Piece], kind: str) -> str:

@@ -1,0 +1,190 @@
+"""Draw answers side by side: on a page as columns, in Markdown and plain text one after the other."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ..text import BADGE_STYLE, note_html, note_plain, text_html, to_plain
+from .footer import Footer, footer_html, footer_line
+from .markdown import answer_html, note_markdown, to_html, to_markdown, with_fence_closed
+from .marked_words import MarkedText, mark_differences, marks_meaning
+from .thinking import thinking_html
+
+COLUMN_WIDTH = 22  # em: columns stand below each other where the page is too narrow for two as wide
+USED = "✓ used in the conversation"
+# a saved notebook that is not trusted keeps no grid and no variable, but the plain borders and all text
+GRID_STYLE = (
+    f"display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,{COLUMN_WIDTH}em),1fr));gap:.6em;margin:.4em 0"
+)
+_COLUMN = (
+    "display:flex;flex-direction:column;min-width:0;box-sizing:border-box;padding:.3em .7em;margin:0;"
+    "border:{width}px {line} #757575;border-color:{variable}"
+)
+_PLAIN_BORDER = _COLUMN.format(width=1, line="solid", variable="var(--jp-border-color1,#757575)")
+_USED_BORDER = _COLUMN.format(width=3, line="solid", variable="var(--jp-ui-font-color1,#757575)")
+_HEAD = "font-weight:600;overflow-wrap:anywhere;margin:0 0 .3em"
+_QUIET = "color:var(--jp-ui-font-color2,inherit);font-style:italic;margin:.4em 0"
+_BODY = "flex:1 1 auto;min-width:0"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One answer of several.
+
+    head: its model and options, such as ``openai/gpt-5.2 · t=0``
+    state: ``failed`` when there is no whole answer; ``error`` says why
+    """
+
+    head: str
+    text: str = ""
+    thinking: str = ""
+    footer: Footer | None = None
+    notices: Sequence[str] = ()
+    error: str = ""
+    state: Literal["waiting", "growing", "whole", "failed"] = "waiting"
+
+    @property
+    def notes(self) -> list[str]:
+        """The notices below the answer, the error last."""
+        return [*self.notices, *([self.error] if self.error else [])]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands around the answers: notices ``above`` and ``below`` them, and the index of the ``chosen`` one."""
+
+    above: Sequence[str] = ()
+    below: Sequence[str] = ()
+    chosen: int | None = None
+
+
+def columns_html(columns: Sequence[Column], frame: Frame, bodies: Sequence[str]) -> str:
+    """Return the columns as HTML; ``bodies`` are the answers with their thinking texts."""
+    count = len(columns)
+    shown = (
+        _column(number, count, column, body, used=frame.chosen == number)
+        for number, (column, body) in enumerate(zip(columns, bodies, strict=True))
+    )
+    grid = f'<div class="jctx-columns" style="{GRID_STYLE}">{"".join(shown)}</div>'
+    return "".join([*map(note_html, frame.above), grid, *map(note_html, frame.below)])
+
+
+def columns_forms(columns: Sequence[Column], frame: Frame, *, marks: bool = False) -> dict[str, str]:
+    """Return finished answers as HTML, Markdown and plain text; ``marks`` marks the words that differ.
+
+    The figures are in the HTML only, because saved notebooks are compared by the other forms.
+    """
+    texts, around = [column.text for column in columns], frame
+    if marks:
+        found, meaning = mark_differences(texts), marks_meaning(len(texts))
+        bodies = [answer_html(text.html) + _share(text) for text in found]
+        around = Frame(frame.above, (meaning, *frame.below), frame.chosen)
+    else:
+        bodies = [answer_html(to_html(text)) if text else "" for text in texts]
+    whole = [_thought(column) + body for column, body in zip(columns, bodies, strict=True)]
+    return {
+        "text/html": columns_html(columns, around, whole),
+        "text/markdown": _markdown(columns, frame),
+        **columns_plain(columns, frame),
+    }
+
+
+def compared_forms(
+    heads: Sequence[str],
+    texts: Sequence[str],
+    footers: Sequence[Footer | None],
+    chosen: int | None,
+    *,
+    marks: bool = True,
+) -> dict[str, str]:
+    """Return stored answers side by side, with the words marked that differ, as ``%chat compare`` shows them.
+
+    ``chosen`` is the index of the answer that the conversation uses. The plain text has the words that differ
+    in ``{+…+}``, as git's word diffs do, and the figures below each answer.
+    """
+    columns = [Column(*each, state="whole") for each in _aligned(heads, texts, footers)]
+    forms = columns_forms(columns, Frame(chosen=chosen), marks=marks)
+    if not marks:
+        return forms | columns_plain(columns, Frame(chosen=chosen), figures=True)
+    meaning = marks_meaning(len(texts)).replace("underlined", "in {+…+}")
+    plain = [
+        Column(column.head, text.plain, footer=column.footer)
+        for column, text in zip(columns, mark_differences(texts), strict=True)
+    ]
+    return forms | columns_plain(plain, Frame(below=[meaning], chosen=chosen), figures=True)
+
+
+def columns_plain(columns: Sequence[Column], frame: Frame, *, figures: bool = False) -> dict[str, str]:
+    """Return the answers as plain text, one after the other; ``figures`` adds tokens, seconds and cost."""
+    shown = (
+        answer_plain(number, column, used=frame.chosen == number, figures=figures)
+        for number, column in enumerate(columns)
+    )
+    return {"text/plain": "\n".join([*map(note_plain, frame.above), *shown, *map(note_plain, frame.below)])}
+
+
+def answer_plain(number: int, column: Column, *, used: bool = False, figures: bool = False) -> str:
+    """Return one answer as plain text, below its head, which no answer can imitate."""
+    mark = f" ({USED})" if used else ""
+    line = footer_line(column.footer, priced=True) if figures and column.footer else ""
+    notes = [*column.notes, *([line] if line else [])]
+    text = [to_plain(column.text)] if column.text else []
+    return "\n".join([note_plain(f"── {title(number, column.head)}{mark} ──"), *text, *map(note_plain, notes)])
+
+
+def title(number: int, head: str) -> str:
+    """Return the number of a column, counted from 1, and its head."""
+    return f"{number + 1} · {' '.join(head.split())}" if head.strip() else f"{number + 1}"
+
+
+def choice_line(chosen: int | None, count: int) -> str:
+    """Return which of ``count`` answers the conversation uses; ``chosen`` is its index, or ``None``."""
+    if chosen is None:
+        return f"No answer is used in the conversation yet: %chat pick 1 (to {count}) takes one."
+    return f"Answer {chosen + 1} is used: %chat undo takes it back."
+
+
+def waiting_html() -> str:
+    """Return the line of a column whose answer has not begun."""
+    return f'<div style="{_QUIET}">Waiting for the answer…</div>'
+
+
+def _column(number: int, count: int, column: Column, body: str, *, used: bool) -> str:
+    name = html.escape(to_plain(f"Answer {number + 1} of {count}: {' '.join(column.head.split())}"))
+    sign = f' <span class="jctx-used" style="{BADGE_STYLE}">{USED}</span>' if used else ""
+    footer = footer_html(column.footer, priced=True) if column.footer else ""
+    return (
+        f'<div class="jctx-column" role="group" aria-label="{name}" style="{_USED_BORDER if used else _PLAIN_BORDER}">'
+        f'<div class="jctx-column-head" role="heading" aria-level="4" dir="auto" style="{_HEAD}">'
+        f"{text_html(title(number, column.head))}{sign}</div>"
+        f'<div style="{_BODY}">{body}{"".join(map(note_html, column.notes))}</div>{footer}</div>'
+    )
+
+
+def _thought(column: Column) -> str:
+    usage = column.footer.usage if column.footer else None
+    return thinking_html(column.thinking, usage.reasoning_tokens if usage else None)
+
+
+def _share(text: MarkedText) -> str:
+    return f'<div class="jctx-share" style="{_QUIET}">{text_html(text.share)}</div>' if text.words else ""
+
+
+def _markdown(columns: Sequence[Column], frame: Frame) -> str:
+    parts = [*map(note_markdown, frame.above)]
+    for number, column in enumerate(columns):
+        mark = f" ({USED})" if frame.chosen == number else ""
+        parts.append(f"**[ctx] {to_markdown(title(number, column.head))}{mark}**")
+        parts += [with_fence_closed(to_markdown(column.text))] if column.text else []
+        parts += map(note_markdown, column.notes)
+    return "\n\n".join([*parts, *map(note_markdown, frame.below)])
+
+
+def _aligned(
+    heads: Sequence[str], texts: Sequence[str], footers: Sequence[Footer | None]
+) -> list[tuple[str, str, str, Footer | None]]:  # fmt: skip
+    known = [*footers, *([None] * (len(texts) - len(footers)))]
+    return [(head, text, "", footer) for head, text, footer in zip(heads, texts, known, strict=True)]

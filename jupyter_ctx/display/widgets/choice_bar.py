@@ -1,0 +1,153 @@
+"""Buttons below answers that stand side by side: take one into the conversation, mark where they differ.
+
+Clicks may arrive in any thread, also while a cell runs. The bar shows each result and error, because no cell would.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from ...errors import in_words
+from ..answer.column_page import choice_line, title
+from ..text import note_html, note_plain, spoken_html, text_html
+from .static_twin import LIVE, Twin, show
+
+MARK_LABEL, MARKED_LABEL = "Mark differences", "✓ Differences marked"
+_LINE = "font-size:90%;line-height:1.5;overflow-wrap:anywhere"
+_HIDDEN = "<style>.jctx-hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}</style>"
+
+
+class ChoiceBar:
+    """A row of buttons, "Use 1", "Use 2" and so on, and "Mark differences", with a line that says what is used.
+
+    ``heads`` name the answers. ``on_pick`` takes the index, from 0, of the answer to use; ``on_mark`` takes whether
+    to mark, and its button is left out where it is ``None``. A text that either returns is shown, as are its errors.
+    """
+
+    def __init__(
+        self,
+        heads: Sequence[str],
+        on_pick: Callable[[int], object],
+        on_mark: Callable[[bool], object] | None = None,
+        *,
+        chosen: int | None = None,
+    ) -> None:
+        self._heads, self._on_pick, self._on_mark = list(heads), on_pick, on_mark
+        self._lock = threading.RLock()
+        self._chosen, self._busy, self._marked = chosen, False, False
+        self._working = threading.Lock()  # one click at a time: a second one is dropped
+        self._pressed: Any = None
+        self._twin: Twin | None = None
+        self._build()
+        self._draw()
+        self._say(choice_line(chosen, len(self._heads)), spoken=False)
+
+    def show(self) -> None:
+        """Show the bar in the running cell, with its static twin above."""
+        with self._lock:
+            self._twin = show(self.widget, self._forms())
+
+    def update(self, chosen: int | None, busy: bool = False) -> None:
+        """Show which answer the conversation uses now; while ``busy`` no other can be taken."""
+        with self._lock:
+            changed = chosen != self._chosen
+            self._chosen, self._busy = chosen, busy
+            self._draw()
+            if changed:
+                self._say(choice_line(chosen, len(self._heads)))
+            if self._twin is not None:
+                self._twin.update(self._forms())
+
+    def press(self, number: int) -> None:
+        """Take an answer into the conversation, as its button does."""
+        self._pressed = self._picks[number]
+        if self._busy:
+            self._say("A cell is running: take an answer when it has ended.")
+        elif number == self._chosen:
+            self._say(choice_line(number, len(self._heads)))
+        else:
+            self._tried(lambda: self._pick(number))
+
+    def toggle(self) -> None:
+        """Mark the words in which the answers differ, or take the marks away, as the button does."""
+        self._pressed = self._marker
+        self._tried(self._mark)
+
+    def _pick(self, number: int) -> str:
+        said = self._on_pick(number)
+        self.update(number, self._busy)
+        return said if isinstance(said, str) and said else choice_line(number, len(self._heads))
+
+    def _mark(self) -> str:
+        if self._on_mark is None:
+            return ""
+        wanted = not self._marked
+        said = self._on_mark(wanted)
+        with self._lock:
+            self._marked = wanted
+            self._draw()
+        done = "Words that differ are underlined." if wanted else "The marks are taken away."
+        return said if isinstance(said, str) and said else done
+
+    def _tried(self, act: Callable[[], str]) -> None:
+        """Do what a button does, and show its result or its error."""
+        if not self._working.acquire(blocking=False):
+            return
+        try:
+            self._say(act())
+        except Exception as error:
+            self._say(in_words(error), "alert")
+        finally:
+            self._working.release()
+
+    # drawing
+
+    def _say(self, text: str, role: str = "status", *, spoken: bool = True) -> None:
+        with self._lock:
+            weight = ";font-weight:600" if role == "alert" else ""
+            self._line.value = f'<div class="jctx-choice jctx-{role}" style="{_LINE}{weight}">{text_html(text)}</div>'
+            if spoken:
+                self._spoken.value = _HIDDEN + spoken_html(text, role, "jctx-hidden")
+
+    def _forms(self) -> dict[str, str]:
+        line = choice_line(self._chosen, len(self._heads))
+        return {"text/html": note_html(line), "text/plain": note_plain(line)}
+
+    def _draw(self) -> None:
+        for number, button in enumerate(self._picks):
+            with button.hold_sync():
+                used = number == self._chosen
+                button.description = f"✓ {number + 1} is used" if used else f"Use {number + 1}"
+                button.button_style = "primary" if used else ""
+                button.disabled = self._busy and button is not self._pressed  # a disabled button loses the focus
+        self._marker.description = MARKED_LABEL if self._marked else MARK_LABEL
+
+    def _build(self) -> None:
+        import ipywidgets
+
+        layout = ipywidgets.Layout
+        wrap = layout(flex_flow="row wrap", overflow="visible")
+        self._low = layout(width="auto", height="24px", padding="0 8px", margin="0 4px 2px 0")
+        self._picks = [
+            self._button(f"pick-{number + 1}", title(number, head), partial(self.press, number))
+            for number, head in enumerate(self._heads)
+        ]
+        self._marker = self._button("mark", "Underline the words in which the answers differ", self.toggle)
+        row = [*self._picks, *([self._marker] if self._on_mark is not None else [])]
+        self._line = ipywidgets.HTML(layout=layout(overflow="visible"))
+        self._spoken = ipywidgets.HTML(layout=layout(overflow="visible"))
+        children = [ipywidgets.HBox(row, layout=wrap), self._line, self._spoken]
+        self.widget = ipywidgets.VBox(children, layout=layout(overflow="visible"))
+        for name in ("jctx-choices", LIVE):
+            self.widget.add_class(name)
+
+    def _button(self, name: str, tip: str, act: Callable[[], object]) -> Any:
+        import ipywidgets
+
+        button = ipywidgets.Button(tooltip=tip, layout=self._low)
+        button.add_class(f"jctx-do-{name}")
+        button.on_click(lambda _: act())
+        return button
