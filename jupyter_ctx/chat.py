@@ -15,7 +15,7 @@ from .attachments.values import attached_value
 from .config.settings import DEFAULT_MODEL, HELP, Settings, check_setting, default_settings, is_none
 from .context.info import ContextInfo, Plan
 from .context.windows import ContextWindow
-from .conversation.code_blocks import code_of
+from .conversation.code_blocks import CodeBlock, code_blocks, code_of
 from .conversation.conversation import Conversation
 from .conversation.events import Added, Said
 from .conversation.messages import Turn
@@ -225,12 +225,33 @@ class Chat:
         schema = as_answer(prompt.schema)
         return self._session.view(prompt.said(), prompt.options, record=prompt.record, schema=schema)
 
-    def code(self, number: int | None = None) -> str:
-        """Return the code in an answer: that of turn ``number``, else the last one that has any."""
-        turns = self.turns if number is None else (self.turn(number),)
-        found = next(filter(None, (code_of(turn.reply) for turn in reversed(turns))), "")
-        if not found:
-            raise InvalidRequestError(f"There is no code in {'any answer' if number is None else f'turn {number}'}.")
+    def code(self, number: int | None = None, block: int | None = None) -> str:
+        """Return the code in an answer, as it may stand in a cell: that of turn ``number``, else the last that has any.
+
+        ``block`` is the number of one code block, from 1. Without it all Python is joined; an answer without Python
+        gives its first block.
+        """
+        number = self.turn_with_code() if number is None else number
+        blocks = self.code_blocks(number)
+        if not blocks:
+            raise InvalidRequestError(f"There is no code in turn {number}.")
+        if block is None:
+            return code_of(self.turn(number).reply)
+        if block not in range(1, len(blocks) + 1):
+            held = "1 code block" if len(blocks) == 1 else f"{len(blocks):,} code blocks"
+            raise InvalidRequestError(f"Turn {number} has {held}, and no block {block!r}: %chat code lists them.")
+        return blocks[block - 1].cell
+
+    def code_blocks(self, number: int) -> tuple[CodeBlock, ...]:
+        """Return the code blocks in the answer of a turn, in order."""
+        return code_blocks(self.turn(number).reply)
+
+    def turn_with_code(self) -> int:
+        """Return the number of the last turn whose answer has code. Raises InvalidRequestError where none has."""
+        numbered = reversed(list(enumerate(self.turns, 1)))
+        found = next((number for number, turn in numbered if code_blocks(turn.reply)), None)
+        if found is None:
+            raise InvalidRequestError("There is no code in any answer.")
         return found
 
     def turn(self, number: int) -> Turn:

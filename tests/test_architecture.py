@@ -41,7 +41,7 @@ LATE = {  # modules of the package that others import in a function, when they a
         "jupyter_ctx.template.filling",
         "jupyter_ctx.template.hints",
     },
-    "jupyter_ctx.magics.commands": {"jupyter_ctx.magics.plot_command"},
+    "jupyter_ctx.magics.commands": {"jupyter_ctx.magics.code_command", "jupyter_ctx.magics.plot_command"},
     "jupyter_ctx.magics.registration": {"jupyter_ctx.magics.chat_magic", "jupyter_ctx.magics.completion"},
 }
 LIGHT = {

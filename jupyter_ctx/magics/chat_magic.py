@@ -40,7 +40,7 @@ from ..session.exchange import Coming
 from ..session.prompt import Prompt
 from ..session.send import stopped
 from ..session.state import NotebookState
-from .answers import shown_forms
+from .answers import blocks_below, shown_forms
 from .options import OPTIONS, check_repeated, settings_of, typed, with_options
 from .tables import live_history, live_preview, live_settings, preview_table
 from .variables import check_new_name, schema_named, value_named
@@ -268,7 +268,7 @@ class ChatMagic:
         self._passed = notice is not None
         below += [*([notice] if notice else ()), *chat.notices()]
         with uninterrupted():
-            view.close(below, _footer(chat, reply, place))
+            view.close(below, _footer(chat, reply, place, 0 if self._is_elsewhere(chat) else blocks_below(chat, reply)))
         return reply
 
     def _warn(self, chat: Chat, line: str, place: Where) -> None:
@@ -475,12 +475,12 @@ def _is_whole(event: Event) -> bool:
     return isinstance(event, Said) and event.turn.stop_reason not in ("interrupted", "cut")
 
 
-def _footer(chat: Chat, reply: Reply, place: Where) -> Footer | None:
-    """Return the figures below an answer; none for a stored one."""
+def _footer(chat: Chat, reply: Reply, place: Where, blocks: int = 0) -> Footer | None:
+    """Return the figures below an answer, with how many code blocks it offers; none for a stored one."""
     footer = chat.config.footer
     if reply.stored or footer == "off" or (footer == "auto" and place.kind == "headless"):
         return None
-    return Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason)
+    return Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason, blocks)
 
 
 def _sent_along(attached: Iterable[Attached]) -> tuple[str, ...]:

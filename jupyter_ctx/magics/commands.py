@@ -326,10 +326,15 @@ def _import(call: Call) -> object:
     return call.chat.load(call.one(f"a file: {EXPORTED_AS}"))
 
 
-@command("code [N]", "put the code of the last answer, or of turn N, into the next cell")
+@command(
+    "code [BLOCK | all] [TURN]",
+    "put a code block of the last answer, or of a turn, into the next cell; alone: the only one, or a list; all: all "
+    "Python",
+)  # fmt: skip
 def _code(call: Call) -> object:
-    number = call.number(call.one("a turn's number")) if call.words else None
-    return call.host.shell.set_next_input(call.chat.code(number))
+    from .code_command import put_code
+
+    return put_code(call)
 
 
 @command("system", "show the system prompt; %%chat system: set it to the text in the cell", heads_cell=True)

@@ -59,17 +59,6 @@ def test_the_code_of_an_answer_is_what_stands_in_its_fences(text: str, code: str
     assert code_of(text) == code
 
 
-def test_the_code_of_an_answer_goes_into_the_next_cell(cells: Cells) -> None:
-    with serve(answering(ANSWER)) as (url, _):
-        cells.run(f"%chat use m --base-url {url}")
-        cells.run("%%chat\nWrite it.")
-    cells.run("%chat code")
-    assert cells.shell.rl_next_input == "x = 1\n\nprint(x)"
-    cells.run("%chat code 1")
-    for wrong in ("%chat code 2", "%chat code x", "%chat code 1 2"):
-        assert isinstance(cells.fail(wrong), UsageError | InvalidRequestError)
-
-
 def test_an_answer_that_was_too_long_can_be_continued(cells: Cells) -> None:
     with serve(answering("Some", why="max_tokens", said=4)) as (url, seen):
         cells.run(f"%chat use m --base-url {url}")

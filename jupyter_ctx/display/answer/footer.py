@@ -14,13 +14,17 @@ FOOTER_STYLE = "font-size:85%;margin:.4em 0;color:var(--jp-ui-font-color2,inheri
 
 @dataclass(frozen=True, slots=True)
 class Footer:
-    """The figures of one reply; ``cost`` in US dollars, ``seconds`` from sending to the last piece."""
+    """The figures of one reply; ``cost`` in US dollars, ``seconds`` from sending to the last piece.
+
+    ``blocks`` are the code blocks that may be chosen from; 0: there is nothing to choose.
+    """
 
     model: str = ""
     usage: Usage | None = None
     seconds: float | None = None
     cost: float | None = None
     stop_reason: str = ""
+    blocks: int = 0
 
 
 def footer_html(footer: Footer, *, priced: bool = False) -> str:
@@ -41,6 +45,7 @@ def footer_line(footer: Footer, *, priced: bool = False) -> str:
         parts.append(dollars(footer.cost))
     elif priced and usage:
         parts.append("cost unknown")
+    parts += [f"{footer.blocks:,} code blocks: %chat code"] if footer.blocks else []
     return " · ".join(parts)
 
 

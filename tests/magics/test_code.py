@@ -1,0 +1,143 @@
+"""``%chat code``: a block of an answer into the next cell."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+import pytest
+from answering_rows import answering_rows
+from cells import Cells
+from IPython.core.error import UsageError
+from jupyter_client import KernelManager
+from kernels import Kernel, twins, widgets
+
+from jupyter_ctx import InvalidRequestError, get_chat
+
+ONE = "So:\n\n```python\nx = 1\n```\n\nwhich prints\n\n```text\n1\n```"
+TWO = "First:\n\n```bash\npip install x\n```\n\nthen\n\n~~~py\nimport x\nx.run()\n~~~\n\n- and\n\n  ```\n  y = 2\n  ```"
+ANSWERS = {"one": ONE, "two": TWO, "none": "Only `words`.", "sql": "```sql\nselect 1\n```", "odd": "```<b>\n$x$\n```"}
+
+
+def said(prompt: str) -> str:
+    return ANSWERS[prompt.split()[-1]]
+
+
+@pytest.fixture
+def asking(cells: Cells) -> Iterator[Cells]:
+    with answering_rows(said) as asked:
+        cells.run(f"%chat use m --base-url {asked.url}")
+        yield cells
+
+
+def test_the_only_block_that_a_cell_can_run_goes_into_the_next_cell(asking: Cells) -> None:
+    for answer, code in (("one", "x = 1"), ("sql", "select 1"), ("none", "select 1")):
+        asking.run(f"%%chat\nSay {answer}")
+        asking.run("%chat code")
+        assert asking.shell.rl_next_input == code
+
+
+def test_several_blocks_are_listed_with_what_to_type(asking: Cells) -> None:
+    asking.run("%%chat\nSay two")
+    asking.shell.rl_next_input = None
+    shown = re.sub(" +", " ", asking.run("%chat code"))
+    assert asking.shell.rl_next_input is None
+    assert "Turn 1 has 3 code blocks; %chat code all joins the Python." in shown
+    assert "1 bash 1 pip install x %chat code 1" in shown
+    assert "2 py 2 import x %chat code 2" in shown
+    assert "3 – 1 y = 2 %chat code 3" in shown
+
+
+def test_a_block_of_the_last_answer_or_of_a_turn_is_chosen_by_its_number(asking: Cells) -> None:
+    for answer in ("two", "one", "none"):
+        asking.run(f"%%chat\nSay {answer}")
+    for words, code in {
+        "1": "x = 1",
+        "2": "1",
+        "1 1": "%%bash\npip install x",
+        "2 1": "import x\nx.run()",
+        "all": "x = 1",
+        "ALL 1": "import x\nx.run()\n\ny = 2",
+    }.items():
+        asking.run(f"%chat code {words}")
+        assert asking.shell.rl_next_input == code, words
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("3", "Turn 2 has 2 code blocks, and no block 3"),
+        ("0", "no block 0"),
+        ("1 3", "no code in turn 3"),
+        ("1 9", "There is no turn 9"),
+        ("x", "takes a block's number or all, not 'x'"),
+        ("1 x", "takes numbers of turns, not 'x'"),
+        ("1 2 3", "not '1 2 3'"),
+    ],
+)
+def test_what_is_no_block_is_refused(asking: Cells, words: str, why: str) -> None:
+    for answer in ("two", "one", "none"):
+        asking.run(f"%%chat\nSay {answer}")
+    error = asking.fail(f"%chat code {words}")
+    assert isinstance(error, UsageError | InvalidRequestError)
+    assert why in str(error)
+
+
+def test_without_any_code_there_is_none_to_put_anywhere(asking: Cells) -> None:
+    assert "no code in any answer" in str(asking.fail("%chat code"))
+    asking.run("%%chat\nSay none")
+    assert "no code in any answer" in str(asking.fail("%chat code all"))
+
+
+def test_a_script_takes_a_block_by_its_number(asking: Cells) -> None:
+    asking.run("%%chat\nSay two")
+    chat = get_chat()
+    assert chat.code(1, 1) == "%%bash\npip install x"
+    assert chat.code(block=2) == "import x\nx.run()"
+    assert chat.code() == "import x\nx.run()\n\ny = 2"
+    assert [block.language for block in chat.code_blocks(1)] == ["bash", "py", ""]
+    assert chat.turn_with_code() == 1
+
+
+@pytest.fixture
+def kernel() -> Iterator[Kernel]:
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(env={**os.environ, "JUPYTER_CTX_STORE": "memory"})
+    kernel = Kernel(manager)
+    yield kernel
+    kernel.client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+def test_a_notebook_offers_each_block_by_a_button_and_the_answer_says_so(kernel: Kernel) -> None:
+    with answering_rows(said) as asked:
+        kernel.run(f"%load_ext jupyter_ctx\n%chat use m --base-url {asked.url}")
+        answered = kernel.run("%%chat\nSay two")
+        page = [o["content"]["data"]["text/html"] for o in answered if "3 code blocks: %chat code" in str(o)]
+        assert page
+        assert "code blocks: %chat code" not in str(kernel.run("%%chat\nSay one"))
+        assert "code blocks: %chat code" not in str(kernel.run("%%chat --no-history\nSay two"))
+        kernel.run("%%chat\nSay two")
+        listed = kernel.run("%chat code")
+    assert len(widgets(listed)) == 1
+    (twin,) = twins(listed)
+    assert "Turn 3 has 3 code blocks" in twin["text/plain"]
+    kernel.run("from ipywidgets import Button, HTML\nfrom ipywidgets.widgets.widget import _instances")
+    kernel.run("found = list(_instances.values())")
+    kernel.run("shows = [w for w in found if isinstance(w, Button) and w.description == 'Show 2']")
+    kernel.click("shows[0].model_id")
+    assert "%chat code 2 puts block 2 into the next cell:" in kernel.value(
+        "[w.value for w in found if isinstance(w, HTML)]"
+    )
+    assert kernel.reply["payload"] == []
+    kernel.run("%chat code 2")
+    assert kernel.reply["payload"][0]["text"] == "import x\nx.run()"
+
+
+def test_a_block_shows_as_text_whatever_it_says(kernel: Kernel) -> None:
+    with answering_rows(said) as asked:
+        kernel.run(f"%load_ext jupyter_ctx\n%chat use m --base-url {asked.url}")
+        kernel.run("%%chat\nSay odd")
+        kernel.run("%chat code 1")
+    assert kernel.reply["payload"][0]["text"] == "$x$"
