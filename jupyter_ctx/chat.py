@@ -30,6 +30,7 @@ from .runtime.files import path_of
 from .runtime.frontend import EARLIER, Origin
 from .runtime.interrupts import Stopper, uninterrupted
 from .session.actions import Actions, Change, Method
+from .session.confirmation import Confirm
 from .session.exchange import Coming
 from .session.history import History, history, turns_without_cells
 from .session.info import context_info
@@ -63,7 +64,9 @@ class Chat:
     ``store`` is where the conversation is stored: a database URL, a file path, or ``"default"`` for the default
     store; without it nothing is stored. ``name`` opens the conversation of that name in the store, or begins it.
     ``config`` holds settings that any other source overrides. ``session`` is for :class:`Library`, which opens
-    conversations itself.
+    conversations itself. ``confirm`` is called with a question before a prompt is sent that may cost more than
+    ``confirm_above``: it returns True to send it, False not to, and None where nobody can be asked; without it, such a
+    prompt raises InvalidRequestError.
 
     Every setting below is a keyword here, can be changed with :meth:`configure`, and can be passed to
     :meth:`send` and :meth:`preview` for one request.
@@ -79,6 +82,7 @@ class Chat:
         store: str | Path | None = None,
         name: str | None = None,
         session: Session | None = None,
+        confirm: Confirm | None = None,
         **settings: Any,
     ) -> None:
         if session is None:
@@ -94,8 +98,8 @@ class Chat:
                 session.restore(journal.open(name), given)
                 _say_where_it_is_a_copy(journal, name, len(session.conversation.places))
         self._session = session
-        self._actions = Actions(self._session)
-        self._sender = Sender(self._session, self._actions)
+        self._actions = Actions(self._session, confirm)
+        self._sender = Sender(self._session, self._actions, confirm)
         self._queue = TurnQueue()
         self.listeners: list[Callable[[Change | None], None]] = []
         self.put_back: Callable[[], Change] | None = None  # where it was taken over from another notebook
@@ -417,10 +421,16 @@ class Chat:
         return self._do(lambda: self._actions.trim(turns))
 
     def summarize(
-        self, instructions: str | None = None, *, method: Method | None = None, stopper: Stopper | None = None
+        self,
+        instructions: str | None = None,
+        *,
+        turns: int | None = None,
+        method: Method | None = None,
+        stopper: Stopper | None = None,
     ) -> Change:
         """Send a summary in place of the older turns; the newest stay as they are.
 
+        ``turns`` is how many of the newest; without it at least two, and at least a quarter of the limit.
         ``method`` "extractive" keeps lines of your own, needs no model and is the default with local models.
         "model" asks ``summary_model``, else the conversation's model, with your ``instructions``, and falls back to
         "extractive" where that fails. A summary that is no smaller, or has lost most of the numbers and names, is
@@ -428,7 +438,7 @@ class Chat:
         """
 
         def act() -> Change:
-            return self._actions.summarize(instructions, method, stopper)
+            return self._actions.summarize(instructions, method, stopper, turns)
 
         return self._do(act) if stopper is None else self._do_alone(act)
 

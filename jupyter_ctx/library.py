@@ -22,6 +22,7 @@ from .models.registry import Models
 from .runtime.files import path_of
 from .runtime.frontend import Origin
 from .session.actions import Change
+from .session.confirmation import Confirm
 from .session.session import Session
 from .session.state import NotebookState
 from .storage.answers import Answers
@@ -36,8 +37,9 @@ class Library:
     """The conversations of one notebook; without an ``origin``, those of scripts and terminals.
 
     Nothing is opened before it is needed. ``store`` is as for :class:`Chat`. ``ask`` puts a question to the user,
-    where the setting ``restore`` is "ask": whether to continue the conversation that is there. ``notebook`` is
-    what the conversations share, such as deleted cells. ``notes`` are notices to show once.
+    where the setting ``restore`` is "ask": whether to continue the conversation that is there. ``confirm`` is as for
+    :class:`Chat`. ``notebook`` is what the conversations share, such as deleted cells. ``notes`` are notices to show
+    once.
     """
 
     def __init__(
@@ -47,12 +49,13 @@ class Library:
         *,
         store: str | Path = "default",
         ask: Callable[[str], bool] | None = None,
+        confirm: Confirm | None = None,
         notebook: NotebookState | None = None,
     ) -> None:
         if not isinstance(origin, Origin | None):
             raise InvalidRequestError(f"origin is {origin!r}: it must be an Origin; store= says where the store is.")
         self.origin, self.notes = origin or Origin(), list[str]()
-        self._notebook = notebook or NotebookState()
+        self._notebook, self._confirm = notebook or NotebookState(), confirm
         self._address, self._ask, self._is_named = store_address(store), ask, store != "default"
         self._begun, self._models = default_settings(config or {}, {}), Models()
         self._troubles: set[str] = set()  # of the store that a notice has named
@@ -271,7 +274,7 @@ class Library:
         notebook = replace(self._notebook, folder=self.origin.folder or Path.cwd())
         session = Session(settings, self._models, journal, defaults=self._begun, notebook=notebook)
         session.restore(opened)
-        chat = self._chats[journal.name] = Chat(session=session)
+        chat = self._chats[journal.name] = Chat(session=session, confirm=self._confirm)
         self._sessions[chat] = session
         return chat
 

@@ -152,6 +152,10 @@ class Settings:
     confirm_rows: int | None = setting(
         1_000, "requests that a run over a table may send before it asks first; none: it never asks", "request", ge=1
     )
+    confirm_above: float | None = setting(
+        None, "dollars that one prompt may cost before it is asked whether to send it; none: it is never asked",
+        "request", ge=0,
+    )  # fmt: skip
     gauge: Literal["first", "every", "off"] = setting(
         "first",
         "the gauge by itself: with the first chat cell, with every one, or never",

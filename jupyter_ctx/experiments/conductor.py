@@ -13,6 +13,7 @@ from functools import partial
 from ..config.settings import Settings
 from ..conversation.messages import new_id
 from ..errors import ChatError, in_words
+from ..models.request_price import worst_case
 from ..storage.answers import AnswerKey, StoredAnswer
 from ..storage.keeping import AnswerKeeper
 from .ask import Ask, Asker
@@ -22,7 +23,7 @@ from .delivery import Arrival, Delivery, Done
 from .drawn_bar import Bar
 from .engine import Ended, Engine, RowRequest, is_local
 from .governor import MOST_AT_ONCE, START_AT_ONCE, Governor
-from .money import Purse, worst_case
+from .money import Purse
 from .options import Options
 from .plan import AnswerPlace, Looked, RunPlan
 from .progress import Progress

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from statistics import NormalDist, fmean, stdev
 
-from ..context.budget import MARGIN
-from ..context.tokens import OVERHEAD_AT_MOST, Meter
+from ..context.tokens import Meter
 from ..context.usage import Usage
 from ..errors import InvalidRequestError
 from ..models.registry import Models, Target
-from ..providers.lookup import is_billed, split_model
+from ..models.request_price import TIERED, Price, is_free, price_of
 from ..wording import dollars, rows
 
 PARTS_OF_A_DOLLAR = 10**12  # parts of a US dollar in which money is added up: whole numbers have no rounding errors
 SURPRISE = 1.1  # by how much more than the last surprise a worst case is reserved from then on
-TIERED = 100_000  # tokens of a request from which prices may be higher: providers' steps are at 128,000 and more
-PRICED = 10_000  # tokens by which a price is looked up
 COUNTED_ROWS = 4_000  # texts that are counted; where there are more, the others are as dense as these
 SHARED = 1_000  # characters that all texts begin with, from which they are counted once
 PILOT_DRAWS, PILOT_SEED = 400, 14  # of the simulation behind a pilot's range
@@ -99,39 +94,6 @@ def _parts(cost: float | None) -> int:
     return math.ceil((cost or 0.0) * PARTS_OF_A_DOLLAR)
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
-    """US dollars a token, of requests that are not so long that they cost more.
-
-    ``read`` and ``written``: of input that is read from a prompt cache, or written to one; ``written`` is never less
-    than ``input``.
-    """
-
-    input: float
-    output: float
-    read: float
-    written: float
-
-
-def price_of(models: Models, target: Target, *, batch: bool = False) -> Price | None:
-    """Return what tokens cost there, in a ``batch`` or not; ``None``: the price is unknown, or there is none."""
-    cost = partial(models.cost, target, batch=batch)
-    alone, both = cost(Usage(PRICED, 0)), cost(Usage(PRICED, PRICED))
-    if alone is None or both is None:
-        return None
-    read, written = cost(Usage(PRICED, 0, cache_read_tokens=PRICED)), cost(Usage(PRICED, 0, cache_write_tokens=PRICED))
-    read, written = (alone if each is None else each for each in (read, written))
-    return Price(alone / PRICED, (both - alone) / PRICED, min(read, alone) / PRICED, max(written, alone) / PRICED)
-
-
-def is_free(target: Target) -> bool:
-    """Return whether nobody bills the requests: the model runs on a server of one's own."""
-    settings = target.settings
-    if settings.base_url is not None or target.provider.catalogue:
-        return False
-    return not is_billed(split_model(settings.model)[0])
-
-
 def check_prices(models: Models, targets: Sequence[Target], cap: float | None) -> None:
     """Raise InvalidRequestError where there is a cap and a model has no known price, naming the model."""
     if cap is None:
@@ -142,27 +104,6 @@ def check_prices(models: Models, targets: Sequence[Target], cap: float | None) -
             f"max_cost is {dollars(cap)}, and the price of {' and of '.join(dict.fromkeys(unknown))} is unknown: "
             "the cap cannot be kept. Leave max_cost out and set limit=N, or ask a model whose price is known."
         )
-
-
-def worst_case(models: Models, target: Target, tokens: float, *, price: Price | None = None) -> float | None:
-    """Return the US dollars that a request of so many estimated tokens may cost; ``None``: the price is unknown.
-
-    The input is counted with a margin for estimates, and as written to a prompt cache; the output is ``max_tokens``.
-    ``price``: where it was looked up before.
-    """
-    if is_free(target):
-        return 0.0
-    counted = math.ceil((tokens + _schema_tokens(target)) / (1 - MARGIN) + OVERHEAD_AT_MOST)
-    output = target.max_tokens or target.reserve
-    if price is not None and counted < TIERED:
-        return counted * price.written + output * price.output
-    written = models.cost(target, Usage(counted, output, cache_write_tokens=counted))
-    plain = models.cost(target, Usage(counted, output))
-    return None if written is None or plain is None else max(written, plain)
-
-
-def _schema_tokens(target: Target) -> float:
-    return target.meter.tokens(json.dumps(dict(target.schema.json))) if target.schema is not None else 0.0
 
 
 def count_tokens(meter: Meter, texts: Sequence[str]) -> float:

@@ -42,6 +42,7 @@ from ..session.send import stopped
 from ..session.state import NotebookState
 from .answers import blocks_below, shown_forms
 from .options import OPTIONS, check_repeated, settings_of, typed, with_options
+from .questions import asked_first, typed_answer
 from .tables import live_history, live_preview, live_settings, preview_table
 from .variables import check_new_name, schema_named, value_named
 
@@ -74,7 +75,9 @@ class ChatMagic:
         """The conversations of this notebook, opened at first use."""
         if self._library is None:
             config = dict(self.shell.config.get("Chat", {}))
-            self._library = Library(origin(self.shell), config, ask=self._agree, notebook=self._notebook)
+            self._library = Library(
+                origin(self.shell), config, ask=self._agree, confirm=asked_first, notebook=self._notebook
+            )
             formatters = self.shell.display_formatter.formatters
             for form in ("text/html", "text/markdown"):
                 formatters[form].for_type(Reply, _as(form))
@@ -168,10 +171,8 @@ class ChatMagic:
 
     def _agree(self, question: str) -> bool:
         """Return whether the user agrees; where nobody can be asked, ``False``."""
-        try:
-            return not input(f"{question} [Y/n] ").strip().lower().startswith("n")
-        except (StdinNotImplementedError, EOFError):
-            return False
+        said = typed_answer(f"{question} [Y/n] ")
+        return said is not None and not said.lower().startswith("n")
 
     def ask(self, chat: Chat, options: Namespace, cell: str) -> None:
         """Send a cell's prompt, or show what would be sent."""

@@ -19,7 +19,7 @@ from ..export.formats import FORMATS
 from ..models.registry import full_name, key_owner
 from ..providers.lookup import check_known, key_holder, provider_names
 from ..runtime.frontend import where
-from ..session.actions import Change
+from ..session.actions import Change, Method
 from ..session.prompt import Prompt
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
 from .command_table import Call, command, say, unknown
@@ -154,10 +154,20 @@ def _trim(call: Call) -> object:
     return call.chat.trim(call.count(call.one(what), what) if call.words else None)
 
 
-@command("summarise", "send a summary in place of the older turns", also="summarize", heads_cell=True)
+@command(
+    "summarise [N] [--extractive]",
+    "send a summary in place of the older turns; N: keep the newest N word for word; --extractive: ask no model",
+    also="summarize", heads_cell=True, options=("extractive",),
+)  # fmt: skip
 def _summarise(call: Call) -> object:
-    instructions = (call.text or "").strip() or None
-    change = call.chat.summarize(instructions, method="model" if instructions else None)
+    instructions, extractive = (call.text or "").strip() or None, call.options.extractive
+    if instructions and extractive:
+        raise UsageError("--extractive asks no model, so nobody would read the text below: leave one of them out.")
+    what = "how many of the newest turns to keep word for word"
+    below = "; what a summary should keep goes below %%chat summarise, from the cell's second line on"
+    turns = call.count(" ".join(call.words), what, below) if call.words else None
+    method: Method | None = "extractive" if extractive else "model" if instructions else None
+    change = call.chat.summarize(instructions, turns=turns, method=method)
     say(change)
     summary = call.chat.conversation.summary
     return summary.text if change.changed and summary is not None else None

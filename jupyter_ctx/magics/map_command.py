@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from IPython.core.error import StdinNotImplementedError, UsageError
+from IPython.core.error import UsageError
 from IPython.display import display
 
 from ..config.settings import MODEL_SETTINGS
@@ -15,6 +15,7 @@ from ..runtime.frontend import where
 from ..wording import dollars, rows
 from .command_table import Call, say
 from .options import OPTIONS, settings_of
+from .questions import asked_first
 from .variables import check_new_name, schema_named, scorers_named, table_named
 
 if TYPE_CHECKING:
@@ -111,15 +112,14 @@ class MapCell:
     def _agree(self, question: str) -> bool:
         """Return whether the user agrees; money is not spent without a yes. Raises UsageError where nobody is asked."""
         estimate = str(self._run.estimate) if self._run is not None else ""
-        try:
-            said = input(f"{question.removeprefix(estimate).strip()} [y/N] ")
-        except (StdinNotImplementedError, EOFError, OSError, RuntimeError):  # the last two: there is no standard input
+        agreed = asked_first(question.removeprefix(estimate).strip())
+        if agreed is None:
             raise UsageError(
                 "This is above confirm_cost or confirm_rows, and nobody can be asked here: --yes begins it, and "
                 "%chat config confirm_cost none and %chat config confirm_rows none ask no more. "
                 f"{self._sent().capitalize()}."
-            ) from None
-        return said.strip().lower() in ("y", "yes")
+            )
+        return agreed
 
     def _bind(self, name: str | None, value: object) -> None:
         if name is not None:

@@ -79,6 +79,10 @@ OPTIONS = (
     Option("--preview", "show what would be sent, and send nothing"),
     Option("--versions", "%chat history N: all answers of that turn", only_for=("%chat history N",)),
     Option("--answers", "%chat delete --answers: all that maps have stored", only_for=("%chat delete --answers",)),
+    Option(
+        "--extractive", "%chat summarise: keep lines of your own, and ask no model",
+        only_for=("%chat summarise", "%%chat summarise"),
+    ),
     Option("--summary", "%chat resume NOTEBOOK: only a summary", only_for=("%chat resume NOTEBOOK",)),
     _of_map("--as", "%%chat map: name the run, and store it in this variable", "VAR", into="named"),
     _of_map("--repeat", "%%chat map: ask each row so often", "N"),

@@ -12,6 +12,7 @@ from ..config.settings import SETTINGS
 from ..display.widgets.settings_form import Choice, Form
 from ..display.widgets.tables import first_words, table
 from ..display.widgets.turn_table import MarkBoxes, SelectionTable, TurnTable
+from ..models.request_price import RequestPrice
 from ..runtime.frontend import Origin
 from ..session.actions import Change
 from ..session.history import ENDINGS
@@ -85,7 +86,23 @@ def preview_table(chat: Chat, view: View) -> SelectionTable:
     rows += [_part(part, f"{100 * part.tokens / total:.0f} %") for part in view.messages]
     about = "" if view.exact else "~"
     caption = f"The next request: {about}{view.input_tokens:,} tokens in {words_of.messages(len(view.messages))}"
+    caption += _price(view.price)
     return SelectionTable(("turn", "role", "text", "tokens", "share", "state"), rows, caption, _marked(chat))
+
+
+def _price(price: RequestPrice) -> str:
+    """Return what the next request costs, as the end of a sentence; nothing where nobody bills it."""
+    if price.is_free:
+        return ""
+    if price.input is None or price.low is None or price.high is None:
+        return "; its price is unknown"
+    about = "" if price.exact else "~"
+    cached = ""
+    if price.low < price.input:
+        cached = f" ({about}{words_of.dollars(price.low)} if the {price.cached_tokens:,} just sent are still cached)"
+    limit = "at most" if price.is_limited else "with max_tokens not set,"
+    most = f"{words_of.dollars(price.high)} with a reply of {limit} {price.output_tokens:,} tokens"
+    return f"; {about}{words_of.dollars(price.input)} to send{cached}, up to {most}"
 
 
 def _left_out(parts: Sequence[ViewPart]) -> Iterator[Sequence[str]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, NamedTuple, SupportsIndex, get_args
 
 from .. import wording as words
+from ..context.budget import MARGIN
 from ..context.compaction import keep_verbatim, summary_cap
 from ..context.info import ContextInfo, Plan
 from ..context.policy import trim
@@ -30,20 +32,30 @@ from ..conversation.events import (
 from ..conversation.messages import Summary, Turn
 from ..conversation.places import Place
 from ..conversation.text_safety import checked
-from ..errors import ChatError, InvalidRequestError
+from ..errors import ChatError, ContextOverflowError, InvalidRequestError
 from ..export.openai_messages import from_messages
 from ..models.registry import Target
+from ..models.request_price import RequestPrice, is_above, request_price
 from ..providers.base import Reply
 from ..runtime.interrupts import Stopper, uninterrupted
+from .confirmation import Confirm, check_confirmed
 from .info import context_info
 from .notices import oldest
 from .session import Session
 from .state import undo_label
-from .summarizer import Older, completed_summary, extractive_summary, keeps_enough, model_summary
+from .summarizer import (
+    Older,
+    completed_summary,
+    extractive_summary,
+    keeps_enough,
+    model_summary,
+    summary_size,
+)
 from .system_prompt import check_memory, prompt_text
 
 Method = Literal["extractive", "model"]
 NOTHING_OLDER = "the newest turns stay as they are"
+NO_MORE_TURNS = "no more turns than these are in view"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +111,13 @@ class _Older(NamedTuple):
 
 
 class Actions:
-    """The actions on one session. An action that changes nothing records no event, and says so."""
+    """The actions on one session. An action that changes nothing records no event, and says so.
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    ``confirm`` asks the user before a model is asked for a summary that may cost much.
+    """
+
+    def __init__(self, session: Session, confirm: Confirm | None = None) -> None:
+        self._session, self._confirm = session, confirm
 
     def plans(self) -> dict[str, Plan]:
         """Return what each action would do now, by command. No model is asked."""
@@ -135,7 +150,7 @@ class Actions:
         count = now.ledger.count(start, cut)
         if not count:
             near = "the view is as near to 60 % of the limit as whole turns can be"
-            return _Cut(Plan(near if turns is None else "no more turns than these are in view", possible=False))
+            return _Cut(Plan(near if turns is None else NO_MORE_TURNS, possible=False))
         gone = oldest(count, pinned=now.ledger.pins(scope.floor, cut) > 0)
         plan = Plan(f"leave out {gone}", before=round(now.tokens), after=round(now.tokens_from(cut)))
         return _Cut(plan, past.places[cut].id if cut < end else None, gone)
@@ -145,13 +160,19 @@ class Actions:
         instructions: str | None = None,
         method: Method | None = None,
         stopper: Stopper | None = None,
+        turns: int | None = None,
     ) -> Change:
-        """Send the older turns as a summary, where a checked one can be written."""
+        """Send the older turns as a summary, where a checked one can be written; the newest ``turns`` stay."""
+        if turns is not None and (not _is_whole(turns) or turns < 0):
+            raise InvalidRequestError(f"Keep {turns!r} turns word for word? It must be a whole number, 0 or more.")
         if method not in (None, *get_args(Method)):
             raise InvalidRequestError(f"method is {method!r}: it must be 'extractive', 'model' or None.")
         if not isinstance(instructions, str | None):
             raise InvalidRequestError(f"instructions is {instructions!r}: it must be text.")
-        return self.keep(self.draft(instructions, method, stopper))
+        if instructions and method == "extractive":
+            raise InvalidRequestError("instructions are for a model: an extractive summary consists of your own lines.")
+        check = partial(self._check_price, is_button=stopper is not None)
+        return self.keep(self.draft(method, instructions, stopper, turns, check))
 
     def keep(self, draft: SummaryDraft, automatic: Literal["after"] | None = None) -> Change:
         """Record a summary that was drafted, where there is one."""
@@ -161,17 +182,26 @@ class Actions:
         return self._apply(Summarized(draft.summary, automatic), draft.text)
 
     def draft(
-        self, instructions: str | None = None, method: Method | None = None, stopper: Stopper | None = None
+        self,
+        method: Method | None = None,
+        instructions: str | None = None,
+        stopper: Stopper | None = None,
+        kept: int | None = None,
+        check: Callable[[RequestPrice], object] | None = None,
     ) -> SummaryDraft:
-        """Write a summary of the older turns and check it; nothing is recorded."""
+        """Write a summary of the older turns and check it; nothing is recorded.
+
+        The newest ``kept`` turns stay word for word. ``check`` is called with the price before a model is asked, and
+        raises where that is too high.
+        """
         stopper = stopper or Stopper()
         target = self._session.target({}, ask=False)
-        older, limit = self._older(target), target.budget().limit
+        older, limit = self._older(target, kept), target.budget().limit
         if not older.turns:
-            return SummaryDraft(f"Nothing to summarise: {NOTHING_OLDER}")
+            return SummaryDraft(f"Nothing to summarise: {NOTHING_OLDER if kept is None else NO_MORE_TURNS}")
         turns = self._turns(older)
         material, cap = Older(turns, older.before), summary_cap(limit)
-        text, method, note = self._written(material, target, cap, instructions, method, stopper)
+        text, method, note = self._written(material, target, cap, instructions, method, stopper, check)
         if stopper.stopped:
             return SummaryDraft("Stopped: no summary was written, and everything is as it was")
         text, kept, wanted = completed_summary(text, material, target, cap)
@@ -184,12 +214,42 @@ class Actions:
         covers = older.covered | {turn.id for turn in turns}
         return SummaryDraft(f"Summarised {_older_turns(len(turns))}{note}", Summary(text, frozenset(covers), method))
 
-    def _older(self, target: Target) -> _Older:
-        """Return the turns that a summary written now would stand for."""
+    def affordable(self) -> Method | None:
+        """Return how to write a summary whose price the user was not asked about: by a model only where it is low."""
+        most = self._session.settings.confirm_above
+        price = self.summary_price() if most is not None else None
+        return "extractive" if price is not None and is_above([price], most) else None
+
+    def summary_price(self) -> RequestPrice | None:
+        """Return what a summary written now may cost; ``None``: no model would be asked."""
+        target = self._session.target({}, ask=False)
+        older = self._older(target) if self.writer else None
+        if older is None or not older.turns:
+            return None
+        return self._price(Older(self._turns(older), older.before), summary_cap(target.budget().limit), None)
+
+    def _price(self, older: Older, cap: int, instructions: str | None) -> RequestPrice | None:
+        """Return what a model's summary may cost; ``None``: its window is too small for one."""
+        session = self._session
+        by = session.target({"model": session.settings.summary_model}, ask=False)
+        try:
+            tokens, output = summary_size(older, by, cap, instructions)
+        except ContextOverflowError:
+            return None
+        return request_price(session.models, by, tokens, tokens / (1 - MARGIN), output=output)
+
+    def _check_price(self, price: RequestPrice, *, is_button: bool = False) -> None:
+        """Ask the user where a summary may cost much; a button's thread cannot. Raises InvalidRequestError."""
+        confirm = None if is_button else self._confirm
+        check_confirmed([price], self._session.settings.confirm_above, confirm, "This summary")
+
+    def _older(self, target: Target, kept: int | None = None) -> _Older:
+        """Return the turns that a summary written now would stand for; the newest ``kept`` in view stay."""
         session = self._session
         scope, start = session.now(target)
         ledger = session.fitter.ledger(target, session.conversation, scope)
         first, keep = scope.floor, keep_verbatim(ledger, target.budget().limit, start, scope.at)
+        keep = keep if kept is None else ledger.last(kept, start, scope.at)
         before = session.conversation.summary if scope.covers else None
         instead_of = target.meter.fixed(scope.fixed) + ledger.between(first, keep)
         beside, count = ledger.pinned(scope.at) + ledger.between(keep, scope.at), ledger.count(first, keep)
@@ -211,7 +271,8 @@ class Actions:
         return Plan(text, before=info.used, after=round(most), at_most=True)
 
     def _written(
-        self, older: Older, target: Target, cap: int, instructions: str | None, method: Method | None, stopper: Stopper
+        self, older: Older, target: Target, cap: int, instructions: str | None, method: Method | None, stopper: Stopper,
+        check: Callable[[RequestPrice], object] | None,
     ) -> tuple[str, Method, str]:  # fmt: skip
         """Return the text of a summary, how it was written, and what to say of that.
 
@@ -221,6 +282,10 @@ class Actions:
         writer = settings.summary_model or settings.model
         if (method or ("model" if self.writer else "extractive")) == "extractive":
             return extractive_summary(older, target, cap), "extractive", ""
+        if check is not None and settings.confirm_above is not None:
+            price = self._price(older, cap, instructions)
+            if price is not None:
+                check(price)
         try:
             by = session.target({"model": settings.summary_model}, ask=True)
 
@@ -321,7 +386,7 @@ class Actions:
             return Change(f"Nothing to add: nothing was said in {source}", changed=False)
         target = self._session.target({}, ask=False)
         older, cap = Older(added.turns, added.summary.text if added.summary else ""), summary_cap(target.budget().limit)
-        text, _, note = self._written(older, target, cap, None, None, Stopper())
+        text, _, note = self._written(older, target, cap, None, None, Stopper(), self._check_price)
         text, kept, wanted = completed_summary(text, older, target, cap)
         problem = _summary_problem(text, kept, wanted)
         if problem:

@@ -10,6 +10,7 @@ from ..context.tokens import Meter
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Role, Summary
 from ..conversation.places import Place
+from ..models.request_price import RequestPrice
 from ..providers.base import Request
 from .attempt import Attempt
 from .tabular import Table
@@ -54,7 +55,8 @@ class View:
     """A request before it is sent.
 
     ``messages`` are its parts in order, ``omitted`` the messages of turns that stay out, ``input_tokens`` the size
-    of the whole; ``exact``: the provider has counted all of it. ``request`` is what the provider would get.
+    of the whole; ``exact``: the provider has counted all of it. ``request`` is what the provider would get, ``price``
+    what that may cost.
     """
 
     messages: tuple[ViewPart, ...]
@@ -62,6 +64,7 @@ class View:
     input_tokens: int
     exact: bool
     request: Request
+    price: RequestPrice
 
     def __repr__(self) -> str:
         return repr(_Parts(self.messages)) if self.messages else "View: nothing yet"
@@ -74,7 +77,7 @@ class View:
         return _Parts((*self.messages, *self.omitted)).to_dataframe().astype({"turn": "Int64"})
 
 
-def preview(attempt: Attempt, *, is_counted: bool) -> View:
+def preview(attempt: Attempt, *, is_counted: bool, price: RequestPrice) -> View:
     """Return a request part by part; ``is_counted``: the provider reported the size of its view without a prompt."""
     past, scope, meter, prompt = attempt.past, attempt.scope, attempt.target.meter, attempt.prompt
     total, exact, stale = whole(attempt.tokens), attempt.counted is not None, past.stale()
@@ -96,7 +99,7 @@ def preview(attempt: Attempt, *, is_counted: bool) -> View:
         parts.append(ViewPart("user", prompt, round(attempt.asked), "prompt", exact=exact))
     messages = tuple(replace(part, share=part.tokens / max(total, 1)) for part in parts)
     omitted = tuple(part for both in turns.values() for part in both)
-    return View(messages, omitted, total, exact or (not prompt and is_counted), attempt.request)
+    return View(messages, omitted, total, exact or (not prompt and is_counted), attempt.request, price)
 
 
 def _both(place: Place, number: int, state: PartStatus, meter: Meter, *, stale: bool) -> tuple[ViewPart, ViewPart]:

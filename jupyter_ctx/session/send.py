@@ -15,6 +15,7 @@ from ..models.registry import Target
 from ..providers.base import AnswerSchema, Reply
 from .actions import Actions, Change, SummaryDraft
 from .attempt import Attempt
+from .confirmation import Confirm, check_confirmed
 from .exchange import Coming, Exchanged, Exchanger
 from .judge import INCOMPLETE, Verdict
 from .notices import STORED, Outcome, nearly_full, notices_of
@@ -26,10 +27,10 @@ SUMMARY_FAILURES = 2
 
 
 class Sender:
-    """Sends turns of a session and records them."""
+    """Sends turns of a session and records them; ``confirm`` asks the user before a request that may cost much."""
 
-    def __init__(self, session: Session, actions: Actions) -> None:
-        self._session, self._actions = session, actions
+    def __init__(self, session: Session, actions: Actions, confirm: Confirm | None = None) -> None:
+        self._session, self._actions, self._confirm = session, actions, confirm
         self._summary_failures = 0  # of those nobody asked for, in a row
 
     def begin_anew(self) -> None:
@@ -56,7 +57,7 @@ class Sender:
             kept = "What came is kept, marked as cut." if reply.text else "No text had come; nothing was recorded."
             raise ProviderError(f"The reply broke off{f' ({reply.detail})' if reply.detail else ''}. {kept}")
         try:
-            after = self._follow_up(sent, verdict)
+            after = self._follow_up(planned, sent, verdict)
             problems, files = (*session.models.problems, *session.memory.problems), session.conversation.has_files
             lines = notices_of(Outcome(planned, sent, refusal, verdict, problems, files, before, after))
         except KeyboardInterrupt:
@@ -79,13 +80,28 @@ class Sender:
             now = session.target(options, ask=True, schema=schema)
             if now.window != target.window:
                 attempt = session.attempt(said, now, system, record=record)
+        self._check_price(attempt, tries=1 if schema is None else 2)
         if attempt.decision.means != "summarise before":
             return attempt, ""
-        draft = self._drafted()
+        draft = self._drafted(is_confirmed=True)
         if draft.summary is None:
             return attempt, str(Change(draft.text))
         shorter = session.attempt(said, attempt.target, system, record=True, summary=draft.summary)
         return shorter, str(Change(draft.text, before=round(attempt.cut.before), after=round(shorter.cut.tokens)))
+
+    def _check_price(self, attempt: Attempt, *, tries: int) -> None:
+        """Ask the user where a request may cost more than the settings allow, with the summary that goes with it.
+
+        Raises InvalidRequestError unless the user agrees.
+        """
+        most = attempt.target.settings.confirm_above
+        if most is None:
+            return
+        summaries = attempt.decision.means in ("summarise before", "summarise after") and not self._gave_up
+        summary = self._actions.summary_price() if summaries else None
+        prices = [self._session.price(attempt, tries=tries), *([summary] if summary is not None else [])]
+        what = "This prompt with its summary" if summary is not None else "This prompt"
+        check_confirmed(prices, most, self._confirm, what)
 
     def stored(
         self, said: Said, options: Mapping[str, Any], among: Literal["cell", "all"], schema: Schema | None = None
@@ -181,7 +197,7 @@ class Sender:
         session.change(sent=session.key(attempt.target, now, attempt.cut.start) if plain else NO_VIEW)
         session.fitter.answered_at = time.monotonic()
 
-    def _follow_up(self, sent: Attempt, verdict: Verdict) -> str:
+    def _follow_up(self, planned: Attempt, sent: Attempt, verdict: Verdict) -> str:
         """Do what an answer calls for once its turn is recorded; return what to say of a summary that was written.
 
         A server that truncated the prompt is asked for its window anew. What the request left out is summarised as a
@@ -191,14 +207,23 @@ class Sender:
             self._session.models.ask_again(sent.target.provider)
         if sent.decision.means != "summarise after":
             return ""
-        return str(self._actions.keep(self._drafted(), "after"))
+        draft = self._drafted(is_confirmed=planned.decision.means == "summarise after")
+        return str(self._actions.keep(draft, "after"))
 
-    def _drafted(self) -> SummaryDraft:
-        """Write a summary without being asked; a failure is reported, not raised."""
-        if self._summary_failures >= SUMMARY_FAILURES:
+    @property
+    def _gave_up(self) -> bool:
+        """Whether no more summaries are tried that nobody asked for."""
+        return self._summary_failures >= SUMMARY_FAILURES
+
+    def _drafted(self, *, is_confirmed: bool) -> SummaryDraft:
+        """Write a summary without being asked; a failure is reported, not raised.
+
+        ``is_confirmed``: its price was part of what the user was asked; else a model is asked only where it is low.
+        """
+        if self._gave_up:
             return SummaryDraft("Two summaries failed, so the oldest turns are only left out")
         try:
-            draft = self._actions.draft()
+            draft = self._actions.draft(None if is_confirmed else self._actions.affordable())
         except ChatError as error:
             draft = SummaryDraft(f"No summary was written: {error}", failed=True)
         if draft.failed or draft.summary is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -18,10 +19,12 @@ from ..conversation.messages import Summary, Turn, new_id
 from ..conversation.places import Place
 from ..errors import ChatError, InvalidRequestError
 from ..models.registry import Models, Target
+from ..models.request_price import RequestPrice
 from ..providers.base import AnswerSchema, Reply
 from ..runtime.frontend import fingerprint
 from ..storage.journal import Journal, Opened
 from .attempt import Attempt
+from .confirmation import attempt_price
 from .info import Snapshot
 from .planner import Fitter
 from .preview import View, preview
@@ -29,6 +32,9 @@ from .state import NO_VIEW, NOT_FOUND_YET, NotebookState, SessionState, ViewKey
 from .system_prompt import MemoryFile, joined_system
 from .view import Scope, scope_at, scope_then
 
+JUST_SENT = {"1h": 3_600.0}  # seconds, by cache_ttl, for which what was sent last may be in a prompt cache
+USUALLY_KEPT = 600.0  # seconds: OpenAI keeps it for 5 to 10 minutes, Anthropic for 5
+LEAST_CACHED = 1_024  # tokens: providers keep no shorter beginning
 # settings that decide how much of a conversation a request has room for
 FITS_BY = ("model", "window", "max_tokens", "compact_at", "min_turns", "max_turns", "budget_share")
 
@@ -244,6 +250,19 @@ class Session:
             return None
         return attempt.past.places[attempt.scope.at - 1].turn
 
+    def price(self, attempt: Attempt, *, tries: int = 1) -> RequestPrice:
+        """Return what a request may cost, before it is sent; ``tries``: how often it may be asked."""
+        return attempt_price(self.models, attempt, cached=self._just_sent(attempt), tries=tries)
+
+    def _just_sent(self, attempt: Attempt) -> int:
+        """Return how many tokens of a request the one before it had, where a prompt cache may hold them."""
+        answered, turn = self.fitter.answered_at, self.previous(attempt)
+        if answered is None or turn is None or turn.usage is None or turn.model != attempt.target.model:
+            return 0
+        kept = JUST_SENT.get(attempt.target.settings.cache_ttl or "", USUALLY_KEPT)
+        sent = turn.usage.input_tokens
+        return sent if sent >= LEAST_CACHED and time.monotonic() - answered <= kept else 0
+
     def snapshot(self) -> Snapshot:
         """Return the session and its next request, with an empty prompt, for readers; no server is asked."""
         target = self.target({}, ask=False)
@@ -262,4 +281,5 @@ class Session:
         """Return the request for a turn before it is sent, part by part, with what it leaves out."""
         target = self.target(options, ask=False, schema=schema)
         attempt = self.attempt(said, target, self.system_for(options), record=record)
-        return preview(attempt, is_counted=self.is_counted(attempt.target, attempt.scope, attempt.cut.start))
+        counted = self.is_counted(attempt.target, attempt.scope, attempt.cut.start)
+        return preview(attempt, is_counted=counted, price=self.price(attempt))

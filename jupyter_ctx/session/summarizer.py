@@ -75,18 +75,31 @@ def model_summary(
     Turns that exceed the model's window are sent in portions, each with the summary of those before it.
     """
     measure, small = target.meter.tokens, target.window.tokens <= SMALL_WINDOW
-    longest = task("x", cap, instructions, small=small)  # beside the summary so far
-    limit = target.window.tokens - _length(target, cap)
-    room = limit * (1 - MARGIN) - measure(longest) - cap
-    if room < LEAST_ROOM:
-        raise ContextOverflowError(f"{target.model} holds {target.window.tokens:,} tokens: too few to summarise in.")
     text = older.before
-    for portion in portions(transcript(older.said, small=small), room, measure):
+    for portion in _portions(older, target, cap, instructions):
         reply = _written(task(text, cap, instructions, small=small), portion, target, cap)
         replied(reply)
         text = reply.text.strip() if reply.stop_reason == "stop" else whole_lines(reply.text)
         text = within(text, cap, measure)
     return text
+
+
+def summary_size(older: Older, target: Target, cap: int, instructions: str | None) -> tuple[float, int]:
+    """Return the tokens that :func:`model_summary` sends, estimated, and those of its longest replies together."""
+    measure, parts = target.meter.tokens, _portions(older, target, cap, instructions)
+    beside = measure(task("x", cap, instructions, small=target.window.tokens <= SMALL_WINDOW)) + cap
+    return sum(map(measure, parts)) + beside * len(parts), _length(target, cap) * len(parts)
+
+
+def _portions(older: Older, target: Target, cap: int, instructions: str | None) -> list[str]:
+    """Return the turns as text, in portions that a request has room for. Raises ContextOverflowError."""
+    measure, small = target.meter.tokens, target.window.tokens <= SMALL_WINDOW
+    longest = task("x", cap, instructions, small=small)  # beside the summary so far
+    limit = target.window.tokens - _length(target, cap)
+    room = limit * (1 - MARGIN) - measure(longest) - cap
+    if room < LEAST_ROOM:
+        raise ContextOverflowError(f"{target.model} holds {target.window.tokens:,} tokens: too few to summarise in.")
+    return list(portions(transcript(older.said, small=small), room, measure))
 
 
 def _written(asked: str, data: str, target: Target, cap: int) -> Reply:

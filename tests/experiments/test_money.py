@@ -19,12 +19,10 @@ from jupyter_ctx.experiments.money import (
     Purse,
     check_prices,
     count_tokens,
-    is_free,
-    price_of,
     total_range,
-    worst_case,
 )
 from jupyter_ctx.models.registry import Models, Target
+from jupyter_ctx.models.request_price import is_free, price_of, worst_case
 
 MODELS = Models()
 

@@ -1,0 +1,130 @@
+"""The question before a prompt that may cost much, in a real kernel, and where nobody can be asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+from cells import Cells
+from dialects import DIALECTS
+from jupyter_client import KernelManager
+from kernels import Kernel, answers, error, text
+from server import send, serve
+
+SETUP = """
+import os
+os.environ.update(ANTHROPIC_BASE_URL="{url}", ANTHROPIC_API_KEY="none-of-yours")
+%load_ext jupyter_ctx
+%chat use anthropic/claude-sonnet-4-5 --max-tokens 1000
+%chat config confirm_above 0.02
+from jupyter_ctx import get_chat
+"""
+LONG = "word " * 4_000
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    body = DIALECTS["anthropic"].answer("Yes.")
+
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        send(handler, 200, body, "text/event-stream")
+
+    with serve(answer, path="") as (url, seen):
+        yield url, seen
+
+
+@pytest.fixture(scope="module")
+def running(server: tuple[str, list[dict[str, Any]]]) -> Iterator[Kernel]:
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(env={**os.environ, "JUPYTER_CTX_STORE": "memory"})
+    kernel = Kernel(manager)
+    kernel.run(SETUP.format(url=server[0]))
+    yield kernel
+    kernel.client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+@pytest.fixture
+def kernel(running: Kernel, server: tuple[str, list[dict[str, Any]]]) -> Kernel:
+    running.run("%chat clear\n%chat config confirm_above 0.02")
+    server[1].clear()
+    running.asked.clear()
+    return running
+
+
+def test_a_cell_asks_and_sends_after_a_yes_only(kernel: Kernel, server: tuple[str, list[dict[str, Any]]]) -> None:
+    for typed, sends in (("", False), ("n", False), ("y", True)):
+        server[1].clear()
+        outputs = kernel.run(f"%%chat\n{LONG}", typed=[typed])
+        assert kernel.asked[-1].startswith("This prompt may cost between $0.01")
+        assert kernel.asked[-1].endswith("Send it? [y/N] ")
+        failed = error(outputs)
+        assert (failed is None) == sends
+        assert bool(answers(outputs)) == bool(server[1]) == sends
+        if failed is not None:
+            assert failed["ename"] == "InvalidRequestError"
+            assert "Not confirmed: nothing was sent or recorded." in failed["evalue"]
+    assert kernel.value("len(get_chat().turns)") == "1"
+
+
+def test_a_cheap_cell_asks_nothing(kernel: Kernel) -> None:
+    assert answers(kernel.run("%%chat\nHello."))
+    assert not kernel.asked
+
+
+@pytest.mark.parametrize("source", [f"%%chat\n{LONG}", "%chat continue", f"get_chat().send('{LONG}')"])
+def test_where_nobody_can_be_asked_the_cell_fails_with_the_figures(
+    kernel: Kernel, server: tuple[str, list[dict[str, Any]]], source: str
+) -> None:
+    kernel.run("%%chat\nHello.")
+    kernel.run("%chat config confirm_above 0.001")
+    server[1].clear()
+    failed = error(kernel.run(source, stdin=False))
+    assert failed is not None
+    assert failed["ename"] == "InvalidRequestError"
+    assert "nobody can be asked here: nothing was sent or recorded" in failed["evalue"]
+    assert not server[1]
+    assert kernel.value("len(get_chat().turns)") == "1"
+
+
+def test_a_preview_says_the_price_and_asks_nothing(kernel: Kernel) -> None:
+    outputs = kernel.run(f"%%chat preview\n{LONG}")
+    assert not kernel.asked
+    assert "to send, up to $0.0" in str(outputs)
+
+
+def test_a_summary_keeps_the_newest_turns_and_asks_no_model_where_that_is_wanted(
+    kernel: Kernel, server: tuple[str, list[dict[str, Any]]]
+) -> None:
+    for number in range(4):
+        kernel.run(f"%%chat\nCrate {number} weighs {100 + number} kilograms. {'wind and sea. ' * 20}")
+    server[1].clear()
+    said = text(kernel.run("%chat summarise 1 --extractive"))
+    assert "Summarised 3 older turns" in said
+    assert "Crate 2 weighs 102" in said
+    assert not server[1]
+    assert kernel.value("[row.states[0] for row in get_chat().history()]") == str([*["summarised"] * 3, "sent"])
+    assert "no more turns than these" in text(kernel.run("%chat summarise 1"))
+    assert not server[1]
+
+
+def test_in_a_terminal_a_script_or_a_plain_shell_without_input_nothing_is_sent(
+    cells: Cells, server: tuple[str, list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_input(question: str) -> str:
+        raise EOFError
+
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", server[0])
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none-of-yours")
+    monkeypatch.setattr("builtins.input", no_input)
+    server[1].clear()
+    cells.run("%chat use anthropic/claude-sonnet-4-5 --max-tokens 1000\n%chat config confirm_above 0.02")
+    failed = cells.fail(f"%%chat\n{LONG}")
+    assert "nobody can be asked here" in str(failed)
+    assert not server[1]
+    monkeypatch.setattr("builtins.input", lambda question: "yes")
+    cells.run(f"%%chat\n{LONG}")
+    assert len(server[1]) == 1
