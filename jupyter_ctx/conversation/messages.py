@@ -134,6 +134,11 @@ class Turn:
         return self.record.cost
 
     @property
+    def sources(self) -> tuple[str, ...]:
+        """What went with the prompt, each with what was sent of what; else the names of its images and PDFs."""
+        return self.record.sources or tuple(file.name for file in self.attachments)
+
+    @property
     def messages(self) -> tuple[Message, Message]:
         """The two messages that a later request carries."""
         return Message("user", self.prompt, self.attachments), Message("assistant", self.reply)

@@ -50,16 +50,18 @@ def carried(conversation: Conversation) -> Added:
 
 def renewed(added: Added) -> Added:
     """Return the turns under new ids for another conversation, without cells, sizes and costs."""
-    turns = {
-        turn.id: Turn(turn.prompt, turn.reply, turn.attachments, record=TurnRecord(turn.model, turn.stop_reason))
-        for turn in added.turns
-    }
+    turns = {turn.id: _renewed(turn) for turn in added.turns}
     summary = added.summary
     if summary is not None:
         covers = frozenset(turns[old].id for old in summary.covers if old in turns)
         summary = Summary(summary.text, covers, summary.method)
     pinned, excluded = (tuple(turns[old].id for old in marked) for marked in (added.pinned, added.excluded))
     return Added(tuple(turns.values()), added.system, pinned, excluded, summary)
+
+
+def _renewed(turn: Turn) -> Turn:
+    record = TurnRecord(turn.model, turn.stop_reason, sources=turn.record.sources)
+    return Turn(turn.prompt, turn.reply, turn.attachments, record=record)
 
 
 def written(added: Added, suffix: str) -> str:

@@ -27,7 +27,7 @@ def write(added: Added) -> str:
     if added.summary is not None:
         parts.append(_part("summary", {"method": added.summary.method}, "## Summary", added.summary.text))
     for turn, marks in turns_with_files(added):
-        heading = "\n".join(["## You", *(f"[attached: {_in_line(file.name)}]" for file in turn.attachments)])
+        heading = "\n".join(["## You", *(f"[attached: {_in_line(name)}]" for name in turn.sources)])
         parts.append(_part("user", marks, heading, turn.prompt))
         parts.append(_part("assistant", {}, f"## {_in_line(turn.model) or 'Assistant'}", turn.reply))
     return "\n".join(parts)

@@ -1,7 +1,7 @@
 """The marks (metadata) beside the messages of a file, and the conversation that both make together.
 
-The marks of a turn are its model, its stop reason, the names and sizes of its files, and whether it is pinned,
-excluded, or summarized (replaced by the summary in requests).
+The marks of a turn are its model, its stop reason, the names and sizes of its files, the names of all that went with
+its prompt (sources), and whether it is pinned, excluded, or summarized (replaced by the summary in requests).
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ def turn_marks(added: Added) -> list[TurnMarks]:
             "excluded": turn.id in added.excluded,
             "summarized": turn.id in summarized,
             "files": [{"name": file.name, "tokens": file.tokens} for file in turn.attachments],
+            **({"sources": list(turn.record.sources)} if turn.record.sources else {}),
         }
         for turn in added.turns
     ]
@@ -68,7 +69,8 @@ def _turn(asked: Message, reply: str, marks: TurnMarks) -> Turn:
     attachments = asked.attachments
     if len(files) == len(attachments):
         attachments = tuple(map(_named, attachments, files))
-    record = TurnRecord(clean(find(str, marks, "model")), ending)
+    sources = tuple(clean(name) for name in find(list, marks, "sources") if isinstance(name, str))
+    record = TurnRecord(clean(find(str, marks, "model")), ending, sources=sources)
     return Turn(asked.content, reply, attachments, record=record)
 
 

@@ -10,7 +10,7 @@ from .. import wording as words_of
 from ..chat import Chat
 from ..config.settings import SETTINGS
 from ..display.widgets.settings_form import Choice, Form
-from ..display.widgets.tables import first_words, table
+from ..display.widgets.tables import first_words, shortened, table
 from ..display.widgets.turn_table import MarkBoxes, SelectionTable, TurnTable
 from ..models.request_price import RequestPrice
 from ..runtime.frontend import Origin
@@ -21,6 +21,7 @@ from ..session.prompt import Prompt
 from ..storage.holders import is_held_elsewhere
 from ..storage.store import ConversationRow
 
+MOST_NAMES = 120  # characters of what went with a prompt
 OMITTED = 20  # messages that a preview lists of those that are not sent
 
 
@@ -28,7 +29,7 @@ def history_table(chat: Chat) -> SelectionTable:
     """Return every turn since the last clear, with its state in the next request."""
     rows = [
         (
-            str(row.turn), row.cell, first_words(row.prompt), first_words(row.reply),
+            str(row.turn), row.cell, _with(row.prompt, row.attached), first_words(row.reply),
             f"{'' if row.exact else '~'}{row.tokens:,}", ", ".join((*row.states, *_versions(row.versions))),
         )
         for row in chat.history()
@@ -37,6 +38,11 @@ def history_table(chat: Chat) -> SelectionTable:
     before = f" ({cleared:,} before the last clear)" if cleared else ""
     caption = f"{words_of.turns(len(rows))}{before}" if rows else f"No turns yet{before}."
     return SelectionTable(("turn", "cell", "prompt", "reply", "tokens", "state"), rows, caption, _marked(chat))
+
+
+def _with(prompt: str, attached: str) -> str:
+    """Return the beginning of a prompt, and what went with it."""
+    return f"{first_words(prompt)} [with {shortened(attached, MOST_NAMES)}]" if attached else first_words(prompt)
 
 
 def _marked(chat: Chat) -> dict[int, MarkBoxes]:
@@ -52,7 +58,7 @@ def versions_table(chat: Chat, number: int) -> dict[str, str]:
     current = chat.turn(number)
     rows = [
         (
-            str(i), turn.model, first_words(turn.prompt), first_words(turn.reply),
+            str(i), turn.model, _with(turn.prompt, ", ".join(turn.sources)), first_words(turn.reply),
             ", ".join(filter(None, ("current" if turn is current else "", ENDINGS[turn.stop_reason]))),
         )
         for i, turn in enumerate(chat.versions(number), 1)
@@ -117,7 +123,7 @@ def _left_out(parts: Sequence[ViewPart]) -> Iterator[Sequence[str]]:
 def _part(part: ViewPart, share: str) -> Sequence[str]:
     tokens = f"{'' if part.exact else '~'}{part.tokens:,}"
     state = f"{part.state}, stale" if part.stale else part.state
-    return (str(part.number or ""), part.role, first_words(part.text), tokens, share, state)
+    return (str(part.number or ""), part.role, _with(part.text, part.attached), tokens, share, state)
 
 
 def live_history(chat: Chat) -> TurnTable:

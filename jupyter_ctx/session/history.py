@@ -34,6 +34,7 @@ class HistoryRow(NamedTuple):
     ``states``: what becomes of it in the next request, then what else is to be said of it.
     ``versions``: how many answers the cell has had.
     ``model``: who answered.
+    ``attached``: what went with the prompt, such as ``df (40 of 12,000 rows), plot.png``.
     """
 
     turn: int
@@ -45,6 +46,7 @@ class HistoryRow(NamedTuple):
     states: tuple[str, ...]
     versions: int
     model: str
+    attached: str = ""
 
     @property
     def state(self) -> str:
@@ -68,8 +70,8 @@ def history(now: Snapshot, deleted: Collection[str]) -> History:
         marks = (ENDINGS[turn.stop_reason], "stale" if place.id in stale else "", "cell deleted" if gone else "")
         size, exact = round(turn_tokens(turn, meter)), meter.counted(turn.id)
         states, versions = (state, *filter(None, marks)), len(place.versions)
-        cell = cell_of(place)
-        return HistoryRow(number, cell, turn.prompt, turn.reply, size, exact, states, versions, turn.model)
+        cell, attached = cell_of(place), ", ".join(turn.sources)
+        return HistoryRow(number, cell, turn.prompt, turn.reply, size, exact, states, versions, turn.model, attached)
 
     return History(map(row, count(1), past.places, part_states(past, now.scope, now.start)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +29,7 @@ class ViewPart:
     ``exact``: whether ``tokens`` comes from the provider's reports.
     ``stale``: whether its answer was written after an older answer than the one that stands before it now.
     ``share``: its share of the request, 0 where it is left out.
+    ``attached``: what goes with it, such as ``df (40 of 12,000 rows), plot.png``; ``tokens`` has that, too.
     """
 
     role: Role
@@ -38,6 +40,7 @@ class ViewPart:
     exact: bool = False
     stale: bool = False
     share: float = 0.0
+    attached: str = ""
 
     @property
     def turn(self) -> int | None:
@@ -47,7 +50,7 @@ class ViewPart:
 
 class _Parts(Table[ViewPart]):
     __slots__ = ()
-    columns = ("turn", "role", "text", "tokens", "exact", "stale", "share", "state")
+    columns = ("turn", "role", "text", "tokens", "exact", "stale", "share", "state", "attached")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -77,8 +80,12 @@ class View:
         return _Parts((*self.messages, *self.omitted)).to_dataframe().astype({"turn": "Int64"})
 
 
-def preview(attempt: Attempt, *, is_counted: bool, price: RequestPrice) -> View:
-    """Return a request part by part; ``is_counted``: the provider reported the size of its view without a prompt."""
+def preview(attempt: Attempt, attached: Sequence[str] = (), *, is_counted: bool, price: RequestPrice) -> View:
+    """Return a request part by part.
+
+    ``attached`` names what goes with its prompt. ``is_counted``: the provider reported the size of its view without
+    a prompt.
+    """
     past, scope, meter, prompt = attempt.past, attempt.scope, attempt.target.meter, attempt.prompt
     total, exact, stale = whole(attempt.tokens), attempt.counted is not None, past.stale()
     states, (passed, rest) = part_states(past, scope, attempt.cut.start), in_view(past, scope, attempt.cut.start)
@@ -96,7 +103,9 @@ def preview(attempt: Attempt, *, is_counted: bool, price: RequestPrice) -> View:
         parts.append(ViewPart("user", scope.summary.text, round(summary), _summary_state(scope.summary, past)))
     parts += [part for place in rest for part in turns.pop(place.id)]
     if prompt:
-        parts.append(ViewPart("user", prompt, round(attempt.asked), "prompt", exact=exact))
+        parts.append(
+            ViewPart("user", prompt, round(attempt.asked), "prompt", exact=exact, attached=", ".join(attached))
+        )
     messages = tuple(replace(part, share=part.tokens / max(total, 1)) for part in parts)
     omitted = tuple(part for both in turns.values() for part in both)
     return View(messages, omitted, total, exact or (not prompt and is_counted), attempt.request, price)
@@ -107,7 +116,7 @@ def _both(place: Place, number: int, state: PartStatus, meter: Meter, *, stale: 
     turn, exact = place.turn, meter.counted(place.turn.id)
     asked, said = meter.turn_parts(turn.id, turn.prompt, turn.reply, turn.attached)
     return (
-        ViewPart("user", turn.prompt, round(asked), state, number, exact, stale),
+        ViewPart("user", turn.prompt, round(asked), state, number, exact, stale, attached=", ".join(turn.sources)),
         ViewPart("assistant", turn.reply, round(said), state, number, exact, stale),
     )
 

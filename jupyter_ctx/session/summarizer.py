@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -38,7 +39,7 @@ class Older:
 
     @property
     def said(self) -> list[Exchange]:
-        """Return prompt and reply of each turn, with the names of its files."""
+        """Return prompt and reply of each turn, with the names of what went with it."""
         return [(with_names(turn), turn.reply) for turn in self.turns]
 
     @property
@@ -48,8 +49,8 @@ class Older:
 
 
 def with_names(turn: Turn) -> str:
-    """Return what was asked, with the names of its files."""
-    names = ", ".join(attachment.name for attachment in turn.attachments)
+    """Return what was asked, with the names of what went with it; what was sent of it is no fact to keep."""
+    names = ", ".join(re.sub(r" \([^()]*\)\Z", "", source) for source in turn.sources)
     return f"{turn.prompt}\n[attached: {names}]" if names else turn.prompt
 
 

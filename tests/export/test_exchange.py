@@ -31,7 +31,8 @@ ANY_TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_si
 TEXTS = st.lists(st.sampled_from(PIECES) | ANY_TEXT, max_size=6).map("".join)
 TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf")
 FILES = st.builds(Attachment, TEXTS, st.sampled_from(TYPES), st.binary(max_size=40), st.integers(0, 10**6))
-RECORDS = st.builds(TurnRecord, TEXTS, st.sampled_from(get_args(StopReason)))
+SOURCES = st.lists(TEXTS, max_size=2).map(tuple)
+RECORDS = st.builds(TurnRecord, TEXTS, st.sampled_from(get_args(StopReason)), sources=SOURCES)
 TURNS = st.builds(Turn, TEXTS, TEXTS, st.lists(FILES, max_size=2).map(tuple), record=RECORDS)
 CHEAP = settings(max_examples=40)
 
@@ -56,7 +57,10 @@ def talks(draw: st.DrawFn) -> Added:
 def plain(added: Added) -> Any:
     """All that a file keeps, with numbers for ids."""
     ids = [turn.id for turn in added.turns]
-    turns = [(turn.prompt, turn.reply, turn.model, turn.stop_reason, turn.attachments) for turn in added.turns]
+    turns = [
+        (turn.prompt, turn.reply, turn.model, turn.stop_reason, turn.attachments, turn.record.sources)
+        for turn in added.turns
+    ]
     pinned, excluded = ({ids.index(one) for one in marked} for marked in (added.pinned, added.excluded))
     summary = added.summary
     short = summary and (summary.text, summary.method, {i for i, one in enumerate(ids) if one in summary.covers})

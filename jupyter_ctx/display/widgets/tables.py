@@ -52,8 +52,13 @@ def status_text(info: ContextInfo, turns: int) -> str:
 
 def first_words(text: str) -> str:
     """Return the beginning of a text in one line of 60 characters at most."""
+    return shortened(text, MAX_FIRST_WORDS)
+
+
+def shortened(text: str, most: int) -> str:
+    """Return the beginning of a text in one line of ``most`` characters at most."""
     line = " ".join(to_plain(text).split())
-    return line if len(line) <= MAX_FIRST_WORDS else line[: MAX_FIRST_WORDS - 1] + "…"
+    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 def table_text(head: TableRow, rows: TableRows) -> str:

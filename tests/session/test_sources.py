@@ -1,0 +1,159 @@
+"""What goes with a prompt is part of the turn: history, preview, gauge, exports, summaries and restarts know it."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from answering_rows import answering_rows
+from cells import Cells
+
+from jupyter_ctx import Chat, InvalidRequestError, get_chat
+from jupyter_ctx.attachments.attached import Attached
+from jupyter_ctx.conversation.messages import Attachment, Turn, TurnRecord
+from jupyter_ctx.session.summarizer import with_names
+from jupyter_ctx.testing import ScriptedProvider
+
+PNG = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000400000003000802000000") + bytes(40)
+PLOT = Attachment("plot.png", "image/png", PNG, 1_024)
+FRAME = Attached("df", "df:\n```\na  b\n1  2\n```", what="40 of 12,000 rows, about 3,100 tokens")
+FIGURE = Attached("fig", files=(PLOT,), what="640 × 480 pixels")
+SAID = "df (40 of 12,000 rows, about 3,100 tokens), fig (640 × 480 pixels)"
+
+
+def talk(store: str | None = None, provider: ScriptedProvider | None = None) -> Chat:
+    provider = provider or ScriptedProvider("A line.", takes=frozenset({"image", "pdf"}))
+    return Chat(provider=provider, store=store, name="c" if store else None)
+
+
+def test_the_history_names_what_went_with_a_prompt(tmp_path: Path) -> None:
+    chat, notes = talk(), tmp_path / "notes.txt"
+    notes.write_text("The sea is blue.")
+    chat.send("What is it?", attachments=[FRAME, FIGURE])
+    chat.send("And this?", attachments=[notes])
+    chat.send("Alone?")
+    assert [row.attached for row in chat.history()] == [SAID, "notes.txt", ""]
+    assert list(chat.history().to_dataframe()["attached"]) == [SAID, "notes.txt", ""]
+    assert [turn.sources for turn in chat.turns] == [(FRAME.said, FIGURE.said), ("notes.txt",), ()]
+    assert "df (40 of 12,000 rows" in repr(chat.history())
+
+
+def test_the_preview_names_and_counts_what_goes_with_the_prompt_and_with_turns() -> None:
+    chat = talk()
+    alone = chat.preview("What is it?").input_tokens
+    view = chat.preview("What is it?", attachments=[FIGURE])
+    assert view.input_tokens == alone + PLOT.tokens
+    assert view.messages[-1].attached == "fig (640 × 480 pixels)"
+    chat.send("What is it?", attachments=[FIGURE])
+    view = chat.preview("And now?")
+    assert [part.attached for part in view.messages] == ["fig (640 × 480 pixels)", "", ""]
+    assert view.messages[0].tokens > PLOT.tokens
+    assert "attached" in view.to_dataframe()
+
+
+def test_the_gauge_counts_what_went_with_a_prompt() -> None:
+    chat, plain = talk(), talk()
+    chat.send("What is it?", attachments=[FIGURE])
+    plain.send("What is it?")
+    assert chat.info().used == plain.info().used + PLOT.tokens
+    (this,) = [segment for segment in chat.info().segments if segment.name == "this turn"]
+    assert this.tokens > PLOT.tokens
+
+
+@pytest.mark.parametrize("suffix", [".md", ".json", ".ipynb"])
+def test_an_export_keeps_names_texts_and_images(tmp_path: Path, suffix: str) -> None:
+    chat = talk()
+    chat.send("What is it?", attachments=[FRAME, FIGURE])
+    path = chat.export(tmp_path / f"talk{suffix}")
+    again = talk()
+    again.load(path)
+    (turn,) = again.turns
+    assert turn.sources == chat.turns[0].sources
+    assert turn.attachments == (PLOT,)
+    assert "a  b\n1  2" in turn.prompt
+    if suffix == ".md":
+        assert r"[attached: df (40 of 12,000 rows, about 3,100 tokens)]" in path.read_text("utf-8")
+
+
+def test_a_restart_brings_it_back(address: str) -> None:
+    chat = talk(address)
+    chat.send("What is it?", attachments=[FRAME, FIGURE])
+    chat.close()
+    again = talk(address)
+    assert again.turns[0].sources == (FRAME.said, FIGURE.said)
+    assert again.turns[0].attachments == (PLOT,)
+    assert again.history()[0].attached == SAID
+
+
+def test_turns_of_earlier_releases_are_named_by_their_files() -> None:
+    turn = Turn("Why?", "So.", (PLOT,), record=TurnRecord("m"))
+    assert turn.sources == ("plot.png",)
+
+
+def test_a_summary_is_told_the_names_alone() -> None:
+    turn = Turn("Why?", "So.", record=TurnRecord(sources=(FRAME.said, FIGURE.said, "axes[0]", "a (1).png")))
+    assert with_names(turn) == "Why?\n[attached: df, fig, axes[0], a (1).png]"
+
+
+def test_cells_show_it_in_history_preview_and_versions(cells: Cells, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("The sea is blue.")
+    with answering_rows(lambda prompt: "So.") as asked:
+        cells.run(f"%chat use m --base-url {asked.url}")
+        cells.run(f"%%chat -a {notes}\nWhat is it?")
+        assert "[with notes.txt]" in cells.run("%chat history")
+        assert "[with notes.txt]" in cells.run("%chat preview")
+        assert "[with notes.txt]" in cells.run("%chat history 1 --versions")
+        shown = cells.run(f"%%chat --preview -a {notes}\nAnd now?")
+    assert len(re.findall(r"\[with notes.txt\]", shown)) == 2
+
+
+def test_a_fork_and_another_notebook_keep_it(cells: Cells, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("The sea is blue.")
+    with answering_rows(lambda prompt: "So.") as asked:
+        cells.run(f"%chat use m --base-url {asked.url}")
+        cells.run(f"%%chat -a {notes}\nWhat is it?")
+        cells.run("%chat fork other")
+    assert get_chat().turns[0].sources == ("notes.txt",)
+
+
+def test_a_file_whose_name_is_no_text_fails_no_store(address: str, tmp_path: Path) -> None:
+    image = tmp_path / os.fsdecode(b"caf\xe9.png")
+    image.write_bytes(PNG)
+    chat = talk(address)
+    chat.send("What is it?", attachments=[image])
+    assert chat.notices() == ()
+    chat.close()
+    (name,) = talk(address).turns[0].sources
+    assert name.startswith("caf")
+
+
+# re-runs
+
+
+def test_a_changed_figure_or_frame_is_a_changed_request(address: str) -> None:
+    other = Attached("fig", files=(Attachment("plot.png", "image/png", PNG + b"1", 1_024),), what="640 × 480 pixels")
+    provider = ScriptedProvider("A line.", takes=frozenset({"image", "pdf"}))
+    more = Attached("df", FRAME.text.replace("1  2", "1  3"), what=FRAME.what)
+
+    def again(*attached: Attached) -> bool:
+        chat = talk(address, provider)
+        reply = chat.send("What is it?", attachments=attached, cell="c1", run=os.urandom(4).hex(), stored="cell")
+        chat.close()
+        return reply.stored
+
+    assert not again(FRAME, FIGURE)
+    assert again(FRAME, FIGURE)
+    assert not again(FRAME, other)
+    assert again(FRAME, other)
+    assert not again(more, other)
+    assert not again(more)
+
+
+def test_a_model_that_takes_text_only_is_not_asked_with_a_figure() -> None:
+    chat = Chat(provider=ScriptedProvider("A line."))
+    with pytest.raises(InvalidRequestError, match=r"plot\.png cannot be sent"):
+        chat.send("What is it?", attachments=[FIGURE])
