@@ -18,7 +18,7 @@ from .context.windows import ContextWindow
 from .conversation.code_blocks import CodeBlock, code_blocks, code_of
 from .conversation.conversation import Conversation
 from .conversation.events import Added, Said
-from .conversation.messages import Turn
+from .conversation.messages import Alternatives, Turn
 from .conversation.schema import Schema
 from .conversation.text_safety import checked
 from .errors import ChatError, ChatInterrupted, InvalidRequestError, StoreError
@@ -50,6 +50,7 @@ from .template.keys import Keys
 
 if TYPE_CHECKING:
     from .experiments.run import Run
+    from .experiments.side_by_side import Candidate, Watcher
 
 CONVERSATION_NAME = re.compile(r"[^\s-]([^\x00-\x1f\x7f]{0,78}[^\s])?")  # of a conversation
 OF_A_TARGET = {"model", "base_url", "window", "n_ctx", "max_tokens"}
@@ -381,6 +382,42 @@ class Chat:
             if self.conversation.length == happened:
                 with uninterrupted():
                     self._session.save()
+
+    def ask_each(self, prompt: Prompt, columns: Sequence[Candidate], watcher: Watcher) -> Alternatives:
+        """Ask several models, or one several times, at once; the conversation stays as it is until :meth:`choose`.
+
+        Raises ChatError where none answers, and ChatInterrupted, which keeps what came.
+        """
+        from .experiments.side_by_side import SideBySide
+
+        if not prompt.text.strip():
+            raise InvalidRequestError("The prompt is empty.")
+        try:
+            said = prompt.said()
+            with self._queue.turn():
+                asking = SideBySide(self._session, prompt.schema)
+                return asking.of(said, columns, watcher, record=prompt.record, stored=prompt.stored)
+        except ChatInterrupted:
+            raise
+        except KeyboardInterrupt:
+            raise ChatInterrupted(stopped((), record=prompt.record)) from None
+        finally:
+            self._session.save()
+            self._notify()
+
+    def choose(self, number: int, alternatives: str | None = None) -> Change:
+        """Make one of several answers the turn, by its number from 1; ``alternatives`` is the id of them all.
+
+        Without the id, of those that came last. The others stay as versions of the turn; undo takes the choice back.
+        """
+        return self._do(lambda: self._actions.choose(number, alternatives))
+
+    def chosen(self, alternatives: str) -> int | None:
+        """Return the number of the answer that is the turn, of several answers with this id; ``None``: none is."""
+        offered = self.conversation.offers.get(alternatives)
+        place = self.conversation.place_of(offered) if offered is not None else None
+        ids = [answer.record.id for answer in offered.answers] if offered is not None else []
+        return ids.index(place.turn.id) + 1 if place is not None and place.turn.id in ids else None
 
     # experiments
 

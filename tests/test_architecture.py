@@ -30,6 +30,7 @@ LATE = {  # modules of the package that others import in a function, when they a
     "jupyter_ctx": {"jupyter_ctx.magics.registration"},
     "jupyter_ctx.chat": {
         "jupyter_ctx.experiments.options",
+        "jupyter_ctx.experiments.side_by_side",
         "jupyter_ctx.experiments.start",
         "jupyter_ctx.export.files",
     },
@@ -38,6 +39,7 @@ LATE = {  # modules of the package that others import in a function, when they a
     "jupyter_ctx.magics.chat_magic": {
         "jupyter_ctx.magics.command_table",
         "jupyter_ctx.magics.commands",
+        "jupyter_ctx.magics.side_by_side",
         "jupyter_ctx.template.filling",
         "jupyter_ctx.template.hints",
     },

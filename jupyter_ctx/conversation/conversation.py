@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from .events import Event, Kept, Lost, Redone, Said, Summarized, Undone
+from .events import Event, Kept, Lost, Offered, Redone, Said, Summarized, Undone
 from .places import Places
+
+BETWEEN_STEPS = (Kept, Offered)  # undo takes neither back
 
 
 class Step(NamedTuple):
@@ -28,6 +30,7 @@ class Conversation(Places):
         super().__init__()
         self._events: list[Event] = []
         self._done: list[Step] = []
+        self._before: list[Event] = []  # what came before the first step
         self._undone: list[Step] = []
         for event in events:
             self.append(event)
@@ -63,7 +66,7 @@ class Conversation(Places):
             self._undo()
         elif isinstance(event, Redone):
             self._redo()
-        elif isinstance(event, Kept):
+        elif isinstance(event, BETWEEN_STEPS):
             self._join(event)
             self._fold(event)
         else:
@@ -77,9 +80,9 @@ class Conversation(Places):
         if not self._done:  # what it took back is lost
             return
         self._undone.append(self._done.pop())
-        for kept in self._undone[-1].events:
-            if isinstance(kept, Kept):  # its cell has run all the same
-                self._join(kept)
+        for event in self._undone[-1].events:
+            if isinstance(event, BETWEEN_STEPS):  # its cell has run all the same
+                self._join(event)
         self._fold_again()
 
     def _redo(self) -> None:
@@ -87,11 +90,13 @@ class Conversation(Places):
             self._done.append(self._undone.pop())
             self._fold_again()
 
-    def _join(self, kept: Kept) -> None:
-        """Make an answer that was shown again a part of the last step."""
+    def _join(self, event: Event) -> None:
+        """Make what is no step of its own a part of the last one."""
         if self._done:
             last = self._done.pop()
-            self._done.append(Step((*last.events, kept), last.label))
+            self._done.append(Step((*last.events, event), last.label))
+        else:
+            self._before.append(event)
 
     def _add_step(self, event: Event, label: str) -> None:
         last = self._done[-1].events[-1] if self._done else None
@@ -105,6 +110,8 @@ class Conversation(Places):
 
     def _fold_again(self) -> None:
         self._reset()
+        for event in self._before:
+            self._fold(event)
         for step in self._done:
             for event in step.events:
                 self._fold(event)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from .messages import Summary, Turn
+from .messages import Alternatives, Summary, Turn
 from .places import Places
 
 
@@ -51,8 +51,7 @@ class Said(Event):
 
     def begins_anew(self, past: Places) -> bool:
         """Return whether this turn clears first: a re-run of a cell that did so already does not."""
-        mine = past.of_cell(self.turn.record.cell)
-        return self.new and not (mine and mine[0].fresh)
+        return past.begins_anew(self.turn.record.cell, new=self.new)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +198,30 @@ class Picked(Event):
 
     def fold(self, past: Places) -> None:
         past.pick(self.place, self.turn)
+
+
+@dataclass(frozen=True, slots=True)
+class Offered(Event):
+    """Several answers to a prompt came, of which none is a turn yet: no step, and part of what was done before."""
+
+    stored_as = "offered"
+    alternatives: Alternatives
+
+    def fold(self, past: Places) -> None:
+        past.offer(self.alternatives)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen(Event):
+    """One of several answers is the turn; the others are versions of it."""
+
+    stored_as = "chosen"
+    label = "choice"
+    alternatives: str  # id
+    turn: str  # id
+
+    def fold(self, past: Places) -> None:
+        past.choose(self.alternatives, self.turn)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ..context.usage import Usage
@@ -147,6 +147,50 @@ class Turn:
     def attached(self) -> int:
         """Estimated tokens of the attachments."""
         return _tokens_of(self.attachments) if self.attachments else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """One of several answers to a prompt.
+
+    label: who was asked, and how
+    reply, thinking: the model's text
+    record: as it will be the turn's; its id names the answer
+    error: why there is none, in words
+    """
+
+    label: str
+    reply: str = ""
+    thinking: str = ""
+    record: TurnRecord = field(default_factory=TurnRecord)
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """Several answers to one prompt, of which at most one is a turn at a time.
+
+    asked: the turn without its answer
+    answers: in the order in which they were asked for
+    append, new: how the turn joins the conversation; see :class:`~jupyter_ctx.conversation.events.Said`
+    digest: fingerprint of all requests
+    """
+
+    asked: Turn
+    answers: tuple[Alternative, ...]
+    append: bool = False
+    new: bool = False
+    digest: str = ""
+    id: str = field(default_factory=new_id)
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The turns that the answers would make, without those that failed."""
+        return tuple(self.turn(answer) for answer in self.answers if not answer.error)
+
+    def turn(self, answer: Alternative) -> Turn:
+        """Return the turn that one of the answers would make."""
+        return replace(self.asked, reply=answer.reply, thinking=answer.thinking, record=answer.record)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from .messages import Summary, Turn
+from .messages import Alternatives, Summary, Turn
 
 
 @dataclass(slots=True)
@@ -93,6 +93,7 @@ class Places:
     ``summary``, ``summaries``: the summary that views may hold, and every one by its id.
     ``system``, ``memory``: the system prompt and the memory file's path, once they were set.
     ``pins``: the pinned places, in order.
+    ``offers``: answers of which at most one is a turn, by the id of them all, in the order in which they came.
     ``has_files``: whether any turn came with attachments.
     ``revision``: changes whenever anything but an append at the end happened, so that derived values can be kept;
     :meth:`same_since` tells how much of them.
@@ -113,6 +114,7 @@ class Places:
         self.pins: list[Place] = []
         self.has_files = False
         self.summaries: dict[str, Summary] = {}
+        self.offers: dict[str, Alternatives] = {}
         self._index: dict[str, int] = {}
         self._cells: dict[str, list[Place]] = {}
         self._moved: dict[str, str] = {}  # places that went into another one
@@ -291,6 +293,40 @@ class Places:
                 if version.id == turn:
                     there.show(version, self._now)
         self._change(at)
+
+    def offer(self, alternatives: Alternatives) -> None:
+        """Keep answers of which none is a turn yet."""
+        self.offers[alternatives.id] = alternatives
+        for turn in alternatives.turns:
+            self._written.setdefault(turn.id, self._now)
+
+    def choose(self, alternatives: str, chosen: str) -> None:
+        """Make one of several answers the turn, and the others its other versions."""
+        offered = self.offers.get(alternatives)
+        turns = offered.turns if offered is not None else ()
+        turn = next((turn for turn in turns if turn.id == chosen), None)
+        if offered is None or turn is None:  # the row that held them is lost
+            return
+        there = self.place_of(offered)
+        if there is None or there.run != offered.asked.record.run:
+            self.say(turn, append=offered.append, new=self.begins_anew(offered.asked.record.cell, new=offered.new))
+            there = self.place_of(offered)
+            assert there is not None
+        ids = {each.id for each in turns}
+        there.versions = [*(version for version in there.versions if version.id not in ids), *turns]
+        there.show(turn, self._now)
+        self._change(self._index[there.id])
+
+    def place_of(self, offered: Alternatives) -> Place | None:
+        """Return the place of which one of these answers is a version; ``None``: none is."""
+        ids = {turn.id for turn in offered.turns}
+        places = self.of_cell(offered.asked.record.cell) or self.places
+        return next((place for place in reversed(places) if any(turn.id in ids for turn in place.versions)), None)
+
+    def begins_anew(self, cell: str | None, *, new: bool) -> bool:
+        """Return whether a ``new`` turn of a cell clears first: a re-run of a cell that did so already does not."""
+        mine = self.of_cell(cell)
+        return new and not (mine and mine[0].fresh)
 
     def ran(self, place: str, run: str, execution: int | None) -> None:
         """Record that a place's cell ran again and showed the same answer."""

@@ -41,13 +41,14 @@ from ..session.prompt import Prompt
 from ..session.send import stopped
 from ..session.state import NotebookState
 from .answers import blocks_below, shown_forms
-from .options import OPTIONS, check_repeated, settings_of, typed, with_options
+from .options import OPTIONS, check_repeated, is_several, settings_of, typed, with_options
 from .questions import asked_first, typed_answer
 from .tables import live_history, live_preview, live_settings, preview_table
 from .variables import check_new_name, schema_named, value_named
 
 if TYPE_CHECKING:
     from .command_table import Command
+    from .side_by_side import SideBySideCell
 
 IN_QUOTES = ("TEXT", "FILE", "CONVERSATION")  # what options take that may have spaces
 RUN_AGAIN = "Run the cell again for another answer"
@@ -64,6 +65,7 @@ class ChatMagic:
         self._library: Library | None = None
         self._panel: GaugePanel | None = None
         self._histories: dict[Chat, TurnTable] = {}
+        self._side_by_side: dict[str, SideBySideCell] = {}  # by cell
         self._greeted = False
         self._gauge_is_here = False  # in the output of the cell that runs
         self._passed = False  # a threshold, in this cell
@@ -180,6 +182,12 @@ class ChatMagic:
             raise UsageError("The cell is empty: write a prompt below %%chat.")
         if options.out is not None:
             check_new_name("-o", options.out)
+        several = None
+        if is_several(options):
+            from .side_by_side import Several
+
+            several = Several(chat, options)
+            options = several.first
         place, text = where(self.shell), cell.rstrip("\n")
         above = (*self.notes(), *filter(None, [None if options.preview else chat.memory_notice()]))
         if not options.raw and "{{" in text:
@@ -196,6 +204,12 @@ class ChatMagic:
         self._gauge_is_here = self._passed = self._answered = False
         before = chat.conversation.length
         try:
+            if several is not None:
+                cell = several.cell(above, place)
+                self._side_by_side[place.cell or ""] = cell  # its buttons work as long as it is kept
+                self._keep(cell.ask(prompt), options.out)
+                self._greet(chat, place)
+                return
             is_code = schema is not None and place.kind != "terminal" and not options.plain
             reply = self._send(chat, _view(place, options, above), place, prompt, is_code=is_code)
             self._keep(reply, options.out)
@@ -297,11 +311,11 @@ class ChatMagic:
             return (f"The cell of turn {turns} was deleted: %chat exclude {turns} leaves it out of what is sent.",)
         return (f"The cells of turns {turns} were deleted: %chat exclude {turns} leaves them out of what is sent.",)
 
-    def _keep(self, reply: Reply, name: str | None) -> None:
-        """Keep a reply in ``_`` and ``Out`` as any result, without showing it twice; its value in a variable."""
+    def _keep(self, reply: Reply | list[Reply], name: str | None) -> None:
+        """Keep a reply, or several, in ``_`` and ``Out`` without showing it twice; values in a variable."""
         self.shell.displayhook.update_user_ns(reply)
         if name is not None:
-            self.shell.user_ns[name] = reply if reply.parsed is None else reply.parsed
+            self.shell.user_ns[name] = _value(reply) if isinstance(reply, Reply) else list(map(_value, reply))
 
     def _greet(self, chat: Chat, place: Where) -> None:
         """Show the gauge with the first chat cell or with every one, and where a notice has just named its buttons."""
@@ -482,6 +496,11 @@ def _footer(chat: Chat, reply: Reply, place: Where, blocks: int = 0) -> Footer |
     if reply.stored or footer == "off" or (footer == "auto" and place.kind == "headless"):
         return None
     return Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason, blocks)
+
+
+def _value(reply: Reply) -> Any:
+    """Return what a variable holds of a reply: the value of a structured answer, else the reply."""
+    return reply if reply.parsed is None else reply.parsed
 
 
 def _sent_along(attached: Iterable[Attached]) -> tuple[str, ...]:

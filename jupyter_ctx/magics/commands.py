@@ -91,11 +91,14 @@ def _plot(call: Call) -> object:
     return plot(call)
 
 
-@command("pick N VERSION", "restore an older answer of turn N")
+@command("pick N [VERSION]", "take answer N of those side by side; with a version, restore that answer of turn N")
 def _pick(call: Call) -> object:
+    if len(call.words) == 1:
+        return call.chat.choose(call.count(call.words[0], "the number of an answer"))
     if len(call.words) != 2:
         raise UsageError(
-            "%chat pick takes a turn and a version: %chat history N --versions lists the versions of turn N."
+            "%chat pick takes the number of an answer side by side; or a turn and a version: %chat history N "
+            "--versions lists the versions of turn N."
         )
     return call.chat.pick(*map(call.number, call.words))
 

@@ -26,7 +26,7 @@ class Option:
     short: str = ""
     into: str = ""  # the setting it sets, where that has another name
     repeats: bool = False
-    repeats_for: str = ""  # the one command for which it may be repeated
+    repeats_for: tuple[str, ...] = ()  # the commands for which it may be repeated; "" is a prompt
     only_for: tuple[str, ...] = ()  # how the commands are typed that know it: no prompt does
 
     @property
@@ -58,11 +58,11 @@ def _of_map(flag: str, summary: str, takes: str = "", **declared: Any) -> Option
 
 
 OPTIONS = (
-    _setting("--model", "MODEL", "-m", repeats_for="map"),
+    _setting("--model", "MODEL", "-m", repeats_for=("", "map")),
     _setting("--window", "N"),
     _setting("--base-url", "URL"),
     _setting("--system", "TEXT", "-s"),
-    _setting("--temperature", "T", "-t"),
+    _setting("--temperature", "T", "-t", repeats_for=("",)),
     _setting("--max-tokens", "N"),
     _setting("--on-overflow", "HOW"),
     _setting("--set", "NAME=VALUE", into="parameters", repeats=True),
@@ -70,6 +70,8 @@ OPTIONS = (
     Option("--schema", "the answer must be a value of this class or JSON schema (a variable)", "NAME"),
     Option("--out", "store the Reply, the value of --schema, or the DataFrame of a map in this variable", "VAR", "-o"),
     Option("--conversation", "talk in this conversation for the cell; a new one if need be", "CONVERSATION", "-i"),
+    Option("--samples", "ask so often at once, and show the answers side by side, as for several -m or -t", "N", "-n"),
+    Option("--pick", "of answers side by side, take this one (%chat pick N, or its button)", "N"),
     Option("--new", "begin the conversation anew with this cell"),
     Option("--no-history", "send this prompt alone, and record nothing"),
     Option("--append", "add a turn instead of replacing this cell's"),
@@ -117,14 +119,21 @@ def check_repeated(options: Namespace, command: str = "") -> None:
     """Let options that may be repeated for one command have one value elsewhere. Raises UsageError."""
     for option in OPTIONS:
         values = getattr(options, option.name)
-        if not option.repeats_for or option.repeats_for == command or not values:
+        if not option.repeats_for or not values:
             continue
-        if len(values) > 1:
+        may = command in option.repeats_for
+        if len(values) > 1 and not may:
             raise UsageError(
-                f"{option.flag} is given {len(values)} times ({', '.join(values)}), and one request takes one: "
-                f"%%chat {option.repeats_for} asks several. Nothing was sent."
+                f"{option.flag} is given {len(values)} times ({', '.join(values)}), and %chat {command} takes one. "
+                "Nothing was sent."
             )
-        setattr(options, option.name, values[0])
+        if not command or not may:
+            setattr(options, option.name, values[0] if len(values) == 1 else values)
+
+
+def is_several(options: Namespace) -> bool:
+    """Return whether a line asks for several answers at once."""
+    return isinstance(options.model, list) or isinstance(options.temperature, list) or options.samples is not None
 
 
 def typed(name: str) -> str:

@@ -16,6 +16,7 @@ from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..context.tokens import Fixed
 from ..conversation.events import (
     Added,
+    Chosen,
     Cleared,
     Event,
     Excluded,
@@ -352,6 +353,24 @@ class Actions:
         if turn is place.turn:
             return Change(f"Turn {number} has answer {version} already", changed=False)
         return self._apply(Picked(place.id, turn.id), f"Turn {number} has answer {version} again")
+
+    def choose(self, number: int, alternatives: str | None = None) -> Change:
+        """Make one of several answers, by its number from 1, the turn; ``None``: of those that came last."""
+        past = self._session.conversation
+        offered = past.offers.get(alternatives) if alternatives else next(reversed(past.offers.values()), None)
+        if offered is None:
+            raise InvalidRequestError("No answers stand side by side: %%chat -m A -m B asks several models at once.")
+        if not _is_whole(number) or not 1 <= number <= len(offered.answers):
+            raise InvalidRequestError(f"There is no answer {number!r}: there are 1 to {len(offered.answers)}.")
+        answer = offered.answers[number - 1]
+        if answer.error:
+            raise InvalidRequestError(f"Answer {number} ({answer.label}) failed, and cannot be taken: {answer.error}")
+        place = past.place_of(offered)
+        if place is not None and place.turn.id == answer.record.id:
+            return Change(f"Answer {number} is turn {past.index(place.id) + 1} already", changed=False)
+        change = self._apply(Chosen(offered.id, answer.record.id), f"Answer {number} ({answer.label}) is taken")
+        place = past.place_of(offered)
+        return change if place is None else replace(change, text=f"{change.text}: turn {past.index(place.id) + 1}")
 
     def set_memory(self, path: str) -> Change:
         """Add a file's text to the system prompt; an empty path: no file's."""

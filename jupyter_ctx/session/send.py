@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from ..conversation.events import Kept, Said, Summarized
-from ..conversation.messages import Turn, new_id
+from ..conversation.messages import Turn, TurnRecord, new_id
 from ..conversation.schema import Schema
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, ProviderError
 from ..models.registry import Target
@@ -19,6 +19,7 @@ from .confirmation import Confirm, check_confirmed
 from .exchange import Coming, Exchanged, Exchanger
 from .judge import INCOMPLETE, Verdict
 from .notices import STORED, Outcome, nearly_full, notices_of
+from .planner import Fitter
 from .session import Session
 from .state import NO_VIEW
 from .structured import Tries, as_answer, parsed_reply
@@ -122,9 +123,10 @@ class Sender:
         if place is None or place.turn.id in session.notebook.seen or place.turn.stop_reason in INCOMPLETE:
             return None
         session.notebook.seen.add(place.turn.id)
-        if session.request_then(said, place, target, system) != place.turn.record.digest:
+        at = session.conversation.index(place.id)
+        if session.request_then(said, place.turn, at, target, system) != place.turn.record.digest:
             return None
-        reply = _as_stored(place.turn, schema)
+        reply = as_stored(place.turn, schema)
         if reply is not None:
             session.record(Kept(place.id, said.turn.record.run or "", said.turn.record.execution))
         return reply
@@ -134,7 +136,7 @@ class Sender:
         attempt = session.attempt(said, target, system, record=True)
         digest = session.fitter.fingerprints.of(target, attempt.request).digest
         turn = session.journal.answered(digest) if session.journal else None
-        reply = None if turn is None or turn.stop_reason in INCOMPLETE else _as_stored(turn, schema)
+        reply = None if turn is None or turn.stop_reason in INCOMPLETE else as_stored(turn, schema)
         if turn is None or reply is None:
             return None
         asked, turn_id = said.turn.record, new_id()
@@ -174,13 +176,8 @@ class Sender:
 
     def _record(self, said: Said, attempt: Attempt, verdict: Verdict, turn_id: str) -> None:
         """Record a turn as it was answered."""
-        target, reply, counted, summary = attempt.target, verdict.reply, verdict.counted, attempt.scope.summary
-        answered = replace(
-            said.turn.record, id=turn_id, model=target.model, stop_reason=reply.stop_reason, usage=reply.usage,
-            window=target.window.tokens, cost=reply.cost, seconds=reply.seconds, start=attempt.begins_at(turn_id),
-            apart=attempt.apart, summary=summary.id if summary else None,
-            digest=self._session.fitter.fingerprints.of(target, attempt.request).digest,
-        )  # fmt: skip
+        reply, counted = verdict.reply, verdict.counted
+        answered = record_of(said.turn.record, attempt, reply, self._session.fitter, turn_id)
         turn = replace(said.turn, reply=reply.text, thinking=reply.thinking, record=answered)
         self._keep(replace(said, turn=turn), attempt, counted=counted is not None and not counted.guessed)
 
@@ -231,7 +228,18 @@ class Sender:
         return draft
 
 
-def _as_stored(turn: Turn, schema: Schema | None) -> Reply | None:
+def record_of(asked: TurnRecord, attempt: Attempt, reply: Reply, fitter: Fitter, turn_id: str) -> TurnRecord:
+    """Return the record of a turn with how it was answered."""
+    target, summary = attempt.target, attempt.scope.summary
+    return replace(
+        asked, id=turn_id, model=target.model, stop_reason=reply.stop_reason, usage=reply.usage,
+        window=target.window.tokens, cost=reply.cost, seconds=reply.seconds, start=attempt.begins_at(turn_id),
+        apart=attempt.apart, summary=summary.id if summary else None,
+        digest=fitter.fingerprints.of(target, attempt.request).digest,
+    )  # fmt: skip
+
+
+def as_stored(turn: Turn, schema: Schema | None) -> Reply | None:
     """Return an answer that is there already; it costs nothing. ``None``: it does not match its schema."""
     reply = Reply(
         turn.reply, turn.usage, turn.stop_reason, turn.model, (STORED,), stored=True,

@@ -14,9 +14,8 @@ from ..attachments.attached import TextRoom
 from ..config.settings import Settings
 from ..context.policy import decide
 from ..conversation.conversation import Conversation
-from ..conversation.events import Event, Said
+from ..conversation.events import Event, Offered, Said
 from ..conversation.messages import Summary, Turn, new_id
-from ..conversation.places import Place
 from ..errors import ChatError, InvalidRequestError
 from ..models.registry import Models, Target
 from ..models.request_price import RequestPrice
@@ -80,6 +79,8 @@ class Session:
             self.conversation.append(event)
             if isinstance(event, Said):
                 self.notebook.seen.add(event.turn.id)
+            elif isinstance(event, Offered):
+                self.notebook.seen.update((event.alternatives.id, *(turn.id for turn in event.alternatives.turns)))
         if counted is not None:
             self.change(counted=counted())
         self.save(*events)
@@ -165,11 +166,19 @@ class Session:
         return TextRoom(round(target.settings.attach_share * target.budget().limit), target.meter.tokens)
 
     def attempt(
-        self, said: Said, target: Target, system: str, *, record: bool, summary: Summary | None = None
+        self,
+        said: Said,
+        target: Target,
+        system: str,
+        *,
+        record: bool,
+        summary: Summary | None = None,
+        fitter: Fitter | None = None,
     ) -> Attempt:
         """Return the request for a turn, in its place among earlier turns.
 
-        ``summary`` stands for older turns although it is not recorded yet.
+        ``summary`` stands for older turns although it is not recorded yet. ``fitter`` plans the request, and shares
+        nothing with other threads; ``None``: the session's own.
         """
         past = Conversation() if said.begins_anew(self.conversation) or not record else self.conversation
         past = past.summarized(summary) if summary is not None else past
@@ -189,12 +198,13 @@ class Session:
         # what is sent once is not worth a cache's writing fee
         target = target if record else replace(target, cache_key=None)
         apart = bool(differs) or system != self.system
-        return self.fitter.attempt(message, target, past, at, system, lasting=lasting, apart=apart)
+        fitter = fitter or self.fitter
+        return fitter.attempt(message, target, past, at, system, lasting=lasting, apart=apart)
 
-    def request_then(self, said: Said, place: Place, target: Target, system: str) -> str:
-        """Return the digest of the request that a place's turn was sent with, if it were sent again now."""
-        past = self.conversation.as_marked_at(place.turn)
-        scope, start = scope_then(past, past.index(place.id), system, place.turn)
+    def request_then(self, said: Said, turn: Turn, at: int, target: Target, system: str) -> str:
+        """Return the digest of the request that the turn at a position was sent with, if it were sent again now."""
+        past = self.conversation.as_marked_at(turn)
+        scope, start = scope_then(past, at, system, turn)
         request = self.fitter.request(target, past, scope, start, target.sendable(said.turn.messages[0]))
         return self.fitter.fingerprints.of(target, request).digest
 

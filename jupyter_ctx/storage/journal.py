@@ -17,8 +17,8 @@ from typing import NamedTuple
 from weakref import WeakSet, ref
 
 from ..conversation.conversation import Conversation
-from ..conversation.events import Event, Said
-from ..conversation.messages import Turn, new_id
+from ..conversation.events import Event, Offered, Said
+from ..conversation.messages import Alternatives, Turn, new_id
 from ..errors import StoreError
 from ..runtime.frontend import Origin
 from ..runtime.interrupts import uninterrupted
@@ -263,14 +263,22 @@ class Journal:
 
         A run without a reader also finds the turns of such runs in the same folder.
         """
+        event = self._event_of(digest)
+        return event.turn if isinstance(event, Said) else None
+
+    def offered(self, digest: str) -> Alternatives | None:
+        """Return the newest answers of this notebook to just these requests at once, as :meth:`answered`."""
+        event = self._event_of(digest)
+        return event.alternatives if isinstance(event, Offered) else None
+
+    def _event_of(self, digest: str) -> Event | None:
         try:
             places = filter(None, (self.row.notebook, self.origin.run_of))
             found = self.store.answered(digest, places, runs=self.origin.runs)
-            event = read_event(found) if found is not None else None
+            return read_event(found) if found is not None else None
         except StoreError as error:
             self._failed(error)
             return None
-        return event.turn if isinstance(event, Said) else None
 
     def change(self, **values: object) -> None:
         """Set columns of the conversation's row. Raises StoreError."""

@@ -13,7 +13,7 @@ from dataclasses import fields
 from typing import NamedTuple
 
 from ..conversation.conversation import Conversation
-from ..conversation.events import EVENT_KINDS, Event, Kept, Lost, Redone, Said, Undone
+from ..conversation.events import EVENT_KINDS, Event, Kept, Lost, Offered, Redone, Said, Undone
 from .serialization import Sizes, UnreadableError, from_row, sizes_of
 from .store import Stored
 
@@ -102,6 +102,9 @@ class _Reader:
         """Keep a row's place, and name it."""
         if kind == Kept.stored_as:  # a part of the step before
             self._lost.append(f"the run of a cell after {self._here}")
+            return
+        if kind == Offered.stored_as:  # no step, either
+            self._lost.append(f"answers side by side after {self._here}")
             return
         if kind is not None and kind not in EVENT_KINDS:
             self._newer[kind] = None

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NotRequired, TypedDict
 from ..context.calibration import Reports, Vector
 from ..context.evidence import Evidence
 from ..context.usage import Spending
-from ..conversation.events import EVENT_KINDS, Added, Event, Lost, Said
+from ..conversation.events import EVENT_KINDS, Added, Event, Lost, Offered, Said
 from ..conversation.messages import Attachment, Summary, Turn, TurnRecord
 from ..conversation.text_safety import without_keys
 from ..errors import StoreError
@@ -86,8 +86,13 @@ def to_row(event: Event, sizes: list[Sizes]) -> EventRow:
     """Encode an event with the sizes learned by it; a newer release's event is kept as it was."""
     if isinstance(event, Lost) and event.kind and event.kind not in EVENT_KINDS:
         return EventRow(event.kind, event.body, None, None, None, None)
-    said = event.turn.record if isinstance(event, Said) else None
-    where = (said.digest or None, said.cell, said.source) if said else (None, None, None)
+    where: tuple[str | None, str | None, str | None] = (None, None, None)
+    if isinstance(event, Said):
+        said = event.turn.record
+        where = (said.digest or None, said.cell, said.source)
+    elif isinstance(event, Offered):
+        offered, asked = event.alternatives, event.alternatives.asked.record
+        where = (offered.digest or None, asked.cell, asked.source)
     return EventRow(event.stored_as, encoded_text(_flat(event)), encoded_text(sizes) if sizes else None, *where)
 
 

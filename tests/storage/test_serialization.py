@@ -1,6 +1,7 @@
 """The form of events in a store: what earlier releases wrote is read, and written again as it was."""
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.conversation.events import (
     EVENT_KINDS,
     Added,
+    Chosen,
     Cleared,
     Event,
     Excluded,
@@ -17,6 +19,7 @@ from jupyter_ctx.conversation.events import (
     Kept,
     Lost,
     MemorySet,
+    Offered,
     Picked,
     Pinned,
     Redone,
@@ -26,7 +29,7 @@ from jupyter_ctx.conversation.events import (
     Trimmed,
     Undone,
 )
-from jupyter_ctx.conversation.messages import Attachment, Summary, Turn, TurnRecord
+from jupyter_ctx.conversation.messages import Alternative, Alternatives, Attachment, Summary, Turn, TurnRecord
 from jupyter_ctx.storage.serialization import EventRow, from_row, state_text, stored_state, to_row
 
 TURN = (
@@ -45,6 +48,18 @@ RECORD = TurnRecord(
 )  # fmt: skip
 SKY = Turn("Why is the sky blue?", "Because of Rayleigh.", (IMAGE,), "It scatters.", RECORD)
 BRIEF = Summary("They spoke of the sky.", frozenset({"8a4e"}), "extractive", "5b7c")
+ASKED_RECORD, ANSWER_RECORD = json.dumps(asdict(TurnRecord(id="77aa"))), json.dumps(asdict(RECORD))
+OFFER = (
+    '{"asked":{"prompt":"Why?","reply":"","attachments":[],"thinking":"","record":' + ASKED_RECORD + "},"
+    '"answers":[{"label":"one","reply":"So.","thinking":"Hm.","record":' + ANSWER_RECORD + ',"error":""},'
+    '{"label":"two","reply":"","thinking":"","record":' + ASKED_RECORD + ',"error":"It failed."}],'
+    '"append":true,"new":false,"digest":"d1d1","id":"0f0f"}'
+)
+BOTH = Alternatives(
+    Turn("Why?", record=TurnRecord(id="77aa")),
+    (Alternative("one", "So.", "Hm.", RECORD), Alternative("two", "", "", TurnRecord(id="77aa"), "It failed.")),
+    append=True, digest="d1d1", id="0f0f",
+)  # fmt: skip
 
 # kind and body as earlier releases stored them, and the event
 STORED: list[tuple[str, str, Event]] = [
@@ -64,6 +79,8 @@ STORED: list[tuple[str, str, Event]] = [
     ),
     ("picked", '{"place":"3f2a","turn":"8a4e"}', Picked("3f2a", "8a4e")),
     ("kept", '{"place":"8a4e","run":"m-2","execution":4}', Kept("8a4e", "m-2", 4)),
+    ("offered", f'{{"alternatives":{OFFER}}}', Offered(BOTH)),
+    ("chosen", '{"alternatives":"0f0f","turn":"8a4e"}', Chosen("0f0f", "8a4e")),
     ("lost", '{"kind":"said","body":"{"}', Lost("said", "{")),
     ("undone", "{}", Undone()),
     ("redone", "{}", Redone()),

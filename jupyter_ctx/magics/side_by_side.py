@@ -1,0 +1,191 @@
+"""Several answers to one cell, side by side: whom it asks, and what is shown of them."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from ..chat import Chat
+from ..conversation.messages import Alternatives
+from ..display.answer.columns import ColumnsView, NotebookColumns, TextColumns
+from ..display.answer.footer import Footer
+from ..display.widgets.choice_bar import ChoiceBar
+from ..errors import ChatError
+from ..experiments.side_by_side import MOST_AT_A_TIME, Candidate
+from ..models.registry import full_name
+from ..providers.base import Reply
+from ..runtime.frontend import Where
+from ..runtime.interrupts import uninterrupted
+from ..session.prompt import Prompt
+from .options import settings_of
+
+
+class Several:
+    """What a line says of the answers that it asks for. Raises UsageError.
+
+    columns: whom it asks
+    first: its options as they are for the first of them
+    picked: the number of the answer that it takes by itself; ``None``: none
+    """
+
+    def __init__(self, chat: Chat, options: Namespace) -> None:
+        self._chat = chat
+        self.columns = columns_of(chat, options)
+        self.first = Namespace(**{**vars(options), **self.columns[0].options})
+        self.picked = _picked(options, len(self.columns))
+
+    def cell(self, above: Sequence[str], place: Where) -> SideBySideCell:
+        """Return the answers of a cell as they are shown."""
+        return SideBySideCell(self._chat, self.columns, self.picked, above, place, plain=self.first.plain)
+
+
+def columns_of(chat: Chat, options: Namespace) -> tuple[Candidate, ...]:
+    """Return whom a line asks: every model with every temperature, so often. Raises UsageError."""
+    models, temperatures = _listed(options.model), _listed(options.temperature)
+    samples = _whole("-n", options.samples, "how often to ask") if options.samples is not None else 1
+    count = len(models) * len(temperatures) * samples
+    if count < 2:
+        raise UsageError("-n 1 is a prompt as any other: leave -n out, or give a larger number.")
+    if count > MOST_AT_A_TIME:
+        raise UsageError(
+            f"{count} answers are more than the {MOST_AT_A_TIME} that stand side by side: %%chat map asks a prompt any "
+            "number of times (--repeat N). Nothing was sent."
+        )
+    usual, columns = settings_of(options), []
+    for model, temperature, sample in product(models, temperatures, range(1, samples + 1)):
+        asked: Mapping[str, Any] = {**usual, "model": model, "temperature": temperature}
+        parts = [full_name(model) if model and not options.base_url else model or chat.config.model]
+        parts += [f"temperature {temperature}"] if len(temperatures) > 1 else []
+        parts += [f"{sample} of {samples}"] if samples > 1 else []
+        columns.append(Candidate(" · ".join(parts), asked))
+    return tuple(columns)
+
+
+def _picked(options: Namespace, count: int) -> int | None:
+    """Return the answer that a line takes by itself; ``None``: none. Raises UsageError."""
+    if options.pick is None:
+        return None
+    number = _whole("--pick", options.pick, "the number of an answer")
+    if number > count:
+        raise UsageError(f"--pick {number}: the line asks for {count} answers. Nothing was sent.")
+    return number
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _whole(flag: str, word: str, what: str) -> int:
+    """Return a number of at least 1. Raises UsageError."""
+    try:
+        number = int(word)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise UsageError(f"{flag} {word}: it must be {what}, a whole number from 1. Nothing was sent.")
+    return number
+
+
+class SideBySideCell:
+    """The answers of one cell, side by side, and the buttons that take one.
+
+    It shows which answer is taken as long as it is kept.
+    """
+
+    def __init__(
+        self,
+        chat: Chat,
+        columns: Sequence[Candidate],
+        picked: int | None,
+        above: Sequence[str],
+        place: Where,
+        *,
+        plain: bool = False,
+    ) -> None:
+        self._chat, self._columns, self._picked, self._place = chat, columns, picked, place
+        self._heads = heads = [column.label for column in columns]
+        self._view: ColumnsView = (
+            TextColumns(heads, above)
+            if place.kind == "terminal"
+            else NotebookColumns(heads, above, streaming=place.kind == "notebook", plain=plain)
+        )
+        self._replies: dict[int, Reply] = {}
+        self._id, self._chosen = "", None
+        self._bar: ChoiceBar | None = None
+
+    def ask(self, prompt: Prompt) -> list[Reply]:
+        """Ask, show what comes, and return the replies. Raises a ChatError, and ChatInterrupted."""
+        self._view.begin()
+        try:
+            found = self._chat.ask_each(prompt, self._columns, self)
+        except ChatError as error:
+            self._view.close(None, ())
+            raise error from None
+        except KeyboardInterrupt:
+            with uninterrupted():
+                self._offer(next(reversed(self._chat.conversation.offers.values()), None), prompt)
+            raise
+        picked = self._picked
+        if prompt.record and picked is None and self._place.kind != "notebook" and not self._chat.chosen(found.id):
+            picked = next(number for number, answer in enumerate(found.answers, 1) if not answer.error)
+        if prompt.record and picked is not None:
+            self._chat.choose(picked, found.id)
+        self._offer(found if prompt.record else None, prompt)
+        return [self._replies[column] for column in sorted(self._replies)]
+
+    def _offer(self, found: Alternatives | None, prompt: Prompt) -> None:
+        """Show the whole answers, and how to take one."""
+        if found is None or found.asked.record.run != prompt.run:
+            self._view.close(None, ())
+            return
+        self._id, self._chosen = found.id, self._chat.chosen(found.id)
+        self._view.close(_index(self._chosen), (_what_is_taken(self._chosen, self._place),))
+        if self._place.kind == "notebook":
+            self._bar = ChoiceBar(self._heads, lambda i: self._chat.choose(i + 1, self._id), self._view.mark)
+            self._bar.show()
+            self._bar.update(_index(self._chosen))
+            self._chat.listeners.append(self._follow)
+
+    def _follow(self, _change: object) -> None:
+        """Show which answer is taken now."""
+        chosen = self._chat.chosen(self._id)
+        if chosen != self._chosen and self._bar is not None:
+            self._chosen = chosen
+            self._view.choose(_index(chosen))
+            self._bar.update(_index(chosen))
+
+    # what comes
+
+    def feed(self, column: int, piece: str) -> None:
+        """Show a piece of an answer."""
+        self._view.feed(column, piece)
+
+    def think(self, column: int, piece: str) -> None:
+        """Show a piece of a model's thinking."""
+        self._view.think(column, piece)
+
+    def done(self, column: int, reply: Reply) -> None:
+        """Show a whole answer, with its figures."""
+        self._replies[column] = reply
+        figures = Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason)
+        self._view.done(column, reply.text, reply.thinking, None if reply.stored else figures, reply.notices)
+
+    def failed(self, column: int, error: str) -> None:
+        """Show what went wrong."""
+        self._view.failed(column, error)
+
+
+def _what_is_taken(chosen: int | None, place: Where) -> str:
+    if chosen is None:
+        return "None of these is part of the conversation yet: take one with its button, or with %chat pick N."
+    other = "--pick N takes another" if place.kind != "notebook" else "%chat pick N takes another"
+    return f"Answer {chosen} is part of the conversation; {other}."
+
+
+def _index(number: int | None) -> int | None:
+    """Return the index of an answer, which is shown as its number from 1."""
+    return None if number is None else number - 1

@@ -1,0 +1,265 @@
+"""Several answers to one prompt: none is a turn until one is taken, and all of them stay."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyter_ctx import Chat, ChatInterrupted, ProviderError, Reply, Request
+from jupyter_ctx.conversation.messages import Alternatives
+from jupyter_ctx.errors import InvalidRequestError
+from jupyter_ctx.experiments.side_by_side import Candidate
+from jupyter_ctx.session.prompt import Prompt
+from jupyter_ctx.testing import Answer, ScriptedProvider
+
+
+class Page:
+    """What a watcher is told, by column."""
+
+    def __init__(self) -> None:
+        self.pieces: dict[int, str] = {}
+        self.replies: dict[int, Reply] = {}
+        self.errors: dict[int, str] = {}
+
+    def feed(self, column: int, piece: str) -> None:
+        self.pieces[column] = self.pieces.get(column, "") + piece
+
+    def think(self, column: int, piece: str) -> None:
+        pass
+
+    def done(self, column: int, reply: Reply) -> None:
+        self.replies[column] = reply
+
+    def failed(self, column: int, error: str) -> None:
+        self.errors[column] = error
+
+
+def candidates(*temperatures: float | None, **more: Any) -> list[Candidate]:
+    return [Candidate(f"t {each}", {"temperature": each, **more}) for each in temperatures]
+
+
+def asked(
+    chat: Chat, prompt: str = "Hello?", among: Sequence[Candidate] = (), page: Page | None = None, **more: Any
+) -> Alternatives:
+    return chat.ask_each(Prompt(prompt, **more), among or candidates(0.0, 1.0, 2.0), page or Page())
+
+
+def replies(chat: Chat) -> list[str]:
+    return [turn.reply for turn in chat.turns]
+
+
+def by_temperature(request: Request) -> str:
+    return f"At {request.temperature}: {request.messages[-1].content}"
+
+
+@pytest.fixture
+def provider() -> ScriptedProvider:
+    return ScriptedProvider(by_temperature)
+
+
+@pytest.fixture
+def chat(provider: ScriptedProvider) -> Chat:
+    return Chat(provider=provider)
+
+
+def test_nothing_is_a_turn_until_one_answer_is_taken(chat: Chat, provider: ScriptedProvider) -> None:
+    chat.send("Before")
+    page = Page()
+    found = asked(chat, page=page)
+    assert replies(chat) == ["At None: Before"]
+    assert chat.chosen(found.id) is None
+    assert [answer.reply for answer in found.answers] == [f"At {t}: Hello?" for t in (0.0, 1.0, 2.0)]
+    assert all(page.pieces[i] == page.replies[i].text == found.answers[i].reply for i in range(3))
+    assert {tuple(m.content for m in r.messages) for r in provider.requests[1:]} == {
+        ("Before", "At None: Before", "Hello?")
+    }
+    assert str(chat.choose(2)).startswith("Answer 2 (t 1.0) is taken: turn 2")
+    assert replies(chat)[1] == "At 1.0: Hello?"
+    assert chat.chosen(found.id) == 2
+
+
+def test_the_others_stay_as_versions_and_the_choice_can_be_changed_and_undone(chat: Chat) -> None:
+    found = asked(chat)
+    chat.choose(2)
+    assert [turn.reply for turn in chat.versions(1)] == [answer.reply for answer in found.answers]
+    chat.choose(3)
+    assert replies(chat) == ["At 2.0: Hello?"]
+    assert len(chat.versions(1)) == 3
+    chat.pick(1, 1)
+    assert chat.chosen(found.id) == 1
+    assert "choice" in str(chat.undo()) or chat.chosen(found.id) == 3
+    chat.undo()
+    assert chat.chosen(found.id) == 2
+    chat.undo()
+    assert chat.turns == ()
+    assert chat.chosen(found.id) is None
+    chat.redo()
+    assert replies(chat) == ["At 1.0: Hello?"]
+    assert not chat.choose(2).changed
+
+
+def test_undo_of_an_earlier_turn_leaves_the_answers_to_be_taken(chat: Chat) -> None:
+    chat.send("Before")
+    found = asked(chat)
+    chat.undo()
+    assert chat.turns == ()
+    chat.choose(1, found.id)
+    assert replies(chat) == ["At 0.0: Hello?"]
+
+
+def test_the_answer_taken_is_sent_with_what_follows_and_the_others_are_not(
+    chat: Chat, provider: ScriptedProvider
+) -> None:
+    asked(chat)
+    chat.choose(1)
+    chat.send("And then?")
+    assert [message.content for message in provider.requests[-1].messages] == [
+        "Hello?", "At 0.0: Hello?", "And then?"
+    ]  # fmt: skip
+
+
+def test_a_cell_that_runs_again_keeps_its_turn_until_another_answer_is_taken(chat: Chat) -> None:
+    first = asked(chat, cell="a", run="1")
+    chat.choose(1)
+    chat.send("Later", cell="b", run="2")
+    second = asked(chat, "Hi?", cell="a", run="3")
+    assert replies(chat)[0] == "At 0.0: Hello?"
+    assert chat.chosen(first.id) == 1
+    assert chat.chosen(second.id) is None
+    chat.choose(3)
+    assert replies(chat) == ["At 2.0: Hi?", "At None: Later"]
+    assert len(chat.versions(1)) == 6
+    assert chat.history()[1].states[-1] == "stale"
+    chat.undo()
+    assert replies(chat)[0] == "At 0.0: Hello?"
+
+
+def test_an_answer_of_an_earlier_cell_can_be_taken_by_its_id(chat: Chat) -> None:
+    first = asked(chat, cell="a", run="1")
+    asked(chat, "Hi?", cell="b", run="2")
+    chat.choose(2, first.id)
+    assert replies(chat) == ["At 1.0: Hello?"]
+
+
+def test_one_that_fails_says_so_and_harms_no_other() -> None:
+    def answer(request: Request) -> str | Answer:
+        return Answer("Half", error=ProviderError("The line was cut.")) if request.temperature == 1.0 else "Yes."
+
+    chat, page = Chat(provider=ScriptedProvider(answer)), Page()
+    found = asked(chat, page=page, among=[*candidates(0.0, 1.0), Candidate("bad", {"max_tokens": 10**9})])
+    assert page.errors.keys() == {1, 2}
+    assert "The line was cut." in page.errors[1]
+    assert found.answers[0].reply == "Yes."
+    assert found.answers[1].reply == "Half"
+    assert found.answers[1].record.stop_reason == "cut"
+    with pytest.raises(InvalidRequestError, match=r"Answer 3 \(bad\) failed, and cannot be taken"):
+        chat.choose(3)
+    chat.choose(2)
+    assert replies(chat) == ["Half"]
+
+
+def test_where_all_fail_the_error_is_raised_and_nothing_is_kept() -> None:
+    chat = Chat(provider=ScriptedProvider(Answer((), error=ProviderError("Down."))))
+    with pytest.raises(ProviderError, match=r"Down\."):
+        asked(chat)
+    assert not chat.conversation.offers
+    assert not chat.conversation.events
+
+
+def test_each_column_recovers_by_itself_where_its_window_is_too_small() -> None:
+    provider = ScriptedProvider(by_temperature, window=400)
+    chat, page = Chat(provider=provider, window=100_000, max_tokens=50), Page()
+    for number in range(2):
+        chat.send(f"{number} " + "word " * 55)
+    found = asked(chat, "Again? " + "word " * 60, page=page)
+    assert len(found.turns) == 3
+    assert all("left out" in " ".join(page.replies[i].notices) for i in range(3))
+
+
+def test_bad_numbers_and_nothing_to_take_are_errors_that_say_so(chat: Chat) -> None:
+    with pytest.raises(InvalidRequestError, match="No answers stand side by side"):
+        chat.choose(1)
+    asked(chat)
+    for number in (0, 4, 1.5, "2"):
+        with pytest.raises(InvalidRequestError, match="there are 1 to 3"):
+            chat.choose(number)  # type: ignore[arg-type]
+
+
+def test_a_prompt_that_is_not_recorded_leaves_nothing(chat: Chat, provider: ScriptedProvider) -> None:
+    chat.send("Before")
+    asked(chat, record=False)
+    assert not chat.conversation.offers
+    assert len(provider.requests[-1].messages) == 1
+
+
+def test_answers_are_stored_and_shown_again_after_a_restart(tmp_path: Path, provider: ScriptedProvider) -> None:
+    def opened() -> Chat:
+        return Chat(provider=provider, store=tmp_path / "chats.sqlite", name="one")
+
+    def cell(chat: Chat, run: str, page: Page | None = None) -> Alternatives:
+        return asked(chat, page=page, cell="a", run=run, stored="cell")
+
+    chat = opened()
+    chat.send("Before", cell="0", run="0")
+    first = cell(chat, "1")
+    chat.choose(2)
+    chat.close()
+    chat, sent, page = opened(), len(provider.requests), Page()
+    assert replies(chat)[1] == "At 1.0: Hello?"
+    assert chat.chosen(first.id) == 2
+    again = cell(chat, "2", page)
+    assert len(provider.requests) == sent
+    assert again.id == first.id
+    assert chat.chosen(again.id) == 2
+    assert all(page.replies[i].stored for i in range(3))
+    cell(chat, "3")
+    assert len(provider.requests) == sent + 3
+    chat.close()
+
+
+def test_after_a_restart_only_what_failed_or_is_new_is_asked(tmp_path: Path) -> None:
+    works = False
+
+    def answer(request: Request) -> str | Answer:
+        return "Yes." if works or request.temperature != 1.0 else Answer((), error=ProviderError("Down."))
+
+    provider = ScriptedProvider(answer)
+    path = tmp_path / "chats.sqlite"
+    chat = Chat(provider=provider, store=path, name="one")
+    first = asked(chat, cell="a", run="1", stored="cell")
+    chat.choose(1)
+    chat.close()
+    works, chat = True, Chat(provider=provider, store=path, name="one")
+    found = asked(chat, cell="a", run="2", stored="cell")
+    assert len(provider.requests) == 4
+    assert [answer.reply for answer in found.answers] == ["Yes."] * 3
+    assert found.id != first.id
+    assert chat.chosen(found.id) == 1
+    chat.choose(2, found.id)
+    assert len(chat.turns) == 1
+    assert chat.chosen(found.id) == 2
+    assert len(chat.versions(1)) == 3
+    chat.close()
+
+
+def test_ctrl_c_keeps_what_has_come_of_each(chat: Chat) -> None:
+    def answer(request: Request) -> Answer:
+        return Answer("Whole.") if request.temperature == 0.0 else Answer(["Some ", "more"] * 200, delay=0.05)
+
+    chat = Chat(provider=ScriptedProvider(answer))
+    threading.Timer(0.6, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
+    began = time.monotonic()
+    with pytest.raises(ChatInterrupted, match="the answers so far are kept"):
+        asked(chat)
+    assert time.monotonic() - began < 3
+    (offer,) = chat.conversation.offers.values()
+    assert [answer.record.stop_reason for answer in offer.answers] == ["stop", "interrupted", "interrupted"]
+    assert offer.answers[1].reply.startswith("Some more")
+    chat.choose(1)
+    assert replies(chat) == ["Whole."]
