@@ -43,7 +43,11 @@ LATE = {  # modules of the package that others import in a function, when they a
         "jupyter_ctx.template.filling",
         "jupyter_ctx.template.hints",
     },
-    "jupyter_ctx.magics.commands": {"jupyter_ctx.magics.code_command", "jupyter_ctx.magics.plot_command"},
+    "jupyter_ctx.magics.commands": {
+        "jupyter_ctx.magics.answers",
+        "jupyter_ctx.magics.plot_command",
+        "jupyter_ctx.magics.side_by_side",
+    },
     "jupyter_ctx.magics.registration": {"jupyter_ctx.magics.chat_magic", "jupyter_ctx.magics.completion"},
 }
 LIGHT = {

@@ -119,7 +119,7 @@ class Asker:
         coming = coming or Coming()
         coming.begin()
         found = Tries(schema).of(Exchanger(self.models, fitter).of, planned, coming)
-        return told(planned, found)
+        return with_notices(planned, found)
 
     def from_batch(self, ask: Ask, reply: Reply, *, is_its_own: bool = True) -> AskReply:
         """Return the answer to a request that was part of a batch, at its price; nothing is learned from it.
@@ -131,10 +131,10 @@ class Asker:
         verdict = verdict_on(planned, reply, None) if is_its_own else Verdict(reply)
         cost = self.models.cost(planned.target, reply.usage, reply.model, batch=True)
         reply = replace(verdict.reply, model=planned.target.model, cost=cost)
-        return told(planned, Exchanged(planned, replace(verdict, reply=reply)))
+        return with_notices(planned, Exchanged(planned, replace(verdict, reply=reply)))
 
 
-def told(planned: Attempt, found: Exchanged) -> AskReply:
+def with_notices(planned: Attempt, found: Exchanged) -> AskReply:
     """Return an answer with what was done to make its request fit."""
     outcome = Outcome(planned, found.sent, found.refusal, found.verdict, apart=True)
     reply = found.verdict.reply

@@ -20,11 +20,11 @@ from ..session.attempt import Attempt
 from ..session.exchange import Coming, Exchanger
 from ..session.judge import INCOMPLETE, Verdict
 from ..session.planner import Fitter
-from ..session.send import as_stored, record_of
+from ..session.send import record_of, stored_reply
 from ..session.session import Session
 from ..session.structured import Tries, as_answer
 from ..template.keys import Keys
-from .ask import told
+from .ask import with_notices
 from .threads import Threads
 
 MOST_AT_A_TIME = 12  # answers at once: more do not fit a page
@@ -196,7 +196,7 @@ class SideBySide:
         return session.request_then(said, turn, at, planned.target, system) == answer.record.digest
 
     def _reply_of(self, offered: Alternatives, answer: Alternative) -> Reply:
-        found = as_stored(offered.turn(answer), self._schema)
+        found = stored_reply(offered.turn(answer), self._schema)
         if found is None:  # the schema has changed in a way that the request does not show
             raise InvalidRequestError("A stored answer does not match the schema: --ask asks again.")
         return found
@@ -274,7 +274,7 @@ class SideBySide:
                 on_piece=partial(self._tell, column), on_thought=partial(self._tell, column, is_thought=True)
             )
             found = tries.of(exchanger.of, request.planned, coming)
-            request.reply = told(request.planned, found).reply
+            request.reply = with_notices(request.planned, found).reply
         except BaseException as error:  # of this column alone
             request.error = _StopError() if self._is_stopped else error
             if isinstance(error, InvalidAnswerError):

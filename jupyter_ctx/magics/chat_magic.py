@@ -205,9 +205,9 @@ class ChatMagic:
         before = chat.conversation.length
         try:
             if several is not None:
-                cell = several.cell(above, place)
-                self._side_by_side[place.cell or ""] = cell  # its buttons work as long as it is kept
-                self._keep(cell.ask(prompt), options.out)
+                answers = several.cell(above, place)
+                self._side_by_side[place.cell or ""] = answers  # its buttons work as long as it is kept
+                self._keep(answers.ask(prompt), options.out)
                 self._greet(chat, place)
                 return
             is_code = schema is not None and place.kind != "terminal" and not options.plain

@@ -103,6 +103,16 @@ def _pick(call: Call) -> object:
     return call.chat.pick(*map(call.number, call.words))
 
 
+@command("compare [N]", "show the answers side by side that came last, or all of turn N, with the words that differ")
+def _compare(call: Call) -> object:
+    from .side_by_side import show_versions
+
+    number = call.number(call.one("a turn's number")) if call.words else None
+    if number is None and not call.chat.turns and not call.chat.conversation.offers:
+        raise UsageError("There are no answers yet: %%chat -m A -m B asks several models at once.")
+    return display(show_versions(call.chat, number), raw=True)
+
+
 @command(
     "preview", "show what the next request sends; %%chat preview: with the prompt in the cell", heads_cell=True,
     options=(*OF_A_REQUEST_HERE, "new", "raw"), asks=True,

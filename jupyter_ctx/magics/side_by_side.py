@@ -10,11 +10,12 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from ..chat import Chat
-from ..conversation.messages import Alternatives
+from ..conversation.messages import Alternatives, TurnRecord
+from ..display.answer.column_page import compared_forms
 from ..display.answer.columns import ColumnsView, NotebookColumns, TextColumns
 from ..display.answer.footer import Footer
 from ..display.widgets.choice_bar import ChoiceBar
-from ..errors import ChatError
+from ..errors import ChatError, InvalidRequestError
 from ..experiments.side_by_side import MOST_AT_A_TIME, Candidate
 from ..models.registry import full_name
 from ..providers.base import Reply
@@ -22,6 +23,8 @@ from ..runtime.frontend import Where
 from ..runtime.interrupts import uninterrupted
 from ..session.prompt import Prompt
 from .options import settings_of
+
+NOBODY_CHOOSES = "Nobody can choose here, so the first answer is used: --pick N takes another."
 
 
 class Several:
@@ -114,7 +117,8 @@ class SideBySideCell:
             else NotebookColumns(heads, above, streaming=place.kind == "notebook", plain=plain)
         )
         self._replies: dict[int, Reply] = {}
-        self._id, self._chosen = "", None
+        self._id = ""
+        self._chosen: int | None = None
         self._bar: ChoiceBar | None = None
 
     def ask(self, prompt: Prompt) -> list[Reply]:
@@ -143,7 +147,8 @@ class SideBySideCell:
             self._view.close(None, ())
             return
         self._id, self._chosen = found.id, self._chat.chosen(found.id)
-        self._view.close(_index(self._chosen), (_what_is_taken(self._chosen, self._place),))
+        is_ours = self._place.kind != "notebook" and self._picked is None
+        self._view.close(_index(self._chosen), (NOBODY_CHOOSES,) if is_ours else ())
         if self._place.kind == "notebook":
             self._bar = ChoiceBar(self._heads, lambda i: self._chat.choose(i + 1, self._id), self._view.mark)
             self._bar.show()
@@ -171,19 +176,37 @@ class SideBySideCell:
     def done(self, column: int, reply: Reply) -> None:
         """Show a whole answer, with its figures."""
         self._replies[column] = reply
-        figures = Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason)
-        self._view.done(column, reply.text, reply.thinking, None if reply.stored else figures, reply.notices)
+        figures = None if reply.stored else _figures(reply.model, reply)
+        self._view.done(column, reply.text, reply.thinking, figures, reply.notices)
 
     def failed(self, column: int, error: str) -> None:
         """Show what went wrong."""
         self._view.failed(column, error)
 
 
-def _what_is_taken(chosen: int | None, place: Where) -> str:
-    if chosen is None:
-        return "None of these is part of the conversation yet: take one with its button, or with %chat pick N."
-    other = "--pick N takes another" if place.kind != "notebook" else "%chat pick N takes another"
-    return f"Answer {chosen} is part of the conversation; {other}."
+def show_versions(chat: Chat, number: int | None) -> dict[str, str]:
+    """Return all answers of a turn side by side, with the words that differ marked; ``None``: those that came last.
+
+    Raises InvalidRequestError where there are not two.
+    """
+    offers = list(chat.conversation.offers.values())
+    if number is None and offers:
+        chosen = chat.chosen(offers[-1].id)
+        labels = [answer.label for answer in offers[-1].answers]
+        turns = [offers[-1].turn(answer) for answer in offers[-1].answers]
+    else:
+        number = number or len(chat.turns)
+        turns, current = list(chat.versions(number)), chat.turn(number)
+        chosen = next(i for i, turn in enumerate(turns, 1) if turn.id == current.id)
+        labels = [turn.model for turn in turns]
+    if len(turns) < 2:
+        raise InvalidRequestError(f"Turn {number} has one answer: there is nothing to compare.")
+    figures = [_figures(turn.model, turn.record) for turn in turns]
+    return compared_forms(labels, [turn.reply for turn in turns], figures, _index(chosen))
+
+
+def _figures(model: str, of: Reply | TurnRecord) -> Footer:
+    return Footer(model, of.usage, of.seconds, of.cost, of.stop_reason)
 
 
 def _index(number: int | None) -> int | None:

@@ -126,7 +126,7 @@ class Sender:
         at = session.conversation.index(place.id)
         if session.request_then(said, place.turn, at, target, system) != place.turn.record.digest:
             return None
-        reply = as_stored(place.turn, schema)
+        reply = stored_reply(place.turn, schema)
         if reply is not None:
             session.record(Kept(place.id, said.turn.record.run or "", said.turn.record.execution))
         return reply
@@ -136,7 +136,7 @@ class Sender:
         attempt = session.attempt(said, target, system, record=True)
         digest = session.fitter.fingerprints.of(target, attempt.request).digest
         turn = session.journal.answered(digest) if session.journal else None
-        reply = None if turn is None or turn.stop_reason in INCOMPLETE else as_stored(turn, schema)
+        reply = None if turn is None or turn.stop_reason in INCOMPLETE else stored_reply(turn, schema)
         if turn is None or reply is None:
             return None
         asked, turn_id = said.turn.record, new_id()
@@ -239,7 +239,7 @@ def record_of(asked: TurnRecord, attempt: Attempt, reply: Reply, fitter: Fitter,
     )  # fmt: skip
 
 
-def as_stored(turn: Turn, schema: Schema | None) -> Reply | None:
+def stored_reply(turn: Turn, schema: Schema | None) -> Reply | None:
     """Return an answer that is there already; it costs nothing. ``None``: it does not match its schema."""
     reply = Reply(
         turn.reply, turn.usage, turn.stop_reason, turn.model, (STORED,), stored=True,
