@@ -99,6 +99,7 @@ class Chat:
                 session.restore(journal.open(name), given)
                 _say_where_it_is_a_copy(journal, name, len(session.conversation.places))
         self._session = session
+        self._confirm = confirm
         self._actions = Actions(self._session, confirm)
         self._sender = Sender(self._session, self._actions, confirm)
         self._queue = TurnQueue()
@@ -395,7 +396,7 @@ class Chat:
         try:
             said = prompt.said()
             with self._queue.turn():
-                asking = SideBySide(self._session, prompt.schema)
+                asking = SideBySide(self._session, prompt.schema, self._confirm)
                 return asking.of(said, columns, watcher, record=prompt.record, stored=prompt.stored)
         except ChatInterrupted:
             raise

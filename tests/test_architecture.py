@@ -44,7 +44,7 @@ LATE = {  # modules of the package that others import in a function, when they a
         "jupyter_ctx.template.hints",
     },
     "jupyter_ctx.magics.commands": {
-        "jupyter_ctx.magics.answers",
+        "jupyter_ctx.magics.code_command",
         "jupyter_ctx.magics.plot_command",
         "jupyter_ctx.magics.side_by_side",
     },

@@ -17,6 +17,7 @@ from ..models.registry import Target
 from ..providers.base import Reply
 from ..runtime.interrupts import GRACE_SECONDS, POLL_SECONDS, uninterrupted
 from ..session.attempt import Attempt
+from ..session.confirmation import Confirm, check_confirmed
 from ..session.exchange import Coming, Exchanger
 from ..session.judge import INCOMPLETE, Verdict
 from ..session.planner import Fitter
@@ -87,8 +88,8 @@ class _Request:
 class SideBySide:
     """Asks one prompt of several models for a session; the conversation stays as it is."""
 
-    def __init__(self, session: Session, schema: Schema | None = None) -> None:
-        self._session, self._schema = session, schema
+    def __init__(self, session: Session, schema: Schema | None = None, confirm: Confirm | None = None) -> None:
+        self._session, self._schema, self._confirm = session, schema, confirm
         self._heard = queue.SimpleQueue[_Piece]()
         self._is_stopped = False
 
@@ -119,6 +120,7 @@ class SideBySide:
         if offered is not None and not asked:
             self._keep_shown(said, offered)
             return offered
+        self._check_price([requests[i] for i in asked])
         interrupted = self._ask(requests, asked, watcher)
         found = self._alternatives(said, columns, requests, digest)
         if any(not answer.error for answer in found.answers) and record:
@@ -140,6 +142,15 @@ class SideBySide:
         except ChatError as error:
             request.error = error
         return request
+
+    def _check_price(self, requests: Sequence[_Request]) -> None:
+        """Ask the user where the answers may cost more than ``confirm_above``. Raises InvalidRequestError."""
+        session = self._session
+        planned = [request.planned for request in requests if request.planned is not None]
+        tries = 1 if self._schema is None else 2
+        prices = [session.price(attempt, tries=tries) for attempt in planned]
+        what = "This prompt" if len(prices) == 1 else f"These {len(prices)} answers together"
+        check_confirmed(prices, session.settings.confirm_above, self._confirm, what)
 
     def _digest(self, requests: Sequence[_Request]) -> str:
         """Return the fingerprint of all requests, in order."""
