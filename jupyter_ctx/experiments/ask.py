@@ -7,12 +7,12 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from sys import intern
 from typing import Any, NamedTuple
 
-from ..attachments.attached import with_attached
+from ..attachments.attached import Attached, TextRoom, with_attached
 from ..attachments.files import attached_file
+from ..attachments.given import GivenPart, parts_given
 from ..config.settings import Settings, default_settings
 from ..conversation.conversation import Conversation
 from ..conversation.events import Added
@@ -33,6 +33,7 @@ from ..session.judge import Verdict, verdict_on
 from ..session.notices import Outcome, notices_of
 from ..session.planner import Fitter
 from ..session.structured import Tries, as_answer
+from ..template.keys import Keys
 
 CUT_SHORT = ("max_tokens", "context_window", "cut", "interrupted")
 NO_PAST = Conversation()
@@ -149,7 +150,7 @@ def ask(
     *,
     provider: SupportsStream | None = None,
     api_key: str | None = None,
-    attachments: Iterable[str | Path] = (),
+    attachments: Any = (),
     schema: Any = None,
     on_piece: Callable[[str], object] | None = None,
     on_thought: Callable[[str], object] | None = None,
@@ -173,16 +174,27 @@ def ask(
     if api_key is not None:
         models.set_key(key_owner(chosen), api_key)
     try:
-        asked = ask_of(request, chosen, attachments)
+        asked = ask_of(request, chosen, _parts(attachments, models, chosen))
         asked = asked if kind is None else replace(asked, schema=as_answer(kind))
         return Asker(models).answered(asked, Coming(None, on_piece, on_thought), kind).reply
     except KeyboardInterrupt:
         raise ChatInterrupted("stopped; nothing was recorded.") from None
 
 
-def ask_of(
-    request: str | Iterable[object] | Request, settings: Settings, attachments: Iterable[str | Path] = ()
-) -> Ask:
+def _parts(given: Any, models: Models, settings: Settings) -> tuple[GivenPart, ...]:
+    """Return attachments as paths and attached things. Raises InvalidRequestError."""
+
+    def attach(name: str, value: Any) -> Attached:
+        from ..attachments.values import attached_value
+
+        target = models.target(settings, ask=False)
+        room = TextRoom(round(settings.attach_share * target.budget().limit), target.meter.tokens)
+        return attached_value(name, value, room, Keys(models.secrets))
+
+    return parts_given(given, attach)
+
+
+def ask_of(request: str | Iterable[object] | Request, settings: Settings, attachments: Iterable[GivenPart] = ()) -> Ask:
     """Return a request with these settings. Raises InvalidRequestError for one that cannot be sent."""
     if isinstance(request, Request):
         own = {"max_tokens": request.max_tokens, "temperature": request.temperature, "parameters": request.parameters}
@@ -192,7 +204,8 @@ def ask_of(
         return Ask(_whole(tuple(joined(request)), settings), settings)
     files: tuple[Attachment, ...] = ()
     if attachments:
-        request, files = with_attached(request, [attached_file(path_of(path)) for path in attachments])
+        parts = (each if isinstance(each, Attached) else attached_file(path_of(each)) for each in attachments)
+        request, files = with_attached(request, parts)
     return Ask(_whole((Message("user", checked(request), files),), settings), settings)
 
 

@@ -11,7 +11,6 @@ from contextlib import suppress
 from difflib import get_close_matches
 from functools import lru_cache, partial
 from getpass import getpass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from IPython.core.error import StdinNotImplementedError, UsageError
@@ -19,7 +18,6 @@ from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
 from ..attachments.attached import Attached
-from ..attachments.files import attached_file
 from ..chat import Chat
 from ..context.info import ContextInfo
 from ..conversation.events import Event, Said
@@ -41,16 +39,17 @@ from ..session.prompt import Prompt
 from ..session.send import stopped
 from ..session.state import NotebookState
 from .answers import blocks_below, shown_forms
+from .attach_named import attached_named
 from .options import OPTIONS, check_repeated, is_several, settings_of, typed, with_options
 from .questions import asked_first, typed_answer
 from .tables import live_history, live_preview, live_settings, preview_table
-from .variables import check_new_name, schema_named, value_named
+from .variables import check_new_name, schema_named
 
 if TYPE_CHECKING:
     from .command_table import Command
     from .side_by_side import SideBySideCell
 
-IN_QUOTES = ("TEXT", "FILE", "CONVERSATION")  # what options take that may have spaces
+IN_QUOTES = ("TEXT", "FILE", "NAME_OR_FILE", "CONVERSATION")  # what options take that may have spaces
 RUN_AGAIN = "Run the cell again for another answer"
 
 
@@ -224,17 +223,11 @@ class ChatMagic:
 
     def _attached(self, chat: Chat, options: Namespace) -> list[Attached]:
         """Return what goes with a prompt: variables of the notebook, else files. Raises InvalidRequestError."""
-        found = []
+        attach = partial(chat.attached, **settings_of(options))
         try:
-            for name in options.attach or ():
-                value = value_named(name, self.shell.user_ns)
-                if value is None:
-                    found.append(attached_file(Path(name)))
-                else:
-                    found.append(chat.attached(name, value, **settings_of(options)))
+            return [attached_named(word, self.shell.user_ns, attach) for word in options.attach or ()]
         except KeyboardInterrupt:
             raise ChatInterrupted(stopped((), record=True)) from None
-        return found
 
     def _filled(self, chat: Chat, options: Namespace, text: str) -> tuple[str, list[str]]:
         """Return a prompt with its expressions filled in, and lines about large values and what stays as typed."""

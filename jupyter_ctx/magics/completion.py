@@ -16,6 +16,7 @@ from ..errors import InvalidRequestError
 from ..experiments.table_files import TABLE_FORMATS
 from ..models.model_names import bare_names, known_models, model_names, providers
 from ..providers.lookup import key_holders, provider_names
+from .attach_named import is_attachable
 from .commands import COMMANDS
 from .options import OPTIONS
 from .variables import is_table, variables_of
@@ -118,6 +119,11 @@ def _files(current: str) -> list[str]:
     return []
 
 
+def _things(current: str) -> list[str]:
+    """Return variables whose values can go with a prompt, then files and folders."""
+    return [*_variables(is_attachable), *_files(current)]
+
+
 def _tables(current: str) -> list[str]:
     """Return variables that may hold a table, then folders and files that may."""
     files = _files(current)
@@ -140,6 +146,7 @@ def _text_or_file(current: str) -> list[str]:
 FINDERS: dict[str, Callable[[str], Iterable[str]]] = {
     "MODEL": _models,
     "FILE": _files,
+    "NAME_OR_FILE": _things,
     "NOTEBOOK": _files,
     "TEXT": _text_or_file,
     "TABLE": _tables,

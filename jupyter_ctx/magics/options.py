@@ -66,7 +66,10 @@ OPTIONS = (
     _setting("--max-tokens", "N"),
     _setting("--on-overflow", "HOW"),
     _setting("--set", "NAME=VALUE", into="parameters", repeats=True),
-    Option("--attach", "send an image, a PDF or a text file; may be repeated", "FILE", "-a", repeats=True),
+    Option(
+        "--attach", "send a variable (a plot, a table, any value) or a file; may be repeated", "NAME_OR_FILE", "-a",
+        repeats=True,
+    ),
     Option("--schema", "the answer must be a value of this class or JSON schema (a variable)", "NAME"),
     Option("--out", "store the Reply, the value of --schema, or the DataFrame of a map in this variable", "VAR", "-o"),
     Option("--conversation", "talk in this conversation for the cell; a new one if need be", "CONVERSATION", "-i"),

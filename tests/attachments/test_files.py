@@ -85,12 +85,15 @@ def test_only_regular_files_are_read_and_none_that_is_too_large(cells: Cells, tm
     assert "32,000,001 bytes are more than" in str(cells.fail(f"%%chat -a {large}\nx"))
 
 
-def test_an_interrupt_while_a_file_is_read_claims_no_answer(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_while_a_file_is_read_claims_no_answer(
+    cells: Cells, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def slow(path: Path, *_: object) -> None:  # as a file on a network drive that is away
         main = threading.main_thread().ident
         threading.Timer(0.05, signal.pthread_kill, [main, signal.SIGINT]).start()
         threading.Event().wait(10)
 
     monkeypatch.setattr("jupyter_ctx.attachments.files._read", slow)
-    error = str(cells.fail("%%chat -a notes.txt\nx"))
+    (tmp_path / "notes.txt").touch()
+    error = str(cells.fail(f"%%chat -a {tmp_path}/notes.txt\nx"))
     assert error == "stopped before any text came; nothing was recorded."

@@ -1,0 +1,137 @@
+"""Fit the text of a value into its room: the beginning and the end, with a line about what is between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..context.summary_facts import fenced
+from ..conversation.text_safety import clean
+from ..errors import InvalidRequestError
+from ..template.keys import Keys
+from .attached import TextRoom
+from .sketch import Sketch
+
+CHARACTERS_A_TOKEN = 12  # more than any tokenizer holds in one for long
+KEY_ROOM = 400  # characters beside a cut that are looked at for a key
+TRIES = 12
+
+
+class Blanks:
+    """Blanks what looks like a key in the texts of one value, and counts."""
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys, self.count = keys, 0
+
+    def __call__(self, text: str) -> str:
+        """Return a text with ``***`` for every key, which any provider takes."""
+        found = self._keys.masked(text)
+        if found != text:
+            self.count += max(1, found.count("***") - text.count("***"))
+        return clean(found)
+
+    def notices(self, name: str) -> tuple[str, ...]:
+        """Return a line about the keys that were blanked, if there were any."""
+        if not self.count:
+            return ()
+        what = (
+            "1 part that looks like a key was" if self.count == 1 else f"{self.count:,} parts that look like keys were"
+        )
+        return (f"{name}: {what} blanked (***).",)
+
+
+def about_tokens(count: float) -> str:
+    """Return an estimate in words."""
+    return f"about {round(count):,} token{'' if round(count) == 1 else 's'}"
+
+
+def headed(name: str, text: str) -> str:
+    """Return a value's text below its name, in a fence that it cannot close."""
+    return f"{name}:\n{fenced(text)}"
+
+
+def fitted_text(name: str, text: str, room: TextRoom, blanked: Blanks) -> tuple[str, str]:
+    """Return a text as it joins the prompt, and what was sent of what. Raises InvalidRequestError."""
+    length = len(text)
+    most = max(room.tokens, 1) * CHARACTERS_A_TOKEN
+    if length > most:  # what cannot fit is not looked at
+        start, end = blanked(text[: most // 2 + KEY_ROOM])[: most // 2], blanked(text[-(most // 2) - KEY_ROOM :])
+        start, end = start, end[max(0, len(end) - most // 2) :]
+    else:
+        whole = blanked(text)
+        found = headed(name, whole)
+        tokens = room.count(found)
+        if tokens <= room.tokens:
+            return found, about_tokens(tokens)
+        start, end = whole[: (len(whole) + 1) // 2], whole[(len(whole) + 1) // 2 :]
+
+    def of(kept: int) -> str:
+        head, tail = start[: (kept + 1) // 2], end[len(end) - kept // 2 :]
+        return headed(name, f"{head}\n… {max(length - kept, 1):,} characters left out …\n{tail}")
+
+    kept, found = largest(of, len(start) + len(end) - 1, room, name)
+    return found, f"{kept:,} of {length:,} characters, {about_tokens(room.count(found))}"
+
+
+def fitted_value(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tuple[str, str]:
+    """Return a value as ``repr`` writes it, within its room, and what was sent of what. Raises InvalidRequestError.
+
+    A text of the value's own class is cut in its middle; of a collection the first members are taken.
+    """
+    most = max(room.tokens, 1) * CHARACTERS_A_TOKEN // 2
+    made: dict[int, Sketch] = {}
+
+    def of(characters: int) -> str:
+        made[characters] = Sketch(value, characters)
+        return headed(name, blanked(made[characters].text))
+
+    found = of(most)
+    if not made[most].size and not made[most].is_whole:
+        return fitted_text(name, _own_text(value), room, blanked)
+    characters = most
+    if room.count(found) > room.tokens:
+        characters, found = largest(of, most, room, name)
+    blanked.count = 0
+    found = of(characters)
+    return found, _told(made[characters], room.count(found))
+
+
+def _own_text(value: Any) -> str:
+    return value if isinstance(value, str) else Sketch(value, 1 << 60).text
+
+
+def _told(sketch: Sketch, tokens: float) -> str:
+    """Return what was sent of a value."""
+    if sketch.is_whole:
+        return about_tokens(tokens)
+    what = f"{sketch.shown:,} of {sketch.size:,} members" if sketch.shown < sketch.size else "long parts shortened"
+    return f"{what}, {about_tokens(tokens)}"
+
+
+def largest(of: Callable[[int], str], most: int, room: TextRoom, name: str, least: int = 0) -> tuple[int, str]:
+    """Return the largest size up to ``most`` whose text fits, as far as a few tries find it, and that text.
+
+    Raises InvalidRequestError where not even ``least`` fits.
+    """
+    best = of(least)
+    tokens = room.count(best)
+    if tokens > room.tokens:
+        raise InvalidRequestError(
+            f"{name} needs at least {tokens:,.0f} tokens, and one attachment may take {room.tokens:,}: "
+            "%chat config attach_share 0.5 gives it half of the limit. Nothing was sent."
+        )
+    low, high, guess = least, most, most
+    for _ in range(TRIES):
+        if low >= high:
+            break
+        text = of(guess)
+        tokens = room.count(text)
+        if tokens <= room.tokens:
+            low, best = guess, text
+        else:
+            high = guess - 1
+        share = int(guess * room.tokens / max(tokens, 1.0) * 0.98)  # most texts are even
+        guess = share if low < share <= high else (low + high + 1) // 2
+        if high - low <= most // 200 and low > least:
+            break
+    return low, best

@@ -1,0 +1,161 @@
+"""``-a NAME`` finds variables, their parts and files, and says what was sent of what."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cells import Cells
+from dialects import DIALECTS
+from IPython.core.completer import provisionalcompleter
+from server import send, serve
+
+ANSWER = DIALECTS["completions"].answer("I see.")
+Seen = list[dict[str, Any]]
+
+
+@pytest.fixture
+def asked(cells: Cells, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Seen]:
+    """What a server was asked by cells that run in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    with serve(lambda handler, _: send(handler, 200, ANSWER, "text/event-stream")) as (url, seen):
+        cells.run(f"%chat use m --base-url {url}")
+        yield seen
+
+
+def sent(seen: Seen) -> str:
+    """The text of the last message of the last request."""
+    content = seen[-1]["messages"][-1]["content"]
+    return content if isinstance(content, str) else str(content[-1]["text"])
+
+
+NOTEBOOK = """
+import types
+text, numbers, nothing = "Some text.", [1, 2, 3], None
+results = {"fig": "a text in a dict", "my fig": "one with a space", 3: "three"}
+held = types.SimpleNamespace(inner=types.SimpleNamespace(value="deep down"))
+table = [["a", "b"], ["c", "d"]]
+def function(): ...
+class Kind: ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [
+        ("text", "Some text."),
+        ("numbers", "[1, 2, 3]"),
+        ("numbers[0]", "1"),
+        ("numbers[-1]", "3"),
+        ("numbers[1:]", "[2, 3]"),
+        ("numbers[:-1]", "[1, 2]"),
+        ("results['fig']", "a text in a dict"),
+        ('results["my fig"]', "one with a space"),
+        ("results[3]", "three"),
+        ("held.inner.value", "deep down"),
+        ("table[1][0]", "c"),
+        ("results['fig'][2:6]", "text"),
+    ],
+)
+def test_a_variable_a_part_of_one_and_an_item_go_along(cells: Cells, asked: Seen, word: str, text: str) -> None:
+    cells.run(NOTEBOOK)
+    shown = cells.run(f"%%chat -a {word}\nLook:")
+    assert f"\n{text}\n" in sent(asked) or f"'{text}'" in sent(asked)
+    assert sent(asked).startswith("Look:\n\n")
+    assert "tokens" in shown
+
+
+def test_outputs_are_variables(cells: Cells, asked: Seen) -> None:
+    cells.shell.run_cell("'an output'", store_history=True)
+    number = cells.shell.execution_count - 1
+    cells.run(f"%%chat -a Out[{number}]\nLook:")
+    assert "an output" in sent(asked)
+
+
+def test_a_file_is_sent_where_no_variable_has_its_name(cells: Cells, asked: Seen) -> None:
+    Path("notes.txt").write_text("The sea is blue.")
+    cells.run("%%chat -a notes.txt\nLook:")
+    assert "The sea is blue." in sent(asked)
+
+
+def test_a_variable_goes_before_a_file_of_its_name_and_the_notice_names_the_other(cells: Cells, asked: Seen) -> None:
+    Path("text").write_text("From the file.")
+    cells.run(NOTEBOOK)
+    shown = cells.run("%%chat -a text\nLook:")
+    assert "Some text." in sent(asked)
+    assert "-a ./text" in shown
+    cells.run("%%chat --append -a ./text\nLook:")
+    assert "From the file." in sent(asked)
+
+
+def test_a_file_whose_name_begins_with_a_variable_is_a_file(cells: Cells, asked: Seen) -> None:
+    Path("results.txt").write_text("From the file.")
+    cells.run(NOTEBOOK)
+    cells.run("%%chat -a results.txt\nLook:")
+    assert "From the file." in sent(asked)
+
+
+@pytest.mark.parametrize(
+    ("word", "words"),
+    [
+        ("txet", "Did you mean text?"),
+        ("resluts['fig']", "Did you mean results?"),
+        ("nots.txt", "Did you mean notes.txt?"),
+        ("held.iner", "Did you mean held.inner?"),
+        ("results['fgi']", "Did you mean results['fig']?"),
+        ("numbers[7]", "has 3"),
+        ("numbers['a']", "TypeError"),
+        ("nothing", "nothing is None"),
+        ("types", "types is a module"),
+        ("function", "function is a function"),
+        ("Kind", "Kind is a class"),
+        ("text[", "no such variable"),
+        ("numbers[0", "no such variable"),
+        ("1+1", "no such variable"),
+        ("function()", "no such variable"),
+    ],
+)
+def test_what_cannot_be_attached_is_an_error_with_the_nearest_name(
+    cells: Cells, asked: Seen, word: str, words: str
+) -> None:
+    Path("notes.txt").write_text("x")
+    cells.run(NOTEBOOK)
+    error = cells.fail(f"%%chat -a '{word}'\nLook:" if "'" not in word else f"%%chat -a {word}\nLook:")
+    assert words in str(error)
+    assert asked == []
+
+
+def test_the_history_names_what_went_along(cells: Cells, asked: Seen) -> None:
+    cells.run(NOTEBOOK)
+    cells.run("%%chat -a numbers\nLook:")
+    cells.run("from jupyter_ctx import get_chat\nsources = get_chat().turns[-1].record.sources")
+    assert cells.shell.user_ns["sources"][0].startswith("numbers (about ")
+
+
+def test_the_preview_shows_the_value_and_sends_nothing(cells: Cells, asked: Seen) -> None:
+    cells.run(NOTEBOOK)
+    assert "Sent along: text (about" in cells.run("%%chat -a text --preview\nLook:")
+    assert asked == []
+
+
+def test_tab_offers_variables_that_can_be_attached_and_files(cells: Cells, asked: Seen) -> None:
+    Path("notes.txt").touch()
+    cells.run(NOTEBOOK)
+    cells.shell.Completer.use_jedi = False
+    typed = "%%chat -a "
+    with provisionalcompleter():
+        found = {each.text for each in cells.shell.Completer.completions(typed, len(typed))}
+    assert {"text", "numbers", "results", "notes.txt"} <= found
+    assert not found & {"function", "Kind", "types", "nothing", "get_ipython"}
+
+
+def test_a_changed_value_is_another_request(cells: Cells, asked: Seen) -> None:
+    cells.run("x = [1]")
+    cells.run("%%chat -a x\nLook:")
+    cells.run("x.append(2)")
+    cells.run("%%chat -a x\nLook:")
+    assert len(asked) == 2
+    assert "[1, 2]" in json.dumps(asked[-1])
