@@ -49,6 +49,7 @@ from .storage.store import ConversationRow, store_address
 from .template.keys import Keys
 
 if TYPE_CHECKING:
+    from .attachments.tracebacks import Failure
     from .experiments.run import Run
     from .experiments.side_by_side import Candidate, Watcher
 
@@ -300,6 +301,23 @@ class Chat:
             return parts_given(given, lambda name, value: self.attached(name, value, **options))
         except KeyboardInterrupt:
             raise ChatInterrupted(stopped((), record=True)) from None
+
+    def attached_error(self, error: BaseException | Failure, **options: Any) -> Attached:
+        """Return an exception as it goes with a prompt: its traceback in short, with causes, and without variables.
+
+        What looks like a key is blanked. ``options`` are the settings of the request. Raises InvalidRequestError.
+        """
+        from .attachments.error_report import attached_error
+        from .attachments.tracebacks import Failure, failure_of
+
+        if not isinstance(error, BaseException | Failure):
+            raise InvalidRequestError(f"{error!r} is not an exception: catch one with `except Exception as error:`.")
+        failure = failure_of(error) if isinstance(error, BaseException) else error
+        return attached_error(failure, self._session.room(options), Keys(self.models.secrets))
+
+    def takes(self, kind: Literal["image", "pdf"], **options: Any) -> bool:
+        """Return whether files of a kind can be sent to the model; ``options`` are settings for the request."""
+        return kind in self._session.target(options, ask=False).provider.takes
 
     def values_notice(self, values: Sequence[tuple[str, str]], **options: Any) -> str | None:
         """Return one line where values filled into a prompt take more than a fifth of the limit.

@@ -31,6 +31,8 @@ LATE = {  # modules of the package that others import in a function, when they a
     "jupyter_ctx": {"jupyter_ctx.magics.registration"},
     "jupyter_ctx.chat": {
         "jupyter_ctx.attachments.values",
+        "jupyter_ctx.attachments.error_report",
+        "jupyter_ctx.attachments.tracebacks",
         "jupyter_ctx.experiments.options",
         "jupyter_ctx.experiments.side_by_side",
         "jupyter_ctx.experiments.start",
@@ -43,14 +45,17 @@ LATE = {  # modules of the package that others import in a function, when they a
         "jupyter_ctx.magics.command_table",
         "jupyter_ctx.magics.commands",
         "jupyter_ctx.magics.side_by_side",
+        "jupyter_ctx.magics.last_error",
         "jupyter_ctx.template.filling",
         "jupyter_ctx.template.hints",
     },
     "jupyter_ctx.magics.commands": {
         "jupyter_ctx.magics.code_command",
+        "jupyter_ctx.magics.fix_command",
         "jupyter_ctx.magics.plot_command",
         "jupyter_ctx.magics.side_by_side",
     },
+    "jupyter_ctx.magics.shown": {"jupyter_ctx.magics.last_error"},
     "jupyter_ctx.magics.registration": {"jupyter_ctx.magics.chat_magic", "jupyter_ctx.magics.completion"},
 }
 LIGHT = {
@@ -58,6 +63,7 @@ LIGHT = {
     "jupyter_ctx.errors",
     "jupyter_ctx.magics",
     "jupyter_ctx.magics.registration",
+    "jupyter_ctx.magics.shown",
     "jupyter_ctx.wording",
     "jupyter_ctx.runtime",
     "jupyter_ctx.runtime.importing",

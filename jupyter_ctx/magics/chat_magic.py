@@ -42,25 +42,28 @@ from .answers import blocks_below, shown_forms
 from .attach_named import attached_named
 from .options import OPTIONS, check_repeated, is_several, settings_of, typed, with_options
 from .questions import asked_first, typed_answer
+from .shown import Shown
 from .tables import live_history, live_preview, live_settings, preview_table
 from .variables import check_new_name, schema_named
 
 if TYPE_CHECKING:
+    from ..attachments.tracebacks import Failure
     from .command_table import Command
     from .side_by_side import SideBySideCell
 
 IN_QUOTES = ("TEXT", "FILE", "NAME_OR_FILE", "CONVERSATION")  # what options take that may have spaces
+EXPLAIN = "Explain this error and how to mend it."
 RUN_AGAIN = "Run the cell again for another answer"
 
 
 class ChatMagic:
     """The conversations of one IPython shell, and what is shown of them there.
 
-    ``deleted`` are the ids of deleted cells, which the caller adds to.
+    ``deleted`` are the ids of deleted cells, which the caller adds to; ``shown`` is told what cells show.
     """
 
-    def __init__(self, shell: Any, deleted: set[str]) -> None:
-        self.shell = shell
+    def __init__(self, shell: Any, deleted: set[str], shown: Shown) -> None:
+        self.shell, self._shown = shell, shown
         self._library: Library | None = None
         self._panel: GaugePanel | None = None
         self._histories: dict[Chat, TurnTable] = {}
@@ -119,6 +122,9 @@ class ChatMagic:
         elif cell is not None:
             _only_of_commands(options)
             self.ask(self._chat_for(options, begin=bool(cell.strip()) and not options.preview), options, cell)
+        elif options.error:
+            _only_of_commands(options)
+            self.ask(self._chat_for(options, begin=not options.preview), options, "")
         elif any(vars(options).values()) and not options.conversation:
             raise UsageError(_no_prompt(line.strip(), options))
         else:
@@ -175,8 +181,9 @@ class ChatMagic:
         said = typed_answer(f"{question} [Y/n] ")
         return said is not None and not said.lower().startswith("n")
 
-    def ask(self, chat: Chat, options: Namespace, cell: str) -> None:
-        """Send a cell's prompt, or show what would be sent."""
+    def ask(self, chat: Chat, options: Namespace, cell: str) -> Reply | None:
+        """Send a cell's prompt and return the reply, or show what would be sent."""
+        cell = cell if cell.strip() or not options.error else EXPLAIN
         if not cell.strip():
             raise UsageError("The cell is empty: write a prompt below %%chat.")
         if options.out is not None:
@@ -199,7 +206,7 @@ class ChatMagic:
         if options.preview:
             self._tell(above)
             self.show_table(preview_table(chat, chat.view(prompt)), partial(live_preview, chat, prompt))
-            return
+            return None
         self._gauge_is_here = self._passed = self._answered = False
         before = chat.conversation.length
         try:
@@ -208,7 +215,7 @@ class ChatMagic:
                 self._side_by_side[place.cell or ""] = answers  # its buttons work as long as it is kept
                 self._keep(answers.ask(prompt), options.out)
                 self._greet(chat, place)
-                return
+                return None
             is_code = schema is not None and place.kind != "terminal" and not options.plain
             reply = self._send(chat, _view(place, options, above), place, prompt, is_code=is_code)
             self._keep(reply, options.out)
@@ -220,14 +227,30 @@ class ChatMagic:
             raise ChatInterrupted(
                 "the answer had come whole." if whole else "stopped; %chat history shows what is kept."
             ) from None
+        return reply
 
     def _attached(self, chat: Chat, options: Namespace) -> list[Attached]:
         """Return what goes with a prompt: variables of the notebook, else files. Raises InvalidRequestError."""
         attach = partial(chat.attached, **settings_of(options))
         try:
-            return [attached_named(word, self.shell.user_ns, attach) for word in options.attach or ()]
+            found = [attached_named(word, self.shell.user_ns, attach) for word in options.attach or ()]
+            return [
+                *found,
+                *([chat.attached_error(self.last_error(), **settings_of(options))] if options.error else ()),
+            ]
         except KeyboardInterrupt:
             raise ChatInterrupted(stopped((), record=True)) from None
+
+    def last_error(self) -> Failure:
+        """Return the last error of this notebook's cells. Raises InvalidRequestError where there is none."""
+        from .last_error import last_failure
+
+        found = last_failure(self.shell, self._shown.failure)
+        if found is None:
+            raise InvalidRequestError(
+                "There is no error to send: no cell has failed in this kernel. Run the one that fails first."
+            )
+        return found
 
     def _filled(self, chat: Chat, options: Namespace, text: str) -> tuple[str, list[str]]:
         """Return a prompt with its expressions filled in, and lines about large values and what stays as typed."""

@@ -17,7 +17,7 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from IPython.core.error import UsageError
 
@@ -26,6 +26,9 @@ from ..config.settings import SETTING_NAMES
 from ..display.text import to_plain
 from ..display.widgets.turn_table import SelectionTable, TurnTable
 from ..library import Library
+
+if TYPE_CHECKING:
+    from ..attachments.tracebacks import Failure
 
 
 class Host(Protocol):
@@ -41,6 +44,9 @@ class Host(Protocol):
 
     def ask(self, chat: Chat, options: Namespace, cell: str) -> object:
         """Send a prompt and show the answer."""
+
+    def last_error(self) -> Failure:
+        """Return the last error of the notebook's cells."""
 
     def ask_key(self, chat: Chat, owner: str) -> object:
         """Ask for a key without showing it."""

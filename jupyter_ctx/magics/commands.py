@@ -115,13 +115,13 @@ def _compare(call: Call) -> object:
 
 @command(
     "preview", "show what the next request sends; %%chat preview: with the prompt in the cell", heads_cell=True,
-    options=(*OF_A_REQUEST_HERE, "new", "raw"), asks=True,
+    options=(*OF_A_REQUEST_HERE, "error", "new", "raw"), asks=True,
 )  # fmt: skip
 def _preview(call: Call) -> object:
     chat, options = call.chat, call.options
-    if call.text is not None and call.text.strip():
+    if options.error or (call.text is not None and call.text.strip()):
         options.preview = True
-        return call.host.ask(chat, options, call.text)
+        return call.host.ask(chat, options, call.text or "")
     prompt = Prompt("", settings_of(options))
     return call.host.show_table(preview_table(chat, chat.view(prompt)), lambda: live_preview(chat, prompt))
 
@@ -199,6 +199,16 @@ def _undo(call: Call) -> Change:
 @command("redo", "redo the action that was undone last")
 def _redo(call: Call) -> Change:
     return call.chat.redo()
+
+
+@command(
+    "fix", "ask for the cell that failed, corrected, and put it into the next cell; %%chat fix: with your wishes below",
+    heads_cell=True, options=(*OF_A_REQUEST_HERE, "error", "new", "ask", "preview"), asks=True,
+)  # fmt: skip
+def _fix(call: Call) -> None:
+    from .fix_command import fix
+
+    fix(call)
 
 
 @command("continue", "continue an answer that was cut off", options=(*OF_A_REQUEST_HERE, "ask"), asks=True)

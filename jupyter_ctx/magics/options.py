@@ -70,6 +70,7 @@ OPTIONS = (
         "--attach", "send a variable (a plot, a table, any value) or a file; may be repeated", "NAME_OR_FILE", "-a",
         repeats=True,
     ),
+    Option("--error", "send the last error along: its traceback in short, and the cell it came from"),
     Option("--schema", "the answer must be a value of this class or JSON schema (a variable)", "NAME"),
     Option("--out", "store the Reply, the value of --schema, or the DataFrame of a map in this variable", "VAR", "-o"),
     Option("--conversation", "talk in this conversation for the cell; a new one if need be", "CONVERSATION", "-i"),

@@ -12,6 +12,7 @@ from IPython.core.magic import no_var_expand
 
 from ..errors import InvalidRequestError
 from ..runtime.importing import quick_imports
+from .shown import Shown
 
 if TYPE_CHECKING:
     from ..chat import Chat
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 MAGIC_NAMES = ("chat", "ctx")
 HEADS = tuple(marks + name for name in MAGIC_NAMES for marks in ("%%", "%"))
+CALLS = tuple(f"get_ipython().run_cell_magic({name!r}, " for name in MAGIC_NAMES)  # what IPython makes of a cell
+EMPTY_BODY = ", '')\n"
 KEPT_AS = "_jupyter_ctx"  # the attribute of a shell that holds its Door
 
 
@@ -29,6 +32,7 @@ class Door:
         self._shell = shell
         self._deleted: set[str] = set()  # ids of cells
         self._magic: ChatMagic | None = None
+        self.shown = Shown(shell)
 
     @property
     def magic(self) -> ChatMagic:
@@ -36,7 +40,7 @@ class Door:
         if self._magic is None:
             with quick_imports():
                 from .chat_magic import ChatMagic
-            self._magic = ChatMagic(self._shell, self._deleted)
+            self._magic = ChatMagic(self._shell, self._deleted, self.shown)
         return self._magic
 
     @property
@@ -49,9 +53,10 @@ class Door:
         """Talk with a language model."""
         self.magic.chat(line, cell)
 
-    def before_cell(self, _info: object = None) -> None:
-        """Note which cells were deleted: the frontend reports them with the next execution only."""
+    def before_cell(self, info: object = None) -> None:
+        """Note which cell runs, and which were deleted: the frontend reports them with the next execution only."""
         self._deleted.update(_deleted_cells(self._shell))
+        self.shown.before_cell(info)
 
 
 def _help() -> str:
@@ -92,6 +97,9 @@ def register(shell: Any) -> None:
         shell.register_magic_function(door.chat, "line_cell", name)
     if door.before_cell not in shell.events.callbacks["pre_run_cell"]:
         shell.events.register("pre_run_cell", door.before_cell)
+    _watch(shell, door.shown)
+    if with_a_body not in shell.input_transformers_post:
+        shell.input_transformers_post.append(with_a_body)
     if chat_matcher not in shell.Completer.custom_matchers:
         shell.Completer.custom_matchers.append(chat_matcher)
     if owner is not None:
@@ -107,7 +115,22 @@ def unregister(shell: Any) -> None:
     with suppress(ValueError):
         shell.events.unregister("pre_run_cell", door_of(shell).before_cell)
     with suppress(ValueError):
+        shell.events.unregister("post_run_cell", door_of(shell).shown.after_cell)
+    with suppress(AttributeError, ValueError):
+        shell.display_pub._hooks.remove(door_of(shell).shown.on_display)
+    with suppress(ValueError):
+        shell.input_transformers_post.remove(with_a_body)
+    with suppress(ValueError):
         shell.Completer.custom_matchers.remove(chat_matcher)
+
+
+def _watch(shell: Any, shown: Shown) -> None:
+    """Let ``shown`` be told of errors and, in a kernel, of what is displayed."""
+    if shown.after_cell not in shell.events.callbacks["post_run_cell"]:
+        shell.events.register("post_run_cell", shown.after_cell)
+    if hasattr(shell.display_pub, "register_hook") and shown.on_display not in shell.display_pub._hooks:
+        shell.display_pub.register_hook(shown.on_display)
+    shown.before_cell()  # the cell that loads the extension may plot as well
 
 
 @context_matcher(identifier="jupyter_ctx.chat", priority=1000)
@@ -122,6 +145,15 @@ def chat_matcher(context: CompletionContext) -> Any:
     from .completion import matches
 
     return matches(context, owner.names, below=above is not None)
+
+
+def with_a_body(lines: list[str]) -> list[str]:
+    """Let ``%%chat --error`` and ``%%chat fix`` stand without a text below them: IPython refuses an empty body."""
+    line = lines[0] if len(lines) == 1 else ""
+    if not line.endswith(EMPTY_BODY) or not line.startswith(CALLS):
+        return lines
+    name = line.partition("'")[2].partition("'")[0]
+    return [f"{line.removesuffix(EMPTY_BODY)}, '\\n')\n"] if owner_of(f"%%{name}") is not None else lines
 
 
 def owner_of(head: str) -> Door | None:

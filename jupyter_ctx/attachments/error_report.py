@@ -1,0 +1,188 @@
+"""An error as it goes with a prompt: what was raised, where, and the source of the cell; no locals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ..context.summary_facts import fenced
+from ..template.keys import Keys
+from .attached import Attached, TextRoom
+from .tracebacks import MOST_FRAMES, MOST_LINE, MOST_MESSAGE, Failure, Gap, SyntaxPlace, TracebackFrame, without_middle
+
+# a literal whose name says that it is secret
+_SECRET = re.compile(
+    r"""(?ix)(\b\w*(?:api_?key|access_?key|secret(?:_?key)?|token|passw(?:or)?d|passphrase)["']?\s{0,3}[=:]\s{0,3}
+    [rbu]?["'])(?!\*{3}["'])[^"'\n{}\s]{6,}(?=["'])"""
+)
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]{0,10000}?(?:-----END [A-Z ]{0,40}KEY-----|\Z)"
+)
+INDENT = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class _Detail:
+    """How much of an error is written: lines around each place, frames, characters of a message, lines of the cell."""
+
+    around: int
+    frames: int
+    message: int
+    cell: int
+    others: bool = True  # causes, and the errors of a group
+
+
+_DETAILS = (
+    _Detail(2, MOST_FRAMES, MOST_MESSAGE, 400), _Detail(1, 8, 2_000, 100), _Detail(1, 6, 1_000, 40),
+    _Detail(0, 4, 600, 20), _Detail(0, 3, 300, 8), _Detail(0, 2, 200, 0, others=False),
+    _Detail(0, 1, 80, 0, others=False),
+)  # fmt: skip
+
+
+def attached_error(failure: Failure, room: TextRoom, keys: Keys) -> Attached:
+    """Return an error as it goes with a prompt, in twice the room of one text: its traceback and its cell.
+
+    At least its type, the beginning of its message and its line are sent, however small the room.
+    """
+    blanked = _blanked(failure, keys)
+    for detail in _DETAILS:
+        text = _text(blanked, detail)
+        if room.count(text) <= 2 * room.tokens:
+            break
+    name = "error" if failure.number is None else f"error of cell [{failure.number}]"
+    notices = ("What looks like a key or a password in the error was sent as ***.",) if blanked != failure else ()
+    return Attached(name, text, what=_what(failure, detail, round(room.count(text))), notices=notices)
+
+
+def _what(failure: Failure, detail: _Detail, tokens: int) -> str:
+    shown = min(failure.shown, detail.frames)
+    frames = f"{shown} of {failure.depth:,} frames" if failure.depth > shown else ""
+    cell = "the cell shortened" if len(failure.cell.splitlines()) > detail.cell else ""
+    return ", ".join(filter(None, (failure.kind.rpartition(".")[2], frames, cell, f"about {tokens:,} tokens")))
+
+
+def _blanked(failure: Failure, keys: Keys) -> Failure:
+    """Return an error with *** for what looks like a key, in every text of it."""
+
+    def clean(text: str) -> str:
+        text = _PRIVATE_KEY.sub(lambda found: "***" + "\n" * found.group().count("\n"), text)
+        return _SECRET.sub(r"\1***", keys.masked(text))
+
+    cell = clean(failure.cell)
+    known = dict(zip(failure.cell.splitlines(), cell.splitlines(), strict=False))  # a key may take several lines
+
+    def frame(found: TracebackFrame | Gap) -> TracebackFrame | Gap:
+        if isinstance(found, Gap):
+            return found
+        return replace(
+            found, lines=tuple((number, known[line] if line in known else clean(line)) for number, line in found.lines)
+        )
+
+    return replace(
+        failure, message=clean(failure.message), notes=tuple(map(clean, failure.notes)), cell=cell,
+        frames=tuple(map(frame, failure.frames)),
+        syntax=failure.syntax and replace(failure.syntax, text=clean(failure.syntax.text)),
+        cause=failure.cause and _blanked(failure.cause, keys),
+        parts=tuple(_blanked(part, keys) for part in failure.parts),
+    )  # fmt: skip
+
+
+def _text(failure: Failure, detail: _Detail) -> str:
+    """Return an error as text: the traceback, then the cell that was running."""
+    where = "" if failure.number is None else f" in cell [{failure.number}]"
+    traceback = fenced("\n".join(_lines(failure, detail)))
+    said = f"The error{where}, without the values of variables:\n{traceback}"
+    cell = _cell(failure, detail.cell)
+    label = "The cell" if failure.number is None else f"The cell [{failure.number}]"
+    return f"{said}\n\n{label}:\n{fenced(cell)}" if cell else said
+
+
+def _lines(failure: Failure, detail: _Detail) -> Iterator[str]:
+    """Yield the lines of a traceback, its causes first, as Python writes them."""
+    if failure.cause is not None and detail.others:
+        yield from _lines(failure.cause, detail)
+        during = "The error above led to this one:" if failure.direct else "While it was handled, this one happened:"
+        yield f"\n{during}\n"
+    frames = list(_shown(failure.frames, detail.frames))
+    if frames:
+        yield "Traceback (most recent call last):"
+    for frame in frames:
+        yield from [frame.text] if isinstance(frame, Gap) else _frame(frame, detail.around)
+    if failure.syntax is not None:
+        yield from _syntax(failure.syntax)
+    message = without_middle(failure.message, detail.message)
+    yield f"{failure.kind}: {message}" if message else failure.kind
+    yield from (without_middle(note, detail.message) for note in failure.notes)
+    if detail.others:
+        yield from _group(failure, detail)
+
+
+def _group(failure: Failure, detail: _Detail) -> Iterator[str]:
+    """Yield the lines of the errors in a group."""
+    for number, part in enumerate(failure.parts, 1):
+        yield f"{INDENT}[{number}]"
+        yield from (f"{INDENT}{line}" for text in _lines(part, detail) for line in text.splitlines() or [""])
+    if failure.parts and failure.more:
+        yield f"{INDENT}… {failure.more:,} more errors left out …"
+
+
+def _shown(frames: tuple[TracebackFrame | Gap, ...], most: int) -> Iterator[TracebackFrame | Gap]:
+    """Yield the last frames, with what lies between them."""
+    count = sum(isinstance(frame, TracebackFrame) for frame in frames)
+    out = count - most
+    if out > 0:
+        yield Gap(f"… {out} more {'frames' if out > 1 else 'frame'} left out …")
+    for frame in frames:
+        if out <= 0:
+            yield frame
+        out -= isinstance(frame, TracebackFrame)
+
+
+def _frame(frame: TracebackFrame, around: int) -> Iterator[str]:
+    first, last = frame.marked
+    kind = "" if frame.where.startswith("Cell") else "File "
+    yield f"{kind}{frame.where}, line {frame.line}" + (f", in {frame.name}" if frame.name else "")
+    width = len(str(last + around))
+    for number, line in frame.lines:
+        if first - around <= number <= last + around:
+            mark = "-->" if first <= number <= last else "   "
+            yield f"{mark} {number:>{width}} {line}".rstrip()
+
+
+def _syntax(place: SyntaxPlace) -> Iterator[str]:
+    text = place.text.expandtabs(1)
+    kind = "" if place.where.startswith("Cell") else "File "
+    yield f"{kind}{place.where}, line {place.line}"
+    yield f"{INDENT}{text}"
+    if 0 < place.start <= len(text) + 1:
+        yield INDENT + " " * (place.start - 1) + "^" * max(min(place.end, len(text) + 1) - place.start, 1)
+
+
+def _cell(failure: Failure, most: int) -> str:
+    """Return the source of the cell; where it is longer than ``most`` lines, its beginning and what is at the error."""
+    lines = [
+        f"{line[:MOST_LINE]} … {len(line) - MOST_LINE:,} characters left out …" if len(line) > 2 * MOST_LINE else line
+        for line in failure.cell.splitlines()
+    ]
+    if len(lines) <= most or not most:
+        return "\n".join(lines) if most else ""
+    line, beginning = _line(failure), most // 4
+    start = min(max(line - 1 - most // 2, beginning), max(len(lines) - (most - beginning), 0))
+    end = start + most - beginning
+    return "\n".join([
+        *lines[:beginning], *_left_out(start - beginning), *lines[start:end], *_left_out(len(lines) - end),
+    ])  # fmt: skip
+
+
+def _line(failure: Failure) -> int:
+    """Return the line of the cell that failed; 1 where it is not known."""
+    where = f"Cell [{failure.number}]"
+    if failure.syntax is not None and failure.syntax.where == where:
+        return failure.syntax.line
+    found = [frame.line for frame in failure.frames if isinstance(frame, TracebackFrame) and frame.where == where]
+    return found[-1] if found else 1
+
+
+def _left_out(lines: int) -> list[str]:
+    return [f"# … {lines:,} {'lines' if lines > 1 else 'line'} of the cell left out …"] if lines > 0 else []

@@ -1,0 +1,260 @@
+"""The last error goes with a prompt: what was raised, where in the notebook, and the cell; nothing else."""
+
+from __future__ import annotations
+
+import sys
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cells import Cells
+from dialects import DIALECTS
+from hypothesis import given
+from hypothesis import strategies as st
+from IPython.utils.capture import capture_output
+from server import send, serve
+
+from jupyter_ctx import Chat, InvalidRequestError, get_chat
+from jupyter_ctx.attachments.attached import TextRoom
+from jupyter_ctx.attachments.error_report import attached_error
+from jupyter_ctx.attachments.tracebacks import MOST_FRAMES, TracebackFrame, failure_of
+from jupyter_ctx.template.keys import Keys
+
+KEY = "sk-proj-" + "Ab3" * 12
+
+
+def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+    send(handler, 200, DIALECTS["completions"].answer("Divide by two."), "text/event-stream")
+
+
+@pytest.fixture
+def numbered(cells: Cells) -> Cells:
+    """A shell that counts its cells, as a notebook's does; the first has loaded the extension."""
+    run = cells.shell.run_cell
+    cells.shell.run_cell = lambda source: run(source, store_history=True)  # type: ignore[method-assign,assignment]
+    return cells
+
+
+def fails(cells: Cells, source: str) -> None:
+    """Run a cell of the user's that fails."""
+    with capture_output():
+        cells.shell.run_cell(source)
+
+
+def error_text(cells: Cells, options: str = "") -> str:
+    """What ``%%chat --error`` sends, prompt included."""
+    with serve(answer) as (url, seen):
+        cells.run(f"%%chat -m gpt-5 --base-url {url} --no-history --error {options}\nWhy?")
+    return str(seen[0]["messages"][-1]["content"])
+
+
+def test_a_traceback_has_the_frames_of_the_notebook_and_the_last_of_the_library(numbered: Cells) -> None:
+    fails(numbered, "import pandas as pd\ndef total(df):\n    return df['price'].astype(float)")
+    fails(numbered, "df = pd.DataFrame({'price': ['abc']})\ntotal(\n    df\n)")
+    sent = error_text(numbered)
+    assert sent.startswith("Why?\n\nThe error in cell [2], without the values of variables:\n```\nTraceback (most")
+    assert "Cell [2], line 2\n    1 df = pd" in sent
+    assert "\n--> 2 total(\n--> 3     df\n--> 4 )\nCell [1], line 3, in total\n" in sent
+    assert "--> 3     return df['price'].astype(float)\n… " in sent
+    assert " frames of pandas left out …\nFile pandas/core/" in sent
+    assert "ValueError: could not convert string to float: 'abc'\n```\n\nThe cell [2]:\n```\ndf = pd" in sent
+    assert str(Path.home()) not in sent
+    assert sys.prefix not in sent
+
+
+def test_the_line_above_the_answer_says_what_was_sent_of_what(numbered: Cells) -> None:
+    fails(numbered, "import json\njson.loads('{a')")
+    shown = numbered.run("%%chat -m gpt-5 --error --preview\nWhy?")
+    assert "Sent along: error of cell [1] (JSONDecodeError, 2 of 4 frames, about 1" in shown
+    assert "The next request: ~" in shown
+
+
+def test_an_error_is_a_part_of_the_turn(numbered: Cells) -> None:
+    fails(numbered, "1 / 0")
+    with serve(answer) as (url, _):
+        numbered.run(f"%%chat -m gpt-5 --base-url {url} --error")
+    (turn,) = get_chat().turns
+    assert turn.prompt.startswith("Explain this error and how to mend it.\n\nThe error in cell [1]")
+    assert turn.record.sources[0].startswith("error of cell [1] (ZeroDivisionError, about ")
+
+
+@pytest.mark.parametrize("typed", ["%%chat {} --error", "%%chat {} --error\n", "%chat {} --error"])
+def test_without_a_prompt_an_explanation_is_asked_for(numbered: Cells, typed: str) -> None:
+    fails(numbered, "1 / 0")
+    with serve(answer) as (url, seen):
+        numbered.run(typed.format(f"-m gpt-5 --base-url {url}"))
+    assert seen[0]["messages"][-1]["content"].startswith("Explain this error and how to mend it.\n\nThe error in")
+
+
+@pytest.mark.filterwarnings("ignore:To exit")
+def test_where_nothing_has_failed_that_is_said(numbered: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("last_value", "last_exc"):
+        monkeypatch.delattr(sys, name, raising=False)
+    assert "no cell has failed in this kernel" in str(numbered.fail("%%chat --error\nWhy?"))
+    for source in ("raise SystemExit", "import sys\nsys.exit(0)", "%chat nonsense", "%%chat -m gpt-5\n{{ 1/0 }}"):
+        fails(numbered, source)
+        assert "no cell has failed in this kernel" in str(numbered.fail("%%chat --error --preview\nWhy?")), source
+
+
+def test_an_error_of_chat_itself_is_not_the_last_one(numbered: Cells) -> None:
+    fails(numbered, "1 / 0")
+    fails(numbered, "%chat nonsense")
+    fails(numbered, "%%chat -m gpt-5\n{{ 1/0 }}")
+    assert "ZeroDivisionError: division by zero" in error_text(numbered)
+    fails(numbered, "from jupyter_ctx import Chat\nChat(window=-1)")
+    assert "InvalidRequestError: " in error_text(numbered), "a script's error is the user's own"
+
+
+def test_an_error_from_before_the_extension_was_loaded_is_found(cells: Cells) -> None:
+    cells.run("%unload_ext jupyter_ctx")
+    del cells.shell._jupyter_ctx
+    with capture_output():
+        cells.shell.run_cell("x = 1\n1 / 0", store_history=True)
+    cells.run("%load_ext jupyter_ctx")
+    sent = error_text(cells)
+    assert "--> 2 1 / 0" in sent
+    assert "The cell [1]:\n```\nx = 1\n1 / 0\n```" in sent
+
+
+def test_the_error_of_a_script_that_run_survives_is_the_last_one(numbered: Cells, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("def f():\n    return {}['missing']\nf()\n")
+    fails(numbered, f"%run {tmp_path / 'script.py'}")
+    sent = error_text(numbered)
+    assert "script.py, line 2, in f\n    1 def f():\n--> 2     return {}['missing']" in sent
+    assert "KeyError: 'missing'" in sent
+    assert "The cell [1]:\n```\n%run " in sent
+
+
+def test_files_of_the_user_count_as_theirs(numbered: Cells, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "helpers_of_mine.py").write_text("import json\n\n\ndef read(text):\n    return json.loads(text)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    fails(numbered, "from helpers_of_mine import read\nread('{')")
+    sent = error_text(numbered)
+    assert "File helpers_of_mine.py, line 5, in read\n" in sent
+    assert "--> 5     return json.loads(text)\n… 2 frames of json left out …\nFile json/decoder.py, line " in sent
+
+
+KINDS = {
+    "x = (1,\n2\nprint(3)": ["Cell [1], line 1\n  x = (1,\n      ^\nSyntaxError: '(' was never closed"],
+    "  a = 1\n b = 2": ["IndentationError: unexpected indent"],
+    "try:\n    1/0\nexcept ArithmeticError as e:\n    raise OSError('no') from e": [
+        "ZeroDivisionError: division by zero\n\nThe error above led to this one:\n\nTraceback", "OSError: no"
+    ],
+    "try:\n    1/0\nexcept ArithmeticError:\n    {}['k']": ["While it was handled, this one happened:", "Error: 'k'"],
+    "raise ExceptionGroup('many', [ValueError(i) for i in range(9)])": [
+        "ExceptionGroup: many (9 errors)\n  [1]\n  ValueError: 0", "  … 5 more errors left out …"
+    ],
+    "def f(n):\n    return f(n + 1)\nf(0)": [" times more …\nRecursionError: maximum"],
+    "def a(n):\n    return b(n)\ndef b(n):\n    return a(n)\na(0)": ["… these 2 frames ", " times more …"],
+    "async def g():\n    1/0\nawait g()": ["Cell [1], line 3\n", "Cell [1], line 2, in g\n", "ZeroDivisionError"],
+    "%%time\nx = 1\n1/0": ["--> 3 1/0\nZeroDivisionError"],
+    "raise KeyboardInterrupt": ["--> 1 raise KeyboardInterrupt\nKeyboardInterrupt"],
+    "import sys\nsys.exit(2)": ["SystemExit: 2"],
+    "e = ValueError('x')\ne.add_note('a note')\nraise e": ["ValueError: x\na note"],
+    "raise ValueError('word ' * 1_000_000)": ["ValueError: word word", "… 4,99", " characters left out …\nword"],
+    "class E(Exception):\n    pass\nraise E": ["-->  3 raise E\nE\n".replace("  3", " 3")],
+    "%nonsense": ["--> 1 %nonsense", "Line magic function `%nonsense` not found."],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", KINDS)
+def test_every_kind_of_error_is_told_as_python_tells_it(numbered: Cells, source: str) -> None:
+    fails(numbered, source)
+    sent = error_text(numbered)
+    assert [part for part in KINDS[source] if part not in sent] == [], sent
+    assert f"The cell [1]:\n```\n{source}\n```" in sent
+
+
+HOSTILE = """
+class Hostile(Exception):
+    def __str__(self):
+        {}
+"""
+
+
+@pytest.mark.parametrize("does", ["raise KeyError('k')", "return 3", "return 'x' * 10**8", "raise SystemExit", "1/0"])
+def test_an_error_whose_text_cannot_be_read_is_told_without_it(does: str) -> None:
+    names: dict[str, Any] = {}
+    exec(HOSTILE.format(does), names)
+    failure = failure_of(names["Hostile"]())
+    assert failure.kind == "Hostile"
+    assert len(failure.message) < 5_000
+    assert failure.message[:3] in ("(it", "xxx")
+
+
+def test_keys_are_blanked_and_that_is_said(numbered: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_SERVICE_TOKEN", "a-word-that-is-long-enough")
+    fails(
+        numbered,
+        f"key = '{KEY}'\npassword = 'hunter2!'\npem = '''-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\n"
+        "-----END PRIVATE KEY-----'''\nraise ValueError('a-word-that-is-long-enough ' + key)",
+    )
+    with serve(answer) as (url, seen):
+        shown = numbered.run(f"%%chat -m gpt-5 --base-url {url} --error\nWhy?")
+    sent = seen[0]["messages"][-1]["content"]
+    for secret in (KEY, KEY[:20], "hunter2", "MIIEvQIBADANBg", "a-word-that-is-long-enough"):
+        assert secret not in sent
+    assert "ValueError: *** ***" in sent
+    assert "What looks like a key or a password in the error was sent as ***." in shown
+
+
+def test_variables_are_not_sent(numbered: Cells) -> None:
+    fails(numbered, "import os\nlocal = 'value' + ' of a variable'\ndef f(inner):\n    1/0\nf(local * 2)")
+    assert "value of a variable" not in error_text(numbered)
+
+
+def test_a_long_cell_is_sent_around_its_error(numbered: Cells) -> None:
+    lines = [f"x{number} = {number}" for number in range(3_000)]
+    lines[2_000] = "1 / 0"
+    lines[1] = f"text = '{'word ' * 2_000}'"
+    fails(numbered, "\n".join(lines))
+    sent = error_text(numbered)
+    assert "x0 = 0\n" in sent
+    assert "lines of the cell left out …" in sent
+    assert "\n1 / 0\n" in sent
+    assert "characters left out …" in sent
+    assert len(sent) < 20_000
+
+
+@given(st.integers(1, 3_000))
+def test_an_error_keeps_to_its_room_or_is_as_short_as_can_be(tokens: int) -> None:
+    def count(text: str) -> float:
+        return len(text) / 4
+
+    try:
+        Chat(window=-1)
+    except InvalidRequestError as error:
+        failure = failure_of(error)
+    least = attached_error(failure, TextRoom(0, count), Keys())
+    sent = attached_error(failure, TextRoom(tokens, count), Keys())
+    assert count(sent.text) <= max(2 * tokens, count(least.text))
+    assert "InvalidRequestError: window" in least.text
+    assert count(least.text) < 120
+
+
+def test_a_deep_traceback_is_told_by_its_ends() -> None:
+    code = "".join(f"def f{n}():\n    f{n + 1}()\n" for n in range(60)) + "def f60():\n    1/0\n"
+    names: dict[str, Any] = {}
+    exec(compile(code, "/home/somebody/mine.py", "exec"), names)
+    try:
+        names["f0"]()
+    except ZeroDivisionError as error:
+        failure = failure_of(error)
+    frames = [frame for frame in failure.frames if isinstance(frame, TracebackFrame)]
+    assert len(frames) == MOST_FRAMES
+    assert frames[-1].name == "f60"
+    assert failure.depth == 62
+
+
+def test_a_script_sends_an_exception_of_its_own() -> None:
+    chat = Chat("gpt-5")
+    try:
+        1 / 0  # noqa: B018
+    except ZeroDivisionError as error:
+        sent = chat.attached_error(error)
+    assert sent.name == "error"
+    assert "test_errors.py, line " in sent.text
+    with pytest.raises(InvalidRequestError, match="is not an exception"):
+        chat.attached_error("no")  # type: ignore[arg-type]

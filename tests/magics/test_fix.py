@@ -1,0 +1,82 @@
+"""%chat fix asks for the failed cell as it should be, and puts that into the next cell, not run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+from cells import Cells
+from dialects import DIALECTS
+from IPython.utils.capture import capture_output
+from server import send, serve
+
+from jupyter_ctx import get_chat
+
+
+@contextmanager
+def answering(cells: Cells, text: str) -> Iterator[list[dict[str, Any]]]:
+    """Requests of a cell that has failed, to a server that says this."""
+
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        send(handler, 200, DIALECTS["completions"].answer(text), "text/event-stream")
+
+    with capture_output():
+        cells.shell.run_cell("x = 0\n1 / x", store_history=True)
+    with serve(answer) as (url, seen):
+        cells.run(f"%chat use gpt-5 --base-url {url}")
+        yield seen
+
+
+def test_the_corrected_cell_is_the_next_one_and_a_turn_like_any_other(cells: Cells) -> None:
+    with answering(cells, "```python\nx = 2\n1 / x\n```\nx was 0.") as seen:
+        shown = cells.run("%chat fix")
+    asked = seen[0]["messages"][-1]["content"]
+    assert asked.startswith("Correct the cell that raised this error.")
+    assert "Python code block" in asked
+    assert "ZeroDivisionError: division by zero" in asked
+    assert "The cell [1]:\n```\nx = 0\n1 / x\n```" in asked
+    assert cells.shell.rl_next_input == "x = 2\n1 / x"
+    assert "The next cell holds cell [1] as corrected, not run: read it first." in shown
+    assert "Sent along: error of cell [1] (ZeroDivisionError, " in shown
+    assert cells.shell.user_ns["x"] == 0
+    (turn,) = get_chat().turns
+    assert turn.reply.endswith("x was 0.")
+    assert turn.record.sources[0].startswith("error of cell [1]")
+
+
+def test_the_whole_cell_is_taken_among_several_blocks(cells: Cells) -> None:
+    with answering(cells, "Write\n```python\nx = 2\n```\nso that\n```python\nx = 2\n1 / x\n```\n```\n0.5\n```"):
+        cells.run("%chat fix")
+    assert cells.shell.rl_next_input == "x = 2\n1 / x"
+
+
+def test_the_text_below_it_says_what_else_is_wanted(cells: Cells) -> None:
+    with answering(cells, "```\nx = 3\n```") as seen:
+        cells.shell.user_ns["n"] = 3
+        cells.run("%%chat fix --no-history\nLet x be {{ n }}.")
+        cells.run("%%chat fix --append")
+    assert "what was wrong.\n\nLet x be 3.\n\nThe error in cell [1]" in seen[0]["messages"][-1]["content"]
+    assert "what was wrong.\n\nThe error in cell [1]" in seen[1]["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Do not divide by x.", "The answer has no code: nothing was put into a cell, and cell [1] is as it was."),
+        ("```python\nx = 0\n1 / x\n```", "The answer repeats cell [1] unchanged: nothing was put into a cell."),
+    ],
+)
+def test_without_a_correction_nothing_is_put_anywhere(cells: Cells, text: str, said: str) -> None:
+    with answering(cells, text):
+        assert said in cells.run("%chat fix")
+    assert not hasattr(cells.shell, "rl_next_input")
+
+
+def test_a_correction_is_only_previewed_where_that_is_wanted(cells: Cells) -> None:
+    with answering(cells, "```\nx = 3\n```") as seen:
+        assert "Correct the cell that raised this error." in cells.run("%chat fix --preview")
+    assert not seen
+    assert not hasattr(cells.shell, "rl_next_input")
