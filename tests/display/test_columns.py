@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
+from hostile import ANSWERS, NAMES
+from html_pages import Seen
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
+from jupyter_ctx import ChatError
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.display.answer import columns
-from jupyter_ctx.display.answer.column_page import compared_forms
+from jupyter_ctx.display.answer.column_page import Column, Frame, columns_forms, compared_forms
 from jupyter_ctx.display.answer.columns import NotebookColumns, TextColumns
 from jupyter_ctx.display.answer.footer import Footer
+from jupyter_ctx.display.answer.markdown import AnswerForms, to_html
+from jupyter_ctx.display.answer.marked_words import mark_differences
+from jupyter_ctx.display.widgets.choice_bar import ChoiceBar
+from jupyter_ctx.wording.word_changes import changed_words
 
 FOOTER = Footer("m", Usage(10, 20), 1.25, 0.0012, "stop")
 
@@ -116,3 +129,296 @@ def test_compared_answers_have_their_differences_marked_in_every_form() -> None:
     forms = compared_forms(["a", "b"], ["The sky is blue.", "The sky is red."], [FOOTER, None], 0)
     assert "The sky is {+red+}." in forms["text/plain"]
     assert ">red</mark>." in forms["text/html"]
+
+
+def test_a_run_without_a_reader_keeps_one_output_with_headings(screen: Screen) -> None:
+    view = NotebookColumns(["a", "b"], ["above"], streaming=False)
+    view.begin()
+    view.feed(0, "one ")
+    view.done(0, "one two", "", FOOTER, [])
+    view.failed(1, "Refused.")
+    view.close(0)
+    assert len(screen.shown) == 1
+    assert set(screen.shown[0]) == {"text/html", "text/markdown", "text/plain"}
+    assert screen.shown[0]["text/markdown"].split("\n\n") == [
+        "> **[ctx]** above",
+        "**[ctx] 1 · a (✓ used in the conversation)**",
+        "one two",
+        "**[ctx] 2 · b**",
+        "> **[ctx]** Refused.",
+    ]
+
+
+def test_a_piece_is_shown_within_half_a_second_though_none_follows(screen: Screen) -> None:
+    view = NotebookColumns(["a", "b"])
+    view.begin()
+    view.feed(1, "one ")
+    view.feed(1, "two")
+    end = time.monotonic() + 10
+    while "two" not in screen.shown[-1]["text/html"]:
+        assert time.monotonic() < end
+        time.sleep(0.005)
+    view.close(None)
+
+
+def test_what_comes_after_the_end_changes_nothing(screen: Screen) -> None:
+    view = NotebookColumns(["a", "b"])
+    view.begin()
+    view.feed(0, "early")
+    view.close(None)
+    whole = screen.shown[-1]
+    count = len(screen.shown)
+    view.feed(0, "late")
+    view.done(1, "late", "", None, [])
+    view.failed(1, "late")
+    view.begin()
+    time.sleep(0.2)
+    assert len(screen.shown) == count
+    assert whole["text/plain"].count("Stopped before the answer was whole.") == 2
+    assert "early" in whole["text/plain"]
+
+
+def test_an_unknown_column_and_a_broken_page_disturb_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise OSError("the connection is gone")
+
+    monkeypatch.setattr(columns, "display", broken)
+    for view in (NotebookColumns(["a"]), TextColumns(["a"])):
+        view.begin()
+        view.feed(7, "x")
+        view.done(7, "x", "", None, [])
+        view.failed(-9, "x")
+        view.feed(0, "x")
+        view.close(5)
+        view.choose(9)
+        view.mark(on=True)
+
+
+def test_structured_answers_are_shown_in_place_of_their_text(screen: Screen) -> None:
+    view = NotebookColumns(["a", "b"], streaming=False)
+    view.done(0, '{"x": 1}', "", None, [], AnswerForms("<table>1</table>", "| 1 |", "x  1"))
+    view.done(1, '{"x": 2}', "", None, [], AnswerForms("<table>2</table>", "| 2 |", "x  2"))
+    view.close(None)
+    view.mark(on=True)
+    assert "x  1" in screen.shown[0]["text/plain"]
+    assert "<table>1</table>" in screen.shown[0]["text/html"]
+    assert ">2</mark></table>" in screen.shown[1]["text/html"]
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_no_answer_leaves_its_column_or_acts(name: str) -> None:
+    hostile, begun = ANSWERS[name], time.thread_time()
+    texts = ["A plain answer.", hostile, "Another one."]
+    forms = columns_forms([Column(hostile[:200], text, hostile, notices=[hostile[:500]]) for text in texts], Frame())
+    marks = compared_forms([hostile[:200]] * 3, texts, [Footer(hostile[:200], Usage(1, 1))] * 3, 1)
+    assert time.thread_time() - begun < 8
+    for page in (forms["text/html"], marks["text/html"]):
+        seen = Seen(page)
+        seen.check(columns=True)
+        assert len(re.findall('<div class="jctx-column"', page)) == 3
+    for form in (forms, marks):
+        labels = re.findall(r"^\[ctx\] ── \d", form["text/plain"], re.M)
+        assert labels == [f"[ctx] ── {number}" for number in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_head_of_a_column_acts(name: str) -> None:
+    forms = columns_forms([Column(NAMES[name], "text", error=NAMES[name]) for _ in range(2)], Frame(chosen=1))
+    Seen(forms["text/html"]).check(columns=True)
+    assert len(forms["text/plain"].split("[ctx] ── ")) == 3
+
+
+@pytest.mark.parametrize(
+    "end", ["```\ncode", "~~~~ text\ncode\n", "```\n", "> ```\n> code", "- ```\n  code", "``` \ncode\n\n  "]
+)
+def test_a_fence_that_is_never_closed_ends_with_its_column(end: str) -> None:
+    forms = columns_forms([Column("a", f"text\n\n{end}"), Column("b", "**bold**")], Frame())
+    page = MarkdownIt().render(forms["text/markdown"])
+    assert "<strong>[ctx] 2 · b</strong>" in page
+    assert "<strong>bold</strong>" in page
+
+
+@pytest.mark.parametrize("end", ["```\ncode\n```", "~~~\n```\n~~~", "```\n~~~\n````", "text"])
+def test_a_closed_fence_is_not_closed_again(end: str) -> None:
+    assert columns_forms([Column("a", end)], Frame())["text/markdown"].endswith(f"**\n\n{end}")
+
+
+PARAGRAPH = (
+    "The **quick** brown fox jumps over the lazy dog, and then it sits down to think about "
+    "what it has done for a while, as `foxes` do, until the evening comes.\n\n"
+)
+CODE = "```python\ndef area(radius: float) -> float:\n    return math.pi * radius**2\n```\n\n"
+ANSWER = (4 * PARAGRAPH + "## And so on\n\n" + CODE + "- one\n- two\n- *three*\n\n") * 12
+LETTERS_A_TOKEN = 4.4
+
+
+class Page:
+    """What a reader sees of answers that all come at so many tokens a second, on a clock of its own."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, count: int, tokens: int, speed: float) -> None:
+        self.now, self.sizes = 0.0, list[tuple[float, int]]()
+        monkeypatch.setattr(columns, "display", self.display)
+        view = NotebookColumns([f"provider/model-{number}" for number in range(count)], clock=lambda: self.now)
+        view._show_growing(view._answers.columns())
+        for token in range(tokens):
+            self.now = token / speed
+            for number in range(count):
+                view.feed(number, ANSWER[round(token * LETTERS_A_TOKEN) : round((token + 1) * LETTERS_A_TOKEN)])
+            if view._due() <= self.now:
+                view._waiting = None
+                view._show_growing(view._answers.columns())
+        view.close(None)
+
+    def display(self, forms: dict[str, str], **_: Any) -> Page:
+        self.update(forms)
+        return self
+
+    def update(self, forms: dict[str, str], **_: Any) -> None:
+        self.sizes.append((self.now, sum(len(form.encode()) for form in forms.values())))
+
+
+@pytest.mark.parametrize(("count", "speed"), [(2, 25), (4, 100), (6, 200)])
+def test_many_answers_stay_within_the_bytes_of_as_many_single_ones(
+    monkeypatch: pytest.MonkeyPatch, count: int, speed: float
+) -> None:
+    sizes = Page(monkeypatch, count, 2_000, speed).sizes
+    assert sum(size for _, size in sizes) <= 1_000_000 * count
+    for start, _ in sizes:
+        within = [size for at, size in sizes[:-1] if start <= at < start + 1]
+        assert len(within) <= 12
+        assert sum(within) <= 200_000
+    waits = [later - earlier for (earlier, _), (later, _) in pairwise(sizes)]
+    assert max(waits) < (0.55 if count <= 4 else 1)  # more than 50,000 characters may take longer
+
+
+def test_an_odd_one_out_is_marked_and_not_the_others() -> None:
+    found = mark_differences(["It is 42.", "It is 42.", "It is 43.", ""])
+    assert [text.plain for text in found] == ["It is 42.", "It is 42.", "It is {+43+}.", ""]
+    assert [text.differing for text in found] == [0, 0, 1, 0]
+    assert found[2].share == "1 of 4 words and signs differ"
+
+
+def test_marks_keep_markup_and_formulas_whole() -> None:
+    found = mark_differences(["The **red** $x^2$ & `a`", "The **blue** $x^3$ & `a`"])
+    page = re.sub(' class="jctx-differs" style="[^"]*"', "", found[0].html)
+    expected = "<p>The <strong><mark>red</mark></strong> <span><mark>$x^2$</mark></span> &amp; <code>a</code></p>\n"
+    assert page == expected
+
+
+@given(st.lists(st.text(alphabet="ab *`$<&\n|-#", max_size=60), min_size=2, max_size=4))
+def test_marks_change_no_answer(texts: list[str]) -> None:
+    for text, found in zip(texts, mark_differences(texts), strict=True):
+        assert re.sub(r"<mark[^>]*>|</mark>", "", found.html) == to_html(text)
+        assert found.plain.replace("{+", "").replace("+}", "") == text.replace("{+", "").replace("+}", "")
+
+
+def longest_common(first: Sequence[str], second: Sequence[str]) -> int:
+    lengths = [0] * (len(second) + 1)
+    for word in first:
+        before = lengths[:]
+        for at, other in enumerate(second):
+            lengths[at + 1] = before[at] + 1 if word == other else max(lengths[at], before[at + 1])
+    return lengths[-1]
+
+
+@given(st.lists(st.sampled_from("abcd"), max_size=14), st.lists(st.sampled_from("abcde"), max_size=14))
+def test_as_few_words_as_possible_count_as_changed(first: list[str], second: list[str]) -> None:
+    marks = changed_words(first, second)
+    kept = [
+        [word for word, mark in zip(words, each, strict=True) if not mark]
+        for words, each in zip((first, second), marks, strict=True)
+    ]
+    assert kept[0] == kept[1]
+    assert len(kept[0]) == longest_common(first, second)
+
+
+def test_ten_thousand_words_are_compared_in_moderate_time() -> None:
+    begun = time.thread_time()
+    found = mark_differences(["a b " * 6_000, "b a a " * 4_000, "c " * 12_000])
+    assert time.thread_time() - begun < 5
+    assert found[2].share == "10,000 of 12,000 words and signs differ; the last 2,000 are not compared"
+
+
+def shown_by(bar: ChoiceBar) -> tuple[list[str], str, str]:
+    """The labels of its buttons, its line, and what it has spoken."""
+    row, line, spoken = bar.widget.children
+    return [button.description for button in row.children], line.value, spoken.value
+
+
+def press(bar: ChoiceBar, number: int) -> None:
+    bar.widget.children[0].children[number].click()
+
+
+def test_a_button_takes_an_answer_and_says_so() -> None:
+    picked: list[int] = []
+    bar = ChoiceBar(["a", "b"], picked.append, lambda on: None)
+    assert shown_by(bar)[0] == ["Use 1", "Use 2", "Mark differences"]
+    assert "No answer is used in the conversation yet" in shown_by(bar)[1]
+    press(bar, 1)
+    assert picked == [1]
+    labels, line, spoken = shown_by(bar)
+    assert labels == ["Use 1", "✓ 2 is used", "Mark differences"]
+    assert "Answer 2 is used: %chat undo takes it back." in line
+    assert 'role="status"' in spoken
+    press(bar, 1)
+    assert picked == [1], "it is used already"
+    bar.update(None)
+    assert shown_by(bar)[0][:2] == ["Use 1", "Use 2"]
+
+
+def test_an_error_of_a_button_is_shown_and_spoken() -> None:
+    def refuse(number: int) -> None:
+        raise ChatError(f"Turn <{number}> was deleted.")
+
+    bar = ChoiceBar(["a", "b"], refuse, None)
+    press(bar, 0)
+    labels, line, spoken = shown_by(bar)
+    assert labels == ["Use 1", "Use 2"]
+    assert "Turn &lt;0&gt; was deleted." in line
+    assert '<div class="jctx-hidden" role="alert">Turn &lt;0&gt; was deleted.</div>' in spoken
+
+
+def test_a_click_while_a_cell_runs_waits_for_nothing_and_says_so() -> None:
+    picked: list[int] = []
+    bar = ChoiceBar(["a", "b"], picked.append)
+    bar.update(None, busy=True)
+    press(bar, 0)
+    assert picked == []
+    assert "A cell is running" in shown_by(bar)[1]
+    bar.update(None)
+    press(bar, 0)
+    assert picked == [0]
+
+
+def test_marks_are_toggled_and_stay_as_they_were_where_that_fails() -> None:
+    marked: list[bool] = []
+
+    def mark(on: bool) -> None:
+        marked.append(on)
+        if len(marked) == 2:
+            raise ChatError("The page is gone.")
+
+    bar = ChoiceBar(["a", "b"], lambda number: None, mark)
+    for _ in range(3):
+        press(bar, 2)
+    assert marked == [True, False, False]
+    assert shown_by(bar)[0][2] == "Mark differences"
+
+
+def test_clicks_in_many_threads_take_one_answer_at_a_time() -> None:
+    at_once: list[int] = []
+    most: list[int] = []
+
+    def pick(number: int) -> None:
+        at_once.append(number)
+        most.append(len(at_once))
+        time.sleep(0.02)
+        at_once.remove(number)
+
+    bar = ChoiceBar([str(number) for number in range(8)], pick)
+    clicks = [threading.Thread(target=bar.press, args=(number,)) for number in range(8)]
+    for click in clicks:
+        click.start()
+    for click in clicks:
+        click.join()
+    assert max(most) == 1

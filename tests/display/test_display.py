@@ -14,17 +14,15 @@ from typing import Any
 
 import nbformat
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from browsing import Browsing
 from jupyter_page import SCREENSHOTS, NotebookPage, Open, Server
 from nbformat.sign import NotebookNotary
+from page_checks import FOREIGN, OVERFLOWS, RICH, THEMES, complaints
 from playwright.sync_api import Locator, expect
 from server import Answer, events, piece, send, serve, usage
 
 pytest_plugins = ("browsing",)
 
-# the last of them is what the next notebook of this server is shown in
-THEMES = {"contrast": "JupyterLab Dark High Contrast", "dark": "JupyterLab Dark", "light": "JupyterLab Light"}
 # so many turns of one size that the states follow each other; nobody is asked for any of it
 FILL = """
 from jupyter_ctx import get_chat
@@ -37,89 +35,11 @@ LOAD = "%load_ext jupyter_ctx\n" + FILL
 USE = "%chat use openai/gpt-4o --window 2000\n%chat config token_counting approximate\n"
 GAUGE = "%chat config summary_model local/smollm2\n%chat"
 SIGNS = {"ok": "●", "half": "◐", "high": "▲", "full": "■", "over": "✖"}
-RICH = (
-    """Here is a **whole** answer, with `code`, a [link](http://example.invalid) and a list:
-
-1. one
-2. two
-
-```python
-def area(radius: float) -> float:
-    return 3.14159 * radius**2  # a comment that is long enough to need a box of its own that scrolls to the right
-```
-
-| river | length in km | """
-    + " | ".join(f"measured in {year}" for year in range(2001, 2013))
-    + """ |
-|---|---:|"""
-    + "---|" * 12
-    + """
-| Glomma | 621 | """
-    + " | ".join("yes" for _ in range(12))
-    + r""" |
-
-Inline $a^2 + b^2 = c^2$ and alone:
-
-$$\int_0^\infty e^{-x^2}\,dx = \frac{\sqrt{\pi}}{2}$$
-
-> Quoted, and it costs $5 to $10.
-"""
-)
-FOREIGN = (
-    """שלום עולם: זה מספר 42 באמצע.
-
-مرحبا بالعالم، هذا نص طويل من اليمين إلى اليسار.
-
-天空为什么是蓝色的？"""
-    + "因为阳光被空气分子散射，短波长的光散射得更多。" * 8
-    + "\n\n"
-    + "x" * 400
-)
 LONG_NAME = "openai/" + "-".join(f"a-very-long-name-of-a-model-{n}" for n in range(12))
-OURS = ".jp-OutputArea-output:has([class*='jctx'])"
-# rules about a page as a whole, which is not ours
-WHOLE_PAGE = ("region", "bypass", "document-title", "html-has-lang", "page-has-heading-one", "skip-link")
-OVERFLOWS = """() => {
-    const found = [];
-    for (const output of document.querySelectorAll('.jp-OutputArea-output')) {
-        if (!output.querySelector('[class*=jctx]') || !output.checkVisibility()) continue;
-        const right = Math.min(output.getBoundingClientRect().right, innerWidth) + 1;
-        const scrolls = part => /auto|scroll|hidden/.test(getComputedStyle(part).overflowX);
-        for (const part of output.querySelectorAll('*')) {
-            if (!part.checkVisibility() || part.closest('.jctx-hidden, .jctx-tip, mjx-assistive-mml')) continue;
-            let box = part.parentElement;
-            while (box !== output && !scrolls(box)) box = box.parentElement;
-            if (box === output && part.getBoundingClientRect().right > right)
-                found.push(`${part.outerHTML.slice(0, 150)} ends at ${part.getBoundingClientRect().right} of ${right}`);
-            if (/BUTTON|LABEL|SELECT/.test(part.tagName) && part.scrollWidth > part.clientWidth + 1 && part.innerText)
-                found.push(`${part.outerHTML.slice(0, 150)} is cut: ${part.scrollWidth} in ${part.clientWidth}`);
-        }
-    }
-    return found;
-}"""
 FOCUSED = """() => {
     const here = document.activeElement;
     return here.getAttribute('aria-label') || here.innerText || here.tagName;
 }"""
-
-
-def complaints(notebook: NotebookPage) -> str:
-    """What axe finds wrong in our outputs, in words."""
-    rules = {name: {"enabled": False} for name in WHOLE_PAGE}
-    # JupyterLab's body has no height, and whatever is cut off by its box is hidden to axe: nothing would be looked at
-    notebook.page.evaluate("() => { document.body.style.height = '100vh' }")
-    places = {"include": [[OURS]], "exclude": [[".highlight pre span"]]}  # code has the theme's own colours
-    found = Axe().run(notebook.page, context=places, options={"rules": rules})
-    passed = {rule["id"] for rule in found.response["passes"]}
-    assert passed >= {"color-contrast", "aria-meter-name", "button-name", "label"}, passed
-    unsure = [
-        node["html"]
-        for rule in found.response["incomplete"]
-        for node in rule["nodes"]
-        for check in node["any"]
-        if (check["data"] or {}).get("messageKey") == "equalRatio"  # a colour on itself is no violation to axe
-    ]
-    return "\n".join([*unsure, *([found.generate_report()] if found.violations_count else [])])
 
 
 def button(place: Locator, name: str) -> Locator:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..text import BADGE_STYLE, note_html, note_plain, text_html, to_plain
 from .footer import Footer, footer_html, footer_line
-from .markdown import answer_html, note_markdown, to_html, to_markdown, with_fence_closed
-from .marked_words import MarkedText, mark_differences, marks_meaning
+from .markdown import AnswerForms, answer_html, note_markdown, to_markdown, with_fence_closed
+from .marked_words import MARK_STYLE, MarkedText, mark_differences, marks_meaning
 from .thinking import thinking_html
 
 COLUMN_WIDTH = 22  # em: columns stand below each other where the page is too narrow for two as wide
@@ -20,14 +20,16 @@ GRID_STYLE = (
     f"display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,{COLUMN_WIDTH}em),1fr));gap:.6em;margin:.4em 0"
 )
 _COLUMN = (
-    "display:flex;flex-direction:column;min-width:0;box-sizing:border-box;padding:.3em .7em;margin:0;"
-    "border:{width}px {line} #757575;border-color:{variable}"
+    "display:flex;flex-direction:column;min-width:0;box-sizing:border-box;margin:0;"
+    "padding:{padding}px {padding}px 2px;border:{width}px solid #757575;border-color:{variable}"
 )
-_PLAIN_BORDER = _COLUMN.format(width=1, line="solid", variable="var(--jp-border-color1,#757575)")
-_USED_BORDER = _COLUMN.format(width=3, line="solid", variable="var(--jp-ui-font-color1,#757575)")
+_PLAIN_BORDER = _COLUMN.format(width=1, padding=8, variable="var(--jp-border-color1,#757575)")
+_USED_BORDER = _COLUMN.format(width=3, padding=6, variable="var(--jp-ui-font-color1,#757575)")
+_SIGN = f"display:inline-block;line-height:1.3;{BADGE_STYLE}"
 _HEAD = "font-weight:600;overflow-wrap:anywhere;margin:0 0 .3em"
 _QUIET = "color:var(--jp-ui-font-color2,inherit);font-style:italic;margin:.4em 0"
 _BODY = "flex:1 1 auto;min-width:0"
+COLUMN_STYLES = (GRID_STYLE, _PLAIN_BORDER, _USED_BORDER, _SIGN, _HEAD, _QUIET, _BODY, MARK_STYLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class Column:
     """One answer of several.
 
     head: its model and options, such as ``openai/gpt-5.2 · t=0``
+    forms: what is shown in place of the text, such as a structured answer's tables
     state: ``failed`` when there is no whole answer; ``error`` says why
     """
 
@@ -44,7 +47,13 @@ class Column:
     footer: Footer | None = None
     notices: Sequence[str] = ()
     error: str = ""
+    forms: AnswerForms | None = None
     state: Literal["waiting", "growing", "whole", "failed"] = "waiting"
+
+    @property
+    def shown(self) -> str | AnswerForms:
+        """The answer as it is shown."""
+        return self.forms or self.text
 
     @property
     def notes(self) -> list[str]:
@@ -73,23 +82,12 @@ def columns_html(columns: Sequence[Column], frame: Frame, bodies: Sequence[str])
 
 
 def columns_forms(columns: Sequence[Column], frame: Frame, *, marks: bool = False) -> dict[str, str]:
-    """Return finished answers as HTML, Markdown and plain text; ``marks`` marks the words that differ.
+    """Return finished answers as HTML, Markdown and plain text; ``marks`` marks the words that differ, in the HTML.
 
     The figures are in the HTML only, because saved notebooks are compared by the other forms.
     """
-    texts, around = [column.text for column in columns], frame
-    if marks:
-        found, meaning = mark_differences(texts), marks_meaning(len(texts))
-        bodies = [answer_html(text.html) + _share(text) for text in found]
-        around = Frame(frame.above, (meaning, *frame.below), frame.chosen)
-    else:
-        bodies = [answer_html(to_html(text)) if text else "" for text in texts]
-    whole = [_thought(column) + body for column, body in zip(columns, bodies, strict=True)]
-    return {
-        "text/html": columns_html(columns, around, whole),
-        "text/markdown": _markdown(columns, frame),
-        **columns_plain(columns, frame),
-    }
+    found = mark_differences([column.shown for column in columns]) if marks else None
+    return _forms(columns, frame, found)
 
 
 def compared_forms(
@@ -99,22 +97,41 @@ def compared_forms(
     chosen: int | None,
     *,
     marks: bool = True,
+    errors: Sequence[str] = (),
 ) -> dict[str, str]:
     """Return stored answers side by side, with the words marked that differ, as ``%chat compare`` shows them.
 
-    ``chosen`` is the index of the answer that the conversation uses. The plain text has the words that differ
-    in ``{+…+}``, as git's word diffs do, and the figures below each answer.
+    ``chosen`` is the index of the answer that the conversation uses; ``errors`` say why an answer is missing, or
+    are empty. The plain text has the words that differ in ``{+…+}``, as git's word diffs do, and the figures.
     """
-    columns = [Column(*each, state="whole") for each in _aligned(heads, texts, footers)]
-    forms = columns_forms(columns, Frame(chosen=chosen), marks=marks)
-    if not marks:
-        return forms | columns_plain(columns, Frame(chosen=chosen), figures=True)
-    meaning = marks_meaning(len(texts)).replace("underlined", "in {+…+}")
-    plain = [
-        Column(column.head, text.plain, footer=column.footer)
-        for column, text in zip(columns, mark_differences(texts), strict=True)
+    count = len(texts)
+    known, said = [*footers, *[None] * count][:count], [*errors, *[""] * count][:count]
+    columns = [
+        Column(head, text, footer=footer, error=error, state="failed" if error else "whole")
+        for head, text, footer, error in zip(heads, texts, known, said, strict=True)
     ]
-    return forms | columns_plain(plain, Frame(below=[meaning], chosen=chosen), figures=True)
+    frame = Frame(chosen=chosen)
+    found = mark_differences(texts) if marks else None
+    forms = _forms(columns, frame, found)
+    if found is not None:
+        columns = [replace(column, text=text.plain) for column, text in zip(columns, found, strict=True)]
+        frame = Frame(below=[marks_meaning(count).replace("underlined", "in {+…+}")], chosen=chosen)
+    return forms | columns_plain(columns, frame, figures=True)
+
+
+def _forms(columns: Sequence[Column], frame: Frame, found: Sequence[MarkedText] | None) -> dict[str, str]:
+    if found is not None:
+        bodies = [(answer_html(text.html) + _share(text)) if text.words else "" for text in found]
+        around = replace(frame, below=(marks_meaning(len(found)), *frame.below))
+    else:
+        shown = [column.shown for column in columns]
+        bodies, around = [answer_html(AnswerForms.of(text).html) if text else "" for text in shown], frame
+    whole = [_thought(column) + body for column, body in zip(columns, bodies, strict=True)]
+    return {
+        "text/html": columns_html(columns, around, whole),
+        "text/markdown": _markdown(columns, frame),
+        **columns_plain(columns, frame),
+    }
 
 
 def columns_plain(columns: Sequence[Column], frame: Frame, *, figures: bool = False) -> dict[str, str]:
@@ -131,7 +148,7 @@ def answer_plain(number: int, column: Column, *, used: bool = False, figures: bo
     mark = f" ({USED})" if used else ""
     line = footer_line(column.footer, priced=True) if figures and column.footer else ""
     notes = [*column.notes, *([line] if line else [])]
-    text = [to_plain(column.text)] if column.text else []
+    text = [column.forms.plain if column.forms else to_plain(column.text)] if column.shown else []
     return "\n".join([note_plain(f"── {title(number, column.head)}{mark} ──"), *text, *map(note_plain, notes)])
 
 
@@ -154,7 +171,7 @@ def waiting_html() -> str:
 
 def _column(number: int, count: int, column: Column, body: str, *, used: bool) -> str:
     name = html.escape(to_plain(f"Answer {number + 1} of {count}: {' '.join(column.head.split())}"))
-    sign = f' <span class="jctx-used" style="{BADGE_STYLE}">{USED}</span>' if used else ""
+    sign = f' <span class="jctx-used" style="{_SIGN}">{USED}</span>' if used else ""
     footer = footer_html(column.footer, priced=True) if column.footer else ""
     return (
         f'<div class="jctx-column" role="group" aria-label="{name}" style="{_USED_BORDER if used else _PLAIN_BORDER}">'
@@ -178,13 +195,7 @@ def _markdown(columns: Sequence[Column], frame: Frame) -> str:
     for number, column in enumerate(columns):
         mark = f" ({USED})" if frame.chosen == number else ""
         parts.append(f"**[ctx] {to_markdown(title(number, column.head))}{mark}**")
-        parts += [with_fence_closed(to_markdown(column.text))] if column.text else []
+        markdown = column.forms.markdown if column.forms else to_markdown(column.text)
+        parts += [with_fence_closed(markdown)] if column.shown else []
         parts += map(note_markdown, column.notes)
     return "\n\n".join([*parts, *map(note_markdown, frame.below)])
-
-
-def _aligned(
-    heads: Sequence[str], texts: Sequence[str], footers: Sequence[Footer | None]
-) -> list[tuple[str, str, str, Footer | None]]:  # fmt: skip
-    known = [*footers, *([None] * (len(texts) - len(footers)))]
-    return [(head, text, "", footer) for head, text, footer in zip(heads, texts, known, strict=True)]

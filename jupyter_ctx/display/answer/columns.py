@@ -29,12 +29,13 @@ from .column_page import (
     waiting_html,
 )
 from .footer import Footer
-from .markdown import answer_html
+from .markdown import AnswerForms, answer_html
 from .partial_page import PartialPage
 from .thinking import growing_html
-from .throttle import SentUpdate, due, is_frugal
+from .throttle import LONG_ANSWER, SentUpdate, due, is_frugal
 
 NOT_WHOLE = "Stopped before the answer was whole."
+MAX_PATIENT_SIZE = 60_000  # bytes of an update: three larger ones in a second would be too many
 JOIN_SECONDS = 1.0  # to wait for the thread that draws, which may be held up by the connection
 
 
@@ -56,8 +57,16 @@ class ColumnsView(Protocol):
         """Add a piece of a model's thinking text."""
         ...
 
-    def done(self, column: int, text: str, thinking: str, footer: Footer | None, notices: Sequence[str]) -> None:
-        """Show a whole answer in place of its pieces, with its figures and notices."""
+    def done(
+        self,
+        column: int,
+        text: str,
+        thinking: str,
+        footer: Footer | None,
+        notices: Sequence[str],
+        forms: AnswerForms | None = None,
+    ) -> None:
+        """Show a whole answer in place of its pieces, with its figures and notices; ``forms`` in place of its text."""
         ...
 
     def failed(self, column: int, message: str) -> None:
@@ -126,9 +135,17 @@ class NotebookColumns:
         """Add a piece of a model's thinking text."""
         self._change(lambda: self._answers.think(column, piece))
 
-    def done(self, column: int, text: str, thinking: str, footer: Footer | None, notices: Sequence[str]) -> None:
+    def done(
+        self,
+        column: int,
+        text: str,
+        thinking: str,
+        footer: Footer | None,
+        notices: Sequence[str],
+        forms: AnswerForms | None = None,
+    ) -> None:
         """Show a whole answer in place of its pieces, with its figures and notices."""
-        self._change(lambda: self._answers.done(column, text, thinking, footer, notices))
+        self._change(lambda: self._answers.done(column, text, thinking, footer, notices, forms))
 
     def failed(self, column: int, message: str) -> None:
         """Say in its column why there is no whole answer; its text so far stays."""
@@ -180,12 +197,19 @@ class NotebookColumns:
             while not self._closed:
                 wait = None
                 if self._waiting is not None:
-                    wait = due(self._sent, self._waiting, self._answers.length) - self._clock()
+                    wait = self._due() - self._clock()
                     if wait <= 0:
                         self._waiting = None
                         return self._answers.columns()
                 self._changed.wait(wait)
             return None
+
+    def _due(self) -> float:
+        """Return when the next update is due, as for one answer with all the text; its markup may be longer."""
+        length = self._answers.length
+        if self._sent.size > MAX_PATIENT_SIZE:
+            length = max(length, LONG_ANSWER + 1)
+        return due(self._sent, self._waiting or 0.0, length, self._answers.count)
 
     def _show_growing(self, columns: Sequence[Column]) -> None:
         begun = self._clock()
@@ -199,7 +223,7 @@ class NotebookColumns:
         """Return the answers so far in one form only, because it is soon replaced."""
         if self._plain:
             return columns_plain(columns, self._frame, figures=True)
-        colourful = is_frugal(self._sent, sum(len(column.text) for column in columns))
+        colourful = is_frugal(self._sent, sum(len(column.text) for column in columns), len(columns))
         bodies = [self._body(number, column, colourful) for number, column in enumerate(columns)]
         return {"text/html": columns_html(columns, self._frame, bodies)}
 
@@ -247,7 +271,7 @@ class TextColumns:
     def begin(self) -> None:
         """Print the notices above, and how many answers are on their way."""
         with suppress(Exception):
-            _say([*self._above, f"Waiting for {len(self._answers.columns())} answers…"])
+            _say([*self._above, f"Waiting for {self._answers.count} answers…"])
 
     def feed(self, column: int, piece: str) -> None:
         """Keep a piece of an answer, which is printed when the answer is whole."""
@@ -257,10 +281,18 @@ class TextColumns:
     def think(self, column: int, piece: str) -> None:
         """Do nothing: the thinking text would push the answers off the screen."""
 
-    def done(self, column: int, text: str, thinking: str, footer: Footer | None, notices: Sequence[str]) -> None:
+    def done(
+        self,
+        column: int,
+        text: str,
+        thinking: str,
+        footer: Footer | None,
+        notices: Sequence[str],
+        forms: AnswerForms | None = None,
+    ) -> None:
         """Print a whole answer with its figures, or keep it until those before it are printed."""
         with suppress(Exception), self._lock:
-            self._answers.done(column, text, thinking, footer, notices)
+            self._answers.done(column, text, thinking, footer, notices, forms)
             self._print()
 
     def failed(self, column: int, message: str) -> None:
@@ -276,7 +308,7 @@ class TextColumns:
                 self._closed = True
                 self._answers.end()
                 self._print()
-                _say([choice_line(chosen, len(self._answers.columns())), *below])
+                _say([choice_line(chosen, self._answers.count), *below])
 
     def choose(self, chosen: int | None) -> None:
         """Do nothing: printed text cannot be replaced."""
@@ -299,6 +331,7 @@ class _Answers:
         self._columns = [Column(head) for head in heads]
         self._pieces: list[list[str]] = [[] for _ in heads]
         self._thought: list[list[str]] = [[] for _ in heads]
+        self.count = len(heads)
         self.length = 0  # characters of all answers and thinking texts
 
     def columns(self) -> list[Column]:
@@ -316,9 +349,17 @@ class _Answers:
     def think(self, number: int, piece: str) -> None:
         self._grow(number, self._thought, piece)
 
-    def done(self, number: int, text: str, thinking: str, footer: Footer | None, notices: Sequence[str]) -> None:
-        self._columns[number] = replace(
-            self._columns[number], text=text, thinking=thinking, footer=footer, notices=tuple(notices), state="whole"
+    def done(
+        self,
+        number: int,
+        text: str,
+        thinking: str,
+        footer: Footer | None,
+        notices: Sequence[str],
+        forms: AnswerForms | None,
+    ) -> None:
+        self._columns[number] = Column(
+            self._columns[number].head, text, thinking, footer, tuple(notices), forms=forms, state="whole"
         )
 
     def failed(self, number: int, message: str) -> None:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from ...wording.word_changes import WORD, changed_words
-from ..text import to_plain
-from .markdown import to_html
+from .markdown import AnswerForms
 
 MAX_COMPARED = 10_000  # words of each answer
 # underlined too, for a color alone is not seen by everybody; plain colors first, for sanitisers drop variables
@@ -43,13 +42,14 @@ class MarkedText:
         return f"{self.differing:,} of {self.words:,} words and signs differ{rest}"
 
 
-def mark_differences(texts: Sequence[str]) -> list[MarkedText]:
+def mark_differences(texts: Sequence[str | AnswerForms]) -> list[MarkedText]:
     """Return each text with those words marked that most of the other texts do not have at that place.
 
     So of two texts each shows what the other has not, and of many texts an odd one out is marked and not the others.
     An empty text, such as that of a failed request, is not compared.
     """
-    pages, plains = [_parts(to_html(text)) for text in texts], [_words_of(text) for text in texts]
+    forms = [AnswerForms.of(text) for text in texts]
+    pages, plains = [_parts(form.html) for form in forms], [re.findall(WORD, form.plain) for form in forms]
     shown = _differing([[part for part in parts if _is_word(part)] for parts in pages])
     typed = _differing([[part for part in parts if not part.isspace()] for parts in plains])
     return [
@@ -83,10 +83,6 @@ def _differing(texts: Sequence[Sequence[str]]) -> list[list[bool]]:
 def _parts(page: str) -> list[str]:
     """Return a rendered answer in tags, words, signs and spaces; a formula is one word."""
     return [found.group() for found in _PARTS.finditer(page)]
-
-
-def _words_of(text: str) -> list[str]:
-    return re.findall(WORD, to_plain(text))
 
 
 def _is_word(part: str) -> bool:

@@ -29,25 +29,25 @@ class SentUpdate:
         return SentUpdate(at, size, self.total + size, seconds)
 
 
-def due(sent: SentUpdate, waiting: float, length: int) -> float:
+def due(sent: SentUpdate, waiting: float, length: int, answers: int = 1) -> float:
     """Return when to send the next update, for a piece ``waiting`` since then and ``length`` characters in all.
 
-    Each update holds the whole text again, so the next one is assumed to be as large as the last, and to
+    ``answers`` share the page. Each update holds the whole text again, so the next one is assumed to be as large as the last, and to
     take as long.
     """
     # the next update counts towards the same second as the last, so no second may exceed the rate with both
     rate = sent.at + sent.size / max(MAX_BYTES_PER_SECOND - sent.size, MAX_BYTES_PER_SECOND / 2)
-    wanted = min(rate if is_frugal(sent, length) else inf, waiting + MAX_PIECE_WAIT - sent.seconds)
+    wanted = min(rate if is_frugal(sent, length, answers) else inf, waiting + MAX_PIECE_WAIT - sent.seconds)
     if length > LONG_ANSWER:
         wanted = max(wanted, rate)
     return max(wanted, sent.at + MIN_INTERVAL, sent.at + PAUSE_PER_RENDERING * sent.seconds)
 
 
-def is_frugal(sent: SentUpdate, length: int) -> bool:
-    """Return whether one more update keeps the bytes of all updates within what an answer this long may take.
+def is_frugal(sent: SentUpdate, length: int, answers: int = 1) -> bool:
+    """Return whether one more update keeps the bytes of all updates within what ``answers`` this long may take.
 
     The bytes of regular updates grow with the square of the length. So a slow answer is not shown more often
     at its beginning than the total allows at its end.
     """
-    share = length / TYPICAL_LENGTH
-    return sent.total + sent.size <= FIRST_BYTES + TYPICAL_BYTES * min(share * share, share)
+    share = length / answers / TYPICAL_LENGTH
+    return sent.total + sent.size <= answers * (FIRST_BYTES + TYPICAL_BYTES * min(share * share, share))
