@@ -19,6 +19,7 @@ FORMS = ("text/markdown", "text/plain")  # of an answer, the best first
 BESIDE = ("jctx-twin", "jctx-warning")  # classes of what stands beside an answer
 GAUGE = re.compile(r"Context \[")
 NOTICE = re.compile(r"^(?:> \*\*\[ctx\]\*\*|\[ctx\]) .*\n*", re.M)  # no answer begins a line so
+JSON_BELOW = re.compile(r"^(`{3,})json\n(.*?)\n\1$", re.M | re.S)  # the tables of a structured answer
 NOTEBOOK_CONTROLS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 )  # viewers colour, terminals obey
@@ -74,6 +75,8 @@ def _said(cell: object, *, exactly: bool) -> Iterator[MarkedMessage]:
     reply, marks = _answer(find(list, cell, "outputs"))
     magic, *words = first.split() or [""]
     ours, asks = magic in CHAT_MAGICS, not words or words[0].startswith("-")
+    if "--schema" in words and not marks:
+        reply = next((found[2] for found in JSON_BELOW.finditer(reply)), reply)
     if marks or (ours and asks and reply and not NOT_KEPT & set(words)):
         yield marked("user", body if marks else body.rstrip("\n"), marks)
         yield marked("assistant", reply, {})

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from answering_rows import answering_rows
 from cells import Cells
 
-from jupyter_ctx import InvalidAnswerError, Reply, get_chat
+from jupyter_ctx import Chat, InvalidAnswerError, Reply, get_chat
 
 TYPES = """
 import datetime
@@ -119,3 +120,17 @@ def test_a_reply_shows_its_table_wherever_it_is_shown(typed: Cells) -> None:
     shown, _ = typed.shell.display_formatter.format(reply)
     assert "<td" in shown["text/html"]
     assert "| \\*Europa\\* | 3122 |" in shown["text/markdown"]
+
+
+def test_a_notebook_that_was_run_is_imported_with_the_json_of_its_answers(typed: Cells, tmp_path: Path) -> None:
+    with answering_rows(said) as asked:
+        typed.run(f"%chat use m --base-url {asked.url}")
+        typed.run("%%chat --schema Moons\nIts moons?")
+    shown, _ = typed.shell.display_formatter.format(typed.shell.user_ns["_"])
+    output = {"output_type": "display_data", "data": shown, "metadata": {}}
+    cell = {"cell_type": "code", "source": "%%chat --schema Moons\nIts moons?", "outputs": [output], "metadata": {}}
+    file = tmp_path / "run.ipynb"
+    file.write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    chat = Chat()
+    chat.load(file)
+    assert [json.loads(turn.reply) for turn in chat.turns] == [MOONS]

@@ -14,6 +14,7 @@ from ..answer.highlight import highlighted
 from ..text import text_html
 from .static_twin import LIVE, show
 from .tables import first_words, table, table_html
+from .turn_table import TABLE_STYLE
 
 BLOCK_COLUMNS = ("block", "language", "lines", "begins with", "into the next cell")
 CODE_BOX = "white-space:pre;font-family:var(--jp-code-font-family,monospace);overflow:auto;max-height:24em;margin:0"
@@ -73,7 +74,9 @@ class BlockButtons:
         self._shown = ipywidgets.HTML()
         self.buttons = [self._button(number) for number in range(1, min(len(self._blocks), MOST_BUTTONS) + 1)]
         row = ipywidgets.HBox(self.buttons, layout=ipywidgets.Layout(flex_flow="row wrap"))
-        self.widget = ipywidgets.VBox([ipywidgets.HTML(rows), row, self._shown])
+        style = ipywidgets.HTML(TABLE_STYLE, layout=ipywidgets.Layout(display="none"))
+        listed = ipywidgets.HTML(f'<div class="jctx-rows" tabindex="0" role="group" aria-label="Code">{rows}</div>')
+        self.widget = ipywidgets.VBox([style, listed, row, self._shown])
         self.widget.add_class(LIVE)
 
     def _button(self, number: int) -> Any:
