@@ -1,19 +1,22 @@
-"""Conversations as executable notebooks: one cell per turn, with its answer as output."""
+"""Conversations as executable notebooks: one cell per turn, with its images and its answer as outputs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import count
 
 from ..conversation.events import Added
-from ..conversation.messages import new_id
+from ..conversation.messages import Attachment, Turn, new_id
 from ..errors import InvalidRequestError
+from ..providers.content_parts import as_base64, as_part
 from .metadata import EXPORT_KEY, EXPORT_VERSION, MarkedMessage, TurnMarks, file_marks, together
 from .openai_messages import marked, turns_with_files
 from .values import dumped, find, found_in, parse_json
 
 CHAT_MAGICS = ("%%chat", "%%ctx")
 NOT_KEPT = frozenset({"--no-history", "--no_history", "--preview"})
+IMAGE = "image"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 FORMS = ("text/markdown", "text/plain")  # of an answer, the best first
 BESIDE = ("jctx-twin", "jctx-warning")  # classes of what stands beside an answer
@@ -33,13 +36,42 @@ def write(added: Added) -> str:
     for turn, marks in turns_with_files(added):
         first = "%%chat --raw" if turn.prompt.strip() else "# nothing was asked in words"  # it would stop the run
         # with the answer, not with the cell: another run writes another one, of which this is not true
-        ours = {**marks, "reply": turn.reply}
+        ours = {**marks, "parts": _parts(turn), "reply": turn.reply}
         data = {"text/plain": NOTEBOOK_CONTROLS.sub("�", turn.reply.replace("\r\n", "\n"))}
         answer = {"output_type": "display_data", "data": data, "metadata": {EXPORT_KEY: ours}}
-        cells.append(_cell(f"{first}\n{turn.prompt}", answer))
+        cells.append(
+            _cell(
+                f"{first}\n{turn.prompt}", *(_image(file) for file in turn.attachments if file.kind == "image"), answer
+            )
+        )
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, EXPORT_KEY: file_marks(added)}
     return dumped({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
+
+
+def _parts(turn: Turn) -> list[TurnMarks]:
+    """Return the content parts of a turn's files; an image is named by its number among the image outputs, from 0."""
+    numbers = count()
+    return [{IMAGE: next(numbers)} if file.kind == "image" else as_part(file) for file in turn.attachments]
+
+
+def _image(file: Attachment) -> TurnMarks:
+    """Return an image as an output."""
+    data = {file.media_type: as_base64(file)}
+    return {"output_type": "display_data", "data": data, "metadata": {EXPORT_KEY: {IMAGE: file.name}}}
+
+
+def _with_images(parts: list[object], outputs: list[object]) -> Iterator[object]:
+    """Yield content parts with the images of the outputs in their places; an image whose output is gone is left out."""
+    shown = [find(dict, output, "data") for output in outputs if IMAGE in find(dict, output, "metadata", EXPORT_KEY)]
+    for part in parts:
+        number = find(dict, part).get(IMAGE)
+        if number is None:
+            yield part
+        elif number in range(len(shown)):
+            for media_type in (kind for kind in shown[number] if str(kind).startswith("image/")):
+                encoded = "".join(_whole(shown[number], media_type).split())
+                yield {"type": "image_url", "image_url": {"url": f"data:{media_type};base64,{encoded}"}}
 
 
 def read(text: str) -> Added:
@@ -89,7 +121,7 @@ def _answer(outputs: list[object]) -> tuple[str, TurnMarks]:
     for output in outputs:
         marks = find(dict, output, "metadata", EXPORT_KEY)
         if isinstance(marks.get("reply"), str):
-            return marks["reply"], marks
+            return marks["reply"], {**marks, "parts": list(_with_images(find(list, marks, "parts"), outputs))}
     shown = [data for output in outputs if _is_answer(data := find(dict, output, "data"))]
     texts = {form: text for data in shown for form in FORMS if (text := NOTICE.sub("", _whole(data, form)).strip())}
     return next((texts[form] for form in FORMS if form in texts), ""), {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from dataclasses import replace
@@ -110,6 +111,18 @@ def test_every_notebook_is_a_valid_one(talk: Added) -> None:
     notebook = nbformat.reads(written(talk, ".ipynb"), as_version=4)
     nbformat.validate(notebook)
     assert plain(read(nbformat.writes(notebook), ".ipynb")) == plain(talk)
+
+
+def test_a_notebook_shows_the_images_that_went_with_a_prompt_and_holds_each_once() -> None:
+    text = written(TALK, ".ipynb")
+    shown = json.loads(text)["cells"][-1]["outputs"]
+    assert [list(output["data"]) for output in shown] == [["image/png"], ["text/plain"]]
+    assert base64.b64decode(shown[0]["data"]["image/png"]) == PICTURE.data
+    assert text.count(base64.b64encode(PICTURE.data).decode()) == 1
+    less = json.loads(text)
+    del less["cells"][-1]["outputs"][0]
+    (_, turn) = read(json.dumps(less), ".ipynb").turns
+    assert [file.data for file in turn.attachments] == [PAPER.data]
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
