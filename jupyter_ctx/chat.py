@@ -23,6 +23,7 @@ from .conversation.schema import Schema
 from .conversation.text_safety import checked
 from .errors import ChatError, ChatInterrupted, InvalidRequestError, StoreError
 from .models.registry import Models, key_owner
+from .models.request_price import input_cost
 from .providers.base import Reply, SupportsStream
 from .providers.guests import Guest, guest
 from .providers.lookup import check_known, key_holder
@@ -37,6 +38,7 @@ from .session.info import context_info
 from .session.notices import large_values, threshold
 from .session.preview import View
 from .session.prompt import Prompt
+from .session.savings import Savings, savings
 from .session.send import Sender, stopped
 from .session.session import Session
 from .session.state import is_just_taken
@@ -198,6 +200,10 @@ class Chat:
     def usage(self) -> Usages:
         """Return a table of tokens, cost and seconds of every answer since the last clear, older versions included."""
         return usages(self.conversation)
+
+    def savings(self) -> Savings:
+        """Return what prompt caches and leaving out earlier turns have saved so far, in tokens and dollars."""
+        return savings(self.conversation, self._session.target({}, ask=False).meter, input_cost)
 
     def versions(self, number: int) -> tuple[Turn, ...]:
         """Return all answers to a turn in the order in which they were written, the current one among them."""

@@ -59,6 +59,8 @@ class ContextInfo:
     ``undo``, ``redo``: what these commands would take back and repeat, or ``None``.
     ``cost``: the cost of all replies so far in US dollars, or ``None`` where unknown.
     ``unpriced``: replies that ``cost`` does not include because their price is unknown.
+    ``more_turns``: about how many more turns, as large as the median of the newest ten, fit before something is left
+    out; ``None`` with fewer than two turns, and where the window is only assumed.
     """
 
     model: str
@@ -75,6 +77,7 @@ class ContextInfo:
     redo: str | None = None
     cost: float | None = None
     unpriced: int = 0
+    more_turns: int | None = None
 
     def __repr__(self) -> str:
         about = "" if self.exact or not self.used else "~"

@@ -41,6 +41,11 @@ class Conversation(Places):
         return tuple(self._events)
 
     @property
+    def standing(self) -> tuple[Event, ...]:
+        """What happened and was not undone, oldest first."""
+        return tuple(event for step in self._done for event in step.events)
+
+    @property
     def length(self) -> int:
         """How many events there are."""
         return len(self._events)

@@ -53,6 +53,9 @@ def _use(call: Call) -> object:
 def _status(call: Call) -> object:
     info = call.chat.info()
     say(status_text(info, len(call.chat.turns)))
+    saved = str(call.chat.savings())
+    if saved:
+        say(saved)
     say(*_deciding(call.chat), sep="\n")
     undo = f"%chat undo takes back: {info.undo}" if info.undo else ""
     redo = f"%chat redo does again: {info.redo}" if info.redo else ""

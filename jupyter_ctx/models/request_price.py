@@ -5,20 +5,24 @@ from __future__ import annotations
 import ipaddress
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from urllib.parse import urlsplit
 
 from ..context.budget import MARGIN, whole
 from ..context.tokens import OVERHEAD_AT_MOST
 from ..context.usage import Usage
-from ..providers.lookup import is_billed, split_model
+from ..providers.lookup import bills, is_billed, split_model
 from ..wording import dollars
+from .pricing import price
 from .registry import Models, Target
 
 TIERED = 100_000  # tokens of a request from which prices may be higher: providers' steps are at 128,000 and more
 PRICED = 10_000  # tokens by which a price is looked up
+STEP = 1_000  # tokens in which the size of a longer request is told apart to look its price up
+SAME = 0.01  # of a cost: by how much prices of today may miss it and still be the same
+CACHE_TTLS = ("5m", "1h")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +41,56 @@ class Price:
 
 def price_of(models: Models, target: Target, *, batch: bool = False) -> Price | None:
     """Return what tokens cost there, in a ``batch`` or not; ``None``: the price is unknown, or there is none."""
-    cost = partial(models.cost, target, batch=batch)
-    alone, both = cost(Usage(PRICED, 0)), cost(Usage(PRICED, PRICED))
+    return _price_by(partial(models.cost, target, batch=batch))
+
+
+def _price_by(cost: Callable[[Usage], float | None], tokens: int = PRICED) -> Price | None:
+    """Return what tokens cost in requests of so many, by a function that prices a request."""
+    alone, both = cost(Usage(tokens, 0)), cost(Usage(tokens, tokens))
     if alone is None or both is None:
         return None
-    read, written = cost(Usage(PRICED, 0, cache_read_tokens=PRICED)), cost(Usage(PRICED, 0, cache_write_tokens=PRICED))
+    read, written = cost(Usage(tokens, 0, cache_read_tokens=tokens)), cost(Usage(tokens, 0, cache_write_tokens=tokens))
     read, written = (alone if each is None else each for each in (read, written))
-    return Price(alone / PRICED, (both - alone) / PRICED, min(read, alone) / PRICED, max(written, alone) / PRICED)
+    return Price(alone / tokens, (both - alone) / tokens, min(read, alone) / tokens, max(written, alone) / tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class InputCost:
+    """What the input of one answered request cost in US dollars.
+
+    paid: as it was sent
+    uncached: what it would have cost without prompt caches
+    exact: whether the prices of today lead to the cost that was recorded; else these are scaled to it
+    """
+
+    paid: float
+    uncached: float
+    exact: bool = True
+
+
+def input_cost(model: str, usage: Usage, cost: float) -> InputCost | None:
+    """Return what the input of a request cost that cost so much in all; ``None``: today's prices do not list it."""
+    found = list[tuple[float, float, float]]()
+    tokens = usage.input_tokens // STEP * STEP + STEP // 2 if usage.input_tokens >= TIERED else PRICED
+    for ttl in CACHE_TTLS if usage.cache_write_tokens else CACHE_TTLS[:1]:  # which it was is not recorded
+        price = _listed_price(model, ttl, tokens)
+        if price is None:
+            return None
+        cached = usage.cache_read_tokens + usage.cache_write_tokens
+        paid = usage.cache_read_tokens * price.read + usage.cache_write_tokens * price.written
+        paid += max(usage.input_tokens - cached, 0) * price.input
+        found.append((paid + usage.output_tokens * price.output, paid, usage.input_tokens * price.input))
+    total, paid, uncached = min(found, key=lambda each: abs(each[0] - cost))
+    if abs(total - cost) <= SAME * cost:
+        return InputCost(paid, uncached)
+    return InputCost(paid * cost / total, uncached * cost / total, exact=False) if total else None
+
+
+@cache
+def _listed_price(model: str, ttl: str, tokens: int) -> Price | None:
+    """Return what tokens of a model cost today, by its full name, in requests of so many tokens."""
+    provider, _, name = model.partition("/")
+    return _price_by(lambda usage: price(bills(provider), (name,), usage, cache_ttl=ttl), tokens)
 
 
 def is_free(target: Target) -> bool:

@@ -23,6 +23,7 @@ class Snapshot:
     ``ledger``: the sizes of all turns in tokens.
     ``will_leave``: turns that the next request leaves out on its own.
     ``exact``: whether the provider reported the size of just this view.
+    ``more``: how many more turns like the newest ones fit; ``None``: too few to tell.
     """
 
     conversation: Conversation
@@ -33,6 +34,7 @@ class Snapshot:
     ledger: Ledger
     will_leave: int
     exact: bool
+    more: int | None = None
 
 
 def context_info(now: Snapshot) -> ContextInfo:
@@ -66,4 +68,5 @@ def context_info(now: Snapshot) -> ContextInfo:
         redo=past.redo_label,
         cost=now.state.spent.dollars,
         unpriced=now.state.spent.unknown,
+        more_turns=None if now.target.window.source == "assumed" else now.more,
     )

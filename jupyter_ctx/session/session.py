@@ -12,6 +12,7 @@ from typing import Any
 
 from ..attachments.attached import TextRoom
 from ..config.settings import Settings
+from ..context.forecast import more_turns
 from ..context.policy import decide
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event, Offered, Said
@@ -29,6 +30,7 @@ from .planner import Fitter
 from .preview import View, preview
 from .state import NO_VIEW, NOT_FOUND_YET, NotebookState, SessionState, ViewKey
 from .system_prompt import MemoryFile, joined_system
+from .typical import typical_turn
 from .view import Scope, scope_at, scope_then
 
 JUST_SENT = {"1h": 3_600.0}  # seconds, by cache_ttl, for which what was sent last may be in a prompt cache
@@ -278,14 +280,12 @@ class Session:
         target = self.target({}, ask=False)
         scope, start = self.now(target)
         ledger = self.fitter.ledger(target, self.conversation, scope)
-        will_leave, exact = self._will_leave(target, scope, start), self.is_counted(target, scope, start)
-        past, state = self.conversation, self.state
-        return Snapshot(past, state, target, scope, start, ledger, will_leave, exact)
-
-    def _will_leave(self, target: Target, scope: Scope, start: int) -> int:
-        """Return how many turns the next request leaves out on its own; a learned limit that it retries is ignored."""
-        target = target.trial or target
-        return decide(self.fitter.occupancy(target, self.conversation, scope, start), target.settings).left_out
+        past, state, exact = self.conversation, self.state, self.is_counted(target, scope, start)
+        # a learned limit that the next request retries is ignored
+        occupancy = self.fitter.occupancy(target.trial or target, past, scope, start)
+        will_leave, typical = decide(occupancy, target.settings).left_out, typical_turn(past, target.meter)
+        more = None if typical is None else more_turns(occupancy, target.settings, typical)
+        return Snapshot(past, state, target, scope, start, ledger, will_leave, exact, more)
 
     def view(self, said: Said, options: Mapping[str, Any], *, record: bool, schema: AnswerSchema | None = None) -> View:
         """Return the request for a turn before it is sent, part by part, with what it leaves out."""

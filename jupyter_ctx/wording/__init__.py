@@ -19,6 +19,13 @@ def turns(count: int) -> str:
     return "1 turn" if count == 1 else f"{count:,} turns"
 
 
+def room_for_turns(count: int) -> str:
+    """Return how many more turns fit, such as ``about 12 more turns like these fit``."""
+    if not count:
+        return "no more turns like these fit"
+    return f"about {count:,} more {'turn like these fits' if count == 1 else 'turns like these fit'}"
+
+
 def notebooks(count: int) -> str:
     """Return a count of notebooks."""
     return "1 notebook" if count == 1 else f"{count:,} notebooks"

@@ -111,6 +111,24 @@ def test_a_summary_keeps_the_newest_turns_and_asks_no_model_where_that_is_wanted
     assert not server[1]
 
 
+def test_status_says_what_was_saved_and_how_many_more_turns_fit(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = DIALECTS["anthropic"].answer("Yes.", sent=5_000, said=10, cached=4_000)
+    with serve(lambda handler, _: send(handler, 200, body, "text/event-stream"), path="") as (url, _):
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "none-of-yours")
+        cells.run("%chat use anthropic/claude-sonnet-4-5 --max-tokens 1000")
+        assert "were read from caches" not in cells.run("%chat status")
+        for _ in range(3):
+            cells.run("%%chat --append\nHello.")
+        said = cells.run("%chat status")
+        assert "caching: 12,000 of 15,000 input tokens were read from caches, $0.032 less than without" in said
+        assert "more turns like these fit" in said
+        assert "cutting" not in said
+        cells.run("%chat trim 0")
+        cells.run("%%chat --append\nHello.")
+        assert "tokens of earlier turns were not sent with 1 prompt, ~$" in cells.run("%chat status")
+
+
 def test_in_a_terminal_a_script_or_a_plain_shell_without_input_nothing_is_sent(
     cells: Cells, server: tuple[str, list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,7 @@ from ..text import text_html, to_plain
 
 SHAPES = {"ok": "●", "half": "◐", "high": "▲", "full": "■", "over": "✖"}
 BUTTONS = ("Summarise", "Trim", "Clear", "Undo")  # of the panel, each with its plan
+FEW_TURNS = 99  # of those that still fit: the line tells their number from here on
 TEXT_WIDTH = 30  # characters of the bar
 HALF_TIP = "50 %: from about here answers tend to get worse (RULER, Hsieh et al. 2024, arXiv 2404.06654)"
 
@@ -103,6 +104,7 @@ def gauge_line(info: ContextInfo) -> str:
     parts = [f"{SHAPES[info.state]} {figures}", info.model, _window(info.budget.window)]
     parts += [cost_text(info)] if info.cost is not None else []
     parts += [f"{100 * info.cached / info.sent:.0f} % cached"] if info.cached and info.sent else []
+    parts += [words.room_for_turns(info.more_turns)] if info.more_turns and info.more_turns <= FEW_TURNS else []
     return to_plain(" · ".join(parts))
 
 

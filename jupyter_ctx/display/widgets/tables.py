@@ -47,7 +47,8 @@ def status_text(info: ContextInfo, turns: int) -> str:
     lines = [f"{name:<12}{figure:>10}  {note}" for name, figure, note in rows]
     left = f", {info.left_out:,} left out" if info.left_out else ""
     said = f"{words.turns(turns)}: {info.in_view:,} in the next request{left}"
-    return to_plain("\n".join([gauge_text(info), legend(), *lines, said]))
+    more = [] if info.more_turns is None else [words.room_for_turns(info.more_turns)]
+    return to_plain("\n".join([gauge_text(info), legend(), *lines, "; ".join([said, *more])]))
 
 
 def first_words(text: str) -> str:

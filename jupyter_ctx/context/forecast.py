@@ -1,0 +1,40 @@
+"""How many more turns like the newest ones fit before the next cut."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from .compaction import Occupancy
+from .policy import CompactionSettings
+
+NEWEST = 10  # turns whose median size is taken
+
+
+@dataclass(frozen=True, slots=True)
+class TypicalTurn:
+    """A turn as the newest ones are.
+
+    tokens: of its prompt and its reply together
+    prompt: of its prompt alone
+    margin: the share of the prompt's estimate that is kept free
+    """
+
+    tokens: float
+    prompt: float
+    margin: float
+
+
+def more_turns(now: Occupancy, settings: CompactionSettings, typical: TypicalTurn) -> int:
+    """Return how many turns like this one can be sent, one after the other, before a request leaves something out.
+
+    Each stays in view for the next; the sizes of those before the newest prompt are taken to be reported by then.
+    """
+    guessed = now.guessed + now.ledger.guessed(now.start, now.end)
+    margin = now.budget.margin if guessed else typical.margin
+    first = replace(now, prompt=typical.prompt, budget=replace(now.budget, margin=margin))
+    if not first.fits(settings.compact_at):
+        return 0
+    room = settings.compact_at * now.limit - now.tokens - typical.prompt / (1 - typical.margin)
+    count = 1 + max(0, math.floor(room / max(typical.tokens, 1.0)))
+    return count if settings.max_turns is None else max(0, min(count, settings.max_turns - now.turns + 1))

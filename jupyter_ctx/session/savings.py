@@ -1,0 +1,202 @@
+"""What prompt caches and leaving out earlier turns have saved, from the records of the turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ..context.summary_facts import SUMMARY_ANSWER, summary_message
+from ..context.tokens import Meter
+from ..context.usage import Usage
+from ..conversation.conversation import Conversation
+from ..conversation.events import Said
+from ..conversation.messages import Summary, Turn
+from ..conversation.places import Place
+from ..models.request_price import InputCost
+from ..wording import dollars
+from .view import NO_TURNS, turn_tokens
+
+InputPrices: TypeAlias = Callable[[str, Usage, float], InputCost | None]  # by model, reported tokens and dollars
+
+
+@dataclass(frozen=True, slots=True)
+class Savings:
+    """What prompt caches and leaving out earlier turns have saved in the answers of a conversation.
+
+    All answers count that stand in it: older versions and those before a clear too; undone ones, and prompts that
+    were sent with ``--no-history``, do not. Everything follows from events and the records of turns. Money is in US
+    dollars, ``None`` where no price is known, and without the answers whose price is unknown, of which there are
+    ``unpriced``.
+
+    answers: answers with a report of their tokens
+    input_tokens: the input of all of them
+    cached_tokens: of that, read from prompt caches
+    cached_cost: what caching saved: those tokens at the usual price of input instead of the lower one, less what
+        writing to the cache cost more than usual input; negative where the writing cost more
+    is_exact: whether the prices of today are those at which all of it was paid; else ``cached_cost`` is an estimate
+    left_out_tokens: of earlier turns that the requests did not carry, because they were trimmed, cut to make room,
+        summarised or excluded, less the summaries that stood for them. An estimate, because these turns were not sent
+        and counted again; each turn counts once for every later request without it, and those that would not have
+        fit in the window count too
+    left_out_answers: answers whose request lacked any
+    left_out_cost: these tokens at the average price of the input of the request that lacked them, so that what would
+        have come from a cache counts as little as there. What summaries cost to write is not deducted
+    unpriced: answers whose price is unknown
+    """
+
+    answers: int = 0
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    cached_cost: float | None = None
+    is_exact: bool = True
+    left_out_tokens: int = 0
+    left_out_answers: int = 0
+    left_out_cost: float | None = None
+    unpriced: int = 0
+
+    def __str__(self) -> str:
+        """Return a line each for caching and cutting; empty: neither has saved or cost anything."""
+        lines = list[str]()
+        if self.cached_tokens or self.cached_cost:
+            read = f"{self.cached_tokens:,} of {self.input_tokens:,} input tokens were read from caches"
+            lines.append(f"caching: {read}{_less(self.cached_cost, '' if self.is_exact else '~')}")
+        if self.left_out_tokens:
+            prompts = "1 prompt" if self.left_out_answers == 1 else f"{self.left_out_answers:,} prompts"
+            sent = f"~{self.left_out_tokens:,} tokens of earlier turns were not sent with {prompts}"
+            lines.append(f"cutting: {sent}{_less(self.left_out_cost, '~')}")
+        if lines and self.unpriced:
+            lines[-1] += f" (without {self.unpriced:,} at an unknown price)"
+        return "\n".join(lines)
+
+
+def savings(conversation: Conversation, meter: Meter, prices: InputPrices) -> Savings:
+    """Return what has been saved so far. O(n), where turns are mostly added at the end."""
+    sums = _Sums()
+    for turn, missing in left_out(conversation, lambda turn: turn_tokens(turn, meter), _summary_size(meter)):
+        sums.add(turn, missing, prices)
+    return sums.total()
+
+
+def _less(cost: float | None, about: str) -> str:
+    """Return how much cheaper, or dearer, that was; nothing where it is not known."""
+    if not cost:
+        return ""
+    return f", {about}{dollars(abs(cost))} {'less' if cost > 0 else 'more'} than without"
+
+
+@dataclass(slots=True)
+class _Sums:
+    answers: int = 0
+    read: int = 0
+    cached: int = 0
+    lacking: int = 0
+    missing: float = 0.0
+    unpriced: int = 0
+    is_exact: bool = True
+    saved: list[float] = field(default_factory=list)
+    spared: list[float] = field(default_factory=list)
+
+    def add(self, turn: Turn, missing: float, prices: InputPrices) -> None:
+        """Count an answer whose request lacked so many tokens."""
+        self.missing += missing
+        self.lacking += missing >= 1
+        usage, cost = turn.usage, turn.cost
+        if usage is None:
+            self.unpriced += 1
+            return
+        self.answers += 1
+        self.read += usage.input_tokens
+        self.cached += usage.cache_read_tokens
+        paid = prices(turn.model, usage, cost) if cost is not None else None
+        if paid is None:
+            self.unpriced += 1
+            return
+        self.is_exact = self.is_exact and paid.exact
+        self.saved.append(paid.uncached - paid.paid)
+        self.spared.append(missing * paid.paid / max(usage.input_tokens, 1))
+
+    def total(self) -> Savings:
+        """Return the sums."""
+        known = bool(self.saved)
+        return Savings(
+            self.answers, self.read, self.cached, sum(self.saved) if known else None, self.is_exact,
+            round(self.missing), self.lacking, sum(self.spared) if known else None, self.unpriced,
+        )  # fmt: skip
+
+
+def _summary_size(meter: Meter) -> Callable[[Summary], float]:
+    """Return what measures the messages of a summary, each once."""
+    known = dict[str, float]()
+
+    def size(summary: Summary) -> float:
+        if summary.id not in known:
+            known[summary.id] = meter.message(summary_message(summary.text) + SUMMARY_ANSWER)
+        return known[summary.id]
+
+    return size
+
+
+def left_out(
+    conversation: Conversation, size: Callable[[Turn], float], summary_size: Callable[[Summary], float]
+) -> Iterator[tuple[Turn, float]]:
+    """Yield each answered turn with the tokens of earlier turns that its request did not carry.
+
+    The conversation is folded once more, so that each request is seen among the turns that stood before it then.
+    """
+    past, missing = Conversation(), _Missing(size)
+    for event in conversation.standing:
+        if isinstance(event, Said) and event.turn.record.digest and not event.turn.record.stored:
+            yield event.turn, missing.of(past, event, summary_size)
+        past.append(event)
+        missing.follow(past)
+
+
+class _Missing:
+    """Running sums over the turns of a growing conversation: those of a changed one are made anew where they differ.
+
+    ``_all``: the tokens of all turns. ``_kept``: of pinned ones, which every view holds. ``_gone``: of those that no
+    view holds, because they are excluded or summarised.
+    """
+
+    def __init__(self, size: Callable[[Turn], float]) -> None:
+        self._size = size
+        self._all, self._kept, self._gone = [0.0], [0.0], [0.0]
+        self._revision, self._covers = 0, NO_TURNS
+
+    def follow(self, past: Conversation) -> None:
+        """Forget the sums from the first turn on that an event has changed."""
+        if past.revision != self._revision:
+            self._cut(past.same_since(self._revision))
+            self._revision = past.revision
+
+    def of(self, past: Conversation, said: Said, summary_size: Callable[[Summary], float]) -> float:
+        """Return the tokens that a request lacked which is answered by this turn."""
+        if said.begins_anew(past):
+            return 0.0
+        turn, record = said.turn, said.turn.record
+        at = past.position(record.cell, record.run, append=said.append)
+        start = at if record.start == turn.id else min(past.index(record.start), at)
+        summary = past.summaries.get(record.summary or "")
+        self._extend(past.places, at, NO_TURNS if summary is None else summary.covers)
+        before = self._all[start] - self._kept[start]
+        within = self._gone[at] - self._gone[start]
+        return max(before + within - (0.0 if summary is None else summary_size(summary)), 0.0)
+
+    def _cut(self, turns: int) -> None:
+        for sums in (self._all, self._kept, self._gone):
+            del sums[turns + 1 :]
+
+    def _extend(self, places: list[Place], at: int, covers: frozenset[str]) -> None:
+        """Make the sums reach to a position, with the turns that are summarised now."""
+        if covers is not self._covers:
+            changed, self._covers = covers ^ self._covers, covers
+            known = len(self._all) - 1
+            self._cut(next((i for i, place in enumerate(places[:known]) if place.turn.id in changed), known))
+        for place in places[len(self._all) - 1 : at]:
+            turn = place.turn
+            size = self._size(turn) if turn.reply.strip() else 0.0
+            gone = not place.pinned and (place.excluded or turn.id in covers)
+            self._all.append(self._all[-1] + size)
+            self._kept.append(self._kept[-1] + size * place.pinned)
+            self._gone.append(self._gone[-1] + size * gone)
