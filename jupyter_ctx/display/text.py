@@ -24,7 +24,8 @@ LABEL = re.compile(f"({_OPEN}{_C}{_T}{_X})({_CLOSE})")
 _UNFINISHED = re.compile(rf"(?:\r|{_OPEN}(?:{_C}(?:{_T}(?:{_X}\\?)?)?)?)\Z")
 _MAX_LABEL = 80  # characters, with the invisible ones
 
-NOTE_STYLE = "font-size:90%;line-height:1.5;margin:.4em 0;white-space:pre-line;overflow-wrap:anywhere"
+WRAPS = "overflow-wrap:break-word;overflow-wrap:anywhere"  # a sanitiser knows the first alone
+NOTE_STYLE = f"font-size:90%;line-height:1.5;margin:.4em 0;white-space:pre-line;{WRAPS}"
 # plain colours first: a sanitiser drops each declaration with a CSS variable, and keeps the other
 BADGE_STYLE = (
     "background:#424242;background:var(--jp-ui-font-color1,var(--vscode-badge-background,#424242));"

@@ -150,7 +150,10 @@ class SideBySideCell:
         is_ours = self._place.kind != "notebook" and self._picked is None
         self._view.close(_index(self._chosen), (NOBODY_CHOOSES,) if is_ours else ())
         if self._place.kind == "notebook":
-            self._bar = ChoiceBar(self._heads, lambda i: self._chat.choose(i + 1, self._id), self._view.mark)
+            missing = [index for index, answer in enumerate(found.answers) if answer.error]
+            self._bar = ChoiceBar(
+                self._heads, lambda i: self._chat.choose(i + 1, self._id), self._view.mark, missing=missing
+            )
             self._bar.show()
             self._bar.update(_index(self._chosen))
             self._chat.listeners.append(self._follow)

@@ -366,6 +366,15 @@ def test_a_button_takes_an_answer_and_says_so() -> None:
     assert shown_by(bar)[0][:2] == ["Use 1", "Use 2"]
 
 
+def test_an_answer_that_is_missing_has_no_button() -> None:
+    picked: list[int] = []
+    bar = ChoiceBar(["a", "b", "c"], picked.append, missing=[1])
+    assert shown_by(bar)[0] == ["Use 1", "Use 3"]
+    press(bar, 1)
+    assert picked == [2]
+    assert shown_by(bar)[0] == ["Use 1", "✓ 3 is used"]
+
+
 def test_an_error_of_a_button_is_shown_and_spoken() -> None:
     def refuse(number: int) -> None:
         raise ChatError(f"Turn <{number}> was deleted.")

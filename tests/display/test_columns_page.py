@@ -186,5 +186,7 @@ def test_a_saved_notebook_that_nobody_trusts_is_still_readable(open_page: Open, 
     expect(output).to_contain_text("2 · anthropic/claude-sonnet-4.5 · t=1 ✓ used in the conversation")
     expect(output).to_contain_text("1,200 in · 341 out")
     expect(output).to_contain_text("Answer 2 is used")
+    again.page.wait_for_timeout(300)
     output.screenshot(path=SCREENSHOTS / "columns-untrusted.png")
+    assert again.page.evaluate(OVERFLOWS) == []
     assert again.errors == []

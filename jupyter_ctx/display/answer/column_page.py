@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..text import BADGE_STYLE, note_html, note_plain, text_html, to_plain
+from ..text import BADGE_STYLE, WRAPS, note_html, note_plain, text_html, to_plain
 from .footer import Footer, footer_html, footer_line
 from .markdown import AnswerForms, answer_html, note_markdown, to_markdown, with_fence_closed
 from .marked_words import MARK_STYLE, MarkedText, mark_differences, marks_meaning
@@ -26,7 +26,7 @@ _COLUMN = (
 _PLAIN_BORDER = _COLUMN.format(width=1, padding=8, variable="var(--jp-border-color1,#757575)")
 _USED_BORDER = _COLUMN.format(width=3, padding=6, variable="var(--jp-ui-font-color1,#757575)")
 _SIGN = f"display:inline-block;line-height:1.3;{BADGE_STYLE}"
-_HEAD = "font-weight:600;overflow-wrap:anywhere;margin:0 0 .3em"
+_HEAD = f"font-weight:600;{WRAPS};margin:0 0 .3em"
 _QUIET = "color:var(--jp-ui-font-color2,inherit);font-style:italic;margin:.4em 0"
 _BODY = "flex:1 1 auto;min-width:0"
 COLUMN_STYLES = (GRID_STYLE, _PLAIN_BORDER, _USED_BORDER, _SIGN, _HEAD, _QUIET, _BODY, MARK_STYLE)
@@ -160,7 +160,7 @@ def title(number: int, head: str) -> str:
 def choice_line(chosen: int | None, count: int) -> str:
     """Return which of ``count`` answers the conversation uses; ``chosen`` is its index, or ``None``."""
     if chosen is None:
-        return f"No answer is used in the conversation yet: %chat pick 1 (to {count}) takes one."
+        return f"No answer is used in the conversation yet: %chat pick N (1 to {count}) takes one."
     return f"Answer {chosen + 1} is used: %chat undo takes it back."
 
 

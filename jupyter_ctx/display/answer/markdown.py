@@ -17,7 +17,7 @@ from time import thread_time
 from typing import Any
 
 from ...runtime.importing import quick_imports
-from ..text import CONTROL_CHARACTERS, LABEL, note_html, note_plain, text_html, to_plain
+from ..text import CONTROL_CHARACTERS, LABEL, WRAPS, note_html, note_plain, text_html, to_plain
 from . import formulas
 from .footer import Footer, footer_html
 from .highlight import highlighted
@@ -34,7 +34,7 @@ RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\
 CONTAINERS = {"blockquote_open", "bullet_list_open", "ordered_list_open", "list_item_open", "table_open"}
 CODE_TOKENS = {"fence", "code_block", "code_inline", "math_inline", "math_inline_double", "math_block"}
 TEXT_BLOCKS = {"paragraph_open", "heading_open", "th_open", "td_open"}
-ANSWER_STYLE = "overflow-wrap:anywhere"
+ANSWER_STYLE = WRAPS
 SCROLLS = 'tabindex="0" style="overflow-x:auto;'  # tabindex: by the keyboard too
 
 

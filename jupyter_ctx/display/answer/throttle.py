@@ -32,8 +32,8 @@ class SentUpdate:
 def due(sent: SentUpdate, waiting: float, length: int, answers: int = 1) -> float:
     """Return when to send the next update, for a piece ``waiting`` since then and ``length`` characters in all.
 
-    ``answers`` share the page. Each update holds the whole text again, so the next one is assumed to be as large as the last, and to
-    take as long.
+    ``answers`` share the page. Each update holds the whole text again, so the next one is assumed to be as large
+    as the last, and to take as long.
     """
     # the next update counts towards the same second as the last, so no second may exceed the rate with both
     rate = sent.at + sent.size / max(MAX_BYTES_PER_SECOND - sent.size, MAX_BYTES_PER_SECOND / 2)

@@ -6,25 +6,26 @@ Clicks may arrive in any thread, also while a cell runs. The bar shows each resu
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
 from ...errors import in_words
 from ..answer.column_page import choice_line, title
-from ..text import note_html, note_plain, spoken_html, text_html
+from ..text import WRAPS, note_html, note_plain, spoken_html, text_html
 from .static_twin import LIVE, Twin, show
 
 MARK_LABEL, MARKED_LABEL = "Mark differences", "✓ Differences marked"
-_LINE = "font-size:90%;line-height:1.5;overflow-wrap:anywhere"
+_LINE = f"font-size:90%;line-height:1.5;{WRAPS}"
 _HIDDEN = "<style>.jctx-hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}</style>"
 
 
 class ChoiceBar:
     """A row of buttons, "Use 1", "Use 2" and so on, and "Mark differences", with a line that says what is used.
 
-    ``heads`` name the answers. ``on_pick`` takes the index, from 0, of the answer to use; ``on_mark`` takes whether
-    to mark, and its button is left out where it is ``None``. A text that either returns is shown, as are its errors.
+    ``heads`` name the answers; those whose indexes are ``missing`` have no button. ``on_pick`` takes the index, from
+    0, of the answer to use; ``on_mark`` takes whether to mark, and its button is left out where it is ``None``. A text
+    that either returns is shown, as are its errors.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class ChoiceBar:
         on_mark: Callable[[bool], object] | None = None,
         *,
         chosen: int | None = None,
+        missing: Collection[int] = (),
     ) -> None:
         self._heads, self._on_pick, self._on_mark = list(heads), on_pick, on_mark
         self._lock = threading.RLock()
@@ -41,7 +43,7 @@ class ChoiceBar:
         self._working = threading.Lock()  # one click at a time: a second one is dropped
         self._pressed: Any = None
         self._twin: Twin | None = None
-        self._build()
+        self._build(missing)
         self._draw()
         self._say(choice_line(chosen, len(self._heads)), spoken=False)
 
@@ -125,7 +127,7 @@ class ChoiceBar:
                 button.disabled = self._busy and button is not self._pressed  # a disabled button loses the focus
         self._marker.description = MARKED_LABEL if self._marked else MARK_LABEL
 
-    def _build(self) -> None:
+    def _build(self, missing: Collection[int]) -> None:
         import ipywidgets
 
         layout = ipywidgets.Layout
@@ -136,7 +138,8 @@ class ChoiceBar:
             for number, head in enumerate(self._heads)
         ]
         self._marker = self._button("mark", "Underline the words in which the answers differ", self.toggle)
-        row = [*self._picks, *([self._marker] if self._on_mark is not None else [])]
+        usable = [button for number, button in enumerate(self._picks) if number not in missing]
+        row = [*usable, *([self._marker] if self._on_mark is not None else [])]
         self._line = ipywidgets.HTML(layout=layout(overflow="visible"))
         self._spoken = ipywidgets.HTML(layout=layout(overflow="visible"))
         children = [ipywidgets.HBox(row, layout=wrap), self._line, self._spoken]
