@@ -22,7 +22,7 @@ from .conversation.messages import Alternatives, Turn
 from .conversation.schema import Schema
 from .conversation.text_safety import checked
 from .errors import ChatError, ChatInterrupted, InvalidRequestError, StoreError
-from .models.registry import Models, key_owner
+from .models.registry import Models, key_owner, settings_with
 from .models.request_price import input_cost
 from .providers.base import Reply, SupportsStream
 from .providers.guests import Guest, guest
@@ -472,7 +472,7 @@ class Chat:
         chosen, given = parted(options)
         if "store" not in options and self._session.journal is not None:
             chosen = replace(chosen, store=self._session.journal.address)
-        settings = self.config.changed({"system": self.system or None, **given})
+        settings = settings_with(self.config, {"system": self.system or None, **given})
         return start(template, rows, grid, self.models, settings, chosen, self._count_cost)
 
     def _count_cost(self, run: Run) -> None:
@@ -602,7 +602,7 @@ class Chat:
     def configure(self, **changes: Any) -> Settings:
         """Change settings of the conversation from now on; an invalid value changes none of them."""
         system = self._new_system(changes)
-        settings = self.config.changed({name: value for name, value in changes.items() if name != "system"})
+        settings = settings_with(self.config, {name: value for name, value in changes.items() if name != "system"})
         if changes.keys() & OF_A_TARGET:
             self.models.target(settings, ask=False)
         if changes.get("summary_model") and settings.summary_model:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..config.settings import SETTING_NAMES, Settings
 from ..errors import InvalidRequestError
+from ..models.registry import settings_with
 
 SHOWN = 40  # characters of a value in a label
 
@@ -48,7 +49,7 @@ def arms_of(grid: Mapping[str, Iterable[Any]], settings: Settings) -> list[Arm]:
         values = dict(zip(choices, combination, strict=True))
         set_here = {name: value for name, value in values.items() if name in SETTING_NAMES}
         label = ", ".join(f"{name}={shown_value(values[name])}" for name in varying)
-        arms.append(Arm(label, values, settings.changed(set_here)))
+        arms.append(Arm(label, values, settings_with(settings, set_here)))
     return arms
 
 

@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import lru_cache, partial
@@ -68,6 +68,7 @@ class ChatMagic:
         self._panel: GaugePanel | None = None
         self._histories: dict[Chat, TurnTable] = {}
         self._side_by_side: dict[str, SideBySideCell] = {}  # by cell
+        self._reminded: set[str] = set()  # of answers side by side that no turn is of
         self._greeted = False
         self._gauge_is_here = False  # in the output of the cell that runs
         self._passed = False  # a threshold, in this cell
@@ -194,8 +195,10 @@ class ChatMagic:
 
             several = Several(chat, options)
             options = several.first
+        elif options.pick is not None:
+            raise UsageError(f"--pick {options.pick} goes with -n, or with several -m or -t: one answer is asked for.")
         place, text = where(self.shell), cell.rstrip("\n")
-        above = (*self.notes(), *filter(None, [None if options.preview else chat.memory_notice()]))
+        above = (*self.notes(), *(() if options.preview else self._told_first(chat, place)))
         if not options.raw and "{{" in text:
             text, lines = self._filled(chat, options, text)
             above = (*above, *lines)
@@ -228,6 +231,18 @@ class ChatMagic:
                 "the answer had come whole." if whole else "stopped; %chat history shows what is kept."
             ) from None
         return reply
+
+    def _told_first(self, chat: Chat, place: Where) -> Iterator[str]:
+        """Yield lines about what joins a prompt, or does not, that its user may not know; each once."""
+        memory = chat.memory_notice()
+        if memory is not None:
+            yield memory
+        last = next(reversed(chat.conversation.offers.values()), None)
+        if last is None or last.id in self._reminded or last.asked.record.cell == (place.cell or ""):
+            return
+        self._reminded.add(last.id)
+        if chat.chosen(last.id) is None:
+            yield "None of the answers side by side is part of the conversation: %chat pick N takes one."
 
     def _attached(self, chat: Chat, options: Namespace) -> list[Attached]:
         """Return what goes with a prompt: variables of the notebook, else files. Raises InvalidRequestError."""

@@ -17,7 +17,7 @@ from ..display.answer.footer import Footer
 from ..display.widgets.choice_bar import ChoiceBar
 from ..errors import ChatError, InvalidRequestError
 from ..experiments.side_by_side import MOST_AT_A_TIME, Candidate
-from ..models.registry import full_name
+from ..models.registry import settings_with
 from ..providers.base import Reply
 from ..runtime.frontend import Where
 from ..runtime.interrupts import uninterrupted
@@ -61,7 +61,8 @@ def columns_of(chat: Chat, options: Namespace) -> tuple[Candidate, ...]:
     usual, columns = settings_of(options), []
     for model, temperature, sample in product(models, temperatures, range(1, samples + 1)):
         asked: Mapping[str, Any] = {**usual, "model": model, "temperature": temperature}
-        parts = [full_name(model) if model and not options.base_url else model or chat.config.model]
+        settings = settings_with(chat.config, {name: value for name, value in asked.items() if value is not None})
+        parts = [settings.model]
         parts += [f"temperature {temperature}"] if len(temperatures) > 1 else []
         parts += [f"{sample} of {samples}"] if samples > 1 else []
         columns.append(Candidate(" · ".join(parts), asked))
@@ -131,19 +132,20 @@ class SideBySideCell:
             raise error from None
         except KeyboardInterrupt:
             with uninterrupted():
-                self._offer(next(reversed(self._chat.conversation.offers.values()), None), prompt)
+                last = next(reversed(self._chat.conversation.offers.values()), None)
+                self._offer(last if last is not None and last.asked.record.run == prompt.run else None)
             raise
         picked = self._picked
         if prompt.record and picked is None and self._place.kind != "notebook" and not self._chat.chosen(found.id):
             picked = next(number for number, answer in enumerate(found.answers, 1) if not answer.error)
         if prompt.record and picked is not None:
             self._chat.choose(picked, found.id)
-        self._offer(found if prompt.record else None, prompt)
+        self._offer(found if prompt.record else None)
         return [self._replies[column] for column in sorted(self._replies)]
 
-    def _offer(self, found: Alternatives | None, prompt: Prompt) -> None:
-        """Show the whole answers, and how to take one."""
-        if found is None or found.asked.record.run != prompt.run:
+    def _offer(self, found: Alternatives | None) -> None:
+        """Show the whole answers, and how to take one; ``None``: they were not kept."""
+        if found is None:
             self._view.close(None, ())
             return
         self._id, self._chosen = found.id, self._chat.chosen(found.id)

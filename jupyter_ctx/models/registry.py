@@ -10,6 +10,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..config.aliases import model_of
 from ..config.settings import DEFAULT_MODEL, Settings
 from ..context.budget import Budget, default_reserve
 from ..context.evidence import Accepted, Evidence, Refused, TooHeavy
@@ -22,7 +23,7 @@ from ..errors import InvalidRequestError
 from ..providers.base import AnswerSchema, Provider, Request
 from ..providers.catalog import clean_key, key_variables
 from ..providers.guests import Guest
-from ..providers.lookup import bills, get_provider, missing_key, shadowed_providers, split_model
+from ..providers.lookup import bills, check_known, get_provider, missing_key, shadowed_providers, split_model
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .model_names import near_models
 from .pricing import price
@@ -365,6 +366,23 @@ def full_name(model: str) -> str:
         near = near_models(model)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
         raise InvalidRequestError(f"{error}{hint}") from None
+
+
+def settings_with(settings: Settings, changes: Mapping[str, Any]) -> Settings:
+    """Return settings with some set anew; a model that belongs to no known provider is at the address in use."""
+    model = changes.get("model")
+    if isinstance(model, str) and settings.base_url and changes.get("base_url") is None and not _has_provider(model):
+        changes = {**changes, "base_url": settings.base_url}
+    return settings.changed(changes)
+
+
+def _has_provider(model: str) -> bool:
+    """Return whether a model's name says, or the tables know, who serves it."""
+    try:
+        check_known(split_model(model_of(model))[0])
+    except InvalidRequestError:
+        return False
+    return True
 
 
 def key_owner(settings: Settings) -> str:

@@ -18,7 +18,7 @@ from ..conversation.conversation import Conversation
 from ..conversation.events import Event, Offered, Said
 from ..conversation.messages import Summary, Turn, new_id
 from ..errors import ChatError, InvalidRequestError
-from ..models.registry import Models, Target
+from ..models.registry import Models, Target, settings_with
 from ..models.request_price import RequestPrice
 from ..providers.base import AnswerSchema, Reply
 from ..runtime.frontend import fingerprint
@@ -159,7 +159,7 @@ class Session:
     def target(self, options: Mapping[str, Any], *, ask: bool, schema: AnswerSchema | None = None) -> Target:
         """Return where a request with these options goes. ``ask``: the server may be asked and started."""
         given = {name: value for name, value in options.items() if value is not None}
-        target = self.models.target(self.settings.changed(given) if given else self.settings, ask=ask)
+        target = self.models.target(settings_with(self.settings, given) if given else self.settings, ask=ask)
         return replace(target, cache_key=self._cache_key, schema=schema)
 
     def room(self, options: Mapping[str, Any]) -> TextRoom:

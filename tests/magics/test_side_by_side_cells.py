@@ -1,0 +1,184 @@
+"""``%%chat -m A -m B``, ``-t``, ``-n`` and ``%chat pick`` in a terminal, in a kernel, and in a run without a reader."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from cells import Cells
+from jupyter_client import KernelManager
+from kernels import Kernel, answers, error, shown, twins
+from server import events, piece, send, serve, usage
+
+
+def answer(handler: Any, body: Any) -> None:
+    """Say which model was asked, at what temperature; refuse one of them, and never answer as another."""
+    if body["model"] == "refuses":
+        return send(handler, 400, '{"error":{"message":"This model is not for you."}}', "application/json")
+    if body["model"] == "sleeps":
+        time.sleep(3)
+    said = f"{body['model']} at {body.get('temperature')} heard {len(body['messages'])}."
+    return send(handler, 200, events(piece(said), piece("", "stop"), usage(20, 2)), "text/event-stream")
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with serve(answer) as (url, _):
+        yield url
+
+
+@pytest.fixture(scope="module")
+def manager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KernelManager]:
+    store = tmp_path_factory.mktemp("store") / "chats.sqlite"
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(env={**os.environ, "JUPYTER_CTX_STORE": str(store)})
+    yield manager
+    manager.shutdown_kernel(now=True)
+
+
+@pytest.fixture
+def kernel(manager: KernelManager, url: str) -> Iterator[Kernel]:
+    manager.restart_kernel(now=True)
+    kernel = Kernel(manager)
+    begin(kernel, url)
+    kernel.run("%chat new", "new")
+    yield kernel
+    kernel.client.stop_channels()
+
+
+def begin(kernel: Kernel, url: str) -> None:
+    kernel.run(f"%load_ext jupyter_ctx\n%chat use one --base-url {url} --window 4000\nfrom jupyter_ctx import get_chat")
+
+
+def replies(kernel: Kernel) -> str:
+    return kernel.value("[turn.reply for turn in get_chat().turns]")
+
+
+# in a terminal
+
+
+def test_a_terminal_prints_one_after_the_other_and_takes_the_first(cells: Cells, url: str) -> None:
+    cells.run(f"%chat use one --base-url {url} --window 4000")
+    said = cells.run("%%chat -m one -m two -t 0 -t 1\nHello?")
+    heads = [line for line in said.splitlines() if "──" in line]
+    assert [f"{i} · " in head for i, head in enumerate(heads, 1)] == [True] * 4
+    order = [said.index(f"{model} at {t} heard 1.") for model in ("one", "two") for t in (0.0, 1.0)]
+    assert order == sorted(order)
+    assert "the first answer is used: --pick N takes another" in said
+    chat = cells.shell.user_ns["_"]
+    assert next(reply.text for reply in chat) == "one at 0.0 heard 1."
+
+
+def test_pick_takes_another_and_a_variable_holds_them_all(cells: Cells, url: str) -> None:
+    cells.run(f"%chat use one --base-url {url} --window 4000")
+    cells.run("%%chat -m one -m two --pick 2 -o both\nHello?")
+    assert [reply.text for reply in cells.shell.user_ns["both"]] == ["one at None heard 1.", "two at None heard 1."]
+    assert "two at None heard 1." in cells.run("%chat history")
+    assert "is taken: turn 1" in cells.run("%chat pick 1")
+    assert "one at None heard 1." in cells.run("%chat history")
+
+
+def test_one_that_fails_says_so_and_the_cell_goes_on_with_the_first_that_answers(cells: Cells, url: str) -> None:
+    cells.run(f"%chat use one --base-url {url} --window 4000")
+    said = cells.run("%%chat -m refuses -m two\nHello?")
+    assert "This model is not for you." in said
+    assert "two at None heard 1." in cells.run("%chat history")
+    assert "failed, and cannot be taken" in str(cells.fail("%chat pick 1"))
+    assert "This model is not for you." in str(cells.fail("%%chat -m refuses -n 2\nHello?"))
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("%%chat -n 0", "whole number from 1"),
+        ("%%chat -n many", "-n many"),
+        ("%%chat -n 1", "leave -n out"),
+        ("%%chat -n 13", "13 answers are more than the 12"),
+        ("%%chat -n 2 --pick 3", "--pick 3: the line asks for 2 answers"),
+        ("%%chat -n 2 --pick x", "--pick x"),
+        ("%%chat --pick 1", "--pick"),
+        ("%%chat -t 0 -t 9", "temperature"),
+        ("%chat use -m a -m b", "--model is given 2 times"),
+        ("%chat pick", "takes the number of an answer"),
+        ("%chat pick 1", "No answers stand side by side"),
+        ("%chat compare", "There are no answers yet"),
+    ],
+)
+def test_bad_input_is_a_clear_error_and_nothing_is_sent(cells: Cells, line: str, words: str) -> None:
+    with serve(answer) as (url, seen):
+        cells.run(f"%chat use one --base-url {url} --window 4000")
+        assert words in str(cells.fail(line + ("\nHello?" if line.startswith("%%") else "")))
+        assert not [each for each in seen if each]
+
+
+def test_compare_marks_the_words_that_differ(cells: Cells, url: str) -> None:
+    cells.run(f"%chat use one --base-url {url} --window 4000")
+    cells.run("%%chat -m one -m two\nHello?")
+    assert "{+two+}" in cells.run("%chat compare")
+    assert "{+two+}" in cells.run("%chat compare 1")
+
+
+# in a kernel
+
+
+def test_nothing_is_a_turn_until_one_is_taken_and_the_next_cell_says_so_once(kernel: Kernel) -> None:
+    outputs = kernel.run("%%chat -m one -m two\nHello?", "a")
+    assert "No answer is used in the conversation yet" in twins(outputs)[-2]["text/plain"]
+    assert replies(kernel) == "[]"
+    reminder = "None of the answers side by side is part of the conversation"
+    assert reminder in shown(kernel.run("%%chat\nGo on.", "b"))
+    assert reminder not in shown(kernel.run("%%chat\nGo on.", "c"))
+    kernel.run("%chat pick 2", "d")
+    assert replies(kernel).count("two at None heard 1.") == 1
+
+
+def test_run_all_after_a_restart_shows_the_stored_answers_and_keeps_the_choice(
+    kernel: Kernel, manager: KernelManager
+) -> None:
+    with serve(answer) as (url, seen):
+        begin(kernel, url)
+        kernel.run("%%chat -m one -m two\nHello?", "a")
+        kernel.run("%chat pick 2", "p")
+        kernel.run("%%chat\nGo on.", "b")
+        before, sent = replies(kernel), len(seen)
+        kernel.client.stop_channels()
+        manager.restart_kernel(now=True)
+        again = Kernel(manager)
+        begin(again, url)
+        outputs = again.run("%%chat -m one -m two\nHello?", "a")
+        again.run("%%chat\nGo on.", "b")
+        assert replies(again) == before
+        assert len(seen) == sent
+        assert "one at None heard 1." in answers(outputs)[-1]["text/html"]
+        assert "used" in answers(outputs)[-1]["text/html"].partition("two at None")[0].partition("one at None")[2]
+        again.client.stop_channels()
+
+
+def test_an_interrupt_keeps_the_answers_that_are_whole(kernel: Kernel, manager: KernelManager) -> None:
+    message = kernel.ask("%%chat -m one -m sleeps\nHello?", "a")
+    time.sleep(1.2)
+    manager.interrupt_kernel()
+    begun = time.monotonic()
+    outputs = kernel.outputs(message)
+    assert time.monotonic() - begun < 2
+    failed = error(outputs)
+    assert failed is not None
+    assert "the answers so far are kept" in failed["traceback"][0]
+    kernel.run("%chat pick 1", "p")
+    assert replies(kernel) == "['one at None heard 1.']"
+
+
+def test_a_run_without_a_reader_has_one_output_with_headings_and_takes_the_first(kernel: Kernel) -> None:
+    outputs = kernel.outputs(kernel.ask("%%chat -m one -m two\nHello?", None, stdin=False))
+    assert len([each for each in outputs if each["msg_type"] == "display_data"]) == 1
+    assert "Nobody can choose here" in shown(outputs)
+    assert replies(kernel) == "['one at None heard 1.']"
+
+
+def test_a_prompt_that_is_not_recorded_offers_nothing(kernel: Kernel) -> None:
+    outputs = kernel.run("%%chat -m one -m two --no-history\nHello?", "a")
+    assert "%chat pick" not in answers(outputs)[-1]["text/html"]
+    assert kernel.value("len(get_chat().conversation.offers)") == "0"
