@@ -78,7 +78,7 @@ def test_a_preview_is_a_dataframe_where_one_is_wanted(chat: Chat) -> None:
     chat.exclude(1)
     view = chat.preview("And now?", system="Be brief.")
     frame = view.to_dataframe()
-    assert list(frame.columns) == ["turn", "role", "text", "tokens", "exact", "stale", "share", "state"]
+    assert list(frame.columns) == ["turn", "role", "text", "tokens", "exact", "stale", "share", "state", "attached"]
     assert list(frame["state"]) == ["system", "sent", "sent", "prompt", "excluded", "excluded"]
     assert frame["turn"].dropna().tolist() == [2, 2, 1, 1]
     assert frame["share"].sum() == pytest.approx(1, abs=0.02)
