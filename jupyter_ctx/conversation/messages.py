@@ -70,6 +70,7 @@ class TurnRecord:
     ``execution``: the number that the cell shows for this execution.
     ``source``: fingerprint of that cell's text.
     ``sources``: what went with the prompt, each with what was sent of what: ``df (40 of 12,000 rows)``.
+    ``typed``: how many characters of the prompt were typed, where texts that went with it follow; ``None``: all.
     ``id``: name of this version of the turn, unique in every conversation.
     """
 
@@ -89,6 +90,7 @@ class TurnRecord:
     execution: int | None = None
     source: str | None = None
     sources: tuple[str, ...] = ()
+    typed: int | None = None
     id: str = field(default_factory=new_id)
 
 
@@ -132,6 +134,11 @@ class Turn:
     def cost(self) -> float | None:
         """US dollars; ``None`` where unknown."""
         return self.record.cost
+
+    @property
+    def typed(self) -> str:
+        """The prompt without the texts that went with it."""
+        return self.prompt[: self.record.typed]
 
     @property
     def sources(self) -> tuple[str, ...]:

@@ -60,7 +60,7 @@ def renewed(added: Added) -> Added:
 
 
 def _renewed(turn: Turn) -> Turn:
-    record = TurnRecord(turn.model, turn.stop_reason, sources=turn.record.sources)
+    record = TurnRecord(turn.model, turn.stop_reason, sources=turn.record.sources, typed=turn.record.typed)
     return Turn(turn.prompt, turn.reply, turn.attachments, record=record)
 
 

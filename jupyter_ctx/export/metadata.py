@@ -1,7 +1,8 @@
 """The marks (metadata) beside the messages of a file, and the conversation that both make together.
 
 The marks of a turn are its model, its stop reason, the names and sizes of its files, the names of all that went with
-its prompt (sources), and whether it is pinned, excluded, or summarized (replaced by the summary in requests).
+its prompt (sources), how much of the prompt was typed, and whether it is pinned, excluded, or summarized (replaced by
+the summary in requests).
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ def turn_marks(added: Added) -> list[TurnMarks]:
             "summarized": turn.id in summarized,
             "files": [{"name": file.name, "tokens": file.tokens} for file in turn.attachments],
             **({"sources": list(turn.record.sources)} if turn.record.sources else {}),
+            **({"typed": turn.record.typed} if turn.record.typed is not None else {}),
         }
         for turn in added.turns
     ]
@@ -70,8 +72,15 @@ def _turn(asked: Message, reply: str, marks: TurnMarks) -> Turn:
     if len(files) == len(attachments):
         attachments = tuple(map(_named, attachments, files))
     sources = tuple(clean(name) for name in find(list, marks, "sources") if isinstance(name, str))
-    record = TurnRecord(clean(find(str, marks, "model")), ending, sources=sources)
+    record = TurnRecord(
+        clean(find(str, marks, "model")), ending, sources=sources, typed=_typed(asked.content, marks.get("typed"))
+    )
     return Turn(asked.content, reply, attachments, record=record)
+
+
+def _typed(prompt: str, length: object) -> int | None:
+    """Return how much of a prompt was typed; ``None``: all, or the prompt was edited since."""
+    return length if type(length) is int and length >= 0 and prompt[length:].startswith("\n\n") else None
 
 
 def _named(file: Attachment, marks: object) -> Attachment:

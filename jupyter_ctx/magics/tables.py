@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -21,7 +22,8 @@ from ..session.prompt import Prompt
 from ..storage.holders import is_held_elsewhere
 from ..storage.store import ConversationRow
 
-MOST_NAMES = 120  # characters of what went with a prompt
+ABOUT_TOKENS = re.compile(r" \(about [\d,]+ tokens\)|, about [\d,]+ tokens")
+MOST_NAMES = 90  # characters of what went with a prompt
 OMITTED = 20  # messages that a preview lists of those that are not sent
 
 
@@ -29,10 +31,10 @@ def history_table(chat: Chat) -> SelectionTable:
     """Return every turn since the last clear, with its state in the next request."""
     rows = [
         (
-            str(row.turn), row.cell, _with(row.prompt, row.attached), first_words(row.reply),
+            str(row.turn), row.cell, _with(turn.typed, row.attached), first_words(row.reply),
             f"{'' if row.exact else '~'}{row.tokens:,}", ", ".join((*row.states, *_versions(row.versions))),
         )
-        for row in chat.history()
+        for row, turn in zip(chat.history(), chat.turns, strict=True)
     ]  # fmt: skip
     cleared = len(chat.conversation.cleared)
     before = f" ({cleared:,} before the last clear)" if cleared else ""
@@ -41,8 +43,9 @@ def history_table(chat: Chat) -> SelectionTable:
 
 
 def _with(prompt: str, attached: str) -> str:
-    """Return the beginning of a prompt, and what went with it."""
-    return f"{first_words(prompt)} [with {shortened(attached, MOST_NAMES)}]" if attached else first_words(prompt)
+    """Return the beginning of a prompt, and what went with it, whose tokens stand in a column of their own."""
+    named = shortened(ABOUT_TOKENS.sub("", attached), MOST_NAMES)
+    return f"{first_words(prompt)} [with {named}]" if attached else first_words(prompt)
 
 
 def _marked(chat: Chat) -> dict[int, MarkBoxes]:
@@ -58,7 +61,7 @@ def versions_table(chat: Chat, number: int) -> dict[str, str]:
     current = chat.turn(number)
     rows = [
         (
-            str(i), turn.model, _with(turn.prompt, ", ".join(turn.sources)), first_words(turn.reply),
+            str(i), turn.model, _with(turn.typed, ", ".join(turn.sources)), first_words(turn.reply),
             ", ".join(filter(None, ("current" if turn is current else "", ENDINGS[turn.stop_reason]))),
         )
         for i, turn in enumerate(chat.versions(number), 1)
@@ -123,7 +126,7 @@ def _left_out(parts: Sequence[ViewPart]) -> Iterator[Sequence[str]]:
 def _part(part: ViewPart, share: str) -> Sequence[str]:
     tokens = f"{'' if part.exact else '~'}{part.tokens:,}"
     state = f"{part.state}, stale" if part.stale else part.state
-    return (str(part.number or ""), part.role, _with(part.text, part.attached), tokens, share, state)
+    return (str(part.number or ""), part.role, _with(part.text[: part.typed], part.attached), tokens, share, state)
 
 
 def live_history(chat: Chat) -> TurnTable:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..context.budget import whole
 from ..context.tokens import Meter
 from ..conversation.conversation import Conversation
-from ..conversation.messages import Role, Summary
+from ..conversation.messages import Role, Summary, Turn
 from ..conversation.places import Place
 from ..models.request_price import RequestPrice
 from ..providers.base import Request
@@ -30,6 +29,7 @@ class ViewPart:
     ``stale``: whether its answer was written after an older answer than the one that stands before it now.
     ``share``: its share of the request, 0 where it is left out.
     ``attached``: what goes with it, such as ``df (40 of 12,000 rows), plot.png``; ``tokens`` has that, too.
+    ``typed``: how many characters of ``text`` were typed, where texts that go with it follow; ``None``: all.
     """
 
     role: Role
@@ -41,6 +41,7 @@ class ViewPart:
     stale: bool = False
     share: float = 0.0
     attached: str = ""
+    typed: int | None = None
 
     @property
     def turn(self) -> int | None:
@@ -80,11 +81,10 @@ class View:
         return _Parts((*self.messages, *self.omitted)).to_dataframe().astype({"turn": "Int64"})
 
 
-def preview(attempt: Attempt, attached: Sequence[str] = (), *, is_counted: bool, price: RequestPrice) -> View:
-    """Return a request part by part.
+def preview(attempt: Attempt, asked: Turn, *, is_counted: bool, price: RequestPrice) -> View:
+    """Return a request for a turn part by part.
 
-    ``attached`` names what goes with its prompt. ``is_counted``: the provider reported the size of its view without
-    a prompt.
+    ``is_counted``: the provider reported the size of its view without a prompt.
     """
     past, scope, meter, prompt = attempt.past, attempt.scope, attempt.target.meter, attempt.prompt
     total, exact, stale = whole(attempt.tokens), attempt.counted is not None, past.stale()
@@ -103,12 +103,16 @@ def preview(attempt: Attempt, attached: Sequence[str] = (), *, is_counted: bool,
         parts.append(ViewPart("user", scope.summary.text, round(summary), _summary_state(scope.summary, past)))
     parts += [part for place in rest for part in turns.pop(place.id)]
     if prompt:
-        parts.append(
-            ViewPart("user", prompt, round(attempt.asked), "prompt", exact=exact, attached=", ".join(attached))
-        )
+        parts.append(replace(_asked(asked, attempt.asked, "prompt"), exact=exact))
     messages = tuple(replace(part, share=part.tokens / max(total, 1)) for part in parts)
     omitted = tuple(part for both in turns.values() for part in both)
     return View(messages, omitted, total, exact or (not prompt and is_counted), attempt.request, price)
+
+
+def _asked(turn: Turn, tokens: float, state: PartStatus) -> ViewPart:
+    """Return the prompt of a turn."""
+    attached = ", ".join(turn.sources)
+    return ViewPart("user", turn.prompt, round(tokens), state, attached=attached, typed=turn.record.typed)
 
 
 def _both(place: Place, number: int, state: PartStatus, meter: Meter, *, stale: bool) -> tuple[ViewPart, ViewPart]:
@@ -116,7 +120,7 @@ def _both(place: Place, number: int, state: PartStatus, meter: Meter, *, stale: 
     turn, exact = place.turn, meter.counted(place.turn.id)
     asked, said = meter.turn_parts(turn.id, turn.prompt, turn.reply, turn.attached)
     return (
-        ViewPart("user", turn.prompt, round(asked), state, number, exact, stale, attached=", ".join(turn.sources)),
+        replace(_asked(turn, asked, state), number=number, exact=exact, stale=stale),
         ViewPart("assistant", turn.reply, round(said), state, number, exact, stale),
     )
 

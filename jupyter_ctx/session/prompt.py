@@ -59,7 +59,8 @@ class Prompt:
         text, files = with_attached(self.text, attached)
         sources = tuple(each.said for each in attached)
         asked = TurnRecord(
-            cell=self.cell, run=self.run, execution=self.execution, source=self.source, sources=sources
+            cell=self.cell, run=self.run, execution=self.execution, source=self.source, sources=sources,
+            typed=len(self.text) if len(text) > len(self.text) else None,
         )  # fmt: skip
         return Said(Turn(checked(text), attachments=files, record=asked), self.append, self.new)
 

@@ -142,7 +142,7 @@ class Sender:
         asked, turn_id = said.turn.record, new_id()
         record = replace(
             turn.record, id=turn_id, start=attempt.begins_at(turn_id), apart=attempt.apart, cost=None, stored=True,
-            cell=asked.cell, run=asked.run, source=asked.source, sources=asked.sources,
+            cell=asked.cell, run=asked.run, source=asked.source, sources=asked.sources, typed=asked.typed,
         )  # fmt: skip
         turn = replace(turn, attachments=said.turn.attachments, record=record)
         self._keep(replace(said, turn=turn), attempt, counted=False)

@@ -292,4 +292,4 @@ class Session:
         target = self.target(options, ask=False, schema=schema)
         attempt = self.attempt(said, target, self.system_for(options), record=record)
         counted = self.is_counted(attempt.target, attempt.scope, attempt.cut.start)
-        return preview(attempt, said.turn.sources, is_counted=counted, price=self.price(attempt))
+        return preview(attempt, said.turn, is_counted=counted, price=self.price(attempt))

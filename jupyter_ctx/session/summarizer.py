@@ -27,6 +27,7 @@ from ..models.registry import Target
 from ..providers.base import Reply, streaming
 
 SMALLER = 2  # times that a portion which was refused is halved
+MOST_ATTACHED = 1_000  # characters of attached text whose figures and names a summary must keep as the user's own
 LEAST_ROOM = 64  # tokens of transcript that are worth a request
 
 
@@ -39,8 +40,13 @@ class Older:
 
     @property
     def said(self) -> list[Exchange]:
-        """Return prompt and reply of each turn, with the names of what went with it."""
-        return [(with_names(turn), turn.reply) for turn in self.turns]
+        """Return prompt and reply of each turn, with the names of what went with it, but without long texts of it."""
+        return [(with_names(turn, _worded(turn)), turn.reply) for turn in self.turns]
+
+    @property
+    def sent(self) -> list[Exchange]:
+        """Return prompt and reply of each turn, with all that went with it."""
+        return [(with_names(turn, turn.prompt), turn.reply) for turn in self.turns]
 
     @property
     def prompts(self) -> list[str]:
@@ -48,10 +54,16 @@ class Older:
         return [text for text in (self.before, *(prompt for prompt, _ in self.said)) if text]
 
 
-def with_names(turn: Turn) -> str:
+def _worded(turn: Turn) -> str:
+    """Return the prompt as a person worded it: long texts that went with it are data, and not to be kept whole."""
+    attached = len(turn.prompt) - len(turn.typed)
+    return turn.typed if attached > MOST_ATTACHED else turn.prompt
+
+
+def with_names(turn: Turn, asked: str) -> str:
     """Return what was asked, with the names of what went with it; what was sent of it is no fact to keep."""
     names = ", ".join(re.sub(r" \([^()]*\)\Z", "", source) for source in turn.sources)
-    return f"{turn.prompt}\n[attached: {names}]" if names else turn.prompt
+    return f"{asked}\n[attached: {names}]" if names else asked
 
 
 def extractive_summary(older: Older, target: Target, cap: int) -> str:
@@ -100,7 +112,7 @@ def _portions(older: Older, target: Target, cap: int, instructions: str | None) 
     room = limit * (1 - MARGIN) - measure(longest) - cap
     if room < LEAST_ROOM:
         raise ContextOverflowError(f"{target.model} holds {target.window.tokens:,} tokens: too few to summarise in.")
-    return list(portions(transcript(older.said, small=small), room, measure))
+    return list(portions(transcript(older.sent, small=small), room, measure))
 
 
 def _written(asked: str, data: str, target: Target, cap: int) -> Reply:

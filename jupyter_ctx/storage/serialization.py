@@ -166,7 +166,7 @@ def _flat(event: Event) -> Any:
 
 def _flat_turn(turn: dict[str, Any]) -> dict[str, Any]:
     record = turn.pop("record")
-    for name in ("apart", "sources"):  # which earlier releases did not store
+    for name in ("apart", "sources", "typed"):  # which earlier releases did not store
         if not record[name]:
             del record[name]
     return {**record, **turn}

@@ -13,7 +13,7 @@ from cells import Cells
 from jupyter_ctx import Chat, InvalidRequestError, get_chat
 from jupyter_ctx.attachments.attached import Attached
 from jupyter_ctx.conversation.messages import Attachment, Turn, TurnRecord
-from jupyter_ctx.session.summarizer import with_names
+from jupyter_ctx.session.summarizer import Older, with_names
 from jupyter_ctx.testing import ScriptedProvider
 
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000400000003000802000000") + bytes(40)
@@ -72,6 +72,7 @@ def test_an_export_keeps_names_texts_and_images(tmp_path: Path, suffix: str) -> 
     (turn,) = again.turns
     assert turn.sources == chat.turns[0].sources
     assert turn.attachments == (PLOT,)
+    assert turn.typed == "What is it?"
     assert "a  b\n1  2" in turn.prompt
     if suffix == ".md":
         assert r"[attached: df (40 of 12,000 rows, about 3,100 tokens)]" in path.read_text("utf-8")
@@ -84,6 +85,7 @@ def test_a_restart_brings_it_back(address: str) -> None:
     again = talk(address)
     assert again.turns[0].sources == (FRAME.said, FIGURE.said)
     assert again.turns[0].attachments == (PLOT,)
+    assert again.turns[0].typed == "What is it?"
     assert again.history()[0].attached == SAID
 
 
@@ -94,7 +96,25 @@ def test_turns_of_earlier_releases_are_named_by_their_files() -> None:
 
 def test_a_summary_is_told_the_names_alone() -> None:
     turn = Turn("Why?", "So.", record=TurnRecord(sources=(FRAME.said, FIGURE.said, "axes[0]", "a (1).png")))
-    assert with_names(turn) == "Why?\n[attached: df, fig, axes[0], a (1).png]"
+    assert with_names(turn, turn.prompt) == "Why?\n[attached: df, fig, axes[0], a (1).png]"
+
+
+def test_a_summary_keeps_what_was_typed_and_not_the_figures_of_a_long_table() -> None:
+    chat = talk()
+    table = "\n".join(f"| {number} | {number * 7} |" for number in range(400))
+    chat.send("The budget is 4,200 euros.", attachments=[Attached("df", f"df:\n{table}", what="400 of 9,000 rows")])
+    chat.send("Use sales_q3.", attachments=[Attached("note", "note:\nThe limit is 77 km/h.")])
+    for number in range(4):
+        chat.send(f"And number {number}? {'words and ' * 1_500}")
+    assert chat.summarize(method="extractive").changed
+    assert chat.conversation.summary is not None
+    text = chat.conversation.summary.text
+    for kept in ("4,200 euros", "[attached: df]", "sales_q3", "77 km/h"):
+        assert kept in text
+    assert "| 300 | 2100 |" not in text
+    older = Older(chat.turns[:1])
+    assert "| 300 | 2100 |" in older.sent[0][0]
+    assert "| 300 | 2100 |" not in "".join(older.prompts)
 
 
 def test_cells_show_it_in_history_preview_and_versions(cells: Cells, tmp_path: Path) -> None:
@@ -103,7 +123,7 @@ def test_cells_show_it_in_history_preview_and_versions(cells: Cells, tmp_path: P
     with answering_rows(lambda prompt: "So.") as asked:
         cells.run(f"%chat use m --base-url {asked.url}")
         cells.run(f"%%chat -a {notes}\nWhat is it?")
-        assert "[with notes.txt]" in cells.run("%chat history")
+        assert "What is it? [with notes.txt]" in cells.run("%chat history")
         assert "[with notes.txt]" in cells.run("%chat preview")
         assert "[with notes.txt]" in cells.run("%chat history 1 --versions")
         shown = cells.run(f"%%chat --preview -a {notes}\nAnd now?")
@@ -157,3 +177,14 @@ def test_a_model_that_takes_text_only_is_not_asked_with_a_figure() -> None:
     chat = Chat(provider=ScriptedProvider("A line."))
     with pytest.raises(InvalidRequestError, match=r"plot\.png cannot be sent"):
         chat.send("What is it?", attachments=[FIGURE])
+
+
+def test_an_edited_export_has_no_false_boundary(tmp_path: Path) -> None:
+    chat = talk()
+    chat.send("What is it?", attachments=[FRAME])
+    path = chat.export(tmp_path / "talk.md")
+    path.write_text(path.read_text("utf-8").replace("What is it?", "What is it then?"))
+    again = talk()
+    again.load(path)
+    assert again.turns[0].typed == again.turns[0].prompt
+    assert again.turns[0].prompt.startswith("What is it then?")
