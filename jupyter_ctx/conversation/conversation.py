@@ -43,7 +43,7 @@ class Conversation(Places):
     @property
     def standing(self) -> tuple[Event, ...]:
         """What happened and was not undone, oldest first."""
-        return tuple(event for step in self._done for event in step.events)
+        return (*self._before, *(event for step in self._done for event in step.events))
 
     @property
     def length(self) -> int:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+from typing import Any
+
 from IPython.core.error import StdinNotImplementedError
+from IPython.core.getipython import get_ipython
 
 
 def typed_answer(question: str) -> str | None:
@@ -14,6 +18,18 @@ def typed_answer(question: str) -> str | None:
 
 
 def asked_first(question: str) -> bool | None:
-    """Return whether the user agrees to what costs money, which takes a yes; ``None``: nobody can be asked here."""
-    said = typed_answer(f"{question} [y/N] ")
+    """Return whether the user agrees to what costs money, which takes a yes; ``None``: nobody can be asked here.
+
+    A front end shows the question of a running cell only: that of a button, or of a thread, would wait for ever.
+    """
+    said = typed_answer(f"{question} [y/N] ") if _is_in_a_cell(get_ipython()) else None
     return None if said is None else said.lower() in ("y", "yes")
+
+
+def _is_in_a_cell(shell: Any) -> bool:
+    """Return whether a cell runs here, and not a callback of a widget or a thread of its own."""
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    if not hasattr(shell, "kernel"):
+        return True
+    return bool((shell.get_parent() or {}).get("header", {}).get("msg_type", "execute_request") == "execute_request")

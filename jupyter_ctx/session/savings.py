@@ -10,7 +10,7 @@ from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..context.tokens import Meter
 from ..context.usage import Usage
 from ..conversation.conversation import Conversation
-from ..conversation.events import Said
+from ..conversation.events import Event, Offered, Said
 from ..conversation.messages import Summary, Turn
 from ..conversation.places import Place
 from ..models.request_price import InputCost
@@ -144,12 +144,28 @@ def left_out(
 
     The conversation is folded once more, so that each request is seen among the turns that stood before it then.
     """
-    past, missing = Conversation(), _Missing(size)
+    past, missing, seen = Conversation(), _Missing(size), set[str]()
     for event in conversation.standing:
-        if isinstance(event, Said) and event.turn.record.digest and not event.turn.record.stored:
-            yield event.turn, missing.of(past, event, summary_size)
+        for turn, at in _asked(event, past):
+            if turn.id not in seen:  # an answer may be offered again
+                seen.add(turn.id)
+                yield turn, missing.of(past, turn, at, summary_size)
         past.append(event)
         missing.follow(past)
+
+
+def _asked(event: Event, past: Conversation) -> Iterator[tuple[Turn, int]]:
+    """Yield the turns whose request an event answers, several side by side, with how many turns stood before."""
+    turns: tuple[Turn, ...]
+    if isinstance(event, Said):
+        turns, record, said = (event.turn,), event.turn.record, event
+    elif isinstance(event, Offered):
+        turns, record = event.alternatives.turns, event.alternatives.asked.record
+        said = Said(event.alternatives.asked, event.alternatives.append, event.alternatives.new)
+    else:
+        return
+    at = 0 if said.begins_anew(past) else past.position(record.cell, record.run, append=said.append)
+    yield from ((turn, at) for turn in turns if turn.record.digest and not turn.record.stored)
 
 
 class _Missing:
@@ -170,12 +186,11 @@ class _Missing:
             self._cut(past.same_since(self._revision))
             self._revision = past.revision
 
-    def of(self, past: Conversation, said: Said, summary_size: Callable[[Summary], float]) -> float:
-        """Return the tokens that a request lacked which is answered by this turn."""
-        if said.begins_anew(past):
+    def of(self, past: Conversation, turn: Turn, at: int, summary_size: Callable[[Summary], float]) -> float:
+        """Return the tokens that the request of a turn lacked of those before the position ``at``."""
+        record = turn.record
+        if not at:
             return 0.0
-        turn, record = said.turn, said.turn.record
-        at = past.position(record.cell, record.run, append=said.append)
         start = at if record.start == turn.id else min(past.index(record.start), at)
         summary = past.summaries.get(record.summary or "")
         self._extend(past.places, at, NO_TURNS if summary is None else summary.covers)

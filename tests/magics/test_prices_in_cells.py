@@ -90,6 +90,35 @@ def test_where_nobody_can_be_asked_the_cell_fails_with_the_figures(
     assert kernel.value("len(get_chat().turns)") == "1"
 
 
+BUTTON = """
+import ipywidgets
+button, said = ipywidgets.Button(), []
+def send(_):
+    try:
+        get_chat().send("word " * 4_000)
+    except Exception as error:
+        said.append(str(error))
+_ = button.on_click(send)
+"""
+THREAD = """
+import threading
+thread = threading.Thread(target=send, args=(None,))
+thread.start()
+thread.join(30)
+"""
+
+
+def test_a_button_and_a_thread_are_refused_rather_than_left_waiting(
+    kernel: Kernel, server: tuple[str, list[dict[str, Any]]]
+) -> None:
+    kernel.run(BUTTON)
+    kernel.click("button.model_id")
+    kernel.run(THREAD)
+    assert kernel.value("['nobody can be asked here' in each for each in said]") == "[True, True]"
+    assert not server[1]
+    assert not kernel.asked
+
+
 def test_a_preview_says_the_price_and_asks_nothing(kernel: Kernel) -> None:
     outputs = kernel.run(f"%%chat preview\n{LONG}")
     assert not kernel.asked

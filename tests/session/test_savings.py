@@ -17,7 +17,9 @@ from jupyter_ctx.context.tokens import Meter
 from jupyter_ctx.conversation.conversation import Conversation
 from jupyter_ctx.conversation.events import Said
 from jupyter_ctx.conversation.messages import Turn, TurnRecord
+from jupyter_ctx.experiments.side_by_side import Candidate
 from jupyter_ctx.models.request_price import input_cost
+from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.session.savings import left_out, savings
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
@@ -165,6 +167,24 @@ def test_cuts_that_nobody_asked_for_count_too() -> None:
     saved = chat.savings()
     assert saved.left_out_answers > 0
     assert f"~{saved.left_out_tokens:,} tokens of earlier turns were not sent with" in str(saved)
+
+
+def test_answers_side_by_side_count_each() -> None:
+    class Page:
+        def __getattr__(self, name: str) -> Any:
+            return lambda *_: None
+
+    chat = talked(6)
+    missing = sum(sizes(chat)[:5])
+    chat.trim(1)
+    before = chat.savings().answers
+    columns = [Candidate(f"{each}", {"temperature": each}) for each in (0.0, 0.5, 1.0)]
+    chat.ask_each(Prompt("And now?"), columns, Page())
+    for act in (lambda: None, lambda: chat.choose(2), chat.undo):
+        act()
+        saved = chat.savings()
+        assert saved.answers == before + 3
+        assert saved.left_out_tokens == pytest.approx(3 * missing, abs=2)
 
 
 def test_a_clear_saves_nothing_and_takes_nothing_back() -> None:

@@ -61,6 +61,10 @@ def asked(prompt: str) -> str:
 def look() -> None:
     info = chat.info()
     assert_type(info, ContextInfo)
+    assert_type(info.more_turns, int | None)
+    assert_type(chat.savings().cached_cost, float | None)
+    assert_type(chat.preview("Hello.").price.high, float | None)
+    assert_type(chat.summarize(turns=2, method="extractive").changed, bool)
     assert_type((info.used, info.limit, info.context_window), tuple[int, int, int])
     assert_type((info.fill, info.exact), tuple[float, bool])
     view = chat.preview("Why is the sky blue?")
