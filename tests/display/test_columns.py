@@ -366,6 +366,16 @@ def test_a_button_takes_an_answer_and_says_so() -> None:
     assert shown_by(bar)[0][:2] == ["Use 1", "Use 2"]
 
 
+def test_a_choice_that_has_to_wait_is_shown_when_it_is_made() -> None:
+    bar = ChoiceBar(["a", "b"], lambda number: "This happens when the turn has ended.")
+    press(bar, 1)
+    assert shown_by(bar)[0] == ["Use 1", "Use 2"]
+    assert "when the turn has ended" in shown_by(bar)[1]
+    bar.update(1)
+    assert shown_by(bar)[0] == ["Use 1", "✓ 2 is used"]
+    assert "Answer 2 is used" in shown_by(bar)[1]
+
+
 def test_an_answer_that_is_missing_has_no_button() -> None:
     picked: list[int] = []
     bar = ChoiceBar(["a", "b", "c"], picked.append, missing=[1])

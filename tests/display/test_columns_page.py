@@ -173,7 +173,9 @@ def test_buttons_take_an_answer_mark_the_differences_and_say_what_failed(open_pa
 
 
 def test_a_saved_notebook_that_nobody_trusts_is_still_readable(open_page: Open, tmp_path: Path) -> None:
-    notebook = open_page(SETUP, f"view = stream([RICH, '{SKY}', FOREIGN], pause=0.001)\nview.close(chosen := 1)" + BAR)
+    notebook = open_page(
+        SETUP, f"view = stream([RICH, '{SKY}', FOREIGN], pause=0.001)\nview.close(chosen := 1)\nview.mark(True)" + BAR
+    )
     notebook.run(0, 1)
     expect(notebook.output(1).locator(".jctx-used")).to_have_count(1)
     notebook.save()
@@ -186,6 +188,7 @@ def test_a_saved_notebook_that_nobody_trusts_is_still_readable(open_page: Open, 
     expect(output).to_contain_text("2 · anthropic/claude-sonnet-4.5 · t=1 ✓ used in the conversation")
     expect(output).to_contain_text("1,200 in · 341 out")
     expect(output).to_contain_text("Answer 2 is used")
+    expect(output.locator("mark").first).to_have_css("text-decoration-line", "underline")
     again.page.wait_for_timeout(300)
     output.screenshot(path=SCREENSHOTS / "columns-untrusted.png")
     assert again.page.evaluate(OVERFLOWS) == []

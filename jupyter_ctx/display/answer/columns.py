@@ -153,14 +153,15 @@ class NotebookColumns:
 
     def close(self, chosen: int | None, below: Sequence[str] = ()) -> None:
         """Show all answers in all forms, with the one that the conversation uses; no update follows by itself."""
-        with self._changed:
-            self._closed, drawer, self._drawer = True, self._drawer, None
-            self._answers.end()
-            self._changed.notify_all()
-        if drawer is not None:
-            drawer.join(JOIN_SECONDS)
-        self._frame = Frame(self._frame.above, below, chosen)
-        self._show_whole()
+        with uninterrupted():  # else Ctrl-C might leave an output that is never whole
+            with self._changed:
+                self._closed, drawer, self._drawer = True, self._drawer, None
+                self._answers.end()
+                self._changed.notify_all()
+            if drawer is not None:
+                drawer.join(JOIN_SECONDS)
+            self._frame = Frame(self._frame.above, below, chosen)
+            self._show_whole()
 
     def choose(self, chosen: int | None) -> None:
         """Show that the conversation uses another answer now, or none; a page loaded anew is not reached."""

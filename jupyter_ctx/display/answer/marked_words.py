@@ -14,7 +14,8 @@ MAX_COMPARED = 10_000  # words of each answer
 # underlined too, for a color alone is not seen by everybody; plain colors first, for sanitisers drop variables
 MARK_STYLE = (
     "background:#fff3b0;background:color-mix(in srgb,var(--jp-warn-color1,#ff9800) 22%,transparent);"
-    "color:#212121;color:var(--jp-content-font-color1,inherit);text-decoration:underline double;"
+    "color:#212121;color:var(--jp-content-font-color1,inherit);"
+    "text-decoration:underline;text-decoration:underline double"
 )
 _FORMULA = r"(?<=>)\$[^<>]+\$(?=<)"  # one word, for MathJax finds no formula with a mark inside
 _PARTS = re.compile(rf"<[^>]*>|{_FORMULA}|&[#\w]+;|{WORD}")

@@ -24,8 +24,8 @@ class ChoiceBar:
     """A row of buttons, "Use 1", "Use 2" and so on, and "Mark differences", with a line that says what is used.
 
     ``heads`` name the answers; those whose indexes are ``missing`` have no button. ``on_pick`` takes the index, from
-    0, of the answer to use; ``on_mark`` takes whether to mark, and its button is left out where it is ``None``. A text
-    that either returns is shown, as are its errors.
+    0, of the answer to use; a result other than ``None`` is shown until ``update`` says that the answer is used.
+    ``on_mark`` takes whether to mark, and its button is left out where it is ``None``. Errors of both are shown.
     """
 
     def __init__(
@@ -80,19 +80,20 @@ class ChoiceBar:
 
     def _pick(self, number: int) -> str:
         said = self._on_pick(number)
-        self.update(number, self._busy)
-        return said if isinstance(said, str) and said else choice_line(number, len(self._heads))
+        if said is None:
+            self.update(number, self._busy)
+        # a result of an action that has to wait for a turn to end: the answer is not used yet
+        return choice_line(number, len(self._heads)) if self._chosen == number else str(said)
 
     def _mark(self) -> str:
         if self._on_mark is None:
             return ""
         wanted = not self._marked
-        said = self._on_mark(wanted)
+        self._on_mark(wanted)
         with self._lock:
             self._marked = wanted
             self._draw()
-        done = "Words that differ are underlined." if wanted else "The marks are taken away."
-        return said if isinstance(said, str) and said else done
+        return "Words that differ are underlined." if wanted else "The marks are taken away."
 
     def _tried(self, act: Callable[[], str]) -> None:
         """Do what a button does, and show its result or its error."""
