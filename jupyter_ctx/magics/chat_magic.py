@@ -38,7 +38,7 @@ from ..session.exchange import Coming
 from ..session.prompt import Prompt
 from ..session.send import stopped
 from ..session.state import NotebookState
-from .answers import blocks_below, shown_forms
+from .answers import blocks_below, json_as_code, shown_forms
 from .attach_named import attached_named
 from .options import OPTIONS, check_repeated, is_several, settings_of, typed, with_options
 from .questions import asked_first, typed_answer
@@ -300,7 +300,7 @@ class ChatMagic:
         except InvalidAnswerError as error:
             with uninterrupted():
                 begin()
-                view.correct(_as_code(error.text) if is_code else error.text, error.reply.thinking)
+                view.correct(json_as_code(error.text) if is_code else error.text, error.reply.thinking)
                 view.close((), _footer(chat, error.reply, place))
             raise
         except ChatError as error:
@@ -563,12 +563,6 @@ def _accepted(place: Where) -> Literal["cell", "all"] | None:
     if place.kind == "headless":
         return "all" if is_replay() else None
     return "cell"
-
-
-def _as_code(text: str) -> str:
-    """Return JSON as Markdown's code; other text as it is."""
-    found = text.strip()
-    return f"```json\n{found}\n```" if found[:1] in ("{", "[") and "```" not in found else text
 
 
 def _ending(reply: Reply) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from ..providers.base import Reply
 from ..runtime.frontend import Where
 from ..runtime.interrupts import uninterrupted
 from ..session.prompt import Prompt
+from .answers import shown_forms
 from .options import settings_of
 
 NOBODY_CHOOSES = "Nobody can choose here, so the first answer is used: --pick N takes another."
@@ -182,7 +183,7 @@ class SideBySideCell:
         """Show a whole answer, with its figures."""
         self._replies[column] = reply
         figures = None if reply.stored else _figures(reply.model, reply)
-        self._view.done(column, reply.text, reply.thinking, figures, reply.notices)
+        self._view.done(column, reply.text, reply.thinking, figures, reply.notices, shown_forms(reply))
 
     def failed(self, column: int, error: str) -> None:
         """Show what went wrong."""

@@ -30,6 +30,11 @@ def schema_named(name: str, variables: Mapping[str, Any]) -> Schema:
     """Return the schema in a variable, or in an attribute of one. Raises UsageError and InvalidRequestError."""
     found = value_named(name, variables)
     if found is None:
+        if "[" in name or hasattr(builtins, name):
+            raise UsageError(
+                f"--schema {name}: an answer must be an object, so a value of another type goes into a field: define "
+                f"class Answer(TypedDict): items: {name}, and name Answer. Nothing was sent."
+            )
         hint = nearest(name, variables, lambda value: isinstance(value, type | dict))
         hint = hint or " Define a class or a dict of this name first."
         raise UsageError(f"--schema {name}: there is no such variable.{hint} Nothing was sent.")

@@ -67,6 +67,8 @@ def test_what_is_nested_is_indented_text() -> None:
         "       tags: a, b",
         "n      1",
     ]
+    nested = forms({"root": {"inner": [{"label": "c"}], "flat": [1]}, "n": 1})
+    assert nested.plain.splitlines()[1:4] == ["root   inner:", "         - label: c", "       flat: 1"]
     deep: Any = "end"
     for _ in range(60):
         deep = {"a": deep}

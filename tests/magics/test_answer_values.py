@@ -91,6 +91,8 @@ def test_an_answer_that_fails_twice_shows_its_text_and_leaves_the_variable(typed
         error = typed.fail("%%chat --schema Film -o film\nA film?")
     assert isinstance(error, InvalidAnswerError)
     assert "genre: Field required" in str(error)
+    for name in ("list[Film]", "int"):
+        assert f"items: {name}, and name Answer" in str(typed.fail(f"%%chat --schema {name}\nFilms?"))
     assert typed.shell.user_ns["film"] == "before"
 
 
@@ -134,3 +136,10 @@ def test_a_notebook_that_was_run_is_imported_with_the_json_of_its_answers(typed:
     chat = Chat()
     chat.load(file)
     assert [json.loads(turn.reply) for turn in chat.turns] == [MOONS]
+
+
+def test_answers_side_by_side_are_tables_too(typed: Cells) -> None:
+    with answering_rows(said) as asked:
+        typed.run(f"%chat use m --base-url {asked.url}")
+        shown = typed.run("%%chat --schema Moons -n 2\nIts moons?")
+    assert shown.count("moons: 2 rows") == 2

@@ -48,14 +48,18 @@ def structured_forms(value: Object, text: str) -> AnswerForms:
 
     ``value`` is the answer as JSON values, ``text`` what the model wrote; nothing of either becomes markup.
     """
-    parts, written = list(_parts(value)), _laid_out(text)
-    fence = _fenced(written)
+    parts, fence = list(_parts(value)), json_code(text)
     details = f"<summary>JSON</summary>{to_html(fence)}"
     return AnswerForms(
         "".join([*map(_html, parts), f'<details class="jctx-json" style="{JSON_STYLE}">{details}</details>']),
         "\n\n".join([*map(_markdown, parts), to_markdown(fence)]),
         "\n\n".join(map(_plain, parts)),
     )
+
+
+def json_code(text: str) -> str:
+    """Return the JSON of an answer, valid or not, as a block of code in Markdown; nothing in it is markup."""
+    return _fenced(_laid_out(text))
 
 
 def _laid_out(text: str) -> str:
@@ -164,9 +168,14 @@ def _needs_a_line(value: object, said: str) -> bool:
 
 def _named(name: str, field: object, levels: int) -> list[str]:
     lines = "\n".join(_lines(field, levels - 1)).split("\n")
-    if isinstance(field, dict | list) and field and (len(lines) > 1 or isinstance(field, dict)):
+    if isinstance(field, dict | list) and field and (len(lines) > 1 or _holds_more(field)):
         return [f"{name}:", *(f"  {line}" for line in lines)]
     return _hung(f"{name}: ", lines)
+
+
+def _holds_more(field: dict[str, object] | list[object]) -> bool:
+    """Return whether what a field holds is lines of its own: names, or items with names."""
+    return isinstance(field, dict) or any(isinstance(each, dict | list) for each in field)
 
 
 def _hung(mark: str, lines: list[str]) -> list[str]:
