@@ -538,7 +538,7 @@ def _sent_along(attached: Iterable[Attached]) -> tuple[str, ...]:
     """Return lines about what goes with a prompt, where that is not all of a file."""
     parts = tuple(attached)
     sent = ", ".join(part.said for part in parts if part.what)
-    return (*([f"Sent along: {sent}."] if sent else ()), *(line for part in parts for line in part.notices))
+    return (*([f"With the prompt: {sent}."] if sent else ()), *(line for part in parts for line in part.notices))
 
 
 def _prompt(

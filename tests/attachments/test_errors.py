@@ -66,7 +66,7 @@ def test_a_traceback_has_the_frames_of_the_notebook_and_the_last_of_the_library(
 def test_the_line_above_the_answer_says_what_was_sent_of_what(numbered: Cells) -> None:
     fails(numbered, "import json\njson.loads('{a')")
     shown = numbered.run("%%chat -m gpt-5 --error --preview\nWhy?")
-    assert "Sent along: error of cell [1] (JSONDecodeError, 2 of 4 frames, about 1" in shown
+    assert "With the prompt: error of cell [1] (JSONDecodeError, 2 of 4 frames, about 1" in shown
     assert "The next request: ~" in shown
 
 

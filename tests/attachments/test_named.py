@@ -137,7 +137,7 @@ def test_the_history_names_what_went_along(cells: Cells, asked: Seen) -> None:
 
 def test_the_preview_shows_the_value_and_sends_nothing(cells: Cells, asked: Seen) -> None:
     cells.run(NOTEBOOK)
-    assert "Sent along: text (about" in cells.run("%%chat -a text --preview\nLook:")
+    assert "With the prompt: text (about" in cells.run("%%chat -a text --preview\nLook:")
     assert asked == []
 
 

@@ -40,7 +40,7 @@ def test_the_corrected_cell_is_the_next_one_and_a_turn_like_any_other(cells: Cel
     assert "The cell [1]:\n```\nx = 0\n1 / x\n```" in asked
     assert cells.shell.rl_next_input == "x = 2\n1 / x"
     assert "The next cell holds cell [1] as corrected, not run: read it first." in shown
-    assert "Sent along: error of cell [1] (ZeroDivisionError, " in shown
+    assert "With the prompt: error of cell [1] (ZeroDivisionError, " in shown
     assert cells.shell.user_ns["x"] == 0
     (turn,) = get_chat().turns
     assert turn.reply.endswith("x was 0.")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import nbclient
+import nbformat
 import pytest
 from cells import Cells
 from jupyter_client import KernelManager
@@ -20,6 +24,9 @@ def answer(handler: Any, body: Any) -> None:
         return send(handler, 400, '{"error":{"message":"This model is not for you."}}', "application/json")
     if body["model"] == "sleeps":
         time.sleep(3)
+    if body["model"].startswith("json"):
+        named = events(piece(json.dumps({"name": body["model"]})), piece("", "stop"), usage(20, 2))
+        return send(handler, 200, named, "text/event-stream")
     said = f"{body['model']} at {body.get('temperature')} heard {len(body['messages'])}."
     return send(handler, 200, events(piece(said), piece("", "stop"), usage(20, 2)), "text/event-stream")
 
@@ -182,3 +189,47 @@ def test_a_prompt_that_is_not_recorded_offers_nothing(kernel: Kernel) -> None:
     outputs = kernel.run("%%chat -m one -m two --no-history\nHello?", "a")
     assert "%chat pick" not in answers(outputs)[-1]["text/html"]
     assert kernel.value("len(get_chat().conversation.offers)") == "0"
+
+
+COLOR = """
+from typing import TypedDict
+class Color(TypedDict):
+    name: str
+"""
+
+
+def test_structured_answers_stand_side_by_side_as_tables_and_a_variable_holds_their_values(kernel: Kernel) -> None:
+    kernel.run(COLOR)
+    outputs = kernel.run("%%chat -m json-a -m json-b --schema Color -o both --pick 1\nWhich colour?", "a")
+    assert answers(outputs)[-1]["text/html"].count("<td") >= 4
+    assert kernel.value("[each['name'] for each in both]") == "['json-a', 'json-b']"
+
+
+def test_a_run_that_shows_stored_answers_shows_those_side_by_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_CTX_STORE", str(tmp_path / "chats.sqlite"))
+    monkeypatch.setenv("JPY_SESSION_NAME", str(tmp_path / "x.ipynb"))
+    monkeypatch.setenv("JUPYTER_CTX_REPLAY", "1")
+    with serve(answer) as (url, seen):
+        use = f"%load_ext jupyter_ctx\n%chat use one --base-url {url} --window 4000"
+        sources = use, "%%chat -m one -m two --pick 2\nHello?", "%%chat\nGo on."
+
+        def run() -> list[str]:
+            notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, sources)))
+            nbclient.NotebookClient(notebook, kernel_name="python3").execute()
+            return [shown_in(cell.outputs[-1]) for cell in notebook.cells[1:]]
+
+        first = run()
+        assert len(seen) == 3
+        again = run()
+        assert len(seen) == 3
+    assert all(
+        "stored answer" in said and "stored answer" not in before for said, before in zip(again, first, strict=True)
+    )
+    assert "one at None heard 1." in again[0]
+    assert "one at None heard 3." in again[1]
+
+
+def shown_in(output: Any) -> str:
+    return str(output.get("text") or output.get("data", {}).get("text/plain", ""))
