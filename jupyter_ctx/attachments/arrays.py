@@ -16,7 +16,7 @@ RANGED = 20_000_000  # values whose least and greatest are looked for
 def is_array(value: Any) -> bool:
     """Return whether a value is an array of NumPy."""
     numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(value, numpy.ndarray)
+    return numpy is not None and isinstance(value, numpy.ndarray) and not isinstance(value, numpy.ma.MaskedArray)
 
 
 def array_brief(name: str, array: Any, room: TextRoom, blanked: Blanks) -> tuple[str, str]:

@@ -24,6 +24,7 @@ LOOKED_AT = 100  # members of a collection, to see whether they are parts of fig
 INCHES = 300.0  # beyond which a figure is not measured before it is drawn
 MOST_PIXELS = 25_000_000  # of a figure that is measured
 ALTAIR_PPI = 144  # twice the pixels of the chart on a page, so that small labels can be read
+OURS = "jupyter_ctx"
 IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 Drawn = ImageFile | None
@@ -43,8 +44,8 @@ def pictures_of(name: str, value: Any, masked: Callable[[str], str]) -> list[Ima
             f"such as {name}[0]. Nothing was sent."
         )
     with guarded(name, DRAW_SECONDS, masked):
-        drawn = (draw(name, each) for draw, each in found)
-        return [picture for picture in drawn if picture is not None]
+        drawn = [draw(name, each) for draw, each in found]
+        return [] if None in drawn else [picture for picture in drawn if picture is not None]
 
 
 Draw = Callable[[str, Any], Drawn]
@@ -126,11 +127,11 @@ def _matplotlib(name: str, figure: Any) -> Drawn:
     size = max(round(width * dpi), 1), max(round(height * dpi), 1)
     used = min(dpi, LONG_EDGE / max(width, height))
     data = BytesIO()
-    color = figure.get_facecolor()
-    figure.savefig(
-        data, format="png", dpi=used, bbox_inches=box, pad_inches=0, facecolor=color, edgecolor=figure.get_edgecolor(),
-        transparent=False, metadata={"Software": None},
-    )  # fmt: skip
+    with sys.modules["matplotlib"].rc_context({"savefig.bbox": None}):
+        figure.savefig(
+            data, format="png", dpi=used, bbox_inches=box, pad_inches=0, facecolor=figure.get_facecolor(),
+            edgecolor=figure.get_edgecolor(), transparent=False, metadata={"Software": None},
+        )  # fmt: skip
     return modest(name, data.getvalue(), size if used < dpi else None)
 
 
@@ -156,17 +157,8 @@ def _way_of(value: Any) -> Draw | None:
             return draw
     if any(callable(getattr(kind, method, None)) for method in ("_repr_png_", "_repr_jpeg_")):
         return _by_itself
-    return _bundled if _has_image(value) else None
-
-
-def _has_image(value: Any) -> bool:
-    """Return whether the forms in which a value shows itself include an image."""
-    kind = type(value)
-    own = getattr(kind, "_repr_mimebundle_", None)
-    if not callable(own) or kind.__module__.startswith(("ipywidgets", "jupyter_ctx")):
-        return False
-    with guarded(kind.__name__, DRAW_SECONDS):
-        return _image_in(_bundle(value)) is not None
+    has_forms = callable(getattr(kind, "_repr_mimebundle_", None)) and module_of(kind) not in ("ipywidgets", OURS)
+    return _bundled if has_forms else None
 
 
 def _bytes(name: str, value: Any) -> Drawn:
@@ -189,7 +181,7 @@ def _bundled(name: str, value: Any) -> Drawn:
 
 
 def _bundle(value: Any) -> Any:
-    found = type(value)._repr_mimebundle_(value, include=IMAGES)
+    found = type(value)._repr_mimebundle_(value, include=IMAGES, exclude=None)
     return found[0] if isinstance(found, tuple) and found else found
 
 

@@ -19,6 +19,7 @@ from .attached import TextRoom
 from .sketch import Sketch
 from .texts import Blanks, about_tokens, headed, largest
 
+INTEGER_CHARS = tuple("?bBhHiIlLqQ")  # of NumPy's types of whole numbers
 WIDTHS = (120, 40, 16)  # that a cell may have; fewer where few rows would fit
 ENOUGH_ROWS, LEAST_ROWS = 6, 2  # with fewer, cells are shortened, or columns left out
 NAME_CHARACTERS = 60
@@ -26,7 +27,7 @@ SCHEMA_SHARE = 0.5  # of the room, for the table of columns
 DIGITS = 8
 LONG_NUMBER = 12  # characters; a longer one is rounded
 COUNTED_CELLS = 20_000_000  # numbers that are looked at for missing values
-COUNTED_OBJECTS = 500_000  # values of Python that are
+COUNTED_OBJECTS = 1_000_000  # values of Python that are
 SAMPLE = 50_000
 
 
@@ -71,10 +72,12 @@ class PandasTable:
         return str(series.dtype), self._missing(series)
 
     def _missing(self, series: Any) -> str:
-        kind = getattr(series.dtype, "kind", "O")
-        if kind in "biu" and hasattr(series.dtype, "itemsize") and hasattr(series.dtype, "char"):
+        dtype = series.dtype
+        if getattr(dtype, "char", "") in INTEGER_CHARS:
             return "0"  # NumPy's whole numbers have none
-        if kind == "O":
+        if getattr(series, "nlevels", 1) > 1:
+            return "not counted"
+        if str(dtype) in ("object", "str", "string"):
             self._objects += self.rows
             is_exact = self._objects <= COUNTED_OBJECTS
         else:

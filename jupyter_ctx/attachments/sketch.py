@@ -16,7 +16,7 @@ SHARES = 8  # of the members of a collection that follow, each may take this par
 LEAST = 24  # characters that a member may always take
 LONG_MEMBERS = 30  # characters of a member, from which on each has a line of its own
 SORTED = 10_000  # members of a set that are brought into order, so that equal sets look alike
-WRITTEN_BITS = 4_000  # Python writes no much longer ones
+WRITTEN_BITS = 14_000  # Python writes no much longer ones
 MEMORY_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]{4,}")  # other in every kernel
 
 _MAPPINGS: dict[type, tuple[str, str]] = {
@@ -34,11 +34,13 @@ class Sketch:
     """A value as text, as ``repr`` writes it but within ``room`` characters or little more.
 
     ``text`` is the whole, ``shown`` how many of the ``size`` members of a collection it has (both 0 for anything else),
-    ``is_whole`` whether nothing was left out. Code of the value's class may run.
+    ``is_whole`` whether nothing was left out. Code of the value's class may run; ``said`` keeps the texts of such
+    classes, for another sketch of the same value.
     """
 
-    def __init__(self, value: Any, room: int) -> None:
+    def __init__(self, value: Any, room: int, said: dict[int, tuple[Any, str]] | None = None) -> None:
         self.is_whole = True
+        self._said = {} if said is None else said
         self.shown = self.size = 0
         self._open: set[int] = set()
         self.text = self._of(value, room, 0)
@@ -49,12 +51,12 @@ class Sketch:
             return self._quoted(value, room)
         if kind is int:
             bits = value.bit_length()
-            return repr(value) if bits <= WRITTEN_BITS else f"<int of {bits:,} bits>"
+            return self._cut(repr(value), room) if bits <= WRITTEN_BITS else f"<int of {bits:,} bits>"
         if depth and (found := _array_words(value)):
             return found
         parts = _opened(value)
         if parts is None:
-            return self._cut(_said_by(value), room)
+            return self._cut(self._own_text(value), room)
         if id(value) in self._open:
             return "<contains itself>"
         if depth >= SKETCH_DEPTH:
@@ -97,6 +99,12 @@ class Sketch:
         self.is_whole = False
         return f"{value[:room]!r}… ({len(value) - room:,} more {'characters' if isinstance(value, str) else 'bytes'})"
 
+    def _own_text(self, value: Any) -> str:
+        """Return what a value's class says of it; it is asked once."""
+        if id(value) not in self._said:
+            self._said[id(value)] = value, _said_by(value)  # with the value, whose id nothing else takes then
+        return self._said[id(value)][1]
+
     def _cut(self, text: str, room: int) -> str:
         room = max(room, 2 * LEAST)
         if len(text) <= room:
@@ -110,8 +118,9 @@ _Parts = tuple[str, str, int, Iterable[tuple[Any, Any]]]
 
 def _opened(value: Any) -> _Parts | None:
     """Return how a value begins and ends, how many members it has, and these; ``None``: it is not a collection."""
-    own = type(value).__repr__
-    kind = _REPRS.get(own)
+    kind: Any = type(value)
+    if kind not in _MAPPINGS and kind not in _SEQUENCES:
+        kind = _REPRS.get(kind.__repr__)
     if kind in _MAPPINGS:
         begin, end = _MAPPINGS[kind]
         return begin, end, len(value), (((key,), member) for key, member in value.items())
@@ -132,7 +141,7 @@ def _in_order(value: set[Any]) -> Iterable[Any]:
 def _fields(value: Any, kind: type | None) -> Mapping[str, Any] | None:
     """Return the fields of a data class or a named tuple, or the attributes of an object without a text of its own."""
     own: Any = type(value).__repr__
-    if kind is SimpleNamespace or own is object.__repr__:
+    if kind is SimpleNamespace or _is_plain(type(value)):
         return _attributes(value)
     if "__dataclass_fields__" in vars(type(value)) and _is_made(own):
         fields = (name for name, field in type(value).__dataclass_fields__.items() if field.repr)
@@ -140,6 +149,11 @@ def _fields(value: Any, kind: type | None) -> Mapping[str, Any] | None:
     if isinstance(value, tuple) and own.__module__ == "collections":
         return dict(zip(type(value)._fields, value, strict=False))  # type: ignore[attr-defined]
     return None
+
+
+def _is_plain(kind: Any) -> bool:
+    """Return whether a class has no text of its own."""
+    return kind.__repr__ is object.__repr__ and kind.__str__ is object.__str__
 
 
 def _attributes(value: Any) -> Mapping[str, Any] | None:
@@ -170,5 +184,6 @@ def _array_words(value: Any) -> str:
 
 def _said_by(value: Any) -> str:
     """Return the text of a value of any other class, without addresses in memory."""
-    text = str(value) if module_of(type(value)) == "jupyter_ctx" else repr(value)
+    kind: Any = type(value)
+    text = str(value) if kind.__repr__ is object.__repr__ or module_of(kind) == "jupyter_ctx" else repr(value)
     return MEMORY_ADDRESS.sub("", text)

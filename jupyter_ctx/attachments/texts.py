@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -55,8 +56,8 @@ def fitted_text(name: str, text: str, room: TextRoom, blanked: Blanks) -> tuple[
     length = len(text)
     most = max(room.tokens, 1) * CHARACTERS_A_TOKEN
     if length > most:  # what cannot fit is not looked at
-        start, end = blanked(text[: most // 2 + KEY_ROOM])[: most // 2], blanked(text[-(most // 2) - KEY_ROOM :])
-        start, end = start, end[max(0, len(end) - most // 2) :]
+        half = most // 2
+        start, end = blanked(text[: half + KEY_ROOM])[:half], blanked(text[-half - KEY_ROOM :])[-half:]
     else:
         whole = blanked(text)
         found = headed(name, whole)
@@ -79,25 +80,25 @@ def fitted_value(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tupl
     A text of the value's own class is cut in its middle; of a collection the first members are taken.
     """
     most = max(room.tokens, 1) * CHARACTERS_A_TOKEN // 2
-    made: dict[int, Sketch] = {}
+    made: dict[int, tuple[Sketch, int]] = {}
+    said: dict[int, tuple[Any, str]] = {}
 
     def of(characters: int) -> str:
-        made[characters] = Sketch(value, characters)
-        return headed(name, blanked(made[characters].text))
+        blanked.count = 0  # of this text, not of all that were tried
+        sketch = Sketch(value, characters, said)
+        text = headed(name, blanked(sketch.text))
+        made[characters] = sketch, blanked.count
+        return text
 
     found = of(most)
-    if not made[most].size and not made[most].is_whole:
-        return fitted_text(name, _own_text(value), room, blanked)
+    if not made[most][0].size and not made[most][0].is_whole:
+        whole = value if isinstance(value, str) else Sketch(value, sys.maxsize, said).text
+        return fitted_text(name, whole, room, blanked)
     characters = most
     if room.count(found) > room.tokens:
         characters, found = largest(of, most, room, name)
-    blanked.count = 0
-    found = of(characters)
-    return found, _told(made[characters], room.count(found))
-
-
-def _own_text(value: Any) -> str:
-    return value if isinstance(value, str) else Sketch(value, 1 << 60).text
+    sketch, blanked.count = made[characters]
+    return found, _told(sketch, room.count(found))
 
 
 def _told(sketch: Sketch, tokens: float) -> str:

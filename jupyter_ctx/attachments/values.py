@@ -8,7 +8,7 @@ from typing import Any
 from ..conversation.messages import Attachment
 from ..errors import InvalidRequestError
 from ..template.keys import Keys
-from ..template.kinds import described
+from ..template.kinds import described, module_of
 from .arrays import array_brief, is_array
 from .attached import Attached, TextRoom
 from .figures import pictures_of
@@ -51,6 +51,7 @@ def _check_data(name: str, value: Any) -> None:
 
 
 def _text_of(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tuple[str, str]:
+    value = _held(value)
     table = library_table(value)
     if table is not None:
         return frame_brief(name, table, room, blanked)
@@ -67,6 +68,16 @@ def _text_of(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tuple[st
     if isinstance(said, str) and said.strip():
         return fitted_text(name, said, room, blanked)
     return fitted_value(name, value, room, blanked)
+
+
+def _held(value: Any) -> Any:
+    """Return what a value only shows: the table of a pandas Styler, the text of an object of ``IPython.display``."""
+    kind = type(value)
+    if kind.__name__ == "Styler" and module_of(kind) == "pandas":
+        return value.data
+    if kind.__module__.startswith("IPython.") and isinstance(getattr(value, "data", None), str | dict | list):
+        return value.data
+    return value
 
 
 def _with_pictures(name: str, pictures: list[ImageFile]) -> Attached:

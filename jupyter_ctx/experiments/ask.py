@@ -100,7 +100,10 @@ class Asker:
         past, said = _past(ask), ask.messages[-1]
         unsent = next((file for file in said.attachments if file.kind not in target.provider.takes), None)
         if unsent is not None:
-            raise InvalidRequestError(f"{unsent.name} cannot be sent to {target.model}, which takes text only.")
+            raise InvalidRequestError(
+                f"{unsent.name} cannot be sent to {target.model}, which takes text only: "
+                "ask a model that takes images and PDFs, as most of openai, anthropic and google do."
+            )
         fitter = fitter or Fitter(self.models)
         return fitter.attempt(said, target, past, len(past.places), ask.system, lasting=False, apart=False)
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from ..attachments.attached import Attached
 from ..attachments.files import attached_file
+from ..attachments.guarded import READ_SECONDS, guarded, said_by
 from ..errors import InvalidRequestError
 from ..template.kinds import described
 from .variables import variables_of
@@ -52,13 +53,14 @@ def attached_named(word: str, variables: Mapping[str, Any], attach: Callable[[st
 
 
 def _found(word: str, variables: Mapping[str, Any]) -> _Found:
-    is_file = _is_file(word)
-    try:
-        value = part_named(word, variables)
-    except NotFoundError as problem:
-        if not is_file:
-            raise InvalidRequestError(f"-a {word}: {problem} Nothing was sent.") from None
-        return _Found(ABSENT)
+    is_file, problem = _is_file(word), None
+    with guarded(word, READ_SECONDS):  # attributes and items run code of their classes
+        try:
+            value = part_named(word, variables)
+        except NotFoundError as error:
+            value, problem = ABSENT, error
+    if problem is not None and not is_file:
+        raise InvalidRequestError(f"-a {word}: {problem} Nothing was sent.")
     if value is ABSENT:
         if not is_file and not _exists(word):
             raise InvalidRequestError(_no_such(word, variables))
@@ -89,9 +91,11 @@ def _attribute(value: Any, name: str, text: str) -> Any:
         names: list[str] = []
         with suppress(Exception):
             names = [each for each in dir(value) if each[:1] != "_"]
-        raise NotFoundError(f"{text} has no attribute {name!r}.{_question(name, names, text + '.')}") from None
+        raise NotFoundError(
+            f"{text} has no attribute {name!r}, and there is no file of this name.{_question(name, names, text + '.')}"
+        ) from None
     except Exception as error:
-        raise NotFoundError(f"{text}.{name} raised {type(error).__name__}.") from None
+        raise NotFoundError(f"{text}.{name} raised {said_by(error)}.") from None
 
 
 def _item(value: Any, typed: str, text: str) -> Any:
@@ -103,7 +107,7 @@ def _item(value: Any, typed: str, text: str) -> Any:
             problem = problem or error
     if isinstance(problem, LookupError):
         raise NotFoundError(f"{text} has no item {typed}.{_items_hint(value, typed, text)}") from None
-    raise NotFoundError(f"{text}[{typed}] raised {type(problem).__name__}: {problem}.") from None
+    raise NotFoundError(f"{text}[{typed}] raised {said_by(problem or ValueError())}.") from None
 
 
 def _items_hint(value: Any, typed: str, text: str) -> str:

@@ -190,7 +190,7 @@ class Session:
             if attachment.kind not in target.provider.takes:
                 raise InvalidRequestError(
                     f"{attachment.name} cannot be sent to {target.model}, which takes text only: "
-                    "ask a model that takes images and PDFs (-m)."
+                    "ask a model that takes images and PDFs (-m), as most of openai, anthropic and google do."
                 )
         asked, usual = target.settings, self.settings
         differs = {name for name in FITS_BY if getattr(asked, name) != getattr(usual, name)}

@@ -1,0 +1,408 @@
+"""Values of any class become text that fits, whatever their own code does."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from cells import Cells
+from hypothesis import given
+from hypothesis import strategies as st
+from images import PIXEL
+
+from jupyter_ctx import Chat, ChatInterrupted, InvalidRequestError, ask
+from jupyter_ctx.attachments import guarded
+from jupyter_ctx.attachments.attached import Attached, TextRoom
+from jupyter_ctx.attachments.values import attached_value
+from jupyter_ctx.template.keys import Keys
+from jupyter_ctx.testing import ScriptedProvider, count_characters
+
+KEY = "sk-proj-abcdefghijklmnopqrstuvwx0123456789"
+
+
+def attached(value: Any, tokens: int = 2_000, name: str = "x") -> Attached:
+    return attached_value(name, value, TextRoom(tokens, count_characters), Keys())
+
+
+def body(value: Any, tokens: int = 2_000) -> str:
+    """What stands in the fence."""
+    lines = attached(value, tokens).text.split("\n")
+    assert lines[0] == "x:"
+    assert lines[1] == lines[-1]
+    return "\n".join(lines[2:-1])
+
+
+Point = namedtuple("Point", "x y")
+
+
+@dataclass
+class Run:
+    name: str
+    losses: list[float] = field(default_factory=list)
+    secret: str = field(default="hidden", repr=False)
+
+
+class Plain:
+    def __init__(self) -> None:
+        self.size, self._inner = 3, 4
+
+
+class Worded:
+    def __str__(self) -> str:
+        return "digraph { a -> b }"
+
+
+class Marked:
+    def _repr_markdown_(self) -> str:
+        return "**bold**"
+
+
+CIRCLE: list[Any] = [1]
+CIRCLE.append(CIRCLE)
+RING: dict[str, Any] = {"a": 1}
+RING["self"] = RING
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("a text", "a text"),
+        ({"a": [1, 2.5, None]}, "{'a': [1, 2.5, None]}"),
+        ((1,), "(1,)"),
+        (set(), "set()"),
+        ({3, 1, 2}, "{1, 2, 3}"),
+        (frozenset("ab"), "frozenset({'a', 'b'})"),
+        (deque([1]), "deque([1])"),
+        (OrderedDict(a=1), "OrderedDict({'a': 1})"),
+        (defaultdict(list, a=[1]), "defaultdict({'a': [1]})"),
+        (Counter("aab"), "Counter({'a': 2, 'b': 1})"),
+        ({"a": 1}.keys(), "dict_keys(['a'])"),
+        (Point(1, "b"), "Point(x=1, y='b')"),
+        (Run("first", [0.5]), "Run(name='first', losses=[0.5])"),
+        (SimpleNamespace(a=1), "SimpleNamespace(a=1)"),
+        (Plain(), "Plain(size=3)"),
+        (Worded(), "digraph { a -> b }"),
+        (Marked(), "**bold**"),
+        (10**3_000, None),
+        (10**100_000, "<int of 332,193 bits>"),
+        (CIRCLE, "[1, <contains itself>]"),
+        (RING, "{'a': 1, 'self': <contains itself>}"),
+        (b"\x00\xff", r"b'\x00\xff'"),
+        (0, "0"),
+        (ValueError("no"), "ValueError('no')"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_value_is_written_as_python_writes_it(value: Any, text: str | None) -> None:
+    assert body(value) == (repr(value) if text is None else text)
+    assert attached(value).what.startswith("about ")
+
+
+def test_objects_look_the_same_in_every_kernel() -> None:
+    assert "0x" not in body([object(), Plain.__init__.__get__(Plain()), threading.Lock()])
+
+
+def test_paths_are_files_and_images_in_bytes_are_images(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("The sea is blue.")
+    assert attached(notes).name == "notes.txt"
+    assert attached(PIXEL).files[0].media_type == "image/png"
+
+
+def test_a_text_of_its_class_may_hold_a_fence_and_stays_in_its_own() -> None:
+    text = attached("a\n```\nb\n````\nc").text
+    assert text.split("\n")[1] == "`````"
+
+
+@pytest.mark.parametrize("value", [None, sys, len, Plain, iter([1]), "", "  \n"])
+def test_what_holds_no_data_is_an_error_that_says_what_to_name(value: Any) -> None:
+    with pytest.raises(InvalidRequestError, match=r"^x is "):
+        attached(value)
+
+
+MANY: dict[str, Any] = {
+    "list": list(range(1_000_000)),
+    "dict": {n: str(n) for n in range(1_000_000)},
+    "nested": [list(range(1_000))] * 1_000,
+    "text": "word " * 2_000_000,
+    "bytes": bytes(5_000_000),
+    "deep": None,
+    "text in a list": ["x" * 10_000_000, "y"],
+    "one long text in a dict": {"a": "x" * 10_000_000},
+}
+deep: list[Any] = []
+for _ in range(100_000):
+    deep = [deep]
+MANY["deep"] = deep
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_a_huge_value_is_cut_to_its_room_quickly_and_says_so(name: str) -> None:
+    begun = time.monotonic()
+    found = attached(MANY[name], 500)
+    assert time.monotonic() - begun < 1
+    assert count_characters(found.text) <= 500
+    assert count_characters(found.text) > 300 or name == "deep"
+    assert "…" in found.text
+    assert " of " in found.what or found.what.startswith("long parts shortened")
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=300) | st.binary(max_size=50),
+    lambda inner: st.lists(inner, max_size=30) | st.dictionaries(st.text(max_size=20), inner, max_size=20),
+    max_leaves=60,
+)
+
+
+@given(
+    VALUES.filter(lambda value: value is not None and (value != "" and str(value).strip() != "")), st.integers(0, 300)
+)
+def test_no_value_takes_more_than_its_room_or_is_cut_without_a_word(value: Any, tokens: int) -> None:
+    room = TextRoom(tokens, count_characters)
+    if tokens < 20:  # where there may be no room for what must be said
+        with suppress(InvalidRequestError):
+            assert count_characters(attached_value("x", value, room, Keys()).text) <= tokens
+        return
+    found = attached_value("x", value, room, Keys())
+    assert count_characters(found.text) <= tokens
+    if not found.what.startswith("about"):
+        assert "…" in found.text
+
+
+@given(st.text(alphabet="ab`\n🙂", min_size=1, max_size=3_000).filter(str.strip), st.integers(20, 200))
+def test_a_long_text_keeps_its_beginning_and_its_end(text: str, tokens: int) -> None:
+    found = body(text, tokens)
+    if found != text:
+        head, _, tail = found.partition("\n… ")
+        left_out, _, tail = tail.partition(" characters left out …\n")
+        assert text.startswith(head)
+        assert text.endswith(tail)
+        assert len(head) + int(left_out.replace(",", "")) + len(tail) == len(text)
+
+
+class Hostile:
+    """A repr that does what the test says."""
+
+    def __init__(self, act: Any) -> None:
+        self.act = act
+
+    def __repr__(self) -> str:
+        return self.act()  # type: ignore[no-any-return]
+
+
+def loop() -> str:
+    while True:
+        pass
+
+
+def stubborn() -> str:
+    end = time.monotonic() + 5
+    while time.monotonic() < end:
+        with suppress(Exception):
+            time.sleep(1)
+    return "at last"
+
+
+def fails() -> str:
+    raise RuntimeError(f"no connection with {KEY}")
+
+
+def leaves() -> str:
+    raise SystemExit
+
+
+def recurses() -> str:
+    return recurses()
+
+
+class UnsaidError(Exception):
+    def __str__(self) -> str:
+        raise ValueError
+
+
+def fails_without_words() -> str:
+    raise UnsaidError
+
+
+@pytest.mark.parametrize("act", [loop, stubborn, lambda: time.sleep(9) or ""])
+@pytest.mark.parametrize("thread", [False, True])
+def test_a_slow_repr_is_stopped(act: Any, thread: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if thread and act is not loop:
+        pytest.skip("nothing wakes a thread that sleeps")
+    monkeypatch.setattr("jupyter_ctx.attachments.values.READ_SECONDS", 0.2)
+    monkeypatch.setattr(guarded, "AGAIN_SECONDS", 0.05)
+    raised: list[Exception] = []
+
+    def attach() -> None:
+        try:
+            attached(Hostile(act))
+        except Exception as error:
+            raised.append(error)
+
+    begun = time.monotonic()
+    if thread:
+        worker = threading.Thread(target=attach)
+        worker.start()
+        worker.join()
+    else:
+        attach()
+    assert time.monotonic() - begun < 2
+    assert str(raised[0]).startswith("x took more than 0.2 s to be shown, and was stopped.")
+    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_a_timer_of_the_notebook_goes_on() -> None:
+    rung: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, _: rung.append(number))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        attached(Hostile(lambda: "quick"))
+        time.sleep(0.4)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert rung == [signal.SIGALRM]
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        (fails, "RuntimeError: no connection with ***"),
+        (leaves, "SystemExit"),
+        (recurses, "RecursionError"),
+        (fails_without_words, "UnsaidError"),
+        (lambda: 5, "TypeError: __repr__ returned non-string"),
+    ],
+)
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_repr_that_fails_is_an_error_that_names_the_value_and_the_exception(
+    act: Any, words: str, inside: bool
+) -> None:
+    with pytest.raises(InvalidRequestError) as raised:
+        attached([Hostile(act)] if inside else Hostile(act))
+    assert str(raised.value).startswith("x cannot be shown: ")
+    assert words in str(raised.value)
+    assert KEY not in str(raised.value)
+
+
+def test_what_a_repr_prints_and_displays_does_not_reach_the_cell(cells: Cells) -> None:
+    cells.run("""
+import sys, warnings
+from IPython.display import display
+class Loud:
+    def __repr__(self):
+        print("loud"); print("louder", file=sys.stderr); warnings.warn("loudest"); display("on the page")
+        return "quiet"
+loud = Loud()
+from jupyter_ctx import Chat
+from jupyter_ctx.testing import ScriptedProvider
+chat = Chat(provider=ScriptedProvider())
+""")
+    assert cells.run("found = chat.attached('loud', loud)").strip() == ""
+    assert "quiet" in cells.shell.user_ns["found"].text
+    assert cells.run("print('heard')") == "heard\n"
+
+
+def test_other_threads_go_on_printing(capsys: pytest.CaptureFixture[str]) -> None:
+    def act() -> str:
+        print("dropped")
+        other = threading.Thread(target=lambda: print("kept"))
+        other.start()
+        other.join()
+        return "quiet"
+
+    attached(Hostile(act))
+    assert capsys.readouterr().out == "kept\n"
+
+
+def test_a_value_that_changes_while_it_is_written_is_taken_as_it_was() -> None:
+    growing: dict[int, Any] = {}
+
+    def act() -> str:
+        growing[len(growing)] = 0
+        return "one"
+
+    growing[0] = Hostile(act)
+    assert body(growing) == "{0: one}"
+
+
+def test_keys_are_blanked_and_counted() -> None:
+    found = attached({"a": KEY, "b": f"Bearer {KEY}", "c": "plain"})
+    assert KEY not in found.text
+    assert found.notices == ("x: 2 parts that look like keys were blanked (***).",)
+
+
+@given(st.integers(0, 300), st.integers(20, 60))
+def test_a_key_is_blanked_wherever_a_text_is_cut(before: int, tokens: int) -> None:
+    found = attached("a " * before + KEY + " b" * 200, tokens)
+    assert KEY[:16] not in found.text
+    assert KEY[-16:] not in found.text
+
+
+def test_what_no_provider_takes_is_replaced() -> None:
+    assert body("a\0b\ud800") == "a\ufffdb\ufffd"
+
+
+# in scripts
+
+
+def test_a_script_attaches_values_named_by_their_types() -> None:
+    provider = ScriptedProvider()
+    chat = Chat(provider=provider)
+    chat.send("Look:", attachments=[{"a": 1}, {"b": 2}, chat.attached("mine", [3])])
+    sent = provider.requests[-1].messages[-1].content
+    assert "dict:\n```\n{'a': 1}\n```\n\ndict 2:\n```\n{'b': 2}\n```\n\nmine:\n```\n[3]\n```" in sent
+    assert [source.partition(" (")[0] for source in chat.turns[0].record.sources] == ["dict", "dict 2", "mine"]
+
+
+def test_one_value_need_not_be_in_a_list() -> None:
+    chat = Chat(provider=ScriptedProvider())
+    assert "{'a': 1}" in str(chat.preview("Look:", attachments={"a": 1}).request)
+
+
+def test_a_value_counts_in_the_preview() -> None:
+    chat = Chat(provider=ScriptedProvider())
+    more = chat.preview("Look:", attachments=[["word"] * 500]).input_tokens - chat.preview("Look:").input_tokens
+    assert more > 500
+
+
+def test_a_request_of_its_own_takes_values_too() -> None:
+    provider = ScriptedProvider(takes=frozenset({"image"}))
+    ask("Look:", provider=provider, attachments=[{"a": 1}, PIXEL])
+    assert "{'a': 1}" in provider.requests[-1].messages[-1].content
+    assert provider.requests[-1].messages[-1].attachments[0].name == "bytes"
+
+
+def test_a_model_that_takes_text_only_is_named_with_the_variable() -> None:
+    with pytest.raises(InvalidRequestError, match="bytes cannot be sent to scripted/model, which takes text only") as e:
+        Chat(provider=ScriptedProvider()).send("Look:", attachments=PIXEL)
+    assert "anthropic" in str(e.value)
+
+
+def test_values_that_no_room_is_left_for_are_an_error_with_the_figures() -> None:
+    chat = Chat(provider=ScriptedProvider(), attach_share=0.0001)
+    with pytest.raises(InvalidRequestError, match=r"needs at least \d+ tokens, and one attachment may take \d"):
+        chat.send("Look:", attachments=[list(range(1_000))])
+
+
+def test_an_interrupt_while_a_value_is_read_ends_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    def act() -> str:
+        main = threading.main_thread().ident
+        assert main is not None
+        threading.Timer(0.1, signal.pthread_kill, [main, signal.SIGINT]).start()
+        time.sleep(9)
+        return ""
+
+    chat = Chat(provider=ScriptedProvider())
+    with pytest.raises(ChatInterrupted):
+        chat.send("Look:", attachments=[Hostile(act)])
+    assert chat.turns == ()
