@@ -46,8 +46,7 @@ LATE = {  # modules of the package that others import in a function, when they a
         "jupyter_ctx.magics.commands",
         "jupyter_ctx.magics.side_by_side",
         "jupyter_ctx.magics.last_error",
-        "jupyter_ctx.template.filling",
-        "jupyter_ctx.template.hints",
+        "jupyter_ctx.magics.outputs",
     },
     "jupyter_ctx.magics.commands": {
         "jupyter_ctx.magics.code_command",

@@ -23,6 +23,7 @@ PART_NAME = re.compile(r"\.([^\W\d]\w*)|\[([^\[\]]+)\]")
 SLICE = re.compile(r"(-?\d+)?:(-?\d+)?(?::(-?\d+))?")
 NOT_DATA = ("a module", "a class", "a function")
 ABSENT = object()  # there is no variable of the name
+MOST_LISTED = 12  # numbers of items
 SIMILARITY = 0.6  # of difflib, from 0 to 1
 
 
@@ -113,6 +114,9 @@ def _item(value: Any, typed: str, text: str) -> Any:
 def _items_hint(value: Any, typed: str, text: str) -> str:
     """Return the nearest key, or how many items there are."""
     if isinstance(value, Mapping):
+        numbers = [key for key in list(value)[-MOST_LISTED:] if isinstance(key, int)]
+        if numbers:
+            return f" There are {', '.join(map(str, numbers))}."
         keys = [key for key in list(value)[:1_000] if isinstance(key, str)]
         near = get_close_matches(typed.strip("'\""), keys, 1, SIMILARITY)
         return f" Did you mean {text}[{near[0]!r}]?" if near else ""

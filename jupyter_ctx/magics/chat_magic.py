@@ -49,6 +49,7 @@ from .variables import check_new_name, schema_named
 if TYPE_CHECKING:
     from ..attachments.tracebacks import Failure
     from .command_table import Command
+    from .outputs import FilledPrompt, Outputs
     from .side_by_side import SideBySideCell
 
 IN_QUOTES = ("TEXT", "FILE", "NAME_OR_FILE", "CONVERSATION")  # what options take that may have spaces
@@ -199,11 +200,12 @@ class ChatMagic:
             raise UsageError(f"--pick {options.pick} goes with -n, or with several -m or -t: one answer is asked for.")
         place, text = where(self.shell), cell.rstrip("\n")
         above = (*self.notes(), *(() if options.preview else self._told_first(chat, place)))
+        along: tuple[Attached, ...] = ()
         if not options.raw and "{{" in text:
-            text, lines = self._filled(chat, options, text)
+            text, along, lines = self._filled(chat, options, text)
             above = (*above, *lines)
         schema = None if options.schema is None else schema_named(options.schema, self.shell.user_ns)
-        attached = self._attached(chat, options)
+        attached = [*along, *self._attached(chat, options)]
         above = (*above, *_sent_along(attached))
         prompt = _prompt(text, options, place, schema, attached)
         if options.preview:
@@ -244,11 +246,18 @@ class ChatMagic:
         if chat.chosen(last.id) is None:
             yield "None of the answers side by side is part of the conversation: %chat pick N takes one."
 
+    @property
+    def _outputs(self) -> Outputs:
+        """What the cells of this notebook have shown."""
+        from .outputs import Outputs
+
+        return Outputs(self.shell, self._shown)
+
     def _attached(self, chat: Chat, options: Namespace) -> list[Attached]:
         """Return what goes with a prompt: variables of the notebook, else files. Raises InvalidRequestError."""
         attach = partial(chat.attached, **settings_of(options))
         try:
-            found = [attached_named(word, self.shell.user_ns, attach) for word in options.attach or ()]
+            found = [attached_named(word, self._outputs.attachable, attach) for word in options.attach or ()]
             return [
                 *found,
                 *([chat.attached_error(self.last_error(), **settings_of(options))] if options.error else ()),
@@ -267,14 +276,11 @@ class ChatMagic:
             )
         return found
 
-    def _filled(self, chat: Chat, options: Namespace, text: str) -> tuple[str, list[str]]:
+    def _filled(self, chat: Chat, options: Namespace, text: str) -> FilledPrompt:
         """Return a prompt with its expressions filled in, and lines about large values and what stays as typed."""
-        from ..template.filling import fill
-        from ..template.hints import notes
+        from .outputs import filled_prompt
 
-        found = fill(text, self.shell.user_ns, chat.models.secrets)
-        large = chat.values_notice(found.values, **settings_of(options))
-        return found.text, [*notes(text, self.shell.user_ns, found.unknown), *([large] if large else ())]
+        return filled_prompt(text, chat, settings_of(options), self._outputs)
 
     def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: Prompt, *, is_code: bool) -> Reply:
         """Send a prompt and show what comes; invalid JSON as code (``is_code``), so that none of it is markup."""

@@ -36,8 +36,16 @@ class Filled(NamedTuple):
     values: tuple[tuple[str, str], ...] = ()
 
 
-def fill(text: str, names: Mapping[str, Any], secrets: Iterable[str] = ()) -> Filled:
+Evaluate = Callable[[], str | None]
+Instead = Callable[[str, Evaluate], str | None]
+
+
+def fill(
+    text: str, names: Mapping[str, Any], secrets: Iterable[str] = (), instead: Instead | None = None
+) -> Filled:  # fmt: skip
     """Return the prompt ``text`` with the values of its expressions, each evaluated on its own.
+
+    ``instead`` may find the text of an expression in another way; it is given how to evaluate it.
 
     An expression with an unknown name or a syntax error stays as typed. Raises InvalidRequestError when
     an expression fails or is refused, and when its value contains a key: one of ``secrets``, one from the
@@ -50,7 +58,7 @@ def fill(text: str, names: Mapping[str, Any], secrets: Iterable[str] = ()) -> Fi
     @cache
     def value(expression: str) -> str | None:
         allowance.renew()
-        return _evaluated(expression, names, Reader(allowance, keys), keys)
+        return _evaluated(expression, names, Reader(allowance, keys), keys, instead)
 
     def replaced(match: re.Match[str]) -> str:
         found = value(match.group(1))
@@ -63,7 +71,9 @@ def fill(text: str, names: Mapping[str, Any], secrets: Iterable[str] = ()) -> Fi
     return Filled(EXPRESSION.sub(replaced, text), tuple(unknown), tuple(values))
 
 
-def _evaluated(expression: str, names: Mapping[str, Any], reader: Reader, keys: Keys) -> str | None:
+def _evaluated(
+    expression: str, names: Mapping[str, Any], reader: Reader, keys: Keys, instead: Instead | None
+) -> str | None:
     """Return the expression's value as text, or ``None`` when it stays as typed."""
 
     def value() -> str | None:
@@ -72,7 +82,7 @@ def _evaluated(expression: str, names: Mapping[str, Any], reader: Reader, keys: 
             return None
         return reader.text(Evaluation(reader, names).value(tree))
 
-    return in_expression(expression, value, keys)
+    return in_expression(expression, value if instead is None else lambda: instead(expression, value), keys)
 
 
 def in_expression(expression: str, compute: Callable[[], ValueT], keys: Keys) -> ValueT:

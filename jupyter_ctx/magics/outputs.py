@@ -1,0 +1,235 @@
+"""What cells have shown, as prompts name it: ``{{ Out[3] }}``, ``{{ In[3] }}``, ``{{ _ }}`` and ``-a Out[3]``."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from ..attachments.attached import Attached
+from ..attachments.figures import pictures_of
+from ..chat import Chat
+from ..template.filling import fill
+from ..template.hints import notes
+from ..template.keys import KeyFoundError, Keys
+from ..template.limits import RefusedError
+from .shown import Display, Shown
+
+OUTPUT = re.compile(r"Out\s?\[\s?(\d+)\s?\]|_(\d+)|(_{1,3})")
+INPUT = re.compile(r"In\s?\[\s?(\d+)\s?\]|_i(\d+)")
+ABSENT_OUTPUT = object()
+MOST_NUMBERS = 12  # of cells that an error lists
+NO_TEXT = "What a cell prints is not kept: store it in a variable."
+
+Attach = Callable[[str, Any], Attached]
+
+
+class OutputValues(Mapping[int, Any]):
+    """The values that cells ended with, by number; where one ended with none, the images that it displayed."""
+
+    def __init__(self, outputs: Outputs) -> None:
+        self._outputs = outputs
+
+    def __getitem__(self, number: int) -> Any:
+        value = self._outputs.value(number)
+        found = self._outputs.images(number) if value is ABSENT_OUTPUT else value
+        if found is None:
+            raise KeyError(number)
+        return found
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._outputs.numbers())
+
+    def __len__(self) -> int:
+        return len(self._outputs.numbers())
+
+
+class Outputs:
+    """The inputs and outputs of a notebook's cells, by their numbers.
+
+    own_in, own_out: whether ``In`` and ``Out`` are IPython's, and not variables of the user's
+    """
+
+    def __init__(self, shell: Any, shown: Shown) -> None:
+        self._shell, self._shown = shell, shown
+        variables = shell.user_ns
+        self.own_in = variables.get("In") is shell.history_manager.input_hist_parsed
+        self.own_out = variables.get("Out", ABSENT_OUTPUT) is variables.get("_oh")
+
+    @property
+    def variables(self) -> Mapping[str, Any]:
+        """The notebook's variables, with ``In`` as it was typed."""
+        typed = {"In": self._shell.history_manager.input_hist_raw} if self.own_in else {}
+        return ChainMap(typed, self._shell.user_ns)
+
+    @property
+    def attachable(self) -> Mapping[str, Any]:
+        """The notebook's variables, with the images in ``Out`` that cells displayed."""
+        return ChainMap({"Out": OutputValues(self)} if self.own_out else {}, self.variables)  # type: ignore[arg-type]
+
+    def numbers(self) -> list[int]:
+        """Return the numbers of the cells that have an output."""
+        return sorted({*self._shell.user_ns.get("_oh", {}), *(display.number for display in self._shown.displays)})
+
+    def displays(self, number: int) -> list[Display]:
+        """Return what a cell displayed, as far as it is kept."""
+        return [display for display in self._shown.displays if display.number == number]
+
+    def images(self, number: int) -> Any:
+        """Return the images that a cell displayed: the bytes of one, a list of several, ``None`` for none."""
+        found = [b64decode(display.data) for display in self.displays(number) if display.kind]
+        return found if len(found) > 1 else next(iter(found), None)
+
+    def value(self, number: int) -> Any:
+        """Return the value that a cell ended with, or ``ABSENT_OUTPUT``."""
+        return self._shell.user_ns.get("_oh", {}).get(number, ABSENT_OUTPUT)
+
+    def text(self, number: int) -> str:
+        """Return the text as which a cell's value was shown; empty where it is not kept."""
+        return str(self._shell.history_manager.output_hist_reprs.get(number, ""))
+
+    def number_of(self, value: Any) -> int | None:
+        """Return the number of the newest cell that ended with this very value."""
+        outputs = self._shell.user_ns.get("_oh", {})
+        return next((number for number in sorted(outputs, reverse=True) if outputs[number] is value), None)
+
+    def unknown(self, name: str) -> str:
+        """Return what to say of a number that has no output, with those that have."""
+        numbers = self.numbers()
+        there = f"There are {_listed('Out', numbers)}." if numbers else "No cell has an output yet."
+        return f"there is no {name}. {there} {NO_TEXT}"
+
+    def has_input(self, number: int) -> bool:
+        """Return whether a cell of this number has run."""
+        return 0 < number < len(self._shell.history_manager.input_hist_raw)
+
+    def unknown_input(self, name: str) -> str:
+        """Return what to say of a number that no cell has."""
+        last = len(self._shell.history_manager.input_hist_raw) - 1
+        return f"there is no {name}. " + (f"There are In[1] to In[{last}]." if last > 1 else "There is In[1].")
+
+
+def _listed(name: str, numbers: list[int]) -> str:
+    newest = numbers[-MOST_NUMBERS:]
+    more = len(numbers) - len(newest)
+    return ", ".join(f"{name}[{number}]" for number in newest) + (f", and {more:,} older ones" if more else "")
+
+
+class FilledPrompt(NamedTuple):
+    """A prompt with its expressions filled in, the images that go along, and lines to show above the answer."""
+
+    text: str
+    attached: tuple[Attached, ...]
+    lines: tuple[str, ...]
+
+
+def filled_prompt(text: str, chat: Chat, settings: Mapping[str, Any], outputs: Outputs) -> FilledPrompt:
+    """Return a prompt with its expressions filled in, for a request with these settings. Raises InvalidRequestError."""
+    takes, model = chat.takes("image", **settings), settings.get("model") or chat.config.model
+    parts = FilledOutputs(outputs, partial(chat.attached, **settings), Keys(chat.models.secrets), takes, model)
+    variables = outputs.variables
+    found = fill(text, variables, chat.models.secrets, parts.fill)
+    large = chat.values_notice(found.values, **settings)
+    lines = (*parts.lines, *notes(text, variables, found.unknown), *([large] if large else ()))
+    return FilledPrompt(found.text, tuple(parts.attached), lines)
+
+
+class FilledOutputs:
+    """What ``{{ Out[3] }}`` and the like stand for in one prompt: text, and images that go along.
+
+    attached: the images; lines: what to say above the answer
+    """
+
+    def __init__(self, outputs: Outputs, attach: Attach, keys: Keys, takes_images: bool, model: str) -> None:
+        self._outputs, self._attach, self._keys = outputs, attach, keys
+        self._takes_images, self._model = takes_images, model
+        self._found: dict[int, Attached] = {}
+        self.lines: list[str] = []
+
+    @property
+    def attached(self) -> list[Attached]:
+        """The images that go along, each once."""
+        return list(self._found.values()) if self._takes_images else []
+
+    def fill(self, expression: str, evaluate: Callable[[], str | None]) -> str | None:
+        """Return the text for an expression; other expressions than a whole output's or input's are evaluated.
+
+        Raises RefusedError, and whatever ``evaluate`` raises.
+        """
+        found = INPUT.fullmatch(expression)
+        if found is not None and (found[2] or self._outputs.own_in):
+            return self._input(int(found[1] or found[2]), evaluate)
+        found = OUTPUT.fullmatch(expression)
+        number = self._number(expression, found) if found is not None else None
+        return evaluate() if number is None else self._output(number, evaluate)
+
+    def _input(self, number: int, evaluate: Callable[[], str | None]) -> str | None:
+        if not self._outputs.has_input(number):
+            raise RefusedError(self._outputs.unknown_input(f"In[{number}]"))
+        return evaluate()
+
+    def _number(self, expression: str, found: re.Match[str]) -> int | None:
+        """Return the number of the cell; ``None`` where a variable of the user's has the name."""
+        variables = self._outputs.variables
+        if found[1]:
+            return int(found[1]) if self._outputs.own_out else None
+        value = variables.get(expression, ABSENT_OUTPUT)
+        if found[2]:
+            number = int(found[2])
+            return number if value is ABSENT_OUTPUT or value is self._outputs.value(number) else None
+        if value is ABSENT_OUTPUT or (type(value) is str and not value):
+            raise RefusedError(self._outputs.unknown(f"output that {expression} could stand for"))
+        return self._outputs.number_of(value)
+
+    def _output(self, number: int, evaluate: Callable[[], str | None]) -> str | None:
+        name, value = f"Out[{number}]", self._outputs.value(number)
+        images = self._outputs.images(number)
+        if value is ABSENT_OUTPUT:
+            return self._image(number, images) if images is not None else self._displayed(number, name)
+        try:
+            text = evaluate()
+        except KeyFoundError:
+            raise
+        except RefusedError:  # printing it runs code: what was printed already does not
+            images = images if images is not None else _pictures(name, value, self._keys)
+            text = self._checked(self._outputs.text(number)) if images is None else ""
+            if images is None and not text:
+                raise
+        return "\n".join(filter(None, (text, None if images is None else self._image(number, images))))
+
+    def _checked(self, text: str) -> str:
+        self._keys.check(text)
+        return text
+
+    def _displayed(self, number: int, name: str) -> str:
+        """Return the text of what a cell displayed. Raises RefusedError where there is none."""
+        displays = self._outputs.displays(number)
+        for display in displays:
+            if display.what:
+                raise RefusedError(f"it was displayed as {display.what}, which is not kept. Name its variable with -a")
+        if not displays:
+            raise RefusedError(self._outputs.unknown(name))
+        return self._checked("\n".join(display.data for display in displays))
+
+    def _image(self, number: int, images: Any) -> str:
+        """Let images go along, and return what stands in their place in the text."""
+        name = f"Out[{number}]"
+        count = len(images) if isinstance(images, list) else 1
+        what = "image" if count == 1 else f"{count} images"
+        if not self._takes_images:
+            verb = "is an image" if count == 1 else f"is {count} images"
+            line = f"{name} {verb}, and {self._model} takes text only: the prompt goes without it."
+            self.lines += [line] if line not in self.lines else []
+            return f"[{what}: {name}, not sent]"
+        if number not in self._found:
+            self._found[number] = self._attach(name, images)
+        return f"[{what}: {name}]"
+
+
+def _pictures(name: str, value: Any, keys: Keys) -> Any:
+    """Return the pictures that a value is, as the bytes of one or a list of several; ``None``: it is none."""
+    found = [picture.data for picture in pictures_of(name, value, keys.masked)]
+    return found if len(found) > 1 else next(iter(found), None)

@@ -1,0 +1,193 @@
+"""{{ Out[3] }} is what the notebook shows there: text as it is printed, and images that go along as images."""
+
+from __future__ import annotations
+
+import os
+from base64 import b64decode
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+from dialects import DIALECTS
+from jupyter_client import KernelManager
+from kernels import Kernel, error, shown
+from server import send, serve
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.fixture(scope="module")
+def manager() -> Iterator[KernelManager]:
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(env={**os.environ, "JUPYTER_CTX_STORE": "memory"})
+    yield manager
+    manager.shutdown_kernel(now=True)
+
+
+class Notebook(Kernel):
+    """A kernel whose cells ask a server on loopback; ``seen`` are the requests."""
+
+    seen: list[dict[str, Any]]
+    url: str
+
+    def ok(self, source: str) -> int:
+        """Run a cell that must succeed, and return its number."""
+        outputs = self.run(source)
+        assert error(outputs) is None, shown(outputs)
+        return int(self.reply["execution_count"])
+
+    def sent(self, prompt: str, options: str = "-m gpt-5") -> tuple[str, list[bytes]]:
+        """Send a prompt, and return the text and the images of the request."""
+        self.said = shown(self.run(f"%%chat {options} --base-url {self.url} --no-history\n{prompt}"))
+        content = self.seen[-1]["messages"][-1]["content"]
+        if isinstance(content, str):
+            return content, []
+        texts = [part["text"] for part in content if part["type"] == "text"]
+        images = [b64decode(part["image_url"]["url"].partition(",")[2]) for part in content if "image_url" in part]
+        return "\n".join(texts), images
+
+    def fails(self, source: str) -> str:
+        """Run a cell that must fail, and return what it shows."""
+        outputs = self.run(source)
+        assert error(outputs) is not None, shown(outputs)
+        return shown(outputs)
+
+
+@pytest.fixture
+def notebook(manager: KernelManager) -> Iterator[Notebook]:
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        send(handler, 200, DIALECTS["completions"].answer("Fine."), "text/event-stream")
+
+    manager.restart_kernel(now=True)
+    with serve(answer) as (url, seen):
+        notebook = Notebook(manager)
+        notebook.seen, notebook.url = seen, url
+        notebook.ok("%load_ext jupyter_ctx\n%matplotlib inline\nimport matplotlib.pyplot as plt")
+        yield notebook
+        notebook.client.stop_channels()
+
+
+def test_a_value_is_filled_in_by_its_number(notebook: Notebook) -> None:
+    number = notebook.ok("{'a': [1, 2]}")
+    prompt = f"Sum {{{{ Out[{number}] }}}} and {{{{ _{number}['a'][1] }}}}, {{{{ Out[{number}].a|sum }}}}."
+    assert notebook.sent(prompt) == ("Sum {'a': [1, 2]} and 2, 3.", [])
+    notebook.ok("40 + 2")
+    assert notebook.sent("Is {{ _ }} more than {{ ___ }}?") == ("Is 42 more than {'a': [1, 2]}?", [])  # __: a Reply
+
+
+def test_an_input_is_filled_in_as_it_was_typed(notebook: Notebook) -> None:
+    number = notebook.ok("%time x = 1")
+    assert notebook.sent(f"Explain {{{{ In[{number}] }}}} and {{{{ _i{number} }}}}.") == (
+        "Explain %time x = 1 and %time x = 1.", []
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("plot", ["plt.plot([1, 3, 2]);", "plt.plot([1, 3, 2])", "plt.plot([1, 3, 2])\nplt.show()"])
+def test_a_plot_goes_along_as_the_image_that_the_cell_shows(notebook: Notebook, plot: str) -> None:
+    outputs = notebook.run(plot)
+    displayed = [o["content"]["data"] for o in outputs if o["msg_type"] == "display_data"]
+    number = notebook.reply["execution_count"]
+    text, (image,) = notebook.sent(f"What does {{{{ Out[{number}] }}}} show? Look at {{{{ Out[{number}] }}}}.")
+    assert image == b64decode(displayed[0]["image/png"])
+    assert text.startswith(f"What does [image: Out[{number}]] show? Look at [image: Out[{number}]].")
+    assert f"Sent along: Out[{number}] (image, " in notebook.said
+    assert notebook.sent("See:", f"-m gpt-5 -a Out[{number}]")[1][0].startswith(PNG)
+
+
+def test_several_plots_of_a_cell_go_along_together(notebook: Notebook) -> None:
+    number = notebook.ok("for n in range(2):\n    plt.plot([n, 1])\n    plt.show()")
+    text, images = notebook.sent(f"Compare {{{{ Out[{number}] }}}}.")
+    assert text.startswith(f"Compare [2 images: Out[{number}]].")
+    assert len(images) == 2
+    assert images[0] != images[1]
+    notebook.ok(
+        "from IPython.display import clear_output\nplt.plot([1, 2])\nplt.show()\nclear_output(wait=True)\nprint(1)"
+    )
+    assert f"there is no Out[{number + 2}]. There are Out[" in notebook.fails(f"%%chat\n{{{{ Out[{number + 2}] }}}}")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "plt.figure(); plt.plot([1, 2]); fig = plt.gcf(); plt.close(); fig",
+        "from PIL import Image; Image.new('RGB', (60, 50), 'red')",
+        "import base64; from IPython.display import Image; Image(base64.b64decode("
+        "'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+M8AAAIIAQD8AVwrAAAAAElFTkSuQmCC'))",
+    ],
+)
+def test_a_value_that_is_an_image_goes_along_as_one(notebook: Notebook, value: str) -> None:
+    number = notebook.ok(value)
+    text, (image,) = notebook.sent("What is {{ _ }}?")
+    assert image.startswith(PNG)
+    assert text.startswith(f"What is [image: Out[{number}]]?")
+
+
+def test_a_model_without_eyes_gets_the_prompt_without_the_image_and_a_line_says_so(
+    notebook: Notebook, local_model: str
+) -> None:
+    number = notebook.ok("plt.plot([1, 3, 2]);")
+    said = shown(notebook.run(f"%%chat -m {local_model} --max-tokens 8\nWhat does {{{{ Out[{number}] }}}} show?"))
+    assert f"Out[{number}] is an image, and {local_model} takes text only: the prompt goes without it." in said
+    prompt = notebook.value("__import__('jupyter_ctx').get_chat().turns[0].prompt")
+    assert prompt == f"What does [image: Out[{number}], not sent] show?"
+
+
+CLASS = """
+class Thing:
+    times = 0
+    def __repr__(self):
+        Thing.times += 1
+        return "a thing"
+Thing()
+"""
+
+
+def test_an_object_is_filled_in_as_it_was_printed_and_is_not_printed_again(notebook: Notebook) -> None:
+    number = notebook.ok(CLASS)
+    assert notebook.sent(f"What is {{{{ Out[{number}] }}}}, or {{{{ _ }}}}?") == ("What is a thing, or a thing?", [])
+    assert notebook.value("Thing.times") == "1"
+
+
+def test_what_was_displayed_without_being_a_value_is_filled_in(notebook: Notebook) -> None:
+    number = notebook.ok("from IPython.display import display\ndisplay({'a': 1}); display('b')")
+    assert notebook.sent(f"{{{{ Out[{number}] }}}}") == ("{'a': 1}\n'b'", [])
+
+
+def test_an_unknown_number_is_an_error_that_names_those_there_are(notebook: Notebook) -> None:
+    plot, value = notebook.ok("plt.plot([1, 3, 2])\nplt.show()"), notebook.ok("1 + 1")
+    said = notebook.fails("%%chat -m gpt-5\n{{ Out[99] }}")
+    assert f"{{{{ Out[99] }}}} failed: there is no Out[99]. There are Out[{plot}], Out[{value}]." in said
+    assert "What a cell prints is not kept: store it in a variable." in said
+    assert "there is no In[99]. There are In[1] to In[" in notebook.fails("%%chat -m gpt-5\n{{ In[99] }}")
+    assert "there is no Out[99]" in notebook.fails("%%chat -m gpt-5\n{{ _99 }}")
+    assert f"-a Out[99]: Out has no item 99. There are {plot}, {value}." in notebook.fails("%%chat -a Out[99]\nx")
+    assert not notebook.seen
+
+
+def test_names_of_the_user_s_own_stay_theirs(notebook: Notebook) -> None:
+    notebook.ok("Out = {3: 'mine'}; In = ['a', 'b', 'c']; _3 = 'too'")
+    assert notebook.sent("{{ Out[3] }} {{ In[2] }} {{ _3 }}") == ("mine c too", [])
+    notebook.ok("for _ in range(3): pass")
+    assert notebook.sent("{{ _ }}") == ("2", [])
+
+
+def test_an_image_is_a_part_of_the_turn_which_names_it(notebook: Notebook) -> None:
+    number = notebook.ok("plt.plot([1, 3, 2]);")
+    notebook.ok(f"%%chat -m gpt-5 --base-url {notebook.url}\nWhat does {{{{ Out[{number}] }}}} show?")
+    notebook.ok("from jupyter_ctx import get_chat\nturn, = get_chat().turns")
+    assert notebook.value("turn.record.sources").startswith(f"('Out[{number}] (image, ")
+    assert notebook.value("[file.name for file in turn.attachments]") == f"['Out[{number}]']"
+    assert f"Out[{number}] (image, " in shown(notebook.run("%%chat --preview\n{{ " + f"Out[{number}]" + " }}"))
+
+
+def test_only_the_newest_images_are_kept(notebook: Notebook) -> None:
+    numbers = [notebook.ok(f"plt.plot([1, {n}]);") for n in range(22)]
+    said = notebook.fails(f"%%chat\n{{{{ Out[{numbers[1]}] }}}}")
+    assert f"there is no Out[{numbers[1]}]." in said
+    assert notebook.sent(f"{{{{ Out[{numbers[2]}] }}}}")[1]
+
+
+def test_a_key_in_an_output_is_refused(notebook: Notebook) -> None:
+    notebook.ok("class Key:\n    def __repr__(self): return 'sk-proj-' + 'Ab3' * 12\nKey()")
+    assert "holds a key or a password" in notebook.fails("%%chat -m gpt-5\n{{ _ }}")
