@@ -13,6 +13,11 @@ from ..models.request_price import RequestPrice, is_above, price_text, request_p
 from ..wording import dollars
 from .attempt import Attempt
 
+WHERE_HIGH = (
+    "Shorten the prompt, make room with %chat trim, lower max_tokens, or set confirm_above higher "
+    "(%chat config confirm_above N; none: it never asks)."
+)
+WHERE_UNKNOWN = "Ask a model whose price is known (-m), or set confirm_above to none, which never asks."
 Confirm: TypeAlias = Callable[[str], bool | None]  # puts a question to the user; None: nobody can be asked
 
 
@@ -47,11 +52,10 @@ def check_confirmed(
     said = price_text(prices, what)
     answer = confirm(f"{said} Send it?") if confirm is not None else None
     if answer is None:
-        above = "It may be" if any(price.high is None for price in prices) else "That is"
+        is_known = all(price.high is not None for price in prices)
         raise InvalidRequestError(
-            f"{said} {above} above confirm_above ({dollars(most)}), and nobody can be asked here: nothing was sent or "
-            "recorded. Shorten the prompt, make room with %chat trim, lower max_tokens, or raise confirm_above (none: "
-            "it never asks)."
+            f"{said} {'That is' if is_known else 'It may be'} above confirm_above ({dollars(most)}), and nobody can be "
+            f"asked here: nothing was sent or recorded. {WHERE_HIGH if is_known else WHERE_UNKNOWN}"
         )
     if not answer:
         raise InvalidRequestError(f"{said} Not confirmed: nothing was sent or recorded.")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from .. import wording as words
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..context.tokens import Meter
 from ..context.usage import Usage
@@ -14,7 +15,6 @@ from ..conversation.events import Event, Offered, Said
 from ..conversation.messages import Summary, Turn
 from ..conversation.places import Place
 from ..models.request_price import InputCost
-from ..wording import dollars
 from .view import NO_TURNS, turn_tokens
 
 InputPrices: TypeAlias = Callable[[str, Usage, float], InputCost | None]  # by model, reported tokens and dollars
@@ -60,13 +60,13 @@ class Savings:
         lines = list[str]()
         if self.cached_tokens or self.cached_cost:
             read = f"{self.cached_tokens:,} of {self.input_tokens:,} input tokens were read from caches"
-            lines.append(f"caching: {read}{_less(self.cached_cost, '' if self.is_exact else '~')}")
+            lines.append(_line("caching", read, self.cached_cost, "" if self.is_exact else "~"))
         if self.left_out_tokens:
             prompts = "1 prompt" if self.left_out_answers == 1 else f"{self.left_out_answers:,} prompts"
             sent = f"~{self.left_out_tokens:,} tokens of earlier turns were not sent with {prompts}"
-            lines.append(f"cutting: {sent}{_less(self.left_out_cost, '~')}")
+            lines.append(_line("leaving out turns", sent, self.left_out_cost, "~"))
         if lines and self.unpriced:
-            lines[-1] += f" (without {self.unpriced:,} at an unknown price)"
+            lines[-1] += f"; {words.answers(self.unpriced)} at an unknown price not included in dollars"
         return "\n".join(lines)
 
 
@@ -78,11 +78,13 @@ def savings(conversation: Conversation, meter: Meter, prices: InputPrices) -> Sa
     return sums.total()
 
 
-def _less(cost: float | None, about: str) -> str:
-    """Return how much cheaper, or dearer, that was; nothing where it is not known."""
+def _line(means: str, tokens: str, cost: float | None, about: str) -> str:
+    """Return what one of the means has saved, in dollars where these are known and in tokens."""
     if not cost:
-        return ""
-    return f", {about}{dollars(abs(cost))} {'less' if cost > 0 else 'more'} than without"
+        return f"saved by {means}: {tokens}"
+    sign = "" if cost > 0 else "−"
+    more = "" if cost > 0 else ", and writing to them cost more than that saved"
+    return f"saved by {means}: {about}{sign}{words.dollars(abs(cost))}; {tokens}{more}"
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from typing import Any
@@ -123,6 +124,8 @@ def test_a_preview_says_the_price_and_asks_nothing(kernel: Kernel) -> None:
     outputs = kernel.run(f"%%chat preview\n{LONG}")
     assert not kernel.asked
     assert "to send, up to $0.0" in str(outputs)
+    pages = [o["content"]["data"].get("text/html", "") for o in outputs if o["msg_type"] == "display_data"]
+    assert not [page for page in pages if "$0" in page], "a page would take two of these for the ends of a formula"
 
 
 def test_a_summary_keeps_the_newest_turns_and_asks_no_model_where_that_is_wanted(
@@ -150,12 +153,13 @@ def test_status_says_what_was_saved_and_how_many_more_turns_fit(cells: Cells, mo
         for _ in range(3):
             cells.run("%%chat --append\nHello.")
         said = cells.run("%chat status")
-        assert "caching: 12,000 of 15,000 input tokens were read from caches, $0.032 less than without" in said
+        assert "saved by caching: $0.032; 12,000 of 15,000 input tokens were read from caches" in said
         assert "more turns like these fit" in said
-        assert "cutting" not in said
+        assert "leaving out turns" not in said
         cells.run("%chat trim 0")
         cells.run("%%chat --append\nHello.")
-        assert "tokens of earlier turns were not sent with 1 prompt, ~$" in cells.run("%chat status")
+        said = cells.run("%chat status")
+        assert re.search(r"^saved by leaving out turns: ~\$\S+; ~[\d,]+ tokens of .* with 1 prompt$", said, re.M)
 
 
 def test_in_a_terminal_a_script_or_a_plain_shell_without_input_nothing_is_sent(

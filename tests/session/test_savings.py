@@ -72,7 +72,8 @@ def test_writes_that_are_kept_for_an_hour_cost_more() -> None:
     chat.send("Hello.")
     saved = chat.savings()
     assert saved.cached_cost == pytest.approx(-8_000 * INPUT)  # twice the price of input
-    assert str(saved) == "caching: 0 of 10,000 input tokens were read from caches, $0.024 more than without"
+    said = "saved by caching: −$0.024; 0 of 10,000 input tokens were read from caches, and writing to them cost more"
+    assert str(saved).startswith(said)
 
 
 def test_a_price_that_has_changed_since_is_an_estimate_and_says_so() -> None:
@@ -85,7 +86,7 @@ def test_a_price_that_has_changed_since_is_an_estimate_and_says_so() -> None:
     assert scaled.uncached - scaled.paid == pytest.approx(2 * (exact.uncached - exact.paid))
     turn = Turn("a", "b", record=TurnRecord(CLAUDE, usage=usage, cost=2 * cost, digest="d"))
     said = str(savings(Conversation([Said(turn)]), Meter(), input_cost))
-    assert said == "caching: 8,000 of 10,000 input tokens were read from caches, ~$0.043 less than without"
+    assert said == "saved by caching: ~$0.043; 8,000 of 10,000 input tokens were read from caches"
 
 
 def test_long_requests_are_priced_as_long_ones() -> None:
@@ -106,7 +107,7 @@ def test_an_unknown_price_leaves_the_tokens() -> None:
     assert (saved.cached_tokens, saved.cached_cost, saved.left_out_cost) == (6_300, None, None)
     assert saved.left_out_tokens > 0
     assert "$" not in str(saved)
-    assert str(saved).endswith("(without 7 at an unknown price)")
+    assert str(saved).endswith("; 7 answers at an unknown price not included in dollars")
 
 
 @pytest.mark.parametrize("kept", [0, 1, 3])

@@ -84,7 +84,7 @@ def table_html(head: TableRow, rows: TableRows, caption: str) -> str:
     cells = "".join(f'<th style="text-align:left">{html.escape(name)}</th>' for name in head)
     body = "".join(f"<tr>{_cells(row, len(head))}</tr>" for row in rows)
     return (
-        f'<table class="jctx-table"><caption style="text-align:left">{html.escape(caption)}</caption>'
+        f'<table class="jctx-table"><caption style="text-align:left">{text_html(caption)}</caption>'
         f"<thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
     )
 
