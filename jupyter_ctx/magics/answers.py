@@ -10,18 +10,13 @@ from ..conversation.code_blocks import code_blocks, eligible_blocks
 from ..conversation.json_answers import read_object
 from ..conversation.schema import as_json
 from ..display.answer.markdown import AnswerForms
-from ..display.answer.structured import json_code, structured_forms
+from ..display.answer.structured import structured_forms
 from ..providers.base import Reply
 
 
 def shown_forms(reply: Reply) -> AnswerForms | None:
     """Return a structured answer as tables; ``None``: the answer is text."""
     return None if reply.parsed is None else structured_forms(_values(reply), reply.text)
-
-
-def json_as_code(text: str) -> str:
-    """Return invalid JSON as a block of code, so that none of it is markup; other text as it is."""
-    return json_code(text) if text.lstrip()[:1] in ("{", "[") else text
 
 
 def _values(reply: Reply) -> Mapping[str, Any]:

@@ -38,7 +38,7 @@ from ..session.exchange import Coming
 from ..session.prompt import Prompt
 from ..session.send import stopped
 from ..session.state import NotebookState
-from .answers import blocks_below, json_as_code, shown_forms
+from .answers import blocks_below, shown_forms
 from .attach_named import attached_named
 from .options import OPTIONS, check_repeated, is_several, settings_of, typed, with_options
 from .questions import asked_first, typed_answer
@@ -221,8 +221,7 @@ class ChatMagic:
                 self._keep(answers.ask(prompt), options.out)
                 self._greet(chat, place)
                 return None
-            is_code = schema is not None and place.kind != "terminal" and not options.plain
-            reply = self._send(chat, _view(place, options, above), place, prompt, is_code=is_code)
+            reply = self._send(chat, _view(place, options, above), place, prompt)
             self._keep(reply, options.out)
             self._greet(chat, place)
         except ChatInterrupted:
@@ -282,8 +281,8 @@ class ChatMagic:
 
         return filled_prompt(text, chat, settings_of(options), self._outputs)
 
-    def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: Prompt, *, is_code: bool) -> Reply:
-        """Send a prompt and show what comes; invalid JSON as code (``is_code``), so that none of it is markup."""
+    def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: Prompt) -> Reply:
+        """Send a prompt and show what comes."""
         begun = False
         step = f"{RUN_AGAIN}; %chat continue goes on with this one." if prompt.record else f"{RUN_AGAIN}."
 
@@ -306,7 +305,7 @@ class ChatMagic:
         except InvalidAnswerError as error:
             with uninterrupted():
                 begin()
-                view.correct(json_as_code(error.text) if is_code else error.text, error.reply.thinking)
+                view.correct(error.text, error.reply.thinking)
                 view.close((), _footer(chat, error.reply, place))
             raise
         except ChatError as error:
@@ -561,7 +560,8 @@ def _prompt(
 def _view(place: Where, options: Namespace, above: tuple[str, ...]) -> AnswerView:
     if place.kind == "terminal":
         return TerminalView(above)
-    return NotebookView(above, streaming=place.kind == "notebook", plain=options.plain)
+    is_json = options.schema is not None
+    return NotebookView(above, streaming=place.kind == "notebook", plain=options.plain, is_json=is_json)
 
 
 def _accepted(place: Where) -> Literal["cell", "all"] | None:

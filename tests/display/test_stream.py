@@ -229,3 +229,16 @@ def test_the_last_update_is_the_whole_answer_in_whatever_pieces_it_came(screen: 
         view.feed(piece)
     view.close()
     assert screen.shown[-1] == bundle(text)
+
+
+def test_json_is_code_while_it_grows_and_where_it_breaks_off(screen: Screen) -> None:
+    view = NotebookView(is_json=True)
+    for piece in ('{"a": "*up*', "* and <b>away</b> ```", "\n$x$"):
+        view.feed(piece)
+        time.sleep(0.3)
+    view.close()
+    assert len(screen.shown) >= 2
+    for forms in screen.shown:
+        assert "<em>" not in forms["text/html"]
+        assert "<pre" in forms["text/html"]
+    assert screen.shown[-1]["text/markdown"].startswith('````json\n{"a": "*up**')

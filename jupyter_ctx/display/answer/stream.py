@@ -14,8 +14,11 @@ from ..text import note_html, note_plain, settled_length, to_plain
 from .footer import Footer
 from .markdown import AnswerForms, answer_html, bundle, plain_bundle
 from .partial_page import PartialPage
+from .structured import is_json_like, json_code
 from .thinking import growing_html
 from .throttle import MIN_INTERVAL, SentUpdate, due, is_frugal
+
+GROWING_JSON = "`````json\n"  # a block that is still open
 
 
 class AnswerView(Protocol):
@@ -55,7 +58,7 @@ class NotebookView:
 
     ``above`` are notices before the answer. ``streaming=False`` shows the answer once, at its end, because
     headless runs keep every update. A timer shows a piece that had to wait when no other piece follows;
-    nothing is shown after ``close``.
+    nothing is shown after ``close``. ``is_json``: the answer is a value, and shown as code until its forms are known.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class NotebookView:
         *,
         streaming: bool = True,
         plain: bool = False,
+        is_json: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._above = above
@@ -71,7 +75,7 @@ class NotebookView:
         self._thought: list[str] = []
         self._forms: AnswerForms | None = None
         self._length = 0
-        self._streaming, self._plain = streaming, plain
+        self._streaming, self._plain, self._is_json = streaming, plain, is_json
         self._clock = clock
         self._lock = Lock()  # the timer's thread shows updates, too
         self._waiting: float | None = None  # when the first piece that is not shown yet arrived
@@ -159,6 +163,7 @@ class NotebookView:
             return plain_bundle(text, [*self._above, *(["Thinking…"] if thought and not text else [])])
         parts = [*map(note_html, self._above), growing_html(thought, bool(text))]
         if text:
+            text = f"{GROWING_JSON}{text}" if self._is_json and is_json_like(text) else text
             parts.append(answer_html(self._draft.page(text, colourful=is_frugal(self._sent, self._length))))
         return {"text/html": "".join(parts)}
 
@@ -166,6 +171,8 @@ class NotebookView:
         shown = self._forms or "".join(self._pieces)
         if self._plain:
             return plain_bundle(shown, self._above, below)
+        if self._is_json and isinstance(shown, str) and is_json_like(shown):
+            shown = json_code(shown)  # broken off, or invalid
         return bundle(shown, self._above, below, thought="".join(self._thought), footer=footer)
 
     def _show(self, forms: dict[str, str]) -> None:

@@ -24,7 +24,7 @@ MOST_IN_LINE = 60  # characters of a cell of plain text that stands in one line
 MOST_INDENTED = 6  # of indented text; below that, JSON
 MOST_BEHIND_A_NAME = 80  # characters of a list that is written as one line
 CELL_STYLE = "text-align:left;vertical-align:top;white-space:pre-wrap;overflow-wrap:break-word;max-width:44em"
-NAME_STYLE = "text-align:left;vertical-align:top"
+NAME_STYLE = "text-align:left;vertical-align:top;overflow-wrap:break-word"
 ANSWER_TABLE_STYLE = "margin:.4em 0;margin-left:0;margin-right:auto"
 JSON_STYLE = f"{FOOTER_STYLE};overflow-x:auto"
 BAR = "\\|"  # in a table of Markdown
@@ -55,6 +55,11 @@ def structured_forms(value: Object, text: str) -> AnswerForms:
         "\n\n".join([*map(_markdown, parts), to_markdown(fence)]),
         "\n\n".join(map(_plain, parts)),
     )
+
+
+def is_json_like(text: str) -> bool:
+    """Return whether a text begins as a JSON object or list does, whole or not."""
+    return text.lstrip()[:1] in ("{", "[")
 
 
 def json_code(text: str) -> str:
