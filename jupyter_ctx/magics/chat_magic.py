@@ -217,7 +217,9 @@ class ChatMagic:
         try:
             if several is not None:
                 answers = several.cell(above, place)
-                self._side_by_side[place.cell or ""] = answers  # its buttons work as long as it is kept
+                if place.cell in self._side_by_side:
+                    self._side_by_side[place.cell].end()
+                self._side_by_side[place.cell or ""] = answers
                 self._keep(answers.ask(prompt), options.out)
                 self._greet(chat, place)
                 return None

@@ -98,7 +98,7 @@ def _whole(flag: str, word: str, what: str) -> int:
 class SideBySideCell:
     """The answers of one cell, side by side, and the buttons that take one.
 
-    It shows which answer is taken as long as it is kept.
+    It shows which answer is taken until :meth:`end`: its cell has others then.
     """
 
     def __init__(
@@ -160,6 +160,11 @@ class SideBySideCell:
             self._bar.show()
             self._bar.update(_index(self._chosen))
             self._chat.listeners.append(self._follow)
+
+    def end(self) -> None:
+        """Follow the conversation no longer."""
+        if self._follow in self._chat.listeners:
+            self._chat.listeners.remove(self._follow)
 
     def _follow(self, _change: object) -> None:
         """Show which answer is taken now."""
