@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from ..attachments.tracebacks import Failure
     from .command_table import Command
     from .outputs import FilledPrompt, Outputs
-    from .side_by_side import SideBySideCell
+    from .side_by_side import Several, SideBySideCell
 
 IN_QUOTES = ("TEXT", "FILE", "NAME_OR_FILE", "CONVERSATION")  # what options take that may have spaces
 EXPLAIN = "Explain this error and how to mend it."
@@ -190,14 +190,8 @@ class ChatMagic:
             raise UsageError("The cell is empty: write a prompt below %%chat.")
         if options.out is not None:
             check_new_name("-o", options.out)
-        several = None
-        if is_several(options):
-            from .side_by_side import Several
-
-            several = Several(chat, options)
-            options = several.first
-        elif options.pick is not None:
-            raise UsageError(f"--pick {options.pick} goes with -n, or with several -m or -t: one answer is asked for.")
+        several = _several(chat, options)
+        options = options if several is None else several.first
         place, text = where(self.shell), cell.rstrip("\n")
         above = (*self.notes(), *(() if options.preview else self._told_first(chat, place)))
         along: tuple[Attached, ...] = ()
@@ -213,18 +207,13 @@ class ChatMagic:
             self.show_table(preview_table(chat, chat.view(prompt)), partial(live_preview, chat, prompt))
             return None
         self._gauge_is_here = self._passed = self._answered = False
-        before = chat.conversation.length
+        before, reply = chat.conversation.length, None
         try:
-            if several is not None:
-                answers = several.cell(above, place)
-                if place.cell in self._side_by_side:
-                    self._side_by_side[place.cell].end()
-                self._side_by_side[place.cell or ""] = answers
-                self._keep(answers.ask(prompt), options.out)
-                self._greet(chat, place)
-                return None
-            reply = self._send(chat, _view(place, options, above), place, prompt)
-            self._keep(reply, options.out)
+            if several is None:
+                reply = self._send(chat, _view(place, options, above), place, prompt)
+                self._keep(reply, options.out)
+            else:
+                self._ask_each(several.cell(above, place), prompt, options, place)
             self._greet(chat, place)
         except ChatInterrupted:
             raise
@@ -234,6 +223,14 @@ class ChatMagic:
                 "the answer had come whole." if whole else "stopped; %chat history shows what is kept."
             ) from None
         return reply
+
+    def _ask_each(self, answers: SideBySideCell, prompt: Prompt, options: Namespace, place: Where) -> None:
+        """Ask several at once, and show their answers side by side in place of those that the cell had."""
+        before = self._side_by_side.get(place.cell or "")
+        if before is not None:
+            before.end()
+        self._side_by_side[place.cell or ""] = answers
+        self._keep(answers.ask(prompt), options.out)
 
     def _told_first(self, chat: Chat, place: Where) -> Iterator[str]:
         """Yield lines about what joins a prompt, or does not, that its user may not know; each once."""
@@ -539,6 +536,17 @@ def _footer(chat: Chat, reply: Reply, place: Where, blocks: int = 0) -> Footer |
 def _value(reply: Reply) -> Any:
     """Return what a variable holds of a reply: the value of a structured answer, else the reply."""
     return reply if reply.parsed is None else reply.parsed
+
+
+def _several(chat: Chat, options: Namespace) -> Several | None:
+    """Return whom a line asks at once; ``None``: one. Raises UsageError."""
+    if is_several(options):
+        from .side_by_side import Several
+
+        return Several(chat, options)
+    if options.pick is not None:
+        raise UsageError(f"--pick {options.pick} goes with -n, or with several -m or -t: one answer is asked for.")
+    return None
 
 
 def _sent_along(attached: Iterable[Attached]) -> tuple[str, ...]:
