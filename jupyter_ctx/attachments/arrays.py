@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -24,24 +26,33 @@ def array_brief(name: str, array: Any, room: TextRoom, blanked: Blanks) -> tuple
     numpy: Any = sys.modules["numpy"]
     shape = " × ".join(f"{side:,}" for side in array.shape) or "no dimension"
     title = f"{type(array).__name__} of shape {shape}, {array.dtype}{_range(numpy, array)}"
-    text = ""
-    for edge in (0, *EDGES):
-        shown = array.size if not edge else prod(min(side, 2 * edge) for side in array.shape)
-        if shown > max(room.tokens, 1):  # no value takes less than a token
-            continue
+    for shown, values in _ways(numpy, array, room.tokens):
         blanked.count = 0
-        text = f"{title}\n{blanked(_values(numpy, array, edge))}"
-        tokens = room.count(headed(name, text))
+        text = headed(name, f"{title}\n{blanked(values)}")
+        tokens = room.count(text)
         if tokens <= room.tokens:
             what = f"all {array.size:,} values" if shown == array.size else f"{shown:,} of {array.size:,} values"
-            return headed(name, text), f"{what}, {about_tokens(tokens)}"
-    return fitted_text(name, text or f"{title}\nIts values are left out.", room, blanked)
+            return text, f"{what}, {about_tokens(tokens)}"
+    text, what = fitted_text(name, f"{title}\nIts values are left out.", room, blanked)
+    return text, f"0 of {array.size:,} values, {what}"
 
 
-def _values(numpy: Any, array: Any, edge: int) -> str:
-    """Return the values as NumPy writes them; ``edge`` of them at each end of each dimension, or all for 0."""
-    threshold = sys.maxsize if not edge else 0
-    return str(numpy.array2string(array, threshold=threshold, edgeitems=edge or 3, separator=", "))
+def _ways(numpy: Any, array: Any, most: int) -> Iterator[tuple[int, str]]:
+    """Yield how many values are shown, up to ``most``, and these as NumPy writes them, each time fewer.
+
+    At first all; then some at each end of each dimension; then, of many dimensions, the first and last of all values.
+    """
+    write = partial(numpy.array2string, separator=", ")
+    if array.size <= most:
+        yield array.size, write(array, threshold=sys.maxsize)
+    for edge in EDGES:
+        shown = prod(min(side, 2 * edge) for side in array.shape)
+        if shown <= most:
+            yield shown, write(array, threshold=0, edgeitems=edge)
+    for edge in EDGES:
+        if 2 * edge <= min(most, array.size):
+            ends = (write(part, threshold=sys.maxsize) for part in (array.flat[:edge], array.flat[array.size - edge :]))
+            yield 2 * edge, "Its first and its last values:\n{}\n{}".format(*ends)
 
 
 def _range(numpy: Any, array: Any) -> str:

@@ -231,11 +231,11 @@ def _altair(name: str, chart: Any) -> Drawn:
     data = BytesIO()
     try:
         chart.save(data, format="png", ppi=ALTAIR_PPI)
-    except ImportError:
-        raise MissingDependencyError(
-            f"{name} is a chart of altair, whose pictures need vl-convert: pip install vl-convert-python"
-        ) from None
     except Exception as error:
+        if isinstance(error, ImportError) or "vl-convert" in str(error):
+            raise MissingDependencyError(
+                f"{name} is a chart of altair, whose pictures need vl-convert: pip install vl-convert-python"
+            ) from None
         raise InvalidRequestError(f"{name} cannot be drawn by altair: {said_by(error)}. Nothing was sent.") from None
     return modest(name, data.getvalue())
 

@@ -194,6 +194,7 @@ class FrameBrief:
         self._name, self._table, self._room, self._blanked = name, table, room, blanked
         self._schemas: dict[int, tuple[str, str]] = {}
         self._is_rounded = False
+        self._keys_in: dict[str, int] = {}  # of rows in which keys were blanked, how many
         most = min(table.columns, max(room.tokens // 3, 1))
         self._names = [_cell(each, NAME_CHARACTERS, blanked) for each in table.names(most)]
 
@@ -241,7 +242,11 @@ class FrameBrief:
         )
 
     def _line(self, row: Sequence[Any], characters: int) -> str:
-        return f"| {' | '.join(self._value(value, characters) for value in row)} |"
+        before = self._blanked.count
+        line = f"| {' | '.join(self._value(value, characters) for value in row)} |"
+        if self._blanked.count > before:
+            self._keys_in[line] = self._blanked.count - before
+        return line
 
     def _value(self, value: Any, characters: int) -> str:
         if isinstance(value, float):
@@ -272,7 +277,7 @@ class FrameBrief:
         return headed(self._name, self._blanked_lines(lines))
 
     def _blanked_lines(self, lines: Sequence[str]) -> str:
-        self._blanked.count = 0  # of this text, not of all that were tried
+        self._blanked.count = sum(self._keys_in.get(line, 0) for line in lines)  # of this text, not of all tried
         return self._blanked("\n".join(lines))
 
     def _schema(self, column: int) -> tuple[str, str]:

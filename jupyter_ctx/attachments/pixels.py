@@ -12,6 +12,7 @@ from .files import media_type_of
 LONG_EDGE = 1_568  # pixels: Anthropic makes larger images smaller, and others read no more of them
 MOST_IMAGE_BYTES = 3_700_000  # 5 MB in base64, the most that Anthropic takes
 PLAIN_BYTES = 1_500_000  # a PNG above that may be a photograph, which JPEG makes much smaller
+PHOTOS = ("JPEG", "MPO", "WEBP")  # Pillow's names of formats that lose something
 QUALITY = 90
 
 
@@ -113,7 +114,7 @@ def of_pil(name: str, image: Any) -> ImageFile:
         scale = min(1.0, edge / max(whole))
         size = max(1, round(width * scale)), max(1, round(height * scale))
         made = shown if size == whole else shown.resize(size, reducing_gap=2.0)
-        media_type, data = _written(made)
+        media_type, data = _written(made, is_photo=image.format in PHOTOS and made.mode in ("L", "RGB"))
         if len(data) <= MOST_IMAGE_BYTES:
             break
     return ImageFile(media_type, data, *size, None if size == whole else whole)
@@ -141,12 +142,13 @@ def _gray(image: Any) -> Any:
     return image.convert("F").point(lambda value: value * scale - low * scale).convert("L")
 
 
-def _written(image: Any) -> tuple[str, bytes]:
+def _written(image: Any, *, is_photo: bool) -> tuple[str, bytes]:
     """Return a PNG, or for a photograph a JPEG, on white where it is transparent."""
     png = BytesIO()
-    image.save(png, format="PNG")
-    if png.tell() <= PLAIN_BYTES:
-        return "image/png", png.getvalue()
+    if not is_photo:
+        image.save(png, format="PNG")
+        if png.tell() <= PLAIN_BYTES:
+            return "image/png", png.getvalue()
     if image.mode in ("RGBA", "LA"):
         paper = image.convert("RGBA")
         white = paper.copy()
@@ -155,4 +157,6 @@ def _written(image: Any) -> tuple[str, bytes]:
         image = white.convert("RGB")
     jpeg = BytesIO()
     image.save(jpeg, format="JPEG", quality=QUALITY)
-    return ("image/jpeg", jpeg.getvalue()) if jpeg.tell() < png.tell() else ("image/png", png.getvalue())
+    if is_photo or jpeg.tell() < png.tell():
+        return "image/jpeg", jpeg.getvalue()
+    return "image/png", png.getvalue()

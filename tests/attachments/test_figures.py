@@ -1,0 +1,393 @@
+"""Figures, charts and images of real libraries go along as images that every provider takes."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import imagesize
+import pytest
+from dialects import DIALECTS, Dialect
+from requirements import need
+from server import send, serve
+
+from jupyter_ctx import InvalidRequestError, MissingDependencyError
+from jupyter_ctx.attachments.attached import Attached, TextRoom
+from jupyter_ctx.attachments.pixels import LONG_EDGE, MOST_IMAGE_BYTES
+from jupyter_ctx.attachments.values import attached_value
+from jupyter_ctx.template.keys import Keys
+from jupyter_ctx.testing import count_characters
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+
+import matplotlib.pyplot as plt  # noqa: E402
+import numpy as np  # noqa: E402
+import pandas as pd  # noqa: E402
+from PIL import Image  # noqa: E402
+
+DATA = pd.DataFrame({"x": range(10), "y": range(10), "g": list("ab") * 5})
+
+
+@pytest.fixture(autouse=True)
+def closed_figures() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def attached(value: Any, name: str = "fig") -> Attached:
+    return attached_value(name, value, TextRoom(2_000, count_characters), Keys())
+
+
+def pixels(data: bytes) -> tuple[int, int]:
+    width, height = imagesize.get(io.BytesIO(data))
+    return width, height
+
+
+def opened(found: Attached) -> Image.Image:
+    return Image.open(io.BytesIO(found.files[0].data))
+
+
+def saved(image: Image.Image, kind: str = "PNG") -> bytes:
+    data = io.BytesIO()
+    image.save(data, kind)
+    return data.getvalue()
+
+
+def plotted() -> tuple[Any, dict[str, Any]]:
+    """A figure, and all that plotting on it has returned."""
+    figure, axes = plt.subplots(2, 2)
+    return figure, {
+        "figure": figure, "array of axes": axes, "row of axes": axes[0], "axes": axes[0, 0], "canvas": figure.canvas,
+        "lines": axes[0, 0].plot([1, 2, 3]), "bars": axes[0, 1].bar([1, 2], [3, 4]),
+        "histogram": axes[1, 0].hist([1, 2, 2, 3]), "boxes": axes[1, 1].boxplot([1, 2, 3]),
+        "error bars": axes[0, 0].errorbar([1, 2], [1, 2], yerr=0.1), "tuple": (figure, axes), "patch": figure.patch,
+    }  # fmt: skip
+
+
+def test_what_plotting_returns_is_its_figure() -> None:
+    _, parts = plotted()
+    images = {name: attached(part).files for name, part in parts.items()}
+    assert {len(files) for files in images.values()} == {1}
+    assert len({files[0].data for files in images.values()}) == 1
+    assert images["figure"][0].media_type == "image/png"
+
+
+def test_a_figure_stays_as_it_is_and_gives_the_same_bytes_again() -> None:
+    figure, _ = plotted()
+    figure.set_facecolor("lightyellow")
+
+    def state() -> tuple[Any, ...]:
+        axes = figure.axes[0]
+        return (
+            figure.dpi, id(figure.canvas), figure.get_facecolor(), tuple(figure.get_size_inches()), axes.get_xlim(),
+            tuple(axes.get_position().bounds), plt.get_fignums(), plt.gcf() is figure, dict(matplotlib.rcParams),
+        )  # fmt: skip
+
+    figure.canvas.draw()
+    before = state()
+    first = attached(figure)
+    assert state() == before
+    assert attached(figure).files == first.files
+    assert b"matplotlib" not in first.files[0].data.lower()
+    red, green, blue = opened(first).convert("RGB").getpixel((3, 3))  # type: ignore[misc]
+    assert (red, green, blue) == (255, 255, 224)
+
+
+def test_the_user_s_own_settings_of_saving_do_not_matter() -> None:
+    figure = plt.figure()
+    figure.add_subplot().plot([1, 2])
+    plain = attached(figure).files
+    with matplotlib.rc_context({"savefig.dpi": 10, "savefig.bbox": "tight", "savefig.transparent": True}):
+        assert attached(figure).files == plain
+
+
+def test_a_closed_figure_can_be_attached() -> None:
+    figure = plt.figure()
+    figure.add_subplot().plot([1, 2])
+    plt.close(figure)
+    assert attached(figure).files
+
+
+def test_what_stands_beside_the_axes_is_seen() -> None:
+    figure, axes = plt.subplots()
+    axes.plot([1, 2], label="a long label")
+    narrow = pixels(attached(figure).files[0].data)
+    axes.legend(bbox_to_anchor=(1.05, 1), loc="upper left")
+    assert pixels(attached(figure).files[0].data)[0] > narrow[0] + 50
+
+
+def test_what_is_far_outside_does_not_make_the_image_larger() -> None:
+    figure, axes = plt.subplots()
+    axes.plot([1, 2])
+    axes.text(100, 1, "far away")
+    assert pixels(attached(figure).files[0].data) == (640, 480)
+
+
+def test_a_huge_figure_is_drawn_smaller_and_the_notice_says_so() -> None:
+    figure = plt.figure(figsize=(120, 90), dpi=100)
+    figure.add_subplot().plot([1, 2, 3])
+    found = attached(figure)
+    assert pixels(found.files[0].data) == (1_568, 1_176)
+    assert found.what == "image, 1,568 × 1,176 of 12,000 × 9,000 pixels, about 1,600 tokens"
+    assert figure.dpi == 100
+
+
+def test_a_figure_of_noise_is_small_enough_for_every_provider() -> None:
+    figure = plt.figure(figsize=(15, 15))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.imshow(np.random.default_rng(1).random((1_500, 1_500, 3)), interpolation="nearest")
+    found = attached(figure)
+    assert len(found.files[0].data) < MOST_IMAGE_BYTES
+    assert max(pixels(found.files[0].data)) <= LONG_EDGE
+
+
+def test_several_figures_go_each_by_its_number() -> None:
+    found = attached([plt.figure(), plt.figure(figsize=(3, 3))], "figs")
+    assert [file.name for file in found.files] == ["figs[0]", "figs[1]"]
+    assert found.text.startswith("figs[0]: an image of ")
+    assert found.what.startswith("2 images, about ")
+    with pytest.raises(InvalidRequestError, match="figs has 11 pictures, and 10 at most"):
+        attached([plt.figure(figsize=(1, 1)) for _ in range(11)], "figs")
+
+
+def test_figures_of_seaborn_are_drawn() -> None:
+    seaborn = pytest.importorskip("seaborn")
+    objects = pytest.importorskip("seaborn.objects")
+    for grid in (seaborn.relplot(DATA, x="x", y="y", col="g"), seaborn.jointplot(DATA, x="x", y="y")):
+        assert attached(grid).files[0].data == attached(grid.figure).files[0].data
+    assert attached(seaborn.lineplot(DATA, x="x", y="y")).files
+    assert attached(objects.Plot(DATA, x="x", y="y").add(objects.Dot())).files[0].media_type == "image/png"
+
+
+def test_a_figure_that_cannot_be_drawn_is_an_error_that_names_it() -> None:
+    figure = plt.figure()
+    figure.text(0.5, 0.5, r"$\nonsense{$")
+    with pytest.raises(InvalidRequestError, match="fig cannot be shown: ValueError"):
+        attached(figure)
+
+
+# images
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "CMYK", "YCbCr", "HSV", "LAB", "I", "F", "I;16"])
+def test_an_image_of_any_mode_is_sent(mode: str) -> None:
+    found = attached(Image.new(mode, (50, 40)))
+    assert found.what == "image, 50 × 40 pixels, about 85 tokens"
+    assert opened(found).size == (50, 40)
+
+
+def test_numbers_of_any_range_are_shades_of_gray() -> None:
+    found = attached(Image.fromarray(np.array([[0.0, 0.5, 1.0]], dtype="float32")))
+    assert [opened(found).getpixel((x, 0)) for x in range(3)] == [0, 127, 255]
+
+
+def test_a_large_image_is_made_smaller() -> None:
+    image = Image.linear_gradient("L").resize((12_000, 9_000))
+    found = attached(image)
+    assert found.what == "image, 1,568 × 1,176 of 12,000 × 9,000 pixels, about 1,600 tokens"
+    assert image.size == (12_000, 9_000)
+
+
+def test_a_photograph_of_50_megabytes_is_sent_as_a_small_jpeg() -> None:
+    noise = Image.fromarray(np.random.default_rng(1).integers(0, 255, (4_000, 4_200, 3), dtype="uint8"))
+    data = io.BytesIO()
+    noise.save(data, "PNG", compress_level=0)
+    assert data.tell() > 50_000_000
+    found = attached(data.getvalue())
+    assert found.files[0].media_type == "image/jpeg"
+    assert len(found.files[0].data) < MOST_IMAGE_BYTES
+    assert "of 4,200 × 4,000 pixels" in found.what
+
+
+def test_where_a_photograph_was_taken_is_not_sent() -> None:
+    image = Image.new("RGB", (20, 20))
+    exif = Image.Exif()
+    exif[0x010E] = "at home"
+    data = io.BytesIO()
+    image.save(data, "PNG", exif=exif)
+    assert b"at home" in data.getvalue()
+    assert b"at home" not in attached(Image.open(data)).files[0].data
+
+
+def test_transparent_parts_become_white_where_jpeg_has_none() -> None:
+    noise = np.random.default_rng(1).integers(0, 255, (1_500, 1_500, 4), dtype="uint8")
+    noise[:300, :300, 3] = 0
+    found = attached(Image.fromarray(noise))
+    assert found.files[0].media_type == "image/jpeg"
+    assert opened(found).getpixel((100, 100)) == (255, 255, 255)
+
+
+def test_an_image_without_pixels_is_an_error() -> None:
+    with pytest.raises(InvalidRequestError, match="fig is an empty image of 0 × 5 pixels"):
+        attached(Image.new("RGB", (0, 5)))
+
+
+def test_without_pillow_only_an_image_that_is_too_large_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = saved(Image.new("RGB", (2_000, 10)))
+    noise = saved(Image.fromarray(np.random.default_rng(1).integers(0, 255, (1_500, 1_500, 3), dtype="uint8")))
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    assert attached(wide).files[0].data == wide
+    with pytest.raises(
+        MissingDependencyError, match=r"6,\d{3},\d{3} bytes and 1,500 × 1,500 pixels.*pip install pillow"
+    ):
+        attached(noise)
+
+
+class Drawing:
+    """An object that shows itself as an image, in one of the forms that IPython knows."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+
+
+class AsPng(Drawing):
+    def _repr_png_(self) -> Any:
+        return self.data
+
+
+class AsBundle(Drawing):
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        return {"text/plain": "drawing", "image/png": self.data}
+
+
+def test_objects_that_show_themselves_as_images_are_images() -> None:
+    from IPython.display import Image as Shown
+    from ipywidgets import Image as ImageWidget
+
+    png, jpeg = saved(Image.new("RGB", (30, 20))), saved(Image.new("RGB", (30, 20)), "JPEG")
+    written = base64.b64encode(png).decode()
+    for value in (
+        AsPng(png), AsPng(written), AsPng((png, {"width": 3})), AsBundle(png), AsBundle(written), Shown(png), png,
+        bytearray(png), ImageWidget(value=png),
+    ):  # fmt: skip
+        assert attached(value).files[0].data == png, value
+    assert attached(Shown(jpeg)).files[0].media_type == "image/jpeg"
+
+
+def test_objects_that_have_no_image_at_present_are_text() -> None:
+    from ipywidgets import IntSlider
+
+    for value in (AsPng(None), AsBundle(None), AsBundle("no base64!"), AsPng(b"no image"), IntSlider()):
+        found = attached(value)
+        assert found.files == ()
+        assert found.text
+
+
+def test_an_image_at_an_address_is_not_fetched() -> None:
+    from IPython.display import Image as Shown
+
+    with pytest.raises(InvalidRequestError, match=r"fig is an image at an address.*embed=True"):
+        attached(Shown(url="http://example.invalid/x.png"))
+
+
+# charts
+
+
+def altair_chart() -> Any:
+    altair = pytest.importorskip("altair")
+    pytest.importorskip("vl_convert")
+    return altair.Chart(DATA).mark_line().encode(x="x", y="y")
+
+
+def test_a_chart_of_altair_is_drawn_by_its_own_converter() -> None:
+    chart = altair_chart()
+    found = attached(chart)
+    assert found.files[0].media_type == "image/png"
+    assert max(pixels(found.files[0].data)) > 600
+    assert attached(chart).files == found.files
+    assert attached(chart | chart).files
+
+
+def test_without_its_converter_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    chart = altair_chart()
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(MissingDependencyError, match=r"fig is a chart of altair.*pip install vl-convert-python"):
+        attached(chart)
+
+
+def test_a_chart_that_is_not_valid_is_an_error_that_names_it() -> None:
+    altair = pytest.importorskip("altair")
+    with pytest.raises(InvalidRequestError, match="fig cannot be drawn by altair"):
+        attached(altair.Chart(DATA).mark_line().encode(x="nothing"))
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        ("Image export requires the Kaleido package, v1.0.0 or greater,\n pip install", "pip install kaleido"),
+        ("Kaleido requires Google Chrome to be installed.", "run plotly_get_chrome in a terminal"),
+    ],
+)
+def test_without_kaleido_or_chrome_the_error_says_what_to_do(
+    error: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = pytest.importorskip("plotly.graph_objects")
+
+    def to_image(*_: Any, **__: Any) -> bytes:
+        raise RuntimeError(error)
+
+    monkeypatch.setattr(graph.Figure, "to_image", to_image)
+    with pytest.raises(MissingDependencyError, match=words):
+        attached(graph.Figure())
+
+
+# on the wire
+
+
+def image_parts(request: Any) -> list[bytes]:
+    """The images of a request in any dialect, decoded."""
+    found: list[bytes] = []
+    if isinstance(request, dict):
+        inline = request.get("inlineData") or request.get("inline_data") or {}
+        source = request.get("source") or {}
+        address = request.get("image_url")
+        address = address.get("url") if isinstance(address, dict) else address
+        written = inline.get("data") or source.get("data") or (address or "").partition("base64,")[2]
+        if written:
+            assert "image/png" in json.dumps(request)
+            return [base64.urlsafe_b64decode(written) if "_" in written else base64.b64decode(written)]
+    for part in request.values() if isinstance(request, dict) else request if isinstance(request, list) else ():
+        found += image_parts(part)
+    return found
+
+
+def test_every_dialect_carries_real_figures(dialect: Dialect) -> None:
+    figure, _ = plotted()
+    body = dialect.answer("I see.")
+    with serve(lambda handler, _: send(handler, 200, body, "text/event-stream")) as (url, seen):
+        chat = dialect.chat(url)
+        values = [
+            chat.attached("fig", figure),
+            chat.attached("chart", altair_chart()),
+            Image.new("RGB", (30, 20)),
+            DATA,
+        ]
+        chat.send("Look:", attachments=values)
+        sent = next(request for request in reversed(seen) if image_parts(request))
+        assert [pixels(data) for data in image_parts(sent)] == [pixels(file.data) for file in chat.turns[0].attachments]
+    assert [file.name for file in chat.turns[0].attachments] == ["fig", "chart", "Image"]
+    assert "fig: an image of" in json.dumps(sent)
+    assert "DataFrame with 10 rows and 3 columns" in json.dumps(sent)
+
+
+def test_a_figure_of_plotly_goes_over_the_wire_in_its_own_size() -> None:
+    graph = pytest.importorskip("plotly.graph_objects")
+    figure, dialect = (
+        graph.Figure(graph.Scatter(y=[1, 3, 2]), layout={"width": 5_000, "height": 3_000}),
+        DIALECTS["google"],
+    )
+    body = dialect.answer("I see.")
+    with serve(lambda handler, _: send(handler, 200, body, "text/event-stream")) as (url, seen):
+        chat = dialect.chat(url)
+        try:
+            found = chat.attached("fig", figure)
+        except MissingDependencyError as error:
+            need(False, str(error))
+        chat.send("Look:", attachments=found)
+        assert [pixels(data) for request in seen for data in image_parts(request)] == [(1_568, 940)]
+    assert found.what == "image, 1,568 × 940 of 5,000 × 3,000 pixels, about 1,600 tokens"

@@ -1,0 +1,216 @@
+"""A table goes as its shape, its columns and its first and last rows, and says what was sent of what."""
+
+from __future__ import annotations
+
+import re
+import time
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from cells import Cells
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_ctx import InvalidRequestError
+from jupyter_ctx.attachments.attached import Attached, TextRoom
+from jupyter_ctx.attachments.values import attached_value
+from jupyter_ctx.template.keys import Keys
+from jupyter_ctx.testing import count_characters
+
+KEY = "sk-proj-abcdefghijklmnopqrstuvwx0123456789"
+SMALL = pd.DataFrame({"name": ["Ann", None, "Cy|d\n"], "age": [30, 41, 52], "score": [1.5, float("nan"), 2 / 3]})
+
+
+def attached(value: Any, tokens: int = 2_000) -> Attached:
+    return attached_value("df", value, TextRoom(tokens, count_characters), Keys())
+
+
+def test_a_small_frame_goes_whole() -> None:
+    found = attached(SMALL)
+    assert found.text == "\n".join([
+        "df:", "```", "DataFrame with 3 rows and 3 columns", "",
+        "| column | type | missing |", "|-|-|-|", "| name | str | 1 |",
+        "| age | int64 | 0 |", "| score | float64 | 1 |",
+        "", "All rows:", "|  | name | age | score |", "|-|-|-|-|",
+        "| 0 | Ann | 30 | 1.5 |", "| 1 | NaN | 41 | NaN |",
+        r"| 2 | Cy\|d\n | 52 | 0.66666667 |",
+        "Long numbers are rounded to 8 digits.", "```",
+    ])  # fmt: skip
+    assert found.what == f"all 3 rows, about {count_characters(found.text)} tokens"
+
+
+def test_a_long_frame_goes_as_its_first_and_last_rows_and_the_notice_says_how_many() -> None:
+    found = attached(pd.DataFrame({"n": range(12_000), "text": [f"row {n}" for n in range(12_000)]}), 400)
+    sent = re.match(r"(\d+) of 12,000 rows, about (\d+) tokens", found.what)
+    assert sent is not None
+    number = int(sent[1])
+    assert 20 < number < 200
+    assert 300 < int(sent[2]) <= 400
+    assert f"The first {(number + 1) // 2} and the last {number // 2} of 12,000 rows:" in found.text
+    assert f"… {12_000 - number:,} rows left out …" in found.text
+    rows = [int(line.split("|")[1]) for line in found.text.split("\n") if re.match(r"\| \d+ \|", line)]
+    assert rows == [*range((number + 1) // 2), *range(12_000 - number // 2, 12_000)]
+
+
+def test_a_wide_frame_names_columns_that_are_left_out() -> None:
+    found = attached(pd.DataFrame(np.ones((100, 10_000)), columns=[f"c{n}" for n in range(10_000)]), 800)
+    columns = re.search(r"and ([\d,]+) of 10,000 columns", found.what)
+    assert columns is not None
+    shown = int(columns[1].replace(",", ""))
+    assert f"… {10_000 - shown:,} columns left out: c{shown}, c{shown + 1}," in found.text
+    assert f"| c{shown - 1} | float64 | 0 |" in found.text
+    assert not found.what.startswith("0 of")
+    assert count_characters(found.text) <= 800
+
+
+def test_long_texts_in_cells_are_shortened_visibly() -> None:
+    found = attached(pd.DataFrame({"text": ["word " * 1_000] * 3}))
+    assert found.text.count("word …") + found.text.count("word…") == 3
+    assert len(found.text) < 1_000
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (SMALL["age"], ["Series with 3 rows and 1 column", "| age | int64 | 0 |", "| 2 | 52 |"]),
+        (pd.Series([1, 2]), ["| value | int64 | 0 |"]),
+        (SMALL.set_index("name")["age"], ["| Ann | 30 |"]),
+        (pd.Index(["a", "b"], name="letters"), ["Index with 2 rows", "| letters | str | 0 |", "| a |"]),
+        (pd.MultiIndex.from_tuples([("a", 1), ("b", 2)]), ["MultiIndex with 2 rows", "| ('a', 1) |"]),
+        (SMALL.style, ["DataFrame with 3 rows and 3 columns"]),
+        (pd.DataFrame(), ["DataFrame with 0 rows and 0 columns"]),
+        (pd.DataFrame({"a": []}), ["DataFrame with 0 rows and 1 column", "| a | float64 | 0 |"]),
+        (pd.DataFrame({"a": [1]}), ["DataFrame with 1 row and 1 column", "| 0 | 1 |"]),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), ["| 0 | 1 | 2 |"]),
+        (pd.DataFrame({("a", "b"): [1]}), ["| ('a', 'b') | int64 | 0 |"]),
+        (pd.DataFrame({"t": pd.to_datetime(["2024-05-06", None])}), ["| 0 | 2024-05-06 00:00:00 |", "| 1 | NaT |"]),
+        (pd.DataFrame({"c": pd.Categorical(["x", None])}), ["| c | category | 1 |", "| 0 | x |"]),
+        (pd.DataFrame({"i": pd.array([1, None], dtype="Int64")}), ["| i | Int64 | 1 |", "| 1 | <NA> |"]),
+        (pd.DataFrame({"o": [[1, {"a": 2}], b"x"]}), ["| 0 | [1, {'a': 2}] |", "| 1 | b'x' |"]),
+        (
+            pl.DataFrame({"a": [1, None], "s": ["x|y", None]}),
+            ["Polars DataFrame", "| a | Int64 | 1 |", r"| 1 | x\|y |"],
+        ),
+        (pl.Series("s", [1.5]), ["Polars Series", "| s | Float64 | 0 |", "| 1.5 |"]),
+        (pl.DataFrame({"l": [[1, 2]], "d": [date(2024, 5, 6)]}), ["| [1, 2] | 2024-05-06 |"]),
+        (pl.DataFrame({"d": [Decimal("1.50")], "t": [timedelta(1)]}), ["| 1.50 | 1 day, 0:00:00 |"]),
+        (pl.DataFrame({"a": [1]}).lazy(), ["Polars LazyFrame with 1 column", "| a | Int64 |"]),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_every_kind_of_table_goes_as_its_columns_and_rows(value: Any, words: list[str]) -> None:
+    found = attached(value)
+    for each in words:
+        assert each in found.text
+
+
+def test_a_lazy_frame_is_not_collected() -> None:
+    def run(frame: pl.DataFrame) -> pl.DataFrame:
+        raise AssertionError
+
+    found = attached(pl.LazyFrame({"a": [1]}).map_batches(run, schema={"b": pl.String}))
+    assert "| b | String |" in found.text
+    assert found.what.startswith("the columns of a query that has not run")
+
+
+COLUMNS = st.sampled_from(["int", "float", "text", "mixed", "date"])
+MAKERS: dict[str, Any] = {
+    "int": lambda n: n * 10**9,
+    "float": lambda n: n / 7,
+    "text": lambda n: "word | \n```" * (n % 40),
+    "mixed": lambda n: [None, n, "x" * n, [n] * 9, {"a": n}][n % 5],
+    "date": lambda n: pd.Timestamp(n, unit="D"),
+}
+
+
+@given(st.lists(COLUMNS, max_size=60), st.integers(0, 300), st.integers(60, 1_500), st.booleans())
+def test_no_table_takes_more_than_its_room_or_leaves_anything_out_without_a_word(
+    kinds: list[str], rows: int, tokens: int, polars: bool
+) -> None:
+    kinds = [kind for kind in kinds if not polars or kind in ("int", "float", "text")]
+    data = {f"{kind}{n}": [MAKERS[kind](row) for row in range(rows)] for n, kind in enumerate(kinds)}
+    frame: Any = pl.DataFrame(data) if polars else pd.DataFrame(data, index=range(rows))
+    found = attached(frame, tokens)
+    assert count_characters(found.text) <= tokens
+    height, width = frame.shape
+    if found.what.startswith(("all", "its 1 row")):
+        assert "rows left out" not in found.text
+    else:
+        assert re.match(rf"\d+ of {height} rows", found.what)
+        assert re.search(r"rows? left out|are left out|is left out", found.text) or not height
+    assert (f"of {width:,} columns" in found.what) == bool(re.search("columns? left out", found.text))
+
+
+def test_where_not_even_the_shape_fits_the_error_has_the_figures() -> None:
+    with pytest.raises(InvalidRequestError, match=r"df needs at least \d+ tokens, and one attachment may take 3"):
+        attached(SMALL, 3)
+
+
+def test_a_million_rows_take_no_time() -> None:
+    count = 1_000_000
+    frame = pd.DataFrame({
+        "n": np.arange(count), "x": np.random.default_rng(1).random(count),
+        "t": pd.date_range("2020", periods=count, freq="s"),
+        "s": [None if n % 7 == 0 else f"text {n}" for n in range(count)], "c": pd.Categorical(["a"] * count),
+    })  # fmt: skip
+    attached(frame)
+    begun = time.process_time()
+    found = attached(frame)
+    assert time.process_time() - begun < 0.2
+    assert "| s | str | 142,858 |" in found.text
+    assert "of 1,000,000 rows" in found.what
+    columns = pd.DataFrame(dict.fromkeys("abcdefgh", frame["s"]))
+    begun = time.process_time()
+    found = attached(columns)
+    assert time.process_time() - begun < 0.4
+    assert re.search(r"\| h \| str \| about 14\d,\d{3} \|", found.text)
+
+
+def test_keys_in_cells_are_blanked_even_where_a_text_is_shortened() -> None:
+    found = attached(pd.DataFrame({"text": [f"{'x ' * pad}{KEY} {'y ' * 60}" for pad in range(70)]}), 5_000)
+    assert KEY[:16] not in found.text
+    assert re.match(r"df: \d+ parts that look like keys were blanked", found.notices[0])
+
+
+def test_a_frame_is_left_as_it_was(cells: Cells) -> None:
+    before = SMALL.copy()
+    attached(SMALL)
+    pd.testing.assert_frame_equal(SMALL, before)
+
+
+@pytest.mark.parametrize(
+    ("value", "words", "what"),
+    [
+        (np.arange(6).reshape(2, 3), ["shape 2 × 3, int64, from 0 to 5", "[[0, 1, 2],\n [3, 4, 5]]"], "all 6 values"),
+        (np.array([1.5, np.nan]), ["from 1.5 to 1.5, 1 NaN"], "all 2 values"),
+        (np.full(3, np.nan), ["all NaN"], "all 3 values"),
+        (np.array(5), ["no dimension", "5"], "all 1 values"),
+        (np.zeros((0, 3)), ["0 × 3"], "all 0 values"),
+        (np.arange(1_000_000).reshape(1_000, 1_000), ["from 0 to 999999", "..."], "of 1,000,000 values"),
+        (np.arange(10.0**5), ["...", "99999"], "of 100,000 values"),
+        (np.zeros((2,) * 20), ["Its first and its last values:"], "of 1,048,576 values"),
+        (np.array(["a", "b"]), ["'a', 'b'"], "all 2 values"),
+        (np.array([(1, "x")], dtype=[("n", "i4"), ("s", "U1")]), ["(1, 'x')"], "all 1 values"),
+        (np.ma.masked_equal([1, 2], 1), ["--"], "about"),
+        (np.array([{"a": 1}, None], dtype=object), ["{'a': 1}"], "all 2 values"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_an_array_goes_as_its_shape_its_range_and_its_edges(value: Any, words: list[str], what: str) -> None:
+    found = attached(value, 600)
+    for each in words:
+        assert each in found.text
+    assert what in found.what
+    assert count_characters(found.text) <= 600
+
+
+def test_tables_and_arrays_inside_of_other_values_are_named() -> None:
+    found = attached({"frame": SMALL, "array": np.zeros((100, 100)), "series": pd.Series(range(1_000))})
+    assert "<DataFrame of 3 rows × 3 columns: name, age, score>" in found.text
+    assert "<ndarray of 100 × 100 values, float64>" in found.text
+    assert "<Series of 1,000 values, int64>" in found.text
