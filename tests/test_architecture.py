@@ -44,6 +44,7 @@ LATE = {  # modules of the package that others import in a function, when they a
     "jupyter_ctx.magics.chat_magic": {
         "jupyter_ctx.magics.command_table",
         "jupyter_ctx.magics.commands",
+        "jupyter_ctx.magics.cell_images",
         "jupyter_ctx.magics.side_by_side",
         "jupyter_ctx.magics.last_error",
         "jupyter_ctx.magics.outputs",

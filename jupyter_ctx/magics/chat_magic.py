@@ -253,15 +253,22 @@ class ChatMagic:
 
     def _attached(self, chat: Chat, options: Namespace) -> list[Attached]:
         """Return what goes with a prompt: variables of the notebook, else files. Raises InvalidRequestError."""
-        attach = partial(chat.attached, **settings_of(options))
+        settings = settings_of(options)
         try:
-            found = [attached_named(word, self._outputs.attachable, attach) for word in options.attach or ()]
-            return [
-                *found,
-                *([chat.attached_error(self.last_error(), **settings_of(options))] if options.error else ()),
-            ]
+            found = self._things(options.attach, partial(chat.attached, **settings)) if options.attach else []
+            return [*found, *([chat.attached_error(self.last_error(), **settings)] if options.error else ())]
         except KeyboardInterrupt:
             raise ChatInterrupted(stopped((), record=True)) from None
+
+    def _things(self, words: Iterable[str], attach: Callable[[str, Any], Attached]) -> list[Attached]:
+        """Return what words name: images in cells, outputs and variables of the notebook, else files."""
+        from .cell_images import IN_A_CELL_OF, CellImages
+
+        images, names = CellImages(self.shell), self._outputs.attachable
+        return [
+            images.attached(word, attach) if word.startswith(IN_A_CELL_OF) else attached_named(word, names, attach)
+            for word in words
+        ]
 
     def last_error(self) -> Failure:
         """Return the last error of this notebook's cells. Raises InvalidRequestError where there is none."""

@@ -17,6 +17,7 @@ from ..experiments.table_files import TABLE_FORMATS
 from ..models.model_names import bare_names, known_models, model_names, providers
 from ..providers.lookup import key_holders, provider_names
 from .attach_named import is_attachable
+from .cell_images import IN_A_CELL_OF, CellImages
 from .commands import COMMANDS
 from .options import OPTIONS
 from .variables import is_table, variables_of
@@ -120,8 +121,19 @@ def _files(current: str) -> list[str]:
 
 
 def _things(current: str) -> list[str]:
-    """Return variables whose values can go with a prompt, then files and folders."""
+    """Return variables whose values can go with a prompt, then files and folders; images in cells after cell:."""
+    if current.startswith(IN_A_CELL_OF):
+        return _cell_images()
     return [*_variables(is_attachable), *_files(current)]
+
+
+def _cell_images() -> list[str]:
+    """Return the images in the Markdown cells of the notebook; those with a space must be quoted, and are left out."""
+    shell = get_ipython()
+    with suppress(InvalidRequestError):
+        names = CellImages(shell).saved.names() if shell is not None else []
+        return [f"{IN_A_CELL_OF}{name}" for name in names if " " not in name]
+    return []
 
 
 def _tables(current: str) -> list[str]:

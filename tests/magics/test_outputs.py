@@ -91,7 +91,7 @@ def test_a_plot_goes_along_as_the_image_that_the_cell_shows(notebook: Notebook, 
     text, (image,) = notebook.sent(f"What does {{{{ Out[{number}] }}}} show? Look at {{{{ Out[{number}] }}}}.")
     assert image == b64decode(displayed[0]["image/png"])
     assert text.startswith(f"What does [image: Out[{number}]] show? Look at [image: Out[{number}]].")
-    assert f"Sent along: Out[{number}] (image, " in notebook.said
+    assert f"With the prompt: Out[{number}] (image, " in notebook.said
     assert notebook.sent("See:", f"-m gpt-5 -a Out[{number}]")[1][0].startswith(PNG)
 
 

@@ -1,0 +1,102 @@
+"""What stands in a notebook of JupyterLab goes into its prompts: plots, pasted images, the last error."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+from dialects import DIALECTS
+from jupyter_page import SCREENSHOTS, Open
+from playwright.sync_api import expect
+from server import send, serve
+
+pytest_plugins = ("browsing",)
+
+PASTE = """async ([index, data, name]) => {
+    const bytes = Uint8Array.from(atob(data), c => c.charCodeAt(0));
+    const file = new File([bytes], name, { type: 'image/png' });
+    const carried = new DataTransfer();
+    carried.items.add(file);
+    const panel = window.jupyterapp.shell.currentWidget;
+    const cell = panel.content.widgets[index];
+    panel.content.activeCellIndex = index;
+    cell.rendered = false;
+    panel.content.mode = 'edit';
+    await cell.ready;
+    const event = new ClipboardEvent('paste', { clipboardData: carried, bubbles: true, cancelable: true });
+    cell.node.querySelector('.cm-content').dispatchEvent(event);
+    for (let i = 0; i < 100 && !cell.model.attachments.length; i++) await new Promise(done => setTimeout(done, 50));
+    return cell.model.sharedModel.getSource();
+}"""
+TO_MARKDOWN = """async index => {
+    const app = window.jupyterapp, panel = app.shell.currentWidget;
+    panel.content.deselectAll();
+    panel.content.activeCellIndex = index;
+    await app.commands.execute('notebook:change-cell-to-markdown');
+}"""
+PIXELS = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+M8AAAIIAQD8AVwrAAAAAElFTkSuQmCC"
+)  # fmt: skip
+
+
+@pytest.fixture
+def asked() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The address of a server, and its requests."""
+
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        send(handler, 200, DIALECTS["completions"].answer("```python\nx = 2\n1 / x\n```\nFine."), "text/event-stream")
+
+    with serve(answer) as (url, seen):
+        yield f"%load_ext jupyter_ctx\n%chat use gpt-5 --base-url {url}", seen
+
+
+def images(request: dict[str, Any]) -> list[bytes]:
+    content = request["messages"][-1]["content"]
+    return [b64decode(part["image_url"]["url"].partition(",")[2]) for part in content if "image_url" in part]
+
+
+def test_a_pasted_image_and_a_plot_go_into_prompts(open_page: Open, asked: tuple[str, list[dict[str, Any]]]) -> None:
+    load, seen = asked
+    notebook = open_page(
+        load,
+        "Look:",
+        "%%chat -a cell:image.png\nWhat is it?",
+        "%matplotlib inline\nimport matplotlib.pyplot as plt\nplt.plot([1, 3, 2]);",
+        "%%chat\nWhat does {{ Out[3] }} show?",
+    )
+    notebook.page.evaluate(TO_MARKDOWN, 1)
+    notebook.run(0)
+    source = notebook.page.evaluate(PASTE, [1, PIXELS, "image.png"])
+    assert source.startswith("![image.png](attachment:") or "![image.png](attachment:" in source
+    notebook.command("notebook:run-cell")  # as Shift+Enter shows it
+    notebook.save()
+    notebook.run(2)
+    assert images(seen[-1]) == [b64decode(PIXELS)]
+    expect(notebook.output(2)).to_contain_text("With the prompt: cell:image.png (image, 1 × 1 pixels")
+    notebook.run(3, 4)
+    (plot,) = images(seen[-1])
+    shown = notebook.output(3).locator("img").get_attribute("src") or ""
+    assert plot == b64decode(shown.partition(",")[2])
+    expect(notebook.output(4)).to_contain_text("With the prompt: Out[3] (image, ")
+    notebook.page.screenshot(path=SCREENSHOTS / "outputs.png")
+    assert notebook.errors == []
+
+
+def test_the_corrected_cell_comes_below_the_one_that_asked(
+    open_page: Open, asked: tuple[str, list[dict[str, Any]]]
+) -> None:
+    load, seen = asked
+    notebook = open_page(load, "x = 0\n1 / x", "%chat fix", "%chat history", alone=True)
+    notebook.run(0)
+    with pytest.raises(Exception, match=r"(?i)failed|error"):
+        notebook.run(1)
+    notebook.reload()
+    notebook.run(2)
+    assert "The cell [2]:\n```\nx = 0\n1 / x\n```" in seen[-1]["messages"][-1]["content"]
+    expect(notebook.cell(3).locator(".cm-content")).to_have_text("x = 21 / x")
+    expect(notebook.prompt(3)).to_have_text("[ ]:")
+    expect(notebook.output(2)).to_contain_text("The next cell holds cell [2] as corrected, not run: read it first.")
+    notebook.page.screenshot(path=SCREENSHOTS / "fix.png")
