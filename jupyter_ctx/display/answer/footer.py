@@ -37,14 +37,11 @@ def footer_html(footer: Footer, *, priced: bool = False) -> str:
 
 
 def footer_line(footer: Footer, *, priced: bool = False) -> str:
-    """Return the input and output tokens and the seconds, as far as they are known; ``priced`` adds the cost."""
+    """Return the input and output tokens and the seconds, as far as they are known; ``priced``: and the cost."""
     usage = footer.usage
     parts = [f"{usage.input_tokens:,} in", f"{usage.output_tokens:,} out"] if usage else []
     parts += [] if footer.seconds is None else [_seconds(footer.seconds)]
-    if priced and footer.cost is not None:
-        parts.append(dollars(footer.cost))
-    elif priced and usage:
-        parts.append("cost unknown")
+    parts += [dollars(footer.cost)] if priced and footer.cost is not None else []
     parts += [f"{footer.blocks:,} code blocks: %chat code"] if footer.blocks else []
     return " · ".join(parts)
 
