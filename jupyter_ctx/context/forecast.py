@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from .compaction import Occupancy
 from .policy import CompactionSettings
 
-NEWEST = 10  # turns whose median size is taken
+NEWEST = 10  # turns whose mean size is taken
 
 
 @dataclass(frozen=True, slots=True)

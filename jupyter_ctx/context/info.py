@@ -59,7 +59,7 @@ class ContextInfo:
     ``undo``, ``redo``: what these commands would take back and repeat, or ``None``.
     ``cost``: the cost of all replies so far in US dollars, or ``None`` where unknown.
     ``unpriced``: replies that ``cost`` does not include because their price is unknown.
-    ``more_turns``: about how many more turns, as large as the median of the newest ten, fit before something is left
+    ``more_turns``: about how many more turns, as large as the newest ten on average, fit before something is left
     out; ``None`` with fewer than two turns, and where the window is only assumed.
     """
 

@@ -180,6 +180,7 @@ class _Missing:
     def __init__(self, size: Callable[[Turn], float]) -> None:
         self._size = size
         self._all, self._kept, self._gone = [0.0], [0.0], [0.0]
+        self._at = dict[str, int]()  # the position of each turn when it was added up last
         self._revision, self._covers = 0, NO_TURNS
 
     def follow(self, past: Conversation) -> None:
@@ -208,10 +209,10 @@ class _Missing:
         """Make the sums reach to a position, with the turns that are summarised now."""
         if covers is not self._covers:
             changed, self._covers = covers ^ self._covers, covers
-            known = len(self._all) - 1
-            self._cut(next((i for i, place in enumerate(places[:known]) if place.turn.id in changed), known))
+            self._cut(min((self._at[turn] for turn in changed if turn in self._at), default=len(places)))
         for place in places[len(self._all) - 1 : at]:
             turn = place.turn
+            self._at[turn.id] = len(self._all) - 1
             size = self._size(turn) if turn.reply.strip() else 0.0
             gone = not place.pinned and (place.excluded or turn.id in covers)
             self._all.append(self._all[-1] + size)

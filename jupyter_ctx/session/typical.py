@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from statistics import median
+from statistics import fmean
 
 from ..context.forecast import NEWEST, TypicalTurn
 from ..context.tokens import Meter
@@ -15,13 +15,16 @@ READ_OF_A_PROMPT = 2_000  # characters, by which the margin of its estimate is t
 
 
 def typical_turn(past: Conversation, meter: Meter) -> TypicalTurn | None:
-    """Return the median of the newest ten answered turns; ``None`` where fewer than two were answered."""
+    """Return the mean of the newest ten answered turns; ``None`` where fewer than two were answered.
+
+    Their median would be further off where some turns are much longer than others, see benchmarks/README.md.
+    """
     newest = [place.turn for place in past.places[-NEWEST:] if place.sendable]
     if len(newest) < LEAST_TURNS:
         return None
     sizes = [turn_tokens(turn, meter) for turn in newest]
     prompts = [_asked(turn, size) for turn, size in zip(newest, sizes, strict=True)]
-    return TypicalTurn(median(sizes), median(prompts), meter.margin(newest[-1].prompt[:READ_OF_A_PROMPT]))
+    return TypicalTurn(fmean(sizes), fmean(prompts), meter.margin(newest[-1].prompt[:READ_OF_A_PROMPT]))
 
 
 def _asked(turn: Turn, size: float) -> float:

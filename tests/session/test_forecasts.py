@@ -61,14 +61,17 @@ def test_status_and_gauge_tell_the_number() -> None:
     assert gauge_line(chat.info()).endswith(f" · about {more} more turns like these fit")
 
 
-def test_one_long_turn_does_not_change_what_is_typical() -> None:
-    chat = talked(9, window=20_000)
-    before = chat.info().more_turns
-    chat.send(PROMPT * 10)
-    after = chat.info().more_turns
-    assert before is not None
-    assert after is not None
-    assert before * 0.8 < after < before
+def test_turns_of_different_lengths_count_as_they_do_on_average() -> None:
+    chat = talked(0, window=40_000)
+    for number in range(30):
+        chat.send(PROMPT * (20 if number % 10 == 9 else 1))
+    said = chat.info().more_turns
+    for more in range(500):
+        if chat.info().left_out:
+            break
+        chat.send(PROMPT * (20 if more % 10 == 9 else 1))
+    assert said is not None
+    assert abs(said - more) <= 0.1 * more + 1
 
 
 def test_where_the_next_turn_does_not_fit_it_says_that_none_does() -> None:
