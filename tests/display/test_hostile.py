@@ -38,15 +38,21 @@ FORGED = """() => [...document.querySelectorAll('.jctx-answer, .jctx-table, .jp-
     .flatMap(box => [...box.querySelectorAll('[class*=jctx]:not(td.jctx-text), [id^=jctx]')])
     .map(part => part.outerHTML.slice(0, 200))"""
 SHOW = """
-import sys
+import json, sys
 sys.path.insert(0, {tests!r})
 from hostile import ANSWERS, NAMES
 from IPython.display import display
 from jupyter_ctx.display.answer.markdown import bundle, note_html
+from jupyter_ctx.display.answer.structured import structured_forms
 short = [text for text in ANSWERS.values() if len(text) <= {longest}]
 parts = [short[:30], short[30:60], short[60:]]
 def sendable(text):
     return text.replace(chr(0), "").encode("utf-8", "ignore").decode()
+def structured(texts):
+    fields = [(text, text) for text in texts]
+    rows = [dict([("said", text), ("more", [text, [text]])]) for text in texts]
+    value = dict([*fields, ("rows", rows), ("wide", [dict(fields[:12])])])
+    return structured_forms(value, json.dumps(value))
 """
 
 
@@ -96,6 +102,22 @@ def test_no_answer_acts_loads_or_forges_anything(open_page: Open, load: str, app
         assert any(notebook.output(index).locator("a[href]").count() for index in outputs)
     links = answers.locator("a[href]").evaluate_all("links => links.map(link => link.href)")
     assert [link for link in links if not re.match("https?:|mailto:", link)] == []
+
+
+def test_no_structured_answer_acts_loads_or_forges_anything(open_page: Open, load: str) -> None:
+    cells = [
+        f"for part in parts: display({{{form!r}: bundle(structured(part))[{form!r}]}}, raw=True)\nprint('all', 'shown')"
+        for form in ("text/html", "text/markdown")
+    ]
+    notebook = open_page(load, *cells, alone=True)
+    seen = watched(notebook)
+    notebook.run(0, 1, 2)
+    for index in (1, 2):
+        expect(notebook.output(index)).to_contain_text("all shown")
+    answers = notebook.page.locator(".jp-Cell-outputArea")
+    expect_harmless(notebook, seen)
+    expect(answers.locator(".jctx-note, .jctx-badge, mjx-container")).to_have_count(0)
+    assert answers.locator(".jctx-answer a").count() == 0
 
 
 def test_a_hostile_conversation_streams_into_the_cell_and_stands_in_the_tables(open_page: Open, load: str) -> None:

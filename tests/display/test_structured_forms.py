@@ -92,6 +92,8 @@ def test_what_is_too_much_is_shortened_with_a_word_and_whole_in_the_json() -> No
 def test_json_of_one_line_is_laid_out_and_other_json_left_as_it_was_written() -> None:
     assert '```json\n{\n  "a": 1\n}\n```' in structured_forms({"a": 1}, ' {"a": 1} ').markdown
     assert '```json\n{\n "a":1}\n```' in structured_forms({"a": 1}, '{\n "a":1}').markdown
+    deep = '{"a":' * 400 + "1" + "}" * 400
+    assert deep in structured_forms({"a": 1}, deep).markdown
     fenced = 'Here:\n```json\n{"a": 1}\n```'
     assert f"````json\n{fenced}\n````" in structured_forms({"a": 1}, fenced).markdown
 

@@ -121,7 +121,7 @@ def test_a_reply_shows_its_table_wherever_it_is_shown(typed: Cells) -> None:
     reply = typed.shell.user_ns["_"]
     shown, _ = typed.shell.display_formatter.format(reply)
     assert "<td" in shown["text/html"]
-    assert "| \\*Europa\\* | 3122 |" in shown["text/markdown"]
+    assert "| ` *Europa* ` | 3122 |" in shown["text/markdown"]
 
 
 def test_a_notebook_that_was_run_is_imported_with_the_json_of_its_answers(typed: Cells, tmp_path: Path) -> None:

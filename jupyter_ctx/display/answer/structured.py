@@ -21,14 +21,14 @@ MOST_ROWS, MOST_COLUMNS = 40, 12  # of a list of objects
 MOST_FIELDS = 100  # of an object
 CELL_CHARACTERS = 1_000  # of a cell
 MOST_IN_LINE = 60  # characters of a cell of plain text that stands in one line
+MOST_LAID_OUT = 8  # times the length of JSON that its indentation may make of it
 MOST_INDENTED = 6  # of indented text; below that, JSON
 MOST_BEHIND_A_NAME = 80  # characters of a list that is written as one line
 CELL_STYLE = "text-align:left;vertical-align:top;white-space:pre-wrap;overflow-wrap:break-word;max-width:44em"
 NAME_STYLE = "text-align:left;vertical-align:top;overflow-wrap:break-word"
 ANSWER_TABLE_STYLE = "margin:.4em 0;margin-left:0;margin-right:auto"
 JSON_STYLE = f"{FOOTER_STYLE};overflow-x:auto"
-BAR = "\\|"  # in a table of Markdown
-MARKUP = re.compile(r"([`*_\[\]<>&#|~!])")
+MARKUP = re.compile(r"[`*_\[\]<>&#|~!$\\]|://|www\.|@", re.I)
 BACKTICKS = re.compile("`+")
 Object = Mapping[str, Any]
 
@@ -51,7 +51,7 @@ def structured_forms(value: Object, text: str) -> AnswerForms:
     parts, fence = list(_parts(value)), json_code(text)
     details = f"<summary>JSON</summary>{to_html(fence)}"
     return AnswerForms(
-        "".join([*map(_html, parts), f'<details class="jctx-json" style="{JSON_STYLE}">{details}</details>']),
+        "".join([*map(_html, parts), f'<details style="{JSON_STYLE}">{details}</details>']),
         "\n\n".join([*map(_markdown, parts), to_markdown(fence)]),
         "\n\n".join(map(_plain, parts)),
     )
@@ -73,9 +73,10 @@ def _laid_out(text: str) -> str:
     if "\n" in written:
         return written
     try:
-        return json.dumps(json.loads(written), ensure_ascii=False, indent=2)
+        laid_out = json.dumps(json.loads(written), ensure_ascii=False, indent=2)
     except (ValueError, RecursionError):
         return written
+    return laid_out if len(laid_out) <= MOST_LAID_OUT * len(written) + 1_000 else written  # it is nested deeply
 
 
 def _fenced(text: str) -> str:
@@ -214,12 +215,16 @@ def _markdown(part: _Part) -> str:
 
 
 def _cell_markdown(cell: str) -> str:
-    """Return a text for a cell of Markdown, in which nothing is markup: as code where a formula could begin."""
+    """Return a text for a cell of Markdown: as code where anything in it could be markup, a link or a formula.
+
+    Escapes alone would not do: some viewers take the backslash behind an address for a part of the address.
+    """
     line = _one_line(cell)
-    if "$" not in line and "\\" not in line:
-        return MARKUP.sub(r"\\\1", line)
+    if not MARKUP.search(line):
+        return line
     marks = "`" * (1 + _longest_run(line))
-    return f"{marks} {line.replace('|', BAR)} {marks}"
+    bars = re.sub(r"\\(?=\|)", "\\\\ ", line).replace("|", "\\|")  # two backslashes before a bar escape each other
+    return f"{marks} {bars} {marks}"
 
 
 def _plain(part: _Part) -> str:
