@@ -114,12 +114,14 @@ def _item(value: Any, typed: str, text: str) -> Any:
 def _items_hint(value: Any, typed: str, text: str) -> str:
     """Return the nearest key, or how many items there are."""
     if isinstance(value, Mapping):
-        numbers = [key for key in list(value)[-MOST_LISTED:] if isinstance(key, int)]
-        if numbers:
-            return f" There are {', '.join(map(str, numbers))}."
-        keys = [key for key in list(value)[:1_000] if isinstance(key, str)]
-        near = get_close_matches(typed.strip("'\""), keys, 1, SIMILARITY)
-        return f" Did you mean {text}[{near[0]!r}]?" if near else ""
+        keys = list(value)
+        near = get_close_matches(
+            typed.strip("'\""), [key for key in keys[:1_000] if isinstance(key, str)], 1, SIMILARITY
+        )
+        if near:
+            return f" Did you mean {text}[{near[0]!r}]?"
+        numbers = [key for key in keys[-MOST_LISTED:] if isinstance(key, int)]
+        return f" There are {', '.join(map(str, numbers))}." if numbers else ""
     with suppress(Exception):
         return f" It has {len(value):,}, and the first is number 0."
     return ""
