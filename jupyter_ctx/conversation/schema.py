@@ -101,12 +101,12 @@ def as_json(value: Any) -> Any:
     """Return the value of an answer as JSON values. Raises what a method of its class raises."""
     kind = type(value)
     if hasattr(kind, "model_dump"):
-        return value.model_dump(mode="json")
+        return value.model_dump(mode="json", warnings=False)
     if hasattr(kind, "__pydantic_validator__"):
-        return _adapter(kind).dump_python(value, mode="json")
+        return _adapter(kind).dump_python(value, mode="json", warnings=False)
     import msgspec
 
-    return msgspec.to_builtins(value)
+    return msgspec.to_builtins(value, str_keys=True)
 
 
 class _Mismatch(Exception):  # noqa: N818  # an answer's, to be put into words
