@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 
@@ -16,7 +17,7 @@ MARKER = re.compile(rf"\n?^{START}(\w*) ?(.*)$\n?", re.M)
 HEADING = re.compile(r"\A(?:#.*\n)?(?:\[attached: .*\n)*\n?")
 MARKDOWN_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(.*)$", re.M)
 LINE_END = re.compile("\r\n?")
-SPECIAL = re.compile(r"([\\`*_\[\]<>&#|~$!])")
+SPECIAL = re.compile(r"([\\`*_\[\]#|~$!])")
 
 
 def write(added: Added) -> str:
@@ -86,4 +87,5 @@ def _shown(text: str) -> str:
 def _in_line(name: str) -> str:
     """Return a name escaped for one line of Markdown."""
     line = " ".join("".join(c if c.isprintable() else " " for c in name).split())
-    return SPECIAL.sub(r"\\\1", line)
+    # some viewers take the backslash behind an address for a part of the address
+    return SPECIAL.sub(r"\\\1", html.escape(line, quote=False))
