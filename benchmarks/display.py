@@ -2,6 +2,7 @@
 
 A server in another process answers in one piece a token, a real JupyterLab in Chromium
 shows it. ``--long``: ours alone with 50,000 characters, and what its longest frames did.
+``--columns N``: ours alone, and N answers side by side that come at the same speed each.
 """
 
 from __future__ import annotations
@@ -142,11 +143,11 @@ def serve_answers(tokens: int, speed: float) -> None:
     def reply(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
         warm = "warm up" in json.dumps(request["messages"][-1])
         pieces = TOKEN.findall(WARM_UP) if warm else answer
-        times.clear()
+        mine = list[float]()
         begun = time.monotonic()
         if not request.get("stream"):
             time.sleep(0 if warm else len(pieces) / speed)
-            times.extend(time.time() - (len(pieces) - i) / speed for i in range(1, len(pieces) + 1))
+            times[:] = (time.time() - (len(pieces) - i) / speed for i in range(1, len(pieces) + 1))
             whole = {"role": "assistant", "content": "".join(pieces)}
             chosen = {"choices": [{"index": 0, "message": whole, "finish_reason": "stop"}]}
             send(handler, 200, json.dumps({**usage(20, len(pieces)), "object": "chat.completion", **chosen}))
@@ -157,9 +158,10 @@ def serve_answers(tokens: int, speed: float) -> None:
         handler.end_headers()
         for number, text in enumerate(pieces):
             time.sleep(0 if warm else max(0.0, begun + number / speed - time.monotonic()))
-            times.append(time.time())
+            mine.append(time.time())
             handler.wfile.write(events(piece(text), end="").encode())
             handler.wfile.flush()
+        times[:] = mine
         handler.wfile.write(events(piece("", "stop"), usage(20, len(pieces))).encode())
 
     with serve(reply, lists={"/v1/times": times}) as (url, _):
@@ -198,6 +200,13 @@ WAYS = {
         "%%ai openai/gpt-4o-mini --api-base {url}\n{prompt}",
     ),
 }
+
+
+def side_by_side(count: int) -> Way:
+    """Return the way to ask for ``count`` answers at once."""
+    cell = f"%%chat -m m --base-url {{url}} -n {count}\n{{prompt}}"
+    return Way(f"{count} beside", "jupyter_ctx", WAYS["ours"].setup, cell)
+
 
 # counts what the kernel sends on the notebook's own websocket, and what it makes the page do
 PROBE = """index => {
@@ -286,7 +295,7 @@ class Run:
     changes: int  # of these, what changes the page
     size: int  # bytes, all of iopub
     changes_a_second: int  # at most, in any second
-    bytes_a_second: int  # so, without the last change, which carries every form
+    bytes_a_second: int  # so, before the largest change, which carries every form
     task: float  # seconds of the page's main thread
     longest: float  # ms from one frame to the next
     work: float  # ms of CPU time that the page's main thread takes for one, at most
@@ -362,9 +371,10 @@ def measure(browser: Any, server: Any, way: Way, url: str, ends: Sequence[int]) 
     median, worst = lags(found["seen"], moments)
     _, late = lags(found["sent"], moments)
     changes = [(at, size) for at, kind, size in found["messages"] if kind.startswith(CHANGES)]
+    whole = max(range(len(changes)), key=lambda number: changes[number][1])  # buttons may come after it
     return Run(
         len(found["messages"]), len(changes), sum(size for _, _, size in found["messages"]),
-        peak([(at, 1) for at, _ in changes]), peak(changes[:-1]), task, found["longest"], work,
+        peak([(at, 1) for at, _ in changes[: whole + 1]]), peak(changes[:whole]), task, found["longest"], work,
         median, worst, late, after - before, seconds, found["frames"],
     )  # fmt: skip
 
@@ -447,9 +457,13 @@ def main() -> None:
     parser.add_argument("--tokens", type=int)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--long", action="store_true", help="50,000 characters at 200 tokens a second, ours alone")
+    parser.add_argument("--columns", type=int, help="so many answers side by side, and one of ours")
     parser.add_argument("--frames", action="store_true", help="say what the longest frames did")
     options = parser.parse_args()
-    names = options.names or (["ours"] if options.long else list(WAYS))
+    names = options.names or (["ours"] if options.long or options.columns else list(WAYS))
+    if options.columns:
+        WAYS["columns"] = side_by_side(options.columns)
+        names.append("columns")
     names = [name for name in names if importlib.util.find_spec(WAYS[name].package)]
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     missing += [] if shutil.which("chromium") else ["chromium"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import threading
 import time
@@ -10,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hostile import ANSWERS, NAMES
+from hostile import ANSWERS, NAMES, pieces
 from html_pages import Seen
 from hypothesis import given
 from hypothesis import strategies as st
@@ -208,17 +209,32 @@ def test_structured_answers_are_shown_in_place_of_their_text(screen: Screen) -> 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_no_answer_leaves_its_column_or_acts(name: str) -> None:
     hostile, begun = ANSWERS[name], time.thread_time()
-    texts = ["A plain answer.", hostile, "Another one."]
-    forms = columns_forms([Column(hostile[:200], text, hostile, notices=[hostile[:500]]) for text in texts], Frame())
-    marks = compared_forms([hostile[:200]] * 3, texts, [Footer(hostile[:200], Usage(1, 1))] * 3, 1)
+    answers = [Column(hostile[:200], text, hostile, notices=[hostile[:500]]) for text in ("A plain answer.", hostile)]
+    forms = columns_forms(answers, Frame(chosen=1), marks=True)
     assert time.thread_time() - begun < 8
-    for page in (forms["text/html"], marks["text/html"]):
-        seen = Seen(page)
-        seen.check(columns=True)
-        assert len(re.findall('<div class="jctx-column"', page)) == 3
-    for form in (forms, marks):
-        labels = re.findall(r"^\[ctx\] ── \d", form["text/plain"], re.M)
-        assert labels == [f"[ctx] ── {number}" for number in (1, 2, 3)]
+    Seen(forms["text/html"]).check(columns=True)
+    assert len(re.findall('<div class="jctx-column"', forms["text/html"])) == 2
+    compared = compared_forms([hostile[:200]] * 2, ["A plain answer.", hostile[:5_000]], [Footer(hostile[:200])] * 2, 1)
+    for plain in (forms["text/plain"], compared["text/plain"]):
+        assert re.findall(r"^\[ctx\] ── \d", plain, re.M) == ["[ctx] ── 1", "[ctx] ── 2"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_answer_leaves_its_column_or_acts_while_it_grows(screen: Screen, seed: int) -> None:
+    rng = random.Random(seed)
+    short = [text for text in ANSWERS.values() if len(text) < 2_000]
+    view = NotebookColumns(["a", "b", "c"])
+    for _ in range(4):
+        for number in range(3):
+            for piece in pieces(rng.choice(short) + "\n\n", seed):
+                (view.think if rng.random() < 0.1 else view.feed)(number, piece)
+                if rng.random() < 0.3:
+                    view._show_growing(view._answers.columns())
+    view.close(None)
+    assert len(screen.shown) > 20
+    for forms in screen.shown:
+        Seen(forms["text/html"]).check(columns=True)
+        assert forms["text/html"].count('<div class="jctx-column"') == 3
 
 
 @pytest.mark.parametrize("name", NAMES)

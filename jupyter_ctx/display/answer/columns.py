@@ -110,7 +110,7 @@ class NotebookColumns:
         self._waiting: float | None = None  # when the first change that is not shown yet arrived
         self._changed = threading.Condition()  # guards the answers and _waiting
         self._screen = threading.Lock()  # guards the output
-        self._drafts = defaultdict[tuple[int, bool], PartialPage](PartialPage)
+        self._drafts = defaultdict[tuple[int, bool], PartialPage](lambda: PartialPage(len(heads)))
         self._sent = SentUpdate()
         self._drawer: threading.Thread | None = None
         self._closed = False

@@ -11,12 +11,18 @@ MAX_PARTIAL_FORMULAS = 12  # the page typesets all of them after every update, a
 
 
 class PartialPage:
-    """The HTML of an answer that grows, with what is finished kept from one update to the next."""
+    """The HTML of an answer that grows, with what is finished kept from one update to the next.
 
-    def __init__(self) -> None:
+    ``answers`` grow on the same page: together they have the colours and formulas of one.
+    """
+
+    def __init__(self, answers: int = 1) -> None:
         self._done = 0
         self._page = ""
-        self._left: dict[str, float] = {"coloured": MAX_HIGHLIGHTED_PARTIAL, "formulas": MAX_PARTIAL_FORMULAS}
+        self._left: dict[str, float] = {
+            "coloured": MAX_HIGHLIGHTED_PARTIAL // answers,
+            "formulas": MAX_PARTIAL_FORMULAS // answers,
+        }
 
     def page(self, text: str, *, colourful: bool = True) -> str:
         """Return the HTML of the text so far; ``colourful`` highlights code finished since the last update."""
