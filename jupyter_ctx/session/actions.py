@@ -33,7 +33,7 @@ from ..conversation.events import (
 from ..conversation.messages import Summary, Turn
 from ..conversation.places import Place
 from ..conversation.text_safety import checked
-from ..errors import ChatError, ContextOverflowError, InvalidRequestError
+from ..errors import ChatError, InvalidRequestError
 from ..export.openai_messages import from_messages
 from ..models.registry import Target
 from ..models.request_price import RequestPrice, is_above, request_price
@@ -230,12 +230,12 @@ class Actions:
         return self._price(Older(self._turns(older), older.before), summary_cap(target.budget().limit), None)
 
     def _price(self, older: Older, cap: int, instructions: str | None) -> RequestPrice | None:
-        """Return what a model's summary may cost; ``None``: its window is too small for one."""
+        """Return what a model's summary may cost; ``None``: it cannot write one, which it says when it is asked to."""
         session = self._session
-        by = session.target({"model": session.settings.summary_model}, ask=False)
         try:
+            by = session.target({"model": session.settings.summary_model}, ask=False)
             tokens, output = summary_size(older, by, cap, instructions)
-        except ContextOverflowError:
+        except ChatError:
             return None
         return request_price(session.models, by, tokens, tokens / (1 - MARGIN), output=output)
 

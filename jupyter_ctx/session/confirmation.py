@@ -18,6 +18,7 @@ WHERE_HIGH = (
     "(%chat config confirm_above N; none: it never asks)."
 )
 WHERE_UNKNOWN = "Ask a model whose price is known (-m), or set confirm_above to none, which never asks."
+IN_A_SCRIPT = " Chat(confirm=…) takes a function that asks."
 Confirm: TypeAlias = Callable[[str], bool | None]  # puts a question to the user; None: nobody can be asked
 
 
@@ -56,6 +57,7 @@ def check_confirmed(
         raise InvalidRequestError(
             f"{said} {'That is' if is_known else 'It may be'} above confirm_above ({dollars(most)}), and nobody can be "
             f"asked here: nothing was sent or recorded. {WHERE_HIGH if is_known else WHERE_UNKNOWN}"
+            f"{IN_A_SCRIPT if confirm is None else ''}"
         )
     if not answer:
         raise InvalidRequestError(f"{said} Not confirmed: nothing was sent or recorded.")

@@ -65,8 +65,8 @@ class Savings:
             prompts = "1 prompt" if self.left_out_answers == 1 else f"{self.left_out_answers:,} prompts"
             sent = f"~{self.left_out_tokens:,} tokens of earlier turns were not sent with {prompts}"
             lines.append(_line("leaving out turns", sent, self.left_out_cost, "~"))
-        if lines and self.unpriced:
-            lines[-1] += f"; {words.answers(self.unpriced)} at an unknown price not included in dollars"
+        if lines and self.unpriced and self.cached_cost is not None:
+            lines[-1] += f"; the dollars are without {words.answers(self.unpriced)} of no known price"
         return "\n".join(lines)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
@@ -141,6 +141,22 @@ def test_a_summary_keeps_the_newest_turns_and_asks_no_model_where_that_is_wanted
     assert kernel.value("[row.states[0] for row in get_chat().history()]") == str([*["summarised"] * 3, "sent"])
     assert "no more turns than these" in text(kernel.run("%chat summarise 1"))
     assert not server[1]
+
+
+def test_the_local_model_is_free_and_forecasts_its_turns(
+    cells: Cells, talk: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("builtins.input", lambda question: pytest.fail(question))
+    cells.run("%chat config confirm_above 0")
+    for _ in range(3):
+        talk("Say one word.")
+    said = cells.run("%chat status")
+    assert "price" not in said
+    assert "$" not in said
+    assert "more turns like these fit" in said
+    preview = cells.run("%%chat preview\nSay one word.")
+    assert "tokens in" in preview
+    assert "$" not in preview
 
 
 def test_status_says_what_was_saved_and_how_many_more_turns_fit(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from priced import CACHED, INPUT, OUTPUT, WRITTEN, Priced
 
 from jupyter_ctx import Chat, ChatInterrupted, InvalidRequestError
+from jupyter_ctx.conversation.events import Added
 from jupyter_ctx.models.request_price import is_above, price_range
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
@@ -193,6 +194,26 @@ def test_a_summary_by_a_model_is_asked_about_and_a_no_leaves_all_as_it_was() -> 
     assert chat.summarize().changed
     assert chat.conversation.summary is not None
     assert chat.conversation.summary.method == "model"
+
+
+def test_a_summary_of_another_conversation_is_asked_about() -> None:
+    other, _ = asking(True, window=16_000)
+    told(other)
+    added = other.conversation.events[0]
+    assert isinstance(added, Added)
+    chat, asked = asking(False, Priced(SUMMARY), confirm_above=0.001, window=16_000)
+    with pytest.raises(InvalidRequestError, match="Not confirmed"):
+        chat.resume(added, "other.ipynb", summary=True)
+    assert asked[0].startswith("This summary may cost")
+    assert not chat.turns
+
+
+def test_a_model_for_summaries_that_is_not_there_harms_no_prompt() -> None:
+    given = {"window": 5_500, "on_overflow": "summarise", "max_tokens": 500, "confirm_above": 1}
+    chat, _ = asking(True, Priced("Yes."), **given)
+    told(chat, 14)
+    chat.configure(summary_model="anthropic/claude-of-tomorrow")
+    assert chat.send("And now?").text == "Yes."
 
 
 def test_a_button_asks_nothing_in_its_thread_and_says_the_price() -> None:

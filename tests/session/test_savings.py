@@ -107,7 +107,14 @@ def test_an_unknown_price_leaves_the_tokens() -> None:
     assert (saved.cached_tokens, saved.cached_cost, saved.left_out_cost) == (6_300, None, None)
     assert saved.left_out_tokens > 0
     assert "$" not in str(saved)
-    assert str(saved).endswith("; 7 answers at an unknown price not included in dollars")
+    assert "price" not in str(saved)
+
+
+def test_dollars_say_how_many_answers_they_leave_out() -> None:
+    chat = Chat(provider=Priced([caching(5_000, 0), Answer("Yes.", usage=None)]), max_tokens=500)
+    for _ in range(3):
+        chat.send("Hello.")
+    assert str(chat.savings()).endswith("; the dollars are without 2 answers of no known price")
 
 
 @pytest.mark.parametrize("kept", [0, 1, 3])
