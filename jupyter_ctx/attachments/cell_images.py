@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidRequestError
-from .files import media_type_of
+from .media import media_type_of
 
 MOST_NOTEBOOK_BYTES = 200_000_000
 MOST_NAMED = 8  # attachments that an error names

@@ -14,9 +14,9 @@ from itertools import islice
 from typing import Any
 
 from ..errors import ChatError, InvalidRequestError, MissingDependencyError
-from ..template.kinds import module_of
-from .files import media_type_of
+from ..template.kinds import module_of, name_of
 from .guarded import DRAW_SECONDS, guarded, said_by
+from .media import IMAGE_TYPES, SIGNATURE_BYTES, media_type_of
 from .pixels import LONG_EDGE, ImageFile, modest, of_pil
 
 MOST_PICTURES = 10  # of one list
@@ -25,7 +25,6 @@ INCHES = 300.0  # beyond which a figure is not measured before it is drawn
 MOST_PIXELS = 25_000_000  # of a figure that is measured
 ALTAIR_PPI = 144  # twice the pixels of the chart on a page, so that small labels can be read
 OURS = "jupyter_ctx"
-IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 Drawn = ImageFile | None
 
@@ -35,7 +34,8 @@ def pictures_of(name: str, value: Any, masked: Callable[[str], str]) -> list[Ima
 
     Raises InvalidRequestError, and MissingDependencyError where a library lacks what it draws pictures with.
     """
-    found = list(_drawable(value))
+    with guarded(name, DRAW_SECONDS, masked):
+        found = list(_drawable(value))
     if not found:
         return []
     if len(found) > MOST_PICTURES:
@@ -149,9 +149,9 @@ def _shown_part(figure: Any, width: float, height: float, dpi: float) -> Any:
 def _way_of(value: Any) -> Draw | None:
     """Return how to draw a picture of a value, if that is one."""
     kind = type(value)
-    if kind is bytes or kind is bytearray or kind is memoryview:
-        return _bytes if media_type_of(bytes(value[:100])) in IMAGES else None
-    bases = {f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in kind.__mro__}
+    if kind is bytes or kind is bytearray:
+        return _bytes if media_type_of(bytes(value[:SIGNATURE_BYTES])) in IMAGE_TYPES else None
+    bases = {f"{module_of(base)}.{name_of(base)}" for base in kind.__mro__}
     for base, draw in _LIBRARIES.items():
         if base in bases:
             return draw
@@ -181,14 +181,14 @@ def _bundled(name: str, value: Any) -> Drawn:
 
 
 def _bundle(value: Any) -> Any:
-    found = type(value)._repr_mimebundle_(value, include=IMAGES, exclude=None)
+    found = type(value)._repr_mimebundle_(value, include=IMAGE_TYPES, exclude=None)
     return found[0] if isinstance(found, tuple) and found else found
 
 
 def _image_in(bundle: Any) -> bytes | None:
     if not isinstance(bundle, Mapping):
         return None
-    return next((data for kind in IMAGES if (data := _data(bundle.get(kind)))), None)
+    return next((data for kind in IMAGE_TYPES if (data := _data(bundle.get(kind)))), None)
 
 
 def _data(given: Any) -> bytes | None:
@@ -199,7 +199,7 @@ def _data(given: Any) -> bytes | None:
             found = b64decode(found, validate=False)
         except ValueError:
             return None
-    return found if isinstance(found, bytes) and media_type_of(found) in IMAGES else None
+    return found if isinstance(found, bytes) and media_type_of(found) in IMAGE_TYPES else None
 
 
 def _plotly(name: str, figure: Any) -> Drawn:

@@ -7,7 +7,7 @@ from io import BytesIO
 from typing import Any
 
 from ..errors import InvalidRequestError, MissingDependencyError
-from .files import media_type_of
+from .media import media_type_of
 
 LONG_EDGE = 1_568  # pixels: Anthropic makes larger images smaller, and others read no more of them
 MOST_IMAGE_BYTES = 3_700_000  # 5 MB in base64, the most that Anthropic takes
@@ -57,7 +57,7 @@ def modest(name: str, data: bytes, of: tuple[int, int] | None = None) -> ImageFi
     media_type = media_type_of(data)
     if media_type is None or media_type == "application/pdf":
         raise InvalidRequestError(f"{name} is not a PNG, JPEG, GIF or WebP image. Nothing was sent.")
-    width, height = _size(data)
+    width, height = size_of(data)
     if max(width, height) <= LONG_EDGE and len(data) <= PLAIN_BYTES:
         return ImageFile(media_type, data, width, height, of)
     image = _opened(name, data, width, height)
@@ -69,7 +69,8 @@ def modest(name: str, data: bytes, of: tuple[int, int] | None = None) -> ImageFi
     return ImageFile(made.media_type, made.data, made.width, made.height, of or made.of)
 
 
-def _size(data: bytes) -> tuple[int, int]:
+def size_of(data: bytes) -> tuple[int, int]:
+    """Return the width and the height of an image in pixels; 0 where its file does not tell."""
     import imagesize
 
     try:

@@ -12,9 +12,10 @@ from ..template.kinds import described, module_of
 from .arrays import array_brief, is_array
 from .attached import Attached, TextRoom
 from .figures import pictures_of
-from .files import attached_file, guessed_tokens
+from .files import attached_file
 from .frames import frame_brief, is_lazy, lazy_brief, library_table
 from .guarded import READ_SECONDS, guarded
+from .media import guessed_tokens
 from .pixels import ImageFile
 from .texts import Blanks, about_tokens, fitted_text, fitted_value
 
@@ -65,6 +66,7 @@ def _text_of(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tuple[st
         return fitted_text(name, str.__str__(value), room, blanked)
     own = getattr(type(value), "_repr_markdown_", None)
     said = own(value) if own is not None else None
+    said = said[0] if isinstance(said, tuple) and said else said  # with metadata beside it
     if isinstance(said, str) and said.strip():
         return fitted_text(name, said, room, blanked)
     return fitted_value(name, value, room, blanked)

@@ -8,7 +8,7 @@ from itertools import groupby
 from reprlib import repr as short_repr
 from typing import Any, get_args
 
-from ..attachments.files import FILE_SIGNATURES, guessed_tokens
+from ..attachments.media import FILE_SIGNATURES, guessed_tokens
 from ..conversation.events import Added
 from ..conversation.messages import Attachment, Message, Role, Turn
 from ..conversation.text_safety import checked, clean

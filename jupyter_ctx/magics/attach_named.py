@@ -8,6 +8,7 @@ from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,9 +20,10 @@ from ..template.kinds import described
 from .variables import variables_of
 
 VARIABLE_NAME = re.compile(r"[^\W\d]\w*")
-PART_NAME = re.compile(r"\.([^\W\d]\w*)|\[([^\[\]]+)\]")
+PART_NAME = re.compile(r"\.([^\W\d]\w*)|\[((?:[^\[\]]|\[[^\[\]]*\])+)\]")
 SLICE = re.compile(r"(-?\d+)?:(-?\d+)?(?::(-?\d+))?")
 NOT_DATA = ("a module", "a class", "a function")
+MOST_FILES = 1_000  # of a folder that are compared with a word
 ABSENT = object()  # there is no variable of the name
 MOST_LISTED = 12  # numbers of items
 SIMILARITY = 0.6  # of difflib, from 0 to 1
@@ -135,6 +137,8 @@ def _keys(typed: str) -> Iterable[Any]:
         yield slice(*(int(each) if each else None for each in part.groups()))
     with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
         yield literal_eval(typed)
+    if typed[0] == "[" and typed[-1] == "]":  # a list of columns
+        yield [each.strip() for each in typed[1:-1].split(",")]
     yield typed
 
 
@@ -143,7 +147,8 @@ def _no_such(word: str, variables: Mapping[str, Any]) -> str:
     files: list[str] = []
     with suppress(OSError):
         folder = os.path.dirname(word)
-        files = [os.path.join(folder, each.name) for each in os.scandir(folder or ".") if each.is_file()]
+        found = islice(os.scandir(folder or "."), MOST_FILES)
+        files = [os.path.join(folder, each.name) for each in found if each.is_file()]
     names = [*variables_of(variables, is_attachable), *files]
     first = VARIABLE_NAME.match(word)
     hint = _question(word, names) or (_question(first.group(), names) if first else "")

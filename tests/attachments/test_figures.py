@@ -7,6 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import imagesize
@@ -17,6 +18,7 @@ from server import send, serve
 
 from jupyter_ctx import InvalidRequestError, MissingDependencyError
 from jupyter_ctx.attachments.attached import Attached, TextRoom
+from jupyter_ctx.attachments.files import MOST_BYTES, attached_file
 from jupyter_ctx.attachments.pixels import LONG_EDGE, MOST_IMAGE_BYTES
 from jupyter_ctx.attachments.values import attached_value
 from jupyter_ctx.template.keys import Keys
@@ -202,6 +204,20 @@ def test_a_photograph_of_50_megabytes_is_sent_as_a_small_jpeg() -> None:
     assert found.files[0].media_type == "image/jpeg"
     assert len(found.files[0].data) < MOST_IMAGE_BYTES
     assert "of 4,200 × 4,000 pixels" in found.what
+
+
+def test_a_file_of_an_image_that_no_provider_would_take_is_made_smaller(tmp_path: Path) -> None:
+    small, wide, large = tmp_path / "small.png", tmp_path / "wide.png", tmp_path / "large.png"
+    small.write_bytes(saved(Image.new("RGB", (2_000, 10))))
+    wide.write_bytes(saved(Image.new("RGB", (9_000, 10))))
+    noise = Image.fromarray(np.random.default_rng(1).integers(0, 255, (3_400, 3_300, 3), dtype="uint8"))
+    noise.save(large, "PNG", compress_level=0)
+    assert large.stat().st_size > MOST_BYTES
+    assert attached_file(small).files[0].data == small.read_bytes()
+    assert attached_file(small).what == ""
+    assert attached_file(wide).what == "image, 1,568 × 2 of 9,000 × 10 pixels"
+    assert attached_file(large).files[0].media_type == "image/jpeg"
+    assert len(attached_file(large).files[0].data) < MOST_IMAGE_BYTES
 
 
 def test_where_a_photograph_was_taken_is_not_sent() -> None:

@@ -16,13 +16,8 @@ from hypothesis import strategies as st
 
 from jupyter_ctx import ChatError
 from jupyter_ctx.attachments.attached import with_attached
-from jupyter_ctx.attachments.files import (
-    MAX_IMAGE_TOKENS,
-    MIN_IMAGE_TOKENS,
-    MOST_BYTES,
-    attached_file,
-    guessed_tokens,
-)
+from jupyter_ctx.attachments.files import MOST_BYTES, attached_file
+from jupyter_ctx.attachments.media import MAX_IMAGE_TOKENS, MIN_IMAGE_TOKENS, guessed_tokens
 
 
 def png(width: int, height: int) -> bytes:

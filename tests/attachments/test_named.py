@@ -40,6 +40,8 @@ held = types.SimpleNamespace(inner=types.SimpleNamespace(value="deep down"))
 table = [["a", "b"], ["c", "d"]]
 def function(): ...
 class Kind: ...
+import pandas
+frame = pandas.DataFrame({"a": [1], "b": [2], "c": [3]})
 """
 
 
@@ -56,6 +58,9 @@ class Kind: ...
         ('results["my fig"]', "one with a space"),
         ("results[3]", "three"),
         ("held.inner.value", "deep down"),
+        ("frame[['a','c']]", "| 0 | 1 | 3 |"),
+        ("frame['b']", "| 0 | 2 |"),
+        ("frame[:1]", "| 0 | 1 | 2 | 3 |"),
         ("table[1][0]", "c"),
         ("results['fig'][2:6]", "text"),
     ],
@@ -125,6 +130,26 @@ def test_what_cannot_be_attached_is_an_error_with_the_nearest_name(
     cells.run(NOTEBOOK)
     error = cells.fail(f"%%chat -a '{word}'\nLook:" if "'" not in word else f"%%chat -a {word}\nLook:")
     assert words in str(error)
+    assert asked == []
+
+
+def test_an_attribute_that_is_slow_or_fails_is_an_error_that_names_it(
+    cells: Cells, asked: Seen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jupyter_ctx.magics.attach_named.READ_SECONDS", 0.2)
+    cells.run("""
+import time
+class Lazy:
+    @property
+    def slow(self): time.sleep(9)
+    @property
+    def broken(self): print("loud"); raise RuntimeError("no connection")
+lazy = Lazy()
+""")
+    assert str(cells.fail("%%chat -a lazy.slow\nLook:")).startswith("lazy.slow took more than 0.2 s")
+    assert "-a lazy.broken: lazy.broken raised RuntimeError: no connection." in str(
+        cells.fail("%%chat -a lazy.broken\nx")
+    )
     assert asked == []
 
 

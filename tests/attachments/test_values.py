@@ -18,8 +18,9 @@ from cells import Cells
 from hypothesis import given
 from hypothesis import strategies as st
 from images import PIXEL
+from IPython.display import HTML, JSON
 
-from jupyter_ctx import Chat, ChatInterrupted, InvalidRequestError, ask
+from jupyter_ctx import Chat, ChatInterrupted, InvalidRequestError, Reply, ask
 from jupyter_ctx.attachments import guarded
 from jupyter_ctx.attachments.attached import Attached, TextRoom
 from jupyter_ctx.attachments.values import attached_value
@@ -62,8 +63,11 @@ class Worded:
 
 
 class Marked:
-    def _repr_markdown_(self) -> str:
-        return "**bold**"
+    def __init__(self, found: Any = "**bold**") -> None:
+        self.found = found
+
+    def _repr_markdown_(self) -> Any:
+        return self.found
 
 
 CIRCLE: list[Any] = [1]
@@ -92,6 +96,12 @@ RING["self"] = RING
         (Plain(), "Plain(size=3)"),
         (Worded(), "digraph { a -> b }"),
         (Marked(), "**bold**"),
+        (Marked(("**bold**", {})), "**bold**"),
+        (Marked(None), "Marked(found=None)"),
+        (HTML("<b>bold</b>"), "<b>bold</b>"),
+        (JSON({"a": 1}), "{'a': 1}"),
+        (Reply("Blue."), "Blue."),
+        (memoryview(b"ab"), "<memory>"),
         (10**3_000, None),
         (10**100_000, "<int of 332,193 bits>"),
         (CIRCLE, "[1, <contains itself>]"),
@@ -233,11 +243,11 @@ def fails_without_words() -> str:
     raise UnsaidError
 
 
-@pytest.mark.parametrize("act", [loop, stubborn, lambda: time.sleep(9) or ""])
-@pytest.mark.parametrize("thread", [False, True])
+@pytest.mark.parametrize(
+    ("act", "thread"),
+    [(loop, False), (stubborn, False), (lambda: time.sleep(9), False), (loop, True)],  # nothing wakes another thread
+)
 def test_a_slow_repr_is_stopped(act: Any, thread: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    if thread and act is not loop:
-        pytest.skip("nothing wakes a thread that sleeps")
     monkeypatch.setattr("jupyter_ctx.attachments.values.READ_SECONDS", 0.2)
     monkeypatch.setattr(guarded, "AGAIN_SECONDS", 0.05)
     raised: list[Exception] = []
