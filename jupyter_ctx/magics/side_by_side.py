@@ -205,15 +205,16 @@ def show_versions(chat: Chat, number: int | None) -> dict[str, str]:
         chosen = chat.chosen(offers[-1].id)
         labels = [answer.label for answer in offers[-1].answers]
         turns = [offers[-1].turn(answer) for answer in offers[-1].answers]
+        errors = [answer.error for answer in offers[-1].answers]
     else:
         number = number or len(chat.turns)
         turns, current = list(chat.versions(number)), chat.turn(number)
         chosen = next(i for i, turn in enumerate(turns, 1) if turn.id == current.id)
-        labels = [turn.model for turn in turns]
+        labels, errors = [turn.model for turn in turns], []
     if len(turns) < 2:
         raise InvalidRequestError(f"Turn {number} has one answer: there is nothing to compare.")
     figures = [_figures(turn.model, turn.record) for turn in turns]
-    return compared_forms(labels, [turn.reply for turn in turns], figures, _index(chosen))
+    return compared_forms(labels, [turn.reply for turn in turns], figures, _index(chosen), errors=errors)
 
 
 def _figures(model: str, of: Reply | TurnRecord) -> Footer:

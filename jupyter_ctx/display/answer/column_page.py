@@ -21,7 +21,7 @@ GRID_STYLE = (
 )
 _COLUMN = (
     "display:flex;flex-direction:column;min-width:0;box-sizing:border-box;margin:0;"
-    "padding:{padding}px {padding}px 2px;border:{width}px solid #757575;border-color:{variable}"
+    "padding:{padding}px;border:{width}px solid #757575;border-color:{variable}"
 )
 _PLAIN_BORDER = _COLUMN.format(width=1, padding=8, variable="var(--jp-border-color1,#757575)")
 _USED_BORDER = _COLUMN.format(width=3, padding=6, variable="var(--jp-ui-font-color1,#757575)")
