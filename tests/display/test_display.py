@@ -10,16 +10,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nbformat
 import pytest
-from browsing import Browsing
 from jupyter_page import SCREENSHOTS, NotebookPage, Open, Server
 from nbformat.sign import NotebookNotary
 from page_checks import FOREIGN, OVERFLOWS, RICH, THEMES, complaints
 from playwright.sync_api import Locator, expect
 from server import Answer, events, piece, send, serve, usage
+
+if TYPE_CHECKING:
+    from browsing import Browsing  # pytest loads it as a plugin, and rewrites its assertions
 
 pytest_plugins = ("browsing",)
 

@@ -234,7 +234,6 @@ WRONG = (
     ("%%chat map df --pilot 99\nSay {{ word }}", "from 0 to 10"),
     ("%%chat map df --append\nSay {{ word }}", "%chat map takes no --append"),
     ("%%chat --limit 3\nSay hello.", "belongs to %%chat map TABLE --limit"),
-    ("%%chat -m one -m two\nSay hello.", "given 2 times (one, two)"),
     ("%chat use -m one -m two", "given 2 times"),
     ("%chat plot rum", "rum is not there"),
     ("%chat plot df", "df is a DataFrame"),
