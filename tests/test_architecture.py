@@ -55,7 +55,7 @@ LATE = {  # modules of the package that others import in a function, when they a
         "jupyter_ctx.magics.plot_command",
         "jupyter_ctx.magics.side_by_side",
     },
-    "jupyter_ctx.magics.shown": {"jupyter_ctx.magics.last_error"},
+    "jupyter_ctx.magics.shown": {"jupyter_ctx.magics.displays", "jupyter_ctx.magics.last_error"},
     "jupyter_ctx.magics.registration": {"jupyter_ctx.magics.chat_magic", "jupyter_ctx.magics.completion"},
 }
 LIGHT = {

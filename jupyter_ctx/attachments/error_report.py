@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from ..context.summary_facts import fenced
+from ..conversation.text_safety import clean
 from ..template.keys import Keys
+from ..wording import visible
 from .attached import Attached, TextRoom
 from .tracebacks import MOST_FRAMES, MOST_LINE, MOST_MESSAGE, Failure, Gap, SyntaxPlace, TracebackFrame, without_middle
 
@@ -45,6 +47,7 @@ def attached_error(failure: Failure, room: TextRoom, keys: Keys) -> Attached:
 
     At least its type, the beginning of its message and its line are sent, however small the room.
     """
+    failure = _sendable(failure)
     blanked = _blanked(failure, keys)
     for detail in _DETAILS:
         text = _text(blanked, detail)
@@ -63,28 +66,45 @@ def _what(failure: Failure, detail: _Detail, tokens: int) -> str:
 
 
 def _blanked(failure: Failure, keys: Keys) -> Failure:
-    """Return an error with *** for what looks like a key, in every text of it."""
+    """Return an error with *** for what looks like a key in any of its texts."""
 
-    def clean(text: str) -> str:
+    def blank(text: str) -> str:
         text = _PRIVATE_KEY.sub(lambda found: "***" + "\n" * found.group().count("\n"), text)
         return _SECRET.sub(r"\1***", keys.masked(text))
 
-    cell = clean(failure.cell)
+    cell = blank(failure.cell)
     known = dict(zip(failure.cell.splitlines(), cell.splitlines(), strict=False))  # a key may take several lines
+    return _rewritten(failure, blank, lambda line: known[line] if line in known else blank(line), cell)
+
+
+def _sendable(failure: Failure) -> Failure:
+    """Return an error without the characters that providers refuse, and without the escapes of terminals."""
+
+    def sendable(text: str) -> str:
+        return visible(clean(text))
+
+    return _rewritten(failure, sendable, sendable, sendable(failure.cell))
+
+
+Rewrite = Callable[[str], str]
+
+
+def _rewritten(failure: Failure, text: Rewrite, line: Rewrite, cell: str) -> Failure:
+    """Return an error with other texts; ``line`` rewrites one of the source."""
 
     def frame(found: TracebackFrame | Gap) -> TracebackFrame | Gap:
         if isinstance(found, Gap):
             return found
-        return replace(
-            found, lines=tuple((number, known[line] if line in known else clean(line)) for number, line in found.lines)
-        )
+        return replace(found, lines=tuple((number, line(each)) for number, each in found.lines))
+
+    def other(found: Failure) -> Failure:
+        return _rewritten(found, text, line, text(found.cell))
 
     return replace(
-        failure, message=clean(failure.message), notes=tuple(map(clean, failure.notes)), cell=cell,
+        failure, message=text(failure.message), notes=tuple(map(text, failure.notes)), cell=cell,
         frames=tuple(map(frame, failure.frames)),
-        syntax=failure.syntax and replace(failure.syntax, text=clean(failure.syntax.text)),
-        cause=failure.cause and _blanked(failure.cause, keys),
-        parts=tuple(_blanked(part, keys) for part in failure.parts),
+        syntax=failure.syntax and replace(failure.syntax, text=line(failure.syntax.text)),
+        cause=failure.cause and other(failure.cause), parts=tuple(map(other, failure.parts)),
     )  # fmt: skip
 
 

@@ -11,7 +11,11 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from types import TracebackType
 
+from ..errors import InvalidRequestError
+from .guarded import guarded
+
 MOST_MESSAGE = 4_000  # characters of a message
+TEXT_SECONDS = 1.0  # that an exception's own code may take to tell its message
 MOST_LINE = 300  # characters of a line of source
 MOST_MARKED = 6  # lines of one statement
 MOST_CAUSES, MOST_ERRORS, MOST_NESTED = 4, 4, 3  # causes of causes, errors of a group, groups in groups
@@ -113,7 +117,10 @@ CellOf = Callable[[str], TypedCell | None]  # the cell that a file name of compi
 
 def failure_of(error: BaseException, cell_of: CellOf = lambda _: None) -> Failure:
     """Return an exception as a light value; ``cell_of`` tells the cells of a notebook by their file names."""
-    return _Reader(cell_of).failure(error)
+    try:
+        return _Reader(cell_of).failure(error)
+    except Exception:  # of a class that overrides even what Python stores in an exception
+        return Failure(_kind(type(error)), "(the error cannot be read)")
 
 
 class _Reader:
@@ -289,31 +296,40 @@ def _short(path: str) -> str:
 
 
 def _kind(kind: type[BaseException]) -> str:
-    module = str(getattr(kind, "__module__", ""))
-    return kind.__name__ if module in NOBODYS else f"{module}.{kind.__qualname__}"
+    """Return the name of an exception's class as Python prints it, without asking its metaclass."""
+    module, name = (type.__dict__[each].__get__(kind) for each in ("__module__", "__qualname__"))
+    return str(name) if module in NOBODYS else f"{module}.{name}"
 
 
 def _message(error: BaseException) -> str:
-    """Return the text of an exception; it is the user's code that may do anything."""
+    """Return the text of an exception; it is code of the user's that may do anything, and take any time."""
+    if type(error).__str__ in _BUILT_IN and all(type(each) in (str, int, float) for each in error.args):
+        return without_middle(str(error))
+    try:
+        with guarded("the error", TEXT_SECONDS):
+            return without_middle(_own_text(error))
+    except InvalidRequestError:  # of the guard
+        return f"(its text cannot be read: that takes more than {TEXT_SECONDS:g} s)"
+
+
+def _own_text(error: BaseException) -> str:
     try:
         if isinstance(error, SyntaxError):
-            return without_middle(str(error.msg))
+            return str(error.msg)
         if isinstance(error, BaseExceptionGroup):
-            return without_middle(f"{error.message} ({len(error.exceptions)} errors)")
-        return without_middle(str(error))
-    except KeyboardInterrupt:
-        raise
-    except BaseException as failed:
+            return f"{error.message} ({len(error.exceptions)} errors)"
+        return str(error)
+    except (Exception, SystemExit, GeneratorExit) as failed:
         return f"(its text cannot be read: {type(failed).__name__})"
+
+
+_BUILT_IN = tuple(each.__str__ for each in (BaseException, KeyError, OSError))
 
 
 def _notes(error: BaseException) -> tuple[str, ...]:
     found = getattr(error, "__notes__", None)
-    return (
-        tuple(without_middle(note) for note in found[:MOST_ERRORS] if isinstance(note, str))
-        if type(found) is list
-        else ()
-    )
+    notes = found[:MOST_ERRORS] if type(found) is list else []
+    return tuple(without_middle(note) for note in notes if isinstance(note, str))
 
 
 def without_middle(text: str, most: int = MOST_MESSAGE) -> str:

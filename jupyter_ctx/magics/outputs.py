@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from base64 import b64decode
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -15,8 +14,9 @@ from ..chat import Chat
 from ..template.filling import fill
 from ..template.hints import notes
 from ..template.keys import KeyFoundError, Keys
-from ..template.limits import RefusedError
-from .shown import Display, Shown
+from ..template.limits import MissingError, RefusedError
+from .displays import Display
+from .shown import Shown
 
 OUTPUT = re.compile(r"Out\s?\[\s?(\d+)\s?\]|_(\d+)|(_{1,3})")
 INPUT = re.compile(r"In\s?\[\s?(\d+)\s?\]|_i(\d+)")
@@ -80,7 +80,7 @@ class Outputs:
 
     def images(self, number: int) -> Any:
         """Return the images that a cell displayed: the bytes of one, a list of several, ``None`` for none."""
-        found = [b64decode(display.data) for display in self.displays(number) if display.kind]
+        found = [display.content() for display in self.displays(number) if display.image is not None]
         return found if len(found) > 1 else next(iter(found), None)
 
     def value(self, number: int) -> Any:
@@ -157,18 +157,28 @@ class FilledOutputs:
     def fill(self, expression: str, evaluate: Callable[[], str | None]) -> str | None:
         """Return the text for an expression; other expressions than a whole output's or input's are evaluated.
 
-        Raises RefusedError, and whatever ``evaluate`` raises.
+        Raises MissingError, RefusedError, and whatever ``evaluate`` raises.
         """
         found = INPUT.fullmatch(expression)
         if found is not None and (found[2] or self._outputs.own_in):
             return self._input(int(found[1] or found[2]), evaluate)
         found = OUTPUT.fullmatch(expression)
         number = self._number(expression, found) if found is not None else None
-        return evaluate() if number is None else self._output(number, evaluate)
+        return self._evaluated(expression, evaluate) if number is None else self._output(number, evaluate)
+
+    def _evaluated(self, expression: str, evaluate: Callable[[], str | None]) -> str | None:
+        try:
+            return evaluate()
+        except KeyFoundError:
+            raise
+        except RefusedError as error:
+            if not expression.isidentifier() or not str(error).startswith("printing "):
+                raise
+            raise RefusedError(f"{error}. -a {expression} sends it as it is shown") from None
 
     def _input(self, number: int, evaluate: Callable[[], str | None]) -> str | None:
         if not self._outputs.has_input(number):
-            raise RefusedError(self._outputs.unknown_input(f"In[{number}]"))
+            raise MissingError(self._outputs.unknown_input(f"In[{number}]"))
         return evaluate()
 
     def _number(self, expression: str, found: re.Match[str]) -> int | None:
@@ -181,7 +191,7 @@ class FilledOutputs:
             number = int(found[2])
             return number if value is ABSENT_OUTPUT or value is self._outputs.value(number) else None
         if value is ABSENT_OUTPUT or (type(value) is str and not value):
-            raise RefusedError(self._outputs.unknown(f"output that {expression} could stand for"))
+            raise MissingError(self._outputs.unknown(f"output that {expression} could stand for"))
         return self._outputs.number_of(value)
 
     def _output(self, number: int, evaluate: Callable[[], str | None]) -> str | None:
@@ -205,14 +215,14 @@ class FilledOutputs:
         return text
 
     def _displayed(self, number: int, name: str) -> str:
-        """Return the text of what a cell displayed. Raises RefusedError where there is none."""
+        """Return the text of what a cell displayed. Raises MissingError where there is none."""
         displays = self._outputs.displays(number)
-        for display in displays:
-            if display.what:
-                raise RefusedError(f"it was displayed as {display.what}, which is not kept. Name its variable with -a")
+        texts = [display.text for display in displays if not display.what]
+        if texts:
+            return self._checked("\n".join(texts))
         if not displays:
-            raise RefusedError(self._outputs.unknown(name))
-        return self._checked("\n".join(display.data for display in displays))
+            raise MissingError(self._outputs.unknown(name))
+        raise MissingError(f"it was displayed as {displays[0].what}, which is not kept: name its variable with -a.")
 
     def _image(self, number: int, images: Any) -> str:
         """Let images go along, and return what stands in their place in the text."""

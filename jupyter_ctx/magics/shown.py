@@ -3,36 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..attachments.tracebacks import Failure
-
-IMAGE_FORMS = ("image/png", "image/jpeg", "image/gif", "image/webp")
-OTHER_FORMS = {  # what is shown as a picture, and is not sent as one
-    "image/svg+xml": "an SVG picture",
-    "application/vnd.plotly.v1+json": "a plotly chart",
-    "application/vnd.vegalite": "an Altair chart",
-    "application/vnd.bokehjs_exec.v0+json": "a Bokeh chart",
-    "application/vnd.jupyter.widget-view+json": "a widget",
-}
-MOST_IMAGES = 20
-MOST_BASE64 = 66_000_000  # of all images in base64: 50 MB
-MOST_TEXT = 20_000  # characters of a display without an image
-
-
-class Display(NamedTuple):
-    """One display of a cell: ``kind`` is the media type of ``data``, an image in base64, or "" where that is text.
-
-    ``what`` says in words what it is where it is neither.
-    """
-
-    number: int
-    kind: str
-    data: str
-    what: str = ""
-    display_id: str | None = None
+    from .displays import Displays
 
 
 class Shown:
@@ -40,7 +15,7 @@ class Shown:
 
     def __init__(self, shell: Any) -> None:
         self.failure: Failure | None = None
-        self.displays: deque[Display] = deque()
+        self._displays: Displays | None = None
         self._shell = shell
         self._error = id(getattr(sys, "last_value", None))  # of the last that IPython has shown, without holding it
         self._number: int | None = None
@@ -65,48 +40,25 @@ class Shown:
             self.failure = failure_in(self._shell, error, result) or self.failure
 
     def on_display(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Note an image that a cell displays; the message goes on as it is."""
+        """Note what a cell displays; the message goes on as it is."""
         kind = message.get("msg_type")
-        if self._number is not None and (message.get("parent_header") or {}).get("msg_id") == self._message:
-            if kind == "display_data":
-                self._note(message["content"])
-            elif kind == "clear_output":
-                self._forget(lambda each: each.number == self._number)
+        number = self._number if (message.get("parent_header") or {}).get("msg_id") == self._message else None
         if kind == "update_display_data":
-            self._update(message["content"])
+            self.displays.update(message["content"])
+        elif kind == "display_data" and number is not None:
+            self.displays.note(message["content"], number)
+        elif kind == "clear_output" and number is not None:
+            self.displays.clear(number)
         return message
 
-    def _note(self, content: dict[str, Any], number: int | None = None) -> None:
-        found = _display(content, self._number if number is None else number)
-        if found is None:
-            return
-        self.displays.append(found)
-        while len(self.displays) > MOST_IMAGES or sum(len(each.data) for each in self.displays) > MOST_BASE64:
-            self.displays.popleft()
+    @property
+    def displays(self) -> Displays:
+        """The newest of what cells displayed."""
+        if self._displays is None:
+            from .displays import Displays
 
-    def _update(self, content: dict[str, Any]) -> None:
-        """Replace what a display showed that is brought up to date."""
-        name = content.get("transient", {}).get("display_id")
-        at = next((i for i, each in enumerate(self.displays) if name and each.display_id == name), None)
-        if at is not None:
-            found = _display(content, self.displays[at].number)
-            self.displays[at] = found or self.displays[at]
-
-    def _forget(self, fits: Any) -> None:
-        self.displays = deque(each for each in self.displays if not fits(each))
-
-
-def _display(content: dict[str, Any], number: int | None) -> Display | None:
-    """Return what a message displays; ``None`` where that is nothing to send, as a progress bar or an answer."""
-    data, name = content.get("data", {}), content.get("transient", {}).get("display_id")
-    for kind in IMAGE_FORMS:
-        if isinstance(data.get(kind), str) and number is not None:
-            return Display(number, kind, data[kind], "", name)
-    what = next((words for form, words in OTHER_FORMS.items() if any(key.startswith(form) for key in data)), "")
-    text = data.get("text/plain", "")
-    if number is None or name is not None or not isinstance(text, str) or not (what or text):
-        return None
-    return Display(number, "", text[:MOST_TEXT], what, name)
+            self._displays = Displays()
+        return self._displays
 
 
 def _error_of(result: Any) -> BaseException | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -182,6 +183,26 @@ def test_an_error_whose_text_cannot_be_read_is_told_without_it(does: str) -> Non
     assert failure.kind == "Hostile"
     assert len(failure.message) < 5_000
     assert failure.message[:3] in ("(it", "xxx")
+
+
+def test_an_error_whose_text_takes_long_is_told_without_it() -> None:
+    names: dict[str, Any] = {}
+    exec(HOSTILE.format("print('no'); import time; time.sleep(30)"), names)
+    begun = time.monotonic()
+    assert failure_of(names["Hostile"]()).message == "(its text cannot be read: that takes more than 1 s)"
+    assert time.monotonic() - begun < 5
+
+
+def test_an_error_that_hides_all_of_itself_is_named() -> None:
+    class HidingError(Exception):
+        __cause__ = __context__ = property(lambda self: 1 / 0)  # type: ignore[assignment]
+
+    assert failure_of(HidingError("x")).message == "(the error cannot be read)"
+
+
+def test_characters_that_providers_refuse_are_replaced(numbered: Cells) -> None:
+    fails(numbered, "raise ValueError('a\\0b \\x1b[31mred \\ud800')")
+    assert "ValueError: a�b �[31mred �\n" in error_text(numbered)
 
 
 def test_keys_are_blanked_and_that_is_said(numbered: Cells, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -154,6 +154,35 @@ def test_what_was_displayed_without_being_a_value_is_filled_in(notebook: Noteboo
     assert notebook.sent(f"{{{{ Out[{number}] }}}}") == ("{'a': 1}\n'b'", [])
 
 
+def test_what_is_shown_as_no_image_is_told_in_words(notebook: Notebook) -> None:
+    number = notebook.ok(
+        "%config InlineBackend.figure_formats = ['svg']\nplt.plot([1, 2]);\nfig = plt.gcf()\nplt.show()"
+    )
+    said = notebook.fails(f"%%chat -m gpt-5\n{{{{ Out[{number}] }}}}")
+    assert "it was displayed as an SVG picture, which is not kept: name its variable with -a" in said
+    assert "-a fig sends it as it is shown" in notebook.fails("%%chat -m gpt-5\n{{ fig }}")
+    assert notebook.sent("See:", "-m gpt-5 -a fig")[1][0].startswith(PNG)
+
+
+def test_a_display_that_is_brought_up_to_date_is_what_it_shows_now(notebook: Notebook) -> None:
+    image = "from PIL import Image\nfrom IPython.display import display\n"
+    number = notebook.ok(f"{image}shown = display(Image.new('RGB', (60, 50), 'red'), display_id=True)")
+    (red,) = notebook.sent(f"{{{{ Out[{number}] }}}}")[1]
+    outputs = notebook.run("shown.update(Image.new('RGB', (60, 50), 'blue'))")
+    (blue,) = notebook.sent(f"{{{{ Out[{number}] }}}}")[1]
+    assert blue == b64decode(outputs[-1]["content"]["data"]["image/png"])
+    assert blue != red
+
+
+def test_nothing_is_kept_after_the_extension_is_unloaded(notebook: Notebook) -> None:
+    hooks = "get_ipython().display_pub._hooks"
+    assert notebook.value(f"len({hooks})") == "1"
+    notebook.ok("%reload_ext jupyter_ctx")
+    assert notebook.value(f"len({hooks})") == "1"
+    notebook.ok("%unload_ext jupyter_ctx")
+    assert notebook.value(f"len({hooks})") == "0"
+
+
 def test_an_unknown_number_is_an_error_that_names_those_there_are(notebook: Notebook) -> None:
     plot, value = notebook.ok("plt.plot([1, 3, 2])\nplt.show()"), notebook.ok("1 + 1")
     said = notebook.fails("%%chat -m gpt-5\n{{ Out[99] }}")
