@@ -15,6 +15,7 @@ OTHER_FORMS = {  # what is shown as a picture, and is not sent as one
     "application/vnd.bokehjs_exec.v0+json": "a Bokeh chart",
     "application/vnd.jupyter.widget-view+json": "a widget",
 }
+OURS = "jctx-"  # in the HTML of answers, gauges and tables
 MOST_IMAGES, MOST_TEXTS = 20, 40
 MOST_BASE64 = 66_000_000  # of all images in base64: 50 MB
 MOST_TEXT = 20_000  # characters of a display without an image
@@ -85,7 +86,8 @@ def _display(content: dict[str, Any], number: int) -> Display | None:
             return Display(number, data[kind], display_id=name)
     what = next((words for form, words in OTHER_FORMS.items() if any(key.startswith(form) for key in data)), "")
     text = data.get("text/plain", "")
-    if name is not None or not isinstance(text, str) or not (what or text):
+    ours = OURS in str(data.get("text/html", ""))
+    if name is not None or ours or not isinstance(text, str) or not (what or text):
         return None
     more = len(text) - MOST_TEXT
     cut = f"{text[:MOST_TEXT]}\n… {more:,} characters left out …" if more > 0 else text

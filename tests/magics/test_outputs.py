@@ -185,6 +185,7 @@ def test_nothing_is_kept_after_the_extension_is_unloaded(notebook: Notebook) -> 
 
 def test_an_unknown_number_is_an_error_that_names_those_there_are(notebook: Notebook) -> None:
     plot, value = notebook.ok("plt.plot([1, 3, 2])\nplt.show()"), notebook.ok("1 + 1")
+    notebook.ok("%%chat -m gpt-5 --preview\nNo output of the user's.")
     said = notebook.fails("%%chat -m gpt-5\n{{ Out[99] }}")
     assert f"{{{{ Out[99] }}}} failed: there is no Out[99]. There are Out[{plot}], Out[{value}]." in said
     assert "What a cell prints is not kept: store it in a variable." in said
