@@ -281,9 +281,10 @@ class Session:
         scope, start = self.now(target)
         ledger = self.fitter.ledger(target, self.conversation, scope)
         past, state, exact = self.conversation, self.state, self.is_counted(target, scope, start)
-        # a learned limit that the next request retries is ignored
-        occupancy = self.fitter.occupancy(target.trial or target, past, scope, start)
-        will_leave, typical = decide(occupancy, target.settings).left_out, typical_turn(past, target.meter)
+        occupancy, typical = self.fitter.occupancy(target, past, scope, start), typical_turn(past, target.meter)
+        # a learned limit that the next request retries leaves nothing out
+        tried = occupancy if target.trial is None else self.fitter.occupancy(target.trial, past, scope, start)
+        will_leave = decide(tried, target.settings).left_out
         more = None if typical is None else more_turns(occupancy, target.settings, typical)
         return Snapshot(past, state, target, scope, start, ledger, will_leave, exact, more)
 

@@ -142,8 +142,8 @@ class Talk:
                 found.append(error.used)
                 continue
             found += self.of(attempt)
-        for place in session.conversation.places:
-            found.append(session.request_then(self.asked()[0], place, target, session.system))
+        for at, place in enumerate(session.conversation.places):
+            found.append(session.request_then(self.asked()[0], place.turn, at, target, session.system))
         past, covers = session.conversation, getattr(session.conversation.summary, "covers", frozenset())
         may = [place.turn.id in covers and not place.excluded for place in past.places]
         assert past.covered_to(covers) == max((i for i, covered in enumerate(may, 1) if covered), default=0)
