@@ -24,7 +24,7 @@ LOOKED_AT = 100  # members of a collection, to see whether they are parts of fig
 INCHES = 300.0  # beyond which a figure is not measured before it is drawn
 MOST_PIXELS = 25_000_000  # of a figure that is measured
 ALTAIR_PPI = 144  # twice the pixels of the chart on a page, so that small labels can be read
-OURS = "jupyter_ctx"
+OWN_PACKAGE = "jupyter_ctx"
 
 Drawn = ImageFile | None
 
@@ -119,6 +119,7 @@ def _owner(value: Any) -> Any:
 
 def _matplotlib(name: str, figure: Any) -> Drawn:
     """Draw a figure of matplotlib with the margins that a cell shows."""
+    was_stale = figure.stale
     width, height = (float(side) for side in figure.get_size_inches())
     dpi = float(figure.dpi)
     box = _shown_part(figure, width, height, dpi)
@@ -132,6 +133,7 @@ def _matplotlib(name: str, figure: Any) -> Drawn:
             data, format="png", dpi=used, bbox_inches=box, pad_inches=0, facecolor=figure.get_facecolor(),
             edgecolor=figure.get_edgecolor(), transparent=False, metadata={"Software": None},
         )  # fmt: skip
+    figure.stale = was_stale  # else pyplot draws it again at the end of the cell
     return modest(name, data.getvalue(), size if used < dpi else None)
 
 
@@ -157,7 +159,10 @@ def _way_of(value: Any) -> Draw | None:
             return draw
     if any(callable(getattr(kind, method, None)) for method in ("_repr_png_", "_repr_jpeg_")):
         return _by_itself
-    has_forms = callable(getattr(kind, "_repr_mimebundle_", None)) and module_of(kind) not in ("ipywidgets", OURS)
+    has_forms = callable(getattr(kind, "_repr_mimebundle_", None)) and module_of(kind) not in (
+        "ipywidgets",
+        OWN_PACKAGE,
+    )
     return _bundled if has_forms else None
 
 

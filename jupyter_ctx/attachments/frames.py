@@ -29,6 +29,7 @@ LONG_NUMBER = 12  # characters; a longer one is rounded
 COUNTED_CELLS = 20_000_000  # numbers that are looked at for missing values
 COUNTED_OBJECTS = 1_000_000  # values of Python that are
 SAMPLE = 50_000
+LONG_TABLE = 1_000  # from which on the first tell how many might fit
 
 
 class LibraryTable(Protocol):
@@ -232,14 +233,17 @@ class FrameBrief:
         """Return as many rows as might fit, written out."""
         table = self._table
         most = min(table.rows, max(self._room.tokens // max(columns, 1), 1))
+        if most > LONG_TABLE:  # writing rows that do not fit takes time
+            sample = [self._line(row, characters) for row in table.values(0, LONG_TABLE // 10, columns)]
+            each = self._room.count("\n".join(sample)) / len(sample)
+            most = min(most, max(round(2 * self._room.tokens / each), LONG_TABLE))
         if most < table.rows:
             head, tail = (most + 1) // 2, most // 2
             first, last = table.values(0, head, columns), table.values(table.rows - tail, table.rows, columns)
         else:
             first, last = table.values(0, table.rows, columns), []
-        return _Rows(
-            [self._line(row, characters) for row in first], [self._line(row, characters) for row in last], table.rows
-        )
+        head_lines, tail_lines = ([self._line(row, characters) for row in rows] for rows in (first, last))
+        return _Rows(head_lines, tail_lines, table.rows)
 
     def _line(self, row: Sequence[Any], characters: int) -> str:
         before = self._blanked.count
@@ -300,9 +304,10 @@ def _many(number: int, what: str) -> str:
 
 def _cell(value: Any, characters: int, blanked: Blanks) -> str:
     """Return a value in one cell of a Markdown table, shortened with … where it is long."""
-    if is_library_scalar(value) or isinstance(value, date | time | timedelta | Decimal):
-        value = str(value)
-    text = value if isinstance(value, str) else Sketch(value, 4 * characters).text
+    if isinstance(value, str | bool | date | time | timedelta | Decimal) or is_library_scalar(value):
+        text = str(value)
+    else:
+        text = Sketch(value, 4 * characters).text
     if len(text) > characters:
         text = f"{blanked(text[: characters + 200])[:characters]}…"
     for sign, written in (("\\", "\\\\"), ("|", "\\|"), ("\n", "\\n"), ("\r", "\\r")):

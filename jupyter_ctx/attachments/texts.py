@@ -16,6 +16,7 @@ from .sketch import Sketch
 CHARACTERS_A_TOKEN = 12  # more than any tokenizer holds in one for long
 KEY_ROOM = 400  # characters beside a cut that are looked at for a key
 TRIES = 12
+FILLED = 0.95  # of the room, which is enough
 
 
 class Blanks:
@@ -129,10 +130,10 @@ def largest(of: Callable[[int], str], most: int, room: TextRoom, name: str, leas
         tokens = room.count(text)
         if tokens <= room.tokens:
             low, best = guess, text
+            if tokens >= FILLED * room.tokens:
+                break
         else:
             high = guess - 1
         share = int(guess * room.tokens / max(tokens, 1.0) * 0.98)  # most texts are even
         guess = share if low < share <= high else (low + high + 1) // 2
-        if high - low <= most // 200 and low > least:
-            break
     return low, best

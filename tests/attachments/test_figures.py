@@ -94,7 +94,9 @@ def test_a_figure_stays_as_it_is_and_gives_the_same_bytes_again() -> None:
     before = state()
     first = attached(figure)
     assert state() == before
+    figure.canvas.draw()
     assert attached(figure).files == first.files
+    assert not figure.stale, "pyplot would draw it again"
     assert b"matplotlib" not in first.files[0].data.lower()
     red, green, blue = opened(first).convert("RGB").getpixel((3, 3))  # type: ignore[misc]
     assert (red, green, blue) == (255, 255, 224)
