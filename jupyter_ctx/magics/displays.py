@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 IMAGE_FORMS = ("image/png", "image/jpeg", "image/gif", "image/webp")
+A_WIDGET = "a widget"
 OTHER_FORMS = {  # what is shown as a picture, and is not sent as one
     "image/svg+xml": "an SVG picture",
     "application/vnd.plotly.v1+json": "a plotly chart",
     "application/vnd.vegalite": "an Altair chart",
     "application/vnd.bokehjs_exec.v0+json": "a Bokeh chart",
-    "application/vnd.jupyter.widget-view+json": "a widget",
+    "application/vnd.jupyter.widget-view+json": A_WIDGET,
 }
-OURS = "jctx-"  # in the HTML of answers, gauges and tables
+OWN_HTML = "jctx-"  # in the HTML of answers, gauges and tables; their widgets have no text beside them
 MOST_IMAGES, MOST_TEXTS = 20, 40
 MOST_BASE64 = 66_000_000  # of all images in base64: 50 MB
 MOST_TEXT = 20_000  # characters of a display without an image
@@ -86,7 +87,7 @@ def _display(content: dict[str, Any], number: int) -> Display | None:
             return Display(number, data[kind], display_id=name)
     what = next((words for form, words in OTHER_FORMS.items() if any(key.startswith(form) for key in data)), "")
     text = data.get("text/plain", "")
-    ours = OURS in str(data.get("text/html", ""))
+    ours = OWN_HTML in str(data.get("text/html", "")) or (what == A_WIDGET and not text)
     if name is not None or ours or not isinstance(text, str) or not (what or text):
         return None
     more = len(text) - MOST_TEXT
