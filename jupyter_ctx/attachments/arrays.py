@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 from .attached import TextRoom
+from .sketch import MEMORY_ADDRESS
 from .texts import Blanks, about_tokens, fitted_text, headed
 
 EDGES = (500, 200, 100, 50, 20, 10, 5, 3, 2, 1)  # values at each end of each dimension
@@ -28,7 +29,7 @@ def array_brief(name: str, array: Any, room: TextRoom, blanked: Blanks) -> tuple
     title = f"{type(array).__name__} of shape {shape}, {array.dtype}{_range(numpy, array)}"
     for shown, values in _ways(numpy, array, room.tokens):
         blanked.count = 0
-        text = headed(name, f"{title}\n{blanked(values)}")
+        text = headed(name, f"{title}\n{blanked(MEMORY_ADDRESS.sub('', values))}")
         tokens = room.count(text)
         if tokens <= room.tokens:
             what = f"all {array.size:,} values" if shown == array.size else f"{shown:,} of {array.size:,} values"

@@ -186,7 +186,10 @@ def _bundled(name: str, value: Any) -> Drawn:
 
 
 def _bundle(value: Any) -> Any:
-    found = type(value)._repr_mimebundle_(value, include=IMAGE_TYPES, exclude=None)
+    try:
+        found = type(value)._repr_mimebundle_(value, include=IMAGE_TYPES, exclude=None)
+    except TypeError:  # it does not take them, so IPython does not call it either
+        return None
     return found[0] if isinstance(found, tuple) and found else found
 
 

@@ -207,7 +207,7 @@ class FrameBrief:
             columns, _ = largest(lambda n: self._text(n, None, 0), len(self._names), half, self._name)
         except InvalidRequestError:  # not even the shape, in half of the room
             columns, _ = 0, largest(lambda n: self._text(n, None, 0), 0, room, self._name)
-        number, text = 0, self._text(columns, None, 0)
+        number, text = 0 if table.columns else table.rows, self._text(columns, None, 0)
         while columns and table.rows:
             number, text = self._with_rows(columns)
             if number >= min(LEAST_ROWS, table.rows) or columns == 1:
@@ -274,7 +274,7 @@ class FrameBrief:
             names = [*([""] if table.labels else []), *self._names[:columns]]
             lines += ["", f"{rows.said(number)}:", f"| {' | '.join(names)} |", f"|{'-|' * len(names)}"]
             lines += rows.lines(number)
-        elif table.rows:
+        elif table.rows and table.columns:
             lines += ["", f"All {table.rows:,} rows are left out." if table.rows > 1 else "Its row is left out."]
         if rows is not None and self._is_rounded:
             lines += [f"Long numbers are rounded to {DIGITS} digits."]

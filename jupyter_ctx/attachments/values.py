@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from io import BytesIO, StringIO
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, cast
 
 from ..conversation.messages import Attachment
 from ..errors import InvalidRequestError
@@ -12,10 +13,10 @@ from ..template.kinds import described, module_of
 from .arrays import array_brief, is_array
 from .attached import Attached, TextRoom
 from .figures import pictures_of
-from .files import attached_file
+from .files import attached_data, attached_file
 from .frames import frame_brief, is_lazy, lazy_brief, library_table
 from .guarded import READ_SECONDS, guarded
-from .media import guessed_tokens
+from .media import SIGNATURE_BYTES, guessed_tokens, media_type_of
 from .pixels import ImageFile
 from .texts import Blanks, about_tokens, fitted_text, fitted_value
 
@@ -29,10 +30,15 @@ INSTEAD = {
 
 def attached_value(name: str, value: Any, room: TextRoom, keys: Keys) -> Attached:
     """Return a value as it goes with a prompt; ``name`` is how the user wrote it. Raises InvalidRequestError."""
-    if isinstance(value, Attached):
-        return value
-    if isinstance(value, PurePath):
+    kind = type(value)  # not isinstance, which may run the value's code
+    if issubclass(kind, Attached):
+        return cast(Attached, value)
+    if issubclass(kind, PurePath):
         return attached_file(Path(value))
+    if kind in (BytesIO, StringIO):  # not read, which would move on in it
+        value = value.getvalue()
+    if kind in (bytes, bytearray, BytesIO) and media_type_of(value[:SIGNATURE_BYTES]) == "application/pdf":
+        return attached_data(name, "application/pdf", bytes(value))
     _check_data(name, value)
     blanked = Blanks(keys)
     found = pictures_of(name, value, keys.masked)

@@ -6,9 +6,12 @@ import signal
 import sys
 import threading
 import time
+import weakref
 from collections import Counter, OrderedDict, defaultdict, deque, namedtuple
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from io import BytesIO, StringIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -126,6 +129,44 @@ def test_paths_are_files_and_images_in_bytes_are_images(tmp_path: Path) -> None:
     notes.write_text("The sea is blue.")
     assert attached(notes).name == "notes.txt"
     assert attached(PIXEL).files[0].media_type == "image/png"
+
+
+def test_what_was_written_in_memory_goes_along_and_can_be_written_on() -> None:
+    image, text, paper = BytesIO(PIXEL), StringIO("a text"), BytesIO(b"%PDF-1.4 /Type /Page")
+    image.seek(3)
+    assert attached(image).files[0].data == PIXEL
+    assert image.tell() == 3
+    assert body(text) == "a text"
+    assert attached(paper).files[0].kind == "pdf"
+
+
+class Closed:
+    """An object that refuses every question, even for its class."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise RuntimeError(name)
+
+
+class Unusual:
+    def _repr_mimebundle_(self) -> Any:
+        raise AssertionError
+
+
+def gone() -> Any:
+    """A reference to an object that is gone."""
+    return weakref.proxy(Plain())
+
+
+@pytest.mark.parametrize("make", [Closed, gone])
+def test_an_object_that_answers_nothing_is_an_error_that_names_it(make: Callable[[], Any]) -> None:
+    with pytest.raises(InvalidRequestError, match="x (cannot be shown|is an iterator)"):
+        attached(make())
+    with pytest.raises(InvalidRequestError, match="cannot be shown|is an iterator"):
+        Chat(provider=ScriptedProvider()).send("Look:", attachments=make())
+
+
+def test_forms_that_are_asked_for_in_another_way_are_left_alone() -> None:
+    assert "Unusual object" in body(Unusual())
 
 
 def test_a_text_of_its_class_may_hold_a_fence_and_stays_in_its_own() -> None:
