@@ -162,7 +162,7 @@ def test_an_object_that_answers_nothing_is_an_error_that_names_it(make: Callable
     with pytest.raises(InvalidRequestError, match="x (cannot be shown|is an iterator)"):
         attached(make())
     with pytest.raises(InvalidRequestError, match="cannot be shown|is an iterator"):
-        Chat(provider=ScriptedProvider()).send("Look:", attachments=make())
+        Chat(provider=ScriptedProvider()).send("Look:", attachments=[make()])
 
 
 def test_forms_that_are_asked_for_in_another_way_are_left_alone() -> None:
