@@ -316,8 +316,6 @@ def _own_text(error: BaseException) -> str:
     try:
         if isinstance(error, SyntaxError):
             return str(error.msg)
-        if isinstance(error, BaseExceptionGroup):
-            return f"{error.message} ({len(error.exceptions)} errors)"
         return str(error)
     except (Exception, SystemExit, GeneratorExit) as failed:
         return f"(its text cannot be read: {type(failed).__name__})"

@@ -145,7 +145,7 @@ KINDS = {
     ],
     "try:\n    1/0\nexcept ArithmeticError:\n    {}['k']": ["While it was handled, this one happened:", "Error: 'k'"],
     "raise ExceptionGroup('many', [ValueError(i) for i in range(9)])": [
-        "ExceptionGroup: many (9 errors)\n  [1]\n  ValueError: 0", "  … 5 more errors left out …"
+        "ExceptionGroup: many (9 sub-exceptions)\n  [1]\n  ValueError: 0", "  … 5 more errors left out …"
     ],
     "def f(n):\n    return f(n + 1)\nf(0)": [" times more …\nRecursionError: maximum"],
     "def a(n):\n    return b(n)\ndef b(n):\n    return a(n)\na(0)": ["… these 2 frames ", " times more …"],

@@ -187,6 +187,25 @@ def test_a_figure_and_a_value_are_found_again_and_a_changed_figure_is_asked_of_a
     assert STORED not in said["look"]
 
 
+def test_an_error_is_found_again_and_another_one_is_asked_of_anew(notebook: Notebook) -> None:
+    def fails(source: str) -> None:
+        notebook.kernel.run(source, "broken")
+        assert notebook.kernel.reply["status"] == "error"
+
+    notebook.start()
+    notebook.run(USE.replace("256", "512"), "use")
+    fails("x = 0\n1 / x")
+    notebook.run("%%chat --error", "ask")
+    sources = notebook.run("print(get_chat().turns[0].record.sources)")
+    assert "error of cell [3] (ZeroDivisionError, " in sources
+    notebook.start()
+    assert notebook.run("print(get_chat().turns[0].record.sources)", "see") == sources
+    fails("x = 0\n1 / x")
+    assert STORED in notebook.run("%%chat --error", "ask"), "the same error in the cell of the same number"
+    fails("x = ''\n1 / x")
+    assert STORED not in notebook.run("%%chat --error", "ask")
+
+
 def test_restart_and_run_all_costs_nothing(notebook: Notebook) -> None:
     cells = {
         "use": USE,
