@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ..context.summary_facts import fenced
@@ -47,14 +47,14 @@ def attached_error(failure: Failure, room: TextRoom, keys: Keys) -> Attached:
 
     At least its type, the beginning of its message and its line are sent, however small the room.
     """
-    failure = _sendable(failure)
-    blanked = _blanked(failure, keys)
+    clean = _Cleaning(keys)
+    failure = clean.failure(failure)
     for detail in _DETAILS:
-        text = _text(blanked, detail)
+        text = _text(failure, detail, clean)
         if room.count(text) <= 2 * room.tokens:
             break
     name = "error" if failure.number is None else f"error of cell [{failure.number}]"
-    notices = ("What looks like a key or a password in the error was sent as ***.",) if blanked != failure else ()
+    notices = ("What looks like a key or a password in the error was sent as ***.",) if clean.blanked else ()
     return Attached(name, text, what=_what(failure, detail, round(room.count(text))), notices=notices)
 
 
@@ -65,55 +65,55 @@ def _what(failure: Failure, detail: _Detail, tokens: int) -> str:
     return ", ".join(filter(None, (failure.kind.rpartition(".")[2], frames, cell, f"about {tokens:,} tokens")))
 
 
-def _blanked(failure: Failure, keys: Keys) -> Failure:
-    """Return an error with *** for what looks like a key in any of its texts."""
+class _Cleaning:
+    """Blanks what looks like a key, and takes out what providers refuse and terminals obey.
 
-    def blank(text: str) -> str:
-        text = _PRIVATE_KEY.sub(lambda found: "***" + "\n" * found.group().count("\n"), text)
-        return _SECRET.sub(r"\1***", keys.masked(text))
+    blanked: whether there was a key
+    """
 
-    cell = blank(failure.cell)
-    known = dict(zip(failure.cell.splitlines(), cell.splitlines(), strict=False))  # a key may take several lines
-    return _rewritten(failure, blank, lambda line: known[line] if line in known else blank(line), cell)
+    def __init__(self, keys: Keys) -> None:
+        self._keys, self.blanked = keys, False
 
+    def text(self, text: str) -> str:
+        """Return a text without keys."""
+        text = visible(clean(text))
+        found = _SECRET.sub(r"\1***", self._keys.masked(_without_private_keys(text)))
+        self.blanked |= found != text
+        return found
 
-def _sendable(failure: Failure) -> Failure:
-    """Return an error without the characters that providers refuse, and without the escapes of terminals."""
+    def failure(self, failure: Failure) -> Failure:
+        """Return an error whose texts are without keys; the cell, of which only a part may be sent, may have some."""
+        cell = _without_private_keys(failure.cell)
+        pairs = zip(failure.cell.splitlines(), cell.splitlines(), strict=False)
+        hidden = {line: blank for line, blank in pairs if line != blank}  # of a key that takes several lines
+        self.blanked |= bool(hidden)
 
-    def sendable(text: str) -> str:
-        return visible(clean(text))
+        def frame(found: TracebackFrame | Gap) -> TracebackFrame | Gap:
+            if isinstance(found, Gap):
+                return found
+            lines = ((number, self.text(hidden.get(line, line))) for number, line in found.lines)
+            return replace(found, lines=tuple(lines))
 
-    return _rewritten(failure, sendable, sendable, sendable(failure.cell))
-
-
-Rewrite = Callable[[str], str]
-
-
-def _rewritten(failure: Failure, text: Rewrite, line: Rewrite, cell: str) -> Failure:
-    """Return an error with other texts; ``line`` rewrites one of the source."""
-
-    def frame(found: TracebackFrame | Gap) -> TracebackFrame | Gap:
-        if isinstance(found, Gap):
-            return found
-        return replace(found, lines=tuple((number, line(each)) for number, each in found.lines))
-
-    def other(found: Failure) -> Failure:
-        return _rewritten(found, text, line, text(found.cell))
-
-    return replace(
-        failure, message=text(failure.message), notes=tuple(map(text, failure.notes)), cell=cell,
-        frames=tuple(map(frame, failure.frames)),
-        syntax=failure.syntax and replace(failure.syntax, text=line(failure.syntax.text)),
-        cause=failure.cause and other(failure.cause), parts=tuple(map(other, failure.parts)),
-    )  # fmt: skip
+        return replace(
+            failure, message=self.text(failure.message), notes=tuple(map(self.text, failure.notes)), cell=cell,
+            frames=tuple(map(frame, failure.frames)),
+            syntax=failure.syntax and replace(failure.syntax, text=self.text(failure.syntax.text)),
+            cause=failure.cause and self.failure(replace(failure.cause, cell=failure.cell)),
+            parts=tuple(self.failure(replace(part, cell=failure.cell)) for part in failure.parts),
+        )  # fmt: skip
 
 
-def _text(failure: Failure, detail: _Detail) -> str:
+def _without_private_keys(text: str) -> str:
+    """Return a text of as many lines with *** for the private keys in it."""
+    return _PRIVATE_KEY.sub(lambda found: "***" + "\n" * found.group().count("\n"), text)
+
+
+def _text(failure: Failure, detail: _Detail, clean: _Cleaning) -> str:
     """Return an error as text: the traceback, then the cell that was running."""
     where = "" if failure.number is None else f" in cell [{failure.number}]"
     traceback = fenced("\n".join(_lines(failure, detail)))
     said = f"The error{where}, without the values of variables:\n{traceback}"
-    cell = _cell(failure, detail.cell)
+    cell = clean.text(_cell(failure, detail.cell))
     label = "The cell" if failure.number is None else f"The cell [{failure.number}]"
     return f"{said}\n\n{label}:\n{fenced(cell)}" if cell else said
 
@@ -181,18 +181,24 @@ def _syntax(place: SyntaxPlace) -> Iterator[str]:
 
 def _cell(failure: Failure, most: int) -> str:
     """Return the source of the cell; where it is longer than ``most`` lines, its beginning and what is at the error."""
-    lines = [
-        f"{line[:MOST_LINE]} … {len(line) - MOST_LINE:,} characters left out …" if len(line) > 2 * MOST_LINE else line
-        for line in failure.cell.splitlines()
-    ]
-    if len(lines) <= most or not most:
-        return "\n".join(lines) if most else ""
+    lines = failure.cell.splitlines() if most else []
+    if len(lines) <= most:
+        return "\n".join(map(_short_line, lines))
     line, beginning = _line(failure), most // 4
     start = min(max(line - 1 - most // 2, beginning), max(len(lines) - (most - beginning), 0))
     end = start + most - beginning
     return "\n".join([
-        *lines[:beginning], *_left_out(start - beginning), *lines[start:end], *_left_out(len(lines) - end),
+        *map(_short_line, lines[:beginning]), *_left_out(start - beginning), *map(_short_line, lines[start:end]),
+        *_left_out(len(lines) - end),
     ])  # fmt: skip
+
+
+def _short_line(line: str) -> str:
+    """Return a line without its end where it is very long, cut between words so that no key is sent in part."""
+    if len(line) <= 2 * MOST_LINE:
+        return line
+    kept = re.sub(r"[\w.+/=-]+$", "", line[:MOST_LINE])
+    return f"{kept} … {len(line) - len(kept):,} characters left out …"
 
 
 def _line(failure: Failure) -> int:

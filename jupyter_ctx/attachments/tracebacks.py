@@ -127,6 +127,7 @@ class _Reader:
     def __init__(self, cell_of: CellOf) -> None:
         self._cell_of = cell_of
         self._seen: set[int] = set()
+        self._places: dict[str, tuple[str, str, str, int]] = {}
 
     def failure(self, error: BaseException, causes: int = MOST_CAUSES, nested: int = MOST_NESTED) -> Failure:
         self._seen.add(id(error))
@@ -152,11 +153,17 @@ class _Reader:
 
     def _call(self, step: TracebackType) -> _Call:
         file = step.tb_frame.f_code.co_filename
+        found = self._places.get(file)
+        if found is None:
+            found = self._places[file] = self._place(file)
+        return _Call(step, *found)
+
+    def _place(self, file: str) -> tuple[str, str, str, int]:
+        """Return where code of a file name is, its library, the text of its cell, and lines above it there."""
         cell = self._cell_of(file)
-        if cell is not None:
-            body = file in IN_A_CELL  # a magic's: the line of the magic itself is not counted
-            return _Call(step, cell.where, "", cell.source, int(body))
-        return _Call(step, *_file(file))
+        if cell is not None:  # a magic compiles what is below its own line
+            return cell.where, "", cell.source, int(file in IN_A_CELL)
+        return *_file(file), "", 0
 
     def _frames(self, calls: list[_Call]) -> Iterator[TracebackFrame | Gap]:
         """Yield the frames to show: those of the user, folded where they repeat, and the last of a library."""
@@ -206,9 +213,11 @@ def _steps(step: TracebackType | None) -> Iterator[TracebackType]:
 
 def _folded(calls: list[_Call]) -> Iterator[_Call | str]:
     """Yield calls; a line in place of those that repeat the same places in turn, as recursion does."""
+    numbers: dict[tuple[str, int], int] = {}
+    places = [numbers.setdefault(call.place, len(numbers)) for call in calls]
     at = 0
     while at < len(calls):
-        length, times = _cycle(calls, at)
+        length, times = _cycle(places, at)
         if times > 2:
             yield from calls[at : at + length]
             these = "this frame" if length == 1 else f"these {length} frames"
@@ -219,15 +228,13 @@ def _folded(calls: list[_Call]) -> Iterator[_Call | str]:
             at += 1
 
 
-def _cycle(calls: list[_Call], at: int) -> tuple[int, int]:
-    """Return how many frames repeat from here on, and how often."""
+def _cycle(places: list[int], at: int) -> tuple[int, int]:
+    """Return how many places repeat from here on, and how often."""
     for length in range(1, MOST_CYCLE + 1):
-        head, times = [call.place for call in calls[at : at + length]], 1
-        while len(head) == length:
-            begin = at + times * length
-            if [call.place for call in calls[begin : begin + length]] != head:
-                break
-            times += 1
+        end = at + length
+        while end < len(places) and places[end] == places[end - length]:
+            end += 1
+        times = (end - at) // length
         if times > 2:
             return length, times
     return 1, 1
