@@ -159,9 +159,9 @@ def gone() -> Any:
 
 @pytest.mark.parametrize("make", [Closed, gone])
 def test_an_object_that_answers_nothing_is_an_error_that_names_it(make: Callable[[], Any]) -> None:
-    with pytest.raises(InvalidRequestError, match="x (cannot be shown|is an iterator)"):
+    with pytest.raises(InvalidRequestError, match=r"x (cannot be shown|is an iterator)"):
         attached(make())
-    with pytest.raises(InvalidRequestError, match="cannot be shown|is an iterator"):
+    with pytest.raises(InvalidRequestError, match=r"cannot be shown|is an iterator"):
         Chat(provider=ScriptedProvider()).send("Look:", attachments=[make()])
 
 
