@@ -120,6 +120,38 @@ def test_no_structured_answer_acts_loads_or_forges_anything(open_page: Open, loa
     assert answers.locator(".jctx-answer a").count() == 0
 
 
+def test_no_answer_beside_others_acts_loads_or_forges_anything(open_page: Open, load: str) -> None:
+    show = f"{load}\nfrom jupyter_ctx.display.answer.column_page import Column, Frame, columns_forms\n"
+    cell = (
+        "texts = [text for text in short if len(text) <= {longest}]\n"
+        "for at in range(0, len(texts), 6):\n"
+        "    columns = [Column(text[:80], text, text, notices=[text[:80]], error=text) for text in texts[at:at + 6]]\n"
+        "    forms = columns_forms(columns, Frame([texts[at]], [texts[at]], 1), marks={marks})\n"
+        "    display({{{form!r}: forms[{form!r}]}}, raw=True)\n"
+        "print('all', 'shown')"
+    )
+    # JupyterLab takes minutes to read six of the longer ones as one Markdown text
+    ways = (("text/html", False, LONGEST), ("text/markdown", False, 300), ("text/html", True, LONGEST))
+    cells = [cell.format(form=form, marks=marks, longest=longest) for form, marks, longest in ways]
+    notebook = open_page(show, *cells, alone=True)
+    seen = watched(notebook)
+    notebook.run(0, 1, 2)
+    for index in (1, 2):
+        expect(notebook.output(index)).to_contain_text("all shown")
+    expect(notebook.output(1).locator("mjx-container").first).to_be_attached()
+    expect_harmless(notebook, seen)
+    columns = notebook.output(1).locator(".jctx-column")
+    assert columns.count() == len(SHORT)
+    assert columns.evaluate_all("columns => columns.every(column => column.parentElement.matches('.jctx-columns'))")
+    notebook.run(3)
+    expect(notebook.output(3)).to_contain_text("all shown")
+    assert notebook.page.evaluate(WHAT_ACTS, [OURS, ACTIVE]) == []
+    assert notebook.output(3).locator(".jctx-answer [class*=jctx]:not(mark.jctx-differs)").count() == 0
+    assert notebook.output(3).locator(".jctx-column").count() == len(SHORT)
+    assert notebook.foreign_requests == []
+    assert seen == []
+
+
 def test_a_hostile_conversation_streams_into_the_cell_and_stands_in_the_tables(open_page: Open, load: str) -> None:
     def echo(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
         text = request["messages"][-1]["content"]

@@ -187,3 +187,8 @@ def test_what_can_not_be_rendered_is_shown_as_text(monkeypatch: pytest.MonkeyPat
 )
 def test_the_language_of_code_is_a_word_and_nothing_more(info: str, kept: str) -> None:
     assert to_markdown(f"````{info}\n1\n````") == f"````{kept}\n1\n````"
+
+
+def test_a_notice_with_a_fence_in_it_gives_no_raw_html() -> None:
+    markdown = bundle("yes", ["```\n<script>1</script>\n```\n<b>"])["text/markdown"]
+    assert re.findall("<[a-z/]", markdown) == []

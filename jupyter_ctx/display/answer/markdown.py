@@ -134,8 +134,8 @@ def answer_html(body: str) -> str:
 
 
 def note_markdown(note: str) -> str:
-    """Return a notice as Markdown."""
-    return f"> **[ctx]** {to_markdown(note)}".replace("\n", "\n> ")
+    """Return a notice as Markdown, with nothing taken for code: behind the label, a fence does not begin a line."""
+    return "> **[ctx]** " + "\n> ".join(map(_harmless, to_plain(note).split("\n")))
 
 
 def _harmless(line: str) -> str:
