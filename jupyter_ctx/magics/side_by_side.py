@@ -187,7 +187,7 @@ class SideBySideCell:
     def done(self, column: int, reply: Reply) -> None:
         """Show a whole answer, with its figures."""
         self._replies[column] = reply
-        figures = None if reply.stored else _figures(reply.model, reply)
+        figures = _figures(reply.model, reply)  # of stored answers too: they are there to be compared
         self._view.done(column, reply.text, reply.thinking, figures, reply.notices, shown_forms(reply))
 
     def failed(self, column: int, error: str) -> None:
