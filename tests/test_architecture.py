@@ -41,13 +41,15 @@ LATE = {  # modules of the package that others import in a function, when they a
     "jupyter_ctx.experiments.ask": {"jupyter_ctx.attachments.values"},
     "jupyter_ctx.experiments.bars": {"jupyter_ctx.experiments.page_bar"},
     "jupyter_ctx.library": {"jupyter_ctx.export.files", "jupyter_ctx.export.formats"},
+    "jupyter_ctx.magics.cell_prompts": {
+        "jupyter_ctx.magics.cell_images",
+        "jupyter_ctx.magics.last_error",
+        "jupyter_ctx.magics.outputs",
+    },
     "jupyter_ctx.magics.chat_magic": {
         "jupyter_ctx.magics.command_table",
         "jupyter_ctx.magics.commands",
-        "jupyter_ctx.magics.cell_images",
         "jupyter_ctx.magics.side_by_side",
-        "jupyter_ctx.magics.last_error",
-        "jupyter_ctx.magics.outputs",
     },
     "jupyter_ctx.magics.commands": {
         "jupyter_ctx.magics.code_command",

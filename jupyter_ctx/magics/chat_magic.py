@@ -11,17 +11,15 @@ from contextlib import suppress
 from difflib import get_close_matches
 from functools import lru_cache, partial
 from getpass import getpass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import StdinNotImplementedError, UsageError
 from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
-from ..attachments.attached import Attached
 from ..chat import Chat
 from ..context.info import ContextInfo
 from ..conversation.events import Event, Said
-from ..conversation.schema import Schema
 from ..display.answer.footer import Footer
 from ..display.answer.markdown import bundle
 from ..display.answer.stream import AnswerView, NotebookView, TerminalView
@@ -32,24 +30,22 @@ from ..display.widgets.turn_table import SelectionTable, TurnTable, table_forms
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError
 from ..library import Library
 from ..providers.base import Reply
-from ..runtime.frontend import Where, is_replay, origin, where
+from ..runtime.frontend import Where, origin, where
 from ..runtime.interrupts import uninterrupted
 from ..session.exchange import Coming
 from ..session.prompt import Prompt
-from ..session.send import stopped
 from ..session.state import NotebookState
 from .answers import blocks_below, shown_forms
-from .attach_named import attached_named
-from .options import OPTIONS, check_repeated, is_several, settings_of, typed, with_options
+from .cell_prompts import CellPrompts
+from .options import OPTIONS, check_repeated, is_several, typed, with_options
 from .questions import asked_first, typed_answer
 from .shown import Shown
 from .tables import live_history, live_preview, live_settings, preview_table
-from .variables import check_new_name, schema_named
+from .variables import check_new_name
 
 if TYPE_CHECKING:
     from ..attachments.tracebacks import Failure
     from .command_table import Command
-    from .outputs import FilledPrompt, Outputs
     from .side_by_side import Several, SideBySideCell
 
 IN_QUOTES = ("TEXT", "FILE", "NAME_OR_FILE", "CONVERSATION")  # what options take that may have spaces
@@ -64,7 +60,7 @@ class ChatMagic:
     """
 
     def __init__(self, shell: Any, deleted: set[str], shown: Shown) -> None:
-        self.shell, self._shown = shell, shown
+        self.shell, self._prompts = shell, CellPrompts(shell, shown)
         self._library: Library | None = None
         self._panel: GaugePanel | None = None
         self._histories: dict[Chat, TurnTable] = {}
@@ -192,16 +188,10 @@ class ChatMagic:
             check_new_name("-o", options.out)
         several = _several(chat, options)
         options = options if several is None else several.first
-        place, text = where(self.shell), cell.rstrip("\n")
+        place = where(self.shell)
         above = (*self.notes(), *(() if options.preview else self._told_first(chat, place)))
-        along: tuple[Attached, ...] = ()
-        if not options.raw and "{{" in text:
-            text, along, lines = self._filled(chat, options, text)
-            above = (*above, *lines)
-        schema = None if options.schema is None else schema_named(options.schema, self.shell.user_ns)
-        attached = [*along, *self._attached(chat, options)]
-        above = (*above, *_sent_along(attached))
-        prompt = _prompt(text, options, place, schema, attached)
+        prompt, lines = self._prompts.of(chat, options, cell.rstrip("\n"), place)
+        above = (*above, *lines)
         if options.preview:
             self._tell(above)
             self.show_table(preview_table(chat, chat.view(prompt)), partial(live_preview, chat, prompt))
@@ -244,48 +234,9 @@ class ChatMagic:
         if chat.chosen(last.id) is None:
             yield "None of the answers side by side is part of the conversation: %chat pick N takes one."
 
-    @property
-    def _outputs(self) -> Outputs:
-        """What the cells of this notebook have shown."""
-        from .outputs import Outputs
-
-        return Outputs(self.shell, self._shown)
-
-    def _attached(self, chat: Chat, options: Namespace) -> list[Attached]:
-        """Return what goes with a prompt: variables of the notebook, else files. Raises InvalidRequestError."""
-        settings = settings_of(options)
-        try:
-            found = self._things(options.attach, partial(chat.attached, **settings)) if options.attach else []
-            return [*found, *([chat.attached_error(self.last_error(), **settings)] if options.error else ())]
-        except KeyboardInterrupt:
-            raise ChatInterrupted(stopped((), record=True)) from None
-
-    def _things(self, words: Iterable[str], attach: Callable[[str, Any], Attached]) -> list[Attached]:
-        """Return what words name: images in cells, outputs and variables of the notebook, else files."""
-        from .cell_images import IN_A_CELL_OF, CellImages
-
-        images, names = CellImages(self.shell), self._outputs.attachable
-        return [
-            images.attached(word, attach) if word.startswith(IN_A_CELL_OF) else attached_named(word, names, attach)
-            for word in words
-        ]
-
     def last_error(self) -> Failure:
         """Return the last error of this notebook's cells. Raises InvalidRequestError where there is none."""
-        from .last_error import last_failure
-
-        found = last_failure(self.shell, self._shown.failure)
-        if found is None:
-            raise InvalidRequestError(
-                "There is no error to send: no cell has failed in this kernel. Run the one that fails first."
-            )
-        return found
-
-    def _filled(self, chat: Chat, options: Namespace, text: str) -> FilledPrompt:
-        """Return a prompt with its expressions filled in, and lines about large values and what stays as typed."""
-        from .outputs import filled_prompt
-
-        return filled_prompt(text, chat, settings_of(options), self._outputs)
+        return self._prompts.last_error()
 
     def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: Prompt) -> Reply:
         """Send a prompt and show what comes."""
@@ -556,36 +507,11 @@ def _several(chat: Chat, options: Namespace) -> Several | None:
     return None
 
 
-def _sent_along(attached: Iterable[Attached]) -> tuple[str, ...]:
-    """Return lines about what goes with a prompt, where that is not all of a file."""
-    parts = tuple(attached)
-    sent = ", ".join(part.said for part in parts if part.what)
-    return (*([f"With the prompt: {sent}."] if sent else ()), *(line for part in parts for line in part.notices))
-
-
-def _prompt(
-    text: str, options: Namespace, place: Where, schema: Schema | None, attached: Iterable[Attached] = ()
-) -> Prompt:  # fmt: skip
-    """Return a cell's prompt with its options."""
-    return Prompt(
-        text, settings_of(options), attached, cell=place.cell, run=place.run, execution=place.execution,
-        source=place.source, append=options.append, new=options.new, record=not options.no_history,
-        stored=None if options.ask else _accepted(place), schema=schema,
-    )  # fmt: skip
-
-
 def _view(place: Where, options: Namespace, above: tuple[str, ...]) -> AnswerView:
     if place.kind == "terminal":
         return TerminalView(above)
     is_json = options.schema is not None
     return NotebookView(above, streaming=place.kind == "notebook", plain=options.plain, is_json=is_json)
-
-
-def _accepted(place: Where) -> Literal["cell", "all"] | None:
-    """Return which stored answers will do: in a headless run none, unless replay is on."""
-    if place.kind == "headless":
-        return "all" if is_replay() else None
-    return "cell"
 
 
 def _ending(reply: Reply) -> tuple[str, ...]:

@@ -1,0 +1,105 @@
+"""A cell's text and the options of its line, as the prompt that is sent: filled in, with what goes along."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from ..attachments.attached import Attached
+from ..chat import Chat
+from ..errors import ChatInterrupted, InvalidRequestError
+from ..runtime.frontend import Where, is_replay
+from ..session.prompt import Prompt
+from ..session.send import stopped
+from .attach_named import attached_named
+from .options import settings_of
+from .shown import Shown
+from .variables import schema_named
+
+if TYPE_CHECKING:
+    from ..attachments.tracebacks import Failure
+    from .outputs import Outputs
+
+
+class CellPrompt(NamedTuple):
+    """A prompt, and the lines that say what was filled in and what goes with it."""
+
+    prompt: Prompt
+    lines: tuple[str, ...]
+
+
+class CellPrompts:
+    """Makes prompts of the cells of one shell; ``shown`` is told what they show."""
+
+    def __init__(self, shell: Any, shown: Shown) -> None:
+        self._shell, self._shown = shell, shown
+
+    def of(self, chat: Chat, options: Namespace, text: str, place: Where) -> CellPrompt:
+        """Return the prompt of a cell. Raises UsageError, InvalidRequestError and ChatInterrupted."""
+        along: tuple[Attached, ...] = ()
+        lines: Iterable[str] = ()
+        if not options.raw and "{{" in text:
+            from .outputs import filled_prompt
+
+            text, along, lines = filled_prompt(text, chat, settings_of(options), self._outputs)
+        schema = None if options.schema is None else schema_named(options.schema, self._shell.user_ns)
+        attached = (*along, *self._attached(chat, options))
+        prompt = Prompt(
+            text, settings_of(options), attached, cell=place.cell, run=place.run, execution=place.execution,
+            source=place.source, append=options.append, new=options.new, record=not options.no_history,
+            stored=None if options.ask else _accepted(place), schema=schema,
+        )  # fmt: skip
+        return CellPrompt(prompt, (*lines, *_with_the_prompt(attached)))
+
+    def last_error(self) -> Failure:
+        """Return the last error of this notebook's cells. Raises InvalidRequestError where there is none."""
+        from .last_error import last_failure
+
+        found = last_failure(self._shell, self._shown.failure)
+        if found is None:
+            raise InvalidRequestError(
+                "There is no error to send: no cell has failed in this kernel. Run the one that fails first."
+            )
+        return found
+
+    @property
+    def _outputs(self) -> Outputs:
+        """What the cells of this notebook have shown."""
+        from .outputs import Outputs
+
+        return Outputs(self._shell, self._shown)
+
+    def _attached(self, chat: Chat, options: Namespace) -> list[Attached]:
+        """Return what options name: things of the notebook or files, and the last error."""
+        settings = settings_of(options)
+        try:
+            found = self._things(options.attach, partial(chat.attached, **settings)) if options.attach else []
+            return [*found, *([chat.attached_error(self.last_error(), **settings)] if options.error else ())]
+        except KeyboardInterrupt:
+            raise ChatInterrupted(stopped((), record=True)) from None
+
+    def _things(self, words: Iterable[str], attach: Callable[[str, Any], Attached]) -> list[Attached]:
+        """Return what words name: images in cells, outputs and variables of the notebook, else files."""
+        from .cell_images import IN_A_CELL_OF, CellImages
+
+        images, names = CellImages(self._shell), self._outputs.attachable
+        return [
+            images.attached(word, attach) if word.startswith(IN_A_CELL_OF) else attached_named(word, names, attach)
+            for word in words
+        ]
+
+
+def _with_the_prompt(attached: Iterable[Attached]) -> tuple[str, ...]:
+    """Return lines about what goes with a prompt, where that is not all of a file."""
+    parts = tuple(attached)
+    sent = ", ".join(part.said for part in parts if part.what)
+    return (*([f"With the prompt: {sent}."] if sent else ()), *(line for part in parts for line in part.notices))
+
+
+def _accepted(place: Where) -> Literal["cell", "all"] | None:
+    """Return which stored answers will do: in a headless run none, unless replay is on."""
+    if place.kind == "headless":
+        return "all" if is_replay() else None
+    return "cell"
