@@ -425,9 +425,9 @@ def _check_quotes(line: str, stray: list[str], command: Command | None) -> None:
         return
     value = words[at - 1].strip("\"'")
     whole = " ".join([value, *stray]).strip("\"'")
-    raise UsageError(
-        f'{before} took only {value!r}: put several words in quotes, {before} "{whole}". Nothing was sent.'
-    )
+    each = " ".join(f"{before} {word}" for word in (value, *stray))
+    several = f"write {each} for several; a name with spaces goes" if option.repeats else "put several words"
+    raise UsageError(f'{before} took only {value!r}: {several} in quotes, {before} "{whole}". Nothing was sent.')
 
 
 @lru_cache(maxsize=8)

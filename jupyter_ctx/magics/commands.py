@@ -11,6 +11,7 @@ from .. import wording as words_of
 from ..chat import Chat
 from ..config.aliases import load_aliases, model_of, set_alias
 from ..config.settings import DEFAULT, HELP, SETTING_NAMES, SETTINGS, Settings, typed_value, wanted
+from ..conversation.text_safety import without_keys
 from ..display.text import to_plain
 from ..display.widgets.gauge import gauge_line, legend
 from ..display.widgets.tables import first_words, status_text, table_text
@@ -44,8 +45,12 @@ def _use(call: Call) -> object:
         given["model"] = call.one("a model, such as local/smollm2")
     if not given:
         raise UsageError("%chat use MODEL, with --window N, --base-url URL, --max-tokens N or -t where wanted.")
+    before = call.chat.config
     call.chat.configure(**given)
     say(gauge_line(call.chat.info()))
+    now = call.chat.config
+    if before.base_url and now.base_url is None:
+        say(f"base_url {without_keys(before.base_url)} went with {before.model}: {now.model} is asked at its provider.")
     return call.chat.missing_key() or None
 
 

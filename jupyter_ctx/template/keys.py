@@ -31,6 +31,12 @@ _BASIC = re.compile(r"(?i)\bbasic\s{1,3}([\w+/-]{8,}={0,2})")
 _CARRIERS = ("://", "authorization", "bearer", "basic")
 _NAMED = re.compile(r"(?i)(?:key|token|secret|passw(?:or)?d|passphrase|credentials?|_pat)(?:_?id)?$")
 _MIN_SECRET = 12  # characters of an environment variable's value: a shorter one may be any word
+_MIN_KEY = 8  # characters of a key: what stands for one where a server needs none is shorter, such as EMPTY
+_PLACEHOLDERS = frozenset(  # where a server needs no key
+    ("lm-studio", "not-needed", "no-key-required", "sk-no-key-required", "placeholder", "anything")
+)
+    ("lm-studio", "not-needed", "no-key-required", "sk-no-key-required", "placeholder", "anything")
+)
 _BEGINNING = 16  # characters at the start of a long key that identify it
 
 
@@ -40,10 +46,10 @@ class Keys:
     def __init__(self, known: Iterable[str] = ()) -> None:
         values = (value.strip() for name, value in os.environ.items() if _NAMED.search(name))
         secrets = {
-            *filter(None, known),
+            *(key for key in known if len(key) >= _MIN_KEY),
             *(value for value in values if len(value) >= _MIN_SECRET and not _is_file(value)),
         }
-        self._known = sorted(secrets, key=len, reverse=True)
+        self._known = sorted((key for key in secrets if key.lower() not in _PLACEHOLDERS), key=len, reverse=True)
         self._clean = ""  # the last text without a key: a long one is checked again and again
         # a printed table cuts long texts, and leaves only their beginning
         self._parts = [secret[:_BEGINNING] if len(secret) >= 2 * _BEGINNING else secret for secret in self._known]

@@ -133,6 +133,10 @@ LINES = [
     ("%chat Why is the sky blue", "put %%chat alone on a cell's first line and the prompt below it"),
     ("%%chat Why is\nthe sky blue", "Unknown command: %%chat Why"),
     ("%%chat some words\nhi", "Unknown command: %%chat some. A prompt goes below the line: put %%chat alone"),
+    (
+        "%%chat -a fig misc\nhi",
+        "-a took only 'fig': write -a fig -a misc for several; a name with spaces goes in",
+    ),
     ("%%chat -s Be brief\nhi", "-s took only 'Be': put several words in quotes, -s \"Be brief\"."),
     ('%%chat -s "Be brief\nhi', 'put several words in quotes, -s "Be brief".'),
     ("%%chat --system Be short and clear --plain\nhi", '--system "Be short and clear".'),

@@ -221,3 +221,10 @@ def test_the_word_default_puts_a_setting_back_and_is_shown_with_its_value(cells:
     assert "parameters = none (default)" in cells.run("%chat config parameters none")
     cells.run("%chat config thresholds none")
     assert "default: 0.5, 0.75, 0.9" in cells.run("%chat config thresholds default")
+
+
+def test_an_address_that_goes_with_its_model_is_named_when_it_goes(cells: Cells) -> None:
+    cells.run("%chat use mine --base-url http://127.0.0.1:9/v1")
+    said = cells.run("%chat use openai/gpt-4o")
+    assert "base_url http://127.0.0.1:9/v1 went with mine: openai/gpt-4o is asked at its provider." in said
+    assert "went with" not in cells.run("%chat use openai/gpt-5.2")

@@ -283,3 +283,10 @@ def test_all_expressions_of_a_prompt_share_their_time() -> None:
     names = {"l": list(range(150_000))}
     with pytest.raises(InvalidRequestError, match="take longer than 2 seconds"):
         fill("".join(f"{{{{ l|sum + {number} }}}}" for number in range(200)), names)
+
+
+@pytest.mark.parametrize("key", ["EMPTY", "x", "lm-studio", "sk-no-key-required"])
+def test_what_stands_for_a_key_where_none_is_needed_is_no_secret(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    text = f"The axis is {key}."
+    assert fill("{{ text }}", {"text": text}, [key]).text == text
