@@ -35,8 +35,6 @@ _MIN_KEY = 8  # characters of a key: what stands for one where a server needs no
 _PLACEHOLDERS = frozenset(  # where a server needs no key
     ("lm-studio", "not-needed", "no-key-required", "sk-no-key-required", "placeholder", "anything")
 )
-    ("lm-studio", "not-needed", "no-key-required", "sk-no-key-required", "placeholder", "anything")
-)
 _BEGINNING = 16  # characters at the start of a long key that identify it
 
 
