@@ -10,7 +10,7 @@ from functools import cache
 from sys import intern
 from typing import Any, NamedTuple
 
-from ..attachments.attached import Attached, TextRoom, with_attached
+from ..attachments.attached import Attached, with_attached
 from ..attachments.files import attached_file
 from ..attachments.given import GivenPart, parts_given
 from ..config.settings import Settings, default_settings
@@ -33,6 +33,7 @@ from ..session.judge import Verdict, verdict_on
 from ..session.notices import Outcome, notices_of
 from ..session.planner import Fitter
 from ..session.structured import Tries, as_answer
+from ..session.text_room import text_room
 from ..template.keys import Keys
 
 CUT_SHORT = ("max_tokens", "context_window", "cut", "interrupted")
@@ -190,9 +191,7 @@ def _parts(given: Any, models: Models, settings: Settings) -> tuple[GivenPart, .
     def attach(name: str, value: Any) -> Attached:
         from ..attachments.values import attached_value
 
-        target = models.target(settings, ask=False)
-        room = TextRoom(round(settings.attach_share * target.budget().limit), target.meter.tokens)
-        return attached_value(name, value, room, Keys(models.secrets))
+        return attached_value(name, value, text_room(models, settings), Keys(models.secrets))
 
     return parts_given(given, attach)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +17,7 @@ from ..context.evidence import Accepted, Evidence, Refused, TooHeavy
 from ..context.families import family_of, thinks
 from ..context.tokens import Counted, Fixed, Learned, Meter, SentRequest
 from ..context.usage import Usage
-from ..context.windows import ContextWindow, choose_window
+from ..context.windows import ASSUMED_TOKENS, ContextWindow, choose_window
 from ..conversation.messages import Message
 from ..errors import InvalidRequestError
 from ..providers.base import AnswerSchema, Provider, Request
@@ -188,18 +188,31 @@ class Models:
 
     def meter(self, provider: Provider, settings: Settings) -> Meter:
         """Return what counts tokens as this provider does, in the way that the settings choose."""
-        asked = settings.token_counting == "provider"  # its counts correct what we would estimate anyway
-        counting = "auto" if asked else settings.token_counting
-        key = (provider.tokenizer, counting)
+        key = (provider.tokenizer, _counting(settings))
         with self._making:
             if key not in self._meters:
-                family = family_of(settings.model)
-                vocabulary = family.vocabulary or ("o200k_base" if counting == "tiktoken" else None)
-                count = None if counting == "approximate" or vocabulary is None else counter(vocabulary)
-                self._meters[key] = Meter(family, count)
+                self._meters[key] = _new_meter(settings)
                 if key in self._kept:
                     self._meters[key].restore(*self._kept.pop(key))
             return self._meters[key]
+
+    def by_name(self, settings: Settings) -> tuple[int, Callable[[str], float]]:
+        """Return the tokens that a prompt may have, and what estimates a text's, by settings and the model's name.
+
+        Both are the same in every kernel: nothing that a server said, and nothing that was learned, changes them.
+        """
+        provider = self._provider(settings)
+        is_local = settings.base_url is None and provider.model.startswith("local/")
+        told = provider is self._guest or is_local  # these say what they were given
+        served = provider.served_window(ask=False) if told else None
+        window = choose_window(settings.model, load_tables(), given=settings.window, served=served)
+        if not told and not provider.catalogue and window.source not in ("given", "user file"):
+            # a server of one's own often serves less than the model could hold
+            window = replace(window, tokens=min(window.tokens, ASSUMED_TOKENS))
+        asked = settings.max_tokens
+        usual = default_reserve(window, reasoning=thinks(settings.model))
+        reserve = asked if asked is not None and asked < window.tokens else usual
+        return Budget(window, reserve, share=settings.budget_share).limit, _new_meter(settings).tokens
 
     def news(self) -> list[Sizes]:
         """Return the sizes that were reported since the last call."""
@@ -388,6 +401,19 @@ def _has_provider(model: str) -> bool:
 def key_owner(settings: Settings) -> str:
     """Return the owner of a key: the address where one is given, else the provider. No other server is sent the key."""
     return settings.base_url.rstrip("/") if settings.base_url else split_model(settings.model)[0]
+
+
+def _counting(settings: Settings) -> str:
+    """Return how tokens are estimated; a provider's counts only correct that."""
+    return "auto" if settings.token_counting == "provider" else settings.token_counting
+
+
+def _new_meter(settings: Settings) -> Meter:
+    """Return a meter that knows of a model what its name tells."""
+    family, counting = family_of(settings.model), _counting(settings)
+    vocabulary = family.vocabulary or ("o200k_base" if counting == "tiktoken" else None)
+    count = None if counting == "approximate" or vocabulary is None else counter(vocabulary)
+    return Meter(family, count)
 
 
 def _reserve(settings: Settings, window: ContextWindow) -> int:

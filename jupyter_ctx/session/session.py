@@ -30,6 +30,7 @@ from .planner import Fitter
 from .preview import View, preview
 from .state import NO_VIEW, NOT_FOUND_YET, NotebookState, SessionState, ViewKey
 from .system_prompt import MemoryFile, joined_system
+from .text_room import text_room
 from .typical import typical_turn
 from .view import Scope, scope_at, scope_then
 
@@ -164,8 +165,8 @@ class Session:
 
     def room(self, options: Mapping[str, Any]) -> TextRoom:
         """Return how much room one attached text may take in a request with these options."""
-        target = self.target(options, ask=False)
-        return TextRoom(round(target.settings.attach_share * target.budget().limit), target.meter.tokens)
+        given = {name: value for name, value in options.items() if value is not None}
+        return text_room(self.models, settings_with(self.settings, given) if given else self.settings)
 
     def attempt(
         self,

@@ -1,0 +1,69 @@
+"""The same value becomes the same text in every kernel, whatever was learned of the model meanwhile."""
+
+from __future__ import annotations
+
+import json
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from server import events, piece, send, serve, usage
+
+from jupyter_ctx import Chat
+from jupyter_ctx.storage.journal import close_stores
+from jupyter_ctx.testing import ScriptedProvider
+
+FRAME = pd.DataFrame({"n": range(12_000), "text": [f"row {n} größe" for n in range(12_000)]})
+LIMIT = 9_000  # tokens that the server takes, which it does not say before
+
+
+def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+    """Count three times as many tokens as anybody would guess, and refuse what is too long."""
+    size = sum(len(str(message["content"])) for message in request["messages"])
+    if size > LIMIT:
+        said = f"This model's maximum context length is {LIMIT} tokens. Your messages resulted in {size} tokens."
+        send(handler, 400, json.dumps({"error": {"message": said, "code": "context_length_exceeded"}}))
+    else:
+        send(handler, 200, events(piece("Yes.", "stop"), usage(size, 2)), "text/event-stream")
+
+
+def opened(path: Path, model: str, url: str) -> Chat:
+    """The conversation as a new kernel opens it."""
+    close_stores()
+    return Chat(model, base_url=url, store=path, name="x")
+
+
+@pytest.mark.parametrize("model", ["mine", "gpt-4o", "claude-opus-4-5"])
+def test_a_table_is_the_same_text_whatever_was_learned_and_after_a_restart(tmp_path: Path, model: str) -> None:
+    with serve(answer) as (url, seen):
+        chat = opened(tmp_path / "x.db", model, url)
+        first = chat.attached("df", FRAME)
+        error = chat.attached_error(ValueError("x"))
+        for text in ("word " * 100, "123 größe λόγος " * 30):  # the meter learns
+            chat.send(text)
+        chat.send("sentence " * 800)
+        chat.send("sentence " * 400)  # with the turns before it that is too much: the window is learned
+        assert chat._session.snapshot().target.window.source == "learned"
+        chat.close()
+        again = opened(tmp_path / "x.db", model, url)
+        for now in (chat, again):
+            assert now.attached("df", FRAME).text == first.text
+            assert now.attached_error(ValueError("x")).text == error.text
+        assert first.said not in seen[-1]["messages"][-1]["content"]
+        again.close()
+
+
+def test_a_window_that_the_user_sets_or_a_provider_states_gives_the_room() -> None:
+    chat = Chat(provider=ScriptedProvider(window=4_000))
+    small, large = chat.attached("df", FRAME), chat.attached("df", FRAME, attach_share=0.5)
+    assert len(small.text) * 3 < len(large.text)
+    assert chat.attached("df", FRAME, window=2_000).text != small.text
+    assert chat.attached("df", FRAME, max_tokens=3_500).text != small.text
+
+
+def test_more_tokens_for_the_reply_than_a_guessed_window_has_are_no_error() -> None:
+    chat = Chat("mine", base_url="http://127.0.0.1:9", max_tokens=40_000, window=64_000)
+    assert chat.attached("x", "text").text
+    assert chat.attached("x", "text", window=50_000).text
