@@ -40,7 +40,7 @@ from .cell_prompts import CellPrompts
 from .options import OPTIONS, check_repeated, is_several, typed, with_options
 from .questions import asked_first, typed_answer
 from .shown import Shown
-from .tables import live_history, live_preview, live_settings, preview_table
+from .tables import live_history, live_preview, live_settings, previewed
 from .variables import check_new_name
 
 if TYPE_CHECKING:
@@ -194,7 +194,8 @@ class ChatMagic:
         above = (*above, *lines)
         if options.preview:
             self._tell(above)
-            self.show_table(preview_table(chat, chat.view(prompt)), partial(live_preview, chat, prompt))
+            columns = several.prompts(prompt) if several is not None else ()
+            self.show_table(previewed(chat, prompt, columns), partial(live_preview, chat, prompt, columns))
             return None
         self._gauge_is_here = self._passed = self._answered = False
         before, reply = chat.conversation.length, None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -41,6 +42,10 @@ class Several:
         self.columns = columns_of(chat, options)
         self.first = Namespace(**{**vars(options), **self.columns[0].options})
         self.picked = _picked(options, len(self.columns))
+
+    def prompts(self, prompt: Prompt) -> tuple[Prompt, ...]:
+        """Return the prompt as each column is asked it."""
+        return tuple(replace(prompt, options=column.options) for column in self.columns)
 
     def cell(self, above: Sequence[str], place: Where) -> SideBySideCell:
         """Return the answers of a cell as they are shown."""

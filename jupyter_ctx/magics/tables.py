@@ -13,7 +13,7 @@ from ..config.settings import SETTINGS
 from ..display.widgets.settings_form import Choice, Form
 from ..display.widgets.tables import first_words, shortened, table
 from ..display.widgets.turn_table import MarkBoxes, SelectionTable, TurnTable
-from ..models.request_price import RequestPrice
+from ..models.request_price import RequestPrice, price_range, unknown_prices
 from ..runtime.frontend import Origin
 from ..session.actions import Change
 from ..session.history import ENDINGS
@@ -86,16 +86,20 @@ def conversations_table(rows: Sequence[ConversationRow], current: str, origin: O
     return table(head, cells, caption if cells else "No conversations yet.")
 
 
-def preview_table(chat: Chat, view: View) -> SelectionTable:
-    """Return the next request part by part; above its first line, the turns that are not sent."""
+def preview_table(chat: Chat, view: View, prices: Sequence[RequestPrice] = ()) -> SelectionTable:
+    """Return the next request part by part; above its first line, the turns that are not sent.
+
+    ``prices``: of all requests that are sent at once, where this is the first of several.
+    """
     total = max(1, view.input_tokens)
     rows: list[Sequence[str] | str] = list(_left_out(view.omitted))
     if rows:
         rows.append("the request begins here")
     rows += [_part(part, f"{100 * part.tokens / total:.0f} %") for part in view.messages]
     about = "" if view.exact else "~"
-    caption = f"The next request: {about}{view.input_tokens:,} tokens in {words_of.messages(len(view.messages))}"
-    caption += _price(view.price)
+    which = f"The first of {len(prices)} requests" if prices else "The next request"
+    caption = f"{which}: {about}{view.input_tokens:,} tokens in {words_of.messages(len(view.messages))}"
+    caption += _prices(prices) if prices else _price(view.price) if view.messages else ""
     return SelectionTable(("turn", "role", "text", "tokens", "share", "state"), rows, caption, _marked(chat))
 
 
@@ -105,13 +109,34 @@ def _price(price: RequestPrice) -> str:
         return ""
     if price.input is None or price.low is None or price.high is None:
         return "; its price is unknown"
-    about = "" if price.exact else "~"
+    about, reply = "" if price.exact else "~", f"{price.output_tokens:,} tokens"
     cached = ""
     if price.low < price.input:
         cached = f" ({about}{words_of.dollars(price.low)} if the {price.cached_tokens:,} just sent are still cached)"
-    limit = "at most" if price.is_limited else "with max_tokens not set,"
-    most = f"{words_of.dollars(price.high)} with a reply of {limit} {price.output_tokens:,} tokens"
-    return f"; {about}{words_of.dollars(price.input)} to send{cached}, up to {most}"
+    most = f"up to {words_of.dollars(price.high)} with a reply of at most {reply}"
+    if not price.is_limited:
+        most = (
+            f"{about}{words_of.dollars(price.high)} with a reply of {reply}, which may be longer: no max_tokens is set"
+        )
+    return f"; {about}{words_of.dollars(price.input)} to send{cached}, {most}"
+
+
+def _prices(prices: Sequence[RequestPrice]) -> str:
+    """Return what requests cost that are sent at once, as the end of a sentence; nothing where nobody bills them."""
+    if all(price.is_free for price in prices):
+        return ""
+    together = price_range(prices)
+    if together is None:
+        return f"; {unknown_prices(prices)}"
+    most = words_of.dollars(together[1])
+    limits = {price.output_tokens for price in prices}
+    reply = f"{max(limits):,} tokens each" if len(limits) == 1 else f"{min(limits):,} to {max(limits):,} tokens"
+    about = "" if all(price.exact for price in prices) else "~"
+    sent = words_of.dollars(sum(price.input or 0.0 for price in prices))
+    said = f"; all {len(prices)} together: {about}{sent} to send"
+    if all(price.is_limited or price.is_free for price in prices):
+        return f"{said}, up to {most} with replies of at most {reply}"
+    return f"{said}, {about}{most} with replies of {reply}, which may be longer: no max_tokens is set"
 
 
 def _left_out(parts: Sequence[ViewPart]) -> Iterator[Sequence[str]]:
@@ -134,9 +159,14 @@ def live_history(chat: Chat) -> TurnTable:
     return TurnTable(lambda: history_table(chat), partial(mark, chat))
 
 
-def live_preview(chat: Chat, prompt: Prompt) -> TurnTable:
-    """Return the next request, with boxes that pin and exclude its turns."""
-    return TurnTable(lambda: preview_table(chat, chat.view(prompt)), partial(mark, chat))
+def live_preview(chat: Chat, prompt: Prompt, columns: Sequence[Prompt] = ()) -> TurnTable:
+    """Return the next request, with boxes that pin and exclude its turns; ``columns``: see :func:`previewed`."""
+    return TurnTable(lambda: previewed(chat, prompt, columns), partial(mark, chat))
+
+
+def previewed(chat: Chat, prompt: Prompt, columns: Sequence[Prompt] = ()) -> SelectionTable:
+    """Return the next request part by part, with the price of all ``columns`` where it is one of several."""
+    return preview_table(chat, chat.view(prompt), [chat.view(column).price for column in columns])
 
 
 SETTING_CHOICES = tuple(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -177,8 +178,8 @@ def request_price(
     price = RequestPrice(target.model, size, largest <= size, cached, output, is_limited, is_free=is_own_server(target))
     if price.is_free:
         return replace(price, input=0.0, low=0.0, high=0.0)
-    alone = models.cost(target, Usage(size, 0))
-    low = models.cost(target, Usage(size, 0, cache_read_tokens=cached))
+    alone = models.cost(target, Usage(size, 0)) if size else 0.0  # a table that has no price says 0, too
+    low = models.cost(target, Usage(size, 0, cache_read_tokens=cached)) if size else 0.0
     highs = [_highest(models, target, largest + again * output, output) for again in range(tries)]
     if alone is None or low is None or None in highs:
         return price
@@ -223,8 +224,20 @@ def range_text(low: float, high: float) -> str:
 
 def price_text(prices: Sequence[RequestPrice], what: str = "This prompt") -> str:
     """Return in a sentence what requests cost together, with the figures of each; ``what`` they are."""
-    together, unknown = price_range(prices), [price.model for price in prices if price.high is None]
-    said = "; ".join(f"{price.model}: {price}" for price in prices)
+    alike = Counter((price.model, str(price)) for price in prices)
+    figures = "; ".join(
+        f"{model}: {f'{count} requests, each ' if count > 1 else ''}{said}" for (model, said), count in alike.items()
+    )
+    together = price_range(prices)
     if together is not None:
-        return f"{what} may cost {range_text(*together)} ({said})."
-    return f"{what} has an unknown price, that of {' and of '.join(dict.fromkeys(unknown))} ({said})."
+        return f"{what} may cost {range_text(*together)} ({figures})."
+    return f"{what} may cost any amount: {unknown_prices(prices)} ({figures})."
+
+
+def unknown_prices(prices: Sequence[RequestPrice]) -> str:
+    """Return whose price is unknown, and what the other requests cost together."""
+    names = list(dict.fromkeys(price.model for price in prices if price.high is None))
+    rest = price_range([price for price in prices if price.high is not None])
+    others = f", the others cost {range_text(*rest)}" if rest is not None and rest[1] else ""
+    many = len(names) > 1
+    return f"the price{'s' if many else ''} of {' and '.join(names)} {'are' if many else 'is'} unknown{others}"

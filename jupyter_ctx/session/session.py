@@ -294,4 +294,6 @@ class Session:
         target = self.target(options, ask=False, schema=schema)
         attempt = self.attempt(said, target, self.system_for(options), record=record)
         counted = self.is_counted(attempt.target, attempt.scope, attempt.cut.start)
-        return preview(attempt, said.turn, is_counted=counted, price=self.price(attempt))
+        return preview(
+            attempt, said.turn, is_counted=counted, price=self.price(attempt, tries=1 if schema is None else 2)
+        )

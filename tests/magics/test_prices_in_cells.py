@@ -128,6 +128,30 @@ def test_a_preview_says_the_price_and_asks_nothing(kernel: Kernel) -> None:
     assert not [page for page in pages if "$0" in page], "a page would take two of these for the ends of a formula"
 
 
+def test_a_preview_of_several_answers_says_what_all_of_them_cost(
+    cells: Cells, server: tuple[str, list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", server[0])
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "none-of-yours")
+    server[1].clear()
+    cells.run("%chat use anthropic/claude-sonnet-4-5")
+    assert "price" not in cells.run("%chat preview")
+    said = cells.run("%%chat --preview --max-tokens 1000\nHello.")
+    assert re.search(
+        r"tokens in 1 message; ~\$\S+ to send, up to \$0.015 with a reply of at most 1,000 tokens$", said, re.M
+    )
+    monkeypatch.setenv("OPENAI_API_KEY", "none-of-yours")
+    unlimited = cells.run("%%chat --preview -m openai/gpt-4o\nHello.")
+    assert "with a reply of 4,096 tokens, which may be longer: no max_tokens is set" in unlimited
+    said = cells.run("%%chat --preview -n 3 --max-tokens 1000\nHello.")
+    assert "The first of 3 requests: ~" in said
+    assert "up to $0.046 with replies of at most 1,000 tokens each" in said
+    both = "-m anthropic/claude-sonnet-4-5 -m anthropic/claude-of-tomorrow --max-tokens 1000"
+    said = cells.run(f"%%chat --preview {both}\nHello.")
+    assert "the price of anthropic/claude-of-tomorrow is unknown, the others cost between $" in said
+    assert not server[1]
+
+
 def test_a_summary_keeps_the_newest_turns_and_asks_no_model_where_that_is_wanted(
     kernel: Kernel, server: tuple[str, list[dict[str, Any]]]
 ) -> None:

@@ -12,7 +12,7 @@ from priced import CACHED, INPUT, OUTPUT, WRITTEN, Priced
 
 from jupyter_ctx import Chat, ChatInterrupted, InvalidRequestError
 from jupyter_ctx.conversation.events import Added
-from jupyter_ctx.models.request_price import is_above, price_range
+from jupyter_ctx.models.request_price import is_above, price_range, price_text
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 LONG = "word " * 4_000  # 5,000 tokens as the provider counts them
@@ -74,9 +74,9 @@ def test_a_chat_that_cannot_ask_raises_with_the_figures_and_the_remedy() -> None
 def test_an_unknown_price_is_asked_about_whatever_it_may_be() -> None:
     chat, asked = asking(True, Priced("Yes.", model="anthropic/claude-of-tomorrow"), confirm_above=100)
     chat.send("Hello.")
-    assert "unknown price, that of anthropic/claude-of-tomorrow" in asked[0]
+    assert "may cost any amount: the price of anthropic/claude-of-tomorrow is unknown" in asked[0]
     chat = Chat(provider=Priced("Yes.", model="anthropic/claude-of-tomorrow"), confirm_above=100)
-    with pytest.raises(InvalidRequestError, match="unknown price"):
+    with pytest.raises(InvalidRequestError, match="price of anthropic/claude-of-tomorrow is unknown"):
         chat.send("Hello.")
 
 
@@ -149,6 +149,30 @@ def test_the_cost_lies_in_the_range_that_was_told(prompts: list[str]) -> None:
         assert price.high is not None
         assert cost is not None
         assert price.low <= cost <= price.high
+
+
+def test_the_same_request_several_times_is_named_once_with_its_number() -> None:
+    one = Chat(provider=Priced("Yes."), max_tokens=1_000).preview("Hello.").price
+    said = price_text([one] * 4, "These 4 answers together")
+    assert said.count(one.model) == 1
+    assert "These 4 answers together may cost between $0." in said
+    assert f"({one.model}: 4 requests, each ~" in said
+
+
+def test_unknown_prices_are_named_beside_what_the_others_cost() -> None:
+    one = Chat(provider=Priced("Yes."), max_tokens=1_000).preview("Hello.").price
+    new = [Chat(provider=Priced("Yes.", model=f"anthropic/claude-{n}")).preview("Hello.").price for n in ("x", "y")]
+    said = price_text([one, *new], "These 3 answers together")
+    assert (
+        "may cost any amount: the prices of anthropic/claude-x and anthropic/claude-y are unknown, the others" in said
+    )
+    assert "the others cost between $" in said
+
+
+def test_nothing_at_all_costs_nothing_where_the_price_is_known() -> None:
+    price = Chat(provider=Priced("Yes."), max_tokens=1_000).preview("").price
+    assert (price.input, price.low) == (0.0, 0.0)
+    assert price.high
 
 
 def test_several_requests_are_priced_together() -> None:
