@@ -1,4 +1,4 @@
-"""An error as it goes with a prompt: what was raised, where, and the source of the cell; no locals."""
+"""An error as it goes with a prompt: what was raised, where, and the cells and functions it came from; no locals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,17 @@ from ..conversation.text_safety import clean
 from ..template.keys import Keys
 from ..wording import visible
 from .attached import Attached, TextRoom
-from .tracebacks import MOST_FRAMES, MOST_LINE, MOST_MESSAGE, Failure, Gap, SyntaxPlace, TracebackFrame, without_middle
+from .tracebacks import (
+    MOST_FRAMES,
+    MOST_LINE,
+    MOST_MESSAGE,
+    Failure,
+    FrameSource,
+    Gap,
+    SyntaxPlace,
+    TracebackFrame,
+    without_middle,
+)
 
 # a literal whose name says that it is secret
 _SECRET = re.compile(
@@ -22,6 +32,7 @@ _PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]{0,10000}?(?:-----END [A-Z ]{0,40}KEY-----|\Z)"
 )
 INDENT = "  "
+_SOURCE_LINES = (400, 100, 40, 20)  # of a cell or a function that the error came from, the first that fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,26 +54,69 @@ _DETAILS = (
 
 
 def attached_error(failure: Failure, room: TextRoom, keys: Keys) -> Attached:
-    """Return an error as it goes with a prompt, in twice the room of one text: its traceback and its cell.
+    """Return an error as it goes with a prompt, in twice the room of one text: its traceback, and what it came from.
 
-    At least its type, the beginning of its message and its line are sent, however small the room.
+    That is the cell that was running, and the other cells and functions of the user's in which its frames lie: the
+    innermost first, as far as there is room. At least its type, the beginning of its message and its line are sent,
+    however small the room.
     """
     clean = _Cleaning(keys)
     failure = clean.failure(failure)
-    for detail in _DETAILS:
-        text = _text(failure, detail, clean)
-        if room.count(text) <= 2 * room.tokens:
-            break
+    detail, text = _fitting(failure, room, clean)
+    inside = list(_with_sources(failure, text, room, clean))
+    parts = (text, *(part for part, _ in inside if part))
+    return _attached(failure, detail, room, clean, "\n\n".join(parts), tuple(said for _, said in inside))
+
+
+def _fitting(failure: Failure, room: TextRoom, clean: _Cleaning) -> tuple[_Detail, str]:
+    """Return the traceback and the cell in the most detail that leaves room for the innermost source, else for none."""
+    inner = _source(failure.sources[0], _SOURCE_LINES[0], clean) if failure.sources else ""
+    for least, beside in ((8, inner), (0, "")) if inner else ((0, ""),):
+        for detail in (each for each in _DETAILS if each.cell >= least):
+            text = _text(failure, detail, clean)
+            if room.count(f"{text}\n\n{beside}" if beside else text) <= 2 * room.tokens:
+                return detail, text
+    return detail, text
+
+
+def _attached(
+    failure: Failure, detail: _Detail, room: TextRoom, clean: _Cleaning, text: str, said: tuple[str, ...]
+) -> Attached:  # fmt: skip
     name = "error" if failure.number is None else f"error of cell [{failure.number}]"
     notices = ("What looks like a key or a password in the error was sent as ***.",) if clean.blanked else ()
-    return Attached(name, text, what=_what(failure, detail, round(room.count(text))), notices=notices)
+    return Attached(name, text, what=_what(failure, detail, said, round(room.count(text))), notices=notices)
 
 
-def _what(failure: Failure, detail: _Detail, tokens: int) -> str:
+def _what(failure: Failure, detail: _Detail, said: tuple[str, ...], tokens: int) -> str:
     shown = min(failure.shown, detail.frames)
     frames = f"{shown} of {failure.depth:,} frames" if failure.depth > shown else ""
     cell = "the cell shortened" if len(failure.cell.splitlines()) > detail.cell else ""
-    return ", ".join(filter(None, (failure.kind.rpartition(".")[2], frames, cell, f"about {tokens:,} tokens")))
+    return ", ".join(filter(None, (failure.kind.rpartition(".")[2], frames, cell, *said, f"about {tokens:,} tokens")))
+
+
+def _with_sources(failure: Failure, text: str, room: TextRoom, clean: _Cleaning) -> Iterator[tuple[str, str]]:
+    """Yield the text of each cell and function that an error came from, and what to say of it, the innermost first."""
+    for source in failure.sources:
+        most, part = next(
+            (
+                (most, part)
+                for most in _SOURCE_LINES
+                if room.count(f"{text}\n\n{(part := _source(source, most, clean))}") <= 2 * room.tokens
+            ),
+            (0, ""),
+        )
+        if not part:
+            yield "", f"without {source.said}"
+            continue
+        text = f"{text}\n\n{part}"
+        yield part, f"with {source.said}" + (" shortened" if len(source.text.splitlines()) > most else "")
+
+
+def _source(source: FrameSource, most: int, clean: _Cleaning) -> str:
+    defines = f", which defines {', '.join(source.names)}" if source.names and source.where.startswith("Cell") else ""
+    label = source.said if source.where.startswith("Cell") else f"function {source.where}"
+    text = clean.text(_lines_of(source.text, source.line, most))
+    return f"The {label}{defines}:\n{fenced(text)}"
 
 
 class _Cleaning:
@@ -84,7 +138,12 @@ class _Cleaning:
     def failure(self, failure: Failure) -> Failure:
         """Return an error whose texts are without keys; the cell, of which only a part may be sent, may have some."""
         cell = _without_private_keys(failure.cell)
-        pairs = zip(failure.cell.splitlines(), cell.splitlines(), strict=False)
+        sources = tuple(replace(source, text=_without_private_keys(source.text)) for source in failure.sources)
+        texts = (
+            (failure.cell, cell),
+            *((old.text, new.text) for old, new in zip(failure.sources, sources, strict=True)),
+        )
+        pairs = (pair for old, new in texts for pair in zip(old.splitlines(), new.splitlines(), strict=False))
         hidden = {line: blank for line, blank in pairs if line != blank}  # of a key that takes several lines
         self.blanked |= bool(hidden)
 
@@ -98,8 +157,11 @@ class _Cleaning:
             failure, message=self.text(failure.message), notes=tuple(map(self.text, failure.notes)), cell=cell,
             frames=tuple(map(frame, failure.frames)),
             syntax=failure.syntax and replace(failure.syntax, text=self.text(failure.syntax.text)),
-            cause=failure.cause and self.failure(replace(failure.cause, cell=failure.cell)),
-            parts=tuple(self.failure(replace(part, cell=failure.cell)) for part in failure.parts),
+            cause=failure.cause and self.failure(replace(failure.cause, cell=failure.cell, sources=failure.sources)),
+            parts=tuple(
+                self.failure(replace(part, cell=failure.cell, sources=failure.sources)) for part in failure.parts
+            ),
+            sources=sources,
         )  # fmt: skip
 
 
@@ -181,10 +243,15 @@ def _syntax(place: SyntaxPlace) -> Iterator[str]:
 
 def _cell(failure: Failure, most: int) -> str:
     """Return the source of the cell; where it is longer than ``most`` lines, its beginning and what is at the error."""
-    lines = failure.cell.splitlines() if most else []
+    return _lines_of(failure.cell, _line(failure), most)
+
+
+def _lines_of(text: str, line: int, most: int) -> str:
+    """Return a source; where it is longer than ``most`` lines, its beginning and what is around a line."""
+    lines = text.splitlines() if most else []
     if len(lines) <= most:
         return "\n".join(map(_short_line, lines))
-    line, beginning = _line(failure), most // 4
+    beginning = most // 4
     start = min(max(line - 1 - most // 2, beginning), max(len(lines) - (most - beginning), 0))
     end = start + most - beginning
     return "\n".join([

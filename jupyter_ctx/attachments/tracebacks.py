@@ -8,7 +8,9 @@ import re
 import sysconfig
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from inspect import getblock
 from itertools import islice
+from textwrap import dedent
 from types import TracebackType
 
 from ..errors import InvalidRequestError
@@ -20,6 +22,7 @@ MOST_LINE = 300  # characters of a line of source
 MOST_MARKED = 6  # lines of one statement
 MOST_CAUSES, MOST_ERRORS, MOST_NESTED = 4, 4, 3  # causes of causes, errors of a group, groups in groups
 MOST_FRAMES = 12  # of one traceback
+MOST_SOURCES = 8  # cells and functions that are kept besides the cell that was running
 MOST_CYCLE = 8  # frames that call each other in turn
 LINES_AROUND = 2  # lines shown before and after the one that failed
 LEFT_OUT = "… {} characters left out …"
@@ -67,6 +70,27 @@ class SyntaxPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class FrameSource:
+    """A cell, or a function of a file of the user's, in which a frame of a traceback lies.
+
+    where: ``Cell [3]``, or ``load of helpers.py``
+    text: its source as typed
+    line: of the text, from 1: the one that was running
+    names: of the functions in the traceback that it defines
+    """
+
+    where: str
+    text: str
+    line: int
+    names: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """How it is named in a sentence."""
+        return self.where.replace("Cell", "cell", 1) if self.where.startswith("Cell") else self.where
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """An exception that was raised.
 
@@ -78,6 +102,7 @@ class Failure:
     parts: the errors of a group; ``more``: how many others it has
     cell: the source of the cell that was running; empty where it is not known
     number: of that cell
+    sources: what else of the user's its frames lie in, and those of its causes: the innermost first
     """
 
     kind: str
@@ -92,6 +117,7 @@ class Failure:
     more: int = 0
     cell: str = ""
     number: int | None = None
+    sources: tuple[FrameSource, ...] = ()
 
     @property
     def shown(self) -> int:
@@ -136,7 +162,7 @@ class _Reader:
             del calls[0]
         found = Failure(
             _kind(type(error)), _message(error), _notes(error), tuple(self._frames(calls)), len(calls),
-            self._syntax(error) if isinstance(error, SyntaxError) else None,
+            self._syntax(error) if isinstance(error, SyntaxError) else None, sources=tuple(_sources(calls)),
         )  # fmt: skip
         return self._with_others(found, error, causes, nested)
 
@@ -149,7 +175,9 @@ class _Reader:
             new = [part for part in error.exceptions if id(part) not in self._seen]
             parts = tuple(self.failure(part, 1, nested - 1) for part in new[:MOST_ERRORS])
             found = replace(found, parts=parts, more=len(error.exceptions) - len(parts))
-        return found
+        others = (found.cause, *found.parts)
+        inside = [*found.sources, *(source for other in others if other is not None for source in other.sources)]
+        return replace(found, sources=tuple({source.where: source for source in reversed(inside)}.values())[::-1])
 
     def _call(self, step: TracebackType) -> _Call:
         file = step.tb_frame.f_code.co_filename
@@ -270,6 +298,34 @@ def _source(call: _Call, line: int) -> list[str]:
         return linecache.getlines(frame.f_code.co_filename, frame.f_globals)
     except Exception:  # a loader of the user's may raise anything
         return []
+
+
+def _sources(calls: list[_Call]) -> Iterator[FrameSource]:
+    """Yield the cells and the functions of files that calls of the user's lie in, the innermost first."""
+    found: dict[str, FrameSource] = {}
+    for call in reversed([call for call in calls if not call.package]):
+        frame = call.step.tb_frame
+        code, line = frame.f_code, (call.step.tb_lineno or 0) + call.above
+        name = "" if code.co_name.startswith("<") else code.co_name
+        where = call.where if call.typed else f"{name} of {call.where}"
+        if where in found:
+            names = dict.fromkeys((*found[where].names, *filter(None, [name])))
+            found[where] = replace(found[where], names=tuple(names))
+        elif len(found) < MOST_SOURCES and (call.typed or name):
+            text, start = (call.typed, 1) if call.typed else (_function(call), code.co_firstlineno)
+            if text:
+                found[where] = FrameSource(where, text, max(line - start + 1, 1), (name,) if name else ())
+    yield from found.values()
+
+
+def _function(call: _Call) -> str:
+    """Return the source of a function in a file of the user's; empty where it cannot be read."""
+    frame = call.step.tb_frame
+    try:
+        lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
+        return dedent("".join(getblock(lines[frame.f_code.co_firstlineno - 1 :])))
+    except Exception:  # a loader of the user's may raise anything, and a file may have changed since
+        return ""
 
 
 def _file(file: str) -> tuple[str, str]:

@@ -26,7 +26,8 @@ def failure_in(shell: Any, error: BaseException, result: Any = None) -> Failure 
     if running is None:
         number = _first_cell(found)
         running = TypedCell(number, _typed(shell, number))
-    return replace(found, cell=running.source, number=running.number)
+    others = tuple(source for source in found.sources if source.where != running.where)
+    return replace(found, cell=running.source, number=running.number, sources=others)
 
 
 def last_failure(shell: Any, noted: Failure | None) -> Failure | None:

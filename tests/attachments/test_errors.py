@@ -279,3 +279,51 @@ def test_a_script_sends_an_exception_of_its_own() -> None:
     assert "test_errors.py, line " in sent.text
     with pytest.raises(InvalidRequestError, match="is not an exception"):
         chat.attached_error("no")  # type: ignore[arg-type]
+
+
+def test_functions_of_own_files_are_sent_whole(
+    numbered: Cells, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = "def load(rows):\n    first = rows[0]\n    a = 1\n    b = 2\n    c = 3\n    return first / 0\n"
+    (tmp_path / "own_helpers_of_a_test.py").write_text(f"X = 1\n\n{source}\nY = 2\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    fails(numbered, "import own_helpers_of_a_test as own\nown.load([1])")
+    sent = error_text(numbered)
+    assert f"The function load of own_helpers_of_a_test.py:\n```\n{source}```" in sent
+
+
+def test_where_there_is_little_room_the_innermost_cell_comes_first(numbered: Cells) -> None:
+    def defines(name: str, calls: str) -> str:
+        return f"def {name}(n):\n    return {calls}\n" + "\n".join(f"{name}_{i} = {i}" for i in range(60))
+
+    fails(numbered, defines("inner", "1 / n"))
+    fails(numbered, defines("outer", "inner(n)"))
+    fails(numbered, "outer(0)")
+    failure = get_ipython_failure(numbered)
+
+    def room(tokens: int) -> TextRoom:
+        return TextRoom(tokens, lambda text: len(text) / 4)
+
+    whole = attached_error(failure, room(5_000), Keys())
+    assert "with cell [1], with cell [2], about" in whole.what
+    less = attached_error(failure, room(250), Keys())
+    assert "with cell [1], with cell [2] shortened," in less.what
+    none = attached_error(failure, room(70), Keys())
+    assert "without cell [2]" in none.what
+    assert "inner_59" in less.text
+    for tokens in range(0, 600, 20):
+        found = attached_error(failure, room(tokens), Keys())
+        assert len(found.text) / 4 <= max(2 * tokens, 60)
+
+
+def get_ipython_failure(cells: Cells) -> Any:
+    return cells.shell._jupyter_ctx.shown.failure  # type: ignore[attr-defined]
+
+
+def test_keys_in_the_cell_of_a_function_are_blanked(numbered: Cells) -> None:
+    fails(numbered, f"def ask(n):\n    key = '{KEY}'\n    a = 1\n    b = 2\n    return n / 0")
+    fails(numbered, "ask(1)")
+    sent = error_text(numbered)
+    assert "which defines ask:" in sent
+    assert KEY not in sent

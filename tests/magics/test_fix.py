@@ -80,3 +80,48 @@ def test_a_correction_is_only_previewed_where_that_is_wanted(cells: Cells) -> No
         assert "Correct the cell that raised this error." in cells.run("%chat fix --preview")
     assert not seen
     assert not hasattr(cells.shell, "rl_next_input")
+
+
+PRICE = """rate = 0
+
+def price(n):
+    # how many fit
+    a = n + 1
+    b = a * 2
+    return b / rate
+
+def other():
+    pass"""
+
+
+def of_two_cells(cells: Cells, text: str) -> tuple[str, str]:
+    """What is asked, and shown, where a function of an earlier cell fails."""
+
+    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+        send(handler, 200, DIALECTS["completions"].answer(text), "text/event-stream")
+
+    with capture_output():
+        cells.shell.run_cell(PRICE, store_history=True)
+        cells.shell.run_cell("price(3)", store_history=True)
+    with serve(answer) as (url, seen):
+        cells.run(f"%chat use gpt-5 --base-url {url}")
+        shown = cells.run("%chat fix")
+    return seen[0]["messages"][-1]["content"], shown
+
+
+def test_the_cell_that_defines_the_failing_function_is_sent_and_put_right(cells: Cells) -> None:
+    fixed = PRICE.replace("rate = 0", "rate = 2")
+    asked, shown = of_two_cells(cells, f"```python\n{fixed}\n```\nIn cell [1], rate was 0; cell [2] is right.")
+    assert "The mistake may be in cell [1] or in cell [2]" in asked
+    assert f"The cell [1], which defines price:\n```\n{PRICE}\n```" in asked
+    assert "The cell [2]:\n```\nprice(3)\n```" in asked
+    assert "error of cell [2] (ZeroDivisionError, with cell [1], about " in shown
+    assert cells.shell.rl_next_input == fixed
+    line = "The next cell holds cell [1] as corrected, not run: read it first, run it, then run cell [2] again."
+    assert line in " ".join(shown.split())
+
+
+def test_the_corrected_one_of_two_blocks_is_taken(cells: Cells) -> None:
+    _, shown = of_two_cells(cells, f"```python\n{PRICE}\n```\n```python\nprice(4)\n```\nCell [2] was wrong.")
+    assert cells.shell.rl_next_input == "price(4)"
+    assert "The next cell holds cell [2] as corrected, not run: read it first." in shown
