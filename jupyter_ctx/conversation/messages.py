@@ -164,6 +164,7 @@ class Alternative:
     reply, thinking: the model's text
     record: as it will be the turn's; its id names the answer
     error: why there is none, in words
+    problem: what is wrong with it, in words: broken off, refused, or not what the schema asks for
     """
 
     label: str
@@ -171,6 +172,7 @@ class Alternative:
     thinking: str = ""
     record: TurnRecord = field(default_factory=TurnRecord)
     error: str = ""
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)

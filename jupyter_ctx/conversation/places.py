@@ -115,6 +115,7 @@ class Places:
         self.has_files = False
         self.summaries: dict[str, Summary] = {}
         self.offers: dict[str, Alternatives] = {}
+        self._asked_after: dict[str, str | None] = {}  # the last place when each of them came
         self._index: dict[str, int] = {}
         self._cells: dict[str, list[Place]] = {}
         self._moved: dict[str, str] = {}  # places that went into another one
@@ -297,25 +298,52 @@ class Places:
     def offer(self, alternatives: Alternatives) -> None:
         """Keep answers of which none is a turn yet."""
         self.offers[alternatives.id] = alternatives
+        self._asked_after[alternatives.id] = self.places[-1].id if self.places else None
         for turn in alternatives.turns:
             self._written.setdefault(turn.id, self._now)
 
     def choose(self, alternatives: str, chosen: str) -> None:
-        """Make one of several answers the turn, and the others its other versions."""
+        """Make one of several answers the turn; the others, and those that its cell had before, are versions of it.
+
+        A turn that is new stands where it was asked for: before the turns that were said since then.
+        """
         offered = self.offers.get(alternatives)
-        turns = offered.turns if offered is not None else ()
-        turn = next((turn for turn in turns if turn.id == chosen), None)
+        turn = next((turn for turn in offered.turns if turn.id == chosen), None) if offered is not None else None
         if offered is None or turn is None:  # the row that held them is lost
             return
+        if self.place_of(offered) is None:
+            self._say_chosen(offered, turn)
         there = self.place_of(offered)
-        if there is None or there.run != offered.asked.record.run:
-            self.say(turn, append=offered.append, new=self.begins_anew(offered.asked.record.cell, new=offered.new))
-            there = self.place_of(offered)
-            assert there is not None
-        ids = {each.id for each in turns}
-        there.versions = [*(version for version in there.versions if version.id not in ids), *turns]
-        there.show(turn, self._now)
+        assert there is not None
+        mine = {each.id: each for others in self._offers_of(offered) for each in others.turns}
+        ids = {each.id for each in offered.turns}
+        before = [each for each in (*there.versions, *mine.values()) if each.id not in ids]
+        there.versions = [*{each.id: each for each in before}.values(), *offered.turns]
+        if there.turn is not turn:
+            there.show(turn, self._now)
         self._change(self._index[there.id])
+
+    def _say_chosen(self, offered: Alternatives, turn: Turn) -> None:
+        cell = turn.record.cell
+        new, at = self.begins_anew(cell, new=offered.new), self._place_asked(offered.id)
+        if new or self.of_cell(cell) or at >= len(self.places):
+            self.say(turn, append=offered.append, new=new)
+            return
+        self.has_files = self.has_files or bool(turn.attachments)
+        self._insert(at, turn, self._cells.setdefault(cell, []) if cell is not None else [])
+
+    def _place_asked(self, alternatives: str) -> int:
+        """Return the position that a turn had taken when its answers came; the end where that is not known."""
+        after = self._asked_after.get(alternatives)
+        if after is None:
+            return len(self.places) if self.cleared else 0
+        return self._index[after] + 1 if after in self._index else len(self.places)
+
+    def _offers_of(self, offered: Alternatives) -> list[Alternatives]:
+        """Return the answers that the same cell was offered, oldest first, these ones last."""
+        cell, all_offers = offered.asked.record.cell, list(self.offers.values())
+        earlier = all_offers[: all_offers.index(offered)]
+        return [*(each for each in earlier if cell is not None and each.asked.record.cell == cell), offered]
 
     def place_of(self, offered: Alternatives) -> Place | None:
         """Return the place of which one of these answers is a version; ``None``: none is."""
@@ -368,7 +396,7 @@ class Places:
         self._change(self._index[first.id])
 
     def _insert(self, at: int, turn: Turn, mine: list[Place]) -> None:
-        place = Place.of(turn, self.places[at - 1].start, self._now)
+        place = Place.of(turn, self.places[at - 1].start if at else None, self._now)
         self.places.insert(at, place)
         mine.append(place)
         self.trimmed_to += at <= self.trimmed_to

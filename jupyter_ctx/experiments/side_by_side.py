@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from ..conversation.events import Kept, Offered, Said
 from ..conversation.messages import Alternative, Alternatives, new_id
 from ..conversation.schema import Schema
-from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, in_words
+from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError, in_words
 from ..models.registry import Target
 from ..providers.base import Reply
 from ..runtime.interrupts import GRACE_SECONDS, POLL_SECONDS, uninterrupted
@@ -28,6 +28,7 @@ from ..template.keys import Keys
 from .ask import with_notices
 from .threads import Threads
 
+NOT_BEGUN = "It was stopped before any text came."
 MOST_AT_A_TIME = 12  # answers at once: more do not fit a page
 
 
@@ -45,6 +46,9 @@ class Candidate:
 
 class Watcher(Protocol):
     """Who is shown the answers while they come; every call comes from the thread that asks."""
+
+    def begin(self) -> object:
+        """Hear that the answers come now."""
 
     def feed(self, column: int, piece: str) -> object:
         """Take a piece of an answer."""
@@ -110,17 +114,20 @@ class SideBySide:
         requests = [self._planned(said, column, record=record) for column in columns]
         digest = self._digest(requests)
         offered = self._find(said, requests, digest, stored) if stored is not None and record else None
+        asked = [i for i, request in enumerate(requests) if request.known is None and request.error is None]
+        self._check_price([requests[i] for i in asked])
+        watcher.begin()
         for i, request in enumerate(requests):
             if request.known is not None and offered is not None:
                 request.reply = self._reply_of(offered, request.known)
                 watcher.done(i, request.reply)
             elif request.error is not None:
                 watcher.failed(i, _words(request.error))
-        asked = [i for i, request in enumerate(requests) if request.reply is None and request.error is None]
         if offered is not None and not asked:
+            if offered.id not in self._session.conversation.offers:
+                self._session.record(Offered(offered))
             self._keep_shown(said, offered)
             return offered
-        self._check_price([requests[i] for i in asked])
         interrupted = self._ask(requests, asked, watcher)
         found = self._alternatives(said, columns, requests, digest)
         if any(not answer.error for answer in found.answers) and record:
@@ -128,8 +135,8 @@ class SideBySide:
         if interrupted:
             kept = "the answers so far are kept." if found.turns and record else "nothing was recorded."
             raise ChatInterrupted(f"stopped; {kept}")
-        if not found.turns:
-            raise _all_failed(requests)
+        if all(answer.error or answer.problem for answer in found.answers):
+            raise _all_failed(requests, found)
         return found
 
     def _planned(self, said: Said, column: Candidate, *, record: bool) -> _Request:
@@ -179,8 +186,9 @@ class SideBySide:
         if found is None or not any(request.known for request in requests):
             return None
         if stored == "all":
-            found = replace(found, asked=said.turn, id=new_id())
-            session.record(Offered(found))
+            found = _copied(found, said)
+            for request, answer in zip(requests, found.answers, strict=False):
+                request.known = answer if request.known is not None else None
         session.notebook.seen.add(found.id)
         return found
 
@@ -202,7 +210,10 @@ class SideBySide:
         if now == answer.record.digest:
             return True
         past, turn, asked = session.conversation, offered.turn(answer), said.turn.record
-        at = past.position(asked.cell, asked.run, append=said.append)
+        if offered.id not in past.offers:
+            return False
+        place = past.place_of(offered)
+        at = past.position(asked.cell, asked.run, append=said.append) if place is None else past.index(place.id)
         system = planned.scope.fixed.system
         return session.request_then(said, turn, at, planned.target, system) == answer.record.digest
 
@@ -285,7 +296,9 @@ class SideBySide:
                 on_piece=partial(self._tell, column), on_thought=partial(self._tell, column, is_thought=True)
             )
             found = tries.of(exchanger.of, request.planned, coming)
-            request.reply = with_notices(request.planned, found).reply
+            request.reply = reply = with_notices(request.planned, found).reply
+            if reply.stop_reason == "cut":
+                raise ProviderError(f"The reply broke off{f' ({reply.detail})' if reply.detail else ''}.")
         except BaseException as error:  # of this column alone
             request.error = _StopError() if self._is_stopped else error
             if isinstance(error, InvalidAnswerError):
@@ -307,8 +320,8 @@ class SideBySide:
             request.reply = request.answered[1].reply
         if request.reply is not None and (request.reply.text or request.error is None):
             watcher.done(column, request.reply)
-        if request.error is not None and not isinstance(request.error, KeyboardInterrupt):
-            watcher.failed(column, _words(request.error))
+        if request.error is not None:
+            watcher.failed(column, self._problem(request) or _words(request.error))
 
     # what is kept
 
@@ -321,20 +334,35 @@ class SideBySide:
     def _alternative(self, said: Said, column: Candidate, request: _Request) -> Alternative:
         if request.known is not None:
             return replace(request.known, label=column.label)
-        if request.answered is None or not request.answered[1].reply.text.strip():
-            error = _words(request.error) if request.error is not None else "It was stopped before any text came."
-            return Alternative(column.label, error=error if request.answered is None else "The reply was empty.")
+        if request.answered is None:
+            error = _words(request.error) if request.error is not None else NOT_BEGUN
+            return Alternative(column.label, error=error)
         attempt, verdict = request.answered
-        reply = verdict.reply
+        reply, problem = verdict.reply, self._problem(request)
+        if not reply.text.strip():
+            return Alternative(column.label, error=problem or "The reply was empty.")
         record = record_of(said.turn.record, attempt, reply, request.fitter, request.turn_id)
-        return Alternative(column.label, reply.text, reply.thinking, record)
+        return Alternative(column.label, reply.text, reply.thinking, record, problem=problem)
+
+    def _problem(self, request: _Request) -> str:
+        """Return what is wrong with an answer, in words; empty: nothing is, or there is none."""
+        reply = request.answered[1].reply if request.answered is not None else None
+        if reply is None:
+            return ""
+        if isinstance(request.error, KeyboardInterrupt):
+            return "Interrupted: the text so far is kept." if reply.text else NOT_BEGUN
+        if request.error is not None:
+            return _words(request.error)
+        if reply.stop_reason == "refusal":
+            return f"The model refused to answer{f': {reply.detail}' if reply.detail else '.'}"
+        return ""
 
 
 class _Silent:
     """A watcher that hears no more pieces, only how each column ended."""
 
     def __init__(self, watcher: Watcher) -> None:
-        self.done, self.failed = watcher.done, watcher.failed
+        self.begin, self.done, self.failed = watcher.begin, watcher.done, watcher.failed
 
     def feed(self, column: int, piece: str) -> None:
         """Pass nothing on."""
@@ -346,14 +374,28 @@ class _Silent:
 def _words(error: BaseException) -> str:
     """Return an error in words, without keys."""
     if isinstance(error, KeyboardInterrupt):
-        return "It was stopped before any text came."
+        return NOT_BEGUN
     return Keys().masked(in_words(error)) if isinstance(error, Exception) else type(error).__name__
 
 
-def _all_failed(requests: Sequence[_Request]) -> ChatError:
+def _all_failed(requests: Sequence[_Request], found: Alternatives) -> ChatError:
     """Return the error of a cell whose every column failed: the only one there is, or all of them in words."""
     errors = [request.error for request in requests if request.error is not None]
-    said = list(dict.fromkeys(map(_words, errors)))
-    if len(said) == 1 and isinstance(errors[0], ChatError):
+    said = list(dict.fromkeys(answer.error or answer.problem for answer in found.answers))
+    if len(said) == 1 and errors and isinstance(errors[0], ChatError):
         return errors[0]
-    return ChatError(f"None of the {len(requests)} answered. {' '.join(said)}".rstrip())
+    return ChatError(f"None of the {len(requests)} gave a whole answer. {' '.join(said)}".rstrip())
+
+
+def _copied(found: Alternatives, said: Said) -> Alternatives:
+    """Return stored answers of another conversation as answers to this cell."""
+    asked = said.turn.record
+
+    def own(answer: Alternative) -> Alternative:
+        record = replace(
+            answer.record, id=new_id(), start=None, summary=None, cost=None, stored=True, cell=asked.cell,
+            run=asked.run, execution=asked.execution, source=asked.source,
+        )  # fmt: skip
+        return replace(answer, record=record)
+
+    return replace(found, asked=said.turn, answers=tuple(map(own, found.answers)), id=new_id())

@@ -35,3 +35,21 @@ def blocks_below(chat: Chat, reply: Reply) -> int:
         return 0
     blocks = code_blocks(reply.text)
     return len(blocks) if len(eligible_blocks(blocks)) > 1 else 0
+
+
+def ending(reply: Reply) -> tuple[str, ...]:
+    """Return why an answer ended early or is empty, with the next step."""
+    length = f" ({reply.usage.output_tokens:,} tokens)" if reply.usage else ""
+    if reply.stop_reason == "refusal":
+        why = f": {reply.detail.rstrip('.')}" if reply.detail else ""
+        return (f"The model refused to answer{why}. Rephrase the prompt, or ask another model (-m).",)
+    thought = reply.thinking or (reply.usage is not None and reply.usage.output_tokens > 0)
+    if not reply.text and thought and reply.stop_reason in ("max_tokens", "context_window"):
+        return (f"The model thought for the whole length of the reply{length}, without an answer: raise --max-tokens.",)
+    if not reply.text:
+        return ("The model sent an empty reply. Run the cell again, or rephrase the prompt.",)
+    if reply.stop_reason == "max_tokens":
+        return (f"The reply ended at the longest length allowed{length}: %chat continue asks for the rest.",)
+    if reply.stop_reason == "context_window":
+        return ("The reply filled the context window: make room with %chat trim, then use %chat continue.",)
+    return ()

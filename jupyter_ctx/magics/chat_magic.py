@@ -32,10 +32,11 @@ from ..library import Library
 from ..providers.base import Reply
 from ..runtime.frontend import Where, origin, where
 from ..runtime.interrupts import uninterrupted
+from ..session.actions import Change
 from ..session.exchange import Coming
 from ..session.prompt import Prompt
 from ..session.state import NotebookState
-from .answers import blocks_below, shown_forms
+from .answers import blocks_below, ending, shown_forms
 from .cell_prompts import CellPrompts
 from .options import OPTIONS, check_repeated, is_several, typed, with_options
 from .questions import asked_first, typed_answer
@@ -65,6 +66,7 @@ class ChatMagic:
         self._panel: GaugePanel | None = None
         self._histories: dict[Chat, TurnTable] = {}
         self._side_by_side: dict[str, SideBySideCell] = {}  # by cell
+        self._newest_columns: SideBySideCell | None = None
         self._reminded: set[str] = set()  # of answers side by side that no turn is of
         self._greeted = False
         self._gauge_is_here = False  # in the output of the cell that runs
@@ -189,7 +191,10 @@ class ChatMagic:
         several = _several(chat, options)
         options = options if several is None else several.first
         place = where(self.shell)
-        above = (*self.notes(), *(() if options.preview else self._told_first(chat, place)))
+        above = (
+            *self.notes(),
+            *(() if options.preview else self._told_first(chat, place, several=several is not None)),
+        )
         prompt, lines = self._prompts.of(chat, options, cell.rstrip("\n"), place)
         above = (*above, *lines)
         if options.preview:
@@ -220,20 +225,36 @@ class ChatMagic:
         before = self._side_by_side.get(place.cell or "")
         if before is not None:
             before.end()
-        self._side_by_side[place.cell or ""] = answers
+        self._side_by_side[place.cell or ""] = self._newest_columns = answers
         self._keep(answers.ask(prompt), options.out)
 
-    def _told_first(self, chat: Chat, place: Where) -> Iterator[str]:
+    def choose(self, chat: Chat, number: int, *, is_named: bool) -> Change:
+        """Take one of the answers shown last; ``is_named``: of those that this conversation had last."""
+        last = self._newest_columns
+        if last is None or is_named:
+            return chat.choose(number)
+        if last.kept_in is None:
+            raise InvalidRequestError("None of the answers shown last was kept, so none can be taken.")
+        if last.kept_in is not chat:
+            name = last.kept_in.name
+            raise InvalidRequestError(
+                f"The answers shown last are in the conversation {name!r}: %chat pick {number} -i {name}."
+            )
+        return chat.choose(number, last.id)
+
+    def _told_first(self, chat: Chat, place: Where, *, several: bool) -> Iterator[str]:
         """Yield lines about what joins a prompt, or does not, that its user may not know; each once."""
         memory = chat.memory_notice()
         if memory is not None:
             yield memory
         last = next(reversed(chat.conversation.offers.values()), None)
-        if last is None or last.id in self._reminded or last.asked.record.cell == (place.cell or ""):
+        if several or last is None or last.id in self._reminded or last.asked.record.cell == (place.cell or ""):
             return
         self._reminded.add(last.id)
         if chat.chosen(last.id) is None:
-            yield "None of the answers side by side is part of the conversation: %chat pick N takes one."
+            cell = last.asked.record.execution
+            whose = f" of cell [{cell}]" if cell is not None else ""
+            yield f"None of the answers side by side{whose} is part of the conversation: %chat pick N takes one."
 
     def last_error(self) -> Failure:
         """Return the last error of this notebook's cells. Raises InvalidRequestError where there is none."""
@@ -272,7 +293,7 @@ class ChatMagic:
             raise
         self._answered = True
         view.correct(reply.text, reply.thinking, shown_forms(reply))
-        below = [*reply.notices, *_ending(reply), *self._offer(chat)]
+        below = [*reply.notices, *ending(reply), *self._offer(chat)]
         notice = chat.threshold_notice() if place.kind != "headless" else None
         self._passed = notice is not None
         below += [*([notice] if notice else ()), *chat.notices()]
@@ -305,7 +326,7 @@ class ChatMagic:
             return (f"The cell of turn {turns} was deleted: %chat exclude {turns} leaves it out of what is sent.",)
         return (f"The cells of turns {turns} were deleted: %chat exclude {turns} leaves them out of what is sent.",)
 
-    def _keep(self, reply: Reply | list[Reply], name: str | None) -> None:
+    def _keep(self, reply: Reply | list[Reply | None], name: str | None) -> None:
         """Keep a reply, or several, in ``_`` and ``Out`` without showing it twice; values in a variable."""
         self.shell.displayhook.update_user_ns(reply)
         if name is not None:
@@ -492,9 +513,9 @@ def _footer(chat: Chat, reply: Reply, place: Where, blocks: int = 0) -> Footer |
     return Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason, blocks)
 
 
-def _value(reply: Reply) -> Any:
+def _value(reply: Reply | None) -> Any:
     """Return what a variable holds of a reply: the value of a structured answer, else the reply."""
-    return reply if reply.parsed is None else reply.parsed
+    return reply if reply is None or reply.parsed is None else reply.parsed
 
 
 def _several(chat: Chat, options: Namespace) -> Several | None:
@@ -513,24 +534,6 @@ def _view(place: Where, options: Namespace, above: tuple[str, ...]) -> AnswerVie
         return TerminalView(above)
     is_json = options.schema is not None
     return NotebookView(above, streaming=place.kind == "notebook", plain=options.plain, is_json=is_json)
-
-
-def _ending(reply: Reply) -> tuple[str, ...]:
-    """Return why an answer ended early or is empty, with the next step."""
-    length = f" ({reply.usage.output_tokens:,} tokens)" if reply.usage else ""
-    if reply.stop_reason == "refusal":
-        why = f": {reply.detail.rstrip('.')}" if reply.detail else ""
-        return (f"The model refused to answer{why}. Rephrase the prompt, or ask another model (-m).",)
-    thought = reply.thinking or (reply.usage is not None and reply.usage.output_tokens > 0)
-    if not reply.text and thought and reply.stop_reason in ("max_tokens", "context_window"):
-        return (f"The model thought for the whole length of the reply{length}, without an answer: raise --max-tokens.",)
-    if not reply.text:
-        return ("The model sent an empty reply. Run the cell again, or rephrase the prompt.",)
-    if reply.stop_reason == "max_tokens":
-        return (f"The reply ended at the longest length allowed{length}: %chat continue asks for the rest.",)
-    if reply.stop_reason == "context_window":
-        return ("The reply filled the context window: make room with %chat trim, then use %chat continue.",)
-    return ()
 
 
 def _as(form: str) -> Callable[[Reply], str]:

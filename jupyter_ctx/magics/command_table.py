@@ -51,6 +51,9 @@ class Host(Protocol):
     def ask_key(self, chat: Chat, owner: str) -> object:
         """Ask for a key without showing it."""
 
+    def choose(self, chat: Chat, number: int, *, is_named: bool) -> object:
+        """Take one of the answers side by side that were shown last."""
+
     def show_gauge(self, chat: Chat) -> object:
         """Show the gauge."""
 

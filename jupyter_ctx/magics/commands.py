@@ -102,7 +102,8 @@ def _plot(call: Call) -> object:
 @command("pick N [VERSION]", "take answer N of those side by side; with a version, restore that answer of turn N")
 def _pick(call: Call) -> object:
     if len(call.words) == 1:
-        return call.chat.choose(call.count(call.words[0], "the number of an answer"))
+        number = call.count(call.words[0], "the number of an answer")
+        return call.host.choose(call.chat, number, is_named=bool(call.options.conversation))
     if len(call.words) != 2:
         raise UsageError(
             "%chat pick takes the number of an answer side by side; or a turn and a version: %chat history N "

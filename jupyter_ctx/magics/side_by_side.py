@@ -22,11 +22,12 @@ from ..models.registry import settings_with
 from ..providers.base import Reply
 from ..runtime.frontend import Where
 from ..runtime.interrupts import uninterrupted
+from ..session.notices import STORED
 from ..session.prompt import Prompt
-from .answers import shown_forms
+from .answers import ending, shown_forms
 from .options import settings_of
 
-NOBODY_CHOOSES = "Nobody can choose here, so the first answer is used: --pick N takes another."
+FIRST_TAKEN = "Unless told otherwise, the first whole answer is taken: --pick N takes another."
 
 
 class Several:
@@ -42,6 +43,10 @@ class Several:
         self.columns = columns_of(chat, options)
         self.first = Namespace(**{**vars(options), **self.columns[0].options})
         self.picked = _picked(options, len(self.columns))
+        if self.picked is not None and options.no_history:
+            raise UsageError(
+                "--pick takes an answer into the conversation, and --no-history keeps none. Nothing was sent."
+            )
 
     def prompts(self, prompt: Prompt) -> tuple[Prompt, ...]:
         """Return the prompt as each column is asked it."""
@@ -124,47 +129,70 @@ class SideBySideCell:
             else NotebookColumns(heads, above, streaming=place.kind == "notebook", plain=plain)
         )
         self._replies: dict[int, Reply] = {}
-        self._id = ""
+        self.id = ""  # of the answers that were kept
+        self._begun = False
         self._chosen: int | None = None
         self._bar: ChoiceBar | None = None
 
-    def ask(self, prompt: Prompt) -> list[Reply]:
-        """Ask, show what comes, and return the replies. Raises a ChatError, and ChatInterrupted."""
-        self._view.begin()
+    def ask(self, prompt: Prompt) -> list[Reply | None]:
+        """Ask, show what comes, and return the replies, ``None`` for one that failed.
+
+        Raises a ChatError where none is whole, and ChatInterrupted; what came is kept and shown.
+        """
         try:
             found = self._chat.ask_each(prompt, self._columns, self)
-        except ChatError as error:
-            self._view.close(None, ())
-            raise error from None
-        except KeyboardInterrupt:
+        except (ChatError, KeyboardInterrupt) as error:
             with uninterrupted():
                 last = next(reversed(self._chat.conversation.offers.values()), None)
                 self._offer(last if last is not None and last.asked.record.run == prompt.run else None)
-            raise
+            raise error from None
         picked = self._picked
-        if prompt.record and picked is None and self._place.kind != "notebook" and not self._chat.chosen(found.id):
-            picked = next(number for number, answer in enumerate(found.answers, 1) if not answer.error)
+        if picked is None and self._place.kind != "notebook" and not self._chat.chosen(found.id):
+            is_whole = [not answer.error and not answer.problem for answer in found.answers]
+            picked = is_whole.index(True) + 1
         if prompt.record and picked is not None:
             self._chat.choose(picked, found.id)
         self._offer(found if prompt.record else None)
-        return [self._replies[column] for column in sorted(self._replies)]
+        return [self._replies.get(column) for column in range(len(self._columns))]
+
+    @property
+    def kept_in(self) -> Chat | None:
+        """The conversation that keeps the answers; ``None``: none of them was kept."""
+        return self._chat if self.id else None
 
     def _offer(self, found: Alternatives | None) -> None:
         """Show the whole answers, and how to take one; ``None``: they were not kept."""
-        if found is None:
-            self._view.close(None, ())
+        if not self._begun:
             return
-        self._id, self._chosen = found.id, self._chat.chosen(found.id)
-        is_ours = self._place.kind != "notebook" and self._picked is None
-        self._view.close(_index(self._chosen), (NOBODY_CHOOSES,) if is_ours else ())
+        if found is None:
+            self._view.close(None, self._below)
+            return
+        self.id, self._chosen = found.id, self._chat.chosen(found.id)
+        is_automatic = self._place.kind != "notebook" and self._picked is None and self._chosen is not None
+        self._view.close(_index(self._chosen), (*self._below, *((FIRST_TAKEN,) if is_automatic else ())))
         if self._place.kind == "notebook":
             missing = [index for index, answer in enumerate(found.answers) if answer.error]
             self._bar = ChoiceBar(
-                self._heads, lambda i: self._chat.choose(i + 1, self._id), self._view.mark, missing=missing
+                self._heads, lambda i: self._chat.choose(i + 1, self.id), self._view.mark, missing=missing
             )
             self._bar.show()
-            self._bar.update(_index(self._chosen))
+            self._bar.update(_index(self._chosen), unused=self._unused)
             self._chat.listeners.append(self._follow)
+
+    @property
+    def _below(self) -> tuple[str, ...]:
+        """What is said once of all answers."""
+        return (STORED,) if any(reply.stored for reply in self._replies.values()) else ()
+
+    @property
+    def _unused(self) -> str:
+        """The line where none of the answers is taken, and its cell has a turn all the same."""
+        places = self._chat.conversation.of_cell(self._place.cell)
+        if not places or self._chosen is not None:
+            return ""
+        turn = self._chat.conversation.index(places[0].id) + 1
+        count = len(self._heads)
+        return f"Turn {turn} has another answer of this cell: %chat pick N (1 to {count}) takes one of these."
 
     def end(self) -> None:
         """Follow the conversation no longer."""
@@ -173,13 +201,19 @@ class SideBySideCell:
 
     def _follow(self, _change: object) -> None:
         """Show which answer is taken now."""
-        chosen = self._chat.chosen(self._id)
-        if chosen != self._chosen and self._bar is not None:
-            self._chosen = chosen
-            self._view.choose(_index(chosen))
-            self._bar.update(_index(chosen))
+        if self._bar is None:
+            return
+        before, self._chosen = self._chosen, self._chat.chosen(self.id)
+        if before != self._chosen:
+            self._view.choose(_index(self._chosen))
+        self._bar.update(_index(self._chosen), unused=self._unused)
 
     # what comes
+
+    def begin(self) -> None:
+        """Show that the answers come now."""
+        self._begun = True
+        self._view.begin()
 
     def feed(self, column: int, piece: str) -> None:
         """Show a piece of an answer."""
@@ -192,8 +226,9 @@ class SideBySideCell:
     def done(self, column: int, reply: Reply) -> None:
         """Show a whole answer, with its figures."""
         self._replies[column] = reply
+        notices = (*(line for line in reply.notices if line != STORED), *ending(reply))
         figures = _figures(reply.model, reply)  # of stored answers too: they are there to be compared
-        self._view.done(column, reply.text, reply.thinking, figures, reply.notices, shown_forms(reply))
+        self._view.done(column, reply.text, reply.thinking, figures, notices, shown_forms(reply))
 
     def failed(self, column: int, error: str) -> None:
         """Show what went wrong."""

@@ -370,7 +370,11 @@ class Actions:
             return Change(f"Answer {number} is turn {past.index(place.id) + 1} already", changed=False)
         change = self._apply(Chosen(offered.id, answer.record.id), f"Answer {number} ({answer.label}) is taken")
         place = past.place_of(offered)
-        return change if place is None else replace(change, text=f"{change.text}: turn {past.index(place.id) + 1}")
+        if place is None:
+            return change
+        turn = past.index(place.id) + 1
+        note = f"Turn {turn} is excluded from requests: %chat include {turn} brings it back." if place.excluded else ""
+        return replace(change, text=f"{change.text}: turn {turn}", note=note)
 
     def set_memory(self, path: str) -> Change:
         """Add a file's text to the system prompt; an empty path: no file's."""

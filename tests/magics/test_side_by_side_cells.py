@@ -74,7 +74,7 @@ def test_a_terminal_prints_one_after_the_other_and_takes_the_first(cells: Cells,
     assert [f"{i} · " in head for i, head in enumerate(heads, 1)] == [True] * 4
     order = [said.index(f"{model} at {t} heard 1.") for model in ("one", "two") for t in (0.0, 1.0)]
     assert order == sorted(order)
-    assert "the first answer is used: --pick N takes another" in said
+    assert "the first whole answer is taken: --pick N takes another" in said
     chat = cells.shell.user_ns["_"]
     assert next(reply.text for reply in chat) == "one at 0.0 heard 1."
 
@@ -135,7 +135,7 @@ def test_nothing_is_a_turn_until_one_is_taken_and_the_next_cell_says_so_once(ker
     outputs = kernel.run("%%chat -m one -m two\nHello?", "a")
     assert "No answer is used in the conversation yet" in twins(outputs)[-2]["text/plain"]
     assert replies(kernel) == "[]"
-    reminder = "None of the answers side by side is part of the conversation"
+    reminder = "is part of the conversation: %chat pick N takes one"
     assert reminder in shown(kernel.run("%%chat\nGo on.", "b"))
     assert reminder not in shown(kernel.run("%%chat\nGo on.", "c"))
     kernel.run("%chat pick 2", "d")
@@ -181,7 +181,7 @@ def test_an_interrupt_keeps_the_answers_that_are_whole(kernel: Kernel, manager: 
 def test_a_run_without_a_reader_has_one_output_with_headings_and_takes_the_first(kernel: Kernel) -> None:
     outputs = kernel.outputs(kernel.ask("%%chat -m one -m two\nHello?", None, stdin=False))
     assert len([each for each in outputs if each["msg_type"] == "display_data"]) == 1
-    assert "Nobody can choose here" in shown(outputs)
+    assert "the first whole answer is taken" in shown(outputs)
     assert replies(kernel) == "['one at None heard 1.']"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from jupyter_ctx import Chat, ChatInterrupted, ProviderError, Reply, Request
+from jupyter_ctx import Chat, ChatError, ChatInterrupted, ProviderError, Reply, Request
 from jupyter_ctx.conversation.messages import Alternatives
 from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.experiments.side_by_side import Candidate
@@ -26,6 +26,10 @@ class Page:
         self.pieces: dict[int, str] = {}
         self.replies: dict[int, Reply] = {}
         self.errors: dict[int, str] = {}
+        self.begun = False
+
+    def begin(self) -> None:
+        self.begun = True
 
     def feed(self, column: int, piece: str) -> None:
         self.pieces[column] = self.pieces.get(column, "") + piece
@@ -263,3 +267,54 @@ def test_ctrl_c_keeps_what_has_come_of_each(chat: Chat) -> None:
     assert offer.answers[1].reply.startswith("Some more")
     chat.choose(1)
     assert replies(chat) == ["Whole."]
+
+
+def test_a_turn_that_is_taken_late_stands_where_it_was_asked_for(chat: Chat) -> None:
+    chat.send("First", cell="0", run="0")
+    found = asked(chat, cell="a", run="1")
+    chat.send("Later", cell="b", run="2")
+    chat.choose(2, found.id)
+    assert replies(chat) == ["At None: First", "At 1.0: Hello?", "At None: Later"]
+    assert [row.states for row in chat.history()] == [("sent",)] * 3
+    chat.undo()
+    assert replies(chat) == ["At None: First", "At None: Later"]
+
+
+def test_answers_that_were_never_taken_stay_versions_of_what_their_cell_says_in_the_end(chat: Chat) -> None:
+    asked(chat, "One?", cell="a", run="1")
+    asked(chat, "Two?", cell="a", run="2")
+    chat.choose(1)
+    assert [turn.reply for turn in chat.versions(1)] == [
+        f"At {t}: {prompt}" for prompt in ("One?", "Two?") for t in (0.0, 1.0, 2.0)
+    ]
+
+
+def test_what_is_broken_off_or_refused_is_a_problem_and_where_nothing_else_came_an_error() -> None:
+    def answer(request: Request) -> Answer:
+        if request.temperature == 0.0:
+            return Answer("Half", error=ProviderError("The line was cut."))
+        return Answer("I will not.", stop_reason="refusal")
+
+    chat, page = Chat(provider=ScriptedProvider(answer)), Page()
+    with pytest.raises(ChatError, match=r"None of the 2 gave a whole answer\. The line was cut\. The model refused"):
+        asked(chat, page=page, among=candidates(0.0, 1.0))
+    (offer,) = chat.conversation.offers.values()
+    assert [bool(each.problem) for each in offer.answers] == [True, True]
+    assert chat.choose(2).changed
+    assert replies(chat) == ["I will not."]
+
+
+def test_a_prompt_that_is_appended_is_not_asked_again_after_a_restart(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    path = tmp_path / "chats.sqlite"
+    chat = Chat(provider=provider, store=path, name="one")
+    asked(chat, cell="a", run="1", append=True, stored="cell")
+    chat.choose(1)
+    chat.close()
+    chat, sent = Chat(provider=provider, store=path, name="one"), len(provider.requests)
+    found = asked(chat, cell="a", run="2", append=True, stored="cell")
+    assert len(provider.requests) == sent
+    chat.choose(2, found.id)
+    assert replies(chat) == ["At 1.0: Hello?"]
+    chat.close()

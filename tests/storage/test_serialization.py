@@ -51,13 +51,18 @@ BRIEF = Summary("They spoke of the sky.", frozenset({"8a4e"}), "extractive", "5b
 ASKED_RECORD, ANSWER_RECORD = json.dumps(asdict(TurnRecord(id="77aa"))), json.dumps(asdict(RECORD))
 OFFER = (
     '{"asked":{"prompt":"Why?","reply":"","attachments":[],"thinking":"","record":' + ASKED_RECORD + "},"
-    '"answers":[{"label":"one","reply":"So.","thinking":"Hm.","record":' + ANSWER_RECORD + ',"error":""},'
-    '{"label":"two","reply":"","thinking":"","record":' + ASKED_RECORD + ',"error":"It failed."}],'
+    '"answers":[{"label":"one","reply":"So.","thinking":"Hm.","record":'
+    + ANSWER_RECORD
+    + ',"error":"","problem":"Half."},'
+    '{"label":"two","reply":"","thinking":"","record":' + ASKED_RECORD + ',"error":"It failed.","problem":""}],'
     '"append":true,"new":false,"digest":"d1d1","id":"0f0f"}'
 )
 BOTH = Alternatives(
     Turn("Why?", record=TurnRecord(id="77aa")),
-    (Alternative("one", "So.", "Hm.", RECORD), Alternative("two", "", "", TurnRecord(id="77aa"), "It failed.")),
+    (
+        Alternative("one", "So.", "Hm.", RECORD, problem="Half."),
+        Alternative("two", "", "", TurnRecord(id="77aa"), "It failed."),
+    ),
     append=True, digest="d1d1", id="0f0f",
 )  # fmt: skip
 

@@ -40,26 +40,30 @@ class ChoiceBar:
         self._heads, self._on_pick, self._on_mark = list(heads), on_pick, on_mark
         self._lock = threading.RLock()
         self._chosen, self._busy, self._marked = chosen, False, False
+        self._unused = ""
         self._working = threading.Lock()  # one click at a time: a second one is dropped
         self._pressed: Any = None
         self._twin: Twin | None = None
         self._build(missing)
         self._draw()
-        self._say(choice_line(chosen, len(self._heads)), spoken=False)
+        self._say(self._choice(chosen), spoken=False)
 
     def show(self) -> None:
         """Show the bar in the running cell, with its static twin above."""
         with self._lock:
             self._twin = show(self.widget, self._forms())
 
-    def update(self, chosen: int | None, busy: bool = False) -> None:
-        """Show which answer the conversation uses now; while ``busy`` no other can be taken."""
+    def update(self, chosen: int | None, busy: bool = False, unused: str = "") -> None:
+        """Show which answer the conversation uses now; while ``busy`` no other can be taken.
+
+        ``unused`` is the line where none is used; empty: the usual one.
+        """
         with self._lock:
-            changed = chosen != self._chosen
-            self._chosen, self._busy = chosen, busy
+            changed = chosen != self._chosen or unused != self._unused
+            self._chosen, self._busy, self._unused = chosen, busy, unused
             self._draw()
             if changed:
-                self._say(choice_line(chosen, len(self._heads)))
+                self._say(self._choice(chosen))
             if self._twin is not None:
                 self._twin.update(self._forms())
 
@@ -69,7 +73,7 @@ class ChoiceBar:
         if self._busy:
             self._say("A cell is running: take an answer when it has ended.")
         elif number == self._chosen:
-            self._say(choice_line(number, len(self._heads)))
+            self._say(self._choice(number))
         else:
             self._tried(lambda: self._pick(number))
 
@@ -83,7 +87,7 @@ class ChoiceBar:
         if said is None:
             self.update(number, self._busy)
         # a result of an action that has to wait for a turn to end: the answer is not used yet
-        return choice_line(number, len(self._heads)) if self._chosen == number else str(said)
+        return self._choice(number) if self._chosen == number else str(said)
 
     def _mark(self) -> str:
         if self._on_mark is None:
@@ -108,6 +112,9 @@ class ChoiceBar:
 
     # drawing
 
+    def _choice(self, chosen: int | None) -> str:
+        return self._unused if chosen is None and self._unused else choice_line(chosen, len(self._heads))
+
     def _say(self, text: str, role: str = "status", *, spoken: bool = True) -> None:
         with self._lock:
             weight = ";font-weight:600" if role == "alert" else ""
@@ -116,7 +123,7 @@ class ChoiceBar:
                 self._spoken.value = _HIDDEN + spoken_html(text, role, "jctx-hidden")
 
     def _forms(self) -> dict[str, str]:
-        line = choice_line(self._chosen, len(self._heads))
+        line = self._choice(self._chosen)
         return {"text/html": note_html(line), "text/plain": note_plain(line)}
 
     def _draw(self) -> None:
