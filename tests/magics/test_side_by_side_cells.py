@@ -233,3 +233,52 @@ def test_a_run_that_shows_stored_answers_shows_those_side_by_side(
 
 def shown_in(output: Any) -> str:
     return str(output.get("text") or output.get("data", {}).get("text/plain", ""))
+
+
+# what goes wrong
+
+
+def test_the_answers_shown_last_are_those_that_are_taken(kernel: Kernel) -> None:
+    kernel.run("%%chat -m one -m two\nHello?", "a")
+    kernel.run("%chat pick 1", "p")
+    kernel.run("%%chat -m one -m two -i other\nHello?", "b")
+    failed = error(kernel.run("%chat pick 2", "q"))
+    assert failed is not None
+    assert "in the conversation 'other': %chat pick 2 -i other" in failed["traceback"][0]
+    assert "is taken: turn 1" in shown(kernel.run("%chat pick 2 -i other", "r"))
+    kernel.run("%%chat -m one -m two --no-history\nHello?", "c")
+    failed = error(kernel.run("%chat pick 2", "s"))
+    assert failed is not None
+    assert "None of the answers shown last was kept" in failed["traceback"][0]
+    assert replies(kernel) == "['one at None heard 1.']"
+
+
+def test_a_run_that_shows_stored_answers_asks_only_the_column_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_CTX_STORE", str(tmp_path / "chats.sqlite"))
+    monkeypatch.setenv("JPY_SESSION_NAME", str(tmp_path / "x.ipynb"))
+    monkeypatch.setenv("JUPYTER_CTX_REPLAY", "1")
+    with serve(answer) as (url, seen):
+        use = f"%load_ext jupyter_ctx\n%chat use one --base-url {url} --window 4000"
+        sources = use, "%%chat -m refuses -m two\nHello?", "%%chat\nGo on."
+        for asked in (3, 4):
+            notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, sources)))
+            nbclient.NotebookClient(notebook, kernel_name="python3").execute()
+            assert "two at None heard 1." in shown_in(notebook.cells[1].outputs[-1])
+            assert len(seen) == asked
+
+
+def test_a_cell_whose_turn_has_an_older_answer_says_so(kernel: Kernel) -> None:
+    kernel.run("%%chat -m one -m two\nHello?", "a")
+    kernel.run("%chat pick 1", "p")
+    outputs = kernel.run("%%chat -m one -m two\nHello?", "a")
+    assert (
+        "Turn 1 has another answer of this cell" in twins(outputs)[-1]["text/plain"] + twins(outputs)[-2]["text/plain"]
+    )
+
+
+def test_a_variable_has_a_place_for_each_answer(cells: Cells, url: str) -> None:
+    cells.run(f"%chat use one --base-url {url} --window 4000")
+    cells.run("%%chat -m refuses -m two -o both\nHello?")
+    assert [reply and reply.text for reply in cells.shell.user_ns["both"]] == [None, "two at None heard 1."]
