@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import sys
 from base64 import b64decode
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
 from io import BytesIO
 from itertools import islice
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple, cast
 
 from ..errors import ChatError, InvalidRequestError, MissingDependencyError
 from ..template.kinds import module_of, name_of
@@ -20,6 +22,7 @@ from .media import IMAGE_TYPES, SIGNATURE_BYTES, media_type_of
 from .pixels import LONG_EDGE, ImageFile, modest, of_pil
 
 MOST_PICTURES = 10  # of one list
+DEPTH = 2  # of collections in collections in which pictures are looked for
 LOOKED_AT = 100  # members of a collection, to see whether they are parts of figures
 INCHES = 300.0  # beyond which a figure is not measured before it is drawn
 MOST_PIXELS = 25_000_000  # of a figure that is measured
@@ -29,60 +32,126 @@ OWN_PACKAGE = "jupyter_ctx"
 Drawn = ImageFile | None
 
 
+class PictureIn:
+    """A picture in a value: its name, how to draw it, and the picture once it is drawn."""
+
+    def __init__(self, name: str, draw: Draw, value: Any, *, is_sure: bool = True, is_keyed: bool = False) -> None:
+        self.name, self.draw, self.value = name, draw, value
+        self.is_sure, self.is_keyed, self.drawn = is_sure, is_keyed, cast(Drawn, None)
+
+    def __repr__(self) -> str:
+        return f"<image {self.name}>" if self.drawn is not None else repr(self.value)
+
+
+class Pictures(NamedTuple):
+    """The pictures of a value with their names, and the value with words in their place; ``None``: it is no more."""
+
+    found: list[tuple[str, ImageFile]]
+    rest: Any = None
+
+
 def pictures_of(name: str, value: Any, masked: Callable[[str], str]) -> list[ImageFile]:
-    """Return the pictures that a value is, or is made of; none for any other value.
+    """Return the pictures that a value is, or is made of; none for any other value. Raises as :func:`pictures_in`."""
+    return [picture for _, picture in pictures_in(name, value, masked).found]
+
+
+def pictures_in(name: str, value: Any, masked: Callable[[str], str]) -> Pictures:
+    """Return the pictures that a value is, or has in it, and what else is in it.
 
     Raises InvalidRequestError, and MissingDependencyError where a library lacks what it draws pictures with.
     """
     with guarded(name, DRAW_SECONDS, masked):
-        found = list(_drawable(value))
-    if not found:
-        return []
+        split = _Split()
+        rest = split.of(value, name)
+    _check_number(name, [each for each in split.found if each.is_sure])
+    with guarded(name, DRAW_SECONDS, masked):
+        for each in split.found:
+            each.drawn = each.draw(name, each.value)
+    found = [each for each in split.found if each.drawn is not None]
+    _check_number(name, found)
+    if len(found) == 1 and not found[0].is_keyed and not split.has_rest:
+        found[0].name = name
+    has_rest = split.has_rest or len(found) < len(split.found)
+    named = [(each.name, each.drawn) for each in found if each.drawn is not None]
+    return Pictures(named, rest if has_rest and named else None)
+
+
+def _check_number(name: str, found: list[PictureIn]) -> None:
     if len(found) > MOST_PICTURES:
         raise InvalidRequestError(
             f"{name} has {len(found):,} pictures, and {MOST_PICTURES} at most go with a prompt: name some of them, "
-            f"such as {name}[0]. Nothing was sent."
+            f"such as {found[0].name}. Nothing was sent."
         )
-    with guarded(name, DRAW_SECONDS, masked):
-        drawn = [draw(name, each) for draw, each in found]
-        return [] if None in drawn else [picture for picture in drawn if picture is not None]
 
 
 Draw = Callable[[str, Any], Drawn]
 
 
-def _drawable(value: Any) -> Iterator[tuple[Draw, Any]]:
-    """Yield how to draw each picture of a value, and the figure or image; each figure once."""
-    seen: list[Any] = []
-    for each in (value, *_members(value)):
-        found = _figure(each)
-        if found is not None and not any(found is other for other in seen):
-            seen.append(found)
-    if seen:
-        yield from ((_matplotlib, figure) for figure in seen)
-        return
-    draw = _way_of(value)
-    if draw is not None:
-        yield draw, value
-    elif isinstance(value, list | tuple) and value:
-        ways = [_way_of(each) for each in islice(value, LOOKED_AT)]
-        if all(ways) and len(ways) == len(value):
-            yield from ((way, each) for way, each in zip(ways, value, strict=True) if way is not None)
+class _Split:
+    """Finds the pictures in a value; each figure once.
+
+    has_rest: whether there is anything else in it
+    """
+
+    def __init__(self) -> None:
+        self.found: list[PictureIn] = []
+        self.has_rest = False
+
+    def of(self, value: Any, name: str, depth: int = 0, *, is_keyed: bool = False) -> Any:
+        """Return a value with the pictures that were found in place of those in it."""
+        if type(value) in (str, int, float, bool, type(None)):
+            self.has_rest = True
+            return value
+        figure = _figure(value)
+        if figure is not None:
+            return self._picture(PictureIn(name, _matplotlib, figure, is_keyed=is_keyed and figure is value))
+        draw = _way_of(value)
+        if draw is not None:
+            is_sure = draw not in (_bundled, _by_itself)
+            return self._picture(PictureIn(name, draw, value, is_sure=is_sure, is_keyed=is_keyed))
+        if depth < DEPTH:
+            before = len(self.found)
+            made = self._members(value, name, depth)
+            if made is not None and (len(self.found) > before or not self.has_rest):
+                return made
+        self.has_rest = True
+        return value
+
+    def _picture(self, picture: PictureIn) -> PictureIn:
+        for other in self.found:
+            if other.value is picture.value:
+                return other
+        self.found.append(picture)
+        return picture
+
+    def _members(self, value: Any, name: str, depth: int) -> Any:
+        """Return a collection with its members split; ``None`` for anything else."""
+        fields = _fields(value)
+        if type(value) is dict:
+            return self._of_keys(value, lambda key: f"{name}[{key!r}]", depth)
+        if fields is not None:
+            return SimpleNamespace(**self._of_keys(fields, lambda key: f"{name}.{key}", depth))
+        if isinstance(value, list | tuple) or _is_array_of_objects(value):
+            members = list(value.flat) if _is_array_of_objects(value) else list(value)
+            looked_at = [self.of(each, f"{name}[{n}]", depth + 1) for n, each in enumerate(members[:LOOKED_AT])]
+            self.has_rest |= len(members) > LOOKED_AT
+            return [*looked_at, *members[LOOKED_AT:]]
+        return None
+
+    def _of_keys(self, value: Mapping[Any, Any], name: Callable[[Any], str], depth: int) -> dict[Any, Any]:
+        found = dict(value)
+        for key, member in islice(value.items(), LOOKED_AT):
+            found[key] = self.of(member, name(key), depth + 1, is_keyed=True)
+        self.has_rest |= len(value) > LOOKED_AT
+        return found
 
 
-def _members(value: Any, depth: int = 0) -> Iterator[Any]:
-    """Yield the first members of what functions that plot return: lists, tuples, dicts and arrays of objects."""
-    members: Iterable[Any] = ()
-    if isinstance(value, Mapping) and type(value) is dict:
-        members = value.values()
-    elif isinstance(value, list | tuple):
-        members = value
-    elif _is_array_of_objects(value):
-        members = value.flat
-    if depth < 2:
-        for member in islice(members, LOOKED_AT):
-            yield member
-            yield from _members(member, depth + 1)
+def _fields(value: Any) -> Mapping[str, Any] | None:
+    """Return the fields of a data class or a SimpleNamespace."""
+    kind = type(value)
+    if kind is SimpleNamespace or (is_dataclass(kind) and module_of(kind) == "__main__"):
+        return dict(vars(value)) if hasattr(value, "__dict__") else None
+    return None
 
 
 def _is_array_of_objects(value: Any) -> bool:

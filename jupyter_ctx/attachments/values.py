@@ -12,7 +12,7 @@ from ..template.keys import Keys
 from ..template.kinds import described, module_of
 from .arrays import array_brief, is_array
 from .attached import Attached, TextRoom
-from .figures import pictures_of
+from .figures import pictures_in
 from .files import attached_data, attached_file
 from .frames import frame_brief, is_lazy, lazy_brief, library_table
 from .guarded import READ_SECONDS, guarded
@@ -41,12 +41,18 @@ def attached_value(name: str, value: Any, room: TextRoom, keys: Keys) -> Attache
         return attached_data(name, "application/pdf", bytes(value))
     _check_data(name, value)
     blanked = Blanks(keys)
-    found = pictures_of(name, value, keys.masked)
-    if found:
-        return _with_pictures(name, found)
+    pictures = pictures_in(name, value, keys.masked)
+    shown = _with_pictures(name, pictures.found) if pictures.found else None
+    if shown is not None and pictures.rest is None:
+        return shown
     with guarded(name, READ_SECONDS, keys.masked):
-        text, what = _text_of(name, value, room, blanked)
-    return Attached(name, text, what=what, notices=blanked.notices(name))
+        text, what = _text_of(name, value if shown is None else pictures.rest, room, blanked)
+    if shown is None:
+        return Attached(name, text, what=what, notices=blanked.notices(name))
+    return Attached(
+        name, f"{shown.text}\n{text}", shown.files, f"{shown.what}; the rest as text: {what}",
+        notices=blanked.notices(name),
+    )  # fmt: skip
 
 
 def _check_data(name: str, value: Any) -> None:
@@ -88,14 +94,13 @@ def _held(value: Any) -> Any:
     return value
 
 
-def _with_pictures(name: str, pictures: list[ImageFile]) -> Attached:
+def _with_pictures(name: str, pictures: list[tuple[str, ImageFile]]) -> Attached:
     """Return pictures as files, and the line that tells the model which is which."""
-    names = [name] if len(pictures) == 1 else [f"{name}[{n}]" for n in range(len(pictures))]
     files = tuple(
         Attachment(each, picture.media_type, picture.data, guessed_tokens(picture.media_type, picture.data))
-        for each, picture in zip(names, pictures, strict=True)
+        for each, picture in pictures
     )
-    lines = [f"{each}: {picture.noun}." for each, picture in zip(names, pictures, strict=True)]
+    lines = [f"{each}: {picture.noun}." for each, picture in pictures]
     tokens = about_tokens(sum(file.tokens for file in files))
-    what = pictures[0].size if len(pictures) == 1 else f"{len(pictures)} images"
+    what = pictures[0][1].size if len(pictures) == 1 else f"{len(pictures)} images"
     return Attached(name, "\n".join(lines), files, f"{what}, {tokens}")

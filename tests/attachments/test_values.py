@@ -417,7 +417,7 @@ def test_a_script_attaches_values_named_by_their_types() -> None:
 
 def test_one_value_need_not_be_in_a_list() -> None:
     chat = Chat(provider=ScriptedProvider())
-    assert "{'a': 1}" in str(chat.preview("Look:", attachments={"a": 1}).request)
+    assert "[1, 2]" in str(chat.preview("Look:", attachments={"a": [1, 2]}).request)
 
 
 def test_a_value_counts_in_the_preview() -> None:

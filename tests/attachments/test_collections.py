@@ -1,0 +1,82 @@
+"""Of a collection with pictures in it, everything goes: the pictures under their keys, the rest as text."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+from jupyter_ctx import Chat
+from jupyter_ctx.attachments.attached import Attached, TextRoom
+from jupyter_ctx.attachments.values import attached_value
+from jupyter_ctx.template.keys import Keys
+from jupyter_ctx.testing import ScriptedProvider, count_characters
+
+
+def attached(value: Any) -> Attached:
+    return attached_value("res", value, TextRoom(2_000, count_characters), Keys())
+
+
+def figure() -> Figure:
+    made = Figure(figsize=(2, 1))
+    made.subplots().plot([1, 3, 2])
+    return made
+
+
+def names(found: Attached) -> list[str]:
+    return [file.name for file in found.files]
+
+
+def test_a_dict_keeps_its_keys_as_names_and_what_else_it_holds() -> None:
+    found = attached({"before": figure(), "after": figure(), "accuracy": 0.93})
+    assert names(found) == ["res['before']", "res['after']"]
+    assert "{'before': <image res['before']>, 'after': <image res['after']>, 'accuracy': 0.93}" in found.text
+    assert "2 images" in found.what
+    assert "; the rest as text: about " in found.what
+
+
+@pytest.mark.parametrize("make", [lambda: (figure(), 1.25), lambda: [1.25, figure()]])
+def test_a_list_sends_what_is_no_picture_as_text(make: Any) -> None:
+    found = attached(make())
+    assert len(found.files) == 1
+    assert "1.25" in found.text
+    assert f"<image {names(found)[0]}>" in found.text
+
+
+def test_a_dict_of_pil_images_and_an_object_that_holds_a_figure_send_images() -> None:
+    image = Image.new("RGB", (4, 4))
+    assert names(attached({"a": image, "b": image.copy()})) == ["res['a']", "res['b']"]
+    found = attached(SimpleNamespace(plot=figure(), score=2))
+    assert names(found) == ["res.plot"]
+    assert "score=2" in found.text
+
+
+def test_what_functions_that_plot_return_is_one_picture() -> None:
+    figure, axes = plt.subplots(1, 2)
+    for value in ((figure, axes), axes, axes[0].plot([1, 2]), axes[0].boxplot([1, 2, 3])):
+        found = attached(value)
+        assert names(found) == ["res"]
+        assert found.text == f"res: {found.text.partition(': ')[2]}"
+    plt.close(figure)
+
+
+def test_a_table_beside_a_picture_is_named() -> None:
+    found = attached([pd.DataFrame({"price": [1]}), figure()])
+    assert "<DataFrame of 1 rows × 1 columns: price>" in found.text
+
+
+def test_a_script_names_what_it_attaches_by_keys() -> None:
+    provider = ScriptedProvider("Yes.", window=40_000)
+    provider.takes = frozenset({"image"})
+    Chat(provider=provider).send(
+        "Look.", attachments={"before": figure(), "tab": pd.DataFrame({"price": [1]}), "note": "as a text"}
+    )
+    sent = provider.requests[0].messages[-1]
+    assert [file.name for file in sent.attachments] == ["before"]
+    assert "tab:\n```\nDataFrame with 1 row" in sent.content
+    assert "note:\n```\nas a text" in sent.content
