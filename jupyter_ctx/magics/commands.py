@@ -370,8 +370,8 @@ def _import(call: Call) -> object:
 
 @command(
     "code [BLOCK | all] [TURN]",
-    "put a code block of the last answer, or of a turn, into the next cell; alone: the only one, or a list; all: all "
-    "Python",
+    "put a code block of the last answer with code, or of a turn, into the next cell; alone: the only one, or a list; "
+    "all: all Python",
 )  # fmt: skip
 def _code(call: Call) -> object:
     from .code_command import put_code

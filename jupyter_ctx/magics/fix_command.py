@@ -79,7 +79,7 @@ def corrected_cell(answer: str, known: tuple[str, ...] = ()) -> str:
 
     Without Python it is the first block; empty where there is none.
     """
-    python = [block.text for block in code_blocks(answer) if block.is_python]
+    python = [block.cell for block in code_blocks(answer) if block.is_python]
     before = {text.strip() for text in known}
     new = [text for text in python if text.strip() not in before]
     return max(new or python, key=len) if python else code_of(answer)

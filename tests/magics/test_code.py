@@ -13,10 +13,14 @@ from IPython.core.error import UsageError
 from jupyter_client import KernelManager
 from kernels import Kernel, twins, widgets
 
-from jupyter_ctx import InvalidRequestError, get_chat
+from jupyter_ctx import InvalidRequestError, Reply, get_chat
+from jupyter_ctx.conversation.code_blocks import code_blocks, code_of
+from jupyter_ctx.experiments.side_by_side import Candidate
+from jupyter_ctx.session.prompt import Prompt
 
 ONE = "So:\n\n```python\nx = 1\n```\n\nwhich prints\n\n```text\n1\n```"
 TWO = "First:\n\n```bash\npip install x\n```\n\nthen\n\n~~~py\nimport x\nx.run()\n~~~\n\n- and\n\n  ```\n  y = 2\n  ```"
+SQL = "# This is sql, and no Python:\n# select 1"
 ANSWERS = {"one": ONE, "two": TWO, "none": "Only `words`.", "sql": "```sql\nselect 1\n```", "odd": "```<b>\n$x$\n```"}
 
 
@@ -32,7 +36,7 @@ def asking(cells: Cells) -> Iterator[Cells]:
 
 
 def test_the_only_block_that_a_cell_can_run_goes_into_the_next_cell(asking: Cells) -> None:
-    for answer, code in (("one", "x = 1"), ("sql", "select 1"), ("none", "select 1")):
+    for answer, code in (("one", "x = 1"), ("sql", SQL), ("none", SQL)):
         asking.run(f"%%chat\nSay {answer}")
         asking.run("%chat code")
         assert asking.shell.rl_next_input == code
@@ -54,7 +58,7 @@ def test_a_block_of_the_last_answer_or_of_a_turn_is_chosen_by_its_number(asking:
         asking.run(f"%%chat\nSay {answer}")
     for words, code in {
         "1": "x = 1",
-        "2": "1",
+        "2": "# This is text, and no Python:\n# 1",
         "1 1": "%%bash\npip install x",
         "2 1": "import x\nx.run()",
         "all": "x = 1",
@@ -82,6 +86,72 @@ def test_what_is_no_block_is_refused(asking: Cells, words: str, why: str) -> Non
     error = asking.fail(f"%chat code {words}")
     assert isinstance(error, UsageError | InvalidRequestError)
     assert why in str(error)
+
+
+def test_code_of_an_older_answer_says_which_turn_it_is_of(asking: Cells) -> None:
+    for answer in ("two", "one"):
+        asking.run(f"%%chat\nSay {answer}")
+    assert "code of turn" not in asking.run("%chat code 1")
+    asking.run("%%chat\nSay none")
+    assert "This is the code of turn 2: the last answer has none." in asking.run("%chat code 1")
+    asking.run("%%chat --append\nSay none")
+    assert "This is the code of turn 2: no later answer has any." in asking.run("%chat code all")
+    assert "code of turn" not in asking.run("%chat code 1 1")
+
+
+class Unseen:
+    """Nobody watches the answers come."""
+
+    def begin(self) -> None:
+        pass
+
+    def feed(self, column: int, piece: str) -> None:
+        pass
+
+    think = failed = feed
+
+    def done(self, column: int, reply: Reply) -> None:
+        pass
+
+
+def test_of_answers_side_by_side_the_code_is_that_of_the_one_that_is_used(asking: Cells) -> None:
+    asking.run("%%chat\nSay two")
+    prompt = Prompt("Say one")
+    found = get_chat().ask_each(prompt, [Candidate(name, {"model": name}) for name in ("m", "n")], Unseen())
+    asking.shell.rl_next_input = None
+    for words in ("", " 1", " all"):
+        assert "None of the 2 answers side by side is used yet: %chat pick N" in str(asking.fail(f"%chat code{words}"))
+    assert asking.shell.rl_next_input is None
+    asking.run("%chat code 2 1")
+    assert asking.shell.rl_next_input == "import x\nx.run()"
+    get_chat().choose(2, found.id)
+    assert "code of turn" not in asking.run("%chat code")
+    assert asking.shell.rl_next_input == "x = 1"
+
+
+@pytest.mark.parametrize(
+    ("block", "is_python", "cell"),
+    [
+        ("\ny = 2", True, "y = 2"),
+        ("\n%pip install x\nimport x", True, "%pip install x\nimport x"),
+        ("\nprint(1)", True, "print(1)"),
+        ("\nfoo bar", False, "# This does not say what it is, and is no Python:\n# foo bar"),
+        ("\n[1, 2, 3]", False, "# This does not say what it is, and is no Python:\n# [1, 2, 3]"),
+        ("python\n>>> for i in x:\n...     i\n...\n1\n>>> y = 1", True, "for i in x:\n    i\n\ny = 1"),
+        ("\n>>> f(1)\n2", True, "f(1)"),
+        ("\nIn [1]: f(1)\n   ...: + 2\nOut[1]: 3", True, "f(1)\n+ 2"),
+        ("python\nx = 1\n# as in\n# >>> x", True, "x = 1\n# as in\n# >>> x"),
+        ("bash\n$ pip install \\\n  x\nCollecting x\n$ ls", False, "%%bash\npip install \\\n  x\nls"),
+        ("console\n$ ls\nfile", False, "%%bash\nls"),
+        ("console\nfile", False, "# This is console, and no Python:\n# file"),
+        ("sh\necho $x", False, "%%bash\necho $x"),
+    ],
+)
+def test_what_no_cell_can_run_becomes_comments_and_a_session_its_input(block: str, is_python: bool, cell: str) -> None:
+    (found,) = code_blocks(f"```{block}\n```")
+    assert (found.is_python, found.cell) == (is_python, cell)
+    both = code_of(f"```python\nx = 1\n```\n\n```{block}\n```")
+    assert both == (f"x = 1\n\n{cell}" if is_python else "x = 1")
 
 
 def test_without_any_code_there_is_none_to_put_anywhere(asking: Cells) -> None:
@@ -140,4 +210,4 @@ def test_a_block_shows_as_text_whatever_it_says(kernel: Kernel) -> None:
         kernel.run(f"%load_ext jupyter_ctx\n%chat use m --base-url {asked.url}")
         kernel.run("%%chat\nSay odd")
         kernel.run("%chat code 1")
-    assert kernel.reply["payload"][0]["text"] == "$x$"
+    assert kernel.reply["payload"][0]["text"] == "# This is <b>, and no Python:\n# $x$"
