@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from . import wording as words
 from .attachments.attached import Attached
+from .attachments.files import attached_file
 from .attachments.given import GivenPart, parts_given
 from .config.settings import DEFAULT_MODEL, HELP, Settings, check_setting, default_settings, is_none
 from .context.info import ContextInfo, Plan
@@ -35,7 +36,7 @@ from .session.confirmation import Confirm
 from .session.exchange import Coming
 from .session.history import History, history, turns_without_cells
 from .session.info import context_info
-from .session.notices import large_values, threshold
+from .session.notices import large_values, sized, threshold
 from .session.preview import View
 from .session.prompt import Prompt
 from .session.savings import Savings, savings
@@ -304,7 +305,10 @@ class Chat:
     def _parts(self, given: Any, options: Mapping[str, Any]) -> tuple[GivenPart, ...]:
         """Return attachments as paths and attached things. Raises InvalidRequestError, and ChatInterrupted."""
         try:
-            return parts_given(given, lambda name, value: self.attached(name, value, **options))
+            parts = parts_given(given, lambda name, value: self.attached(name, value, **options))
+            found = tuple(each if isinstance(each, Attached) else attached_file(path_of(each)) for each in parts)
+            self.sizes(found, **options)
+            return found
         except KeyboardInterrupt:
             raise ChatInterrupted(stopped((), record=True)) from None
 
@@ -331,6 +335,13 @@ class Chat:
         ``values`` are pairs of an expression and its text; ``options`` are settings for this request.
         """
         return large_values(values, self._session.target(options, ask=False)) if values else None
+
+    def sizes(self, parts: Sequence[Attached], **options: Any) -> tuple[str, ...]:
+        """Return lines that say what goes with a prompt, with its tokens; ``options`` are settings for the request.
+
+        Raises InvalidRequestError where a text alone takes more than a prompt may have.
+        """
+        return sized(parts, self._session.target(options, ask=False)) if parts else ()
 
     # talking
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -51,7 +51,7 @@ class CellPrompts:
             source=place.source, append=options.append, new=options.new, record=not options.no_history,
             stored=None if options.ask else _accepted(place), schema=schema,
         )  # fmt: skip
-        return CellPrompt(prompt, (*lines, *_with_the_prompt(attached)))
+        return CellPrompt(prompt, (*lines, *_with_the_prompt(chat, attached, settings_of(options))))
 
     def last_error(self) -> Failure:
         """Return the last error of this notebook's cells. Raises InvalidRequestError where there is none."""
@@ -91,11 +91,9 @@ class CellPrompts:
         ]
 
 
-def _with_the_prompt(attached: Iterable[Attached]) -> tuple[str, ...]:
-    """Return lines about what goes with a prompt, where that is not all of a file."""
-    parts = tuple(attached)
-    sent = ", ".join(part.said for part in parts if part.what)
-    return (*([f"With the prompt: {sent}."] if sent else ()), *(line for part in parts for line in part.notices))
+def _with_the_prompt(chat: Chat, attached: tuple[Attached, ...], settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return lines about what goes with a prompt. Raises InvalidRequestError where that is too much."""
+    return (*chat.sizes(attached, **settings), *(line for part in attached for line in part.notices))
 
 
 def _accepted(place: Where) -> Literal["cell", "all"] | None:

@@ -8,16 +8,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ..attachments.attached import Attached
 from ..context.info import ContextInfo
 from ..context.overflow import Overflow
-from ..errors import ContextOverflowError
+from ..errors import ContextOverflowError, InvalidRequestError
 from ..models.registry import Target
 from .attempt import Attempt
 from .byte_limit import megabytes
 from .judge import Verdict
 
 KEPT = "They are kept: %chat history shows them, %chat pin N keeps one in view."
-
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt")  # files that pandas may read
 LARGE_VALUES = 0.2  # of the limit, in one prompt
 STORED = "This is the stored answer; nothing was sent. Run the cell again to ask anew."
 
@@ -215,3 +216,39 @@ def large_values(values: Sequence[tuple[str, str]], target: Target) -> str | Non
     return (
         f"{what} about {total:,} tokens{which}: {100 * total / limit:,.0f} % of the {limit:,} that a prompt may have."
     )
+
+
+def sized(parts: Sequence[Attached], target: Target) -> tuple[str, ...]:
+    """Return lines about what goes with a prompt: each with its tokens, and the texts that are large.
+
+    Raises InvalidRequestError where one text alone takes more than the limit.
+    """
+    limit = target.budget().limit
+    tokens = [math.ceil(target.meter.tokens(part.text)) if part.text else 0 for part in parts]
+    for part, count in zip(parts, tokens, strict=True):
+        if count > limit:
+            raise InvalidRequestError(_too_large(part, count, target))
+    said = [_said(part, count) for part, count in zip(parts, tokens, strict=True)]
+    large = [
+        f"{part.name} is large: about {count:,} tokens, {100 * count / limit:,.0f} % of the {limit:,} that a prompt may "
+        "have."
+        for part, count in zip(parts, tokens, strict=True)
+        if count > LARGE_VALUES * limit and not part.what
+    ]
+    return (*([f"With the prompt: {', '.join(said)}."] if said else ()), *large)
+
+
+def _said(part: Attached, tokens: int) -> str:
+    return (
+        part.said if part.what else f"{part.name} (about {tokens + sum(file.tokens for file in part.files):,} tokens)"
+    )
+
+
+def _too_large(part: Attached, tokens: int, target: Target) -> str:
+    size = f"{part.name} has about {tokens:,} tokens, and a prompt to {target.settings.model} may have "
+    size += f"{target.budget().limit:,}"
+    assumed = " (its window is assumed: --window N says how large it is)" if target.window.source == "assumed" else ""
+    remedy = "attach a part of it"
+    if not part.what and part.name.lower().endswith(TABLES):
+        remedy = "read it into a DataFrame, df = pd.read_csv(…) or the like, and write -a df, which sends an extract"
+    return f"{size}{assumed}: {remedy}. Nothing was sent."

@@ -13,6 +13,8 @@ from dialects import DIALECTS
 from IPython.core.completer import provisionalcompleter
 from server import send, serve
 
+from jupyter_ctx import Chat, InvalidRequestError
+
 ANSWER = DIALECTS["completions"].answer("I see.")
 Seen = list[dict[str, Any]]
 
@@ -184,3 +186,17 @@ def test_a_changed_value_is_another_request(cells: Cells, asked: Seen) -> None:
     cells.run("%%chat -a x\nLook:")
     assert len(asked) == 2
     assert "[1, 2]" in json.dumps(asked[-1])
+
+
+def test_a_file_is_named_with_its_tokens_and_as_large_before_it_is_sent(cells: Cells, asked: Seen) -> None:
+    Path("short.txt").write_text("One line.")
+    Path("long.txt").write_text("word " * 10_000)
+    Path("table.csv").write_text("a,b\n" + "1234,5678\n" * 20_000)
+    shown = " ".join(cells.run("%%chat -a short.txt -a long.txt --preview\nWhat is in it?").split())
+    assert "With the prompt: short.txt (about " in shown
+    assert "long.txt is large: about 1" in shown
+    with pytest.raises(AssertionError, match=r"table\.csv has about 1\d\d,\d{3} tokens.*-a df.*Nothing was sent"):
+        cells.run("%%chat -a table.csv\nWhat is in it?")
+    with pytest.raises(InvalidRequestError, match="read it into a DataFrame"):
+        Chat("gpt-5-none", window=32_000).send("What?", attachments=["table.csv"])
+    assert not asked
