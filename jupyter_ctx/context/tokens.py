@@ -99,11 +99,12 @@ class Meter:
             return known
         return (self._overhead or 0.0) + self.message(fixed.system) + self.message(fixed.summary)
 
-    def fixed_parts(self, fixed: Fixed) -> tuple[float, float]:
-        """Return the tokens of the system prompt and of the summary."""
+    def fixed_parts(self, fixed: Fixed) -> tuple[float, float, float]:
+        """Return the tokens of what the model's template adds, of the system prompt, and of the summary."""
         total = self.fixed(fixed)
         summary = max(0.0, total - self.fixed(Fixed(fixed.system))) if fixed.summary else 0.0
-        return total - summary, summary
+        template = min(total - summary, self._overhead or 0.0) if fixed.system else total - summary
+        return template, total - summary - template, summary
 
     def turn(self, turn_id: str, prompt: str, reply: str, attached: float = 0.0) -> float:
         """Return the tokens of a turn: as last reported, else estimated with ``attached`` tokens for its files."""

@@ -96,6 +96,9 @@ def preview_table(chat: Chat, view: View, prices: Sequence[RequestPrice] = ()) -
     if rows:
         rows.append("the request begins here")
     rows += [_part(part, f"{100 * part.tokens / total:.0f} %") for part in view.messages]
+    if view.template:
+        share = f"{100 * view.template / total:.0f} %"
+        rows.append(("", "", "what the model's server adds to the messages", f"~{view.template:,}", share, "template"))
     about = "" if view.exact else "~"
     which = f"The first of {len(prices)} requests" if prices else "The next request"
     caption = f"{which}: {about}{view.input_tokens:,} tokens in {words_of.messages(len(view.messages))}"

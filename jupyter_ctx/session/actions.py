@@ -179,7 +179,7 @@ class Actions:
         """Record a summary that was drafted, where there is one."""
         if draft.summary is None:
             unchanged = draft.failed and automatic is None  # what was sent may lack turns all the same
-            return Change(draft.text, changed=False, note="Everything is as it was." if unchanged else "")
+            return Change(draft.text, changed=False, note="The conversation is as it was." if unchanged else "")
         return self._apply(Summarized(draft.summary, automatic), draft.text)
 
     def draft(
@@ -202,18 +202,24 @@ class Actions:
             return SummaryDraft(f"Nothing to summarise: {NOTHING_OLDER if kept is None else NO_MORE_TURNS}")
         turns = self._turns(older)
         material, cap = Older(turns, older.before), summary_cap(limit)
+        before = self._session.state.spent.dollars or 0.0
         text, method, note = self._written(material, target, cap, instructions, method, stopper, check)
+        spent = (self._session.state.spent.dollars or 0.0) - before
+        cost = f", although the model's text cost {words.dollars(spent)}" if spent else ""
         if stopper.stopped:
-            return SummaryDraft("Stopped: no summary was written, and everything is as it was")
+            return SummaryDraft(f"Stopped: no summary was written, and everything is as it was{cost}")
         text, kept, wanted = completed_summary(text, material, target, cap)
         fixed = target.meter.fixed(Fixed(self._session.system, summary_message(text) + SUMMARY_ANSWER))
         problem = _summary_problem(text, kept, wanted)
         if fixed >= older.instead_of or fixed + older.beside > limit:
             problem = problem or "it is no smaller than what it stands for, or leaves no room"
         if problem:
-            return SummaryDraft(f"Summary dropped: {problem}", failed=True)
+            return SummaryDraft(f"Summary dropped: {problem}{cost}", failed=True)
         covers = older.covered | {turn.id for turn in turns}
-        return SummaryDraft(f"Summarised {_older_turns(len(turns))}{note}", Summary(text, frozenset(covers), method))
+        paid = f" for {words.dollars(spent)}" if spent else ""
+        return SummaryDraft(
+            f"Summarised {_older_turns(len(turns))}{paid}{note}", Summary(text, frozenset(covers), method)
+        )
 
     def affordable(self) -> Method | None:
         """Return how to write a summary whose price the user was not asked about: by a model only where it is low."""
@@ -409,11 +415,14 @@ class Actions:
             return Change(f"Nothing to add: nothing was said in {source}", changed=False)
         target = self._session.target({}, ask=False)
         older, cap = Older(added.turns, added.summary.text if added.summary else ""), summary_cap(target.budget().limit)
+        before = self._session.state.spent.dollars or 0.0
         text, _, note = self._written(older, target, cap, None, None, Stopper(), self._check_price)
+        spent = (self._session.state.spent.dollars or 0.0) - before
         text, kept, wanted = completed_summary(text, older, target, cap)
         problem = _summary_problem(text, kept, wanted)
         if problem:
-            return Change(f"Summary dropped: {problem}. Everything is as it was", changed=False)
+            cost = f", although the model's text cost {words.dollars(spent)}" if spent else ""
+            return Change(f"Summary dropped: {problem}{cost}. The conversation is as it was", changed=False)
         turn = Turn(f"{source}:\n{summary_message(text)}", SUMMARY_ANSWER)
         return self._apply(Added((turn,)), f"Added a summary of {words.turns(len(added.turns))} of {source}{note}")
 

@@ -40,9 +40,9 @@ class Snapshot:
 def context_info(now: Snapshot) -> ContextInfo:
     """Return how full the next request is with an empty prompt."""
     past, scope, ledger, meter = now.conversation, now.scope, now.ledger, now.target.meter
-    system, summary = meter.fixed_parts(scope.fixed)
+    template, system, summary = meter.fixed_parts(scope.fixed)
     pinned, turns = ledger.pinned(scope.at), ledger.between(now.start, scope.at)
-    always = system + summary + pinned
+    always = template + system + summary + pinned
     newest = ledger.between(max(now.start, scope.at - 1), scope.at)
     usage = past.places[-1].turn.usage if scope.at else None
     return ContextInfo(
@@ -50,6 +50,7 @@ def context_info(now: Snapshot) -> ContextInfo:
         now.target.budget(always, always + turns, exact=now.exact),
         segments_of(
             [
+                ("template", template),
                 ("system", system),
                 ("pinned", pinned),
                 ("summary", summary),

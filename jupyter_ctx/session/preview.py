@@ -60,7 +60,7 @@ class View:
 
     ``messages`` are its parts in order, ``omitted`` the messages of turns that stay out, ``input_tokens`` the size
     of the whole; ``exact``: the provider has counted all of it. ``request`` is what the provider would get, ``price``
-    what that may cost.
+    what that may cost. ``template``: tokens that the model's server adds to the messages, as far as that is known.
     """
 
     messages: tuple[ViewPart, ...]
@@ -69,6 +69,7 @@ class View:
     exact: bool
     request: Request
     price: RequestPrice
+    template: int = 0
 
     def __repr__(self) -> str:
         return repr(_Parts(self.messages)) if self.messages else "View: nothing yet"
@@ -93,7 +94,7 @@ def preview(attempt: Attempt, asked: Turn, *, is_counted: bool, price: RequestPr
         place.id: _both(place, number, state, meter, stale=place.id in stale)
         for number, (place, state) in enumerate(zip(past.places, states, strict=True), 1)
     }
-    system, summary = meter.fixed_parts(scope.fixed)
+    template, system, summary = meter.fixed_parts(scope.fixed)
     parts: list[ViewPart] = []
     if scope.fixed.system:
         alone = meter.counted(scope.fixed) and not scope.fixed.summary
@@ -106,7 +107,8 @@ def preview(attempt: Attempt, asked: Turn, *, is_counted: bool, price: RequestPr
         parts.append(replace(_asked(asked, attempt.asked, "prompt"), exact=exact))
     messages = tuple(replace(part, share=part.tokens / max(total, 1)) for part in parts)
     omitted = tuple(part for both in turns.values() for part in both)
-    return View(messages, omitted, total, exact or (not prompt and is_counted), attempt.request, price)
+    added = max(0, total - sum(part.tokens for part in parts)) if round(template) else 0
+    return View(messages, omitted, total, exact or (not prompt and is_counted), attempt.request, price, added)
 
 
 def _asked(turn: Turn, tokens: float, state: PartStatus) -> ViewPart:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -37,8 +38,8 @@ class Savings:
     is_exact: whether the prices of today are those at which all of it was paid; else ``cached_cost`` is an estimate
     left_out_tokens: of earlier turns that the requests did not carry, because they were trimmed, cut to make room,
         summarised or excluded, less the summaries that stood for them. An estimate, because these turns were not sent
-        and counted again; each turn counts once for every later request without it, and those that would not have
-        fit in the window count too
+        and counted again; each turn counts once for every later request without it, but never more than the window
+        still had room for: what could not have been sent saves nothing
     left_out_answers: answers whose request lacked any
     left_out_cost: these tokens at the average price of the input of the request that lacked them, so that what would
         have come from a cache counts as little as there. What summaries cost to write is not deducted
@@ -63,7 +64,7 @@ class Savings:
             lines.append(_line("caching", read, self.cached_cost, "" if self.is_exact else "~"))
         if self.left_out_tokens:
             prompts = "1 prompt" if self.left_out_answers == 1 else f"{self.left_out_answers:,} prompts"
-            sent = f"~{self.left_out_tokens:,} tokens of earlier turns were not sent with {prompts}"
+            sent = f"~{self.left_out_tokens:,} tokens of earlier turns that would have fit were not sent with {prompts}"
             lines.append(_line("leaving out turns", sent, self.left_out_cost, "~"))
         if lines and self.unpriced and self.cached_cost is not None:
             lines[-1] += f"; the dollars are without {words.answers(self.unpriced)} of no known price"
@@ -100,7 +101,8 @@ class _Sums:
     spared: list[float] = field(default_factory=list)
 
     def add(self, turn: Turn, missing: float, prices: InputPrices) -> None:
-        """Count an answer whose request lacked so many tokens."""
+        """Count an answer whose request lacked so many tokens, as far as the window still had room for them."""
+        missing = min(missing, _room(turn))
         self.missing += missing
         self.lacking += missing >= 1
         usage, cost = turn.usage, turn.cost
@@ -125,6 +127,14 @@ class _Sums:
             self.answers, self.read, self.cached, sum(self.saved) if known else None, self.is_exact,
             round(self.missing), self.lacking, sum(self.spared) if known else None, self.unpriced,
         )  # fmt: skip
+
+
+def _room(turn: Turn) -> float:
+    """Return the tokens that the window still had room for beside a request and its answer."""
+    window, usage = turn.record.window, turn.usage
+    if not window:
+        return math.inf
+    return max(0, window - (usage.input_tokens + usage.output_tokens if usage is not None else 0))
 
 
 def _summary_size(meter: Meter) -> Callable[[Summary], float]:

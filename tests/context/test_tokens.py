@@ -24,6 +24,18 @@ def loose(rows: list[tuple[int | None, bool]]) -> list[int]:
     return [0 if pinned or tokens is None else tokens for tokens, pinned in rows]
 
 
+def test_what_a_template_adds_is_told_apart_from_the_system_prompt() -> None:
+    meter = Meter()
+    meter.reported(SentRequest(Fixed(), "Hello?", 0.0), "Yes.", Usage(60, 2), turn_id="a")
+    template, system, summary = meter.fixed_parts(Fixed())
+    assert template > 10
+    assert (system, summary) == (0, 0)
+    parts = meter.fixed_parts(Fixed("Answer in one word.", "They met."))
+    assert 0 < parts[0] <= template
+    assert all(part > 0 for part in parts)
+    assert sum(parts) == pytest.approx(meter.fixed(Fixed("Answer in one word.", "They met.")))
+
+
 @given(sizes, st.data())
 def test_spans_are_the_sums_of_their_unpinned_turns(rows: list[tuple[int | None, bool]], data: st.DataObject) -> None:
     ledger = ledger_of(rows)

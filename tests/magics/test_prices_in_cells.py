@@ -202,6 +202,24 @@ def test_status_says_what_was_saved_and_how_many_more_turns_fit(cells: Cells, mo
         assert re.search(r"^saved by leaving out turns: ~\$\S+; ~[\d,]+ tokens of .* with 1 prompt$", said, re.M)
 
 
+def test_what_a_server_adds_to_the_messages_is_no_system_prompt(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = DIALECTS["anthropic"].answer("Yes.", sent=50, said=2)
+    with serve(lambda handler, _: send(handler, 200, body, "text/event-stream"), path="") as (url, _):
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "none-of-yours")
+        cells.run("%chat use anthropic/claude-sonnet-4-5 --max-tokens 1000")
+        cells.run("%%chat\nHello.")
+        said = cells.run("%chat status")
+        assert re.search(r"template \d+, this turn \d+", said)
+        assert not re.search(r"system \d", said)
+        said = cells.run("%chat preview")
+        rows = [line.split() for line in said.splitlines() if " % " in line]
+        assert "what the model's server adds" in said
+        total = re.search(r"request: ~?([\d,]+) tokens", said)
+        assert total is not None
+        assert sum(int(row[row.index("%") - 2].lstrip("~")) for row in rows) == int(total[1])
+
+
 def test_in_a_terminal_a_script_or_a_plain_shell_without_input_nothing_is_sent(
     cells: Cells, server: tuple[str, list[dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:

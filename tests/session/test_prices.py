@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -218,6 +219,17 @@ def test_a_summary_by_a_model_is_asked_about_and_a_no_leaves_all_as_it_was() -> 
     assert chat.summarize().changed
     assert chat.conversation.summary is not None
     assert chat.conversation.summary.method == "model"
+
+
+def test_a_summary_says_what_it_cost_also_where_it_is_dropped() -> None:
+    chat, _ = asking(True, Priced(SUMMARY), window=16_000)
+    told(chat)
+    assert re.search(r"Summarised \d+ older turns for \$0.0\d+ \(", str(chat.summarize()))
+    chat, _ = asking(True, Priced("talk, talk, talk.\n" * 2_000), window=4_000)
+    told(chat)
+    said = str(chat.summarize())
+    assert re.search(r"^Summary dropped: .*, although the model's text cost \$0.\d+\. The conversation is as", said)
+    assert chat.conversation.summary is None
 
 
 def test_a_summary_of_another_conversation_is_asked_about() -> None:

@@ -99,6 +99,16 @@ def test_long_requests_are_priced_as_long_ones() -> None:
     assert found.uncached == pytest.approx(300_000 * 2 * INPUT)
 
 
+def test_what_could_not_have_been_sent_saves_nothing() -> None:
+    full, part = (Usage(sent, 500) for sent in (5_400, 4_500))
+    for usage, most in ((full, 100), (part, 1_000)):
+        turns = [Turn("a", SEA * 200, record=TurnRecord(CLAUDE)), Turn("b", "c")]
+        record = TurnRecord(CLAUDE, usage=usage, cost=0.01, digest="d", window=6_000)
+        past = Conversation([*map(Said, turns), Said(Turn("b", "c", record=replace(record, start=turns[1].id)))])
+        saved = savings(past, Meter(), input_cost)
+        assert (saved.left_out_answers, saved.left_out_tokens) == (1, most)
+
+
 def test_an_unknown_price_leaves_the_tokens() -> None:
     chat = talked(6, ScriptedProvider(Answer("Yes.", usage=Usage(1_000, 10, cache_read_tokens=900))))
     chat.trim(1)
@@ -174,7 +184,7 @@ def test_cuts_that_nobody_asked_for_count_too() -> None:
     assert chat.info().left_out
     saved = chat.savings()
     assert saved.left_out_answers > 0
-    assert f"~{saved.left_out_tokens:,} tokens of earlier turns were not sent with" in str(saved)
+    assert f"~{saved.left_out_tokens:,} tokens of earlier turns that would have fit were not sent with" in str(saved)
 
 
 def test_answers_side_by_side_count_each() -> None:

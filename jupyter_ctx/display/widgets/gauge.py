@@ -36,6 +36,7 @@ class SegmentKind:
 
 
 SEGMENT_KINDS = {
+    "template": SegmentKind("the model's template", "what its server adds to every request", "#546e7a", "t", "▒", 37),
     "system": SegmentKind("system and memory", "change with %%chat system or %chat memory", "#6d4c41", "s", "▚", 33),
     "pinned": SegmentKind("pinned turns", "unpin with %chat unpin N", "#8e24aa", "p", "▞", 35),
     "summary": SegmentKind("summary of older turns", "rewrite with %chat summarise", "#00796b", "=", "▤", 36),

@@ -37,7 +37,7 @@ def status_text(info: ContextInfo, turns: int) -> str:
         ("window", f"{window.bound}{window.tokens:,}", window.origin + age + input_cap),
         *([] if window.is_of_prompts else [("− reserve", f"{budget.reserve:,}", "kept free for the reply")]),
         ("= limit", f"{info.limit:,}", f"the largest prompt{share}"),
-        ("− fixed", f"{budget.fixed:,}", "always sent: system prompt, memory, pinned turns, summary"),
+        ("− fixed", f"{budget.fixed:,}", "always sent: template, system prompt, memory, pinned turns, summary"),
         ("= available", f"{budget.available:,}", f"for other turns; {budget.target:,} after the margin for estimates"),
         ("used", f"{about}{info.used:,}", parts),
         ("", "", f"{reported}{cached}"),
