@@ -51,6 +51,7 @@ class Displays:
 
     def __init__(self) -> None:
         self._kept: deque[Display] = deque()
+        self.dropped: set[int] = set()  # cells of whose displays something was forgotten to make room
 
     def __iter__(self) -> Iterator[Display]:
         return iter(self._kept)
@@ -63,9 +64,10 @@ class Displays:
         self._kept.append(found)
         same = [at for at, each in enumerate(self._kept) if (each.image is None) == (found.image is None)]
         if len(same) > (MOST_TEXTS if found.image is None else MOST_IMAGES):
+            self.dropped.add(self._kept[same[0]].number)
             del self._kept[same[0]]
         while sum(each.size for each in self._kept) > MOST_BASE64:
-            self._kept.popleft()
+            self.dropped.add(self._kept.popleft().number)
 
     def update(self, content: dict[str, Any]) -> None:
         """Replace a display that a message brings up to date."""

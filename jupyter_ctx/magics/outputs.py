@@ -20,6 +20,7 @@ from .shown import Shown
 
 OUTPUT = re.compile(r"Out\s?\[\s?(\d+)\s?\]|_(\d+)|(_{1,3})")
 INPUT = re.compile(r"In\s?\[\s?(\d+)\s?\]|_i(\d+)")
+IMAGE_PART = re.compile(r"Out\s?\[\s?(\d+)\s?\]\[\s?(\d+)\s?\]")
 ABSENT_OUTPUT = object()
 MOST_NUMBERS = 12  # of cells that an error lists
 NO_TEXT = "What a cell prints is not kept: store it in a variable."
@@ -68,7 +69,37 @@ class Outputs:
     @property
     def attachable(self) -> Mapping[str, Any]:
         """The notebook's variables, with the images in ``Out`` that cells displayed."""
-        return ChainMap({"Out": OutputValues(self)} if self.own_out else {}, self.variables)  # type: ignore[arg-type]
+        own: dict[str, Any] = {"Out": OutputValues(self)} if self.own_out else {}
+        number = self.newest() if self.own_newest else None
+        shown = ABSENT_OUTPUT if number is None or number in self._values else self._shown_by(number)
+        return ChainMap(own if shown is ABSENT_OUTPUT else {**own, "_": shown}, self.variables)  # type: ignore[arg-type]
+
+    @property
+    def _values(self) -> Mapping[int, Any]:
+        found: Mapping[int, Any] = self._shell.user_ns.get("_oh", {})
+        return found
+
+    @property
+    def own_newest(self) -> bool:
+        """Whether ``_`` is IPython's, and not a variable of the user's."""
+        value = self._shell.user_ns.get("_", ABSENT_OUTPUT)
+        return value is ABSENT_OUTPUT or value is getattr(self._shell.displayhook, "_", ABSENT_OUTPUT)
+
+    def newest(self) -> int | None:
+        """Return the number of the cell that ``_`` means: the newest that returned or displayed anything."""
+        return max(self.numbers(), default=None)
+
+    def older_than_the_last_cell(self, number: int) -> bool:
+        """Return whether cells have run after the one of a number, besides the one that runs."""
+        return self._shown.number is not None and number < self._shown.number - 1
+
+    def _shown_by(self, number: int) -> Any:
+        """Return what a cell displayed: images, else texts; ``ABSENT_OUTPUT`` where neither is kept."""
+        images = self.images(number)
+        if images is not None:
+            return images
+        texts = [display.text for display in self.displays(number) if not display.what]
+        return "\n".join(texts) if texts else ABSENT_OUTPUT
 
     def numbers(self) -> list[int]:
         """Return the numbers of the cells that have an output."""
@@ -100,6 +131,9 @@ class Outputs:
         """Return what to say of a number that has no output, with those that have."""
         numbers = self.numbers()
         there = f"There are {_listed('Out', numbers)}." if numbers else "No cell has an output yet."
+        dropped = re.fullmatch(r"Out\[(\d+)\]", name)
+        if dropped is not None and int(dropped[1]) in self._shown.dropped:
+            return f"what {name} displayed is no longer kept: run that cell again. {there}"
         return f"there is no {name}. {there} {NO_TEXT}"
 
     def has_input(self, number: int) -> bool:
@@ -146,7 +180,7 @@ class FilledOutputs:
     def __init__(self, outputs: Outputs, attach: Attach, keys: Keys, takes_images: bool, model: str) -> None:
         self._outputs, self._attach, self._keys = outputs, attach, keys
         self._takes_images, self._model = takes_images, model
-        self._found: dict[int, Attached] = {}
+        self._found: dict[str, Attached] = {}
         self.lines: list[str] = []
 
     @property
@@ -162,6 +196,12 @@ class FilledOutputs:
         found = INPUT.fullmatch(expression)
         if found is not None and (found[2] or self._outputs.own_in):
             return self._input(int(found[1] or found[2]), evaluate)
+        found = IMAGE_PART.fullmatch(expression)
+        if found is not None and self._outputs.own_out:
+            cell, at = int(found[1]), int(found[2])
+            images = self._outputs.images(cell) if self._outputs.value(cell) is ABSENT_OUTPUT else None
+            if images is not None:
+                return self._image_part(cell, at, images)
         found = OUTPUT.fullmatch(expression)
         number = self._number(expression, found) if found is not None else None
         return self._evaluated(expression, evaluate) if number is None else self._output(number, evaluate)
@@ -174,7 +214,14 @@ class FilledOutputs:
         except RefusedError as error:
             if not expression.isidentifier() or not str(error).startswith("printing "):
                 raise
-            raise RefusedError(f"{error}. -a {expression} sends it as it is shown") from None
+            raise MissingError(f"{error}. Write -a {expression} on the first line instead: it goes as shown.") from None
+
+    def _image_part(self, number: int, at: int, images: Any) -> str:
+        """Let one of the images that a cell displayed go along. Raises MissingError."""
+        found = images if isinstance(images, list) else [images]
+        if at >= len(found):
+            raise MissingError(f"Out[{number}] has {len(found)} images, and the first is number 0.")
+        return self._image(number, found[at], f"[{at}]")
 
     def _input(self, number: int, evaluate: Callable[[], str | None]) -> str | None:
         if not self._outputs.has_input(number):
@@ -190,9 +237,19 @@ class FilledOutputs:
         if found[2]:
             number = int(found[2])
             return number if value is ABSENT_OUTPUT or value is self._outputs.value(number) else None
+        newest = self._outputs.newest() if expression == "_" and self._outputs.own_newest else None
+        if newest is not None:
+            self._tell_older(newest)
+            return newest
         if value is ABSENT_OUTPUT or (type(value) is str and not value):
             raise MissingError(self._outputs.unknown(f"output that {expression} could stand for"))
         return self._outputs.number_of(value)
+
+    def _tell_older(self, number: int) -> None:
+        """Say where cells have run since that showed nothing which is kept."""
+        line = f"{{{{ _ }}}} is Out[{number}]: the cells after it returned and displayed nothing. {NO_TEXT}"
+        if self._outputs.older_than_the_last_cell(number) and line not in self.lines:
+            self.lines.append(line)
 
     def _output(self, number: int, evaluate: Callable[[], str | None]) -> str | None:
         name, value = f"Out[{number}]", self._outputs.value(number)
@@ -224,9 +281,9 @@ class FilledOutputs:
             raise MissingError(self._outputs.unknown(name))
         raise MissingError(f"it was displayed as {displays[0].what}, which is not kept: name its variable with -a.")
 
-    def _image(self, number: int, images: Any) -> str:
+    def _image(self, number: int, images: Any, part: str = "") -> str:
         """Let images go along, and return what stands in their place in the text."""
-        name = f"Out[{number}]"
+        name = f"Out[{number}]{part}"
         count = len(images) if isinstance(images, list) else 1
         what = "image" if count == 1 else f"{count} images"
         if not self._takes_images:
@@ -234,8 +291,8 @@ class FilledOutputs:
             line = f"{name} {verb}, and {self._model} takes text only: the prompt goes without it."
             self.lines += [line] if line not in self.lines else []
             return f"[{what}: {name}, not sent]"
-        if number not in self._found:
-            self._found[number] = self._attach(name, images)
+        if name not in self._found:
+            self._found[name] = self._attach(name, images)
         return f"[{what}: {name}]"
 
 

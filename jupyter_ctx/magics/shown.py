@@ -52,6 +52,16 @@ class Shown:
         return message
 
     @property
+    def number(self) -> int | None:
+        """The number of the cell that runs, where it is counted."""
+        return self._number
+
+    @property
+    def dropped(self) -> frozenset[int]:
+        """The numbers of cells of whose displays something is no longer kept."""
+        return frozenset(self.displays.dropped)
+
+    @property
     def displays(self) -> Displays:
         """The newest of what cells displayed."""
         if self._displays is None:

@@ -230,8 +230,8 @@ def sized(parts: Sequence[Attached], target: Target) -> tuple[str, ...]:
             raise InvalidRequestError(_too_large(part, count, target))
     said = [_said(part, count) for part, count in zip(parts, tokens, strict=True)]
     large = [
-        f"{part.name} is large: about {count:,} tokens, {100 * count / limit:,.0f} % of the {limit:,} that a prompt may "
-        "have."
+        f"{part.name} is large: about {count:,} tokens, {100 * count / limit:,.0f} % of the {limit:,} that a prompt "
+        "may have."
         for part, count in zip(parts, tokens, strict=True)
         if count > LARGE_VALUES * limit and not part.what
     ]
@@ -239,9 +239,8 @@ def sized(parts: Sequence[Attached], target: Target) -> tuple[str, ...]:
 
 
 def _said(part: Attached, tokens: int) -> str:
-    return (
-        part.said if part.what else f"{part.name} (about {tokens + sum(file.tokens for file in part.files):,} tokens)"
-    )
+    whole = tokens + sum(file.tokens for file in part.files)
+    return part.said if part.what else f"{part.name} (about {whole:,} tokens)"
 
 
 def _too_large(part: Attached, tokens: int, target: Target) -> str:

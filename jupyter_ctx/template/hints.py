@@ -6,6 +6,7 @@ import ast
 import builtins
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from .evaluation import expression_names, has_known_names, parse_expression
@@ -38,7 +39,25 @@ def notes(text: str, names: Mapping[str, Any], unknown: Iterable[str] = ()) -> t
         f"{', '.join(found)} {'were' if len(found) > 1 else 'was'} sent as typed: {reason[len(found) > 1]}."
         for reason, found in reasons.items()
     ]
-    return (*lines, *dict.fromkeys((*advice(unknown, names), *_hints(text, names))))
+    return (*lines, *dict.fromkeys((*_near(unknown, names), *advice(unknown, names), *_hints(text, names))))
+
+
+def _near(unknown: Iterable[str], names: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the nearest variables of names that are not defined."""
+    own = [name for name in names if name[:1] != "_"]
+    for expression in unknown:
+        tree = _tree(expression)
+        for name in sorted(expression_names(tree) - names.keys() if tree is not None else ()):
+            near = get_close_matches(name, own, 1, 0.6)
+            if near and not hasattr(builtins, name):
+                yield f"Did you mean {near[0]} for {name}?"
+
+
+def _tree(expression: str) -> Any:
+    try:
+        return parse_expression(expression)
+    except RefusedError:
+        return None
 
 
 def reason_unfilled(expression: str, names: Mapping[str, Any]) -> str:

@@ -160,7 +160,7 @@ def test_what_is_shown_as_no_image_is_told_in_words(notebook: Notebook) -> None:
     )
     said = notebook.fails(f"%%chat -m gpt-5\n{{{{ Out[{number}] }}}}")
     assert "it was displayed as an SVG picture, which is not kept: name its variable with -a" in said
-    assert "-a fig sends it as it is shown" in notebook.fails("%%chat -m gpt-5\n{{ fig }}")
+    assert "Write -a fig on the first line instead" in notebook.fails("%%chat -m gpt-5\n{{ fig }}")
     assert notebook.sent("See:", "-m gpt-5 -a fig")[1][0].startswith(PNG)
 
 
@@ -202,6 +202,44 @@ def test_names_of_the_user_s_own_stay_theirs(notebook: Notebook) -> None:
     assert notebook.sent("{{ _ }}") == ("2", [])
 
 
+def test_the_newest_thing_is_what_a_cell_of_the_user_s_has_shown_or_returned(notebook: Notebook) -> None:
+    notebook.ok("41 + 1")
+    notebook.sent("Hello")
+    number = notebook.ok("plt.plot([1, 3, 2])\nplt.show()")
+    text, images = notebook.sent("What does this show? {{ _ }}")
+    assert text.startswith(f"What does this show? [image: Out[{number}]]")
+    assert len(images) == 1
+    assert notebook.sent("And after a chat cell? {{ _ }}")[0] == "And after a chat cell? Fine."
+    assert notebook.value("_.text") == "Fine."
+    notebook.ok("plt.plot([1, 4, 2])\nplt.show()")
+    assert notebook.sent("See:", "-m gpt-5 -a _")[1][0].startswith(PNG)
+    number = notebook.ok("[4, 2]")
+    notebook.ok("print('only printed')")
+    assert notebook.sent("What is {{ _ }}?")[0] == "What is [4, 2]?"
+    assert f"{{{{ _ }}}} is Out[{number}]: the cells after it returned and displayed nothing." in notebook.said
+
+
+def test_one_of_several_plots_goes_alone(notebook: Notebook) -> None:
+    number = notebook.ok("for n in range(12):\n    plt.plot([n, 1])\n    plt.show()")
+    text, (image,) = notebook.sent(f"What is {{{{ Out[{number}][1] }}}}?")
+    assert text.startswith(f"What is [image: Out[{number}][1]]?")
+    assert notebook.sent("See:", f"-m gpt-5 -a Out[{number}][1]")[1] == [image]
+    assert f"Out[{number}] has 12 images, and the first is number 0." in notebook.fails(
+        f"%%chat -m gpt-5\n{{{{ Out[{number}][12] }}}}"
+    )
+    assert f"such as Out[{number}][0]" in notebook.fails(f"%%chat -m gpt-5\n{{{{ Out[{number}] }}}}")
+
+
+def test_what_cannot_be_filled_in_says_what_to_write_instead(notebook: Notebook) -> None:
+    notebook.ok("class Own: ...\nfig, thing, df = plt.figure(), Own(), 5")
+    for name in ("fig", "thing"):
+        said = notebook.fails(f"%%chat -m gpt-5\n{{{{ {name} }}}}")
+        assert f"-a {name} on the first line" in said
+        assert "Compute it" not in said
+    notebook.sent("{{ dff }}")
+    assert "Did you mean df for dff?" in notebook.said
+
+
 def test_an_image_is_a_part_of_the_turn_which_names_it(notebook: Notebook) -> None:
     number = notebook.ok("plt.plot([1, 3, 2]);")
     notebook.ok(f"%%chat -m gpt-5 --base-url {notebook.url}\nWhat does {{{{ Out[{number}] }}}} show?")
@@ -214,7 +252,7 @@ def test_an_image_is_a_part_of_the_turn_which_names_it(notebook: Notebook) -> No
 def test_only_the_newest_images_are_kept(notebook: Notebook) -> None:
     numbers = [notebook.ok(f"plt.plot([1, {n}]);") for n in range(22)]
     said = notebook.fails(f"%%chat\n{{{{ Out[{numbers[1]}] }}}}")
-    assert f"there is no Out[{numbers[1]}]." in said
+    assert f"what Out[{numbers[1]}] displayed is no longer kept: run that cell again." in said
     assert notebook.sent(f"{{{{ Out[{numbers[2]}] }}}}")[1]
 
 
