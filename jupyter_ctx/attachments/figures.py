@@ -22,7 +22,7 @@ from .media import IMAGE_TYPES, SIGNATURE_BYTES, media_type_of
 from .pixels import LONG_EDGE, ImageFile, modest, of_pil
 
 MOST_PICTURES = 10  # of one list
-DEPTH = 2  # of collections in collections in which pictures are looked for
+PICTURE_DEPTH = 2  # of collections in collections in which pictures are looked for
 LOOKED_AT = 100  # members of a collection, to see whether they are parts of figures
 INCHES = 300.0  # beyond which a figure is not measured before it is drawn
 MOST_PIXELS = 25_000_000  # of a figure that is measured
@@ -109,7 +109,7 @@ class _Split:
         if draw is not None:
             is_sure = draw not in (_bundled, _by_itself)
             return self._picture(PictureIn(name, draw, value, is_sure=is_sure, is_keyed=is_keyed))
-        if depth < DEPTH:
+        if depth < PICTURE_DEPTH:
             before = len(self.found)
             made = self._members(value, name, depth)
             if made is not None and (len(self.found) > before or not self.has_rest):

@@ -20,16 +20,17 @@ from .sketch import Sketch
 from .texts import Blanks, about_tokens, headed, largest
 
 INTEGER_CHARS = tuple("?bBhHiIlLqQ")  # of NumPy's types of whole numbers
-WIDTHS = (120, 40, 16)  # that a cell may have; fewer where few rows would fit
+WIDTHS = (4_000, 1_000, 400, 120, 40, 16)  # characters that a cell may have; fewer where few rows would fit
 ENOUGH_ROWS, LEAST_ROWS = 6, 2  # with fewer, cells are shortened, or columns left out
 NAME_CHARACTERS = 60
 SCHEMA_SHARE = 0.5  # of the room, for the table of columns
+ALIKE = 8  # columns of the same type, from which on one line says it for all
 DIGITS = 8
 LONG_NUMBER = 12  # characters; a longer one is rounded
 COUNTED_CELLS = 20_000_000  # numbers that are looked at for missing values
 COUNTED_OBJECTS = 1_000_000  # values of Python that are
 SAMPLE = 50_000
-LONG_TABLE = 1_000  # from which on the first tell how many might fit
+LONG_TABLE, WIDE_CELL = 1_000, 120  # rows from which on the first tell how many might fit; fewer of wide cells
 
 
 class LibraryTable(Protocol):
@@ -38,7 +39,7 @@ class LibraryTable(Protocol):
     kind: str
     rows: int
     columns: int
-    labels: bool  # whether its rows have labels, which come first in every row
+    labels: list[str]  # names of the labels of its rows, which come first in every row; empty: they have none
 
     def names(self, stop: int) -> list[str]:
         """Return the names of the first columns."""
@@ -58,7 +59,7 @@ class PandasTable:
         self._is_frame = hasattr(value, "columns")
         self.rows = len(value)
         self.columns = len(value.columns) if self._is_frame else 1
-        self.labels = hasattr(value, "index")
+        self.labels = _label_names(value.index) if hasattr(value, "index") else []
         self._objects = self._cells = 0
 
     def names(self, stop: int) -> list[str]:
@@ -94,18 +95,24 @@ class PandasTable:
         """Return rows of labels and values of the first columns."""
         part = self._value.iloc[start:stop] if hasattr(self._value, "iloc") else self._value[start:stop]
         taken = [part.iloc[:, n].tolist() for n in range(columns)] if self._is_frame else [part.tolist()]
-        if self.labels:
+        if len(self.labels) > 1:
+            taken = [*(part.index.get_level_values(n).tolist() for n in range(len(self.labels))), *taken]
+        elif self.labels:
             taken.insert(0, part.index.tolist())
         return [list(row) for row in zip(*taken, strict=True)]
+
+
+def _label_names(index: Any) -> list[str]:
+    """Return the names of the levels of an index of pandas; a level without one is named by its number."""
+    names = ["" if name is None else str(name) for name in index.names]
+    return names if len(names) == 1 else [name or f"level {n}" for n, name in enumerate(names)]
 
 
 class PolarsTable:
     """A DataFrame or a Series of Polars."""
 
-    labels = False
-
     def __init__(self, value: Any, kind: str) -> None:
-        self.kind = kind
+        self.kind, self.labels = kind, list[str]()
         self._frame = value.to_frame() if hasattr(value, "to_frame") else value
         self.rows, self.columns = self._frame.shape
 
@@ -195,6 +202,7 @@ class FrameBrief:
         self._name, self._table, self._room, self._blanked = name, table, room, blanked
         self._schemas: dict[int, tuple[str, str]] = {}
         self._is_rounded = False
+        self._shortened: set[str] = set()  # rows in which cells were
         self._keys_in: dict[str, int] = {}  # of rows in which keys were blanked, how many
         most = min(table.columns, max(room.tokens // 3, 1))
         self._names = [_cell(each, NAME_CHARACTERS, blanked) for each in table.names(most)]
@@ -216,7 +224,8 @@ class FrameBrief:
         shown = f"all {table.rows:,} rows" if number >= table.rows else f"{number:,} of {table.rows:,} rows"
         shown = shown if table.rows != 1 or number != 1 else "its 1 row"
         wide = f" and {columns:,} of {table.columns:,} columns" if columns < table.columns else ""
-        return text, f"{shown}{wide}, {about_tokens(room.count(text))}"
+        cut = ", long cells shortened" if not self._shortened.isdisjoint(text.split("\n")) else ""
+        return text, f"{shown}{wide}{cut}, {about_tokens(room.count(text))}"
 
     def _with_rows(self, columns: int) -> tuple[int, str]:
         """Return how many rows fit beside these columns, and the text with them."""
@@ -224,7 +233,10 @@ class FrameBrief:
         for characters in WIDTHS:
             self._is_rounded = False
             rows = self._rows(columns, characters)
-            best = largest(lambda n, rows=rows: self._text(columns, rows, n), len(rows), self._room, self._name)  # type: ignore[misc]
+            try:
+                best = largest(lambda n, rows=rows: self._text(columns, rows, n), len(rows), self._room, self._name)  # type: ignore[misc]
+            except InvalidRequestError:  # not even the names of the columns above the rows
+                break
             if best[0] >= min(ENOUGH_ROWS, self._table.rows):
                 break
         return best
@@ -233,10 +245,11 @@ class FrameBrief:
         """Return as many rows as might fit, written out."""
         table = self._table
         most = min(table.rows, max(self._room.tokens // max(columns, 1), 1))
-        if most > LONG_TABLE:  # writing rows that do not fit takes time
-            sample = [self._line(row, characters) for row in table.values(0, LONG_TABLE // 10, columns)]
+        long = LONG_TABLE if characters <= WIDE_CELL else LONG_TABLE // 10
+        if most > long:  # writing rows that do not fit takes time
+            sample = [self._line(row, characters) for row in table.values(0, long // 10, columns)]
             each = self._room.count("\n".join(sample)) / len(sample)
-            most = min(most, max(round(2 * self._room.tokens / each), LONG_TABLE))
+            most = min(most, max(round(2 * self._room.tokens / each), long))
         if most < table.rows:
             head, tail = (most + 1) // 2, most // 2
             first, last = table.values(0, head, columns), table.values(table.rows - tail, table.rows, columns)
@@ -247,7 +260,10 @@ class FrameBrief:
 
     def _line(self, row: Sequence[Any], characters: int) -> str:
         before = self._blanked.count
-        line = f"| {' | '.join(self._value(value, characters) for value in row)} |"
+        cells = [self._value(value, characters) for value in row]
+        line = f"| {' | '.join(cells)} |"
+        if any(len(cell) > characters and cell[-1] == "…" for cell in cells):
+            self._shortened.add(line)
         if self._blanked.count > before:
             self._keys_in[line] = self._blanked.count - before
         return line
@@ -266,12 +282,12 @@ class FrameBrief:
         size = f"{_many(table.rows, 'row')} and {_many(table.columns, 'column')}"
         lines = [f"{table.kind} with {size}"]
         if columns:
-            lines += ["", "| column | type | missing |", "|-|-|-|"]
-            lines += [f"| {self._names[n]} | {' | '.join(self._schema(n))} |" for n in range(columns)]
+            lines += ["", *self._types(columns, is_named=rows is None)]
         if columns < table.columns:
             lines += [self._left_out(columns)]
         if rows is not None:
-            names = [*([""] if table.labels else []), *self._names[:columns]]
+            labels = (_cell(each, NAME_CHARACTERS, self._blanked) for each in table.labels)
+            names = [*labels, *self._names[:columns]]
             lines += ["", f"{rows.said(number)}:", f"| {' | '.join(names)} |", f"|{'-|' * len(names)}"]
             lines += rows.lines(number)
         elif table.rows and table.columns:
@@ -279,6 +295,16 @@ class FrameBrief:
         if rows is not None and self._is_rounded:
             lines += [f"Long numbers are rounded to {DIGITS} digits."]
         return headed(self._name, self._blanked_lines(lines))
+
+    def _types(self, columns: int, *, is_named: bool) -> list[str]:
+        """Return the types and missing values of the first columns; in one line where many have the same."""
+        found = [self._schema(n) for n in range(columns)]
+        if columns >= ALIKE and len(set(found)) == 1:
+            dtype, missing = found[0]
+            names = f": {', '.join(self._names[:columns])}" if is_named else "."
+            return [f"These {columns:,} columns are of type {dtype}, each with {missing} missing{names}"]
+        rows = (f"| {self._names[n]} | {' | '.join(found[n])} |" for n in range(columns))
+        return ["| column | type | missing |", "|-|-|-|", *rows]
 
     def _blanked_lines(self, lines: Sequence[str]) -> str:
         self._blanked.count = sum(self._keys_in.get(line, 0) for line in lines)  # of this text, not of all tried

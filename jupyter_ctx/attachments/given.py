@@ -13,6 +13,7 @@ from .attached import Attached
 
 GivenPart = str | PathLike[str] | Attached
 _MANY = (list, tuple, set, frozenset, Iterator, KeysView, ValuesView)
+LONGEST_NAME = 80  # characters of a file's name in an error
 _NO_THING = (type(None), bool, int, float, complex)
 
 
@@ -35,19 +36,27 @@ def parts_given(given: Any, attach: Callable[[str, Any], Attached]) -> tuple[Giv
 
 def _named(name: str, thing: Any, attach: Callable[[str, Any], Attached]) -> GivenPart:
     """Return a thing under its own name; a text is the text itself, unless there is a file of that name."""
-    is_path = issubclass(type(thing), PathLike) or (issubclass(type(thing), str) and is_file(thing))
+    is_path = issubclass(type(thing), PathLike) or (issubclass(type(thing), str) and _exists(thing))
     return cast(GivenPart, thing) if is_path else attach(name, thing)
 
 
-def is_file(word: str) -> bool:
-    """Return whether a text names a file that is there."""
+def _exists(word: str) -> bool:
+    """Return whether a text names a file or a folder that is there."""
     try:
-        return os.path.isfile(os.path.expanduser(word))
+        return os.path.exists(os.path.expanduser(word))
     except (OSError, ValueError):
         return False
 
 
 def _part(thing: Any, names: Counter[str], attach: Callable[[str, Any], Attached]) -> GivenPart:
+    if thing is None:
+        raise InvalidRequestError("attachments has None in it: there is nothing to send. Nothing was sent.")
+    if issubclass(type(thing), str) and not _exists(thing):
+        named = thing if len(thing) <= LONGEST_NAME else f"{thing[:LONGEST_NAME]}…"
+        raise InvalidRequestError(
+            f"attachments: there is no file {named!r} (looked for from {os.getcwd()}). A text belongs into the prompt; "
+            "attachments={'note': text} sends it under a name. Nothing was sent."
+        )
     if issubclass(type(thing), (str, PathLike, Attached)):
         return cast(GivenPart, thing)
     name = type(thing).__name__

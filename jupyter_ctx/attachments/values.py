@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from inspect import getsource
 from io import BytesIO, StringIO
 from pathlib import Path, PurePath
+from textwrap import dedent
 from typing import Any, cast
 
 from ..conversation.messages import Attachment
@@ -39,8 +41,12 @@ def attached_value(name: str, value: Any, room: TextRoom, keys: Keys) -> Attache
         value = value.getvalue()
     if kind in (bytes, bytearray, BytesIO) and media_type_of(value[:SIGNATURE_BYTES]) == "application/pdf":
         return attached_data(name, "application/pdf", bytes(value))
-    _check_data(name, value)
     blanked = Blanks(keys)
+    source = _source(value)
+    if source:
+        text, what = fitted_text(name, source, room, blanked)
+        return Attached(name, text, what=f"its source, {what}", notices=blanked.notices(name))
+    _check_data(name, value)
     pictures = pictures_in(name, value, keys.masked)
     shown = _with_pictures(name, pictures.found) if pictures.found else None
     if shown is not None and pictures.rest is None:
@@ -53,6 +59,16 @@ def attached_value(name: str, value: Any, room: TextRoom, keys: Keys) -> Attache
         name, f"{shown.text}\n{text}", shown.files, f"{shown.what}; the rest as text: {what}",
         notices=blanked.notices(name),
     )  # fmt: skip
+
+
+def _source(value: Any) -> str:
+    """Return the source of a function or a class that was written in Python; empty for any other value."""
+    if described(value) not in ("a function", "a class"):
+        return ""
+    try:
+        return dedent(getsource(value)).rstrip()
+    except (OSError, TypeError):
+        return ""
 
 
 def _check_data(name: str, value: Any) -> None:

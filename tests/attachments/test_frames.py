@@ -63,7 +63,8 @@ def test_a_wide_frame_names_columns_that_are_left_out() -> None:
     assert columns is not None
     shown = int(columns[1].replace(",", ""))
     assert f"… {10_000 - shown:,} columns left out: c{shown}, c{shown + 1}," in found.text
-    assert f"| c{shown - 1} | float64 | 0 |" in found.text
+    assert f"These {shown} columns are of type float64, each with 0 missing" in found.text
+    assert f"| c{shown - 1} |\n" in found.text
     assert not found.what.startswith("0 of")
     assert count_characters(found.text) <= 800
 
@@ -71,7 +72,27 @@ def test_a_wide_frame_names_columns_that_are_left_out() -> None:
 def test_long_texts_in_cells_are_shortened_visibly() -> None:
     found = attached(pd.DataFrame({"text": ["word " * 1_000] * 3}))
     assert found.text.count("word …") + found.text.count("word…") == 3
-    assert len(found.text) < 1_000
+    assert 2_000 < len(found.text) < 8_000
+    assert found.what.startswith("all 3 rows, long cells shortened, about ")
+
+
+def test_long_texts_in_cells_go_whole_where_there_is_room() -> None:
+    text = "word " * 200
+    found = attached(pd.DataFrame({"review": [text] * 2}))
+    assert found.text.count(text) == 2
+    assert found.what.startswith("all 2 rows, about ")
+
+
+def test_names_of_an_index_stand_above_its_values() -> None:
+    frame = pd.DataFrame({"g": ["a", "b"], "n": [1, 2], "x": [3, 4]})
+    assert "| g | n | x |\n|-|-|-|\n| a | 1 | 3 |" in attached(frame.set_index(["g", "n"])).text
+    assert "| g | x |\n|-|-|\n| a | 3 |" in attached(frame.set_index("g")[["x"]]).text
+
+
+def test_columns_of_one_type_are_told_in_one_line() -> None:
+    found = attached(pd.DataFrame(np.ones((50, 30)), columns=[f"c{n}" for n in range(30)]), 2_000)
+    assert "These 30 columns are of type float64, each with 0 missing." in found.text
+    assert int(found.what.partition(" of ")[0]) > 20
 
 
 @pytest.mark.parametrize(

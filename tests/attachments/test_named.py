@@ -117,7 +117,6 @@ def test_a_file_whose_name_begins_with_a_variable_is_a_file(cells: Cells, asked:
         ("numbers['a']", "TypeError"),
         ("nothing", "nothing is None"),
         ("types", "types is a module"),
-        ("function", "function is a function"),
         ("Kind", "Kind is a class"),
         ("text[", "no such variable"),
         ("numbers[0", "no such variable"),

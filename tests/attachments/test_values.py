@@ -174,10 +174,17 @@ def test_a_text_of_its_class_may_hold_a_fence_and_stays_in_its_own() -> None:
     assert text.split("\n")[1] == "`````"
 
 
-@pytest.mark.parametrize("value", [None, sys, len, Plain, iter([1]), "", "  \n"])
+@pytest.mark.parametrize("value", [None, sys, len, type("Made", (), {}), iter([1]), "", "  \n"])
 def test_what_holds_no_data_is_an_error_that_says_what_to_name(value: Any) -> None:
     with pytest.raises(InvalidRequestError, match=r"^x is "):
         attached(value)
+
+
+def test_a_function_and_a_class_go_as_their_source() -> None:
+    found = attached(body)
+    assert "def body(value: Any, tokens: int = 2_000) -> str:" in found.text
+    assert found.what.startswith("its source, about ")
+    assert "class Plain:" in attached(Plain).text
 
 
 MANY: dict[str, Any] = {
