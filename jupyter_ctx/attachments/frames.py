@@ -30,7 +30,7 @@ LONG_NUMBER = 12  # characters; a longer one is rounded
 COUNTED_CELLS = 20_000_000  # numbers that are looked at for missing values
 COUNTED_OBJECTS = 1_000_000  # values of Python that are
 SAMPLE = 50_000
-LONG_TABLE, WIDE_CELL = 1_000, 120  # rows from which on the first tell how many might fit; fewer of wide cells
+LONG_TABLE, NARROW_CELL = 1_000, 120  # rows from which on the first tell how many might fit; fewer of wide cells
 
 
 class LibraryTable(Protocol):
@@ -245,7 +245,7 @@ class FrameBrief:
         """Return as many rows as might fit, written out."""
         table = self._table
         most = min(table.rows, max(self._room.tokens // max(columns, 1), 1))
-        long = LONG_TABLE if characters <= WIDE_CELL else LONG_TABLE // 10
+        long = LONG_TABLE if characters <= NARROW_CELL else LONG_TABLE // 10
         if most > long:  # writing rows that do not fit takes time
             sample = [self._line(row, characters) for row in table.values(0, long // 10, columns)]
             each = self._room.count("\n".join(sample)) / len(sample)
