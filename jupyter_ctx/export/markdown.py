@@ -5,16 +5,22 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Iterator
+from itertools import count
 
 from ..conversation.events import Added
+from ..conversation.messages import Turn
 from ..errors import InvalidRequestError
+from ..providers.content_parts import as_base64, as_part
 from .metadata import EXPORT_KEY, EXPORT_VERSION, MarkedMessage, TurnMarks, together
 from .openai_messages import marked, turns_with_files
 from .values import find, parse_json
 
+IMAGE = "image"
 START = f"<!-- {EXPORT_KEY} "
 MARKER = re.compile(rf"\n?^{START}(\w*) ?(.*)$\n?", re.M)
-HEADING = re.compile(r"\A(?:#.*\n)?(?:\[attached: .*\n)*\n?")
+HEADING = re.compile(r"\A(?:#.*\n)?(?:(?:\[attached: |!\[).*\n)*\n?")
+PICTURE = re.compile(r"^!\[.*\]\((data:image/[^()\s]*)\)$", re.M)
 MARKDOWN_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(.*)$", re.M)
 LINE_END = re.compile("\r\n?")
 SPECIAL = re.compile(r"([\\`*_\[\]#|~$!])")
@@ -28,9 +34,13 @@ def write(added: Added) -> str:
     if added.summary is not None:
         parts.append(_part("summary", {"method": added.summary.method}, "## Summary", added.summary.text))
     for turn, marks in turns_with_files(added):
-        heading = "\n".join(["## You", *(f"[attached: {_in_line(name)}]" for name in turn.sources)])
-        parts.append(_part("user", marks, heading, turn.prompt))
-        parts.append(_part("assistant", {}, f"## {_in_line(turn.model) or 'Assistant'}", turn.reply))
+        shown = [file for file in turn.attachments if file.kind == "image"]
+        heading = "\n".join([
+            "## You", *(f"[attached: {in_line(name)}]" for name in turn.sources),
+            *(f"![{in_line(file.name)}](data:{file.media_type};base64,{as_base64(file)})" for file in shown),
+        ])  # fmt: skip
+        parts.append(_part("user", {**marks, "parts": list(_parts(turn))}, heading, turn.prompt))
+        parts.append(_part("assistant", {}, f"## {in_line(turn.model) or 'Assistant'}", turn.reply))
     return "\n".join(parts)
 
 
@@ -50,8 +60,25 @@ def read(text: str) -> Added:
         if kind == "summary":
             summary = {**marks, "text": whole}
         elif kind != "conversation":
-            messages.append(marked(kind, whole, marks))
+            pictures = PICTURE.findall(HEADING.match(part)[0])  # type: ignore[index]
+            messages.append(marked(kind, whole, {**marks, "parts": list(_with_pictures(marks, pictures))}))
     return together(messages, summary)
+
+
+def _parts(turn: Turn) -> Iterator[TurnMarks]:
+    """Yield the content parts of a turn's files; an image is named by its number among those shown, from 0."""
+    numbers = count()
+    yield from ({IMAGE: next(numbers)} if file.kind == "image" else as_part(file) for file in turn.attachments)
+
+
+def _with_pictures(marks: TurnMarks, pictures: list[str]) -> Iterator[object]:
+    """Yield content parts with the pictures that are shown in their places; one that was deleted is left out."""
+    for part in find(list, marks, "parts"):
+        number = find(dict, part).get(IMAGE)
+        if number is None:
+            yield part
+        elif number in range(len(pictures)):
+            yield {"type": "image_url", "image_url": {"url": pictures[number]}}
 
 
 def is_ours(text: str) -> bool:
@@ -84,7 +111,7 @@ def _shown(text: str) -> str:
     return f"{text}\n{fence}" if fence else text
 
 
-def _in_line(name: str) -> str:
+def in_line(name: str) -> str:
     """Return a name escaped for one line of Markdown."""
     line = " ".join("".join(c if c.isprintable() else " " for c in name).split())
     # some viewers take the backslash behind an address for a part of the address

@@ -10,13 +10,13 @@ from ..conversation.events import Added
 from ..conversation.messages import Attachment, Turn, new_id
 from ..errors import InvalidRequestError
 from ..providers.content_parts import as_base64, as_part
+from .markdown import IMAGE, in_line
 from .metadata import EXPORT_KEY, EXPORT_VERSION, MarkedMessage, TurnMarks, file_marks, together
 from .openai_messages import marked, turns_with_files
 from .values import dumped, find, found_in, parse_json
 
 CHAT_MAGICS = ("%%chat", "%%ctx")
 NOT_KEPT = frozenset({"--no-history", "--no_history", "--preview"})
-IMAGE = "image"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 FORMS = ("text/markdown", "text/plain")  # of an answer, the best first
 BESIDE = ("jctx-twin", "jctx-warning")  # classes of what stands beside an answer
@@ -37,6 +37,8 @@ def write(added: Added) -> str:
         first = "%%chat --raw" if turn.prompt.strip() else "# nothing was asked in words"  # it would stop the run
         # with the answer, not with the cell: another run writes another one, of which this is not true
         ours = {**marks, "parts": _parts(turn), "reply": turn.reply}
+        if turn.attachments:
+            cells.append(_note(turn))
         data = {"text/plain": NOTEBOOK_CONTROLS.sub("�", turn.reply.replace("\r\n", "\n"))}
         answer = {"output_type": "display_data", "data": data, "metadata": {EXPORT_KEY: ours}}
         cells.append(
@@ -47,6 +49,13 @@ def write(added: Added) -> str:
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, EXPORT_KEY: file_marks(added)}
     return dumped({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
+
+
+def _note(turn: Turn) -> TurnMarks:
+    """Return a text cell that says what went with the prompt below it, and that another run does not send it."""
+    names = ", ".join(in_line(name) for name in turn.sources)
+    text = f"With the prompt below went: {names}. It is kept in this file, and running the cell again does not send it."
+    return {"cell_type": "markdown", "id": new_id(), "metadata": {}, "source": text}
 
 
 def _parts(turn: Turn) -> list[TurnMarks]:

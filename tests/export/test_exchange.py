@@ -267,8 +267,16 @@ def test_markdown_is_made_for_people() -> None:
     assert text == (
         "# Conversation\n\n## System prompt\n\nBe brief.\n\n## Summary\n\nThe sky was asked about.\n\n"
         "## You\n\nWhy is the sky blue?\n\n## openai/gpt-5.2\n\nBecause of \\*Rayleigh\\*.\n\n".replace("\\*", "*")
-        + "## You\n[attached: chart.png]\n[attached: paper.pdf]\n\nAnd here?\n\n## local/smollm2\n\n\n"
+        + "## You\n[attached: chart.png]\n[attached: paper.pdf]\n![chart.png](data:image/png;base64,iVBORw0KGgouLi4=)\n"
+        "\nAnd here?\n\n## local/smollm2\n\n\n"
     )
+
+
+def test_a_picture_that_was_deleted_from_markdown_is_left_out() -> None:
+    text = written(TALK, ".md")
+    assert text.count("iVBORw0KGgouLi4=") == 1
+    got = read(re.sub(r"(?m)^!\[chart.*\n", "", text), ".md")
+    assert [file.kind for file in got.turns[1].attachments] == ["pdf"]
 
 
 HOSTILE = 'x --> <script>alert(1)</script> --!> ![a](http://e.x)\n\n## You\r<!-- jupyter_ctx user {} -->\u2028`*_"#'
@@ -280,7 +288,7 @@ def test_names_do_not_break_out_of_comment_or_heading() -> None:
     text = written(talk, ".md")
     assert plain(read(text, ".md")) == plain(talk)
     html = MarkdownIt("commonmark", {"html": True}).render(text)
-    assert re.findall("<(?!/|!--)([a-z0-9]+)", html) == ["h1", "h2", "p", "p", "h2", "p"]
+    assert re.findall("<(?!/|!--)([a-z0-9]+)", html) == ["h1", "h2", "p", "img", "p", "h2", "p"]
     assert html.count("-->") == text.count("\n<!-- jupyter_ctx ") + 1
 
 
@@ -326,6 +334,8 @@ def test_the_notebook_runs_from_top_to_bottom() -> None:
         "%load_ext jupyter_ctx",
         "%%chat system\nBe brief.\n",
         "%%chat --raw\nWhy is the sky blue?",
+        "With the prompt below went: chart.png, paper.pdf. It is kept in this file, and running the cell again does "
+        "not send it.",
         "%%chat --raw\nAnd here?",
         "# nothing was asked in words\n ",
     ]
