@@ -10,13 +10,23 @@ from ..conversation.code_blocks import code_blocks, eligible_blocks
 from ..conversation.json_answers import read_object
 from ..conversation.schema import as_json
 from ..display.answer.markdown import AnswerForms
-from ..display.answer.structured import structured_forms
+from ..display.answer.structured import is_json_like, structured_forms
 from ..providers.base import Reply
 
 
 def shown_forms(reply: Reply) -> AnswerForms | None:
     """Return a structured answer as tables; ``None``: the answer is text."""
     return None if reply.parsed is None else structured_forms(_values(reply), reply.text)
+
+
+def object_forms(text: str) -> AnswerForms | None:
+    """Return an answer that is a JSON object and nothing else as tables, as it was shown; ``None``: it is text."""
+    if not is_json_like(text):
+        return None
+    try:
+        return structured_forms(read_object(text), text)
+    except ValueError:
+        return None
 
 
 def _values(reply: Reply) -> Mapping[str, Any]:

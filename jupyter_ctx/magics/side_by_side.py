@@ -16,6 +16,7 @@ from ..display.answer.column_page import compared_forms
 from ..display.answer.columns import ColumnsView, NotebookColumns, TextColumns
 from ..display.answer.footer import Footer
 from ..display.widgets.choice_bar import ChoiceBar
+from ..display.widgets.tables import first_words
 from ..errors import ChatError, InvalidRequestError
 from ..experiments.side_by_side import MOST_AT_A_TIME, Candidate
 from ..models.registry import settings_with
@@ -24,7 +25,7 @@ from ..runtime.frontend import Where
 from ..runtime.interrupts import uninterrupted
 from ..session.notices import STORED
 from ..session.prompt import Prompt
-from .answers import ending, shown_forms
+from .answers import ending, object_forms, shown_forms
 from .options import settings_of
 
 FIRST_TAKEN = "Unless told otherwise, the first whole answer is taken: --pick N takes another."
@@ -253,8 +254,16 @@ def show_versions(chat: Chat, number: int | None) -> dict[str, str]:
         labels, errors = [turn.model for turn in turns], []
     if len(turns) < 2:
         raise InvalidRequestError(f"Turn {number} has one answer: there is nothing to compare.")
-    figures = [_figures(turn.model, turn.record) for turn in turns]
-    return compared_forms(labels, [turn.reply for turn in turns], figures, _index(chosen), errors=errors)
+    figures = [_figures(turn.model, turn.record) if turn.reply else None for turn in turns]
+    return compared_forms(
+        labels,
+        [turn.reply for turn in turns],
+        figures,
+        _index(chosen),
+        errors=errors,
+        shown=[object_forms(turn.reply) for turn in turns],
+        above=(f"Answers to: {first_words(turns[-1].typed)}",),
+    )
 
 
 def _figures(model: str, of: Reply | TurnRecord) -> Footer:

@@ -132,6 +132,9 @@ class Tries:
             if self.schema is None or reply.stop_reason in INCOMPLETE:
                 return found
             reply = parsed_reply(reply, self.schema, "It was asked for twice." if self._tried else "")
+            if self._tried:
+                said = f"The first answer was not a valid {self.schema.name}, so it was asked for once more."
+                reply = replace(reply, notices=(*reply.notices, said))
             return replace(found, verdict=replace(found.verdict, reply=reply))
         finally:
             with uninterrupted():
@@ -152,9 +155,7 @@ class Tries:
         except ChatError as error:
             parsed_reply(first.verdict.reply, self.schema, f"Asking once more failed: {error}")
             raise AssertionError("an answer that is right is not asked for again") from error
-        reply = billed(first.verdict.reply, second.reply)
-        said = f"The first answer was not a valid {self.schema.name}, so it was asked for once more."
-        return replace(first, verdict=replace(second, reply=replace(reply, notices=(*reply.notices, said))))
+        return replace(first, verdict=replace(second, reply=billed(first.verdict.reply, second.reply)))
 
     def _again(self, attempt: Attempt, verdict: Verdict) -> Attempt | None:
         """Return the second try of an answer, or ``None``: there is no need of one, or no use in it."""

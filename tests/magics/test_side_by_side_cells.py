@@ -128,6 +128,24 @@ def test_compare_marks_the_words_that_differ(cells: Cells, url: str) -> None:
     assert "{+two+}" in cells.run("%chat compare 1")
 
 
+def test_compare_says_what_was_asked_and_why_an_answer_is_missing(cells: Cells, url: str) -> None:
+    cells.run(f"%chat use one --base-url {url} --window 4000")
+    cells.run("%%chat -m one -m refuses\nWho are you?")
+    said = cells.run("%chat compare")
+    assert "Answers to: Who are you?" in said
+    assert "This model is not for you." in said
+    cells.fail("%%chat -m refuses -n 2\nAnd now?")
+    assert "Answers to: Who are you?" in cells.run("%chat compare")
+
+
+def test_compare_shows_objects_as_the_cell_did(cells: Cells, url: str) -> None:
+    cells.run(f"%chat use one --base-url {url} --window 4000")
+    cells.run("%%chat -m json-a -m json-b\nWho are you?")
+    said = cells.run("%chat compare")
+    assert "{+json-b+}" in said.replace("json{+-b+}", "{+json-b+}").replace("json-{+b+}", "{+json-b+}")
+    assert '"name"' not in said
+
+
 # in a kernel
 
 

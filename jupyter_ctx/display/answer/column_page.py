@@ -98,24 +98,28 @@ def compared_forms(
     *,
     marks: bool = True,
     errors: Sequence[str] = (),
+    shown: Sequence[AnswerForms | None] = (),
+    above: Sequence[str] = (),
 ) -> dict[str, str]:
     """Return stored answers side by side, with the words marked that differ, as ``%chat compare`` shows them.
 
     ``chosen`` is the index of the answer that the conversation uses; ``errors`` say why an answer is missing, or
-    are empty. The plain text has the words that differ in ``{+…+}``, as git's word diffs do, and the figures.
+    are empty. ``shown`` is what is shown in place of a text, ``above`` the notices above all. The plain text has the
+    words that differ in ``{+…+}``, as git's word diffs do, and the figures.
     """
     count = len(texts)
     known, said = [*footers, *[None] * count][:count], [*errors, *[""] * count][:count]
+    forms_of = [*shown, *[None] * count][:count]
     columns = [
-        Column(head, text, footer=footer, error=error, state="failed" if error else "whole")
-        for head, text, footer, error in zip(heads, texts, known, said, strict=True)
+        Column(head, text, footer=footer, error=error, forms=own, state="failed" if error else "whole")
+        for head, text, footer, error, own in zip(heads, texts, known, said, forms_of, strict=True)
     ]
-    frame = Frame(chosen=chosen)
-    found = mark_differences(texts) if marks else None
+    frame = Frame(above=above, chosen=chosen)
+    found = mark_differences([column.shown for column in columns]) if marks else None
     forms = _forms(columns, frame, found)
     if found is not None:
-        columns = [replace(column, text=text.plain) for column, text in zip(columns, found, strict=True)]
-        frame = Frame(below=[marks_meaning(count).replace("underlined", "in {+…+}")], chosen=chosen)
+        columns = [replace(column, text=text.plain, forms=None) for column, text in zip(columns, found, strict=True)]
+        frame = Frame(above, below=[marks_meaning(count).replace("underlined", "in {+…+}")], chosen=chosen)
     return forms | columns_plain(columns, frame, figures=True)
 
 
