@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from . import wording as words
 from .attachments.attached import Attached
 from .attachments.files import attached_file
-from .attachments.given import GivenPart, parts_given
+from .attachments.given import parts_given
 from .config.settings import DEFAULT_MODEL, HELP, Settings, check_setting, default_settings, is_none
 from .context.info import ContextInfo, Plan
 from .context.windows import ContextWindow
@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from .experiments.side_by_side import Candidate, Watcher
 
 CONVERSATION_NAME = re.compile(r"[^\s-]([^\x00-\x1f\x7f]{0,78}[^\s])?")  # of a conversation
+ONLY_A_PART = re.compile(r"\d of [\d,]+ |shortened")  # in what an attachment says of itself
+TOGETHER = 0.5  # of the limit, that several attachments may take
 OF_A_TARGET = {"model", "base_url", "window", "n_ctx", "max_tokens"}
 
 
@@ -302,10 +304,21 @@ class Chat:
 
         return attached_value(name, value, self._session.room(options), Keys(self.models.secrets))
 
-    def _parts(self, given: Any, options: Mapping[str, Any]) -> tuple[GivenPart, ...]:
-        """Return attachments as paths and attached things. Raises InvalidRequestError, and ChatInterrupted."""
+    def shared(self, number: int, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the settings for each of so many things in one prompt: together they take half of the limit at most.
+
+        One alone takes what the setting ``attach_share`` leaves it.
+        """
+        given = {name: value for name, value in options.items() if value is not None}
+        share = settings_with(self.config, given).attach_share
+        return {**options, "attach_share": min(share, TOGETHER / number)} if number > 1 else options
+
+    def _parts(self, given: Any, options: Mapping[str, Any]) -> tuple[Attached, ...]:
+        """Return attachments as attached things, files read. Raises InvalidRequestError, and ChatInterrupted."""
         try:
-            parts = parts_given(given, lambda name, value: self.attached(name, value, **options))
+            among = len(given) if type(given) in (list, tuple, dict) else 1
+            share = self.shared(among, options)
+            parts = parts_given(given, lambda name, value: self.attached(name, value, **share))
             found = tuple(each if isinstance(each, Attached) else attached_file(path_of(each)) for each in parts)
             self.sizes(found, **options)
             return found
@@ -390,12 +403,19 @@ class Chat:
         for name, called in {"on_piece": on_piece, "on_thought": on_thought, "on_begin": on_begin}.items():
             if called is not None and not callable(called):
                 raise InvalidRequestError(f"{name} is {called!r}: it must be a function.")
+        parts = self._parts(attachments, options)
         asked = Prompt(
-            prompt, options, self._parts(attachments, options), cell=cell, run=run, execution=execution, source=source,
+            prompt, options, parts, cell=cell, run=run, execution=execution, source=source,
             append=append, new=new, record=record, stored=stored, schema=_optional_schema(schema),
         )  # fmt: skip
         reply = self.ask(asked, Coming(on_begin, on_piece, on_thought))
-        return replace(reply, notices=(*reply.notices, *self.notices()))
+        return replace(reply, notices=(*reply.notices, *self._left_out(parts, options), *self.notices()))
+
+    def _left_out(self, parts: Sequence[Attached], options: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return lines about what was left out of attachments, or blanked in them."""
+        blanked = tuple(line for part in parts for line in part.notices)
+        is_part = any(ONLY_A_PART.search(part.what) for part in parts)
+        return (*(self.sizes(parts, **options) if is_part else ()), *blanked)
 
     def ask(self, prompt: Prompt, coming: Coming) -> Reply:
         """Send a prompt and keep what was said, as :meth:`send`; the reply lacks the lines of :meth:`notices`."""

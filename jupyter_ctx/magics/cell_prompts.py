@@ -75,7 +75,9 @@ class CellPrompts:
         """Return what options name: things of the notebook or files, and the last error."""
         settings = settings_of(options)
         try:
-            found = self._things(options.attach, partial(chat.attached, **settings)) if options.attach else []
+            words = options.attach or []
+            share = chat.shared(len(words), settings)
+            found = self._things(words, partial(chat.attached, **share)) if words else []
             return [*found, *([chat.attached_error(self.last_error(), **settings)] if options.error else ())]
         except KeyboardInterrupt:
             raise ChatInterrupted(stopped((), record=True)) from None

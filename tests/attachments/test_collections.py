@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from jupyter_ctx import Chat
+from jupyter_ctx import Chat, InvalidRequestError
 from jupyter_ctx.attachments.attached import Attached, TextRoom
 from jupyter_ctx.attachments.values import attached_value
 from jupyter_ctx.template.keys import Keys
@@ -80,3 +81,35 @@ def test_a_script_names_what_it_attaches_by_keys() -> None:
     assert [file.name for file in sent.attachments] == ["before"]
     assert "tab:\n```\nDataFrame with 1 row" in sent.content
     assert "note:\n```\nas a text" in sent.content
+
+
+def test_the_reply_says_what_was_left_out_and_blanked() -> None:
+    chat, frame = Chat(provider=ScriptedProvider("Yes.", window=8_000)), pd.DataFrame({"n": range(12_000)})
+    reply = chat.send("Look.", attachments=[frame, frame.tail(3)])
+    assert [line for line in reply.notices if re.match(r"With the prompt: DataFrame \(\d+ of 12,000 rows, ", line)]
+    assert "DataFrame 2 (all 3 rows, " in str(reply.notices)
+    keyed = chat.send("Look.", attachments={"note": "sk-proj-" + "Ab3" * 12}).notices
+    assert "note: 1 part that looks like a key was blanked (***)." in keyed
+    assert not [line for line in keyed if line.startswith("With the prompt")]
+
+
+def test_several_things_take_half_of_the_limit_together_at_most() -> None:
+    chat, frame = Chat(provider=ScriptedProvider(window=8_000)), pd.DataFrame({"n": range(12_000)})
+    view = chat.preview("Look.", attachments=[frame] * 4, attach_share=0.8)
+    assert 0.3 * chat.info().limit < view.input_tokens < 0.6 * chat.info().limit
+    alone = chat.preview("Look.", attachments=frame, attach_share=0.8)
+    assert alone.input_tokens > 0.6 * chat.info().limit
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("What a lovely day", "there is no file 'What a lovely day'"),
+        (["word " * 1_000], "A text belongs into the prompt"),
+        ([None], "attachments has None in it"),
+    ],
+)
+def test_what_is_no_attachment_is_an_error_in_the_words_of_a_script(given: Any, said: str) -> None:
+    with pytest.raises(InvalidRequestError, match=said) as error:
+        Chat(provider=ScriptedProvider()).send("Look.", attachments=given)
+    assert "-a " not in str(error.value)
