@@ -9,7 +9,7 @@ from typing import Any
 from ..context.summary_facts import fenced
 from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
-from ..template.keys import Keys
+from ..template.keys import Keys, without_named
 from .attached import TextRoom
 from .sketch import Sketch
 
@@ -27,7 +27,7 @@ class Blanks:
 
     def __call__(self, text: str) -> str:
         """Return a text with ``***`` for every key, which any provider takes."""
-        found = self._keys.masked(text)
+        found = without_named(self._keys.masked(text))
         if found != text:
             self.count += max(1, found.count("***") - text.count("***"))
         return clean(found)
