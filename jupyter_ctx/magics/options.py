@@ -72,7 +72,7 @@ OPTIONS = (
     ),
     Option("--error", "send the last error along: its traceback in short, and the cell it came from"),
     Option("--schema", "the answer must be a value of this class or JSON schema (a variable)", "NAME"),
-    Option("--out", "store the Reply, --schema's value, a list (side by side) or a DataFrame (map) here", "VAR", "-o"),
+    Option("--out", "store the Reply, --schema's value, a list (side by side) or a DataFrame (map)", "VAR", "-o"),
     Option("--conversation", "talk in this conversation for the cell; a new one if need be", "CONVERSATION", "-i"),
     Option("--samples", "ask so often at once, and show the answers side by side, as for several -m or -t", "N", "-n"),
     Option("--pick", "of answers side by side, take this one (%chat pick N, or its button)", "N"),
