@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Any, Protocol
 
 from ..errors import InvalidRequestError
+from ..template.keys import names_a_secret
 from ..template.kinds import is_library_scalar
 from .attached import TextRoom
 from .sketch import Sketch
@@ -206,6 +207,7 @@ class FrameBrief:
         self._keys_in: dict[str, int] = {}  # of rows in which keys were blanked, how many
         most = min(table.columns, max(room.tokens // 3, 1))
         self._names = [_cell(each, NAME_CHARACTERS, blanked) for each in table.names(most)]
+        self._secret = {i for i, each in enumerate((*table.labels, *self._names)) if names_a_secret(str(each))}
 
     def written(self) -> tuple[str, str]:
         """Return the text, and what was sent of what. Raises InvalidRequestError."""
@@ -261,6 +263,10 @@ class FrameBrief:
     def _line(self, row: Sequence[Any], characters: int) -> str:
         before = self._blanked.count
         cells = [self._value(value, characters) for value in row]
+        for i in self._secret.intersection(range(len(row))):
+            if isinstance(row[i], str) and row[i]:
+                cells[i] = "***"
+                self._blanked.count += 1
         line = f"| {' | '.join(cells)} |"
         if any(len(cell) > characters and cell[-1] == "…" for cell in cells):
             self._shortened.add(line)

@@ -55,7 +55,7 @@ class Prompt:
 
     def said(self) -> Said:
         """Return the event of a turn without its answer; the attached files are read. Raises InvalidRequestError."""
-        attached = tuple(self._attached())
+        attached = tuple(dict.fromkeys(self._attached()))  # what is named twice goes once
         text, files = with_attached(self.text, attached)
         sources = tuple(each.said for each in attached)
         asked = TurnRecord(

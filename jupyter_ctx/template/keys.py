@@ -38,17 +38,27 @@ _PLACEHOLDERS = frozenset(  # where a server needs no key
 _BEGINNING = 16  # characters at the start of a long key that identify it
 
 
+_SECRET_WORDS = (
+    r"api_?key|access_?key|secret(?:_?key)?|passw(?:or)?d|passphrase|credentials?|authorization|"
+    r"(?:access|auth|api|refresh|bearer|session)_?token"
+)
+_SECRET_NAME = re.compile(rf"(?i)(?:{_SECRET_WORDS})$")
 # a quoted value under a name that says it is secret, as reprs and literals write it
 _UNDER_A_NAME = re.compile(
-    r"""(?ix)(\b\w{0,40}?(?:api_?key|access_?key|secret(?:_?key)?|passw(?:or)?d|passphrase|credentials?|authorization
-    |(?:access|auth|api|refresh|bearer|session)_?token|token(?=["']?\s{0,3}[=:]\s{0,3}["'](?=[^"'\s]*[\d_-])[^"'\s]{8}))
-    ["']?\s{0,3}[=:]\s{0,3}[rbu]?["'])(?!\*{3}["'])[^"'\n{}\s]{6,}(?=["'])"""
+    rf"""(?ix)(\b\w{{0,40}}?(?:{_SECRET_WORDS}
+    |token(?=["']?\s{{0,3}}[=:]\s{{0,3}}["'](?=[^"'\s]*[\d_-])[^"'\s]{{8}}))
+    ["']?\s{{0,3}}[=:]\s{{0,3}}[rbu]?["'])(?!\*{{3}}["'])[^"'\n{{}}\s]{{6,}}(?=["'])"""
 )
 
 
 def without_named(text: str) -> str:
     """Return a text with ``***`` for quoted values under names such as ``password``, in dicts, fields and literals."""
     return _UNDER_A_NAME.sub(r"\1***", text)
+
+
+def names_a_secret(name: str) -> bool:
+    """Return whether what stands under a name, of a column for example, is said to be secret by it."""
+    return _SECRET_NAME.search(name) is not None
 
 
 class Keys:

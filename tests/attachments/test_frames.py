@@ -235,3 +235,18 @@ def test_tables_and_arrays_inside_of_other_values_are_named() -> None:
     assert "<DataFrame of 3 rows × 3 columns: name, age, score>" in found.text
     assert "<ndarray of 100 × 100 values, float64>" in found.text
     assert "<Series of 1,000 values, int64>" in found.text
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_columns_that_are_named_as_secrets_are_blanked(kind: Any) -> None:
+    values = {
+        "user": ["Ada", "Alan"],
+        "db_password": ["hunter2", "enigma"],
+        "token": ["the", "a"],
+        "api_key": ["", None],
+    }
+    found = attached(kind(values))
+    assert "hunter2" not in found.text
+    assert "enigma" not in found.text
+    assert "| the |" in found.text
+    assert "2 parts that look like keys were blanked" in " ".join(found.notices)

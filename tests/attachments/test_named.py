@@ -215,3 +215,9 @@ def test_values_under_names_that_say_they_are_secret_are_blanked(cells: Cells, a
     assert "Ada_Lovelace" in text
     assert "playing" in text
     assert "login: 3 parts that look like keys were blanked" in " ".join(shown.split())
+
+
+def test_what_is_named_twice_goes_once(cells: Cells) -> None:
+    cells.run("text = 'alpha ' * 40")
+    once, twice = (cells.run(f"%%chat {line} --preview\nLook:") for line in ("-a text", "-a text -a text"))
+    assert once.splitlines()[-1] == twice.splitlines()[-1]
