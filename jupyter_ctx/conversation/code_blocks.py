@@ -78,7 +78,7 @@ def _is_code(text: str) -> bool:
 
 
 def _acts(part: ast.Expr) -> bool:
-    return any(isinstance(node, ast.Call | ast.Await | ast.Yield) for node in ast.walk(part))
+    return any(isinstance(node, ast.Call | ast.BinOp | ast.Await | ast.Yield) for node in ast.walk(part))
 
 
 def _without_prompts(text: str) -> str:

@@ -49,7 +49,7 @@ def answering(text: str, **counts: Any) -> Any:
         (ANSWER, "x = 1\n\nprint(x)"),
         ("```\n1 + 1\n```", "1 + 1"),
         ("```bash\nls\n```", "%%bash\nls"),
-        ("```sql\nselect 1\n```\n```bash\nls\n```", "select 1"),
+        ("```sql\nselect 1\n```\n```html\n<p>\n```", "# This is sql, and no Python:\n# select 1"),
         ("````python\n'''\n```\n'''\n````", "'''\n```\n'''"),
         ("No code, only `x`.", ""),
         ("```python\nx = 1", "x = 1"),
