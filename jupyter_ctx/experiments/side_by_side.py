@@ -127,7 +127,7 @@ class SideBySide:
             if offered.id not in self._session.conversation.offers:
                 self._session.record(Offered(offered))
             self._keep_shown(said, offered)
-            return offered
+            return _checked(requests, offered)
         interrupted = self._ask(requests, asked, watcher)
         found = self._alternatives(said, columns, requests, digest)
         if any(not answer.error for answer in found.answers) and record:
@@ -135,9 +135,7 @@ class SideBySide:
         if interrupted:
             kept = "the answers so far are kept." if found.turns and record else "nothing was recorded."
             raise ChatInterrupted(f"stopped; {kept}")
-        if all(answer.error or answer.problem for answer in found.answers):
-            raise _all_failed(requests, found)
-        return found
+        return _checked(requests, found)
 
     def _planned(self, said: Said, column: Candidate, *, record: bool) -> _Request:
         """Return the request of a column; its error where it cannot be sent."""
@@ -376,6 +374,13 @@ def _words(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return NOT_BEGUN
     return Keys().masked(in_words(error)) if isinstance(error, Exception) else type(error).__name__
+
+
+def _checked(requests: Sequence[_Request], found: Alternatives) -> Alternatives:
+    """Return the answers. Raises ChatError where none of them is whole."""
+    if all(answer.error or answer.problem for answer in found.answers):
+        raise _all_failed(requests, found)
+    return found
 
 
 def _all_failed(requests: Sequence[_Request], found: Alternatives) -> ChatError:

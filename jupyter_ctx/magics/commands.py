@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from IPython.core.error import StdinNotImplementedError, UsageError
+from IPython.core.error import UsageError
 from IPython.display import display
 
 from .. import wording as words_of
@@ -26,6 +26,7 @@ from .command_table import COMMANDS as COMMANDS  # whole only with the declarati
 from .command_table import Call, command, say, unknown
 from .map_command import OF_A_MAP, ask_rows
 from .options import OF_A_REQUEST, settings_of
+from .questions import typed_answer
 from .tables import conversations_table, history_table, live_preview, previewed, versions_table
 
 EXPORTED_AS = " or ".join(", ".join(FORMATS).rsplit(", ", 1))  # .md, .json or .ipynb
@@ -320,13 +321,13 @@ def _confirmed(name: str) -> str:
 
 def _typed(question: str) -> str:
     """Return what the user types. Raises UsageError where nobody can be asked."""
-    try:
-        return input(question).strip()
-    except (StdinNotImplementedError, EOFError):
+    said = typed_answer(question)
+    if said is None:
         raise UsageError(
             "This kernel cannot ask for confirmation: use Library.delete(name, confirm=name), or delete_answers(), "
             "in a script."
-        ) from None
+        )
+    return said
 
 
 @command(

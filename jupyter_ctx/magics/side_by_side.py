@@ -145,7 +145,7 @@ class SideBySideCell:
         except (ChatError, KeyboardInterrupt) as error:
             with uninterrupted():
                 last = next(reversed(self._chat.conversation.offers.values()), None)
-                self._offer(last if last is not None and last.asked.record.run == prompt.run else None)
+                self._offer(last if last is not None and self._shows(last, prompt) else None)
             raise error from None
         picked = self._picked
         if picked is None and self._place.kind != "notebook" and not self._chat.chosen(found.id):
@@ -155,6 +155,11 @@ class SideBySideCell:
             self._chat.choose(picked, found.id)
         self._offer(found if prompt.record else None)
         return [self._replies.get(column) for column in range(len(self._columns))]
+
+    def _shows(self, found: Alternatives, prompt: Prompt) -> bool:
+        """Return whether these answers are the ones shown: of this execution, or stored ones of the cell."""
+        asked, is_stored = found.asked.record, any(reply.stored for reply in self._replies.values())
+        return asked.run == prompt.run or (is_stored and asked.cell == prompt.cell)
 
     @property
     def kept_in(self) -> Chat | None:

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -15,6 +15,7 @@ from jupyter_ctx import Chat, ChatError, ChatInterrupted, ProviderError, Reply, 
 from jupyter_ctx.conversation.messages import Alternatives
 from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.experiments.side_by_side import Candidate
+from jupyter_ctx.runtime.frontend import Origin
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
@@ -318,3 +319,19 @@ def test_a_prompt_that_is_appended_is_not_asked_again_after_a_restart(
     chat.choose(2, found.id)
     assert replies(chat) == ["At 1.0: Hello?"]
     chat.close()
+
+
+@pytest.mark.parametrize("stored", ["cell", "all"])
+def test_stored_answers_of_which_none_is_whole_are_the_same_error_and_are_not_asked_again(
+    tmp_path: Path, stored: Literal["cell", "all"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jupyter_ctx.chat.Origin", lambda: Origin(notebook=str(tmp_path / "x.ipynb")))
+    provider = ScriptedProvider(Answer("I will not.", stop_reason="refusal"))
+    sent = []
+    for run in ("1", "2"):
+        chat = Chat(provider=provider, store=tmp_path / "chats.sqlite", name="one")
+        with pytest.raises(ChatError, match="None of the 3 gave a whole answer"):
+            asked(chat, cell="a", run=run, stored=stored)
+        sent.append(len(provider.requests))
+        chat.close()
+    assert sent == [3, 3]
