@@ -110,6 +110,7 @@ class Chat:
         self._sender = Sender(self._session, self._actions, confirm)
         self._queue = TurnQueue()
         self.listeners: list[Callable[[Change | None], None]] = []
+        self.watchers = self._queue.watchers  # functions that are called when a turn begins, and when it has ended
         self.put_back: Callable[[], Change] | None = None  # where it was taken over from another notebook
         if api_key is not None:
             self.models.set_key(key_owner(self.config), api_key)
@@ -152,6 +153,11 @@ class Chat:
     def memory_notice(self) -> str | None:
         """Return one line where the default memory file joins the system prompt: at first and after each change."""
         return self._session.memory_notice()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a turn is being asked for; actions requested meanwhile run after it."""
+        return self._queue.running
 
     def info(self) -> ContextInfo:
         """Return how full the next request is with an empty prompt. No server is asked."""

@@ -156,12 +156,12 @@ class Settings:
         None, "dollars that one prompt may cost before it is asked whether to send it; none: it is never asked",
         "request", ge=0,
     )  # fmt: skip
-    gauge: Literal["first", "every", "off"] = setting(
-        "first",
-        "the gauge by itself: with the first chat cell, with every one, or never",
+    gauge: Literal["follow", "off"] = setting(
+        "follow",
+        "the gauge by itself: below the newest chat cell, or never; older cells keep a picture of it",
         "display",
         label="Gauge",
-        offers={"first": "with the first chat cell", "every": "with every one", "off": "off"},
+        offers={"follow": "below the newest chat cell", "off": "off"},
     )
     footer: Literal["auto", "on", "off"] = setting(
         "auto",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from .budget import Budget
@@ -73,8 +74,19 @@ class Occupancy:
         The margin is on all that is only estimated, the new prompt included.
         """
         start = self.start if start is None else start
-        estimated = self.guessed + self.ledger.guessed(start, self.end)
+        estimated = self._estimated(start)
         return self.budget.fits(self.tokens_from(start) - estimated, estimated + self.prompt, share)
+
+    def most(self, share: float = 1.0) -> int:
+        """Return the tokens up to which this request may grow by a new prompt and still fit in ``share`` of the limit.
+
+        The margin is kept free of what is only estimated, which the new prompt always is.
+        """
+        counted = self.tokens - self._estimated(self.start)
+        return max(0, math.floor(counted + (1 - self.budget.margin) * (share * self.limit - counted) + 1e-6))
+
+    def _estimated(self, start: int) -> float:
+        return self.guessed + self.ledger.guessed(start, self.end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from .budget import Budget, FillState
 
@@ -53,6 +54,10 @@ class ContextInfo:
     ``left_out``: turns before the beginning of the view.
     ``turns``: all turns since the last clear.
     ``will_leave``: turns that the next request will leave out on its own.
+    ``will_stop``: whether nothing will be sent, because of ``on_overflow=stop``.
+    ``room_ends``: tokens of a request above which turns are left out or, with ``on_overflow=stop``, nothing is sent:
+    ``compact_at`` of the limit, less the margin for what is only estimated.
+    ``on_overflow``: the setting of that name.
     ``reported``: tokens of the last request and its reply as the provider reported them, or ``None``.
     ``cached``: input tokens of that report that were read from a prompt cache, or ``None``.
     ``sent``: input tokens of that report, or ``None``.
@@ -70,6 +75,9 @@ class ContextInfo:
     left_out: int
     turns: int = 0
     will_leave: int = 0
+    will_stop: bool = False
+    room_ends: int | None = None
+    on_overflow: Literal["trim", "summarise", "stop"] = "trim"
     reported: int | None = None
     cached: int | None = None
     sent: int | None = None

@@ -333,12 +333,10 @@ class ChatMagic:
             self.shell.user_ns[name] = _value(reply) if isinstance(reply, Reply) else list(map(_value, reply))
 
     def _greet(self, chat: Chat, place: Where) -> None:
-        """Show the gauge with the first chat cell or with every one, and where a notice has just named its buttons."""
+        """Show the gauge below the newest chat cell; in a terminal, below the first."""
         if self._is_elsewhere(chat):
             return
-        gauge = chat.config.gauge
-        wanted = gauge == "every" or (gauge == "first" and not self._greeted)
-        wanted |= gauge != "off" and self._passed and place.kind == "notebook"
+        wanted = chat.config.gauge == "follow" and (place.kind == "notebook" or not self._greeted)
         if wanted and place.kind != "headless" and not self._gauge_is_here:
             self._show_beside(chat)
         self._greeted = True

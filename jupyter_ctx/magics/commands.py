@@ -68,11 +68,11 @@ def _status(call: Call) -> object:
     return "; ".join(filter(None, (undo, redo))) or None
 
 
-@command("gauge [first | every | off]", "show the gauge here, or set with which chat cells it appears")
+@command("gauge [follow | off]", "show the gauge here, or set whether it follows the newest chat cell")
 def _gauge(call: Call) -> object:
     if not call.words:
         return call.host.show_gauge(call.chat)
-    call.chat.configure(gauge=call.one("first, every or off"))
+    call.chat.configure(gauge=call.one("follow or off"))
     return _setting_line(call.chat, "gauge")
 
 

@@ -17,6 +17,7 @@ from ..providers.base import Reply, Thought, streaming
 from ..runtime.interrupts import uninterrupted
 from .attempt import Attempt
 from .judge import Verdict, verdict_on
+from .notices import sent_again
 from .planner import Fitter
 
 RETRIES = 2  # requests that are sent after refusals
@@ -28,13 +29,15 @@ class Coming:
     """A reply while it streams: who is shown it, what came so far, and when the request was sent.
 
     ``on_begin`` hears, before it is sent, the one line that should stand above it, or ``None``; ``on_first`` hears
-    when the first piece came.
+    when the first piece came. ``on_sent`` hears, each time a request is sent, the model that is asked and, after a
+    refusal, what is different this time, such as "Too long; sending again without the 14 oldest turns".
     """
 
     on_begin: Callable[[str | None], object] | None = None
     on_piece: OnText = None
     on_thought: OnText = None
     on_first: Callable[[], object] | None = None
+    on_sent: Callable[[str, str], object] | None = None
     pieces: list[str] = field(default_factory=list)
     thoughts: list[str] = field(default_factory=list)
     asked: float = field(default_factory=time.monotonic)
@@ -55,6 +58,11 @@ class Coming:
         """Announce that the reply comes now, with a line to stand above it."""
         if self.on_begin is not None:
             self.on_begin(warning)
+
+    def sent(self, model: str, again: str = "") -> None:
+        """Announce that a request goes to a model; ``again``: why it is another one than before, or empty."""
+        if self.on_sent is not None:
+            self.on_sent(model, again)
 
     def show(self, reply: Reply) -> None:
         """Show a stored reply, in one piece."""
@@ -116,6 +124,7 @@ class Exchanger:
         KeyboardInterrupt.
         """
         attempt, refusal = planned, None
+        coming.sent(attempt.target.model)
         for retry in range(RETRIES + 1):
             try:
                 return Exchanged(attempt, self._answered(attempt, coming), refusal)
@@ -123,6 +132,7 @@ class Exchanger:
                 refusal = refusal or error
                 last = retry == RETRIES or bool(coming.pieces or coming.thoughts)
                 attempt = self._fitter.smaller(attempt, error, last=last, kept=bool(coming.pieces))
+                coming.sent(attempt.target.model, sent_again(attempt, error))
         raise AssertionError("the last retry returns or raises")
 
     def _answered(self, attempt: Attempt, coming: Coming) -> Verdict:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..context.info import ContextInfo, segments_of
+from ..context.policy import Decision
 from ..context.prefix_sums import Ledger
 from ..conversation.conversation import Conversation
 from ..models.registry import Target
@@ -21,7 +22,8 @@ class Snapshot:
     ``scope``: what may stand before the next prompt.
     ``start``: the position of the first turn in view.
     ``ledger``: the sizes of all turns in tokens.
-    ``will_leave``: turns that the next request leaves out on its own.
+    ``decision``: what the policy of compaction does to the next request.
+    ``room_ends``: tokens of a request above which the policy makes room.
     ``exact``: whether the provider reported the size of just this view.
     ``more``: how many more turns like the newest ones fit; ``None``: too few to tell.
     """
@@ -32,7 +34,8 @@ class Snapshot:
     scope: Scope
     start: int
     ledger: Ledger
-    will_leave: int
+    decision: Decision
+    room_ends: int
     exact: bool
     more: int | None = None
 
@@ -61,7 +64,10 @@ def context_info(now: Snapshot) -> ContextInfo:
         turns=len(past.places),
         in_view=ledger.count(now.start, scope.at) + ledger.pins(0, scope.at),
         left_out=ledger.count(0, now.start),
-        will_leave=now.will_leave,
+        will_leave=0 if now.decision.means == "refuse" else now.decision.left_out,
+        will_stop=now.decision.means == "refuse",
+        room_ends=now.room_ends,
+        on_overflow=now.target.settings.on_overflow,
         reported=usage.carried if usage else None,
         cached=usage.cache_read_tokens if usage else None,
         sent=usage.input_tokens if usage else None,

@@ -190,6 +190,14 @@ def _lighter(sent: Attempt) -> str:
     return f"The request had too many bytes for the server: {gone} and sent again."
 
 
+def sent_again(attempt: Attempt, refusal: ContextOverflowError) -> str:
+    """Return what a request lacks that is sent after a refusal, while its answer is waited for."""
+    gone = _gone(attempt.left_out, summary=attempt.lacks_summary) or "files of earlier turns"
+    lacks = bool(attempt.left_out or attempt.lacks_summary or refusal.by_bytes)
+    how = f"without {gone}" if lacks else "with less room for the reply"
+    return f"{'Too many bytes' if refusal.by_bytes else 'Too long'}; sending again {how}"
+
+
 def threshold(info: ContextInfo) -> str:
     """Return the line that says how full the context window is."""
     about = "" if info.exact else "~"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from ..context.budget import MARGIN
+from ..context.budget import LEAST_MARGIN, MARGIN
 from ..context.compaction import Occupancy
 from ..context.evidence import TooHeavy
 from ..context.overflow import Overflow
@@ -63,6 +63,13 @@ class Fitter:
         idle = None if self.answered_at is None else time.monotonic() - self.answered_at
         budget = replace(target.budget(fixed), margin=MARGIN)
         return Occupancy(ledger, budget, start, scope.at, guessed=guessed, idle=idle)
+
+    def room_ends(self, target: Target, past: Conversation, now: Occupancy) -> int:
+        """Return up to how many tokens the next request may have before room is made: with a prompt like the last."""
+        if now.end and not now.guessed + now.ledger.guessed(now.start, now.end):
+            margin = max(target.meter.margin(past.places[now.end - 1].turn.prompt), LEAST_MARGIN)
+            now = replace(now, budget=replace(now.budget, margin=margin))
+        return now.most(target.settings.compact_at)
 
     def attempt(
         self, said: Message, target: Target, past: Conversation, at: int, system: str, *, lasting: bool, apart: bool

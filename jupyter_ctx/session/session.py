@@ -285,9 +285,9 @@ class Session:
         occupancy, typical = self.fitter.occupancy(target, past, scope, start), typical_turn(past, target.meter)
         # a learned limit that the next request retries leaves nothing out
         tried = occupancy if target.trial is None else self.fitter.occupancy(target.trial, past, scope, start)
-        will_leave = decide(tried, target.settings).left_out
+        decision, room_ends = decide(tried, target.settings), self.fitter.room_ends(target, past, tried)
         more = None if typical is None else more_turns(occupancy, target.settings, typical)
-        return Snapshot(past, state, target, scope, start, ledger, will_leave, exact, more)
+        return Snapshot(past, state, target, scope, start, ledger, decision, room_ends, exact, more)
 
     def view(self, said: Said, options: Mapping[str, Any], *, record: bool, schema: AnswerSchema | None = None) -> View:
         """Return the request for a turn before it is sent, part by part, with what it leaves out."""

@@ -23,6 +23,12 @@ class TurnQueue:
         self._lock, self._gate = threading.RLock(), threading.Lock()
         self._waiting: deque[Callable[[], object]] = deque()
         self._running = False
+        self.watchers: list[Callable[[], object]] = []  # called when a turn begins, and when it has ended
+
+    @property
+    def running(self) -> bool:
+        """Whether a turn runs."""
+        return self._running
 
     @contextmanager
     def turn(self) -> Iterator[None]:
@@ -35,6 +41,7 @@ class TurnQueue:
                 raise InvalidRequestError("A turn is running: send this prompt when it has ended.")
             self._running = True
             try:
+                self._tell()
                 yield
             finally:
                 with self._gate:
@@ -42,6 +49,11 @@ class TurnQueue:
                     waiting, self._waiting = self._waiting, deque()
                 for action in waiting:
                     action()
+                self._tell()
+
+    def _tell(self) -> None:
+        for watcher in tuple(self.watchers):
+            watcher()
 
     def wait(self, action: Callable[[], T]) -> T:
         """Wait until no turn runs, then act. For background threads, which may block."""

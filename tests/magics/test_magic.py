@@ -195,7 +195,7 @@ def test_config_shows_what_was_set_whatever_it_is(cells: Cells) -> None:
 
 
 def test_gauge_and_help_say_what_they_changed_and_what_the_signs_are(cells: Cells) -> None:
-    assert "gauge = every (set here)" in cells.run("%chat gauge every")
+    assert "gauge = off (set here)" in cells.run("%chat gauge off")
     said = cells.run("%chat help gauge")
     assert "# earlier turns" in said
     assert "█ earlier turns" in said
@@ -468,8 +468,8 @@ def test_anothers_chat_magic_is_left_alone_and_named(shell: Any) -> None:
         ("%chat use local/smollm2 --w", {"--window"}),
         ("x = 1\n%chat hist", {"history"}),
         ("%chat config on_overflow s", {"summarise", "stop"}),
-        ("%chat gauge e", {"every"}),
-        ("%chat config gauge e", {"every"}),
+        ("%chat gauge f", {"follow"}),
+        ("%chat config gauge f", {"follow"}),
         ("%chat config footer ", {"auto", "on", "off", "default"}),
         ("%chat config compact_at ", {"default"}),
         ("%chat config token_counting ", {"auto", "approximate", "tiktoken", "provider"}),
