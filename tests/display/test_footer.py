@@ -20,6 +20,25 @@ def test_the_line_says_tokens_and_seconds() -> None:
     assert footer_line(Footer("m", None, 75)) == "1 min 15 s"
 
 
+def test_it_says_how_full_the_context_is_and_when_that_is_a_guess() -> None:
+    assert footer_line(Footer("m", USAGE, 2.06, fill=0.218)) == "1,204 in · 312 out · 2.1 s · 22 % full"
+    assert footer_line(Footer(fill=1.04, guess=True)) == "~104 % full"
+
+
+def test_a_routine_remark_stands_in_the_grey_line_and_as_a_sentence_where_there_is_none() -> None:
+    footer = Footer("m", Usage(10, 24), 1.0, notes=("stopped at 24 tokens: %chat continue asks for the rest",))
+    page = footer_html(footer)
+    assert "<summary>10 in · 24 out · 1.0 s · stopped at 24 tokens: %chat continue asks for the rest</summary>" in page
+    forms = bundle("yes", footer=footer)
+    assert "jctx-badge" not in forms["text/html"]
+    said = "[ctx] Stopped at 24 tokens: %chat continue asks for the rest."
+    assert forms["text/plain"] == f"yes\n{said}"
+    assert forms["text/markdown"] == f"yes\n\n> **[ctx]** {said[6:]}"
+    without_figures = footer_html(Footer(notes=footer.notes))
+    assert without_figures.startswith("<div ")
+    assert "".join(Seen(without_figures).text) == footer.notes[0]
+
+
 def test_it_unfolds_to_cost_cache_thinking_model_and_end() -> None:
     said = "\n".join(Seen(footer_html(Footer("openai/gpt-5.2", USAGE, 4.1, 0.0042, "max_tokens"))).text)
     for part in ("$", "0.0042", "602 tokens (50 % of the input)", "100 tokens", "openai/gpt-5.2", "max_tokens"):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..text import BADGE_STYLE, WRAPS, note_html, note_plain, text_html, to_plain
-from .footer import Footer, footer_html, footer_line
+from .footer import Footer, footer_html, footer_line, remarks
 from .markdown import AnswerForms, answer_html, note_markdown, to_markdown, with_fence_closed
 from .marked_words import MARK_STYLE, MarkedText, mark_differences, marks_meaning
 from .thinking import thinking_html
@@ -151,7 +151,7 @@ def answer_plain(number: int, column: Column, *, used: bool = False, figures: bo
     """Return one answer as plain text, below its head, which no answer can imitate."""
     mark = f" ({USED})" if used else ""
     line = footer_line(column.footer, priced=True) if figures and column.footer else ""
-    notes = [*column.notes, *([line] if line else [])]
+    notes = [*column.notes, *remarks(column.footer), *([line] if line else [])]
     text = [column.forms.plain if column.forms else to_plain(column.text)] if column.shown else []
     return "\n".join([note_plain(f"── {title(number, column.head)}{mark} ──"), *text, *map(note_plain, notes)])
 
@@ -201,5 +201,5 @@ def _markdown(columns: Sequence[Column], frame: Frame) -> str:
         parts.append(f"**[ctx] {to_markdown(title(number, column.head))}{mark}**")
         markdown = column.forms.markdown if column.forms else to_markdown(column.text)
         parts += [with_fence_closed(markdown)] if column.shown else []
-        parts += map(note_markdown, column.notes)
+        parts += map(note_markdown, [*column.notes, *remarks(column.footer)])
     return "\n\n".join([*parts, *map(note_markdown, frame.below)])

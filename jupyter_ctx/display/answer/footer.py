@@ -16,7 +16,9 @@ FOOTER_STYLE = "font-size:85%;margin:.4em 0;color:var(--jp-ui-font-color2,inheri
 class Footer:
     """The figures of one reply; ``cost`` in US dollars, ``seconds`` from sending to the last piece.
 
-    ``blocks`` are the code blocks that may be chosen from; 0: there is nothing to choose.
+    ``blocks`` are the code blocks that may be chosen from; 0: there is nothing to choose. ``fill`` is the share of the
+    context window's limit that is used after the reply, ``guess``: by an estimate. ``notes`` are routine remarks,
+    such as where the reply ended, as phrases without a period: they stay readable where no figure is known.
     """
 
     model: str = ""
@@ -25,25 +27,35 @@ class Footer:
     cost: float | None = None
     stop_reason: str = ""
     blocks: int = 0
+    fill: float | None = None
+    guess: bool = False
+    notes: tuple[str, ...] = ()
 
 
 def footer_html(footer: Footer, *, priced: bool = False) -> str:
-    """Return the line with what it unfolds to, or ``""`` when no figure is known; ``priced``: as footer_line."""
-    line, rows = footer_line(footer, priced=priced), _rows(footer)
-    if not line:
-        return ""
+    """Return the line with what it unfolds to; ``""`` when there is nothing to say. ``priced``: as footer_line."""
+    figures, rows = footer_line(footer, priced=priced), _rows(footer)
+    line = " · ".join(filter(None, (figures, *footer.notes)))
+    if not figures:
+        return f'<div class="jctx-footer" style="{FOOTER_STYLE}">{text_html(line)}</div>' if line else ""
     body = "".join(f"<div>{text_html(f'{name}: {value}')}</div>" for name, value in rows)
     return f'<details class="jctx-footer" style="{FOOTER_STYLE}"><summary>{text_html(line)}</summary>{body}</details>'
 
 
 def footer_line(footer: Footer, *, priced: bool = False) -> str:
-    """Return the input and output tokens and the seconds, as far as they are known; ``priced``: and the cost."""
+    """Return the figures of the line, as far as they are known; ``priced``: the cost, too."""
     usage = footer.usage
     parts = [f"{usage.input_tokens:,} in", f"{usage.output_tokens:,} out"] if usage else []
     parts += [] if footer.seconds is None else [_seconds(footer.seconds)]
+    parts += [f"{'~' if footer.guess else ''}{100 * footer.fill:,.0f} % full"] if footer.fill is not None else []
     parts += [dollars(footer.cost)] if priced and footer.cost is not None else []
     parts += [f"{footer.blocks:,} code blocks: %chat code"] if footer.blocks else []
     return " · ".join(parts)
+
+
+def remarks(footer: Footer | None) -> list[str]:
+    """Return the routine remarks as sentences, for forms without a footer."""
+    return [f"{note[:1].upper()}{note[1:]}." for note in footer.notes] if footer else []
 
 
 def _rows(footer: Footer) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ from typing import Any
 from ...runtime.importing import quick_imports
 from ..text import CONTROL_CHARACTERS, LABEL, WRAPS, note_html, note_plain, text_html, to_plain
 from . import formulas
-from .footer import Footer, footer_html
+from .footer import Footer, footer_html, remarks
 from .highlight import highlighted
 from .thinking import thinking_html
 
@@ -107,16 +107,17 @@ def bundle(
 
     ``source`` is Markdown, or what is shown in its place.
 
-    Thinking text and footer are in the HTML only, because saved notebooks are compared by the other forms.
+    Thinking text and figures are in the HTML only, because saved notebooks are compared by the other forms; these have
+    the footer's remarks as notices.
     """
     tokens = footer.usage.reasoning_tokens if footer and footer.usage else None
     before = [*map(note_html, above), thinking_html(thought, tokens)]
     after = [*map(note_html, below), footer_html(footer) if footer else ""]
-    forms = AnswerForms.of(source)
+    forms, said = AnswerForms.of(source), [*below, *remarks(footer)]
     return {
         "text/html": "".join([*before, answer_html(forms.html), *after]),
-        "text/markdown": "\n\n".join([*map(note_markdown, above), forms.markdown, *map(note_markdown, below)]),
-        "text/plain": plain_bundle(forms, above, below)["text/plain"],
+        "text/markdown": "\n\n".join([*map(note_markdown, above), forms.markdown, *map(note_markdown, said)]),
+        "text/plain": plain_bundle(forms, above, said)["text/plain"],
     }
 
 

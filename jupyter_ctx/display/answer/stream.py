@@ -11,7 +11,7 @@ from IPython.display import display
 
 from ...runtime.interrupts import uninterrupted
 from ..text import note_html, note_plain, settled_length, to_plain
-from .footer import Footer
+from .footer import Footer, remarks
 from .markdown import AnswerForms, answer_html, bundle, plain_bundle
 from .partial_page import PartialPage
 from .structured import is_json_like, json_code
@@ -119,7 +119,7 @@ class NotebookView:
         if timer is not None and timer.is_alive():
             timer.cancel()
             timer.join(1)
-        if self._pieces or self._thought or below:
+        if self._pieces or self._thought or below or remarks(footer):
             self._show(self._whole(below, footer))
 
     def _grown(self, piece: str) -> None:
@@ -170,7 +170,7 @@ class NotebookView:
     def _whole(self, below: Sequence[str], footer: Footer | None) -> dict[str, str]:
         shown = self._forms or "".join(self._pieces)
         if self._plain:
-            return plain_bundle(shown, self._above, below)
+            return plain_bundle(shown, self._above, [*below, *remarks(footer)])
         if self._is_json and isinstance(shown, str) and is_json_like(shown):
             shown = json_code(shown)  # broken off, or invalid
         return bundle(shown, self._above, below, thought="".join(self._thought), footer=footer)
@@ -215,14 +215,14 @@ class TerminalView:
         """Keep what ``close`` prints below the text, which cannot be replaced once it is printed."""
         self._forms = forms
 
-    def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:  # noqa: ARG002
-        """End the line and print the notices below; a terminal has no footer, because it cannot fold one."""
+    def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
+        """End the line, print the notices below and the footer's remarks; its figures need a place that folds."""
         if self.started:
             print(to_plain(self._tail))
             self._tail = ""
         if self._forms is not None:
             print(f"\n{self._forms.plain}")
-        self._say(below)
+        self._say([*below, *remarks(footer)])
 
     def _say(self, lines: Sequence[str]) -> None:
         for line in lines:
