@@ -199,7 +199,7 @@ class Chat:
         return self._actions.writer
 
     def plans(self) -> dict[str, Plan]:
-        """Return what the commands summarise, trim, clear and undo would do now, by command. No server is asked."""
+        """Return what summarise, trim, clear, undo and redo would do now, by command. No server is asked."""
         return self._actions.plans()
 
     def history(self) -> History:

@@ -7,11 +7,12 @@ import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from functools import lru_cache, partial
 from getpass import getpass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from IPython.core.error import StdinNotImplementedError, UsageError
 from IPython.core.magic_arguments import argument, magic_arguments
@@ -69,8 +70,8 @@ class ChatMagic:
         self._newest_columns: SideBySideCell | None = None
         self._reminded: set[str] = set()  # of answers side by side that no turn is of
         self._greeted = False
-        self._gauge_is_here = False  # in the output of the cell that runs
-        self._passed = False  # a threshold, in this cell
+        self._has_several = False  # conversations, of which the gauge names the current one
+        self._watched: WeakSet[Chat] = WeakSet()  # conversations whose turns the gauge's buttons wait for
         self._answered = False  # whole, in this cell
         self._notebook = NotebookState(deleted=deleted)
 
@@ -202,15 +203,15 @@ class ChatMagic:
             columns = several.prompts(prompt) if several is not None else ()
             self.show_table(previewed(chat, prompt, columns), partial(live_preview, chat, prompt, columns))
             return None
-        self._gauge_is_here = self._passed = self._answered = False
+        self._answered = False
         before, reply = chat.conversation.length, None
         try:
-            if several is None:
-                reply = self._send(chat, _view(place, options, above), place, prompt)
-                self._keep(reply, options.out)
-            else:
-                self._ask_each(several.cell(above, place), prompt, options, place)
-            self._greet(chat, place)
+            with self._gauge_below(chat, place):
+                if several is None:
+                    reply = self._send(chat, _view(place, options, above), place, prompt)
+                    self._keep(reply, options.out)
+                else:
+                    self._ask_each(several.cell(above, place), prompt, options, place)
         except ChatInterrupted:
             raise
         except KeyboardInterrupt:  # between the end of the answer and that of the cell, or before it was asked for
@@ -271,7 +272,7 @@ class ChatMagic:
                 return
             begun = True
             if warning is not None and place.kind != "headless":
-                self._warn(chat, warning, place)
+                _warn(warning, place)
             view.begin()
 
         try:
@@ -295,21 +296,10 @@ class ChatMagic:
         view.correct(reply.text, reply.thinking, shown_forms(reply))
         below = [*reply.notices, *ending(reply), *self._offer(chat)]
         notice = chat.threshold_notice() if place.kind != "headless" else None
-        self._passed = notice is not None
         below += [*([notice] if notice else ()), *chat.notices()]
         with uninterrupted():
             view.close(below, _footer(chat, reply, place, 0 if self._is_elsewhere(chat) else blocks_below(chat, reply)))
         return reply
-
-    def _warn(self, chat: Chat, line: str, place: Where) -> None:
-        """Show, before the answer, that the context window is nearly full, and what to do."""
-        if place.kind == "terminal":
-            print(note_plain(line))
-            return
-        warning = f'<div class="jctx-warning">{note_html(line)}</div>'
-        display({"text/html": warning, "text/plain": note_plain(line)}, raw=True)
-        if not self._is_elsewhere(chat) and chat.config.gauge != "off":
-            self._show_beside(chat)
 
     def _offer(self, chat: Chat) -> tuple[str, ...]:
         """Return what to do about turns whose cells were deleted; once for each cell."""
@@ -332,19 +322,35 @@ class ChatMagic:
         if name is not None:
             self.shell.user_ns[name] = _value(reply) if isinstance(reply, Reply) else list(map(_value, reply))
 
+    @contextmanager
+    def _gauge_below(self, chat: Chat, place: Where) -> Iterator[None]:
+        """Show the gauge below the cell that a turn is asked in, also where it fails but something was recorded.
+
+        Meanwhile the gauge's buttons wait, and the picture below the cell before stays as it is.
+        """
+        before, elsewhere = chat.conversation.length, self._is_elsewhere(chat)
+        self._has_several = self._has_several or elsewhere
+        self._watch(chat)
+        if self._panel is not None and not elsewhere:
+            self._panel.hold()
+        try:
+            yield
+        except BaseException:
+            if chat.conversation.length != before:
+                with uninterrupted():
+                    self._greet(chat, place)
+            raise
+        self._greet(chat, place)
+
     def _greet(self, chat: Chat, place: Where) -> None:
         """Show the gauge below the newest chat cell; in a terminal, below the first."""
-        if self._is_elsewhere(chat):
+        if self._is_elsewhere(chat) or chat.config.gauge != "follow":
             return
-        wanted = chat.config.gauge == "follow" and (place.kind == "notebook" or not self._greeted)
-        if wanted and place.kind != "headless" and not self._gauge_is_here:
-            self._show_beside(chat)
-        self._greeted = True
-
-    def _show_beside(self, chat: Chat) -> None:
-        """Show the gauge below an answer; an error of the gauge is dropped."""
         with suppress(ChatError):  # another model was asked, and the usual one is not there
-            self.show_gauge(chat)
+            if place.kind == "notebook":
+                self.panel().follow(_asked_again(chat, place))
+            elif place.kind == "terminal" and not self._greeted:
+                self.show_gauge(chat)
 
     def _is_elsewhere(self, chat: Chat) -> bool:
         """Return whether a conversation is another than the current one."""
@@ -354,12 +360,17 @@ class ChatMagic:
         """Show the live panel; its text in a terminal, in headless runs, and for another conversation."""
         kind = where(self.shell).kind
         if kind == "terminal":
-            print(gauge_terminal(chat.info(), coloured=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+            coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+            print(gauge_terminal(chat.info(), coloured=coloured, name=self.name_of(chat)))
         elif kind == "headless" or self._is_elsewhere(chat):
-            display(gauge_forms(chat.info()), raw=True)
+            display(gauge_forms(chat.info(), self.name_of(chat)), raw=True)
         else:
             self.panel().show()
-            self._greeted = self._gauge_is_here = True
+        self._greeted = True
+
+    def name_of(self, chat: Chat) -> str:
+        """Return a conversation's name where this notebook has more than one, else an empty text."""
+        return chat.name if len(self.names) > 1 else ""
 
     def show_table(self, table: SelectionTable, live: Callable[[], TurnTable]) -> None:
         """Show a table with boxes that act; the table alone where nobody can click, or without rows."""
@@ -379,7 +390,9 @@ class ChatMagic:
         """Return the gauge's panel: one for all its views, so that they agree."""
         if self._panel is None:
             self._panel = GaugePanel(self._controls())
-        self.follow()
+            self.follow()
+        else:
+            self._attach(self._panel)
         return self._panel
 
     def _controls(self) -> Controls:
@@ -395,22 +408,36 @@ class ChatMagic:
             trim=lambda: chat().trim(),
             clear=lambda: chat().clear(),
             undo=lambda: chat().undo(),
+            redo=lambda: chat().redo(),
             writer=lambda: chat().writer,
             menu={
                 "Preview": lambda: live_preview(chat(), Prompt("")),
                 "Pin": lambda: live_history(chat()),
                 "Settings": lambda: live_settings(chat()),
             },
+            name=lambda: chat().name if self._has_several else "",
+            busy=lambda: any(each.is_busy for each in self._watched),
         )
 
     def follow(self) -> None:
-        """Let the panel show the current conversation."""
-        if self._panel is None:
-            return
-        chat, update = self.library.current, self._panel.update
-        if update not in chat.listeners:
-            chat.listeners.append(update)
-        update(None)
+        """Let the panel show the current conversation, with its name where there is more than one."""
+        if self._panel is not None:
+            self._has_several = len(self.names) > 1
+            self._attach(self._panel)
+
+    def _attach(self, panel: GaugePanel) -> None:
+        """Let the panel hear what happens in the current conversation."""
+        chat = self.library.current
+        if panel.update not in chat.listeners:
+            chat.listeners.append(panel.update)
+        self._watch(chat)
+        panel.update()
+
+    def _watch(self, chat: Chat) -> None:
+        """Let the panel's buttons wait for the turns of a conversation."""
+        if self._panel is not None and chat not in self._watched:
+            self._watched.add(chat)
+            chat.watchers.append(self._panel.watch)
 
     def ask_key(self, chat: Chat, owner: str) -> None:
         """Ask for a key without showing it, and keep it in memory."""
@@ -508,7 +535,27 @@ def _footer(chat: Chat, reply: Reply, place: Where, blocks: int = 0) -> Footer |
     footer = chat.config.footer
     if reply.stored or footer == "off" or (footer == "auto" and place.kind == "headless"):
         return None
-    return Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason, blocks)
+    now = chat.info()
+    fill, guess = now.fill if now.limit else None, now.source == "assumed"
+    return Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason, blocks, fill, guess)
+
+
+def _warn(line: str, place: Where) -> None:
+    """Show, before the answer, that the context window is nearly full, and what to do."""
+    if place.kind == "terminal":
+        print(note_plain(line))
+        return
+    warning = f'<div class="jctx-warning">{note_html(line)}</div>'
+    display({"text/html": warning, "text/plain": note_plain(line)}, raw=True)
+
+
+def _asked_again(chat: Chat, place: Where) -> int:
+    """Return the number of the turn that a cell has just asked again, or 0."""
+    if chat.conversation.undo_label != "re-run":
+        return 0
+    numbered = enumerate(chat.conversation.places, 1)
+    again = [number for number, there in numbered if there.turn.record.cell == place.cell and len(there.versions) > 1]
+    return again[-1] if again else 0
 
 
 def _value(reply: Reply | None) -> Any:

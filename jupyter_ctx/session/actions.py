@@ -43,7 +43,6 @@ from .confirmation import Confirm, check_confirmed
 from .info import context_info
 from .notices import oldest
 from .session import Session
-from .state import undo_label
 from .summarizer import (
     Older,
     completed_summary,
@@ -122,13 +121,14 @@ class Actions:
 
     def plans(self) -> dict[str, Plan]:
         """Return what each action would do now, by command. No model is asked."""
-        undo, now = undo_label(self._session.conversation, self._session.state), self._session.snapshot()
+        now = self._session.snapshot()
         info = context_info(now)
         return {
             "summarise": self._summary_plan(now.target, info),
             "trim": self._cut_to(None, now.target).plan,
             "clear": _clear_plan(info),
-            "undo": Plan(f"take back the {undo}") if undo else Plan("nothing was done yet", possible=False),
+            "undo": Plan(f"take back the {info.undo}") if info.undo else Plan("nothing was done yet", possible=False),
+            "redo": Plan(f"repeat the {info.redo}") if info.redo else Plan("nothing was undone", possible=False),
         }
 
     def trim(self, turns: int | None) -> Change:

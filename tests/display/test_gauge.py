@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 from gauge_readings import info
@@ -14,18 +16,17 @@ from jupyter_ctx.context.budget import Budget
 from jupyter_ctx.context.info import ContextInfo, Plan, segments_of
 from jupyter_ctx.context.windows import ContextWindow
 from jupyter_ctx.display.widgets.gauge import (
-    GAUGE_STYLE,
-    SEGMENT_KINDS,
-    bar_parts,
-    gauge_html,
+    SHAPES,
+    gauge_forms,
     gauge_line,
     gauge_static,
     gauge_terminal,
     gauge_text,
-    limit_mark,
     plan_line,
-    short,
 )
+from jupyter_ctx.display.widgets.gauge_bar import SEGMENT_KINDS, bar_marks, bar_parts, limit_mark, room_ends
+from jupyter_ctx.display.widgets.gauge_page import Result, bar_html, lines_html
+from jupyter_ctx.display.widgets.gauge_style import GAUGE_STYLE
 from jupyter_ctx.display.widgets.tables import status_text
 
 STATES = [(100, "ok"), (600, "half"), (800, "high"), (950, "full"), (1_200, "over")]
@@ -33,25 +34,15 @@ SIZES = st.tuples(*[st.floats(0, 50_000)] * 5)
 
 
 def drawn(now: ContextInfo) -> str:
-    return gauge_html(now, {})
+    return bar_html(now) + lines_html(now, {}, Result())
 
 
-@pytest.mark.parametrize(
-    ("tokens", "said"),
-    [
-        (0, "0"),
-        (999, "999"),
-        (1_000, "1k"),
-        (1_234, "1.2k"),
-        (12_345, "12.3k"),
-        (272_000, "272k"),
-        (400_000, "400k"),
-        (1_000_000, "1M"),
-        (1_047_576, "1.05M"),
-    ],
-)
-def test_figures_are_short_as_people_read_them(tokens: int, said: str) -> None:
-    assert short(tokens) == said
+def test_the_line_is_words_with_nouns() -> None:
+    now = info(121, window=ContextWindow(1_736, source="server"))
+    assert gauge_line(now) == (
+        "Context 121 of 1,536 tokens (8 %) · local/smollm2 · window 1,736 from the server, 200 kept for the reply"
+    )
+    assert " · conversation 'birds' · local/smollm2" in gauge_line(now, "birds")
 
 
 def test_every_drawing_shows_the_same_number() -> None:
@@ -59,29 +50,61 @@ def test_every_drawing_shows_the_same_number() -> None:
     assert 'aria-valuenow="640"' in drawn(now)
     assert 'aria-valuemax="1000"' in drawn(now)
     for drawing in (gauge_line(now), gauge_text(now), gauge_static(now), drawn(now)):
-        assert "640 / 1k (64 %)" in drawing
+        assert "640 of 1,000 tokens (64 %, half)" in drawing
     assert re.search(r"used +640", status_text(now, 3))
 
 
 @pytest.mark.parametrize(("used", "state"), STATES)
 def test_a_state_is_a_word_and_a_shape_and_not_a_colour_alone(used: int, state: str) -> None:
-    lines = {state: gauge_line(info(used)) for used, state in STATES}
-    assert len({line[0] for line in lines.values()}) == len(STATES)
-    assert state == "ok" or f") {state}" in lines[state]
+    assert len(set(SHAPES.values())) == len(STATES)
+    for drawing in (drawn(info(used)), gauge_static(info(used))):
+        assert SHAPES[state] in drawing
+    assert (f"%, {state})" in gauge_line(info(used))) == (state != "ok")
 
 
-def test_over_the_limit_it_says_what_the_next_send_leaves_out() -> None:
-    assert "over: the next send leaves out 2 turns" in gauge_line(info(1_200))
-    assert 'aria-valuemax="1200"' in drawn(info(1_200)), "a meter's value is never above its end"
+def test_over_the_limit_it_says_what_the_next_send_does() -> None:
+    over = info(1_200)
+    assert "tokens (120 %, over) · the next send leaves out 2 turns" in gauge_line(over)
+    assert 'aria-valuemax="1200"' in drawn(over), "a meter's value is never above its end"
+    assert "the next send summarises 2 turns" in gauge_line(replace(over, on_overflow="summarise"))
+    stopped = gauge_line(replace(over, on_overflow="stop", will_leave=0, will_stop=True))
+    assert "the next prompt is not sent (on_overflow is stop)" in stopped
+    assert "leaves out" not in stopped
 
 
 def test_an_estimate_and_an_assumed_window_are_marked() -> None:
-    assert gauge_line(info(640, exact=False)).startswith("◐ ~640 / 1k (64 %)")
+    assert gauge_line(info(640, exact=False)).startswith("Context ~640 of 1,000 tokens (64 %, half)")
     guessed = info(640, window=ContextWindow(1_200))
-    assert "(~64 %)" in gauge_line(guessed)
-    assert "window 1.2k assumed" in gauge_line(guessed)
+    assert "(~64 %, half)" in gauge_line(guessed)
+    assert "window 1,200 assumed" in gauge_line(guessed)
     assert "jctx-guess" in drawn(guessed)
     assert "jctx-guess" not in drawn(info(640))
+
+
+@given(used=st.integers(0, 3_000), ends=st.integers(0, 1_500))
+def test_the_bar_shows_where_the_next_send_makes_room(used: int, ends: int) -> None:
+    now = replace(info(used), room_ends=ends)
+    assert room_ends(now) == min(ends, now.limit)
+    sizes = {part.name: part.tokens for part in bar_parts(now)}
+    assert sizes.get("free", 0) == max(0, room_ends(now) - used)
+    assert sizes.get("free", 0) + sizes.get("margin", 0) == max(0, now.limit - used)
+    marks = {mark.name: mark.at for mark in bar_marks(now)}
+    assert marks["limit"] == pytest.approx(limit_mark(now))
+    assert ("room" in marks) == (ends < now.limit)
+    if "room" in marks:
+        assert marks["room"] == pytest.approx(marks["limit"] * ends / now.limit)
+
+
+@pytest.mark.parametrize(
+    ("on_overflow", "said"),
+    [("trim", "leaves turns out"), ("summarise", "puts a summary in place of turns"), ("stop", "nothing is sent")],
+)
+def test_the_mark_says_what_happens_from_there(on_overflow: Any, said: str) -> None:
+    for ends, name in ((800, "room"), (None, "limit")):
+        marks = bar_marks(replace(info(640), on_overflow=on_overflow, room_ends=ends))
+        (mark,) = (mark for mark in marks if said in mark.tip)
+        assert mark.name == name
+        assert "refuse" not in "".join(mark.tip for mark in marks)
 
 
 @given(SIZES)
@@ -113,8 +136,12 @@ def test_the_bar_ends_with_what_is_kept_for_the_reply_and_has_the_limits_mark_be
 
 
 def test_a_part_names_itself_with_its_tokens_and_what_changes_it() -> None:
-    assert 'data-tip="earlier turns: 576 tokens; reduce with %chat summarise or trim"' in drawn(info(640))
-    assert 'data-tip="kept for the reply: 200 tokens; change with %chat config max_tokens"' in drawn(info(640))
+    for tip in (
+        "earlier turns: 576 tokens; reduce with %chat summarise or trim",
+        "kept for the reply: 200 tokens; change with %chat config max_tokens",
+    ):
+        assert f'aria-label="{tip}"' in drawn(info(640))
+        assert f">{tip}<" in drawn(info(640))
     assert "RULER" in drawn(info(640)), "the 50 % mark names its source"
     assert all(kind.change for kind in SEGMENT_KINDS.values())
 
@@ -122,16 +149,16 @@ def test_a_part_names_itself_with_its_tokens_and_what_changes_it() -> None:
 @pytest.mark.parametrize(
     ("plan", "said"),
     [
-        (Plan("leave out 12 turns", before=8_102, after=4_911), "leave out 12 turns, 8.1k → 4.9k"),
+        (Plan("leave out 12 turns", before=8_102, after=4_911), "leave out 12 turns, 8,102 → 4,911 tokens"),
         (Plan("send 3 older turns as a summary", before=900, after=400, at_most=True),
-         "send 3 older turns as a summary, 900 → at most 400"),
+         "send 3 older turns as a summary, 900 → at most 400 tokens"),
         (Plan("take back the trim"), "take back the trim"),
         (Plan("nothing was said yet", possible=False), "nothing to do, nothing was said yet"),
     ],
 )  # fmt: skip
 def test_a_button_says_what_it_will_do_or_why_it_can_do_nothing(plan: Plan, said: str) -> None:
     assert plan_line("Trim", plan) == f"Trim: {said}"
-    assert f"Trim: {said}" in gauge_html(info(640), {"Trim": plan})
+    assert f"Trim: {said}" in lines_html(info(640), {"Trim": plan}, Result())
 
 
 @pytest.mark.parametrize("used", [0, 1, 640, 1_000, 1_100, 9_999])
@@ -177,7 +204,22 @@ def test_the_static_twin_survives_a_sanitiser_and_names_its_turn() -> None:
     assert found.tags == {"div", "span"}
     assert found.names == {"style", "title"}
     assert "var(" not in twin
-    assert "Context after turn 3: ◐ 640 / 1k (64 %)" in twin
+    assert "◐ Context after turn 3: 640 of 1,000 tokens (64 %, half)" in twin
+
+
+@pytest.mark.parametrize(
+    ("undo", "asked_again", "said"),
+    [
+        ("turn", 0, "after turn 3: "),
+        ("trim", 0, "after turn 3, then trim: "),
+        ("re-run", 1, "after turn 1 was asked again: "),
+        ("trim", 1, "after turn 3, then trim: "),
+    ],
+)
+def test_a_still_picture_says_when_it_was_taken(undo: str, asked_again: int, said: str) -> None:
+    forms = gauge_forms(replace(info(640), undo=undo), "", asked_again)
+    assert f"Context {said}640 of" in forms["text/html"]
+    assert f"] {said}640 of" in forms["text/plain"]
 
 
 def test_every_part_has_a_colour_of_its_own() -> None:

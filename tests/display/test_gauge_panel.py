@@ -12,8 +12,8 @@ from gauge_readings import info
 
 from jupyter_ctx import Chat, ProviderConnectionError
 from jupyter_ctx.context.info import ContextInfo, Plan
-from jupyter_ctx.display.widgets.gauge import BUTTONS
-from jupyter_ctx.display.widgets.gauge_panel import Controls, GaugePanel
+from jupyter_ctx.display.widgets.gauge_page import BUTTONS, TURN_RUNS
+from jupyter_ctx.display.widgets.gauge_panel import OFF, TWICE_SECONDS, WRITING, Controls, GaugePanel
 from jupyter_ctx.runtime.interrupts import Stopper
 
 TALK = [
@@ -24,7 +24,7 @@ SECONDS = 20
 
 
 def controls(read: Callable[[], ContextInfo] = lambda: info(640), **other: Any) -> Controls:
-    nothing = dict.fromkeys(("summarise", "trim", "clear", "undo"), lambda *_: "Done.")
+    nothing = dict.fromkeys(("summarise", "trim", "clear", "undo", "redo"), lambda *_: "Done.")
     return replace(Controls(read, lambda: CAN, **nothing, writer=lambda: "a/model", menu={}), **other)
 
 
@@ -32,10 +32,11 @@ def panel_of(chat: Chat) -> GaugePanel:
     panel = GaugePanel(
         Controls(
             chat.info, chat.plans, lambda stopper: chat.summarize(stopper=stopper), chat.trim, chat.clear, chat.undo,
-            writer=lambda: chat.writer, menu={},
+            chat.redo, writer=lambda: chat.writer, menu={}, busy=lambda: chat.is_busy,
         )
     )  # fmt: skip
     chat.listeners.append(panel.update)
+    chat.watchers.append(panel.watch)
     return panel
 
 
@@ -43,20 +44,26 @@ class Seen:
     """What a user finds in a panel."""
 
     def __init__(self, panel: GaugePanel) -> None:
-        _, line, self.menu, self.area, self._spoken = panel.widget.children
-        self._bar, row = line.children
-        self._row = row.children
+        _, head, self.menu, self.area, self._spoken = panel.widget.children
+        self._bar, row, self._lines = head.children
+        toolbar, self.more = row.children
+        self._row = dict(zip(BUTTONS, toolbar.children, strict=True))
 
     @property
     def bar(self) -> str:
-        return str(self._bar.value)
+        return f"{self._bar.value}{self._lines.value}"
 
     @property
     def spoken(self) -> str:
         return str(self._spoken.value)
 
     def button(self, name: str) -> Any:
-        return next(button for button in self._row if button.description.startswith(name))
+        return self._row[name]
+
+    def can(self, name: str) -> bool:
+        """Whether a button looks as if it could do something."""
+        button = self.button(name)
+        return not button.disabled and OFF not in button._dom_classes
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
@@ -83,17 +90,25 @@ def test_a_button_does_what_it_said_and_undo_names_it(talked: Chat) -> None:
     assert f"Cleared 8 turns ({plan.before} → {plan.after} tokens)." in seen.bar
     assert 'role="status">Cleared 8 turns' in seen.spoken
     assert seen.button("Undo").description == "Undo clear"
-    assert seen.button("Clear").disabled
-    assert "Clear: nothing to do, nothing was said yet" in seen.bar
+    assert not seen.can("Clear")
+    assert not seen.button("Clear").disabled, "it keeps the keyboard's focus"
+    assert seen.button("Clear").tooltip == "Clear: nothing to do, nothing was said yet"
+    seen.button("Clear").click()
+    assert "Nothing to clear" in seen.bar
     seen.button("Undo").click()
     assert seen.bar.split("</div>")[0] == full.split("</div>")[0]
     assert seen.button("Undo").description == "Undo added messages"
+    assert seen.button("Redo").description == "Redo clear"
+    assert seen.button("Redo").tooltip == "Redo: repeat the clear"
+    seen.button("Redo").click()
+    assert talked.turns == ()
+    assert seen.button("Redo").description == "Redo"
 
 
 def test_trim_does_exactly_what_it_shows(talked: Chat) -> None:
     talked.configure(window=300)
     seen, plan = Seen(panel_of(talked)), talked.plans()["trim"]
-    assert f"Trim: {plan.text}, {plan.before} → {plan.after}" in seen.bar
+    assert f"Trim: {plan.text}, {plan.before} → {plan.after} tokens" in seen.bar
     seen.button("Trim").click()
     assert talked.info().used == plan.after
     assert f"({plan.before} → {plan.after} tokens)" in seen.bar
@@ -104,7 +119,6 @@ def test_a_summary_stays_within_what_it_shows(talked: Chat) -> None:
     assert plan.possible
     assert plan.after is not None
     seen.button("Summarise").click()
-    wait_for(lambda: not seen.button("Trim").disabled or "Summar" in seen.spoken.partition("…")[0])
     wait_for(lambda: talked.conversation.summary is not None)
     assert talked.info().used <= plan.after
     wait_for(lambda: "tokens)" in seen.bar)
@@ -142,20 +156,40 @@ def test_a_summary_is_written_in_a_thread_of_its_own_with_progress_and_can_be_ca
         return "Stopped." if stopper.stopped else "Summarised."
 
     seen = Seen(GaugePanel(controls(summarise=write)))
-    cancel = seen.button("Cancel")
-    assert cancel.layout.display == "none"
-    seen.button("Summarise").click()
-    seen.button("Summarise").click()  # a second one changes nothing
+    button = seen.button("Summarise")
+    button.click()
+    button.click()  # a double click neither begins a second one nor ends the first
     assert begun.wait(SECONDS)
-    assert cancel.layout.display == ""
-    assert all(seen.button(name).disabled for name in BUTTONS)
+    assert button.description == "Cancel"
+    assert not button.disabled
+    assert all(seen.button(name).disabled for name in BUTTONS if name != "Summarise")
+    assert seen.button("Trim").tooltip == WRITING
     wait_for(lambda: "Summarising with a/model… 1 s" in seen.bar)
-    cancel.click()
+    button.click()
     wait_for(lambda: "Stopped." in seen.bar)
     assert threads != [threading.current_thread()]
     assert len(threads) == 1
-    assert cancel.layout.display == "none"
+    assert button.description == "Summarise"
     assert not seen.button("Trim").disabled
+    assert TWICE_SECONDS < 1
+
+
+def test_the_buttons_are_grey_while_a_turn_runs_and_say_why(talked: Chat) -> None:
+    seen, during = Seen(panel_of(talked)), list[Any]()
+    seen.button("Trim").click()
+
+    def look(_: str) -> None:
+        during.append([(seen.button(name).disabled, seen.button(name).tooltip) for name in BUTTONS])
+        during.append(seen.bar)
+
+    talked.send("Count to three.", on_piece=look)
+    looks = dict(zip(BUTTONS, during[0], strict=True))
+    assert looks.pop("Trim") == (False, TURN_RUNS), "the button that was pressed keeps the focus"
+    assert set(looks.values()) == {(True, TURN_RUNS)}
+    assert TURN_RUNS in during[1]
+    assert TURN_RUNS not in seen.bar
+    assert not any(seen.button(name).disabled for name in BUTTONS)
+    assert not seen.more.disabled
 
 
 def test_a_click_while_a_turn_runs_is_done_after_it_in_order(talked: Chat) -> None:
@@ -225,7 +259,7 @@ def test_a_further_button_opens_what_it_makes_and_closes_it_again() -> None:
     opened = Opened()
     panel = GaugePanel(controls(menu={"Settings": lambda: opened}))
     seen = Seen(panel)
-    seen.button("More").click()
+    seen.more.click()
     (settings,) = seen.menu.children
     settings.click()
     assert seen.area.children == (opened.widget,)

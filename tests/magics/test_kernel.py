@@ -66,46 +66,62 @@ def test_a_turn_has_the_number_that_its_cell_shows(kernel: Kernel) -> None:
     assert kernel.value("[row.cell for row in get_chat().history()]") == str([first, loop, loop])
 
 
-def test_the_gauge_is_shown_with_the_first_chat_cell_only(kernel: Kernel) -> None:
+def test_the_gauge_is_below_the_newest_chat_cell_and_older_ones_keep_a_picture(kernel: Kernel) -> None:
     first = kernel.run("%%chat\nSay hello.")
     assert len(widgets(first)) == 1
-    (twin,) = twins(first)
-    assert twin["text/plain"].startswith("Context [")
-    assert "Context after turn 1: " in twin["text/html"]
+    assert twins(first)[-1]["text/plain"].startswith("Context [")
+    assert "Context after turn 1: " in twins(first)[-1]["text/html"]
     second = kernel.run("%%chat\nAnd again?")
-    assert not widgets(second)
-    (twin,) = twins(second)  # the first cell's, kept up to date
-    assert "Context after turn 2: " in twin["text/html"]
+    assert len(widgets(second)) == 1
+    assert [("after turn 1" in twin["text/html"], "after turn 2" in twin["text/html"]) for twin in twins(second)] == [
+        (False, True)
+    ], "the picture below the first answer stays as it is"
     assert len(widgets(kernel.run("%chat gauge"))) == 1
+    assert places(kernel) == "[0, 1]", "one place holds the panel"
+
+
+def test_a_cell_that_failed_with_something_recorded_shows_the_gauge_and_another_does_not(kernel: Kernel) -> None:
+    kernel.run("%%chat\nSay hello.")
+    failed = kernel.run("%%chat --window 40 --on-overflow stop\n" + "word " * 100)
+    assert error(failed)
+    assert not widgets(failed)
+    assert places(kernel) == "[1]"
+
+
+def places(kernel: Kernel) -> str:
+    """How many children each place has, the oldest first."""
+    kernel.run("import ipywidgets, ipywidgets.widgets.widget as w")
+    boxes = "[x for x in w._instances.values() if type(x) is ipywidgets.Box and 'jctx-grid' not in x._dom_classes]"
+    return kernel.value(f"[len(box.children) for box in {boxes}]")
 
 
 def test_the_gauge_comes_with_every_cell_or_with_none_where_that_is_wanted(kernel: Kernel) -> None:
-    kernel.run("%chat gauge every")
     assert [len(widgets(kernel.run(f"%%chat\nSay {word}."))) for word in ("one", "two")] == [1, 1]
     kernel.run("%chat gauge off")
     assert not widgets(kernel.run("%%chat\nSay three."))
     assert len(widgets(kernel.run("%chat gauge"))) == 1
 
 
-def test_a_turn_costs_the_gauge_three_messages_at_most(kernel: Kernel) -> None:
+def test_a_turn_costs_the_gauge_few_messages(kernel: Kernel) -> None:
+    """The buttons are disabled and enabled again, the bar and its lines drawn, and a place opened."""
     kernel.run("%%chat\nSay hello.")
     for act in ("", "%chat trim 1", "%chat pin 1", "%chat undo", ""):
         kernel.run(act)
         outputs = kernel.run("%%chat\nAnd again?")
         messages = [o for o in outputs if o["msg_type"].startswith("comm_")]
-        assert 1 <= len(messages + twins(outputs)) <= 3, act
+        assert 10 <= len(messages + twins(outputs)) <= 24, act
 
 
-def test_a_send_that_nearly_fills_the_context_says_so_once_above_its_answer_with_the_buttons(kernel: Kernel) -> None:
+def test_a_send_that_nearly_fills_the_context_says_so_once_above_its_answer(kernel: Kernel) -> None:
     kernel.run("%chat config thresholds 0.9")
     for words in (150, 150):
         assert "after this" not in str(kernel.run("%%chat\n" + "word " * words))
     outputs = kernel.run("%%chat\n" + "word " * 60)
     shown = [o["content"]["data"] for o in outputs if o["msg_type"] == "display_data"]
     assert re.fullmatch(r"\[ctx\] (8[5-9]|9\d) % after this: %chat summarise, trim or clear.", shown[0]["text/plain"])
-    assert "jctx-twin" in shown[1]["text/html"]
-    assert VIEW in shown[2]
-    assert "jctx-answer" in shown[3]["text/html"]
+    assert "jctx-answer" in shown[1]["text/html"]
+    assert "jctx-twin" in shown[2]["text/html"]
+    assert VIEW in shown[3]
     assert len(shown) == 4
     kernel.run("%chat undo")
     assert "after this" not in str(kernel.run("%%chat\n" + "word " * 60)), "it is said once"
@@ -160,12 +176,12 @@ def test_a_click_acts_at_once_and_says_before_and_after(kernel: Kernel) -> None:
     kernel.run("%%chat\nAnd again?")
     kernel.run(
         "from jupyter_ctx.magics.registration import door_of\npanel = door_of(get_ipython()).magic.panel()\n"
-        "bar, row = panel.widget.children[1].children\n"
-        "def button(name): return next(b for b in row.children if b.description.startswith(name))"
+        "bar, row, lines = panel.widget.children[1].children\n"
+        "def button(name): return next(b for b in row.children[0].children if b.description.startswith(name))"
     )
     before = kernel.value("bar.value")
     kernel.click("button('Clear').model_id")
-    assert "Cleared 2 turns (" in kernel.value("bar.value")
+    assert "Cleared 2 turns (" in kernel.value("lines.value")
     assert kernel.value("len(get_chat().turns), button('Undo').description") == "0 Undo clear"
     kernel.click("button('Undo').model_id")
     used = re.compile(r'aria-valuenow="\d+"')
@@ -176,7 +192,7 @@ def test_a_click_while_a_cell_runs_is_not_lost_and_the_turn_is_whole(kernel: Ker
     kernel.run("%%chat\nSay hello.")
     kernel.run(
         "from jupyter_ctx.magics.registration import door_of\n"
-        "row = door_of(get_ipython()).magic.panel().widget.children[1].children[1]"
+        "row = door_of(get_ipython()).magic.panel().widget.children[1].children[1].children[0]"
     )
     clear = kernel.value("next(b for b in row.children if b.description == 'Clear').model_id")
     message = kernel.ask(f"%%chat -m {real_model} --max-tokens 150\nWrite a long story about a lighthouse.", "story")
@@ -191,10 +207,10 @@ def test_each_threshold_is_said_once_in_a_notebook(kernel: Kernel) -> None:
     ask = "%%chat\n" + "The ship sailed on through the night. " * 10
     cells = [kernel.run(ask) for _ in range(5)]
     said = "".join(answers(outputs)[-1]["text/plain"] for outputs in cells)
-    for outputs in cells[1:]:  # the first one shows the gauge in any case
+    for outputs in cells:
         line = answers(outputs)[-1]["text/plain"].partition("Context ")[2]
         assert ("%chat summarise, trim or clear makes room" in line) == bool(line)
-        assert len(widgets(outputs)) == bool(line or "after this" in str(outputs)), "the buttons come with the line"
+        assert len(widgets(outputs)) == 1
     fills = [int(percent) for percent in re.findall(r"Context ~?(\d+) % full", said)]
     passed = [max(share for share in (50, 75, 90) if fill >= share) for fill in fills]
     assert passed

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -17,10 +18,16 @@ from ...context.info import ContextInfo, Plan
 from ...errors import ChatError, in_words
 from ...runtime.interrupts import Stopper
 from ..text import spoken_html, text_html, to_plain
-from .gauge import BUTTONS, GAUGE_STYLE, gauge_forms, gauge_html
+from .gauge import gauge_forms, plan_line
+from .gauge_page import BUTTONS, TURN_RUNS, Result, bar_html, lines_html
+from .gauge_place import GaugePlace
+from .gauge_style import GAUGE_STYLE
 from .static_twin import LIVE, Twin, show
 
 PROGRESS_SECONDS = 1.0  # between two lines of progress
+OFF = "jctx-off"  # the class of a button that can do nothing
+WRITING = "A summary is being written: Cancel ends it."
+TWICE_SECONDS = 0.6  # within which a second press of the button that begins and ends a summary is none
 
 
 class PanelView(Protocol):
@@ -41,8 +48,11 @@ class Controls:
     trim: Callable[[], object]
     clear: Callable[[], object]
     undo: Callable[[], object]
+    redo: Callable[[], object]
     writer: Callable[[], str]  # the model that writes summaries, or ""
     menu: Mapping[str, Callable[[], PanelView]]  # by label, what makes the view that a button of the menu opens
+    name: Callable[[], str] = str  # the conversation's, or "" where it is the only one
+    busy: Callable[[], bool] = bool  # whether a turn is running
 
 
 class GaugePanel:
@@ -51,50 +61,72 @@ class GaugePanel:
     def __init__(self, controls: Controls) -> None:
         self._controls = controls
         self._lock = threading.RLock()
-        self._said, self._role = "", "status"
+        self._said, self._pressed = Result(), ""
         self._fresh = False
         self._work: Stopper | None = None
+        self._turned = 0.0  # when a summary was begun or ended
         self._twin: Twin | None = None
+        self._place: GaugePlace | None = None
+        self._read: tuple[ContextInfo, dict[str, Plan]] | None = None
         self._opened: tuple[str, PanelView] | None = None
         self._build()
         self.update()
 
     def show(self) -> None:
-        """Show the panel in the running cell; from now on, ``update`` refreshes the static twin there."""
-        info = self._controls.read()
-        try:
-            forms = gauge_forms(info)
-        except Exception as error:  # the cell must not fail because of a drawing
-            forms = {"text/html": text_html(_not_drawn(error)), "text/plain": to_plain(_not_drawn(error))}
-        self._twin = show(self.widget, forms)
+        """Show the panel in the running cell, where it stays; ``update`` refreshes the newest of its static twins."""
+        self._twin = show(self.widget, self._forms())
+
+    def follow(self, asked_again: int = 0) -> None:
+        """Show the panel in the running cell until a later one takes it over, and leave a still picture here then.
+
+        ``asked_again``: the number of the turn that the cell asked again, or 0.
+        """
+        with self._lock:
+            before, forms = self._place, self._forms(asked_again)
+            self._place = GaugePlace(self.widget, forms, self._plain, asked_again)
+            if before is not None:
+                before.leave()
+
+    def hold(self) -> None:
+        """Keep the still picture below the newest cell as it is: what follows belongs to another cell."""
+        if self._place is not None:
+            self._place.keep()
 
     def update(self, change: object = None) -> None:
         """Redraw the panel; ``change`` is the result of a click that had to wait for a turn to end."""
         with self._lock:
             if change is not None:
-                self._say(str(change))
+                self._say(str(change), button=self._pressed)
             elif not self._fresh and self._work is None:
-                self._said = ""  # the result of a click is outdated after the next turn
+                self._said = Result()  # the result of a click is outdated after the next turn
             self._fresh = change is not None  # the turn that the click waited for has yet to end
             self._draw()
 
+    def watch(self) -> None:
+        """Disable the buttons when a turn begins, and enable them when it has ended."""
+        with self._lock, suppress(Exception):  # a turn must not fail because of the gauge
+            if self._controls.busy() and self._work is None:
+                self._said = Result()
+            if self._read is not None:
+                self._draw_words(*self._read)
+
     def press(self, name: str) -> None:
         """Do what a button does."""
+        with self._lock:
+            self._pressed = name
+            if self._work is not None and name != "Summarise":
+                self._say(WRITING, button=name)
+                return
         if name == "Summarise":
-            self._begin()
+            self._begin_or_end()
             return
         act: Callable[[], object] = getattr(self._controls, name.lower())
         self._settle(name, *_tried(act))
 
-    def cancel(self) -> None:
-        """Stop the summary that is being written."""
-        with self._lock:
-            if self._work is not None:
-                self._work.stop()
-
     def unfold(self) -> None:
         """Show the menu, or hide it with the view that it has opened."""
         with self._lock:
+            self._pressed = "More"
             folded = self._menu.layout.display == "none"
             self._menu.layout.display = None if folded else "none"
             self._opened, self._area.children = None, ()
@@ -112,27 +144,30 @@ class GaugePanel:
             self._area.children = (view.widget,) if view else ()
 
     def _settle(self, name: str, said: str, role: str) -> None:
-        """Show the result of a button, and move the keyboard's focus off a button that is now disabled."""
+        """Show the result of a button; the keyboard's focus stays on it, also where it can do nothing now."""
         with self._lock:
-            self._say(said, role)
-            if self._buttons[name].disabled and self.widget._view_count <= 1:  # else another view might take it
-                self._first_enabled().focus()
+            self._say(said, role, button=name)
 
-    def _first_enabled(self) -> Any:
-        """Return the enabled button that is most likely wanted next."""
-        names = ("Undo", "Trim", "Summarise", "Clear")
-        return next((self._buttons[name] for name in names if not self._buttons[name].disabled), self._last)
+    def _forms(self, asked_again: int = 0) -> dict[str, str]:
+        """Return the gauge's static forms."""
+        try:
+            return gauge_forms(self._controls.read(), self._controls.name(), asked_again)
+        except Exception as error:  # the cell must not fail because of a drawing
+            return {"text/html": text_html(_not_drawn(error)), "text/plain": to_plain(_not_drawn(error))}
 
     # long work
 
-    def _begin(self) -> None:
-        """Write a summary in a thread of its own; do nothing while one is being written."""
+    def _begin_or_end(self) -> None:
+        """Write a summary in a thread of its own; cancel the one that is being written."""
         with self._lock:
+            twice, self._turned = time.monotonic() - self._turned < TWICE_SECONDS, time.monotonic()
+            if twice:
+                return
             if self._work is not None:
+                self._work.stop()
                 return
             self._work = Stopper()
-            self._cancel.layout.display = ""
-            self._say("Summarising…")
+            self._say("Summarising…", button="Summarise")
         threading.Thread(target=self._summarise, args=(self._work,), name="jupyter_ctx summary", daemon=True).start()
 
     def _summarise(self, stopper: Stopper) -> None:
@@ -141,9 +176,8 @@ class GaugePanel:
         said = _tried(lambda: self._controls.summarise(stopper))
         done.set()
         with self._lock:
-            self._work = None
-            self._cancel.layout.display = "none"
-        self._settle("Summarise", *said)
+            self._work, self._turned = None, time.monotonic()
+            self._settle("Summarise", *said)
 
     def _tick(self, done: threading.Event) -> None:
         """Show the seconds that the summary has taken, until ``done``."""
@@ -152,14 +186,14 @@ class GaugePanel:
         while not done.wait(PROGRESS_SECONDS):
             with self._lock:
                 if not done.is_set():
-                    self._said, self._role = f"Summarising{by}… {time.monotonic() - begun:.0f} s", "status"
+                    self._said = Result(f"Summarising{by}… {time.monotonic() - begun:.0f} s", button="Summarise")
                     self._draw()
 
     # drawing
 
-    def _say(self, text: str, role: str = "status") -> None:
+    def _say(self, text: str, role: str = "status", button: str = "") -> None:
         """Show a line in the panel, and announce it to screen readers."""
-        self._said, self._role = text, role
+        self._said = Result(text, role, button)
         self._speak(text, role)
         self._draw()
 
@@ -171,53 +205,75 @@ class GaugePanel:
             self._draw_now()
         except Exception as error:  # a turn must not fail because of the gauge
             # in place of the bar, whose figures are outdated
-            self._bar.value = (
-                f'<div class="jctx"><div class="jctx-said jctx-alert">{text_html(_not_drawn(error))}</div></div>'
-            )
+            alert = f'<div class="jctx-detail jctx-rest jctx-alert">{text_html(_not_drawn(error))}</div>'
+            self._bar.value, self._read = "", None
+            self._lines.value = f'<div class="jctx"><div class="jctx-details">{alert}</div></div>'
             self._speak(in_words(error), "alert")
 
     def _draw_now(self) -> None:
         info, plans = self._controls.read(), self._controls.plans()
         by_name = {name: plans[name.lower()] for name in BUTTONS}
-        self._bar.value = gauge_html(info, by_name, self._said, self._role)
-        for name, plan in by_name.items():
-            with self._buttons[name].hold_sync():
-                self._buttons[name].disabled = self._work is not None or not plan.possible
-                if name == "Undo":
-                    self._buttons[name].description = f"Undo {info.undo}" if info.undo else name
+        self._read = info, by_name
+        self._bar.value = bar_html(info)
+        self._draw_words(info, by_name)
         if self._twin is not None:
-            self._twin.update(gauge_forms(info))
+            self._twin.update(gauge_forms(info, self._controls.name()))
+        if self._place is not None:
+            self._place.draw(gauge_forms(info, self._controls.name(), self._place.asked_again))
         if self._opened is not None:
             self._opened[1].update()
+
+    def _draw_words(self, info: ContextInfo, plans: Mapping[str, Plan]) -> None:
+        """Draw the lines and the buttons; while a turn runs, they say so."""
+        busy = self._controls.busy()
+        self._lines.value = lines_html(info, plans, self._said, name=self._controls.name(), busy=busy)
+        undone = {"Undo": info.undo, "Redo": info.redo}
+        for name, plan in plans.items():
+            label = f"{name} {undone[name]}" if undone.get(name) else name
+            self._draw_button(name, plan, label, busy=busy)
+        self._last.disabled = busy and self._pressed != "More"
+
+    def _draw_button(self, name: str, plan: Plan, label: str, *, busy: bool) -> None:
+        """Draw a button: one that was pressed is never disabled, for it would lose the keyboard's focus."""
+        button, writing = self._buttons[name], self._work is not None
+        blocked = busy or (writing and name != "Summarise")
+        with button.hold_sync():
+            button.disabled = blocked and name != self._pressed
+            if writing and name == "Summarise":
+                button.description, button.tooltip = "Cancel", "Cancel: stop the summary that is being written"
+                button.remove_class(OFF)
+                return
+            button.description = label
+            button.tooltip = TURN_RUNS if busy else WRITING if blocked else plan_line(name, plan)
+            (button.add_class if blocked or not plan.possible else button.remove_class)(OFF)
 
     def _build(self) -> None:
         import ipywidgets
 
-        layout = ipywidgets.Layout
-        wrap = layout(flex_flow="row wrap", align_items="flex-end", overflow="visible")
-        style = ipywidgets.HTML(GAUGE_STYLE, layout=layout(display="none"))
-        self._bar = ipywidgets.HTML(layout=layout(flex="1 1 36em", margin="0 12px 0 0", overflow="visible"))
-        self._spoken = ipywidgets.HTML(layout=layout(overflow="visible"))
-        self._low = layout(width="auto", height="24px", padding="0 6px", margin="0 2px 0 0")
+        self._plain = ipywidgets.Layout(overflow="visible")
+        style = ipywidgets.HTML(GAUGE_STYLE, layout=ipywidgets.Layout(display="none"))
+        self._bar, self._lines, self._spoken = (ipywidgets.HTML(layout=self._plain) for _ in range(3))
         self._buttons = {name: self._button(name, partial(self.press, name)) for name in BUTTONS}
-        self._cancel = self._button("Cancel", self.cancel, layout(width="auto", height="24px", display="none"))
         items = [self._button(name, partial(self.toggle, name)) for name in self._controls.menu]
-        self._menu = ipywidgets.HBox(items, layout=layout(display="none"))
-        self._last = self._button("More", self.unfold)  # never disabled
-        row = [*self._buttons.values(), self._cancel, self._last]
-        line = ipywidgets.HBox([self._bar, ipywidgets.HBox(row, layout=wrap)], layout=wrap)
-        self._area = ipywidgets.VBox(layout=layout(overflow="visible"))
-        self.widget = ipywidgets.VBox(
-            [style, line, self._menu, self._area, self._spoken], layout=layout(overflow="visible"), _view_count=0
-        )
-        for name in ("jctx-panel", LIVE):
-            self.widget.add_class(name)
+        self._menu = ipywidgets.HBox(items, layout=ipywidgets.Layout(display="none"))
+        self._last = self._button("More", self.unfold)
+        self._last.tooltip = "More: preview, pins and settings"
+        toolbar = ipywidgets.HBox([*self._buttons.values()], layout=self._plain)
+        row = ipywidgets.HBox([toolbar, self._last], layout=self._plain)
+        head = ipywidgets.Box([self._bar, row, self._lines], layout=self._plain)
+        self._area = ipywidgets.VBox(layout=self._plain)
+        self.widget = ipywidgets.VBox([style, head, self._menu, self._area, self._spoken], layout=self._plain)
+        named = {"grid": head, "row": row, "toolbar": toolbar, "lines": self._lines, "panel": self.widget}
+        for name, widget in named.items():
+            widget.add_class(f"jctx-{name}")
+        self.widget.add_class(LIVE)
 
-    def _button(self, name: str, act: Callable[[], object], layout: Any = None) -> Any:
+    def _button(self, name: str, act: Callable[[], object]) -> Any:
         import ipywidgets
 
-        button = ipywidgets.Button(description=name, layout=layout or self._low)
-        button.add_class(f"jctx-do-{name.lower()}")
+        button = ipywidgets.Button(description=name, layout=self._plain)
+        for kind in ("do", f"do-{name.lower()}", *(("key", f"key-{name.lower()}") if name in BUTTONS else ())):
+            button.add_class(f"jctx-{kind}")
         button.on_click(lambda _: act())
         return button
 

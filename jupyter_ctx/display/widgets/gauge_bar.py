@@ -1,0 +1,127 @@
+"""Divide a context window into the parts and marks of a bar, and draw the bar in characters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ...context.budget import HALF
+from ...context.info import ContextInfo
+
+TEXT_WIDTH = 30  # characters of the bar
+ROOM = ("free", "margin", "reserve")  # parts that hold nothing yet
+HALF_TIP = "50 % of the limit: from about here answers tend to get worse (RULER, arXiv 2404.06654)"
+ACTS = {
+    "trim": "from here the next send leaves turns out",
+    "summarise": "from here the next send puts a summary in place of turns",
+    "stop": "from here nothing is sent (on_overflow is stop)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentKind:
+    """How one part of the bar is drawn, named and changed."""
+
+    label: str  # in the legend and the tip
+    change: str  # what to type to change the part, for the tip
+    colour: str  # hex, in HTML
+    sign: str  # in plain text: a character that every font has
+    glyph: str  # in a terminal
+    ansi: int  # colour code, in a terminal
+
+
+SEGMENT_KINDS = {
+    "template": SegmentKind("the model's template", "what its server adds to every request", "#546e7a", "t", "▒", 37),
+    "system": SegmentKind("system and memory", "change with %%chat system or %chat memory", "#6d4c41", "s", "▚", 33),
+    "pinned": SegmentKind("pinned turns", "unpin with %chat unpin N", "#8e24aa", "p", "▞", 35),
+    "summary": SegmentKind("summary of older turns", "rewrite with %chat summarise", "#00796b", "=", "▤", 36),
+    "earlier turns": SegmentKind("earlier turns", "reduce with %chat summarise or trim", "#1565c0", "#", "█", 34),
+    "this turn": SegmentKind("this turn, the newest", "leave out with %chat exclude", "#4f97e0", "+", "▓", 94),
+    "free": SegmentKind("free", "available to the next prompt", "#e4e4e4", ".", "·", 90),
+    "margin": SegmentKind("margin", "left free for what is only estimated, and by compact_at", "#d2d2d2", ":", "┄", 90),
+    "reserve": SegmentKind("kept for the reply", "change with %chat config max_tokens", "#bdbdbd", "-", "░", 90),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GaugePart:
+    """One part of the bar: its name in SEGMENT_KINDS, its tokens, and where it ends, as a share of the bar."""
+
+    name: str
+    tokens: int
+    end: float
+
+    @property
+    def tip(self) -> str:
+        """What the part is, how large it is, and how to change it."""
+        kind = SEGMENT_KINDS[self.name]
+        return f"{kind.label}: {self.tokens:,} tokens; {kind.change}"
+
+
+@dataclass(frozen=True, slots=True)
+class GaugeMark:
+    """A line across the bar: its name, where it stands, as a share of the bar, and what it means."""
+
+    name: str
+    at: float
+    tip: str
+
+
+def bar_parts(info: ContextInfo) -> tuple[GaugePart, ...]:
+    """Return the bar's parts from left to right; the whole is limit + reserve, or the used tokens if more."""
+    length, ends = _length(info), room_ends(info)
+    sizes: list[tuple[str, int]] = [(segment.name, segment.tokens) for segment in info.segments]
+    sizes += [("free", max(0, ends - info.used)), ("margin", max(0, info.limit - max(info.used, ends)))]
+    sizes += [("reserve", length - max(info.used, info.limit))]
+    parts, end = list[GaugePart](), 0
+    for name, tokens in sizes:
+        end += tokens
+        if tokens:
+            kept = info.budget.reserve if name == "reserve" else tokens
+            parts.append(GaugePart(name, kept, end / length))
+    return tuple(parts)
+
+
+def bar_marks(info: ContextInfo) -> tuple[GaugeMark, ...]:
+    """Return the marks from left to right: half of the limit, where room is made, and the limit."""
+    length, ends, acts = _length(info), room_ends(info), ACTS[info.on_overflow]
+    limit = f"the limit of a prompt: {info.limit:,} tokens of a window of {info.budget.window.bound}"
+    limit += f"{info.context_window:,}"
+    marks = [GaugeMark("half", HALF * info.limit / length, HALF_TIP)]
+    if ends < info.limit:
+        marks.append(GaugeMark("room", ends / length, f"{ends:,} tokens: {acts}; compact_at moves this point"))
+        return (*marks, GaugeMark("limit", info.limit / length, limit))
+    return (*marks, GaugeMark("limit", info.limit / length, f"{limit}; {acts}"))
+
+
+def room_ends(info: ContextInfo) -> int:
+    """Return the tokens above which the next send makes room or is refused; the limit where that is not known."""
+    return info.limit if info.room_ends is None else min(info.room_ends, info.limit)
+
+
+def limit_mark(info: ContextInfo) -> float:
+    """Return where the limit stands, as a share of the bar."""
+    return info.limit / _length(info)
+
+
+def _length(info: ContextInfo) -> int:
+    return max(1, info.limit + info.budget.reserve, info.used)
+
+
+def legend(*, glyphs: bool = False) -> str:
+    """Return what the signs of the plain-text bar mean, or the glyphs of the terminal's."""
+    parts = "; ".join(f"{kind.glyph if glyphs else kind.sign} {kind.label}" for kind in SEGMENT_KINDS.values())
+    return f"In the {'terminal' if glyphs else 'text'} bar: {parts}; | the limit of a prompt"
+
+
+def text_bar(info: ContextInfo, draw: Callable[[SegmentKind, int], str]) -> str:
+    """Return the parts in whole characters, at least one for each that takes tokens, and ``|`` at the limit."""
+    bar, at, limit = "", 0, round(limit_mark(info) * TEXT_WIDTH)
+    for part in bar_parts(info):
+        least = at + (part.name not in ROOM)
+        end = min(max(round(part.end * TEXT_WIDTH), least), TEXT_WIDTH)
+        kind, mark = SEGMENT_KINDS[part.name], min(max(limit, at), end)
+        line = "|" if at < limit <= end or (limit == at == 0) else ""
+        bar += draw(kind, mark - at) + line + draw(kind, end - mark)
+        at = max(at, end)
+    return bar
