@@ -25,7 +25,7 @@ from jupyter_ctx.display.widgets.gauge import (
     plan_line,
 )
 from jupyter_ctx.display.widgets.gauge_bar import SEGMENT_KINDS, bar_marks, bar_parts, limit_mark, room_ends
-from jupyter_ctx.display.widgets.gauge_page import Result, bar_html, lines_html
+from jupyter_ctx.display.widgets.gauge_page import PressResult, bar_html, lines_html
 from jupyter_ctx.display.widgets.gauge_style import GAUGE_STYLE
 from jupyter_ctx.display.widgets.tables import status_text
 
@@ -34,7 +34,7 @@ SIZES = st.tuples(*[st.floats(0, 50_000)] * 5)
 
 
 def drawn(now: ContextInfo) -> str:
-    return bar_html(now) + lines_html(now, {}, Result())
+    return bar_html(now) + lines_html(now, {}, PressResult())
 
 
 def test_the_line_is_words_with_nouns() -> None:
@@ -158,7 +158,7 @@ def test_a_part_names_itself_with_its_tokens_and_what_changes_it() -> None:
 )  # fmt: skip
 def test_a_button_says_what_it_will_do_or_why_it_can_do_nothing(plan: Plan, said: str) -> None:
     assert plan_line("Trim", plan) == f"Trim: {said}"
-    assert f"Trim: {said}" in lines_html(info(640), {"Trim": plan}, Result())
+    assert f"Trim: {said}" in lines_html(info(640), {"Trim": plan}, PressResult())
 
 
 @pytest.mark.parametrize("used", [0, 1, 640, 1_000, 1_100, 9_999])

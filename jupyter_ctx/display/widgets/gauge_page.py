@@ -20,7 +20,7 @@ TURN_RUNS = "A turn is running: the buttons work again when it has ended."
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class PressResult:
     """What the second line says at rest, in place of the model.
 
     text: the result of the last action, or its progress
@@ -51,7 +51,7 @@ def bar_html(info: ContextInfo) -> str:
 
 
 def lines_html(
-    info: ContextInfo, plans: Mapping[str, Plan], said: Result, *, name: str = "", busy: bool = False
+    info: ContextInfo, plans: Mapping[str, Plan], said: PressResult, *, name: str = "", busy: bool = False
 ) -> str:
     """Return the two lines below the bar; ``plans`` tells, by button, what it would do.
 

@@ -19,7 +19,7 @@ from ...errors import ChatError, in_words
 from ...runtime.interrupts import Stopper
 from ..text import spoken_html, text_html, to_plain
 from .gauge import gauge_forms, plan_line
-from .gauge_page import BUTTONS, TURN_RUNS, Result, bar_html, lines_html
+from .gauge_page import BUTTONS, TURN_RUNS, PressResult, bar_html, lines_html
 from .gauge_place import GaugePlace
 from .gauge_style import GAUGE_STYLE
 from .static_twin import LIVE, Twin, show
@@ -61,7 +61,7 @@ class GaugePanel:
     def __init__(self, controls: Controls) -> None:
         self._controls = controls
         self._lock = threading.RLock()
-        self._said, self._pressed = Result(), ""
+        self._said, self._pressed = PressResult(), ""
         self._fresh = False
         self._work: Stopper | None = None
         self._turned = 0.0  # when a summary was begun or ended
@@ -98,7 +98,7 @@ class GaugePanel:
             if change is not None:
                 self._say(str(change), button=self._pressed)
             elif not self._fresh and self._work is None:
-                self._said = Result()  # the result of a click is outdated after the next turn
+                self._said = PressResult()  # the result of a click is outdated after the next turn
             self._fresh = change is not None  # the turn that the click waited for has yet to end
             self._draw()
 
@@ -106,7 +106,7 @@ class GaugePanel:
         """Disable the buttons when a turn begins, and enable them when it has ended."""
         with self._lock, suppress(Exception):  # a turn must not fail because of the gauge
             if self._controls.busy() and self._work is None:
-                self._said = Result()
+                self._said = PressResult()
             if self._read is not None:
                 self._draw_words(*self._read)
 
@@ -186,14 +186,14 @@ class GaugePanel:
         while not done.wait(PROGRESS_SECONDS):
             with self._lock:
                 if not done.is_set():
-                    self._said = Result(f"Summarising{by}… {time.monotonic() - begun:.0f} s", button="Summarise")
+                    self._said = PressResult(f"Summarising{by}… {time.monotonic() - begun:.0f} s", button="Summarise")
                     self._draw()
 
     # drawing
 
     def _say(self, text: str, role: str = "status", button: str = "") -> None:
         """Show a line in the panel, and announce it to screen readers."""
-        self._said = Result(text, role, button)
+        self._said = PressResult(text, role, button)
         self._speak(text, role)
         self._draw()
 
