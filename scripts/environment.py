@@ -23,7 +23,7 @@ def python() -> Path:
 def prepare(*extras: str) -> None:
     """Make the environment, and install the checkout with these extras and the local model.
 
-    A second run with an unchanged pyproject.toml installs nothing and takes a second.
+    A second run with an unchanged pyproject.toml and labextension installs nothing and takes a second.
     """
     if sys.version_info < OLDEST:
         sys.exit(f"jupyter_ctx needs Python {'.'.join(map(str, OLDEST))} or newer; this is {sys.version.split()[0]}.")
@@ -34,7 +34,7 @@ def prepare(*extras: str) -> None:
         except (subprocess.CalledProcessError, ImportError):
             shutil.rmtree(FOLDER, ignore_errors=True)
             sys.exit("This Python cannot make virtual environments. On Debian and Ubuntu: apt install python3-venv.")
-    wanted = (ROOT / "pyproject.toml").read_text("utf-8") + MODEL
+    wanted = _what_is_copied() + MODEL
     stamp = FOLDER / f"installed-{'-'.join(extras)}"
     if stamp.exists() and stamp.read_text("utf-8") == wanted:
         return
@@ -50,6 +50,12 @@ def run(*command: str) -> int:
         return subprocess.call([str(python()), "-m", *command], cwd=ROOT)
     except KeyboardInterrupt:
         return 130
+
+
+def _what_is_copied() -> str:
+    """Return the text of every file that an editable install copies: it must run again when one of them changes."""
+    files = [ROOT / "pyproject.toml", *sorted((ROOT / "labextension").iterdir())]
+    return "".join(f"{file.name}\n{file.read_text('utf-8')}" for file in files if file.is_file())
 
 
 def _install(*arguments: str) -> None:

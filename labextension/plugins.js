@@ -1,0 +1,24 @@
+/* What the extension adds to the application. Each part stands alone: where one lacks what it needs, the others work. */
+import { copyButtons } from './copy.js';
+import { growingAnswers } from './growing.js';
+import { prompts } from './prompts.js';
+import { sharing } from './shared.js';
+import { toolbars } from './toolbars.js';
+
+const PARTS = { prompts, growingAnswers, copyButtons, toolbars };
+
+/** Return the plugins that this application can have. */
+export async function plugins(scope) {
+  const load = sharing(scope);
+  const found = await Promise.all(Object.entries(PARTS).map(([name, part]) => made(name, part, load)));
+  return found.filter(Boolean);
+}
+
+async function made(name, part, load) {
+  try {
+    return await part(load);
+  } catch (error) {
+    console.warn(`jupyter-ctx: ${name} is off:`, error);
+    return null;
+  }
+}

@@ -1,0 +1,124 @@
+/* What stands below %%chat or %%ctx in a code cell is edited as Markdown: coloured as such, with long lines wrapped,
+   and with nothing typed that the user did not type, neither indentation nor closing brackets.
+
+   It depends on the cell's text alone, so nothing that happens to the cell or its kernel resets it. */
+import { promptLanguage } from './prompt_language.js';
+import { EXPRESSION, isPrompt } from './prompt_syntax.js';
+import { addStyle } from './style.js';
+
+const MARKDOWN = 'text/x-ipythongfm'; // what Markdown cells are: with tables, formulas and fenced code
+
+// the colours are the theme's own; the box says what the kernel fills in, by shape and not by colour alone
+const STYLE = `
+  .jctx-expression {
+    background: var(--jp-layout-color3, rgba(128, 128, 128, .25));
+    border-radius: 3px;
+    box-shadow: 0 0 0 1px var(--jp-border-color1, rgba(128, 128, 128, .5));
+    font-weight: 600;
+  }`;
+
+export async function prompts(load) {
+  const [state, view, language, highlight, codemirror] = await load(
+    '@codemirror/state',
+    '@codemirror/view',
+    '@codemirror/language',
+    '@lezer/highlight',
+    '@jupyterlab/codemirror'
+  );
+  const { Compartment, EditorState, Prec } = state;
+  const { Decoration, EditorView, MatchDecorator, ViewPlugin } = view;
+  const { EditorExtensionRegistry, IEditorExtensionRegistry, IEditorLanguageRegistry } = codemirror;
+
+  const python = []; // the kernel's own language, which stays below
+  let prompt = null; // once it is loaded, which the first prompt on the page sees to
+  let loading = null;
+
+  async function prepare(languages) {
+    const { support } = await languages.getLanguage(MARKDOWN);
+    prompt = [
+      // without the keys of Markdown cells, which write list items and comments of their own
+      Prec.highest([
+        promptLanguage(support.language, language, highlight),
+        EditorState.languageData.of(() => [{ closeBrackets: { brackets: [] }, commentTokens: {} }]),
+        // 0: a new line begins at the margin; null, in code: below the line before
+        language.indentService.of(({ state }, at) => (isInCode(state, at, language) ? null : 0))
+      ]),
+      marked({ Decoration, MatchDecorator, ViewPlugin }),
+      EditorView.lineWrapping
+    ];
+  }
+
+  /** Return the extension of one editor whose text begins as `source`. */
+  function following(languages, source) {
+    const slot = new Compartment();
+    const fitting = doc => (prompt && isPrompt(doc) ? prompt : python);
+    const wake = editor => {
+      if (prompt || !isPrompt(editor.state.doc)) return;
+      loading ??= prepare(languages);
+      loading.then(
+        () => editor.dispatch({}), // the extender below does the rest
+        error => console.warn('jupyter-ctx: prompts stay Python:', error)
+      );
+    };
+    return [
+      slot.of(fitting(state.Text.of(source.split('\n')))),
+      // in the same transaction as the letter that makes a cell a prompt, or ends it: undo needs nothing of its own
+      EditorState.transactionExtender.of(change => {
+        const next = fitting(change.newDoc);
+        return slot.get(change.startState) === next ? null : { effects: slot.reconfigure(next) };
+      }),
+      ViewPlugin.define(editor => {
+        wake(editor);
+        return { update: update => update.docChanged && wake(update.view) };
+      })
+    ];
+  }
+
+  return {
+    id: 'jupyter-ctx:prompts',
+    description: 'Edits what stands below %%chat and %%ctx as Markdown.',
+    autoStart: true,
+    requires: [IEditorExtensionRegistry, IEditorLanguageRegistry],
+    activate(app, extensions, languages) {
+      addStyle(STYLE);
+      extensions.addExtension({
+        name: 'jupyterCtxPrompts',
+        default: true,
+        schema: {
+          type: 'boolean',
+          title: 'Prompts as Markdown',
+          description: 'Edit what stands below %%chat and %%ctx as Markdown, with long lines wrapped.'
+        },
+        factory({ model }) {
+          if (model.type !== 'code') return null;
+          const extension = following(languages, model.sharedModel.source);
+          return EditorExtensionRegistry.createConfigurableExtension(isOn => (isOn ? extension : []));
+        }
+      });
+    }
+  };
+}
+
+/** Return the extension that sets {{ expressions }} off, in code blocks as well: the kernel fills them in there, too. */
+function marked({ Decoration, MatchDecorator, ViewPlugin }) {
+  const matcher = new MatchDecorator({
+    regexp: EXPRESSION,
+    decoration: Decoration.mark({ class: 'jctx-expression' })
+  });
+  return ViewPlugin.define(
+    view => ({
+      decorations: matcher.createDeco(view),
+      update(update) {
+        this.decorations = matcher.updateDeco(update, this.decorations);
+      }
+    }),
+    { decorations: plugin => plugin.decorations }
+  );
+}
+
+function isInCode(state, at, { syntaxTree }) {
+  for (let node = syntaxTree(state).resolveInner(at, -1); node; node = node.parent) {
+    if (/^(?:Fenced|Indented)?Code(?:Block|Text)?$/.test(node.name)) return true;
+  }
+  return false;
+}
