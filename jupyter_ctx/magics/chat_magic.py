@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from functools import lru_cache, partial
@@ -21,6 +21,7 @@ from IPython.display import display
 from ..chat import Chat
 from ..context.info import ContextInfo
 from ..conversation.events import Event, Said
+from ..conversation.places import Place
 from ..display.answer.footer import Footer
 from ..display.answer.markdown import bundle
 from ..display.answer.stream import AnswerView, NotebookView, TerminalView
@@ -93,6 +94,11 @@ class ChatMagic:
     def names(self) -> list[str]:
         """The names of this notebook's conversations; empty before the first is opened."""
         return self._library.names if self._library is not None else []
+
+    @property
+    def places(self) -> Sequence[Place]:
+        """The turns of the current conversation; empty before the first conversation is opened."""
+        return self._library.current.conversation.places if self._library is not None else ()
 
     def _runs(self, cell: str) -> None:
         """Count a cell that runs as not deleted."""

@@ -1,73 +1,143 @@
-"""Tab in a ``%%chat`` line: options, commands, and their values; silent in the prompt below it."""
+"""Tab in a ``%%chat`` cell: the words of its line, and inside ``{{ }}`` in the prompt what may be filled in there."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import suppress
-from pathlib import Path
-from typing import Any
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any, NamedTuple
 
 from IPython.core.completer import CompletionContext, SimpleCompletion
 from IPython.core.getipython import get_ipython
 
-from ..config.aliases import load_aliases
-from ..config.settings import SETTING_NAMES, choices
-from ..errors import InvalidRequestError
-from ..experiments.table_files import TABLE_FORMATS
-from ..models.model_names import bare_names, known_models, model_names, providers
-from ..providers.lookup import key_holders, provider_names
-from .attach_named import is_attachable
-from .cell_images import IN_A_CELL_OF, CellImages
+from ..template.keys import names_a_secret
+from ..template.kinds import module_of
+from ..template.suggestions import BEGUN, Suggestion, column_names, described_type, suggestions
+from ..template.values import is_data
 from .commands import COMMANDS
+from .line_values import OF_VARIABLES, Conversations, Spot, Word, values
 from .options import OPTIONS
-from .variables import is_table, variables_of
+from .variables import value_named, variables_of
 
-VARIABLES = tuple(flag for option in OPTIONS if option.takes == "NAME" for flag in option.flags)
+SIMILAR = 0.6  # of difflib, from 0 to 1
+MOST_SIMILAR = 8  # words offered in place of one that was mistyped
+LEAST_PART = 3  # characters that are looked for inside words
+SENT_TEXT = ("", "preview", "map", "fix")  # commands below which the text is a prompt
+MOST_OUTPUTS = 12  # numbers of cells that are offered
 
 
-def matches(context: CompletionContext, conversations: Iterable[str], *, below: bool) -> Any:
-    """Return what may stand at the cursor in one of our lines, as IPython's matchers do; ``below``: in the prompt."""
+class Typed(NamedTuple):
+    """The beginning of a line: its whole words, and the one at the cursor with and without its quote."""
+
+    before: list[str]
+    current: str
+    quoted: str
+
+
+def matches(context: CompletionContext, conversations: Conversations, *, below: bool) -> Any:
+    """Return what may stand at the cursor in one of our cells, as IPython's matchers do; ``below``: in the prompt."""
     if below:
-        return _prose(context)
-    typed = context.line_with_cursor[: context.cursor_position]
-    words = typed.split()
-    current = "" if typed[-1].isspace() else words[-1]
-    before = words[1:] if not current else words[1:-1]
-    token = context.token  # what the completer replaces: it splits at more than spaces
-    skip = len(current) - len(token) if current.endswith(token) else 0
-    if before and before[-1] in VARIABLES:
-        return {"completions": []}  # Python's names belong here
-    found = [word for word in _possible(conversations, before, current) if word.startswith(current)]
-    if not found:  # nothing of Python's belongs here
-        return _prose(context)
+        return _in_prompt(context)
+    line = context.line_with_cursor
+    typed = split_typed(line[: context.cursor_position].lstrip())
+    spot = Spot(typed.current, typed.before[1:], conversations)
+    head = typed.before[0] if typed.before else ""
+    found = list(_fitting(_possible(spot, head), typed.current))
+    if not found:
+        return _nothing(context)
+    after = line[context.cursor_position :]
+    return _matches(typed.quoted, (Word(_written(word.text, typed.quoted, after), word.kind) for word in found))
+
+
+def _matches(typed: str, found: Iterable[Word | Suggestion]) -> Any:
     return {
-        "completions": [SimpleCompletion(text=word[skip:], type="param") for word in found],
+        "completions": [SimpleCompletion(text=text, type=kind or "param") for text, kind in found],
         "suppress": True,
         "ordered": True,
+        "matched_fragment": typed,
     }
 
 
-def _prose(context: CompletionContext) -> Any:
+def _nothing(context: CompletionContext) -> Any:
     """Offer no Python names in a prompt: only a matcher that finds something may silence the others."""
     return {"completions": [SimpleCompletion(text=context.token)], "suppress": True}
 
 
-def _possible(conversations: Iterable[str], before: list[str], current: str) -> Iterable[str]:
-    """Return what may stand after the words ``before`` of the line."""
+def split_typed(text: str) -> Typed:
+    """Split the beginning of a line at spaces; a word that begins with a quote goes on to the next one."""
+    words, start, quote = list[str](), 0, ""
+    for place, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'" and place == start:
+            quote = letter
+        elif letter.isspace():
+            words += [text[start:place].strip("\"'")] if place > start else []
+            start = place + 1
+    return Typed(words, text[start:].lstrip("\"'") if quote else text[start:], text[start:])
+
+
+def _written(word: str, typed: str, after: str) -> str:
+    """Return a word as it is typed: in quotes where it has a space, unless a folder's path goes on."""
+    quote = typed[:1] if typed[:1] in ("'", '"') else '"' if " " in word else ""
+    closed = "" if word.endswith("/") or (quote and after.startswith(quote)) else quote
+    return f"{quote}{word}{closed}"
+
+
+def _fitting(possible: Iterable[Word], current: str) -> Iterator[Word]:
+    """Yield words that begin as typed; where there are none, those that contain it, or else are most like it."""
+    words = {word.text: word for word in possible}
+    found = [word for text, word in words.items() if text.startswith(current)]
+    if found or len(current) < LEAST_PART:
+        yield from found
+        return
+    inside = [word for text, word in words.items() if current.lower() in text.lower()]
+    yield from inside or (words[text] for text in _near(current, words))
+
+
+def _near(current: str, words: Iterable[str]) -> Iterator[str]:
+    """Yield the words most like a mistyped one; of models, a name without its provider is compared as well."""
+    spelled: dict[str, str] = {}
+    for word in words:
+        _, slash, name = word.lower().partition("/")
+        spelled.setdefault(word.lower(), word)
+        if slash and name and "/" not in current:
+            spelled.setdefault(name, word)
+    near = get_close_matches(current.lower(), spelled, MOST_SIMILAR, SIMILAR)
+    return iter(dict.fromkeys(spelled[each] for each in near))
+
+
+def _possible(spot: Spot, head: str) -> Iterable[Word]:
+    """Return what may stand after the words before the cursor."""
+    before = spot.before
     option = next((each for each in OPTIONS if before and before[-1] in each.flags and each.takes), None)
     if option is not None:
-        return _values((option.takes,), conversations, before, current)
-    if not before or before[0] not in COMMANDS:
-        names = [name for name, each in COMMANDS.items() if name == each.name] if not before else []
-        flags = [each.flag for each in OPTIONS if each.flag not in before and not each.only_for]
-        return flags if current.startswith("-") else [*names, *flags]
-    command, place = COMMANDS[before[0]], len(list(_plain_words(before))) - 1
+        return OF_VARIABLES[option.flag](spot) if option.flag in OF_VARIABLES else values((option.takes,), spot)
+    plain = list(_plain_words(before))
+    if not plain or plain[0] not in COMMANDS:
+        return _first(spot, head, plain)
+    command, at = COMMANDS[plain[0]], len(plain) - 1
     flags = [each.flag for each in OPTIONS if command.takes(each.name)]
-    kinds = command.places[place] if place < len(command.places) else ()
-    return [*_values(kinds, conversations, before, current), *flags]
+    kinds = command.places[min(at, len(command.places) - 1)] if at < len(command.places) else ()
+    if not kinds and command.places and command.places[-1][0].endswith("…"):
+        kinds = command.places[-1]
+    return [*values(kinds, spot._replace(before=plain)), *(Word(flag, "option") for flag in flags)]
 
 
-def _plain_words(before: list[str]) -> Iterable[str]:
+def _first(spot: Spot, head: str, plain: list[str]) -> Iterator[Word]:
+    """Yield commands and options for a line without a command; above a prompt only what may stand there."""
+    in_cell = head.startswith("%%")
+    if not plain and not spot.current.startswith("-"):
+        for name, each in COMMANDS.items():
+            if name == each.name and (each.heads_cell or not in_cell):
+                yield Word(name, "command")
+    for option in OPTIONS:
+        repeats = option.repeats or option.repeats_for
+        if not option.only_for and (repeats or not set(option.flags) & set(spot.before)):
+            yield Word(option.flag, f"option {option.takes}".strip())
+
+
+def _plain_words(before: list[str]) -> Iterator[str]:
     """Yield the words of a line that are neither options nor their values."""
     takes = {flag: bool(each.takes) for each in OPTIONS for flag in each.flags}
     for last, word in zip(["", *before], before, strict=False):
@@ -75,97 +145,37 @@ def _plain_words(before: list[str]) -> Iterable[str]:
             yield word
 
 
-def _values(kinds: Iterable[str], conversations: Iterable[str], before: list[str], current: str) -> list[str]:
-    """Return words for a place: those written in small letters as they are, those in capitals by their kind."""
-    found: list[str] = []
-    for kind in kinds:
-        if kind in FINDERS:
-            found += FINDERS[kind](current)
-        elif kind == "CONVERSATION":
-            found += conversations
-        elif kind == "VALUE":
-            found += _of_a_setting(before[-1], current)
-        elif kind.islower():
-            found.append(kind)
-    return found
+def _in_prompt(context: CompletionContext) -> Any:
+    """Return what may be filled in at the cursor; nothing in the prose around it."""
+    line, at = context.line_with_cursor, context.cursor_position
+    begun = BEGUN.search(line[:at])
+    words = split_typed(context.full_text.partition("\n")[0] + " ").before[1:]
+    plain = [*_plain_words(words), ""]
+    if begun is None or plain[0] not in SENT_TEXT or "--raw" in words:
+        return _nothing(context)
+    shell: Any = get_ipython()
+    names: Mapping[str, Any] = shell.user_ns if shell is not None else {}
+    columns = list(_columns(plain[1], names)) if plain[0] == "map" and len(plain) > 2 else []
+    known = ChainMap(dict.fromkeys((each.text for each in columns), ""), dict(names)) if columns else names
+    found = suggestions(begun.group(1), known, [*columns, *_readable(names)], line[at:])
+    return _matches(found.typed, found.found) if found.found else _nothing(context)
 
 
-def _of_a_setting(name: str, current: str) -> Iterable[str]:
-    if name in ("model", "summary_model"):
-        return _models(current)
-    return choices(name) if name in SETTING_NAMES else ()
+def _readable(names: Mapping[str, Any]) -> Iterator[Suggestion]:
+    """Yield the variables that a prompt may read, then the newest outputs of cells."""
+    for name in variables_of(names, is_data):
+        if not names_a_secret(name) and module_of(type(names[name])) != "jupyter_ctx":
+            yield Suggestion(name, described_type(names[name]))
+    for number in sorted(names.get("_oh") or (), reverse=True)[:MOST_OUTPUTS]:
+        if is_data(names["_oh"][number]):
+            yield Suggestion(f"Out[{number}]", described_type(names["_oh"][number]))
 
 
-def _models(current: str) -> list[str]:
-    """Return models of the provider that is named already, else short names, providers and the makers' models."""
-    provider, slash, _ = current.partition("/")
-    if slash:
-        return [*known_models(provider), *(name for name in model_names() if name.startswith(current))]
-    aliases: list[str] = []
-    with suppress(InvalidRequestError):  # a damaged file is told of when it is used
-        aliases += load_aliases()
-    bare = bare_names() if current else []
-    return list(dict.fromkeys([*aliases, *model_names(), *providers(), *bare]))
-
-
-def _files(current: str) -> list[str]:
-    """Return files and folders whose path begins so; those with a space must be quoted, and are left out."""
-    folder, _, start = current.rpartition("/")
-    place = Path(f"{folder}/" if "/" in current else ".").expanduser()
-    typed = current[: len(current) - len(start)]
-    with suppress(OSError, RuntimeError):
-        found = sorted(place.iterdir())
-        shown = [path for path in found if start.startswith(".") or not path.name.startswith(".")]
-        return [f"{typed}{path.name}{'/' if path.is_dir() else ''}" for path in shown if " " not in path.name]
-    return []
-
-
-def _things(current: str) -> list[str]:
-    """Return variables whose values can go with a prompt, then files and folders; images in cells after cell:."""
-    if current.startswith(IN_A_CELL_OF):
-        return _cell_images()
-    return [*_variables(is_attachable), *_files(current)]
-
-
-def _cell_images() -> list[str]:
-    """Return the images in the Markdown cells of the notebook; those with a space must be quoted, and are left out."""
-    shell = get_ipython()
-    with suppress(InvalidRequestError):
-        names = CellImages(shell).saved.names() if shell is not None else []
-        return [f"{IN_A_CELL_OF}{name}" for name in names if " " not in name]
-    return []
-
-
-def _tables(current: str) -> list[str]:
-    """Return variables that may hold a table, then folders and files that may."""
-    files = _files(current)
-    return [*_variables(is_table), *(path for path in files if path[-1] == "/" or path.endswith(tuple(TABLE_FORMATS)))]
-
-
-def _runs(_: str) -> list[str]:
-    return _variables(lambda value: type(value).__name__ == "Run" and hasattr(value, "progress"))
-
-
-def _variables(fits: Callable[[Any], bool]) -> list[str]:
-    shell = get_ipython()
-    return variables_of(shell.user_ns, fits) if shell is not None else []
-
-
-def _text_or_file(current: str) -> list[str]:
-    return [f"@{path}" for path in _files(current[1:])] if current.startswith("@") else []
-
-
-FINDERS: dict[str, Callable[[str], Iterable[str]]] = {
-    "MODEL": _models,
-    "FILE": _files,
-    "NAME_OR_FILE": _things,
-    "NOTEBOOK": _files,
-    "TEXT": _text_or_file,
-    "TABLE": _tables,
-    "RUN": _runs,
-    "PROVIDER": lambda _: provider_names(),
-    "OWNER": lambda _: key_holders(),
-    "SETTING": lambda _: SETTING_NAMES,
-    "COMMAND": lambda _: COMMANDS,
-    "HOW": lambda _: choices("on_overflow"),
-}
+def _columns(table: str, names: Mapping[str, Any]) -> Iterator[Suggestion]:
+    """Yield the columns of the table that ``%%chat map`` names, if a variable holds it."""
+    value = value_named(table, names)
+    first = value[0] if isinstance(value, list) and value else value
+    found = column_names(value) or (list(first) if isinstance(first, dict) else ["text"] if value is not None else [])
+    yield from (Suggestion(name, "column") for name in found if isinstance(name, str) and name.isidentifier())
+    if found:
+        yield Suggestion("row", "row of the table")

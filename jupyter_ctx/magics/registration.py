@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from .shown import Shown
 
 if TYPE_CHECKING:
     from ..chat import Chat
+    from ..conversation.places import Place
     from .chat_magic import ChatMagic
 
 MAGIC_NAMES = ("chat", "ctx")
@@ -45,8 +46,13 @@ class Door:
 
     @property
     def names(self) -> list[str]:
-        """The names of this notebook's conversations; empty before the first is opened."""
-        return self._magic.names if self._magic is not None else []
+        """The names of this notebook's conversations, those of earlier kernels included."""
+        return self.magic.library.names
+
+    @property
+    def places(self) -> Sequence[Place]:
+        """The turns of the current conversation; empty before the first conversation is opened."""
+        return self._magic.places if self._magic is not None else ()
 
     @no_var_expand
     def chat(self, line: str, cell: str | None = None) -> None:
@@ -144,7 +150,7 @@ def chat_matcher(context: CompletionContext) -> Any:
         return {"completions": []}
     from .completion import matches
 
-    return matches(context, owner.names, below=above is not None)
+    return matches(context, owner, below=above is not None)
 
 
 def with_a_body(lines: list[str]) -> list[str]:

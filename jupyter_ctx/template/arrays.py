@@ -110,6 +110,19 @@ def length(value: Any) -> int:
     return len(value)
 
 
+def readable(value: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of an array's or a frame's attributes and of its methods, as far as a prompt may use them."""
+    kind = array_kind(value)
+    return _ATTRIBUTES[kind], _METHODS[kind]
+
+
+def column_names(value: Any) -> list[str]:
+    """Return those columns of a frame whose names are texts; nothing for any other value."""
+    if array_kind(value) == "frame" or (array_kind(value) == "polars" and name_of(type(value)) == "DataFrame"):
+        return [column for column in value.columns[:MAX_COLUMNS] if type(column) is str]
+    return []
+
+
 def attribute(value: Any, name: str) -> Any:
     """Return a listed attribute, or a frame's column. Raises MissingError for any other name."""
     kind = array_kind(value)

@@ -82,6 +82,11 @@ def expression_names(tree: Any) -> set[str]:
     return {node.name for node in _all_nodes(tree) if isinstance(node, nodes.Name)}
 
 
+def node_kinds(tree: Any) -> set[str]:
+    """Return the kinds of all nodes of an expression, such as ``Name`` and ``Call``."""
+    return {type(node).__name__ for node in _all_nodes(tree)}
+
+
 def members_read(tree: Any, name: str) -> tuple[set[str], bool]:
     """Return which members of a name an expression reads, as ``name.x`` or ``name['x']``, and if it reads more."""
     from jinja2 import nodes

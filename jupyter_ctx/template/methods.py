@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 from uuid import UUID
 
-from .arrays import SCALAR_METHODS
+from .arrays import SCALAR_METHODS, readable
 from .kinds import array_kind, described, is_library_scalar, name_of
 from .limits import ITEMS, TEXT, MissingError, RefusedError, at_most
 from .values import Reader
@@ -67,6 +67,18 @@ def call(reader: Reader, value: Any, name: str, args: Sequence[Any], keywords: M
     elif kind in _DATES and name == "strftime":
         _check_date_format(*args)
     return getattr(kind, name)(copied, *args, **keywords)
+
+
+def method_names(value: Any) -> tuple[str, ...]:
+    """Return the names of the methods of a value that a prompt may call."""
+    kind = type(value)
+    if array_kind(value):
+        return readable(value)[1]
+    if is_library_scalar(value):
+        return tuple(name for name in SCALAR_METHODS if hasattr(kind, name))
+    base = kind if kind in METHODS else next((base for base in METHODS if issubclass(kind, base)), None)
+    counter = ("most_common", "total") if issubclass(kind, Counter) else ()
+    return (*METHODS[base], *counter) if base is not None else ()
 
 
 def _listed(value: Any, name: str) -> type:

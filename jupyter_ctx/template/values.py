@@ -49,6 +49,19 @@ _ATTRIBUTES: dict[type, tuple[str, ...]] = {
 }  # fmt: skip
 
 
+def is_data(value: Any) -> bool:
+    """Return whether a prompt may read a value, as far as its type tells."""
+    return (
+        is_scalar(value)
+        or (issubclass(type(value), _BARE) and not is_library_scalar(value))
+        or is_collection(value)
+        or is_path(value)
+        or bool(array_kind(value))
+        or is_enum(value)
+        or is_record(value)
+    )
+
+
 class Reader:
     """A reader of values for one expression, within its allowance."""
 
@@ -64,7 +77,7 @@ class Reader:
         for base in _BARE:
             if issubclass(kind, base) and not is_library_scalar(value):
                 return self._checked(_bare(value, base))
-        if is_collection(value) or is_path(value) or array_kind(value) or is_enum(value) or is_record(value):
+        if is_data(value):
             return value
         raise RefusedError(f"only data can be filled in, and this is {described(value)}")
 
@@ -272,6 +285,20 @@ def _stored(value: Any, name: str) -> Any:
     if getattr_static(type(found), "__get__", None) is not None:
         raise RefusedError(f"{name} of {name_of(type(value))} is a method or a property, and reading it runs code")
     return found
+
+
+def attribute_names(value: Any) -> list[str]:
+    """Return names of attributes that may be readable: those listed for the type, fields, and what is stored."""
+    found = [*_attributes(value), *(("name", "value") if is_enum(value) else ())]
+    if type(value) in SCALARS or not is_record(value):
+        return found
+    kind = type(value)
+    found += _fields(value)
+    if type(getattr_static(kind, "__dict__", None)) is types.GetSetDescriptorType:
+        found += object.__getattribute__(value, "__dict__")
+    for base in type.__dict__["__mro__"].__get__(kind):
+        found += [name for name in type.__dict__["__dict__"].__get__(base) if base is not object]
+    return [name for name in dict.fromkeys(found) if type(name) is str and name[:1] != "_"]
 
 
 def _fields(value: Any) -> tuple[str, ...]:

@@ -231,6 +231,14 @@ def test_completions_come_through_the_kernel(kernel: Kernel) -> None:
     assert typed[: reply["cursor_start"]] + match == "%%chat --max-tokens"
 
 
+def test_names_inside_braces_are_completed_through_the_kernel_and_none_outside(kernel: Kernel) -> None:
+    kernel.run("x_value_here = 3")
+    for typed, wanted in (("%%chat\nTell me of {{ x_value_h", "x_value_here"), ("%%chat\nx_value_h", "x_value_h")):
+        reply = kernel.client.complete(typed, reply=True, timeout=30)["content"]
+        assert reply["matches"] == [wanted]
+        assert typed[: reply["cursor_start"]] == typed.removesuffix("x_value_h")
+
+
 def test_help_reads_well_in_the_kernel(kernel: Kernel) -> None:
     reply = kernel.client.inspect("%%chat", reply=True, timeout=30)["content"]
     assert "Why is the sky blue?" in reply["data"]["text/plain"]
