@@ -26,11 +26,10 @@ _MAX_LABEL = 80  # characters, with the invisible ones
 
 WRAPS = "overflow-wrap:break-word;overflow-wrap:anywhere"  # a sanitiser knows the first alone
 NOTE_STYLE = f"font-size:90%;line-height:1.5;margin:.4em 0;white-space:pre-line;{WRAPS}"
-# plain colours first: a sanitiser drops each declaration with a CSS variable, and keeps the other
+# an outline on white and on black; a sanitiser keeps the plain colour alone
 BADGE_STYLE = (
-    "background:#424242;background:var(--jp-ui-font-color1,var(--vscode-badge-background,#424242));"
-    "color:#ffffff;color:var(--jp-layout-color1,var(--vscode-badge-foreground,#ffffff));"
-    "font-size:85%;padding:1px 5px;border-radius:3px;margin-right:.5em"
+    "border:1px solid #757575;border-color:var(--jp-border-color1,#757575);color:var(--jp-ui-font-color2,inherit);"
+    "font-size:85%;padding:0 4px;border-radius:3px;margin-right:.25em"
 )
 
 
@@ -58,7 +57,7 @@ def text_html(text: str) -> str:
 def note_html(text: str) -> str:
     """Return a notice as HTML, with a badge that no Markdown can produce."""
     badge = f'<span class="jctx-badge" style="{BADGE_STYLE}">ctx</span>'
-    return f'<div class="jctx-note" dir="auto" style="{NOTE_STYLE}">{badge}{text_html(text)}</div>'
+    return f'<div class="jctx-note" dir="auto" style="{NOTE_STYLE}">{badge} {text_html(text)}</div>'
 
 
 def spoken_html(text: str, role: str, kind: str = "") -> str:

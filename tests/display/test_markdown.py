@@ -142,9 +142,27 @@ def test_a_label_of_ours_stays_ours_in_every_form() -> None:
     assert to_plain(to_plain("[ctx]")) == to_plain("[ctx]") == "[ctx ]"
 
 
+def test_without_styles_a_badge_and_its_text_are_apart() -> None:
+    assert "".join(Seen(note_html("Left out turn 4.")).text) == "ctx Left out turn 4."
+
+
+def test_headings_are_below_the_notebooks_own_and_out_of_its_table_of_contents() -> None:
+    page = to_html("# One\n\nTwo\n---\n\n###### Six")
+    assert re.findall(r'<(h\d) class="jp-toc-ignore" style="font-size:([^;]*);', page) == [
+        ("h4", "1.2em"), ("h5", "1.1em"), ("h6", "0.8em"),
+    ]  # fmt: skip
+    assert re.findall(r"</(h\d)>", page) == ["h4", "h5", "h6"]
+
+
+def test_cells_begin_at_the_left_unless_markdown_says_another_side() -> None:
+    page = to_html("| a | b |\n|---|--:|\n| 1 | 2 |")
+    assert re.findall(r'<t[hd] style="text-align:(\w+)">', page) == ["left", "right"] * 2
+    assert 'style="text-align:start"' in to_html("| שלום | b |\n|---|--:|\n| 1 | 2 |")
+
+
 def test_no_answer_can_make_a_badge() -> None:
     badge = Seen(note_html("x")).attributes_of("span")["style"]
-    assert badge.index("background:#") < badge.index("background:var("), "a sanitiser drops what has a variable"
+    assert badge.index("border:1px solid #") < badge.index("border-color:var("), "a sanitiser drops what has a variable"
     assert "border" not in NOTE_STYLE, "a quotation has one"
 
 

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from jupyter_ctx.display.answer.markdown import to_html
-from jupyter_ctx.display.answer.minify import minified
+from jupyter_ctx.display.answer.minify import SHEET, minified
 from jupyter_ctx.display.answer.partial_markdown import completed, finished_length
 from jupyter_ctx.display.answer.partial_page import MAX_PARTIAL_FORMULAS, PartialPage
 
@@ -156,7 +156,7 @@ def test_finished_blocks_are_not_rendered_again_and_the_page_is_the_same() -> No
     for prefix in PREFIXES[: DOCUMENT.index("שלום")]:
         page = draft.page(prefix, colourful=False)
         left = {"coloured": 0, "formulas": MAX_PARTIAL_FORMULAS}
-        assert page == minified(to_html(completed(prefix), left)), prefix[-40:]
+        assert page.removeprefix(SHEET) == minified(to_html(completed(prefix), left)), prefix[-40:]
 
 
 def test_code_has_its_colours_when_it_is_finished_and_keeps_them() -> None:
@@ -177,7 +177,7 @@ def test_a_lean_page_is_the_same_page() -> None:
     source = DOCUMENT.replace("```\n", "```python\n", 1)
     full, small = Seen(to_html(source)), Seen(minified(to_html(source)))
     assert "".join("".join(small.text).split()) == "".join("".join(full.text).split())
-    assert small.tags == full.tags
+    assert small.tags == full.tags - {"strong", "em"} | {"b", "i"}
     assert len(minified(to_html(source))) < 0.85 * len(to_html(source))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import threading
 import time
@@ -100,7 +101,7 @@ def test_what_grows_is_completed_and_what_stays_is_not(screen: Screen) -> None:
     view = NotebookView()
     view.feed("a **bold")
     view.close()
-    assert "<strong>bold</strong>" in screen.shown[0]["text/html"]
+    assert "<b>bold</b>" in screen.shown[0]["text/html"]
     assert "**bold" in screen.shown[-1]["text/html"]
 
 
@@ -239,6 +240,6 @@ def test_json_is_code_while_it_grows_and_where_it_breaks_off(screen: Screen) -> 
     view.close()
     assert len(screen.shown) >= 2
     for forms in screen.shown:
-        assert "<em>" not in forms["text/html"]
+        assert not re.search("<(em|i)>", forms["text/html"])
         assert "<pre" in forms["text/html"]
     assert screen.shown[-1]["text/markdown"].startswith('````json\n{"a": "*up**')

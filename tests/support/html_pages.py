@@ -7,26 +7,26 @@ from html.parser import HTMLParser
 
 from jupyter_ctx.display.answer.column_page import COLUMN_STYLES
 from jupyter_ctx.display.answer.footer import FOOTER_STYLE
-from jupyter_ctx.display.answer.markdown import ANSWER_STYLE, CODE_STYLE, LINK_STYLE
+from jupyter_ctx.display.answer.markdown import ANSWER_STYLE, CODE_STYLE, HEADING_STYLES, LINK_STYLE
+from jupyter_ctx.display.answer.minify import SHEET
 from jupyter_ctx.display.answer.structured import ANSWER_TABLE_STYLE, CELL_STYLE, JSON_STYLE, NAME_STYLE
 from jupyter_ctx.display.answer.thinking import TEXT_STYLE
 from jupyter_ctx.display.text import BADGE_STYLE, NOTE_STYLE
 
 ALLOWED = {
-    "a", "blockquote", "br", "caption", "code", "del", "details", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr",
-    "li", "ol", "p", "pre", "s", "span", "strong", "summary", "table", "tbody", "td", "th", "thead", "tr", "ul",
+    "a", "b", "blockquote", "br", "caption", "code", "del", "details", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr",
+    "i", "li", "ol", "p", "pre", "s", "span", "strong", "summary", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }  # fmt: skip
 STYLES = {ANSWER_STYLE, NOTE_STYLE, BADGE_STYLE, FOOTER_STYLE, TEXT_STYLE, LINK_STYLE, *(
-    f"overflow-x:auto;{CODE_STYLE}", "overflow-x:auto;white-space:pre", "overflow-x:auto;overflow-wrap:break-word",
-    "text-align:left", "text-align:right", "text-align:center", "overflow-x:auto;",
+    f"overflow-x:auto;{CODE_STYLE}", *HEADING_STYLES, "overflow-x:auto;overflow-wrap:break-word",
+    "text-align:left", "text-align:right", "text-align:center", "text-align:start", "overflow-x:auto;",
     CELL_STYLE, JSON_STYLE, NAME_STYLE, ANSWER_TABLE_STYLE,
 )}  # fmt: skip
 VALUES = {
-    "class": r"highlight|[a-z][a-z0-9]{0,2}|jctx-(answer|note|badge|footer|thinking)",
+    "class": r"highlight|jp-toc-ignore|[a-z][a-z0-9]{0,2}|jctx-(answer|note|badge|footer|thinking)",
     "dir": "auto|ltr|rtl",
     "tabindex": "0",
     "scope": "row|col",
-    "align": "left|right|center",
     "start": r"\d+",
     "href": r"(?i:https?://|mailto:)[^\s<>\"]*",
     "rel": "noopener noreferrer nofollow",
@@ -51,7 +51,7 @@ class Seen(HTMLParser):
         self.attributes: list[tuple[str, str, str]] = []
         self.text: list[str] = []
         self.odd: list[str] = []
-        self.feed(page)
+        self.feed(page.replace(SHEET, ""))
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

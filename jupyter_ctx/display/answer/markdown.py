@@ -27,7 +27,12 @@ WEB_ADDRESS = "(?i:https?://|mailto:)"
 MAX_HIGHLIGHTED = 20_000  # characters of code in an answer: more would slow the page down
 ANSWER_HIGHLIGHT_SECONDS = 0.5  # for all blocks of an answer; each has its own bound
 LINK_STYLE = "text-decoration:underline"
-CODE_STYLE = "white-space:pre;font-family:monospace;font-family:var(--jp-code-font-family,monospace)"
+# a box on white and on black; a sanitiser keeps the first background, the front end's own is used where it does not
+CODE_BOX = (
+    "background:rgba(128,128,128,0.1);background:var(--jp-cell-editor-background,rgba(128,128,128,0.1));"
+    "border:1px solid rgba(128,128,128,0.25);border-radius:4px;padding:8px 12px;margin:0.5em 0 1em"
+)
+CODE_STYLE = f"{CODE_BOX};white-space:pre;font-family:monospace;font-family:var(--jp-code-font-family,monospace)"
 LANGUAGE = r"[\w+#.-]{0,30}"
 MAX_BRACKETS = 1_000  # in one paragraph
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
@@ -35,6 +40,10 @@ CONTAINERS = {"blockquote_open", "bullet_list_open", "ordered_list_open", "list_
 CODE_TOKENS = {"fence", "code_block", "code_inline", "math_inline", "math_inline_double", "math_block"}
 TEXT_BLOCKS = {"paragraph_open", "heading_open", "th_open", "td_open"}
 ANSWER_STYLE = WRAPS
+# an answer's headings stand below the notebook's own: as h4 to h6, smaller, and not in JupyterLab's table of contents
+HEADING_SIZES = ("1.2em", "1.1em", "1em", "0.95em", "0.9em", "0.8em")
+HEADING_STYLES = tuple(f"font-size:{size};margin:1em 0 0.4em;font-weight:600" for size in HEADING_SIZES)
+HIGHEST_HEADING = 4
 SCROLLS = 'tabindex="0" style="overflow-x:auto;'  # tabindex: by the keyboard too
 
 
@@ -255,6 +264,29 @@ def _opened(address: str) -> str:
     return f'<a {there} style="{LINK_STYLE}">'
 
 
+def _heading_open(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
+    style, attributes = HEADING_STYLES[int(tokens[i].tag[1]) - 1], renderer.renderAttrs(tokens[i])
+    return f'<{_heading_tag(tokens[i])} class="jp-toc-ignore"{attributes} style="{style}">'
+
+
+def _heading_close(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
+    return f"</{_heading_tag(tokens[i])}>\n"
+
+
+def _heading_tag(token: Any) -> str:
+    return f"h{min(6, HIGHEST_HEADING - 1 + int(token.tag[1]))}"
+
+
+def _cell_open(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
+    """Return the start tag of a table's cell, at the side where its text begins unless Markdown says another.
+
+    Front ends put the text of cells at the right.
+    """
+    if "style" not in tokens[i].attrs:
+        tokens[i].attrSet("style", "text-align:start" if "dir" in tokens[i].attrs else "text-align:left")
+    return str(renderer.renderToken(tokens, i, options, env))
+
+
 def _table_open(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
     table = renderer.renderToken(tokens, i, options, env)
     return f'<div {SCROLLS}overflow-wrap:break-word">{table}'
@@ -271,6 +303,10 @@ RULES = {
     "text": _text,
     "image": _image,
     "link_open": _link,
+    "heading_open": _heading_open,
+    "heading_close": _heading_close,
+    "th_open": _cell_open,
+    "td_open": _cell_open,
     "table_open": _table_open,
     "table_close": _table_close,
     "math_inline": formulas.inline("$"),

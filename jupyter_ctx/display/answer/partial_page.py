@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from .markdown import to_html
-from .minify import minified
+from .minify import SHEET, minified
 from .partial_markdown import completed, finished_length
 
 MAX_HIGHLIGHTED_PARTIAL = 2_000  # characters of code: every update carries their colours again
+STYLED = ("<pre", "<table", "<h")
 MAX_PARTIAL_FORMULAS = 12  # the page typesets all of them after every update, at a millisecond each
 
 
@@ -32,4 +33,5 @@ class PartialPage:
             self._page += minified(to_html(text[self._done : end], left))
             self._left = left if colourful else {**left, "coloured": self._left["coloured"]}
             self._done = end
-        return self._page + minified(to_html(completed(text[end:]), {**self._left, "coloured": 0}))
+        page = self._page + minified(to_html(completed(text[end:]), {**self._left, "coloured": 0}))
+        return SHEET + page if any(block in page for block in STYLED) else page
