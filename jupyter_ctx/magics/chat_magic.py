@@ -418,7 +418,7 @@ class ChatMagic:
             writer=lambda: chat().writer,
             menu={
                 "Preview": lambda: live_preview(chat(), Prompt("")),
-                "Pin": lambda: live_history(chat()),
+                "History": lambda: live_history(chat()),
                 "Settings": lambda: live_settings(chat()),
             },
             name=lambda: chat().name if self._has_several else "",

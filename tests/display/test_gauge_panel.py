@@ -44,7 +44,8 @@ class Seen:
     """What a user finds in a panel."""
 
     def __init__(self, panel: GaugePanel) -> None:
-        _, head, self.menu, self.area, self._spoken = panel.widget.children
+        _, head, menu, self._spoken = panel.widget.children
+        _, self.menu, self.area = menu.children
         self._bar, row, self._lines = head.children
         toolbar, self.more = row.children
         self._row = dict(zip(BUTTONS, toolbar.children, strict=True))

@@ -12,30 +12,23 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from ...context.info import ContextInfo, Plan
-from ...errors import ChatError, in_words
+from ...errors import in_words
 from ...runtime.interrupts import Stopper
 from ..text import spoken_html, text_html, to_plain
 from .gauge import gauge_forms, plan_line
 from .gauge_page import BUTTONS, TURN_RUNS, PressResult, bar_html, lines_html
 from .gauge_place import GaugePlace
 from .gauge_style import GAUGE_STYLE
+from .panel_menu import PanelMenu, PanelView
 from .static_twin import LIVE, Twin, show
 
 PROGRESS_SECONDS = 1.0  # between two lines of progress
 OFF = "jctx-off"  # the class of a button that can do nothing
 WRITING = "A summary is being written: Cancel ends it."
 TWICE_SECONDS = 0.6  # within which a second press of the button that begins and ends a summary is none
-
-
-class PanelView(Protocol):
-    """A view that a button of the menu opens; ``update`` redraws it."""
-
-    widget: Any
-
-    def update(self) -> None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +61,6 @@ class GaugePanel:
         self._twin: Twin | None = None
         self._place: GaugePlace | None = None
         self._read: tuple[ContextInfo, dict[str, Plan]] | None = None
-        self._opened: tuple[str, PanelView] | None = None
         self._build()
         self.update()
 
@@ -127,21 +119,7 @@ class GaugePanel:
         """Show the menu, or hide it with the view that it has opened."""
         with self._lock:
             self._pressed = "More"
-            folded = self._menu.layout.display == "none"
-            self._menu.layout.display = None if folded else "none"
-            self._opened, self._area.children = None, ()
-
-    def toggle(self, name: str) -> None:
-        """Open the view of a button of the menu, or close it."""
-        with self._lock:
-            opened = name if self._opened is None or self._opened[0] != name else None
-            try:
-                view = self._controls.menu[name]() if opened else None
-            except ChatError as error:
-                self._say(str(error), "alert")
-                return
-            self._opened = (name, view) if view else None
-            self._area.children = (view.widget,) if view else ()
+            self._menu.unfold()
 
     def _settle(self, name: str, said: str, role: str) -> None:
         """Show the result of a button; the keyboard's focus stays on it, also where it can do nothing now."""
@@ -220,8 +198,7 @@ class GaugePanel:
             self._twin.update(gauge_forms(info, self._controls.name()))
         if self._place is not None:
             self._place.draw(gauge_forms(info, self._controls.name(), self._place.asked_again))
-        if self._opened is not None:
-            self._opened[1].update()
+        self._menu.update()
 
     def _draw_words(self, info: ContextInfo, plans: Mapping[str, Plan]) -> None:
         """Draw the lines and the buttons; while a turn runs, they say so."""
@@ -254,15 +231,13 @@ class GaugePanel:
         style = ipywidgets.HTML(GAUGE_STYLE, layout=ipywidgets.Layout(display="none"))
         self._bar, self._lines, self._spoken = (ipywidgets.HTML(layout=self._plain) for _ in range(3))
         self._buttons = {name: self._button(name, partial(self.press, name)) for name in BUTTONS}
-        items = [self._button(name, partial(self.toggle, name)) for name in self._controls.menu]
-        self._menu = ipywidgets.HBox(items, layout=ipywidgets.Layout(display="none"))
+        self._menu = PanelMenu(self._controls.menu, self._say, self._lock)
         self._last = self._button("More", self.unfold)
-        self._last.tooltip = "More: preview, pins and settings"
+        self._last.tooltip = "More: preview, history and settings"
         toolbar = ipywidgets.HBox([*self._buttons.values()], layout=self._plain)
         row = ipywidgets.HBox([toolbar, self._last], layout=self._plain)
         head = ipywidgets.Box([self._bar, row, self._lines], layout=self._plain)
-        self._area = ipywidgets.VBox(layout=self._plain)
-        self.widget = ipywidgets.VBox([style, head, self._menu, self._area, self._spoken], layout=self._plain)
+        self.widget = ipywidgets.VBox([style, head, self._menu.widget, self._spoken], layout=self._plain)
         named = {"grid": head, "row": row, "toolbar": toolbar, "lines": self._lines, "panel": self.widget}
         for name, widget in named.items():
             widget.add_class(f"jctx-{name}")
