@@ -14,8 +14,9 @@ from jupyter_ctx.display.answer.thinking import TEXT_STYLE
 from jupyter_ctx.display.text import BADGE_STYLE, NOTE_STYLE
 
 ALLOWED = {
-    "a", "b", "blockquote", "br", "caption", "code", "del", "details", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr",
-    "i", "li", "ol", "p", "pre", "s", "span", "strong", "summary", "table", "tbody", "td", "th", "thead", "tr", "ul",
+    "a", "b", "blockquote", "br", "caption", "code", "del", "details", "div", "em", "h1", "h2", "h3", "h4", "h5", "h6",
+    "hr", "i", "li", "ol", "p", "pre", "s", "span", "strong", "summary", "table", "tbody", "td", "th", "thead", "tr",
+    "ul",
 }  # fmt: skip
 STYLES = {ANSWER_STYLE, NOTE_STYLE, BADGE_STYLE, FOOTER_STYLE, TEXT_STYLE, LINK_STYLE, *(
     f"overflow-x:auto;{CODE_STYLE}", *HEADING_STYLES, "overflow-x:auto;overflow-wrap:break-word",
