@@ -28,11 +28,11 @@ MAX_HIGHLIGHTED = 20_000  # characters of code in an answer: more would slow the
 ANSWER_HIGHLIGHT_SECONDS = 0.5  # for all blocks of an answer; each has its own bound
 LINK_STYLE = "text-decoration:underline"
 # a box on white and on black; a sanitiser keeps the first background, the front end's own is used where it does not
-CODE_BOX = (
+BLOCK_BOX = (
     "background:rgba(128,128,128,0.1);background:var(--jp-cell-editor-background,rgba(128,128,128,0.1));"
     "border:1px solid rgba(128,128,128,0.25);border-radius:4px;padding:8px 12px;margin:0.5em 0 1em"
 )
-CODE_STYLE = f"{CODE_BOX};white-space:pre;font-family:monospace;font-family:var(--jp-code-font-family,monospace)"
+CODE_STYLE = f"{BLOCK_BOX};white-space:pre;font-family:monospace;font-family:var(--jp-code-font-family,monospace)"
 LANGUAGE = r"[\w+#.-]{0,30}"
 MAX_BRACKETS = 1_000  # in one paragraph
 RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
