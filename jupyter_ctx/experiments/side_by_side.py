@@ -50,6 +50,9 @@ class Watcher(Protocol):
     def begin(self) -> object:
         """Hear that the answers come now."""
 
+    def sent(self, column: int, model: str, why: str) -> object:
+        """Hear which model is waited for, each time a request is sent; ``why`` it is another one than before."""
+
     def feed(self, column: int, piece: str) -> object:
         """Take a piece of an answer."""
 
@@ -64,11 +67,12 @@ class Watcher(Protocol):
 
 
 class _Piece(NamedTuple):
-    """What a thread tells of its column: a piece of text, a thought, or its end (neither)."""
+    """What a thread tells of its column: a piece of text, a thought, that a model is asked, or its end (neither)."""
 
     column: int
     text: str = ""
     is_thought: bool = False
+    asked: tuple[str, str] | None = None
 
 
 class _StopError(KeyboardInterrupt):
@@ -253,6 +257,9 @@ class SideBySide:
             told = self._heard.get(timeout=POLL_SECONDS)
         except queue.Empty:
             return
+        if told.asked is not None:
+            watcher.sent(told.column, *told.asked)
+            return
         if told.text:
             (watcher.think if told.is_thought else watcher.feed)(told.column, told.text)
             return
@@ -291,7 +298,9 @@ class SideBySide:
             tries = Tries(self._schema, keep)
             exchanger = Exchanger(self._session.models, request.fitter, heard, turn_id=request.turn_id)
             coming = Coming(
-                on_piece=partial(self._tell, column), on_thought=partial(self._tell, column, is_thought=True)
+                on_piece=partial(self._tell, column),
+                on_thought=partial(self._tell, column, is_thought=True),
+                on_sent=lambda model, why: self._heard.put(_Piece(column, asked=(model, why))),
             )
             found = tries.of(exchanger.of, request.planned, coming)
             request.reply = reply = with_notices(request.planned, found).reply
@@ -361,6 +370,9 @@ class _Silent:
 
     def __init__(self, watcher: Watcher) -> None:
         self.begin, self.done, self.failed = watcher.begin, watcher.done, watcher.failed
+
+    def sent(self, column: int, model: str, why: str) -> None:
+        """Pass nothing on."""
 
     def feed(self, column: int, piece: str) -> None:
         """Pass nothing on."""

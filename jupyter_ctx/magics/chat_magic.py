@@ -16,7 +16,7 @@ from weakref import WeakSet
 
 from IPython.core.error import StdinNotImplementedError, UsageError
 from IPython.core.magic_arguments import argument, magic_arguments
-from IPython.display import display
+from IPython.display import clear_output, display
 
 from ..chat import Chat
 from ..context.info import ContextInfo
@@ -74,6 +74,7 @@ class ChatMagic:
         self._has_several = False  # conversations, of which the gauge names the current one
         self._watched: WeakSet[Chat] = WeakSet()  # conversations whose turns the gauge's buttons wait for
         self._answered = False  # whole, in this cell
+        self._is_alone = False  # an answer, in the output of the cell that runs
         self._notebook = NotebookState(deleted=deleted)
 
     @property
@@ -209,12 +210,12 @@ class ChatMagic:
             columns = several.prompts(prompt) if several is not None else ()
             self.show_table(previewed(chat, prompt, columns), partial(live_preview, chat, prompt, columns))
             return None
-        self._answered = False
+        self._answered, self._is_alone = False, place.is_magic
         before, reply = chat.conversation.length, None
         try:
             with self._gauge_below(chat, place):
                 if several is None:
-                    reply = self._send(chat, _view(place, options, above), place, prompt)
+                    reply = self._send(chat, _view(place, options, above, self._erase), place, prompt)
                     self._keep(reply, options.out)
                 else:
                     self._ask_each(several.cell(above, place), prompt, options, place)
@@ -278,11 +279,14 @@ class ChatMagic:
                 return
             begun = True
             if warning is not None and place.kind != "headless":
+                view.sent("")  # the warning stands above the answer
+                self._is_alone = False
                 _warn(warning, place)
             view.begin()
 
         try:
-            reply = chat.ask(prompt, Coming(begin, view.feed, view.think))
+            reply = chat.ask(prompt, Coming(begin, view.feed, view.think, on_sent=view.sent))
+            view.leave()
         except ChatInterrupted as stopped:
             with uninterrupted():
                 begin()
@@ -298,6 +302,10 @@ class ChatMagic:
             begin()
             view.close((f"Cut off: {error} {step}",) if view.started else ())
             raise
+        except BaseException:  # an error in ours or the user's own code: nobody is waited for
+            with uninterrupted():
+                view.close()
+            raise
         self._answered = True
         view.correct(reply.text, reply.thinking, shown_forms(reply))
         below = [*reply.notices, *ending(reply), *self._offer(chat)]
@@ -306,6 +314,12 @@ class ChatMagic:
         with uninterrupted():
             view.close(below, _footer(chat, reply, place, 0 if self._is_elsewhere(chat) else blocks_below(chat, reply)))
         return reply
+
+    def _erase(self) -> bool:
+        """Take all output from the cell that runs where an answer is all that it shows; return whether that was so."""
+        if self._is_alone:
+            clear_output()
+        return self._is_alone
 
     def _offer(self, chat: Chat) -> tuple[str, ...]:
         """Return what to do about turns whose cells were deleted; once for each cell."""
@@ -580,11 +594,11 @@ def _several(chat: Chat, options: Namespace) -> Several | None:
     return None
 
 
-def _view(place: Where, options: Namespace, above: tuple[str, ...]) -> AnswerView:
+def _view(place: Where, options: Namespace, above: tuple[str, ...], erase: Callable[[], bool]) -> AnswerView:
     if place.kind == "terminal":
         return TerminalView(above)
     is_json = options.schema is not None
-    return NotebookView(above, streaming=place.kind == "notebook", plain=options.plain, is_json=is_json)
+    return NotebookView(above, streaming=place.kind == "notebook", plain=options.plain, is_json=is_json, erase=erase)
 
 
 def _as(form: str) -> Callable[[Reply], str]:

@@ -221,6 +221,10 @@ class SideBySideCell:
         self._begun = True
         self._view.begin()
 
+    def sent(self, column: int, model: str, why: str) -> None:
+        """Show after a while who is waited for."""
+        self._view.sent(column, model, why)
+
     def feed(self, column: int, piece: str) -> None:
         """Show a piece of an answer."""
         self._view.feed(column, piece)

@@ -24,6 +24,7 @@ EARLIER = re.compile(r"#\d+$")  # follows the path of a notebook in whose place 
 REPLAY_VARIABLE = "JUPYTER_CTX_REPLAY"
 PARAMETERS = "# Parameters"  # begins the cell that papermill puts into what it runs
 MOST_NOTEBOOKS = 200  # that are looked at in one folder
+ONE_MAGIC = re.compile(r"\s*%(?:%|[^\n]*\s*\Z)")  # a cell magic, or a line magic alone
 METADATA_KEY = "jupyter_ctx"  # where an export keeps the answer, in an output's metadata
 
 
@@ -32,7 +33,7 @@ class Where:
     """The place where a cell runs; a field is ``None`` where the front end does not tell (nbclient, terminals).
 
     ``run`` names one execution of ``cell``, ``execution`` is the number that the cell shows,
-    and ``source`` is the :func:`fingerprint` of its text.
+    and ``source`` is the :func:`fingerprint` of its text. ``is_magic``: all of the cell is one magic.
     """
 
     kind: FrontendKind
@@ -40,6 +41,7 @@ class Where:
     run: str | None = None
     execution: int | None = None
     source: str | None = None
+    is_magic: bool = False
 
 
 def where(shell: Any) -> Where:
@@ -58,7 +60,8 @@ def where(shell: Any) -> Where:
     kind: FrontendKind = "headless" if cell is None and not asks and not voila else "notebook"
     # IPython counts before a cell since 9.8 and after it before that; its display hook knows which
     execution = shell.displayhook.prompt_count if kind == "notebook" else None
-    return Where(kind, cell, run, execution, fingerprint(code) if isinstance(code, str) and cell else None)
+    source = fingerprint(code) if isinstance(code, str) and cell else None
+    return Where(kind, cell, run, execution, source, isinstance(code, str) and ONE_MAGIC.match(code) is not None)
 
 
 def fingerprint(source: str) -> str:

@@ -29,8 +29,9 @@ class Coming:
     """A reply while it streams: who is shown it, what came so far, and when the request was sent.
 
     ``on_begin`` hears, before it is sent, the one line that should stand above it, or ``None``; ``on_first`` hears
-    when the first piece came. ``on_sent`` hears, each time a request is sent, the model that is asked and, after a
-    refusal, what is different this time, such as "Too long; sending again without the 14 oldest turns".
+    when the first piece came. ``on_sent`` hears who is waited for from now on: the model, each time a request is
+    planned or sent, and what is different this time, such as "Too long; sending again without the 14 oldest turns";
+    an empty model where the user is asked a question.
     """
 
     on_begin: Callable[[str | None], object] | None = None
@@ -60,7 +61,7 @@ class Coming:
             self.on_begin(warning)
 
     def sent(self, model: str, again: str = "") -> None:
-        """Announce that a request goes to a model; ``again``: why it is another one than before, or empty."""
+        """Announce that a request goes to a model, or to none; ``again``: why it is another one than before."""
         if self.on_sent is not None:
             self.on_sent(model, again)
 

@@ -49,7 +49,7 @@ class Sender:
     ) -> Reply:
         """Plan a request, exchange it for a reply, record both, and say what was done. Raises a ChatError."""
         session = self._session
-        planned, before = self._planned(said, options, as_answer(schema), record=record)
+        planned, before = self._planned(said, options, as_answer(schema), coming, record=record)
         coming.begin(nearly_full(planned.fill) if record and session.nearly_full(planned.fill) else None)
         exchanged = self._exchange(said, planned, coming, schema, record=record)
         sent, verdict, refusal = exchanged.sent, exchanged.verdict, exchanged.refusal
@@ -58,7 +58,7 @@ class Sender:
             kept = "What came is kept, marked as cut." if reply.text else "No text had come; nothing was recorded."
             raise ProviderError(f"The reply broke off{f' ({reply.detail})' if reply.detail else ''}. {kept}")
         try:
-            after = self._follow_up(planned, sent, verdict)
+            after = self._follow_up(planned, sent, verdict, coming)
             problems, files = (*session.models.problems, *session.memory.problems), session.conversation.has_files
             lines = notices_of(Outcome(planned, sent, refusal, verdict, problems, files, before, after))
         except KeyboardInterrupt:
@@ -67,13 +67,14 @@ class Sender:
         return replace(reply, notices=(*reply.notices, *told))
 
     def _planned(
-        self, said: Said, options: Mapping[str, Any], schema: AnswerSchema | None, *, record: bool
+        self, said: Said, options: Mapping[str, Any], schema: AnswerSchema | None, coming: Coming, *, record: bool
     ) -> tuple[Attempt, str]:
         """Return the request for a turn, and what to say of a summary that was written for it.
 
         Before anything is left out, a server that reports its window is asked for it anew.
         """
         session = self._session
+        coming.sent(session.asked(options))
         system, target = session.system_for(options), session.target(options, ask=True, schema=schema)
         attempt = session.attempt(said, target, system, record=record)
         if attempt.cut.start > attempt.first:
@@ -81,16 +82,16 @@ class Sender:
             now = session.target(options, ask=True, schema=schema)
             if now.window != target.window:
                 attempt = session.attempt(said, now, system, record=record)
-        self._check_price(attempt, tries=1 if schema is None else 2)
+        self._check_price(attempt, coming, tries=1 if schema is None else 2)
         if attempt.decision.means != "summarise before":
             return attempt, ""
-        draft = self._drafted(is_confirmed=True)
+        draft = self._drafted(coming, is_confirmed=True)
         if draft.summary is None:
             return attempt, str(Change(draft.text))
         shorter = session.attempt(said, attempt.target, system, record=True, summary=draft.summary)
         return shorter, str(Change(draft.text, before=round(attempt.cut.before), after=round(shorter.cut.tokens)))
 
-    def _check_price(self, attempt: Attempt, *, tries: int) -> None:
+    def _check_price(self, attempt: Attempt, coming: Coming, *, tries: int) -> None:
         """Ask the user where a request may cost more than the settings allow, with the summary that goes with it.
 
         Raises InvalidRequestError unless the user agrees.
@@ -102,7 +103,13 @@ class Sender:
         summary = self._actions.summary_price() if summaries else None
         prices = [self._session.price(attempt, tries=tries), *([summary] if summary is not None else [])]
         what = "This prompt with its summary" if summary is not None else "This prompt"
-        check_confirmed(prices, most, self._confirm, what)
+        confirm = self._confirm
+
+        def ask(question: str) -> bool | None:
+            coming.sent("")
+            return confirm(question) if confirm is not None else None
+
+        check_confirmed(prices, most, ask if confirm is not None else None, what)
 
     def stored(
         self, said: Said, options: Mapping[str, Any], among: Literal["cell", "all"], schema: Schema | None = None
@@ -194,7 +201,7 @@ class Sender:
         session.change(sent=session.key(attempt.target, now, attempt.cut.start) if plain else NO_VIEW)
         session.fitter.answered_at = time.monotonic()
 
-    def _follow_up(self, planned: Attempt, sent: Attempt, verdict: Verdict) -> str:
+    def _follow_up(self, planned: Attempt, sent: Attempt, verdict: Verdict, coming: Coming) -> str:
         """Do what an answer calls for once its turn is recorded; return what to say of a summary that was written.
 
         A server that truncated the prompt is asked for its window anew. What the request left out is summarised as a
@@ -204,7 +211,7 @@ class Sender:
             self._session.models.ask_again(sent.target.provider)
         if sent.decision.means != "summarise after":
             return ""
-        draft = self._drafted(is_confirmed=planned.decision.means == "summarise after")
+        draft = self._drafted(coming, is_confirmed=planned.decision.means == "summarise after")
         return str(self._actions.keep(draft, "after"))
 
     @property
@@ -212,13 +219,15 @@ class Sender:
         """Whether no more summaries are tried that nobody asked for."""
         return self._summary_failures >= SUMMARY_FAILURES
 
-    def _drafted(self, *, is_confirmed: bool) -> SummaryDraft:
+    def _drafted(self, coming: Coming, *, is_confirmed: bool) -> SummaryDraft:
         """Write a summary without being asked; a failure is reported, not raised.
 
         ``is_confirmed``: its price was part of what the user was asked; else a model is asked only where it is low.
         """
         if self._gave_up:
             return SummaryDraft("Two summaries failed, so the oldest turns are only left out")
+        if self._actions.writer:
+            coming.sent(self._actions.writer, "Writing a summary of the oldest turns")
         try:
             draft = self._actions.draft(None if is_confirmed else self._actions.affordable())
         except ChatError as error:

@@ -163,6 +163,10 @@ class Session:
         target = self.models.target(settings_with(self.settings, given) if given else self.settings, ask=ask)
         return replace(target, cache_key=self._cache_key, schema=schema)
 
+    def asked(self, options: Mapping[str, Any]) -> str:
+        """Return the model that a request with these options names; nothing is loaded for it."""
+        return str(options.get("model") or self.settings.model)
+
     def room(self, options: Mapping[str, Any]) -> TextRoom:
         """Return how much room one attached text may take in a request with these options."""
         given = {name: value for name, value in options.items() if value is not None}

@@ -35,6 +35,9 @@ class Page:
     def feed(self, column: int, piece: str) -> None:
         self.pieces[column] = self.pieces.get(column, "") + piece
 
+    def sent(self, column: int, model: str, why: str) -> None:
+        pass
+
     def think(self, column: int, piece: str) -> None:
         pass
 

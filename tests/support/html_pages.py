@@ -11,6 +11,7 @@ from jupyter_ctx.display.answer.markdown import ANSWER_STYLE, CODE_STYLE, HEADIN
 from jupyter_ctx.display.answer.minify import SHEET
 from jupyter_ctx.display.answer.structured import ANSWER_TABLE_STYLE, CELL_STYLE, JSON_STYLE, NAME_STYLE
 from jupyter_ctx.display.answer.thinking import TEXT_STYLE
+from jupyter_ctx.display.answer.waiting import WAITING_STYLE
 from jupyter_ctx.display.text import BADGE_STYLE, NOTE_STYLE
 
 ALLOWED = {
@@ -18,13 +19,13 @@ ALLOWED = {
     "hr", "i", "li", "ol", "p", "pre", "s", "span", "strong", "summary", "table", "tbody", "td", "th", "thead", "tr",
     "ul",
 }  # fmt: skip
-STYLES = {ANSWER_STYLE, NOTE_STYLE, BADGE_STYLE, FOOTER_STYLE, TEXT_STYLE, LINK_STYLE, *(
+STYLES = {ANSWER_STYLE, NOTE_STYLE, BADGE_STYLE, FOOTER_STYLE, TEXT_STYLE, LINK_STYLE, WAITING_STYLE, *(
     f"overflow-x:auto;{CODE_STYLE}", *HEADING_STYLES, "overflow-x:auto;overflow-wrap:break-word",
     "text-align:left", "text-align:right", "text-align:center", "text-align:start", "overflow-x:auto;",
     CELL_STYLE, JSON_STYLE, NAME_STYLE, ANSWER_TABLE_STYLE,
 )}  # fmt: skip
 VALUES = {
-    "class": r"highlight|jp-toc-ignore|[a-z][a-z0-9]{0,2}|jctx-(answer|note|badge|footer|thinking)",
+    "class": r"highlight|jp-toc-ignore|[a-z][a-z0-9]{0,2}|jctx-(answer|note|badge|footer|thinking|waiting)",
     "dir": "auto|ltr|rtl",
     "tabindex": "0",
     "scope": "row|col",
@@ -37,6 +38,7 @@ VALUES = {
 COLUMNS = {  # besides, of answers side by side
     "class": r"jctx-(columns?|column-head|used|share|differs)",
     "role": "group|heading",
+    "aria-hidden": "true",
     "aria-label": r"Answer \d+ of \d+: [^\x00-\x1f]*",
     "aria-level": "4",
     "style": "|".join(map(re.escape, COLUMN_STYLES)),

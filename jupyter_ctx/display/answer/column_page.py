@@ -38,6 +38,7 @@ class Column:
 
     head: its model and options, such as ``openai/gpt-5.2 · t=0``
     forms: what is shown in place of the text, such as a structured answer's tables
+    waits: who is waited for, and the seconds
     state: ``failed`` when there is no whole answer; ``error`` says why
     """
 
@@ -48,6 +49,7 @@ class Column:
     notices: Sequence[str] = ()
     error: str = ""
     forms: AnswerForms | None = None
+    waits: tuple[str, str] = ("", "")
     state: Literal["waiting", "growing", "whole", "failed"] = "waiting"
 
     @property
@@ -166,11 +168,6 @@ def choice_line(chosen: int | None, count: int) -> str:
     if chosen is None:
         return f"No answer is used in the conversation yet: %chat pick N (1 to {count}) takes one."
     return f"Answer {chosen + 1} is used: %chat undo takes it back."
-
-
-def waiting_html() -> str:
-    """Return the line of a column whose answer has not begun."""
-    return f'<div style="{_QUIET}">Waiting for the answer…</div>'
 
 
 def _column(number: int, count: int, column: Column, body: str, *, used: bool) -> str:

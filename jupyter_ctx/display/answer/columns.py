@@ -26,17 +26,17 @@ from .column_page import (
     columns_forms,
     columns_html,
     columns_plain,
-    waiting_html,
 )
 from .footer import Footer
 from .markdown import AnswerForms, answer_html
 from .partial_page import PartialPage
 from .thinking import growing_html
 from .throttle import LONG_ANSWER, SentUpdate, due, is_frugal
+from .waiting import JOIN_SECONDS, TICK_SECONDS, Wait, waiting_html
 
 NOT_WHOLE = "Stopped before the answer was whole."
 MAX_PATIENT_SIZE = 60_000  # bytes of an update: three larger ones in a second would be too many
-JOIN_SECONDS = 1.0  # to wait for the thread that draws, which may be held up by the connection
+NOTHING_YET = ("Waiting for the answer…", "")
 
 
 class ColumnsView(Protocol):
@@ -47,6 +47,10 @@ class ColumnsView(Protocol):
 
     def begin(self) -> None:
         """Show the notices above and the heads of the columns; call this in the cell's own thread."""
+        ...
+
+    def sent(self, column: int, model: str, why: str = "") -> None:
+        """Say after a while that a model is waited for, and how long; ``why`` at once."""
         ...
 
     def feed(self, column: int, piece: str) -> None:
@@ -103,7 +107,7 @@ class NotebookColumns:
         plain: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._answers = _Answers(heads)
+        self._answers = _Answers(heads, clock)
         self._frame = Frame(above)
         self._streaming, self._plain, self._clock = streaming, plain, clock
         self._marks = False
@@ -126,6 +130,15 @@ class NotebookColumns:
             with uninterrupted():  # a thread that is interrupted while it starts is lost
                 self._drawer = threading.Thread(target=self._draw_when_due, name="jupyter_ctx columns", daemon=True)
                 self._drawer.start()
+
+    def sent(self, column: int, model: str, why: str = "") -> None:
+        """Say after a while that a model is waited for, and how long; ``why`` at once."""
+        if why:
+            self._change(lambda: self._answers.sent(column, model, why))
+            return
+        with suppress(Exception), self._changed:
+            self._answers.sent(column, model)
+            self._changed.notify_all()
 
     def feed(self, column: int, piece: str) -> None:
         """Add a piece of an answer, and show it when the next update is due."""
@@ -196,13 +209,14 @@ class NotebookColumns:
         """Wait until an update is due, and return what it shows; ``None`` once the view is closed."""
         with self._changed:
             while not self._closed:
-                wait = None
+                wait = self._answers.pause()
                 if self._waiting is not None:
-                    wait = self._due() - self._clock()
+                    wait = min(wait, self._due() - self._clock())
                     if wait <= 0:
                         self._waiting = None
                         return self._answers.columns()
-                self._changed.wait(wait)
+                if not self._changed.wait(wait) and self._waiting is None and self._answers.ticked():
+                    self._waiting = self._clock()
             return None
 
     def _due(self) -> float:
@@ -229,13 +243,13 @@ class NotebookColumns:
         return {"text/html": columns_html(columns, self._frame, bodies)}
 
     def _body(self, number: int, column: Column, colourful: bool) -> str:
-        if column.state == "waiting" and not column.thinking:
-            return waiting_html()
+        words, seconds = column.waits if column.state != "waiting" or column.waits[0] else NOTHING_YET
+        below = waiting_html(words, seconds) if words else ""
         thought = growing_html(column.thinking, bool(column.text))
         if not column.text:
-            return thought
+            return thought + below
         draft = self._drafts[number, column.state == "growing"]  # the end of a reply may correct its pieces
-        return thought + answer_html(draft.page(column.text, colourful=colourful))
+        return thought + answer_html(draft.page(column.text, colourful=colourful)) + below
 
     # once all are there
 
@@ -273,6 +287,9 @@ class TextColumns:
         """Print the notices above, and how many answers are on their way."""
         with suppress(Exception):
             _say([*self._above, f"Waiting for {self._answers.count} answers…"])
+
+    def sent(self, column: int, model: str, why: str = "") -> None:
+        """Do nothing: how many answers are waited for was printed."""
 
     def feed(self, column: int, piece: str) -> None:
         """Keep a piece of an answer, which is printed when the answer is whole."""
@@ -328,8 +345,10 @@ class TextColumns:
 class _Answers:
     """The answers so far; the caller holds a lock."""
 
-    def __init__(self, heads: Sequence[str]) -> None:
+    def __init__(self, heads: Sequence[str], clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._columns = [Column(head) for head in heads]
+        self._waits = [Wait() for _ in heads]
         self._pieces: list[list[str]] = [[] for _ in heads]
         self._thought: list[list[str]] = [[] for _ in heads]
         self.count = len(heads)
@@ -342,7 +361,29 @@ class _Answers:
                 self._columns[number] = replace(
                     column, text=_join(self._pieces[number]), thinking=_join(self._thought[number])
                 )
+        lines = self._lines()
+        self._columns = [replace(column, waits=line) for column, line in zip(self._columns, lines, strict=True)]
         return list(self._columns)
+
+    def _lines(self) -> list[tuple[str, str]]:
+        """Return who is waited for in each column, and the seconds."""
+        now = self._clock()
+        return [
+            wait.line(now) if column.state in ("waiting", "growing") else ("", "")
+            for column, wait in zip(self._columns, self._waits, strict=True)
+        ]
+
+    def pause(self) -> float:
+        """Return the seconds until a line may change that says who is waited for."""
+        now = self._clock()
+        return min((wait.pause(now) for wait in self._waits), default=TICK_SECONDS)
+
+    def ticked(self) -> bool:
+        """Return whether a line has changed since the columns were last shown."""
+        return self._lines() != [column.waits for column in self._columns]
+
+    def sent(self, number: int, model: str, why: str = "") -> None:
+        self._waits[number].sent(self._clock(), model, why)
 
     def feed(self, number: int, piece: str) -> None:
         self._grow(number, self._pieces, piece)
@@ -377,6 +418,7 @@ class _Answers:
             self._columns[number] = replace(self._columns[number], state="growing")
         if self._columns[number].state == "growing":
             texts[number].append(piece)
+            self._waits[number].arrived(self._clock())
             self.length += len(piece)
 
 

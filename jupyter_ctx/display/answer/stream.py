@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 import time
 from collections.abc import Callable, Sequence
 from threading import Lock, Timer
@@ -17,7 +20,9 @@ from .partial_page import PartialPage
 from .structured import is_json_like, json_code
 from .thinking import growing_html
 from .throttle import MIN_INTERVAL, SentUpdate, due, is_frugal
+from .waiting import Ticker, Wait, waiting_html
 
+ERASE_TO_END = "\x1b[K"  # of the line
 GROWING_JSON = "`````json\n"  # a block that is still open
 
 
@@ -31,6 +36,13 @@ class AnswerView(Protocol):
 
     def begin(self) -> None:
         """Show the notices above the answer, before the request is sent."""
+        ...
+
+    def sent(self, model: str, why: str = "") -> None:
+        """Say after a while that a model is waited for, and how long; ``why`` at once.
+
+        An empty name: nobody is waited for now.
+        """
         ...
 
     def feed(self, piece: str) -> None:
@@ -52,6 +64,10 @@ class AnswerView(Protocol):
         """Show the whole answer and the notices ``below`` it; without either, leave nothing in the cell."""
         ...
 
+    def leave(self) -> None:
+        """Show nothing more by itself, whatever has ended the answer."""
+        ...
+
 
 class NotebookView:
     """One output of the cell, updated at intervals and not for each piece.
@@ -59,6 +75,8 @@ class NotebookView:
     ``above`` are notices before the answer. ``streaming=False`` shows the answer once, at its end, because
     headless runs keep every update. A timer shows a piece that had to wait when no other piece follows;
     nothing is shown after ``close``. ``is_json``: the answer is a value, and shown as code until its forms are known.
+    ``erase`` takes all output from the cell and returns ``True`` where that is this output alone; otherwise an output
+    of which nothing is left stays, empty.
     """
 
     def __init__(
@@ -69,6 +87,7 @@ class NotebookView:
         plain: bool = False,
         is_json: bool = False,
         clock: Callable[[], float] = time.monotonic,
+        erase: Callable[[], bool] = lambda: False,
     ) -> None:
         self._above = above
         self._pieces: list[str] = []
@@ -76,7 +95,7 @@ class NotebookView:
         self._forms: AnswerForms | None = None
         self._length = 0
         self._streaming, self._plain, self._is_json = streaming, plain, is_json
-        self._clock = clock
+        self._clock, self._erase = clock, erase
         self._lock = Lock()  # the timer's thread shows updates, too
         self._waiting: float | None = None  # when the first piece that is not shown yet arrived
         self._sent = SentUpdate()
@@ -84,6 +103,9 @@ class NotebookView:
         self._timer: Timer | None = None
         self._closed = False
         self._handle: Any = None
+        self._wait = Wait()
+        self._said = ("", "")  # who is waited for, and the seconds, as it is shown
+        self._ticker = Ticker(self.tick, lambda: self._wait.pause(self._clock()))
 
     @property
     def started(self) -> bool:
@@ -95,6 +117,24 @@ class NotebookView:
         if self._above and self._streaming:
             with self._lock:
                 self._show_growing()
+
+    def sent(self, model: str, why: str = "") -> None:
+        """Say after a while that a model is waited for, and how long; ``why`` at once."""
+        if self._streaming and not self._closed:
+            self._ticker.start()
+            with self._lock:
+                self._wait.sent(self._clock(), model, why)
+            self.tick()
+
+    def tick(self) -> None:
+        """Show who is waited for where that has changed."""
+        with self._lock:
+            if self._closed or self._wait.line(self._clock()) == self._said:
+                return
+            if self._wait.model or self._length or self._above:
+                self._show_growing()
+            else:
+                self._withdraw()
 
     def feed(self, piece: str) -> None:
         """Add a piece of the answer, and show it when the next update is due."""
@@ -114,18 +154,29 @@ class NotebookView:
 
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
         """Show the whole answer in all its forms."""
+        self.leave()
+        if self._pieces or self._thought or below or remarks(footer):
+            self._show(self._whole(below, footer))
+        elif self._above and self._handle is not None:
+            self._show({"text/html": "".join(map(note_html, self._above)), **plain_bundle("", self._above)})
+        else:
+            self._withdraw()
+
+    def leave(self) -> None:
+        """Show nothing more by itself, whatever has ended the answer."""
         with self._lock:
             self._closed, timer, self._timer = True, self._timer, None
         if timer is not None and timer.is_alive():
             timer.cancel()
             timer.join(1)
-        if self._pieces or self._thought or below or remarks(footer):
-            self._show(self._whole(below, footer))
+        self._ticker.stop()
 
     def _grown(self, piece: str) -> None:
         self._length += len(piece)
         if self._streaming:
             with self._lock:
+                if piece:
+                    self._wait.arrived(self._clock())
                 self._waiting = self._clock() if self._waiting is None else self._waiting
                 self._show_or_wait(self._waiting)
 
@@ -159,12 +210,17 @@ class NotebookView:
     def _growing(self) -> dict[str, str]:
         """Return the answer so far in one form only, because it is soon replaced."""
         text, thought = "".join(self._pieces), "".join(self._thought)
+        before, self._said = self._said, self._wait.line(self._clock())
+        words, seconds = self._said
         if self._plain:
-            return plain_bundle(text, [*self._above, *(["Thinking…"] if thought and not text else [])])
+            above = [*self._above, *(["Thinking…"] if thought and not text else [])]
+            return plain_bundle(text, above, [f"{words} {seconds}".rstrip()] if words else [])
         parts = [*map(note_html, self._above), growing_html(thought, bool(text))]
         if text:
             text = f"{GROWING_JSON}{text}" if self._is_json and is_json_like(text) else text
             parts.append(answer_html(self._draft.page(text, colourful=is_frugal(self._sent, self._length))))
+        if words:
+            parts.append(waiting_html(words, seconds, spoken=not before[0]))
         return {"text/html": "".join(parts)}
 
     def _whole(self, below: Sequence[str], footer: Footer | None) -> dict[str, str]:
@@ -182,12 +238,26 @@ class NotebookView:
         else:
             self._handle.update(forms, raw=True)
 
+    def _withdraw(self) -> None:
+        """Take what is shown from the page."""
+        handle, self._handle, self._said = self._handle, None, ("", "")
+        if handle is not None and not self._erase():
+            handle.update({}, raw=True)
+
 
 class TerminalView:
-    """An answer printed to a terminal as it arrives."""
+    """An answer printed to a terminal as it arrives.
 
-    def __init__(self, above: Sequence[str] = ()) -> None:
+    Until it begins, the last line says who is waited for, where lines can be erased.
+    """
+
+    def __init__(self, above: Sequence[str] = (), *, clock: Callable[[], float] = time.monotonic) -> None:
         self._above = above
+        self._clock, self._wait = clock, Wait()
+        self._lock = Lock()  # the thread that counts seconds prints, too
+        self._said = ("", "")
+        self._erases = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+        self._ticker = Ticker(self.tick, lambda: self._wait.pause(self._clock()))
         self._tail = ""  # characters that may become a [ctx] or a line end
         self._has_thought = False
         self._forms: AnswerForms | None = None
@@ -197,9 +267,33 @@ class TerminalView:
         """Print the notices above the answer."""
         self._say(self._above)
 
+    def sent(self, model: str, why: str = "") -> None:
+        """Say after a while that a model is waited for, and how long, until text arrives."""
+        if not self._erases or self.started:
+            return
+        self._ticker.start()
+        with self._lock:
+            self._wait.sent(self._clock(), model, why)
+        self.tick()
+
+    def tick(self) -> None:
+        """Print who is waited for in place of the last line, where that has changed."""
+        with self._lock:
+            line = self._wait.line(self._clock())
+            if not self.started and line != self._said:
+                self._overwrite(line)
+
+    def leave(self) -> None:
+        """Print nothing more by itself, and erase who is waited for."""
+        self._ticker.stop()
+        with self._lock:
+            self._overwrite(("", ""))
+
     def feed(self, piece: str) -> None:
         """Print a piece of the answer."""
-        self.started = True
+        with self._lock:
+            self.started = True
+            self._overwrite(("", ""))
         text = self._tail + piece
         end = settled_length(text)
         self._tail = text[end:]
@@ -217,6 +311,7 @@ class TerminalView:
 
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
         """End the line, print the notices below and the footer's remarks; its figures need a place that folds."""
+        self.leave()
         if self.started:
             print(to_plain(self._tail))
             self._tail = ""
@@ -225,5 +320,14 @@ class TerminalView:
         self._say([*below, *remarks(footer)])
 
     def _say(self, lines: Sequence[str]) -> None:
-        for line in lines:
-            print(note_plain(line))
+        with self._lock:
+            self._overwrite(("", ""))
+            for line in lines:
+                print(note_plain(line))
+
+    def _overwrite(self, line: tuple[str, str]) -> None:
+        """Print a line in place of the one that says who is waited for, cut where it would fill the terminal's."""
+        if line != self._said:
+            self._said = line
+            text = to_plain(" ".join(filter(None, line)))[: max(1, shutil.get_terminal_size().columns - 1)]
+            print(f"\r{text}{ERASE_TO_END}", end="", flush=True)
