@@ -45,7 +45,7 @@ def bar_html(info: ContextInfo) -> str:
         at = part.end
     parts += [_choice(mark.name, "mark", mark.tip, f"--at:{100 * mark.at:.2f}%") for mark in bar_marks(info)]
     return (
-        f'<form class="{_classes(info)}" method="dialog" data-lm-suppress-shortcuts="true">{_meter(info)}'
+        f'<form class="{_classes(info)}" method="dialog">{_meter(info)}'
         f'<div class="jctx-bar" role="radiogroup" aria-label="Parts of the context">{"".join(parts)}</div></form>'
     )
 
@@ -57,16 +57,17 @@ def lines_html(
 
     ``name`` is the conversation's, where there is more than one; ``busy``: a turn is running.
     """
-    (line, further), kind = used_lines(info), f"said jctx-{said.role}"
-    details = [_detail(f"rest jctx-{kind}", said.text or TURN_RUNS)]
+    line, further = used_lines(info)
+    of_button = f" jctx-of-{said.button.lower()}" if said.button else ""  # shown while that is pointed at, too
+    details = [_detail(f"rest jctx-said jctx-{said.role}{of_button}", said.text or TURN_RUNS)]
     if not busy and not said.text:  # a narrow pane has no room for all in one row
         beside = f'<span class="jctx-narrow">{text_html(f"{further} · ")}</span>' if further else ""
         details = [_detail("rest jctx-model", model_line(info, name), beside)]
     details += [_detail(f"of-{_css(part.name)}", part.tip) for part in bar_parts(info)]
     details += [_detail(f"of-{mark.name}", mark.tip) for mark in bar_marks(info)]
     for button, plan in plans.items():
-        done = said.text if button == said.button else ""
-        details.append(_detail(f"of-{button.lower()}", done or (TURN_RUNS if busy else plan_line(button, plan))))
+        if not said.text or button != said.button:
+            details.append(_detail(f"of-{button.lower()}", TURN_RUNS if busy else plan_line(button, plan)))
     further = f" · {further}" if further else ""
     return (
         f'<div class="{_classes(info)}"><div class="jctx-line" title="{_text(line + further)}">'
@@ -91,7 +92,7 @@ def _meter(info: ContextInfo) -> str:
 def _choice(name: str, kind: str, tip: str, style: str) -> str:
     return (
         f'<input type="radio" name="part" class="jctx-{kind} jctx-key jctx-key-{_css(name)} jctx-{_css(name)}" '
-        f'aria-label="{_text(tip)}" style="{style}">'
+        f'data-lm-suppress-shortcuts="true" aria-label="{_text(tip)}" style="{style}">'
     )
 
 

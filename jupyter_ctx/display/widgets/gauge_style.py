@@ -49,6 +49,7 @@ GAUGE_STYLE = (
     "align-items:center;overflow:visible}"
     ".jctx-panel .jctx-grid>*{margin:0;width:auto;height:auto;min-width:0}"
     ".jctx-panel .jctx-lines{grid-column:1/-1}"
+    ".jp-LinkedOutputView .jctx-panel{padding:8px}"
     # the bar: 8 px are seen, 16 px can be pointed at
     ".jctx{margin:0;font-size:12px;line-height:18px}"
     ".jctx-bar{position:relative;display:flex;gap:1px;height:16px}"
@@ -60,7 +61,7 @@ GAUGE_STYLE = (
     ".jctx-part:nth-last-child(1 of .jctx-part){border-radius:1px 4px 4px 1px/5px 8px 8px 5px}"
     ".jctx-mark{position:absolute;top:0;left:calc(var(--at) - 4px);width:8px;border-radius:2px;"
     f"background:linear-gradient({_TEXT},{_TEXT}) center/2px 14px no-repeat}}"
-    f".jctx-half{{background:linear-gradient({_QUIET},{_QUIET}) center bottom/1px 4px no-repeat}}"
+    f".jctx-mark.jctx-half{{background:linear-gradient({_QUIET},{_QUIET}) center bottom/1px 4px no-repeat}}"
     f".jctx-room+.jctx-limit{{background:linear-gradient({_QUIET},{_QUIET}) center/1px 10px no-repeat}}"
     ".jctx-part:is(:hover,:focus-visible){filter:brightness(1.2)}"
     ".jctx-key:is(.jctx-part,.jctx-mark):focus-visible{outline:2px solid var(--jp-brand-color1,#1976d2);"

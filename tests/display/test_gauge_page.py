@@ -1,0 +1,146 @@
+"""Where the gauge stands on a page, and that nothing of it moves."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from jupyter_page import SCREENSHOTS, NotebookPage, Open
+from playwright.sync_api import Locator, expect
+from server import serve
+from test_display import FOCUSED, GAUGE, LOAD, USE, button, gate, rich
+
+pytest_plugins = ("browsing",)
+
+# where each part of a panel stands, from its left upper corner, and how large it is, in CSS pixels
+BOXES = """panel => {
+    const from = panel.getBoundingClientRect();
+    const found = {panel: [from.width, from.height]};
+    const parts = '.jctx-bar, .jctx-line, .jctx-details, .jctx-toolbar, .jctx-do';
+    for (const part of panel.querySelectorAll(parts)) {
+        if (!part.checkVisibility()) continue;
+        const box = part.getBoundingClientRect();
+        const name = part.className.match(/jctx-(do-[a-z]+|bar|line|details|toolbar)/)[1];
+        found[name] = [box.x - from.x, box.y - from.y, box.width, box.height];
+    }
+    return found;
+}"""
+DOCK = "() => { window.jupyterapp.commands.execute('notebook:create-output-view') }"
+SELECT = "index => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = index }"
+
+
+class Still:
+    """A panel whose parts are compared with where they stood at first."""
+
+    def __init__(self, panel: Locator) -> None:
+        self.panel = panel
+        self.first: dict[str, Any] = panel.evaluate(BOXES)
+
+    def check(self, after: str) -> None:
+        """Fail where anything has moved, by any part of a pixel."""
+        assert self.panel.evaluate(BOXES) == self.first, after
+
+
+def pictures(notebook: NotebookPage, index: int) -> Locator:
+    return notebook.output(index).locator(".jctx-twin")
+
+
+def test_nothing_moves_when_state_result_plan_or_name_change(open_page: Open) -> None:
+    with gate("It begins ", "and ends.") as (answer, asked, go_on), serve(answer) as (url, _):
+        notebook = open_page(
+            LOAD, f"%chat use m --base-url {url} --window 2000\n%chat config summary_model local/smollm2\n%chat",
+            "fill(3)", "fill(6)", "fill(5)", "%chat system Be brief", "%chat config gauge off\n%chat config footer off",
+            "%%chat\nHow many?", app="lab",
+        )  # fmt: skip
+        page, panel = notebook.page, notebook.output(1).locator(".jctx-panel")
+        notebook.run(0, 1, 6)
+        page.mouse.move(0, 0)
+        for width, height in ((1400, 900), (1000, 900), (640, 900)):
+            page.set_viewport_size({"width": width, "height": height})
+            page.wait_for_timeout(100)
+            still = Still(panel)
+            for index in (2, 3, 4):
+                notebook.run(index)
+                still.check(f"cell {index} at {width}")
+            for key in panel.locator(".jctx-key").all():
+                key.hover()
+                expect(panel.locator(".jctx-rest")).to_be_hidden()
+                still.check(f"{key.get_attribute('class')} is pointed at")
+            for name in ("summarise", "undo", "redo", "trim", "undo", "clear", "undo", "undo", "undo", "undo", "undo"):
+                pressed = panel.locator(f".jctx-do-{name}")
+                before = panel.locator(".jctx-said").all_inner_texts()
+                pressed.click()
+                expect(panel.locator(".jctx-said")).to_be_visible()
+                expect(pressed).to_be_focused()
+                still.check(f"{name} after {before}")
+                page.mouse.move(0, 0)
+                expect(panel.locator(".jctx-said")).to_be_visible()
+                still.check(f"{name} after {before}")
+            notebook.wait_idle()
+        page.evaluate(SELECT, 7)
+        notebook.command("notebook:run-cell")
+        assert asked.wait(10)
+        expect(panel.locator(".jctx-do:disabled")).to_have_count(5)  # all but the one that was pressed
+        still.check("a turn runs")
+        go_on.set()
+        expect(panel.locator(".jctx-do:disabled")).to_have_count(0)
+        still.check("a turn has ended")
+    page.set_viewport_size({"width": 1200, "height": 900})
+    assert notebook.errors == []
+
+
+def test_one_gauge_follows_and_older_cells_keep_pictures_also_after_a_reload(open_page: Open) -> None:
+    with serve(rich) as (url, _):
+        notebook = open_page(
+            LOAD, f"%chat use m --base-url {url} --window 3000", "%%chat\nOne.", "%%chat\nTwo.", "%%chat\nThree.",
+            "%chat gauge", alone=True,
+        )  # fmt: skip
+        notebook.run(0, 1, 2)
+        expect(notebook.output(2).get_by_role("meter")).to_have_count(1)
+        expect(pictures(notebook, 2)).to_be_hidden()
+        notebook.run(3)
+        expect(notebook.meter).to_have_count(1)
+        expect(notebook.output(3).get_by_role("meter")).to_be_visible()
+        expect(pictures(notebook, 2)).to_contain_text("Context after turn 1: ")
+        button(notebook.output(3), "Trim").click()
+        notebook.save()
+        notebook.reload()
+        expect(notebook.output(3).get_by_role("meter")).to_be_visible()
+        expect(pictures(notebook, 2)).to_contain_text("Context after turn 1: ")
+        notebook.run(2)  # again
+        expect(notebook.meter).to_have_count(1)
+        expect(notebook.output(2).get_by_role("meter")).to_be_visible()
+        expect(pictures(notebook, 3)).to_contain_text("Context after turn 2")
+        notebook.run(4, 5)
+        expect(pictures(notebook, 2)).to_contain_text("Context after turn 1 was asked again: ")
+        expect(pictures(notebook, 2)).to_be_visible()
+        expect(notebook.meter).to_have_count(2)  # of the newest chat cell and of %chat gauge
+        notebook.output(2).screenshot(path=SCREENSHOTS / "still-picture.png")
+        page = notebook.page
+        page.evaluate(SELECT, 5)
+        page.evaluate(DOCK)
+        docked = page.locator(".jp-LinkedOutputView")
+        expect(docked.get_by_role("meter")).to_have_count(1)
+        used = docked.get_by_role("meter").get_attribute("aria-valuenow")
+        button(docked, "Clear").click()
+        for meter in notebook.meter.all():
+            expect(meter).to_have_attribute("aria-valuenow", "0")
+        assert used != "0"
+        page.screenshot(path=SCREENSHOTS / "docked.png")
+        page.evaluate("() => window.jupyterapp.shell.currentWidget.dispose()")
+    assert notebook.errors == []
+
+
+def test_a_gauge_takes_three_tab_stops(open_page: Open) -> None:
+    notebook = open_page(LOAD, USE + GAUGE, "fill(6)", app="lab")
+    notebook.run(0, 1, 2)
+    page, panel = notebook.page, notebook.output(1).locator(".jctx-panel")
+    page.mouse.move(0, 0)
+    panel.locator(".jctx-part").first.focus()
+    stops = []
+    while panel.locator(":focus").count():
+        stops.append(page.evaluate(FOCUSED))
+        page.keyboard.press("Tab")
+    assert len(stops) == 3, stops
+    assert re.match("earlier turns", stops[0])
+    assert stops[2].startswith("More")
