@@ -2,50 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import re
 import secrets
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import nbformat
 import pytest
+from gauge_pages import FOCUSED, GAUGE, LOAD, USE, button, gate, rich
 from jupyter_page import SCREENSHOTS, NotebookPage, Open, Server
 from nbformat.sign import NotebookNotary
-from page_checks import FOREIGN, OVERFLOWS, RICH, THEMES, complaints
+from page_checks import OVERFLOWS, THEMES, complaints
 from playwright.sync_api import Locator, expect
-from server import Answer, events, piece, send, serve, usage
+from server import serve
 
 if TYPE_CHECKING:
     from browsing import Browsing  # pytest loads it as a plugin, and rewrites its assertions
 
 pytest_plugins = ("browsing",)
 
-# so many turns of one size that the states follow each other; nobody is asked for any of it
-FILL = """
-from jupyter_ctx import get_chat
-def fill(turns, length=30):
-    get_chat().add_messages([message for turn in range(turns) for message in (
-        {"role": "user", "content": f"On day {turn} we saw {3 * turn} birds in Bergen. " + "Why? " * length},
-        {"role": "assistant", "content": "Because of the herring. " + "So it is. " * 18})])
-"""
-LOAD = "%load_ext jupyter_ctx\n" + FILL
-USE = "%chat use openai/gpt-4o --window 2000\n%chat config token_counting approximate\n"
-GAUGE = "%chat config summary_model local/smollm2\n%chat"
 SIGNS = {"ok": "●", "half": "◐", "high": "▲", "full": "■", "over": "✖"}
 LONG_NAME = "openai/" + "-".join(f"a-very-long-name-of-a-model-{n}" for n in range(12))
-FOCUSED = """() => {
-    const here = document.activeElement;
-    return here.getAttribute('aria-label') || here.innerText || here.tagName;
-}"""
-
-
-def button(place: Locator, name: str) -> Locator:
-    return place.get_by_role("button", name=name, exact=True)
 
 
 def expect_hint(place: Locator, verb: str, text: str | re.Pattern[str]) -> None:
@@ -68,41 +45,6 @@ def told(panel: Locator, did: str) -> list[int]:
     said = panel.locator(".jctx-said").inner_text()
     expect(panel.get_by_role("status")).to_have_text(said)
     return figures(said, r"\(([\d,]+) → ([\d,]+) tokens\)")
-
-
-def rich(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
-    """Answer with everything that Markdown has; or with what reads from the right, where that is asked for."""
-    text = FOREIGN if "foreign" in json.dumps(request) else RICH
-    send(handler, 200, events(piece(text), end="") + ended(request, text), "text/event-stream")
-
-
-def ended(request: dict[str, Any], text: str) -> str:
-    """The end of an answer, with about as many tokens as there are."""
-    return events(piece("", "stop"), usage(len(json.dumps(request["messages"])) // 4, len(text) // 4))
-
-
-@contextmanager
-def gate(*pieces: str) -> Iterator[tuple[Answer, threading.Event, threading.Event]]:
-    """An answer that begins, and goes on once it may: the answer, whether it was asked for, and what lets it go on."""
-    asked, open_ = threading.Event(), threading.Event()
-
-    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
-        first, *rest = [events(piece(text), end="") for text in pieces]
-        handler.send_response(200)
-        handler.send_header("Content-Type", "text/event-stream")
-        handler.end_headers()
-        handler.wfile.write(first.encode())
-        handler.wfile.flush()
-        asked.set()
-        open_.wait(60)
-        with suppress(OSError):  # who asked may have gone
-            handler.wfile.write(("".join(rest) + ended(request, "".join(pieces))).encode())
-        handler.close_connection = True
-
-    try:
-        yield answer, asked, open_
-    finally:
-        open_.set()
 
 
 @pytest.mark.parametrize("app", ["lab", "notebook"])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from gauge_pages import FOCUSED, GAUGE, LOAD, USE, button, gate, rich
 from jupyter_page import SCREENSHOTS, NotebookPage, Open
 from playwright.sync_api import Locator, expect
 from server import serve
-from test_display import FOCUSED, GAUGE, LOAD, USE, button, gate, rich
 
 pytest_plugins = ("browsing",)
 
