@@ -54,6 +54,7 @@ LATE = {  # modules of the package that others import in a function, when they a
     "jupyter_ctx.magics.commands": {
         "jupyter_ctx.magics.code_command",
         "jupyter_ctx.magics.fix_command",
+        "jupyter_ctx.magics.help_pages",
         "jupyter_ctx.magics.plot_command",
         "jupyter_ctx.magics.side_by_side",
     },

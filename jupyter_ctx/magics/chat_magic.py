@@ -146,9 +146,11 @@ class ChatMagic:
         return self.library.get(options.conversation, begin=begin) if options.conversation else self.library.current
 
     def _command(self, options: Namespace, cell: str | None, line: str) -> None:
-        from .command_table import Call, check_words, say, unknown
+        from .command_table import Call, check_words, say, unknown, words_of_question
         from .commands import COMMANDS
 
+        if cell is None:
+            options.words = words_of_question(options.words)
         name, *words = options.words
         command = COMMANDS.get(name.lower())
         if command is None or cell is not None:

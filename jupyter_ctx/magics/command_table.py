@@ -6,8 +6,8 @@ To add a command, write its function in ``commands.py`` below a declaration::
     def _trim(call: Call) -> object:
         return call.chat.trim(call.number(call.words[0]) if call.words else None)
 
-What the function returns is printed. The magic, Tab completion, ``%chat help`` and README's table read the
-declaration; ``python -m scripts.readme`` writes that table anew.
+and name it in a group of ``help_pages.py``, with examples. What the function returns is printed. The magic, Tab
+completion, ``%chat help`` and README's table read the declaration; ``python -m scripts.readme`` writes that table anew.
 """
 
 from __future__ import annotations
@@ -169,6 +169,16 @@ def check_words(command: Command, words: list[str]) -> None:
     )
 
 
+def words_of_question(words: list[str]) -> list[str]:
+    """Return the words of a line; of one that ends in ? and names a command or a setting, those that explain it."""
+    *_, last = words
+    if not last.endswith("?"):
+        return words
+    names = [word.rstrip("?").lower() for word in words]
+    name = names[1] if names[0] in ("help", "config") and len(names) > 1 else names[0]
+    return ["help", *filter(None, [name])] if name in COMMANDS or name in SETTING_NAMES or not name else words
+
+
 def unknown(words: Sequence[str], head: str) -> str:
     """Return what to say of a line whose first word is not a command; several above a text are likely a prompt."""
     name, *more = words
@@ -179,7 +189,8 @@ def unknown(words: Sequence[str], head: str) -> str:
         )
     near = get_close_matches(name.lower(), COMMANDS, 1)
     hint = f" Did you mean {head} {near[0]}?" if near else ""
+    prompt = f": {' '.join(words)}" if more else "."
     return (
         f"Unknown command: {head} {name}.{hint} %chat help lists the commands. "
-        "To ask a model, put %%chat alone on a cell's first line and the prompt below it."
+        f"To ask a model, put %%chat alone on a cell's first line and the prompt below it{prompt}"
     )

@@ -399,10 +399,12 @@ def _config(call: Call) -> object:
     if words and words[0].partition("=")[0] in SETTING_NAMES and "=" in words[0]:  # NAME=VALUE
         words = [*words[0].split("=", 1), *words[1:]]
     if not words:
-        rows = [
-            (name, first_words(setting_text(chat, name)), chat.source_of(name), HELP[name]) for name in SETTING_NAMES
-        ]
-        return table_text(("setting", "value", "from", ""), rows)
+        from .help_pages import all_settings
+
+        shown: dict[str, tuple[str, str]] = {
+            name: (setting_text(chat, name), chat.source_of(name)) for name in SETTING_NAMES
+        }
+        return display(all_settings(shown), raw=True)
     name, *values = words
     if values:
         chat.configure(**{name: values if name == "parameters" else " ".join(values)})
@@ -451,24 +453,23 @@ def _key(call: Call) -> object:
     return f"The key for {owner} is kept until this kernel ends."
 
 
-@command("help [COMMAND]", "list the commands")
+@command("help [COMMAND]", "list the commands, or explain one with its options and examples")
 def _help(call: Call) -> object:
-    known = {name: each for name, each in COMMANDS.items() if name == each.name}
-    rows = [(f"%chat {each.usage}", each.help) for name, each in known.items() if not call.words or name in call.words]
-    if not rows and call.words[0] in SETTING_NAMES:
-        name = call.words[0]
-        return f"{name} is a setting: %chat config {name} shows its value and what it may be."
-    if not rows:
+    from .help_pages import all_commands, one_command
+
+    if not call.words:
+        return display(all_commands(), raw=True)
+    name = call.words[0].lower()
+    if name in COMMANDS:
+        say(one_command(COMMANDS[name]))
+        if name == "gauge":
+            say("", legend(), legend(glyphs=True), sep="\n")
+    elif name in SETTING_NAMES:
+        say(f"{name} is a setting: %chat config {name} shows its value and what it may be.")
+        say(_setting_line(call.chat, name))
+    else:
         raise UsageError(unknown(call.words[:1], "%chat"))
-    say("\n".join(f"{usage:<31} {summary}" for usage, summary in rows))
-    if call.words == ["gauge"]:
-        say(legend(), legend(glyphs=True), sep="\n")
-    if call.words:
-        return None
-    return (
-        "\n%%chat on a cell's first line sends the text below it; %%chat? shows its options. A line that ends in ? "
-        "is IPython's help and never reaches %chat."
-    )
+    return None
 
 
 def setting_text(chat: Chat, name: str) -> str:

@@ -170,6 +170,26 @@ LINES = [
 ]
 
 
+@pytest.mark.parametrize(
+    "line", ["%chat what is x?", "%chat Why is the sky blue?", "y = 1\n%chat why?", "for i in [1]:\n    %chat tell me?"]
+)
+def test_a_prompt_on_the_line_that_ends_in_a_question_mark_is_told_where_it_goes(cells: Cells, line: str) -> None:
+    cells.shell.user_ns["x"] = 1
+    prompt = line.rpartition("%chat ")[2]
+    near = f"first line and the prompt below it: {prompt}" if " " in prompt else "and the prompt below it."
+    assert near in str(cells.fail(line))
+
+
+def test_a_command_that_ends_in_a_question_mark_shows_its_help_and_does_nothing(cells: Cells) -> None:
+    for line in ("%chat undo?", "%chat new plans?", "%chat help undo?", "%ctx config compact_at?", "%chat ?"):
+        said = cells.run(line)
+        assert ("compact_at = 1.0" if "config" in line else "%chat ") in said, line
+    assert "plans" not in cells.run("%chat list")
+    inside = "t = '''\n%chat what is x?\n'''\nprint(t)"
+    assert cells.run(inside).strip() == "%chat what is x?", "a text is left alone"
+    assert "Talk with a language model" in cells.shell.object_inspect("%chat")["docstring"]
+
+
 def test_a_line_that_cannot_be_followed_says_what_to_type_instead(cells: Cells) -> None:
     for line, says in LINES:
         error = cells.fail(line)
