@@ -133,7 +133,7 @@ def test_a_view_that_cannot_fit_is_cut_before_it_is_sent(chat: Chat) -> None:
     cuts = [reply for reply in replies if reply.notices]
     assert cuts
     assert all(
-        notice.startswith("Left out the") and " to fit 496 tokens (" in notice
+        notice.startswith("Left out turn") and " to fit 496 tokens (" in notice
         for reply in cuts
         for notice in reply.notices
     )
@@ -146,7 +146,7 @@ def test_a_refused_request_is_fitted_and_sent_again(local_model: str) -> None:
     chat = Chat(local_model, window=4_096, max_tokens=16)
     notices = [notice for number in range(7) for notice in chat.send(long_prompt(number)).notices]
     assert notices[0].startswith("Context window exceeded (")
-    assert "> 512): left out the" in notices[0]
+    assert "> 512): left out turn" in notices[0]
     assert not [notice for notice in notices[1:] if "exceeded" in notice]
     info = chat.info()
     assert (info.context_window, info.source) == (512, "learned")

@@ -184,6 +184,11 @@ class Places:
                 latest = max(latest, place.shown[-1][0])
         return frozenset(found)
 
+    def outdated_by(self, changed: Place) -> list[Place]:
+        """Return the later places whose answer was written after another answer of this place."""
+        later = self.places[self._index[changed.id] + 1 :] if len(changed.shown) > 1 else []
+        return [place for place in later if self._differs(changed, place, self._written[place.turn.id])]
+
     def _differs(self, other: Place, place: Place, written: int) -> bool:
         """Return whether an earlier place had another answer when this one was written, and was in view."""
         if other.shown[-1][0] < written or self._index[other.id] < self.index(place.turn.record.start):

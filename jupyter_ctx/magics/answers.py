@@ -13,6 +13,8 @@ from ..display.answer.markdown import AnswerForms
 from ..display.answer.structured import is_json_like, structured_forms
 from ..providers.base import Reply
 
+STORED_REMARK = "stored answer; nothing was sent: run the cell again to ask anew"
+
 
 def shown_forms(reply: Reply) -> AnswerForms | None:
     """Return a structured answer as tables; ``None``: the answer is text."""
@@ -47,6 +49,15 @@ def blocks_below(chat: Chat, reply: Reply) -> int:
     return len(blocks) if len(eligible_blocks(blocks)) > 1 else 0
 
 
+def remarks_on(reply: Reply) -> tuple[str, ...]:
+    """Return what is routine about an answer, for its footer."""
+    said = [STORED_REMARK] if reply.stored else []
+    if reply.stop_reason == "max_tokens" and reply.text:
+        length = f"{reply.usage.output_tokens:,} tokens" if reply.usage else "the longest length allowed"
+        said.append(f"stopped at {length}: %chat continue asks for the rest")
+    return tuple(said)
+
+
 def ending(reply: Reply) -> tuple[str, ...]:
     """Return why an answer ended early or is empty, with the next step."""
     length = f" ({reply.usage.output_tokens:,} tokens)" if reply.usage else ""
@@ -58,8 +69,6 @@ def ending(reply: Reply) -> tuple[str, ...]:
         return (f"The model thought for the whole length of the reply{length}, without an answer: raise --max-tokens.",)
     if not reply.text:
         return ("The model sent an empty reply. Run the cell again, or rephrase the prompt.",)
-    if reply.stop_reason == "max_tokens":
-        return (f"The reply ended at the longest length allowed{length}: %chat continue asks for the rest.",)
     if reply.stop_reason == "context_window":
         return ("The reply filled the context window: make room with %chat trim, then use %chat continue.",)
     return ()

@@ -36,9 +36,11 @@ from ..runtime.frontend import Where, origin, where
 from ..runtime.interrupts import uninterrupted
 from ..session.actions import Change
 from ..session.exchange import Coming
+from ..session.notices import STORED
 from ..session.prompt import Prompt
 from ..session.state import NotebookState
-from .answers import blocks_below, ending, shown_forms
+from ..wording import named_turns
+from .answers import blocks_below, ending, remarks_on, shown_forms
 from .cell_prompts import CellPrompts
 from .options import OPTIONS, check_repeated, is_several, typed, with_options
 from .questions import asked_first, typed_answer
@@ -292,7 +294,10 @@ class ChatMagic:
         except ChatInterrupted as stopped:
             with uninterrupted():
                 begin()
-                view.close((f"Interrupted: {stopped} {step}",) if view.started else ())
+                stopped.args = (
+                    (f"{stopped} {step}",) if view.started else stopped.args
+                )  # the line that the cell ends with
+                view.close()
             raise
         except InvalidAnswerError as error:
             with uninterrupted():
@@ -302,7 +307,8 @@ class ChatMagic:
             raise
         except ChatError as error:
             begin()
-            view.close((f"Cut off: {error} {step}",) if view.started else ())
+            error.args = (f"{error} {step}",) if view.started else error.args
+            view.close()
             raise
         except BaseException:  # an error in ours or the user's own code: nobody is waited for
             with uninterrupted():
@@ -310,7 +316,7 @@ class ChatMagic:
             raise
         self._answered = True
         view.correct(reply.text, reply.thinking, shown_forms(reply))
-        below = [*reply.notices, *ending(reply), *self._offer(chat)]
+        below = [*(line for line in reply.notices if line != STORED), *ending(reply), *self._offer(chat)]
         notice = chat.threshold_notice() if place.kind != "headless" else None
         below += [*([notice] if notice else ()), *chat.notices()]
         with uninterrupted():
@@ -333,10 +339,10 @@ class ChatMagic:
         offered.update(all_turns[number - 1].record.cell or "" for number in numbers)
         if not numbers:
             return ()
-        turns = " ".join(map(str, numbers))
+        turns, named = " ".join(map(str, numbers)), named_turns(numbers)
         if len(numbers) == 1:
-            return (f"The cell of turn {turns} was deleted: %chat exclude {turns} leaves it out of what is sent.",)
-        return (f"The cells of turns {turns} were deleted: %chat exclude {turns} leaves them out of what is sent.",)
+            return (f"The cell of {named} was deleted: %chat exclude {turns} leaves it out of what is sent.",)
+        return (f"The cells of {named} were deleted: %chat exclude {turns} leaves them out of what is sent.",)
 
     def _keep(self, reply: Reply | list[Reply | None], name: str | None) -> None:
         """Keep a reply, or several, in ``_`` and ``Out`` without showing it twice; values in a variable."""
@@ -552,14 +558,27 @@ def _is_whole(event: Event) -> bool:
     return isinstance(event, Said) and event.turn.stop_reason not in ("interrupted", "cut")
 
 
-def _footer(chat: Chat, reply: Reply, place: Where, blocks: int = 0) -> Footer | None:
-    """Return the figures below an answer, with how many code blocks it offers; none for a stored one."""
-    footer = chat.config.footer
-    if reply.stored or footer == "off" or (footer == "auto" and place.kind == "headless"):
-        return None
-    now = chat.info()
-    fill, guess = now.fill if now.limit else None, now.source == "assumed"
-    return Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason, blocks, fill, guess)
+def _footer(chat: Chat, reply: Reply, place: Where, blocks: int = 0) -> Footer:
+    """Return what stands below an answer: remarks and, where they are wanted, figures; few of a stored answer.
+
+    ``blocks``: how many code blocks it offers.
+    """
+    footer, notes = chat.config.footer, remarks_on(reply)
+    if footer == "off" or (footer == "auto" and place.kind == "headless"):
+        return Footer(notes=notes)
+    fill, guess = _fill(chat)
+    if reply.stored:
+        return Footer(fill=fill, guess=guess, notes=notes)
+    return Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason, blocks, fill, guess, notes)
+
+
+def _fill(chat: Chat) -> tuple[float | None, bool]:
+    """Return the used share of the limit, and whether it is a guess; ``None`` where the usual model is not there."""
+    try:
+        now = chat.info()
+    except ChatError:  # another model was asked
+        return None, False
+    return now.fill if now.limit else None, now.source == "assumed"
 
 
 def _warn(line: str, place: Where) -> None:

@@ -25,7 +25,7 @@ from ..runtime.frontend import Where
 from ..runtime.interrupts import uninterrupted
 from ..session.notices import STORED
 from ..session.prompt import Prompt
-from .answers import ending, object_forms, shown_forms
+from .answers import ending, object_forms, remarks_on, shown_forms
 from .options import settings_of
 
 FIRST_TAKEN = "Unless told otherwise, the first whole answer is taken: --pick N takes another."
@@ -171,11 +171,11 @@ class SideBySideCell:
         if not self._begun:
             return
         if found is None:
-            self._view.close(None, self._below)
+            self._view.close(None)
             return
         self.id, self._chosen = found.id, self._chat.chosen(found.id)
         is_automatic = self._place.kind != "notebook" and self._picked is None and self._chosen is not None
-        self._view.close(_index(self._chosen), (*self._below, *((FIRST_TAKEN,) if is_automatic else ())))
+        self._view.close(_index(self._chosen), (FIRST_TAKEN,) if is_automatic else ())
         if self._place.kind == "notebook":
             missing = [index for index, answer in enumerate(found.answers) if answer.error]
             self._bar = ChoiceBar(
@@ -184,11 +184,6 @@ class SideBySideCell:
             self._bar.show()
             self._bar.update(_index(self._chosen), unused=self._unused)
             self._chat.listeners.append(self._follow)
-
-    @property
-    def _below(self) -> tuple[str, ...]:
-        """What is said once of all answers."""
-        return (STORED,) if any(reply.stored for reply in self._replies.values()) else ()
 
     @property
     def _unused(self) -> str:
@@ -237,7 +232,9 @@ class SideBySideCell:
         """Show a whole answer, with its figures."""
         self._replies[column] = reply
         notices = (*(line for line in reply.notices if line != STORED), *ending(reply))
-        figures = _figures(reply.model, reply)  # of stored answers too: they are there to be compared
+        figures = replace(
+            _figures(reply.model, reply), notes=remarks_on(reply)
+        )  # of stored answers too: they are there to be compared
         self._view.done(column, reply.text, reply.thinking, figures, notices, shown_forms(reply))
 
     def failed(self, column: int, error: str) -> None:

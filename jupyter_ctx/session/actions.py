@@ -41,7 +41,6 @@ from ..providers.base import Reply
 from ..runtime.interrupts import Stopper, uninterrupted
 from .confirmation import Confirm, check_confirmed
 from .info import context_info
-from .notices import oldest
 from .session import Session
 from .summarizer import (
     Older,
@@ -97,6 +96,8 @@ class _Cut(NamedTuple):
 class _Older(NamedTuple):
     """What a summary would stand for: so many ``turns`` from ``first`` to ``end``, and the summary ``before`` them.
 
+    ``numbers`` are those of the turns.
+
     ``covered`` are the turn versions that this one stands for. ``instead_of`` are the tokens of these
     turns with all that is fixed now, ``beside`` those of turns that stay as they are.
     """
@@ -108,6 +109,12 @@ class _Older(NamedTuple):
     covered: frozenset[str]
     instead_of: float
     beside: float
+    numbers: tuple[int, ...]
+
+    @property
+    def named(self) -> str:
+        """Return the turns in words."""
+        return words.named_turns(self.numbers)
 
 
 class Actions:
@@ -152,7 +159,7 @@ class Actions:
         if not count:
             near = "the view is as near to 60 % of the limit as whole turns can be"
             return _Cut(Plan(near if turns is None else NO_MORE_TURNS, possible=False))
-        gone = oldest(count, pinned=now.ledger.pins(scope.floor, cut) > 0)
+        gone = words.named_turns(scope.loose(past, start, cut))
         plan = Plan(f"leave out {gone}", before=round(now.tokens), after=round(now.tokens_from(cut)))
         return _Cut(plan, past.places[cut].id if cut < end else None, gone)
 
@@ -217,9 +224,7 @@ class Actions:
             return SummaryDraft(f"Summary dropped: {problem}{cost}", failed=True)
         covers = older.covered | {turn.id for turn in turns}
         paid = f" for {words.dollars(spent)}" if spent else ""
-        return SummaryDraft(
-            f"Summarised {_older_turns(len(turns))}{paid}{note}", Summary(text, frozenset(covers), method)
-        )
+        return SummaryDraft(f"Summarised {older.named}{paid}{note}", Summary(text, frozenset(covers), method))
 
     def affordable(self) -> Method | None:
         """Return how to write a summary whose price the user was not asked about: by a model only where it is low."""
@@ -260,7 +265,8 @@ class Actions:
         before = session.conversation.summary if scope.covers else None
         instead_of = target.meter.fixed(scope.fixed) + ledger.between(first, keep)
         beside, count = ledger.pinned(scope.at) + ledger.between(keep, scope.at), ledger.count(first, keep)
-        return _Older(count, first, keep, before.text if before else "", scope.covers, instead_of, beside)
+        text, numbers = before.text if before else "", tuple(scope.loose(session.conversation, first, keep))
+        return _Older(count, first, keep, text, scope.covers, instead_of, beside, numbers)
 
     def _turns(self, older: _Older) -> tuple[Turn, ...]:
         """Return the turns themselves."""
@@ -274,7 +280,7 @@ class Actions:
             return Plan(NOTHING_OLDER, possible=False)
         empty = target.meter.fixed(Fixed(self._session.system, summary_message("") + SUMMARY_ANSWER))
         most = min(empty + summary_cap(info.limit), older.instead_of) + older.beside
-        text = f"send {_older_turns(older.turns)} as a summary"
+        text = f"send {older.named} as a summary"
         return Plan(text, before=info.used, after=round(most), at_most=True)
 
     def _written(
@@ -468,10 +474,6 @@ def _clear_plan(info: ContextInfo) -> Plan:
 def _is_whole(number: object) -> bool:
     """Return whether this is a whole number, NumPy's included."""
     return isinstance(number, SupportsIndex) and not isinstance(number, bool)
-
-
-def _older_turns(count: int) -> str:
-    return "the oldest turn" if count == 1 else f"{count:,} older turns"
 
 
 def _also(event: Pinned | Excluded, turns: Mapping[int, Place]) -> str:

@@ -93,6 +93,10 @@ class Attempt(Question):
         """Return how many turns are left out."""
         return self.decision.left_out
 
+    def gone(self, before: int = 0) -> list[int]:
+        """Return the numbers of the turns that are left out, of those at the position ``before`` or later."""
+        return self.scope.loose(self.past, max(self.first, before), self.cut.start)
+
     @property
     def tokens(self) -> float:
         """Return the tokens of the whole request, as far as they are known."""

@@ -13,6 +13,7 @@ from ..context.info import ContextInfo
 from ..context.overflow import Overflow
 from ..errors import ContextOverflowError, InvalidRequestError
 from ..models.registry import Target
+from ..wording import named_turns
 from .attempt import Attempt
 from .byte_limit import megabytes
 from .judge import Verdict
@@ -42,6 +43,7 @@ class Outcome:
     has_files: whether earlier turns have attachments
     before: what to say of a summary that was written before the request
     after: what to say of a summary that was written after the answer
+    outdated: the numbers of later turns that answered the version which this answer replaces
     apart: whether the request belongs to no conversation, so that there is no history
     """
 
@@ -53,6 +55,7 @@ class Outcome:
     has_files: bool = False
     before: str = ""
     after: str = ""
+    outdated: tuple[int, ...] = ()
     apart: bool = False
 
 
@@ -86,7 +89,7 @@ def _of_the_fit(outcome: Outcome) -> Iterator[Notice]:
     planned, sent, refusal = outcome.planned, outcome.sent, outcome.refusal
     if outcome.before:
         yield Notice(outcome.before)
-    gone = _gone(planned.left_out, summary=planned.lacks_summary)
+    gone = _gone(planned.gone(), summary=planned.lacks_summary)
     if gone and planned.most_bytes is not None:
         yield Notice(
             f"Left out {gone} to stay below {megabytes(planned.most_bytes)}, the most that the server may take."
@@ -132,19 +135,21 @@ def _of_the_future(outcome: Outcome) -> Iterator[Notice]:
     scope, past = outcome.sent.scope, outcome.sent.past
     if scope.at < past.trimmed_to:
         yield Notice(f"Turn {scope.at + 1} stands before your trim: later requests leave it out.")
+    if outcome.outdated:
+        count, named = len(outcome.outdated), named_turns(outcome.outdated)
+        later, are = ("1 later turn", "is") if count == 1 else (f"{count:,} later turns", "are")
+        yield Notice(f"{later} answered the older version: {named} {are} stale in %chat history.")
     if outcome.after:
         yield Notice(outcome.after)
 
 
-def oldest(turns: int, *, pinned: bool = False) -> str:
-    """Return so many of the oldest turns, in words; ``pinned``: older ones stay for their pins."""
-    which = "oldest unpinned" if pinned else "oldest"
-    return f"the {which} turn" if turns == 1 else f"the {turns:,} {which} turns"
+def _oldest(turns: int) -> str:
+    return "the oldest turn" if turns == 1 else f"the {turns:,} oldest turns"
 
 
-def _gone(turns: int, *, summary: bool) -> str:
-    """Return what a request lacks, in words."""
-    parts = [*([oldest(turns)] if turns else []), *(["the summary"] if summary else [])]
+def _gone(turns: Sequence[int], *, summary: bool) -> str:
+    """Return what a request lacks, in words; ``turns`` are numbers."""
+    parts = [*([named_turns(turns)] if turns else []), *(["the summary"] if summary else [])]
     return " and ".join(parts)
 
 
@@ -175,7 +180,7 @@ def _recovered(refused: Attempt, overflow: Overflow, sent: Attempt) -> str:
     figures = f" ({size:,} > {limit:,})" if size and limit and size > limit else ""
     if limit and not figures:
         figures = f" (the limit is {limit:,})"
-    gone = _gone(sent.left_out - refused.left_out, summary=sent.lacks_summary and not refused.lacks_summary)
+    gone = _gone(sent.gone(refused.cut.start), summary=sent.lacks_summary and not refused.lacks_summary)
     if not gone:
         return (
             f"Context window exceeded{figures}: asked for a reply of {sent.request.max_tokens:,} tokens "
@@ -186,13 +191,14 @@ def _recovered(refused: Attempt, overflow: Overflow, sent: Attempt) -> str:
 
 def _lighter(sent: Attempt) -> str:
     """Return how a request was made smaller that was refused for its bytes."""
-    gone = f"left out {oldest(sent.left_out)}" if sent.left_out else "left out files of earlier turns"
+    gone = f"left out {named_turns(sent.gone())}" if sent.left_out else "left out files of earlier turns"
     return f"The request had too many bytes for the server: {gone} and sent again."
 
 
 def sent_again(attempt: Attempt, refusal: ContextOverflowError) -> str:
     """Return what a request lacks that is sent after a refusal, while its answer is waited for."""
-    gone = _gone(attempt.left_out, summary=attempt.lacks_summary) or "files of earlier turns"
+    parts = [*([_oldest(attempt.left_out)] if attempt.left_out else []), *(["the summary"] * attempt.lacks_summary)]
+    gone = " and ".join(parts) or "files of earlier turns"
     lacks = bool(attempt.left_out or attempt.lacks_summary or refusal.by_bytes)
     how = f"without {gone}" if lacks else "with less room for the reply"
     return f"{'Too many bytes' if refusal.by_bytes else 'Too long'}; sending again {how}"

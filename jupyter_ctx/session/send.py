@@ -60,7 +60,8 @@ class Sender:
         try:
             after = self._follow_up(planned, sent, verdict, coming)
             problems, files = (*session.models.problems, *session.memory.problems), session.conversation.has_files
-            lines = notices_of(Outcome(planned, sent, refusal, verdict, problems, files, before, after))
+            outdated = self._outdated(sent) if record else ()
+            lines = notices_of(Outcome(planned, sent, refusal, verdict, problems, files, before, after, outdated))
         except KeyboardInterrupt:
             raise ChatInterrupted("stopped after the answer, which is kept.") from None
         told = (line.text for line in lines if not line.once or session.once(line.once))
@@ -200,6 +201,12 @@ class Sender:
         plain = attempt.request.schema is None  # what a schema takes is not in the next request
         session.change(sent=session.key(attempt.target, now, attempt.cut.start) if plain else NO_VIEW)
         session.fitter.answered_at = time.monotonic()
+
+    def _outdated(self, sent: Attempt) -> tuple[int, ...]:
+        """Return the numbers of later turns that answered another version of the turn that was just recorded."""
+        past, position = self._session.conversation, sent.scope.at
+        later = past.outdated_by(past.places[position]) if position < len(past.places) else ()
+        return tuple(past.index(place.id) + 1 for place in later)
 
     def _follow_up(self, planned: Attempt, sent: Attempt, verdict: Verdict, coming: Coming) -> str:
         """Do what an answer calls for once its turn is recorded; return what to say of a summary that was written.

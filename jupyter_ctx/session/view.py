@@ -50,6 +50,11 @@ class Scope:
         """Return whether the turn may be sent, pinned or not."""
         return place.sendable and (place.pinned or place.turn.id not in self.covers)
 
+    def loose(self, conversation: Conversation, start: int, end: int) -> list[int]:
+        """Return the numbers, from 1, of the turns between two positions that a cut behind them leaves out."""
+        places = enumerate(conversation.places[start:end], start + 1)
+        return [number for number, place in places if not place.pinned and self.holds(place)]
+
 
 def scope_at(conversation: Conversation, at: int, system: str) -> Scope:
     """Return what may stand before a prompt at this position: only turns before it.

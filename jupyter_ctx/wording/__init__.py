@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 # left-to-right and right-to-left marks stay: they reverse no text, and some names need them
 CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+MAX_RUNS = 4  # of consecutive turns that a line names
 
 
 def visible(text: str) -> str:
@@ -17,6 +20,27 @@ def visible(text: str) -> str:
 def turns(count: int) -> str:
     """Return a count of turns, such as ``1 turn`` or ``1,200 turns``."""
     return "1 turn" if count == 1 else f"{count:,} turns"
+
+
+def named_turns(numbers: Sequence[int]) -> str:
+    """Return turns by their ascending numbers, such as ``turn 7`` or ``turns 1 to 4, 6 and 9``.
+
+    Where there are many gaps, how many turns and between which they are.
+    """
+    runs = list[list[int]]()
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    if len(runs) > MAX_RUNS:
+        return f"{turns(len(numbers))} from {numbers[0]:,} to {numbers[-1]:,}"
+    parts = [(f"{run[0]:,}", f"{run[-1]:,}") for run in runs]
+    # "4 to 6", but "4 and 5"
+    said = [one for first, last, run in ((*part, run) for part, run in zip(parts, runs, strict=True))
+            for one in ((f"{first} to {last}",) if run[-1] - run[0] > 1 else dict.fromkeys((first, last)))]  # fmt: skip
+    listed = " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
+    return f"turn{'s' if len(numbers) > 1 else ''} {listed}"
 
 
 def room_for_turns(count: int) -> str:

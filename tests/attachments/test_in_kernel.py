@@ -68,10 +68,10 @@ def test_a_figure_of_an_earlier_cell_goes_along_and_a_restart_keeps_its_answer(
     assert again.value("get_chat().turns[0].record.sources[0][:10]") == "fig (image"
     assert again.value("get_chat().turns[0].attachments[0].name") == "fig"
     again.run(PLOT)
-    assert "stored answer; nothing was sent" in shown(again.run(ASK, "a"))
+    assert "tored answer; nothing was sent" in shown(again.run(ASK, "a"))
     assert len(seen) == before
     again.run("ax.plot([2, 2, 2])")
-    assert "stored answer" not in shown(again.run(ASK, "a"))
+    assert "tored answer" not in shown(again.run(ASK, "a"))
     assert len(seen) == before + 1
     again.client.stop_channels()
 

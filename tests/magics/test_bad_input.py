@@ -117,12 +117,12 @@ def test_what_is_said_of_turns_has_the_right_number_and_names_no_pinned_one() ->
     assert str(chat.unpin(1)).startswith("Nothing to do: turn 1 is unpinned already")
     chat.include(2)
     chat.pin(1)
-    assert str(chat.trim(0)).startswith("Left out the oldest unpinned turn (")
+    assert str(chat.trim(0)).startswith("Left out turn 2 (")
 
 
 def test_trimming_to_no_turn_leaves_out_all_and_says_so() -> None:
     chat = talked()
-    assert str(chat.trim(0)).startswith("Left out the 2 oldest turns (")
+    assert str(chat.trim(0)).startswith("Left out turns 1 and 2 (")
     assert chat.info().in_view == 0
     assert chat.undo().changed
 

@@ -85,7 +85,7 @@ def test_nothing_is_continued_where_the_model_would_see_no_turn(cells: Cells) ->
     assert len(seen[1]["messages"]) == 4
 
 
-@pytest.mark.parametrize(("reported", "length"), [(True, " (4 tokens)"), (False, "")])
+@pytest.mark.parametrize(("reported", "length"), [(True, "4 tokens"), (False, "the longest length allowed")])
 def test_the_line_below_an_answer_that_was_too_long_is_a_sentence(cells: Cells, length: str, *, reported: bool) -> None:
     def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
         report = [usage(9, 4)] if reported else []
@@ -94,7 +94,7 @@ def test_the_line_below_an_answer_that_was_too_long_is_a_sentence(cells: Cells, 
     with serve(answer) as (url, _):
         cells.run(f"%chat use m --base-url {url}")
         shown = cells.run("%%chat --max-tokens 4\nTell me.")
-    assert f"The reply ended at the longest length allowed{length}: %chat continue asks for the rest." in shown
+    assert f"[ctx] Stopped at {length}: %chat continue asks for the rest." in shown
 
 
 def test_a_short_name_stands_for_a_model_in_every_notebook(cells: Cells) -> None:

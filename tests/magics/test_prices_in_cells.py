@@ -159,7 +159,7 @@ def test_a_summary_keeps_the_newest_turns_and_asks_no_model_where_that_is_wanted
         kernel.run(f"%%chat\nCrate {number} weighs {100 + number} kilograms. {'wind and sea. ' * 20}")
     server[1].clear()
     said = text(kernel.run("%chat summarise 1 --extractive"))
-    assert "Summarised 3 older turns" in said
+    assert "Summarised turns 1 to 3" in said
     assert "Crate 2 weighs 102" in said
     assert not server[1]
     assert kernel.value("[row.states[0] for row in get_chat().history()]") == str([*["summarised"] * 3, "sent"])

@@ -243,7 +243,7 @@ def test_a_run_that_shows_stored_answers_shows_those_side_by_side(
         again = run()
         assert len(seen) == 3
     assert all(
-        "stored answer" in said and "stored answer" not in before for said, before in zip(again, first, strict=True)
+        "tored answer" in said and "tored answer" not in before for said, before in zip(again, first, strict=True)
     )
     assert "one at None heard 1." in again[0]
     assert "one at None heard 3." in again[1]

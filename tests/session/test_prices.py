@@ -224,7 +224,7 @@ def test_a_summary_by_a_model_is_asked_about_and_a_no_leaves_all_as_it_was() -> 
 def test_a_summary_says_what_it_cost_also_where_it_is_dropped() -> None:
     chat, _ = asking(True, Priced(SUMMARY), window=16_000)
     told(chat)
-    assert re.search(r"Summarised \d+ older turns for \$0.0\d+ \(", str(chat.summarize()))
+    assert re.search(r"Summarised turns 1 to \d+ for \$0.0\d+ \(", str(chat.summarize()))
     chat, _ = asking(True, Priced("talk, talk, talk.\n" * 2_000), window=4_000)
     told(chat)
     said = str(chat.summarize())
@@ -312,7 +312,7 @@ def test_bad_values_are_refused_before_anything_happens(act: Callable[[Chat], ob
 def test_the_newest_turns_are_kept_word_for_word_by_their_number(kept: int) -> None:
     chat, _ = asking(True, window=16_000)
     told(chat)
-    assert str(chat.summarize(turns=kept, method="extractive")).startswith(f"Summarised {12 - kept} older turns")
+    assert str(chat.summarize(turns=kept, method="extractive")).startswith(f"Summarised turns 1 to {12 - kept} ")
     states = [row.states[0] for row in chat.history()]
     assert states == ["summarised"] * (12 - kept) + ["sent"] * kept
     view = [part.text for part in chat.preview("And now?").messages if part.state == "sent"]

@@ -10,6 +10,7 @@ import pytest
 from jupyter_ctx import Chat
 from jupyter_ctx.errors import ContextOverflowError
 from jupyter_ctx.testing import ScriptedProvider
+from jupyter_ctx.wording import named_turns
 
 
 def chat_of(serves: int | None = 400, answer: str = "y" * 40, **settings: Any) -> Chat:
@@ -76,13 +77,13 @@ def test_where_compact_at_stops_a_request_the_error_names_the_share() -> None:
 @pytest.mark.parametrize("counting", ["auto", "provider"])
 def test_turns_that_max_turns_leaves_out_are_not_said_to_make_the_request_fit(counting: Any) -> None:
     notice = first_notice(chat_of(4_000, window=4_000, max_turns=5, token_counting=counting), "Why?")
-    assert notice.startswith("Left out the 3 oldest turns because of max_turns 5 (")
+    assert notice.startswith("Left out turns 1 to 3 because of max_turns 5 (")
     before, after = (int(number) for number in notice.rpartition("(")[2].rstrip(").").split(" → "))
     assert after < before
 
 
 def test_a_request_that_fits_once_turns_are_left_out_is_said_to_fit() -> None:
-    assert first_notice(chat_of(window=400), "x" * 300).startswith("Left out the 2 oldest turns to fit 300 tokens (")
+    assert first_notice(chat_of(window=400), "x" * 300).startswith("Left out turns 1 and 2 to fit 300 tokens (")
 
 
 def test_a_request_that_still_does_not_fit_is_not_said_to_fit() -> None:
@@ -187,3 +188,41 @@ def test_what_was_included_again_is_there_for_requests_with_settings_of_their_ow
     assert chat.include().changed
     chat.send("Why?", budget_share=0.9)
     assert len(provider.requests[-1].messages) == 17
+
+
+def test_a_new_version_tells_which_later_turns_answered_the_older_one() -> None:
+    chat = chat_of(4_000, window=4_000)
+    for name in "abcd":
+        assert not chat.send(f"prompt {name}", cell=name, run=f"1{name}").notices
+    (notice,) = chat.send("another b", cell="b", run="2b").notices
+    assert notice == "2 later turns answered the older version: turns 3 and 4 are stale in %chat history."
+    assert [row.turn for row in chat.history() if "stale" in row.state] == [3, 4]
+    assert not chat.send("another d", cell="d", run="2d").notices
+    (notice,) = chat.send("a third b", cell="b", run="3b").notices
+    assert notice == "2 later turns answered the older version: turns 3 and 4 are stale in %chat history."
+    chat.trim(1)
+    (notice,) = chat.send("a third c", cell="c", run="3c").notices[-1:]
+    assert notice == "1 later turn answered the older version: turn 4 is stale in %chat history."
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ([7], "turn 7"),
+        ([4, 5], "turns 4 and 5"),
+        ([4, 5, 6], "turns 4 to 6"),
+        ([1, 2, 3, 5, 7, 8, 9], "turns 1 to 3, 5 and 7 to 9"),
+        ([1, 3, 5, 7, 9, 1_100], "6 turns from 1 to 1,100"),
+    ],
+)
+def test_turns_are_named_by_their_numbers(numbers: list[int], said: str) -> None:
+    assert named_turns(numbers) == said
+
+
+def test_pinned_turns_are_not_among_those_that_are_named() -> None:
+    chat = chat_of(4_000, window=4_000)
+    for number in range(6):
+        chat.send(f"prompt {number}")
+    chat.pin(2)
+    assert str(chat.trim(2)).startswith("Left out turns 1, 3 and 4 (")
+    assert [row.turn for row in chat.history() if row.state == "left out"] == [1, 3, 4]

@@ -21,7 +21,7 @@ from nbclient import NotebookClient
 
 LOAD = "%load_ext jupyter_ctx\nfrom jupyter_ctx import get_chat"
 USE = "%chat use local/smollm2@256 --max-tokens 8"
-STORED = "This is the stored answer; nothing was sent."
+STORED = "tored answer; nothing was sent"
 LONG = "%%chat\n" + " ".join(f"On day {day} we saw {3 * day} birds." for day in range(1, 8))
 TALK = "get_chat().add_messages([{'role': 'user', 'content': 'Say one.'}, {'role': 'assistant', 'content': 'One.'}])"
 LOOP = "for n in {}: get_ipython().run_cell_magic('chat', '{}', f'Say {{n}}.')"
