@@ -2,6 +2,7 @@
    output then changes the page by as little as the answer has changed. An application without this extension does not
    know the type, and shows text/html. */
 import { morph } from './morph.js';
+import { seen } from './seen.js';
 
 const GROWING = 'application/vnd.jupyter-ctx.growing';
 const BEFORE_HTML = 40; // a rank: text/html has 50
@@ -56,6 +57,22 @@ export async function growingAnswers(load) {
 
     onAfterAttach() {
       this.typeset(this.node);
+    }
+
+    onBeforeDetach() {
+      // the whole answer is drawn by the application's own text/html, in a place of its own
+      const place = this.node.closest('.jp-OutputArea-child');
+      const area = place?.parentElement;
+      if (!area) return;
+      const index = [...area.children].indexOf(place);
+      const restore = seen(this.node);
+      let tries = 20;
+      const look = () => {
+        const now = area.children[index];
+        if (now && now !== place && now.querySelector('.jctx-answer')) restore(now);
+        else if (tries-- > 0) setTimeout(look, 5);
+      };
+      setTimeout(look, 0);
     }
   }
 

@@ -7,6 +7,9 @@ const ELEMENT = Node.ELEMENT_NODE;
 /** The attribute of elements that are no part of an answer. */
 export const ADDED = 'data-jctx-added';
 
+/** The class of elements whose content is not sent again; what they held before stays. */
+const KEPT = 'jctx-kept';
+
 /**
  * Change the element `live` from `before` into `after`.
  *
@@ -41,7 +44,7 @@ export function morph(live, before, after, drawn) {
 }
 
 function change(live, before, after, drawn) {
-  if (before.isEqualNode(after)) return;
+  if (before.isEqualNode(after) || isKept(live, after)) return;
   if (live.nodeType === ELEMENT) {
     morph(live, before, after, drawn);
   } else {
@@ -93,6 +96,11 @@ function mirrors(lives, olds) {
 /** Return whether this extension has put a node in, such as a button; it comes and goes by itself. */
 function isAdded(node) {
   return node.nodeType === ELEMENT && node.hasAttribute(ADDED);
+}
+
+/** Return whether `after` only stands in for what `live` shows. */
+function isKept(live, after) {
+  return after.nodeType === ELEMENT && after.classList.contains(KEPT) && !after.firstElementChild && live.firstElementChild !== null;
 }
 
 function isSameKind(a, b) {

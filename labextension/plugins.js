@@ -1,11 +1,12 @@
 /* What the extension adds to the application. Each part stands alone: where one lacks what it needs, the others work. */
+import { collapsedAnswers } from './collapsed.js';
 import { copyButtons } from './copy.js';
 import { growingAnswers } from './growing.js';
 import { prompts } from './prompts.js';
 import { sharing } from './shared.js';
 import { toolbars } from './toolbars.js';
 
-const PARTS = { prompts, growingAnswers, copyButtons, toolbars };
+const PARTS = { prompts, growingAnswers, collapsedAnswers, copyButtons, toolbars };
 
 /** Return the plugins that this application can have. */
 export async function plugins(scope) {

@@ -25,6 +25,7 @@ from jupyter_ctx.display.answer.columns import NotebookColumns, TextColumns
 from jupyter_ctx.display.answer.footer import Footer
 from jupyter_ctx.display.answer.markdown import AnswerForms, to_html
 from jupyter_ctx.display.answer.marked_words import mark_differences
+from jupyter_ctx.display.answer.partial_page import GROWING
 from jupyter_ctx.display.widgets.choice_bar import ChoiceBar
 from jupyter_ctx.wording.word_changes import changed_words
 
@@ -74,7 +75,7 @@ def test_answers_that_grow_in_threads_of_their_own_are_one_output(screen: Screen
     for worker in workers:
         worker.join()
     view.close(1, ["below"])
-    assert all(set(forms) == {"text/html"} for forms in screen.shown[:-1])
+    assert all(set(forms) == {"text/html", *GROWING} for forms in screen.shown[:-1])
     assert len(screen.shown) <= 12 * (screen.times[-1] - screen.times[0]) + 3
     assert screen.shown[-1]["text/plain"].split("\n") == [
         "[ctx] above",

@@ -17,6 +17,7 @@ from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.display.answer import stream
 from jupyter_ctx.display.answer.footer import Footer
 from jupyter_ctx.display.answer.markdown import bundle
+from jupyter_ctx.display.answer.partial_page import GROWING
 from jupyter_ctx.display.answer.stream import NotebookView, TerminalView
 from jupyter_ctx.display.text import to_plain
 
@@ -78,7 +79,7 @@ def test_interim_updates_carry_html_alone_and_the_last_one_every_form(screen: Sc
     view.feed("one ")
     view.feed("two")
     view.close(["below"])
-    assert all(set(forms) == {"text/html"} for forms in screen.shown[:-1])
+    assert all(set(forms) == {"text/html", *GROWING} for forms in screen.shown[:-1])
     assert screen.shown[-1] == bundle("one two", ["above"], ["below"])
     assert screen.shown[-1]["text/plain"] == "[ctx] above\none two\n[ctx] below"
 

@@ -25,7 +25,7 @@ STYLES = {ANSWER_STYLE, NOTE_STYLE, BADGE_STYLE, FOOTER_STYLE, TEXT_STYLE, LINK_
     CELL_STYLE, JSON_STYLE, NAME_STYLE, ANSWER_TABLE_STYLE,
 )}  # fmt: skip
 VALUES = {
-    "class": r"highlight|jp-toc-ignore|[a-z][a-z0-9]{0,2}|jctx-(answer|note|badge|footer|thinking|waiting)",
+    "class": r"highlight|jp-toc-ignore|[a-z][a-z0-9]{0,2}|jctx-(answer|note|badge|footer|thinking|waiting|kept)",
     "dir": "auto|ltr|rtl",
     "tabindex": "0",
     "scope": "row|col",

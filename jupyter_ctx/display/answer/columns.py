@@ -29,7 +29,7 @@ from .column_page import (
 )
 from .footer import Footer
 from .markdown import AnswerForms, answer_html
-from .partial_page import PartialPage
+from .partial_page import GROWING, PartialPage
 from .thinking import growing_html
 from .throttle import LONG_ANSWER, SentUpdate, due, is_frugal
 from .waiting import JOIN_SECONDS, TICK_SECONDS, Wait, waiting_html
@@ -240,7 +240,7 @@ class NotebookColumns:
             return columns_plain(columns, self._frame, figures=True)
         colourful = is_frugal(self._sent, sum(len(column.text) for column in columns), len(columns))
         bodies = [self._body(number, column, colourful) for number, column in enumerate(columns)]
-        return {"text/html": columns_html(columns, self._frame, bodies)}
+        return {"text/html": columns_html(columns, self._frame, bodies), **GROWING}
 
     def _body(self, number: int, column: Column, colourful: bool) -> str:
         words, seconds = column.waits if column.state != "waiting" or column.waits[0] else NOTHING_YET

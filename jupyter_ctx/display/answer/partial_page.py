@@ -6,6 +6,8 @@ from .markdown import to_html
 from .minify import SHEET, minified
 from .partial_markdown import completed, finished_length
 
+# marks HTML that is soon replaced: the JupyterLab extension then changes only what differs on the page
+GROWING = {"application/vnd.jupyter-ctx.growing": ""}
 MAX_HIGHLIGHTED_PARTIAL = 2_000  # characters of code: every update carries their colours again
 STYLED = ("<pre", "<table", "<h")
 MAX_PARTIAL_FORMULAS = 12  # the page typesets all of them after every update, at a millisecond each

@@ -16,7 +16,7 @@ from ...runtime.interrupts import uninterrupted
 from ..text import note_html, note_plain, settled_length, to_plain
 from .footer import Footer, remarks
 from .markdown import AnswerForms, answer_html, bundle, plain_bundle
-from .partial_page import PartialPage
+from .partial_page import GROWING, PartialPage
 from .structured import is_json_like, json_code
 from .thinking import growing_html
 from .throttle import MIN_INTERVAL, SentUpdate, due, is_frugal
@@ -221,7 +221,7 @@ class NotebookView:
             parts.append(answer_html(self._draft.page(text, colourful=is_frugal(self._sent, self._length))))
         if words:
             parts.append(waiting_html(words, seconds, spoken=not before[0]))
-        return {"text/html": "".join(parts)}
+        return {"text/html": "".join(parts), **GROWING}
 
     def _whole(self, below: Sequence[str], footer: Footer | None) -> dict[str, str]:
         shown = self._forms or "".join(self._pieces)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from ..text import text_html
 
-MAX_GROWING = 2_000  # characters shown while the text grows: its end
+MAX_GROWING = 2_000  # characters shown while the text grows: its end, and up to a step more
+GROWING_STEP = 1_000  # characters that are left out at once: in between, what is shown only gets longer
+# the mark of an element that the JupyterLab extension leaves as it was, since its text is not sent again
+KEPT_CLASS = "jctx-kept"
 MAX_THINKING = 50_000  # characters shown in a finished answer
 TEXT_STYLE = "white-space:pre-wrap;overflow-wrap:anywhere;max-height:20em;overflow-y:auto;font-size:90%;margin:.3em 0"
 
@@ -18,13 +21,16 @@ def thinking_html(thought: str, tokens: int | None = None) -> str:
 
 
 def growing_html(thought: str, answered: bool) -> str:
-    """Return the end of a growing thinking text, or its summary line alone once the answer has begun."""
+    """Return the end of a growing thinking text; once the answer has begun, what stands in for it where it is gone."""
     if not thought:
         return ""
     amount = _amount(thought, None)
     if answered:
-        return _folded(f"Thought for {amount}", "", "(shown when the answer is complete)")
-    return _folded(f"Thinking… ({amount}, {len(thought):,} characters)", thought[-MAX_GROWING:], "")
+        stand_in = f'<div class="{KEPT_CLASS}">(shown when the answer is complete)</div>'
+        return _details(f"Thought for {amount}", stand_in)
+    start = max(0, (len(thought) - MAX_GROWING) // GROWING_STEP * GROWING_STEP)
+    text = f'<div class="{KEPT_CLASS}">{_box(thought[start:])}</div>'
+    return _details(f"Thinking… ({amount}, {len(thought):,} characters)", text)
 
 
 def _amount(thought: str, tokens: int | None) -> str:
@@ -32,5 +38,12 @@ def _amount(thought: str, tokens: int | None) -> str:
 
 
 def _folded(summary: str, text: str, below: str) -> str:
-    shown = f'<div dir="auto" tabindex="0" style="{TEXT_STYLE}">{text_html(text)}</div>' if text else ""
-    return f'<details class="jctx-thinking"><summary>{summary}</summary>{shown}{below}</details>'
+    return _details(summary, _box(text) + below)
+
+
+def _box(text: str) -> str:
+    return f'<div dir="auto" tabindex="0" style="{TEXT_STYLE}">{text_html(text)}</div>'
+
+
+def _details(summary: str, body: str) -> str:
+    return f'<details class="jctx-thinking"><summary>{summary}</summary>{body}</details>'
