@@ -22,7 +22,7 @@ from ..chat import Chat
 from ..context.info import ContextInfo
 from ..conversation.events import Event, Said
 from ..conversation.places import Place
-from ..display.answer.footer import Footer
+from ..display.answer.footer import Footer, footer_html
 from ..display.answer.markdown import bundle
 from ..display.answer.stream import AnswerView, NotebookView, TerminalView
 from ..display.text import note_html, note_plain, to_plain
@@ -626,6 +626,11 @@ def _as(form: str) -> Callable[[Reply], str]:
     """Return the function that renders a Reply in one form."""
 
     def shown(reply: Reply) -> str:
-        return bundle(shown_forms(reply) or reply.text)[form]
+        answer = bundle(shown_forms(reply) or reply.text)[form]
+        if form != "text/html":
+            return answer
+        notes = ("stored answer",) if reply.stored else ()
+        figures = Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason, notes=notes)
+        return answer + footer_html(figures)
 
     return shown

@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 from ..context.usage import Usage
 from ..context.windows import ContextWindow
 from ..conversation.messages import Message, StopReason
+from ..wording import visible
 
 REPR_CHARACTERS = 60  # characters of a text in a terminal's one line
 
@@ -115,6 +116,17 @@ class Reply:
         tokens = f", {self.usage.input_tokens:,} → {self.usage.output_tokens:,} tokens" if self.usage else ""
         text = self.text if len(self.text) <= REPR_CHARACTERS else f"{self.text[: REPR_CHARACTERS - 1]}…"
         return f"Reply({text!r}, {self.model}, {self.stop_reason}{tokens})"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Write the whole answer and a line of figures; in a list, the short form."""
+        if cycle or len(getattr(printer, "stack", ())) > 1 or not self.text:
+            printer.text(repr(self))
+            return
+        taken = f"{self.usage.input_tokens:,} in · {self.usage.output_tokens:,} out" if self.usage else ""
+        seconds = "" if self.seconds is None else f"{self.seconds:,.1f} s"
+        ending = "" if self.stop_reason == "stop" else self.stop_reason
+        figures = " · ".join(filter(None, (self.model, taken, seconds, ending)))
+        printer.text(f"{visible(self.text)}\n\n[{figures}]" if figures else visible(self.text))
 
 
 @dataclass(frozen=True, slots=True)

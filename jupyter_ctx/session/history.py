@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from itertools import count
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
+from .. import wording as words
 from ..conversation.conversation import Conversation
 from ..conversation.messages import StopReason
 from ..conversation.places import Place
@@ -59,6 +60,11 @@ class History(Table[HistoryRow]):
 
     __slots__ = ()
     columns = (*(name for name in HistoryRow._fields if name != "states"), "state")
+    usual: ClassVar = {"exact": "yes", "versions": "1"}
+
+    def _below(self) -> str:
+        about = "" if all(row.exact for row in self) else "~"
+        return f"{words.turns(len(self))}, {about}{sum(row.tokens for row in self):,} tokens"
 
 
 def history(now: Snapshot, deleted: Collection[str]) -> History:

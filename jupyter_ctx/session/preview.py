@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
+from .. import wording as words
 from ..context.budget import whole
 from ..context.tokens import Meter
 from ..conversation.conversation import Conversation
@@ -52,6 +53,7 @@ class ViewPart:
 class _Parts(Table[ViewPart]):
     __slots__ = ()
     columns = ("turn", "role", "text", "tokens", "exact", "stale", "share", "state", "attached")
+    usual: ClassVar = {"exact": "yes", "stale": "no"}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -72,10 +74,21 @@ class View:
     template: int = 0
 
     def __repr__(self) -> str:
-        return repr(_Parts(self.messages)) if self.messages else "View: nothing yet"
+        return f"{_Parts(self.messages)!r}\n{self._total()}" if self.messages else "View: nothing yet"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Write the messages; in a list, only their total."""
+        alone = len(getattr(printer, "stack", ())) <= 1
+        printer.text(repr(self) if alone and not cycle else f"View({self._total()})")
 
     def _repr_html_(self) -> str:
-        return _Parts(self.messages)._repr_html_() if self.messages else repr(self)
+        return f"{_Parts(self.messages)._repr_html_()}<p>{self._total()}</p>" if self.messages else repr(self)
+
+    def _total(self) -> str:
+        """Return the size of the whole, and how many messages stay out."""
+        about = "" if self.exact else "~"
+        stays_out = f"; {words.messages(len(self.omitted))} left out" if self.omitted else ""
+        return f"{about}{self.input_tokens:,} tokens in {words.messages(len(self.messages))}{stays_out}"
 
     def to_dataframe(self) -> Any:
         """Return a DataFrame with a row for each message, those that stay out last. Raises MissingDependencyError."""

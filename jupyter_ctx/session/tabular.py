@@ -4,37 +4,62 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from ..errors import MissingDependencyError
 from ..wording.escaping import escaped as escaped
+from ..wording.layout import cut, fitted_widths, line_width, padded
 
 MAX_SHOWN_ROWS, MAX_SHOWN_TEXT = 60, 60  # characters of a text
 CELL_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
+FIGURES = re.compile(r"-?[\d,]+(?:\.\d+)?(?:e[+-]\d+)?")
 RowT = TypeVar("RowT")
 
 
 class Table(tuple[RowT, ...]):
-    """A tuple of rows that shows itself as a table; ``columns`` names the attributes of a row that are shown."""
+    """A tuple of rows that shows itself as a table; ``columns`` names the attributes of a row that are shown.
+
+    A column is left out where it is empty, and where it has nothing but what ``usual`` says of it; DataFrames have all.
+    """
 
     __slots__ = ()
     columns: ClassVar[tuple[str, ...]] = ()
+    usual: ClassVar[Mapping[str, str]] = {}
 
     def __repr__(self) -> str:
         head, *rows = self._cells()
         if not rows:
             return f"{type(self).__name__}: nothing yet"
-        widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
-        lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (head, *rows))
-        return "\n".join(line.rstrip() for line in lines) + self._more()
+        widths = fitted_widths([head, *rows], line_width())
+        right = [_is_figures(column) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(
+                padded(cut(cell, width), width, right=side)
+                for cell, width, side in zip(row, widths, right, strict=True)
+            ).rstrip()
+            for row in (head, *rows)
+        ]
+        return "\n".join(filter(None, (*lines, self._more().strip(), self._below())))
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Write the table; in a list, only how many rows it has."""
+        alone = len(getattr(printer, "stack", ())) <= 1
+        printer.text(repr(self) if alone and not cycle else f"{type(self).__name__}({len(self):,} rows)")
 
     def _repr_html_(self) -> str:
         head, *rows = self._cells()
         if not rows:
             return html.escape(repr(self))
-        body = "".join(f"<tr>{_row(row, 'td')}</tr>" for row in rows)
-        return f"<table><thead><tr>{_row(head, 'th')}</tr></thead><tbody>{body}</tbody></table>{self._more()}"
+        right = [_is_figures(column) for column in zip(*rows, strict=True)]
+        body = "".join(f"<tr>{_row(row, 'td', right)}</tr>" for row in rows)
+        below = " ".join(filter(None, (self._more().strip(), self._below())))
+        caption = f'<caption style="text-align:left;caption-side:bottom">{escaped(below)}</caption>' if below else ""
+        return f"<table>{caption}<thead><tr>{_row(head, 'th', right)}</tr></thead><tbody>{body}</tbody></table>"
+
+    def _below(self) -> str:
+        """Return a line to show below the rows."""
+        return ""
 
     def to_dataframe(self) -> Any:
         """Return a DataFrame with a row for each row and the columns of the table. Raises MissingDependencyError."""
@@ -47,7 +72,10 @@ class Table(tuple[RowT, ...]):
     def _cells(self) -> list[list[str]]:
         """Return the names of the columns, then the newest rows, each cell in one short line."""
         newest = self[-MAX_SHOWN_ROWS:]
-        return [list(self.columns), *([cell_text(getattr(row, name)) for name in self.columns] for row in newest)]
+        cells = {name: [cell_text(getattr(row, name)) for row in newest] for name in self.columns}
+        silent = {name for name, column in cells.items() if set(column) <= {"", self.usual.get(name, "")}}
+        shown = [name for name in self.columns if name not in silent] if newest else list(self.columns)
+        return [shown, *map(list, zip(*(cells[name] for name in shown), strict=True))]
 
     def _more(self) -> str:
         more = f"\n… the newest {MAX_SHOWN_ROWS} of {len(self):,}; to_dataframe() has all"
@@ -64,5 +92,13 @@ def cell_text(value: object) -> str:
     return text if len(text) <= MAX_SHOWN_TEXT else text[: MAX_SHOWN_TEXT - 1] + "…"
 
 
-def _row(cells: Sequence[str], kind: str) -> str:
-    return "".join(f'<{kind} style="text-align:left">{escaped(cell)}</{kind}>' for cell in cells)
+def _is_figures(column: Sequence[str]) -> bool:
+    """Return whether a column has numbers only, and is aligned right."""
+    return all(FIGURES.fullmatch(cell) for cell in column if cell)
+
+
+def _row(cells: Sequence[str], kind: str, right: Sequence[bool]) -> str:
+    return "".join(
+        f'<{kind} style="text-align:{"right" if side else "left"}">{escaped(cell)}</{kind}>'
+        for cell, side in zip(cells, right, strict=True)
+    )

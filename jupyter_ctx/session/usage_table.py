@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+from .. import wording as words
 from ..conversation.conversation import Conversation
 from ..conversation.messages import StopReason, Turn
 from ..conversation.places import Place
@@ -58,6 +59,13 @@ class Usages(Table[UsageRow]):
 
     __slots__ = ()
     columns = UsageRow._fields
+    usual: ClassVar = {"version": "1", **dict.fromkeys(TOKENS[2:], "0"), "stop_reason": "stop"}
+
+    def _below(self) -> str:
+        total = self.total
+        cost = "" if total.cost is None else f", {words.dollars(total.cost)}"
+        spent = f"{total.input_tokens:,} tokens in, {total.output_tokens:,} out{cost}, {total.seconds:,.1f} s"
+        return f"{words.answers(len(self))}: {spent}"
 
     @property
     def total(self) -> Total:

@@ -1,0 +1,56 @@
+"""History, usage, previews and replies as they show themselves in a terminal, in a list and on a page."""
+
+from __future__ import annotations
+
+import pytest
+from IPython.lib.pretty import pretty
+
+from jupyter_ctx import Chat, Reply
+from jupyter_ctx.context.usage import Usage
+from jupyter_ctx.testing import ScriptedProvider
+
+LONG = "Why is the sky blue and the sea as well, and what of the colour of rain at night? " * 3
+
+
+@pytest.fixture
+def chat() -> Chat:
+    made = Chat(provider=ScriptedProvider("Because."), window=4_000)
+    made.send(LONG)
+    made.send("天空为什么是蓝色的？")
+    return made
+
+
+@pytest.mark.parametrize("columns", [70, 100, 150])
+def test_tables_fit_the_terminal(chat: Chat, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for table in (chat.history(), chat.usage(), chat.preview("And now?")):
+        assert max(map(len, repr(table).splitlines())) <= columns
+        assert pretty(table) == repr(table)
+
+
+def test_tables_end_with_a_line_that_sums_them_up(chat: Chat) -> None:
+    assert repr(chat.history()).splitlines()[-1].startswith("2 turns, ")
+    assert repr(chat.usage()).splitlines()[-1].startswith("2 answers: ")
+    assert " tokens in 5 messages" in repr(chat.preview("And now?"))
+    assert "2 turns" in chat.history()._repr_html_()
+    assert "text-align:right" in chat.usage()._repr_html_()
+
+
+def test_what_is_as_usual_is_not_shown_but_in_the_dataframe(chat: Chat) -> None:
+    head = repr(chat.history()).splitlines()[0].split()
+    assert "versions" not in head
+    assert "attached" not in head
+    assert {"versions", "attached"} <= set(chat.history().to_dataframe().columns)
+
+
+def test_in_a_list_each_is_one_line(chat: Chat) -> None:
+    shown = pretty([chat.history(), chat.usage(), chat.preview("x"), Reply("Because " * 90, Usage(3, 4), model="m/x")])
+    assert shown.count("\n") <= 4
+    assert "History(2 rows)" in shown
+    assert "Usages(2 rows)" in shown
+
+
+def test_a_reply_alone_is_read_whole_with_its_figures() -> None:
+    reply = Reply("One line.\nAnother\x1b[31m.", Usage(1_200, 34), model="m/x", seconds=2.04)
+    assert pretty(reply) == "One line.\nAnother�[31m.\n\n[m/x · 1,200 in · 34 out · 2.0 s]"
+    assert repr(reply).startswith("Reply('One line.")
