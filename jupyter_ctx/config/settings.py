@@ -72,7 +72,9 @@ def setting(default: Any, summary: str, about: About, **declared: Any) -> Any:
 class Settings:
     """How a conversation is held; :data:`SETTINGS` has what is declared of each setting."""
 
-    model: str = setting(DEFAULT_MODEL, "provider/model, such as openai/gpt-5.2; %chat use sets it too", "request")
+    model: str = setting(
+        DEFAULT_MODEL, "provider/model, such as openai/gpt-5.2; %chat use sets it too", "request", label="Model"
+    )
     system: str | None = setting(
         None, "the system prompt; %%chat system sets it to a cell's text, @FILE reads a file", "request"
     )
@@ -85,6 +87,7 @@ class Settings:
         "request",
         ge=1,
         tokens=True,
+        label="Longest reply",
     )
     window: int | None = setting(
         None,

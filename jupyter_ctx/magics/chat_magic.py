@@ -42,10 +42,11 @@ from ..session.state import NotebookState
 from ..wording import named_turns
 from .answers import blocks_below, ending, remarks_on, shown_forms
 from .cell_prompts import CellPrompts
+from .live_views import LiveViews
 from .options import OPTIONS, check_repeated, is_several, typed, with_options
 from .questions import asked_first, typed_answer
 from .shown import Shown
-from .tables import live_history, live_preview, live_settings, previewed
+from .tables import previewed
 from .variables import check_new_name
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class ChatMagic:
         self.shell, self._prompts = shell, CellPrompts(shell, shown)
         self._library: Library | None = None
         self._panel: GaugePanel | None = None
-        self._histories: dict[Chat, TurnTable] = {}
+        self._views = LiveViews()
         self._side_by_side: dict[str, SideBySideCell] = {}  # by cell
         self._newest_columns: SideBySideCell | None = None
         self._reminded: set[str] = set()  # of answers side by side that no turn is of
@@ -212,7 +213,7 @@ class ChatMagic:
         if options.preview:
             self._tell(above)
             columns = several.prompts(prompt) if several is not None else ()
-            self.show_table(previewed(chat, prompt, columns), partial(live_preview, chat, prompt, columns))
+            self.show_table(previewed(chat, prompt, columns), partial(self._views.preview, chat, prompt, columns))
             return None
         self._answered, self._is_alone = False, place.is_magic
         before, reply = chat.conversation.length, None
@@ -409,10 +410,11 @@ class ChatMagic:
 
     def history_of(self, chat: Chat) -> TurnTable:
         """Return the live table of a conversation's turns: one for all its views, so that they agree."""
-        if chat not in self._histories:
-            self._histories[chat] = live_history(chat)
-            chat.listeners.append(self._histories[chat].update)
-        return self._histories[chat]
+        return self._views.history(chat)
+
+    def preview_of(self, chat: Chat, prompt: Prompt) -> TurnTable:
+        """Return the live table of the next request."""
+        return self._views.preview(chat, prompt)
 
     def panel(self) -> GaugePanel:
         """Return the gauge's panel: one for all its views, so that they agree."""
@@ -439,9 +441,9 @@ class ChatMagic:
             redo=lambda: chat().redo(),
             writer=lambda: chat().writer,
             menu={
-                "Preview": lambda: live_preview(chat(), Prompt("")),
-                "History": lambda: live_history(chat()),
-                "Settings": lambda: live_settings(chat()),
+                "Preview": lambda: self._views.preview(chat(), Prompt("")),
+                "History": lambda: self._views.history(chat()),
+                "Settings": lambda: self._views.settings(chat()),
             },
             name=lambda: chat().name if self._has_several else "",
             busy=lambda: any(each.is_busy for each in self._watched),

@@ -26,6 +26,7 @@ from ..config.settings import SETTING_NAMES
 from ..display.text import to_plain
 from ..display.widgets.turn_table import SelectionTable, TurnTable
 from ..library import Library
+from ..session.prompt import Prompt
 
 if TYPE_CHECKING:
     from ..attachments.tracebacks import Failure
@@ -62,6 +63,9 @@ class Host(Protocol):
 
     def history_of(self, chat: Chat) -> TurnTable:
         """Return the live table of a conversation's turns."""
+
+    def preview_of(self, chat: Chat, prompt: Prompt) -> TurnTable:
+        """Return the live table of the next request."""
 
     def follow(self) -> object:
         """Let the gauge's panel show the current conversation."""

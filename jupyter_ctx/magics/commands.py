@@ -27,7 +27,7 @@ from .command_table import Call, command, say, unknown
 from .map_command import OF_A_MAP, ask_rows
 from .options import OF_A_REQUEST, settings_of
 from .questions import typed_answer
-from .tables import conversations_table, history_table, live_preview, previewed, versions_table
+from .tables import conversations_table, history_table, previewed, versions_table
 
 EXPORTED_AS = " or ".join(", ".join(FORMATS).rsplit(", ", 1))  # .md, .json or .ipynb
 USE_OPTIONS = tuple(name for name in OF_A_REQUEST if name != "system")
@@ -133,7 +133,7 @@ def _preview(call: Call) -> object:
         options.preview = True
         return call.host.ask(chat, options, call.text or "")
     prompt = Prompt("", settings_of(options))
-    return call.host.show_table(previewed(chat, prompt), lambda: live_preview(chat, prompt))
+    return call.host.show_table(previewed(chat, prompt), lambda: call.host.preview_of(chat, prompt))
 
 
 @command(

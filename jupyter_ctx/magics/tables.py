@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 from .. import wording as words_of
 from ..chat import Chat
-from ..config.settings import SETTINGS
-from ..display.widgets.settings_form import Choice, Form
 from ..display.widgets.tables import first_words, shortened, table
-from ..display.widgets.turn_table import MarkBoxes, SelectionTable, TurnTable
+from ..display.widgets.turn_table import MarkBoxes, SelectionTable
 from ..models.request_price import RequestPrice, price_range, unknown_prices
 from ..runtime.frontend import Origin
 from ..session.actions import Change
@@ -39,7 +36,8 @@ def history_table(chat: Chat) -> SelectionTable:
     cleared = len(chat.conversation.cleared)
     before = f" ({cleared:,} before the last clear)" if cleared else ""
     caption = f"{words_of.turns(len(rows))}{before}" if rows else f"No turns yet{before}."
-    return SelectionTable(("turn", "cell", "prompt", "reply", "tokens", "state"), rows, caption, _marked(chat))
+    texts = [f"{turn.prompt}\n\n{turn.reply}" for turn in chat.turns]
+    return SelectionTable(("turn", "cell", "prompt", "reply", "tokens", "state"), rows, caption, _marked(chat), texts)
 
 
 def _with(prompt: str, attached: str) -> str:
@@ -93,9 +91,13 @@ def preview_table(chat: Chat, view: View, prices: Sequence[RequestPrice] = ()) -
     """
     total = max(1, view.input_tokens)
     rows: list[Sequence[str] | str] = list(_left_out(view.omitted))
+    left = view.omitted[-OMITTED:]
+    texts = [*[""] * (len(rows) - len(left)), *(part.text for part in left)]
     if rows:
         rows.append("the request begins here")
+        texts.append("")
     rows += [_part(part, f"{100 * part.tokens / total:.0f} %") for part in view.messages]
+    texts += [part.text for part in view.messages]
     if view.template:
         share = f"{100 * view.template / total:.0f} %"
         rows.append(("", "", "what the model's server adds to the messages", f"~{view.template:,}", share, "template"))
@@ -103,7 +105,7 @@ def preview_table(chat: Chat, view: View, prices: Sequence[RequestPrice] = ()) -
     which = f"The first of {len(prices)} requests" if prices else "The next request"
     caption = f"{which}: {about}{view.input_tokens:,} tokens in {words_of.messages(len(view.messages))}"
     caption += _prices(prices) if prices else _price(view.price) if view.messages else ""
-    return SelectionTable(("turn", "role", "text", "tokens", "share", "state"), rows, caption, _marked(chat))
+    return SelectionTable(("turn", "role", "text", "tokens", "share", "state"), rows, caption, _marked(chat), texts)
 
 
 def _price(price: RequestPrice) -> str:
@@ -157,33 +159,9 @@ def _part(part: ViewPart, share: str) -> Sequence[str]:
     return (str(part.number or ""), part.role, _with(part.text[: part.typed], part.attached), tokens, share, state)
 
 
-def live_history(chat: Chat) -> TurnTable:
-    """Return every turn, with boxes that pin and exclude."""
-    return TurnTable(lambda: history_table(chat), partial(mark, chat))
-
-
-def live_preview(chat: Chat, prompt: Prompt, columns: Sequence[Prompt] = ()) -> TurnTable:
-    """Return the next request, with boxes that pin and exclude its turns; ``columns``: see :func:`previewed`."""
-    return TurnTable(lambda: previewed(chat, prompt, columns), partial(mark, chat))
-
-
 def previewed(chat: Chat, prompt: Prompt, columns: Sequence[Prompt] = ()) -> SelectionTable:
     """Return the next request part by part, with the price of all ``columns`` where it is one of several."""
     return preview_table(chat, chat.view(prompt), [chat.view(column).price for column in columns])
-
-
-SETTING_CHOICES = tuple(
-    Choice(name, each.label, [(words, value) for value, words in each.offers.items()])
-    for name, each in SETTINGS.items()
-    if each.label
-)
-
-
-def live_settings(chat: Chat) -> Form:
-    """Return the form of those settings that declare a label."""
-    return Form(
-        SETTING_CHOICES, lambda name: getattr(chat.config, name), lambda name, value: chat.configure(**{name: value})
-    )
 
 
 def mark(chat: Chat, number: int, name: str, on: bool) -> Change:

@@ -14,6 +14,7 @@ from jupyter_ctx import Chat, ProviderConnectionError
 from jupyter_ctx.context.info import ContextInfo, Plan
 from jupyter_ctx.display.widgets.gauge_page import BUTTONS, TURN_RUNS
 from jupyter_ctx.display.widgets.gauge_panel import OFF, TWICE_SECONDS, WRITING, Controls, GaugePanel
+from jupyter_ctx.display.widgets.panel_menu import OPEN_TAB
 from jupyter_ctx.runtime.interrupts import Stopper
 
 TALK = [
@@ -251,22 +252,23 @@ def test_a_further_button_opens_what_it_makes_and_closes_it_again() -> None:
     import ipywidgets
 
     class Opened:
-        def __init__(self) -> None:
-            self.widget, self.drawn = ipywidgets.HTML("here"), 0
+        def __init__(self, text: str) -> None:
+            self.widget = ipywidgets.HTML(text)
 
-        def update(self) -> None:
-            self.drawn += 1
-
-    opened = Opened()
-    panel = GaugePanel(controls(menu={"Settings": lambda: opened}))
+    first, second = Opened("here"), Opened("of the other conversation")
+    views = [first]
+    panel = GaugePanel(controls(menu={"Settings": lambda: views[0]}))
     seen = Seen(panel)
     seen.more.click()
     (settings,) = seen.menu.children
+    assert settings.tooltip == "closed"
     settings.click()
-    assert seen.area.children == (opened.widget,)
+    assert seen.area.children == (first.widget,)
+    assert (settings.tooltip, OPEN_TAB in settings._dom_classes) == ("open: shown below", True)
+    views[0] = second
     panel.update()
-    assert opened.drawn == 1
+    assert seen.area.children == (second.widget,)
     settings.click()
     assert seen.area.children == ()
     panel.update()
-    assert opened.drawn == 1
+    assert (seen.area.children, OPEN_TAB in settings._dom_classes) == ((), False)

@@ -1,4 +1,4 @@
-"""Tables of turns that can be sorted, with boxes that act; settings as choices."""
+"""Tables of turns that can be sorted, with boxes that act; settings as a form."""
 
 from __future__ import annotations
 
@@ -7,9 +7,25 @@ from typing import Any
 import pytest
 
 from jupyter_ctx import Chat, InvalidRequestError
-from jupyter_ctx.display.widgets.settings_form import Form
-from jupyter_ctx.display.widgets.turn_table import AS_SENT, TURNS_PER_PAGE, SelectionTable, TurnTable, sorted_rows
-from jupyter_ctx.magics.tables import SETTING_CHOICES, live_history, live_preview, live_settings
+from jupyter_ctx.display.widgets.settings_form import Choice, Form
+from jupyter_ctx.display.widgets.turn_table import (
+    AS_SENT,
+    INERT,
+    TURNS_PER_PAGE,
+    UNFOLDED,
+    MarkBoxes,
+    SelectionTable,
+    TurnTable,
+    sorted_indexes,
+)
+from jupyter_ctx.magics.live_views import (
+    NEWER_PREVIEW,
+    LiveViews,
+    live_history,
+    live_preview,
+    live_settings,
+    setting_choices,
+)
 from jupyter_ctx.session.prompt import Prompt
 
 HEAD = ("turn", "prompt", "tokens")
@@ -20,9 +36,9 @@ class Seen:
     """What a user finds in a table."""
 
     def __init__(self, table: TurnTable) -> None:
-        _, choices, both, self.pager, self._said = table.widget.children
+        _, choices, scroll, self.pager, self._below, self._said = table.widget.children
         self.by, self.down = choices.children
-        self._column, self._html = both.children
+        self._html, self._column = scroll.children
 
     @property
     def page(self) -> str:
@@ -32,12 +48,23 @@ class Seen:
     def said(self) -> str:
         return str(self._said.value)
 
+    @property
+    def full(self) -> str:
+        return str(self._below.value)
+
+    @property
+    def boxes(self) -> list[Any]:
+        return [box for row in self._column.children for box in row.children[:2] if box.layout.visibility != "hidden"]
+
     def box(self, label: str) -> Any:
-        boxes = [box for pair in self._column.children for box in pair.children]
-        return next(box for box in boxes if box.description == label)
+        return next(box for box in self.boxes if box.description == label)
 
     def labels(self) -> list[str]:
-        return [box.description for pair in self._column.children for box in pair.children]
+        return [box.description for box in self.boxes]
+
+    def unfold(self, tooltip: str) -> Any:
+        buttons = [row.children[2] for row in self._column.children]
+        return next(button for button in buttons if button.tooltip == f"full text of {tooltip}")
 
 
 @pytest.fixture
@@ -50,15 +77,15 @@ def talked(chat: Chat) -> Chat:
 @pytest.mark.parametrize(
     ("by", "down", "order"),
     [
-        (AS_SENT, False, ["1", "the request begins here", "2", "3"]),
-        ("tokens", False, ["2", "1", "3"]),
-        ("tokens", True, ["3", "1", "2"]),
-        ("prompt", False, ["2", "1", "3"]),
+        (AS_SENT, False, [0, 1, 2, 3]),
+        (AS_SENT, True, [3, 2, 1, 0]),
+        ("tokens", False, [2, 0, 3]),
+        ("tokens", True, [3, 0, 2]),
+        ("prompt", False, [2, 0, 3]),
     ],
 )
-def test_figures_are_sorted_as_figures_and_text_as_text(by: str, down: bool, order: list[str]) -> None:
-    rows = sorted_rows(ROWS, HEAD, by, descending=down)
-    assert [row if isinstance(row, str) else row[0] for row in rows] == order
+def test_figures_are_sorted_as_figures_and_text_as_text(by: str, down: bool, order: list[int]) -> None:
+    assert sorted_indexes(ROWS, HEAD, by, descending=down) == order
 
 
 def test_a_box_pins_its_turn_wherever_sorting_has_put_it(talked: Chat) -> None:
@@ -76,11 +103,9 @@ def test_a_box_pins_its_turn_wherever_sorting_has_put_it(talked: Chat) -> None:
 
 
 def test_what_is_done_elsewhere_shows_in_the_boxes_and_does_nothing_again(talked: Chat) -> None:
-    table = live_history(talked)
-    talked.listeners.append(table.update)
+    seen = Seen(LiveViews().history(talked))
     talked.exclude(2)
     count = len(talked.conversation.events)
-    seen = Seen(table)
     assert seen.box("exclude 2").value
     talked.undo()
     assert not seen.box("exclude 2").value
@@ -95,32 +120,84 @@ def test_a_preview_has_one_pair_of_boxes_for_each_turn(talked: Chat) -> None:
     assert "the request begins here" in seen.page
 
 
+def test_views_of_one_conversation_are_one_and_stay_current(talked: Chat) -> None:
+    views = LiveViews()
+    preview, history = views.preview(talked, Prompt("")), views.history(talked)
+    assert preview is views.preview(talked, Prompt("", {"temperature": None}))
+    Seen(history).box("exclude 1").value = True
+    assert Seen(preview).box("exclude 1").value
+    talked.add_messages([{"role": "user", "content": "Newest of all."}, {"role": "assistant", "content": "Yes."}])
+    assert "Newest of all." in Seen(preview).page
+    assert "Newest of all." in Seen(history).page
+
+
+def test_an_older_preview_with_a_prompt_says_that_it_is_not_current(talked: Chat) -> None:
+    views = LiveViews()
+    older = views.preview(talked, Prompt("One?"))
+    newer = views.preview(talked, Prompt("Two?"))
+    listeners = len(talked.listeners)
+    assert NEWER_PREVIEW in Seen(older).said
+    talked.exclude(1)
+    assert not Seen(older).box("exclude 1").value
+    assert Seen(older).box("exclude 1").disabled
+    assert Seen(newer).box("exclude 1").value
+    views.preview(talked, Prompt("Three?"))
+    assert len(talked.listeners) == listeners
+
+
 def test_text_in_a_table_is_only_text(talked: Chat) -> None:
-    page = Seen(live_history(talked)).page
-    assert "&lt;b&gt;30&lt;/b&gt;" in page
-    assert "<b>" not in page
+    seen = Seen(live_history(talked))
+    seen.unfold("turn 1").click()
+    for page in (seen.page, seen.full):
+        assert "&lt;b&gt;30&lt;/b&gt;" in page
+        assert "<b>30" not in page
 
 
-def test_a_long_conversation_comes_in_pages(chat: Chat) -> None:
-    for n in range(TURNS_PER_PAGE + 2):
+def test_the_full_text_of_a_turn_opens_below_the_table_and_stays_until_it_is_closed(talked: Chat) -> None:
+    table = live_history(talked)
+    seen = Seen(table)
+    seen.unfold("turn 2").click()
+    assert ("word " * 10).strip() in seen.full
+    assert UNFOLDED in seen.unfold("turn 2")._dom_classes
+    seen.box("pin 1").value = True
+    seen.by.value = "tokens"
+    assert 'aria-label="Turn 2"' in seen.full
+    seen.unfold("turn 3").click()
+    assert 'aria-label="Turn 3"' in seen.full
+    seen.unfold("turn 3").click()
+    assert seen.full == ""
+
+
+def test_of_a_long_conversation_the_newest_turns_come_first_and_older_ones_in_pages(chat: Chat) -> None:
+    def add(n: int) -> None:
         chat.add_messages([{"role": "user", "content": f"Note {n}."}, {"role": "assistant", "content": "Yes."}])
-    seen = Seen(live_history(chat))
-    back, where, on = seen.pager.children
-    assert (where.value, back.disabled, on.disabled) == ("1 of 2", True, False)
+
+    for n in range(1, TURNS_PER_PAGE + 3):
+        add(n)
+    seen = Seen(LiveViews().history(chat))
+    older, where, newer = seen.pager.children
+    assert where.value == f"rows 3 to {TURNS_PER_PAGE + 2} of {TURNS_PER_PAGE + 2}"
+    assert (older.description, newer.description) == ("Older", "Newer")
+    assert (INERT in older._dom_classes, INERT in newer._dom_classes) == (False, True)
     assert len(seen.labels()) == 2 * TURNS_PER_PAGE
-    on.click()
-    assert (where.value, back.disabled, on.disabled) == ("2 of 2", False, True)
-    assert seen.labels()[0] == f"pin {TURNS_PER_PAGE + 1}"
-    seen.box(f"pin {TURNS_PER_PAGE + 2}").value = True
-    assert chat.conversation.places[-1].pinned
-    assert (where.value, len(seen.labels())) == ("2 of 2", 4)
+    assert seen.labels()[0] == "pin 3"
+    newer.click()
+    assert seen.labels()[0] == "pin 3"
+    older.click()
+    assert seen.labels() == ["pin 1", "exclude 1", "pin 2", "exclude 2"]
+    seen.box("pin 2").value = True
+    assert chat.conversation.places[1].pinned
+    assert len(seen.labels()) == 4
+    newer.click()
+    add(99)
+    assert seen.labels()[-1] == f"exclude {TURNS_PER_PAGE + 3}", "the newest page goes on with the conversation"
+    seen.down.value = True
+    assert seen.labels()[0] == f"pin {TURNS_PER_PAGE + 3}"
 
 
 def test_an_error_is_said_and_what_was_drawn_stays() -> None:
     def fail(number: int, name: str, on: bool) -> None:
         raise InvalidRequestError(f"<no> {name} {number}")
-
-    from jupyter_ctx.display.widgets.turn_table import MarkBoxes
 
     marks = {1: MarkBoxes(pinned=False, excluded=False)}
     seen = Seen(TurnTable(lambda: SelectionTable(HEAD, [("1", "a", "5")], "1 turn", marks), fail))
@@ -130,7 +207,17 @@ def test_an_error_is_said_and_what_was_drawn_stays() -> None:
 
 
 def boxes_of(form: Form) -> dict[str, Any]:
-    return {choice.name: box for choice, box in zip(SETTING_CHOICES, form.widget.children, strict=False)}
+    _, *rows, _ = form.widget.children
+    return {choice.name: row.children[0] for choice, row in zip(setting_choices(), rows, strict=True)}
+
+
+def lines_of(form: Form) -> dict[str, str]:
+    _, *rows, _ = form.widget.children
+    return {choice.name: row.children[1].value for choice, row in zip(setting_choices(), rows, strict=True)}
+
+
+def said_in(form: Form) -> str:
+    return str(form.widget.children[-1].value)
 
 
 def test_a_choice_sets_what_it_is_called(chat: Chat) -> None:
@@ -140,19 +227,49 @@ def test_a_choice_sets_what_it_is_called(chat: Chat) -> None:
     assert (chat.config.on_overflow, chat.config.compact_at) == ("summarise", 0.8)
 
 
+def test_model_and_reply_length_are_typed_and_take_effect_at_once(chat: Chat) -> None:
+    form = live_settings(chat)
+    boxes = boxes_of(form)
+    assert (boxes["model"].value, boxes["max_tokens"].value) == (chat.config.model, "16")
+    assert "openai/gpt-5.2" in boxes["model"].options
+    boxes["max_tokens"].value = "0.1k"
+    assert (chat.config.max_tokens, boxes["max_tokens"].value) == (100, "100")
+    assert "Longest reply: 100." in said_in(form)
+    boxes["max_tokens"].value = "none"
+    assert chat.config.max_tokens is None
+    before = chat.config.model
+    boxes["model"].value = "nobody/nothing"
+    assert 'role="alert"' in said_in(form)
+    assert "nobody" in said_in(form)
+    assert (chat.config.model, boxes["model"].value) == (before, before)
+    boxes["max_tokens"].value = "plenty"
+    assert "max_tokens is &#x27;plenty&#x27;: it must be a whole number" in said_in(form)
+    assert boxes["max_tokens"].value == "none"
+
+
+def test_each_setting_is_explained_and_its_default_marked(chat: Chat) -> None:
+    form = live_settings(chat)
+    lines, boxes = lines_of(form), boxes_of(form)
+    assert "Provider/model, such as openai/gpt-5.2" in lines["model"]
+    assert "Default: local/smollm2." in lines["model"]
+    assert "Default: none." in lines["max_tokens"]
+    for name, box in boxes.items():
+        if name not in ("model", "max_tokens"):
+            assert [words.endswith(" (default)") for words, _ in box.options].count(True) == 1, name
+
+
 def test_every_choice_is_one_that_the_settings_take(chat: Chat) -> None:
-    for choice in SETTING_CHOICES:
+    for choice in setting_choices():
         for _, value in choice.values:
             chat.configure(**{choice.name: value})
             assert getattr(chat.config, choice.name) == value
 
 
 def test_a_value_that_is_no_choice_is_shown_as_it_is(chat: Chat) -> None:
+    form = LiveViews().settings(chat)
     chat.configure(compact_at=0.7)
-    form = live_settings(chat)
     assert boxes_of(form)["compact_at"].value == 0.7
     chat.configure(compact_at=0.6)
-    form.update()
     assert boxes_of(form)["compact_at"].value == 0.6
     assert len(boxes_of(form)["compact_at"].options) == 3
 
@@ -161,7 +278,9 @@ def test_a_value_that_is_refused_is_not_shown_as_set() -> None:
     def refuse(name: str, value: Any) -> None:
         raise InvalidRequestError("Not <now>.")
 
-    form = Form(SETTING_CHOICES, lambda name: {"on_overflow": "trim", "compact_at": 1.0}.get(name, "first"), refuse)
-    boxes_of(form)["on_overflow"].value = "stop"
-    assert boxes_of(form)["on_overflow"].value == "trim"
-    assert 'role="alert">Not &lt;now&gt;.' in form.widget.children[-1].value
+    choice = Choice("stop", "Stop", "when to stop", "no", (("never", "no"), ("always", "yes")))
+    form = Form([choice], lambda name: "no", refuse)
+    box = form.widget.children[1].children[0]
+    box.value = "yes"
+    assert box.value == "no"
+    assert 'role="alert">Not &lt;now&gt;.' in said_in(form)

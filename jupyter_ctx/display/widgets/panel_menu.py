@@ -12,18 +12,16 @@ OPEN_TAB = "jctx-open"  # the class of the tab whose view is shown
 
 
 class PanelView(Protocol):
-    """A view that a tab of the menu opens; ``update`` redraws it."""
+    """A view that a tab of the menu opens."""
 
     widget: Any
-
-    def update(self) -> None: ...  # noqa: D102
 
 
 class PanelMenu:
     """A folded row of tabs, and the view that one of them has opened.
 
-    ``views``: by label, what makes the view. ``say`` shows an error, given as its text and "alert". ``lock`` is that of
-    the panel, for a click may come while the panel is drawn.
+    ``views``: by label, what returns the view, the same one for the same conversation. ``say`` shows an error, given
+    as its text and "alert". ``lock`` is that of the panel, for a click may come while the panel is drawn.
     """
 
     def __init__(
@@ -53,10 +51,14 @@ class PanelMenu:
                 self._say(str(error), "alert")
 
     def update(self) -> None:
-        """Redraw the view that is open."""
+        """Show the view of the conversation that is current now; each redraws itself when its own changes."""
         with self._lock:
-            if self._opened is not None:
-                self._opened[1].update()
+            if self._opened is None:
+                return
+            name, view = self._opened
+            current = self._views[name]()
+            if current is not view:
+                self._show((name, current))
 
     def _show(self, opened: tuple[str, PanelView] | None) -> None:
         self._opened = opened

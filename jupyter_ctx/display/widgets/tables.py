@@ -13,6 +13,7 @@ from .gauge import cost_text, gauge_text, legend
 
 MAX_FIRST_WORDS = 60  # characters
 WIDE_CELL = 30  # characters; the text of a longer cell may be cut where a table is narrow
+OF_FIGURES = frozenset({"turn", "turns", "tokens", "share", "block", "lines", "version"})  # heads of columns of figures
 TableRow = Sequence[str]
 TableRows = Sequence[TableRow | str]  # a str is a line across the table
 
@@ -81,15 +82,27 @@ def _line(row: TableRow) -> TableRow:
 
 def table_html(head: TableRow, rows: TableRows, caption: str) -> str:
     """Return a table as HTML, with every cell escaped."""
-    cells = "".join(f'<th style="text-align:left">{html.escape(name)}</th>' for name in head)
-    body = "".join(f"<tr>{_cells(row, len(head))}</tr>" for row in rows)
+    body = "".join(f"<tr>{row_html(row, len(head))}</tr>" for row in rows)
     return (
-        f'<table class="jctx-table"><caption style="text-align:left">{text_html(caption)}</caption>'
-        f"<thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+        f'<table class="jctx-table">{caption_html(caption)}'
+        f"<thead><tr>{heads_html(head)}</tr></thead><tbody>{body}</tbody></table>"
     )
 
 
-def _cells(row: TableRow | str, width: int) -> str:
+def caption_html(caption: str) -> str:
+    """Return the caption of a table."""
+    return f'<caption style="text-align:left">{text_html(caption)}</caption>'
+
+
+def heads_html(head: TableRow) -> str:
+    """Return the heads of a table's columns; that of figures stands over them, on the right."""
+    return "".join(
+        f'<th style="text-align:{"right" if name in OF_FIGURES else "left"}">{html.escape(name)}</th>' for name in head
+    )
+
+
+def row_html(row: TableRow | str, width: int) -> str:
+    """Return the cells of a row of ``width`` columns, or of a line across them."""
     if isinstance(row, str):
         style = "text-align:left;border-top:2px solid currentColor;opacity:.75"
         return f'<td colspan="{width}" style="{style}">{text_html(row)}</td>'

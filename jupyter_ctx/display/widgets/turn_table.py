@@ -1,20 +1,31 @@
-"""A table of turns that can be sorted, with boxes to pin and to exclude each turn."""
+"""A table of turns that can be sorted, with boxes to pin and to exclude each turn, and its full text on demand.
+
+The page has one table. The boxes lie over its first cells, in rows of the same fixed height, in the same container,
+so that both scroll as one: a widget cannot stand inside the HTML of another.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import html
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ...errors import ChatError, in_words
-from ..text import spoken_html
+from ..text import WRAPS, spoken_html, text_html, to_plain
 from .static_twin import LIVE, Twin, show
-from .tables import TableRow, TableRows, figure, table, table_html
+from .tables import TableRow, TableRows, caption_html, figure, heads_html, row_html, table
 
-TURNS_PER_PAGE = 15  # a few at a time, because each has two widgets
-ROW_HEIGHT = 26  # pixels, of a row of the table and of the boxes beside it
+TURNS_PER_PAGE = 15  # a few at a time, because each row has three widgets
+ROW_HEIGHT = 28  # pixels, of a row of the table and of the boxes over it
 AS_SENT = "as sent"  # the order of the conversation
 MARK_NAMES = ("pin", "exclude")
+MARK_TIPS = ("always sent, however full it is", "not sent until this is unticked")
+MARK_WIDTHS = {"pin": 44, "exclude": 64, "full text": 64}  # pixels, of the columns below the boxes
+MOST_IN_FULL = 200_000  # characters of a full text
+UNFOLDED = "jctx-unfolded"  # the class of the button whose text is shown
+INERT = "jctx-inert"  # the class of a button that leads no further
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +38,35 @@ class MarkBoxes:
 
 @dataclass(frozen=True, slots=True)
 class SelectionTable:
-    """What a TurnTable draws: rows whose first cell is the turn's number, and the marks of these turns by number."""
+    """What a TurnTable draws.
+
+    ``rows``: their first cell is the turn's number. ``marks``: those of the turns, by number. ``texts``: the full text
+    of each row, "" for none; fewer than rows: none for the others.
+    """
 
     head: TableRow
     rows: TableRows
     caption: str
     marks: Mapping[int, MarkBoxes]
+    texts: Sequence[str] = ()
+
+    def text(self, index: int) -> str:
+        """Return the full text of a row."""
+        return self.texts[index] if index < len(self.texts) else ""
 
 
 def table_forms(what: SelectionTable) -> dict[str, str]:
     """Return the table without boxes, as HTML and as plain text."""
     return table(what.head, what.rows, what.caption)
+
+
+@dataclass(frozen=True, slots=True)
+class _RowWidgets:
+    """The widgets over one row."""
+
+    box: Any
+    marks: tuple[Any, Any]
+    unfold: Any
 
 
 class TurnTable:
@@ -48,12 +77,16 @@ class TurnTable:
 
     def __init__(self, read: Callable[[], SelectionTable], mark: Callable[[int, str, bool], object]) -> None:
         self._read, self._mark = read, mark
-        self._page = 0
+        self._lock = threading.RLock()
+        self._page = 0  # from the newest turns; of a column, from its first row
         self._drawing = False
+        self._ended = ""
         self._twin: Twin | None = None
-        self._numbers: list[int | None] = []
+        self._shown: list[int] = []  # the indexes of the rows in view
+        self._full: tuple[str, str, str] | None = None  # the turn, the role and the text that is shown in full
+        self._table = self._read()
         self._build()
-        self.update()
+        self._draw()
 
     def show(self) -> None:
         """Show the table in the running cell; from now on, ``update`` refreshes the static twin there."""
@@ -62,115 +95,210 @@ class TurnTable:
     def update(self, change: object = None) -> None:
         """Redraw the table; ``change`` is not used."""
         del change
+        if self._ended:
+            return
         try:
-            self._table = self._read()
-            self._draw()
-            if self._twin is not None:
-                self._twin.update(table_forms(self._table))
+            what = self._read()
+            with self._lock:
+                self._table = what
+                self._draw()
+                if self._twin is not None:
+                    self._twin.update(table_forms(what))
         except Exception as error:  # a turn must not fail because of the table
             self._say(in_words(error), "alert")
+
+    def end(self, why: str) -> None:
+        """Leave the table as it is from now on, and say why."""
+        with self._lock:
+            self._ended = why
+            for row in self._rows:
+                for box in row.marks:
+                    box.disabled = True
+            self._say(why, "status")
 
     def _say(self, text: str, role: str) -> None:
         self._said.value = spoken_html(text, role)
 
-    def _draw(self) -> None:
-        what = self._table
-        rows = sorted_rows(what.rows, what.head, str(self._by.value), descending=bool(self._down.value))
-        pages = max(1, -(-len(rows) // TURNS_PER_PAGE))
-        self._page = min(self._page, pages - 1)
-        shown = rows[self._page * TURNS_PER_PAGE :][:TURNS_PER_PAGE]
-        body = table_html(what.head, shown, what.caption)
-        self._html.value = f'<div class="jctx-rows" tabindex="0" role="group" aria-label="Turns">{body}</div>'
-        self._set_boxes(shown)
-        self._pager.layout.display = None if pages > 1 else "none"
-        self._where.value = f"{self._page + 1} of {pages}"
-        self._back.disabled, self._next.disabled = self._page == 0, self._page == pages - 1
+    # drawing
 
-    def _set_boxes(self, shown: TableRows) -> None:
-        """Set the boxes beside the first row of each turn that can be marked."""
+    def _draw(self) -> None:
+        with self._lock:
+            what = self._table
+            order = sorted_indexes(what.rows, what.head, str(self._by.value), descending=bool(self._down.value))
+            last = max(0, -(-len(order) // TURNS_PER_PAGE) - 1)
+            self._page = min(self._page, last)
+            begin, end = self._span(len(order))
+            self._shown = order[begin:end]
+            self._html.value = _page_html(what, self._shown)
+            self._set_boxes()
+            self._draw_pager(begin, end, len(order), last)
+            self._draw_full()
+
+    def _span(self, count: int) -> tuple[int, int]:
+        """Return where the page begins and ends; as sent, pages are counted from the newest turn."""
+        if self._by.value == AS_SENT and not self._down.value:
+            end = count - self._page * TURNS_PER_PAGE
+            return max(0, end - TURNS_PER_PAGE), end
+        begin = self._page * TURNS_PER_PAGE
+        return begin, min(count, begin + TURNS_PER_PAGE)
+
+    def _draw_pager(self, begin: int, end: int, count: int, last: int) -> None:
+        self._pager.layout.display = None if last else "none"
+        self._where.value = f"rows {begin + 1:,} to {end:,} of {count:,}"
+        in_time = self._by.value == AS_SENT
+        names = ("Older", "Newer") if in_time else ("Next", "Back")
+        for button, name, possible in zip(self._turners, names, (self._page < last, self._page > 0), strict=True):
+            with button.hold_sync():
+                button.description = name
+                button.tooltip = "" if possible else "there are no more"
+            (button.remove_class if possible else button.add_class)(INERT)  # a disabled one would lose the focus
+
+    def _set_boxes(self) -> None:
+        """Set the boxes over the first row of each turn that can be marked, and the button of each row with a text."""
         self._drawing = True  # setting a box is not a click
         try:
-            self._numbers = [_number(row) for row in shown]
-            while len(self._boxes) < len(shown):
-                self._boxes.append(self._new_boxes(len(self._boxes)))
-            column = []
-            for index, number in enumerate(self._numbers):
-                marks = self._table.marks.get(number or 0) if number not in self._numbers[:index] else None
-                column.append(self._marked(index, marks) if marks else self._none)
-            self._column.children = column
+            while len(self._rows) < len(self._shown):
+                self._rows.append(self._new_row(len(self._rows)))
+            seen = set[int]()
+            for place, index in enumerate(self._shown):
+                number = _number(self._table.rows[index])
+                first = number is not None and number not in seen
+                seen.update([number] if number is not None else [])
+                self._set_row(self._rows[place], index, number, self._table.marks.get(number or 0) if first else None)
+            children = tuple(row.box for row in self._rows[: len(self._shown)])
+            if self._column.children != children:
+                self._column.children = children
         finally:
             self._drawing = False
 
-    def _marked(self, index: int, marks: MarkBoxes) -> Any:
-        pair = self._boxes[index]
-        for box, name, on in zip(pair.children, MARK_NAMES, (marks.pinned, marks.excluded), strict=True):
+    def _set_row(self, row: _RowWidgets, index: int, number: int | None, marks: MarkBoxes | None) -> None:
+        values = (marks.pinned, marks.excluded) if marks else (False, False)
+        for box, name, tip, on in zip(row.marks, MARK_NAMES, MARK_TIPS, values, strict=True):
             with box.hold_sync():
-                box.value, box.description = on, f"{name} {self._numbers[index]}"
-        return pair
+                box.value = on
+                box.description = f"{name} {number}" if marks else ""
+                box.tooltip = f"{name} turn {number}: {tip}" if marks else ""
+                box.disabled = marks is None or bool(self._ended)
+            _set_display(box, shown=marks is not None)
+        with row.unfold.hold_sync():
+            row.unfold.tooltip = row.unfold.description = f"full text of {self._named(index)}"
+        is_open = self._full is not None and self._full == self._full_of(index)
+        (row.unfold.add_class if is_open else row.unfold.remove_class)(UNFOLDED)
+        _set_display(row.unfold, shown=bool(self._table.text(index)))
 
-    def _clicked(self, index: int, name: str, box: Any) -> None:
-        number = self._numbers[index] if index < len(self._numbers) else None
-        if self._drawing or number is None:
+    def _named(self, index: int) -> str:
+        """Return what a row is of, in words, such as ``turn 3, assistant``."""
+        number, role, _ = self._full_of(index)
+        turn = f"turn {number}" if number.isdigit() else ""
+        return ", ".join(filter(None, (turn, role))) or "this row"
+
+    def _full_of(self, index: int) -> tuple[str, str, str]:
+        row, head = self._table.rows[index], list(self._table.head)
+        if isinstance(row, str):
+            return "", "", ""
+        return row[0], row[head.index("role")] if "role" in head else "", self._table.text(index)
+
+    def _draw_full(self) -> None:
+        """Draw the text that is shown in full, also where its row is on another page now."""
+        if self._full is None:
+            self._below.value = ""
+            return
+        number, role, text = self._full
+        turn = f"Turn {number}" if number.isdigit() else ""
+        name = html.escape(to_plain(", ".join(filter(None, (turn, role)))), quote=True)
+        cut = f"\n… {len(text) - MOST_IN_FULL:,} more characters" if len(text) > MOST_IN_FULL else ""
+        self._below.value = (
+            f'<div class="jctx-full" role="region" tabindex="0" aria-label="{name}" data-lm-suppress-shortcuts="true">'
+            f"<b>{name}</b>\n{text_html(text[:MOST_IN_FULL] + cut)}</div>"
+        )
+
+    # clicks
+
+    def _clicked(self, place: int, name: str, box: Any) -> None:
+        number = _number(self._table.rows[self._shown[place]]) if place < len(self._shown) else None
+        if self._drawing or self._ended or number is None:
             return
         try:
             said, role = str(self._mark(number, name, bool(box.value))), "status"
         except ChatError as error:
             said, role = str(error), "alert"
-        self._say(said, role)
         self.update()
+        self._say(said, role)
 
-    def _turn_to(self, page: int) -> None:
-        self._page = page
-        self._draw()
+    def _unfold(self, place: int) -> None:
+        """Show the full text of a row below the table, or hide it."""
+        with self._lock:
+            wanted = self._full_of(self._shown[place])
+            self._full = None if self._full == wanted else wanted
+            self._draw()
+
+    def _turn(self, step: int) -> None:
+        """Go to older turns, or to newer ones; stay where there are none."""
+        with self._lock:
+            self._page = max(0, self._page + step)
+            self._draw()
+
+    def _sort(self) -> None:
+        with self._lock:
+            self._page = 0
+            self._draw()
 
     # building
 
-    def _new_boxes(self, index: int) -> Any:
+    def _new_row(self, place: int) -> _RowWidgets:
         import ipywidgets
 
         boxes = []
         for name in MARK_NAMES:
-            box = ipywidgets.Checkbox(indent=False, layout=self._box_layout)
-            box.observe(lambda _, name=name, box=box: self._clicked(index, name, box), "value")
+            box = ipywidgets.Checkbox(indent=False, layout=_cell_layout(MARK_WIDTHS[name]))
+            box.observe(lambda _, name=name, box=box: self._clicked(place, name, box), "value")
             boxes.append(box)
-        return ipywidgets.HBox(boxes, layout=self._pair_layout)
+        unfold = ipywidgets.Button(layout=_cell_layout(MARK_WIDTHS["full text"]))
+        unfold.on_click(lambda _: self._unfold(place))
+        row = ipywidgets.HBox([*boxes, unfold], layout=ipywidgets.Layout(height=f"{ROW_HEIGHT}px", margin="0"))
+        return _RowWidgets(row, (boxes[0], boxes[1]), unfold)
 
     def _build(self) -> None:
         import ipywidgets
 
         layout = ipywidgets.Layout
-        self._boxes = list[Any]()
-        self._box_layout = layout(width="auto", height=f"{ROW_HEIGHT}px", margin="0 8px 0 0")
-        self._pair_layout = layout(height=f"{ROW_HEIGHT}px", overflow="hidden")
-        self._none = ipywidgets.HBox(layout=self._pair_layout)
-        head = [AS_SENT, *self._read().head]
+        self._rows = list[_RowWidgets]()
+        head = [AS_SENT, *self._table.head]
         self._by = ipywidgets.Dropdown(description="Sort by", options=head, layout=layout(width="14em"))
         self._down = ipywidgets.Checkbox(description="largest first", indent=False, layout=layout(width="auto"))
         for choice in (self._by, self._down):
-            choice.observe(lambda _: self._turn_to(0), "value")
-        self._html = ipywidgets.HTML(layout=layout(flex="1 1 0", overflow="hidden", margin="0"))
-        self._column = ipywidgets.VBox(layout=layout(margin=f"{ROW_HEIGHT}px 0 0 0", flex="0 0 auto"))
-        self._said, self._where = ipywidgets.HTML(), ipywidgets.Label()
-        small = layout(width="auto", height="24px")
-        self._back = ipywidgets.Button(description="Back", layout=small)
-        self._next = ipywidgets.Button(description="Next", layout=small)
-        self._back.on_click(lambda _: self._turn_to(self._page - 1))
-        self._next.on_click(lambda _: self._turn_to(self._page + 1))
-        self._pager = ipywidgets.HBox([self._back, self._where, self._next])
+            choice.observe(lambda _: self._sort(), "value")
+        self._html = ipywidgets.HTML(layout=layout(margin="0", overflow="visible", min_width="100%"))
+        self._column = ipywidgets.VBox(layout=layout(margin="0", overflow="visible"))
+        self._column.add_class("jctx-boxes")
+        self._column.add_class("jctx-toolbar")
+        self._below, self._said, self._where = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.Label()
+        small = layout(width="auto", height="24px", padding="0 8px")
+        self._turners = tuple(ipywidgets.Button(layout=small) for _ in range(2))
+        for button, step in zip(self._turners, (1, -1), strict=True):
+            button.on_click(lambda _, step=step: self._turn(step))
+        wrap = layout(flex_flow="row wrap", align_items="center", overflow="visible")
+        self._pager = ipywidgets.HBox([self._turners[0], self._where, self._turners[1]], layout=wrap)
         style = ipywidgets.HTML(TABLE_STYLE, layout=layout(display="none"))
-        both = ipywidgets.HBox([self._column, self._html], layout=layout(align_items="flex-start"))
-        choices = ipywidgets.HBox([self._by, self._down])
-        self.widget = ipywidgets.VBox([style, choices, both, self._pager, self._said])
+        scroll = ipywidgets.Box([self._html, self._column], layout=layout(margin="0"))
+        scroll.add_class("jctx-scroll")
+        choices = ipywidgets.HBox([self._by, self._down], layout=wrap)
+        parts = [style, choices, scroll, self._pager, self._below, self._said]
+        self.widget = ipywidgets.VBox(parts, layout=layout(overflow="visible"))
+        self.widget.add_class("jctx-turns")
         self.widget.add_class(LIVE)
 
 
-def sorted_rows(rows: TableRows, head: TableRow, by: str, *, descending: bool) -> list[TableRow | str]:
-    """Return rows sorted by a column, numbers as numbers; lines across the table stay only in the order ``as sent``."""
+def sorted_indexes(rows: TableRows, head: TableRow, by: str, *, descending: bool) -> list[int]:
+    """Return the indexes of rows sorted by a column, numbers as numbers.
+
+    Lines across the table stay only in the order ``as sent``.
+    """
     if by == AS_SENT:
-        return [*rows][::-1] if descending else [*rows]
+        return [*range(len(rows))][:: -1 if descending else 1]
     column = list(head).index(by)
-    cells = [row for row in rows if not isinstance(row, str)]
-    return sorted(cells, key=lambda row: _key(row[column]), reverse=descending)
+    cells = {index: row[column] for index, row in enumerate(rows) if not isinstance(row, str)}
+    return sorted(cells, key=lambda index: _key(cells[index]), reverse=descending)
 
 
 def _key(cell: str) -> tuple[bool, float, str]:
@@ -182,13 +310,66 @@ def _number(row: TableRow | str) -> int | None:
     return int(row[0]) if not isinstance(row, str) and row[0].isdigit() else None
 
 
+def _cell_layout(width: int) -> Any:
+    import ipywidgets
+
+    return ipywidgets.Layout(width=f"{width}px", height=f"{ROW_HEIGHT}px", margin="0", justify_content="center")
+
+
+def _set_display(widget: Any, *, shown: bool) -> None:
+    """Show a widget, or leave its place empty."""
+    visibility = None if shown else "hidden"
+    if widget.layout.visibility != visibility:
+        widget.layout.visibility = visibility
+
+
+def _page_html(what: SelectionTable, shown: Sequence[int]) -> str:
+    """Return the table of the rows in view, with empty cells below the boxes."""
+    heads = "".join(
+        f'<th class="jctx-boxed" style="width:{width}px;min-width:{width}px">{name}</th>'
+        for name, width in MARK_WIDTHS.items()
+    )
+    width = len(MARK_WIDTHS)
+    rows = "".join(
+        f"<tr><td></td>{'<td></td>' * (width - 1)}{row_html(what.rows[index], len(what.head))}</tr>" for index in shown
+    )
+    return (
+        f'<div class="jctx-rows"><table class="jctx-table">{caption_html(what.caption)}'
+        f"<thead><tr>{heads}{heads_html(what.head)}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+_LINE = "var(--jp-border-color2,#ccc)"
 TABLE_STYLE = (
     "<style>"
-    ".jctx-rows{overflow-x:auto}.jctx-rows table{border-collapse:collapse;width:100%;"
-    "font:12px var(--jp-ui-font-family,system-ui,sans-serif);"
+    ".jctx-rows{overflow-x:auto}.jctx-rows table{border-collapse:separate;border-spacing:0;width:100%;margin:0;"
+    "font:12px/18px var(--jp-ui-font-family,system-ui,sans-serif);"
     "color:var(--jp-ui-font-color1,var(--vscode-editor-foreground,inherit))}"
-    f".jctx-rows caption{{caption-side:bottom;text-align:left;padding:4px 0}}.jctx-rows tr{{height:{ROW_HEIGHT}px}}"
-    ".jctx-rows td,.jctx-rows th{padding:0 8px;white-space:nowrap;border-bottom:1px solid var(--jp-border-color2,#ccc)}"
-    ".jctx-rows .jctx-text{max-width:0;min-width:6em;width:40%;overflow:hidden;text-overflow:ellipsis}"
+    f".jctx-rows caption{{caption-side:bottom;text-align:left;padding:4px 0}}"
+    f".jctx-rows :is(td,th){{box-sizing:border-box;height:{ROW_HEIGHT}px;padding:0 8px;white-space:nowrap;"
+    f"border:0;border-bottom:1px solid {_LINE}}}"
+    ".jctx-rows .jctx-boxed{padding:0;text-align:center;font-weight:600}"
+    ".jctx-rows .jctx-text{max-width:0;min-width:8em;width:40%;overflow:hidden;text-overflow:ellipsis}"
+    ".jctx-turns .jctx-scroll{position:relative;overflow-x:auto;overflow-y:hidden;display:block}"
+    ".jctx-turns .jctx-rows{overflow:visible}"
+    ".jctx-turns .widget-html-content{line-height:18px}"
+    # more exact than what a gauge around it says of toolbars
+    f".jctx-turns .jctx-scroll .jctx-boxes{{position:absolute;left:0;top:{ROW_HEIGHT}px;display:block;width:auto}}"
+    ".jctx-turns .jctx-boxes .widget-hbox{display:flex;flex-flow:row nowrap}"
+    ".jctx-boxes .widget-checkbox{justify-content:center}"
+    ".jctx-boxes .widget-label-basic{display:flex;align-items:center;justify-content:center;margin:0;height:100%}"
+    ".jctx-boxes .widget-label-basic input{margin:0}"
+    ".jctx-boxes .widget-label-basic span{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}"
+    ".jctx-boxes .jupyter-button{background:none;box-shadow:none;padding:0;line-height:normal;font-size:0;"
+    "color:var(--jp-ui-font-color1,inherit)}"
+    # a sign that is no part of the button's name, where the browser knows how to say so
+    ".jctx-boxes .jupyter-button::before{font-size:14px;content:'▸';content:'▸' / ''}"
+    f".jctx-boxes .{UNFOLDED}::before{{content:'▾';content:'▾' / ''}}"
+    ".jctx-boxes .jupyter-button:hover{background:var(--jp-layout-color2,#eee)}"
+    ".jctx-boxes :is(input,button):focus-visible{outline:2px solid var(--jp-brand-color1,#1976d2);outline-offset:-2px}"
+    f".jctx-turns .{INERT}{{background:none;box-shadow:none;cursor:default}}"
+    f".jctx-full{{white-space:pre-wrap;{WRAPS};max-height:20em;overflow:auto;padding:4px 8px;"
+    f"border-left:3px solid {_LINE};font:12px/18px var(--jp-ui-font-family,system-ui,sans-serif);"
+    "color:var(--jp-ui-font-color1,inherit)}"
     "</style>"
 )
