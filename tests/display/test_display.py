@@ -404,8 +404,8 @@ def test_turns_are_pinned_excluded_and_sorted_in_the_table_and_settings_act(open
     one.get_by_label("largest first").check()
     expect(other.get_by_label("largest first")).to_be_checked()
     for view in (one, other):
-        expect(view.locator("tbody:visible tr:first-child td:first-child")).to_have_text("3")
-        sizes = [int(text.strip("~")) for text in view.locator("tbody:visible td:nth-child(5)").all_inner_texts()]
+        expect(view.locator("tbody:visible tr:first-child td:nth-child(4)")).to_have_text("3")
+        sizes = [int(text.strip("~")) for text in view.locator("tbody:visible td:nth-child(8)").all_inner_texts()]
         assert len(sizes) == 5
         assert sizes == sorted(sizes, reverse=True)
     button(panel, "More").click()
