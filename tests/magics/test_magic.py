@@ -235,7 +235,7 @@ def test_tables_and_info_show_themselves(talk: Ask, cells: Cells) -> None:
     talk("What is $5 <b>and</b> more?")
     talk("And again?")
     for call, words in (
-        ("history()", "turn  cell"), ("usage()", "input_tokens"), ("preview('x')", "role"), ("info()", "window 512"),
+        ("history()", "turn  prompt"), ("usage()", "input_tokens"), ("preview('x')", "role"), ("info()", "window 512"),
     ):  # fmt: skip
         data, _ = cells.shell.display_formatter.format(eval(f"get_chat().{call}"))
         assert words in data["text/plain"]
