@@ -8,12 +8,16 @@ import { addStyle } from './style.js';
 
 const MARKDOWN = 'text/x-ipythongfm'; // what Markdown cells are: with tables, formulas and fenced code
 
-// the colours are the theme's own; the box says what the kernel fills in, by shape and not by colour alone
+// set off by shape and weight, and by one colour whatever the text around it is: code, bold, a heading
 const STYLE = `
   .jctx-expression {
-    background: var(--jp-layout-color3, rgba(128, 128, 128, .25));
     border-radius: 3px;
-    box-shadow: 0 0 0 1px var(--jp-border-color1, rgba(128, 128, 128, .5));
+    box-shadow: inset 0 0 0 1px var(--jp-border-color1, rgba(128, 128, 128, .5));
+    background: var(--jp-layout-color2, rgba(128, 128, 128, .15));
+  }
+  .jctx-expression, .jctx-expression span {
+    color: var(--jp-mirror-editor-variable-2-color, var(--jp-brand-color1, #1976d2)) !important;
+    font-style: normal;
     font-weight: 600;
   }`;
 

@@ -1,0 +1,146 @@
+"""What the labextension does to answers and toolbars on a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+from jupyter_page import Open
+from playwright.sync_api import Page, expect
+
+pytest_plugins = ("browsing",)
+
+HELPERS = '''
+from IPython.display import display
+import ipywidgets
+
+def growing(thought, text, code, tail=""):
+    return {"text/html": f"""<details class="jctx-thinking">
+<summary>Thinking ({len(thought)})</summary>{thought}</details>
+<div class="jctx-answer"><p>{text}</p><div class="highlight">
+<pre tabindex="0" style="overflow-x:auto;white-space:pre">{code}
+</pre></div>{tail}</div>""", "application/vnd.jupyter-ctx.growing": ""}
+
+code = "echo $HOME $PATH " + "wide " * 100
+answer = display(growing("First", "Seven <span>$x^2$</span> words", code), raw=True, display_id=True)
+'''
+GROW = """answer.update(growing("First and second", "Seven <span>$x^2$</span> words and more",
+    code + "<span class='k'>if</span>", "<p>At last <span>$y$</span></p>"), raw=True)"""
+END = """whole = growing("First and second", "Seven <span>$x^2$</span> words and more, to the end", code + "if")
+del whole["application/vnd.jupyter-ctx.growing"]
+answer.update(whole, raw=True)"""
+BUTTONS = """buttons = [ipywidgets.Button(description=name) for name in ("One", "Two", "Three")]
+buttons[1].disabled = True
+box = ipywidgets.HBox(buttons)
+box.add_class("jctx-toolbar")
+ipywidgets.VBox([box, ipywidgets.Button(description="More")])"""
+SELECT = """text => {
+    const nodes = document.createTreeWalker(document.querySelector('.jctx-answer'), NodeFilter.SHOW_TEXT);
+    while (!nodes.nextNode().data.includes(text));
+    const start = nodes.currentNode.data.indexOf(text);
+    getSelection().setBaseAndExtent(nodes.currentNode, start, nodes.currentNode, start + text.length);
+}"""
+FOCUSED = "() => document.activeElement.textContent.trim()"
+HOSTILE = (
+    '<div class="jctx-answer"><img src="x" onerror="window.hacked = 1"><script>window.hacked = 2</script>'
+    '<div class="highlight"><pre>print(1)\n</pre></div></div>'
+)
+
+
+def test_what_is_unfolded_selected_and_scrolled_stays_while_an_answer_grows_and_when_it_ends(open_page: Open) -> None:
+    notebook = open_page(HELPERS, GROW, END)
+    notebook.run(0)
+    shown = notebook.output(0)
+    expect(shown.locator("mjx-container")).to_have_count(1)
+    expect(shown.locator("pre mjx-container")).to_have_count(0)
+    shown.locator("summary").click()
+    shown.locator("pre").evaluate(
+        "pre => { pre.scrollLeft = 150; window.formula = document.querySelector('p > span') }"
+    )
+    notebook.page.evaluate(SELECT, "words")
+
+    def expect_places(text: str) -> None:
+        expect(shown.locator(".jctx-answer p").first).to_contain_text(text)
+        expect(shown.locator("details")).to_have_attribute("open", "")
+        expect(shown.locator("details")).to_contain_text("First and second")
+        notebook.page.wait_for_function("() => getSelection().toString() === 'words'")
+        notebook.page.wait_for_function("() => document.querySelector('.jctx-answer pre').scrollLeft === 150")
+
+    notebook.run(1)
+    expect_places("words and more")
+    expect(shown.locator("mjx-container")).to_have_count(2)
+    assert notebook.page.evaluate("() => window.formula.isConnected")
+    expect(shown.locator("pre .k")).to_have_text("if")
+    notebook.run(2)
+    expect_places("to the end")
+    assert notebook.errors == []
+
+
+def test_code_is_copied_by_pointer_and_by_keyboard_without_a_kernel_and_untrusted(
+    open_page: Open, tmp_path: Path
+) -> None:
+    saved = _untrusted(tmp_path)
+    first = open_page("1")
+    path = first.path.with_name(saved.name)
+    path.write_bytes(saved.read_bytes())
+    notebook = open_page(saved=path, kernel=False)
+    page = notebook.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    for index in (0, 1):  # as text/html, and as an answer that was growing when it was saved
+        block, button = notebook.output(index).locator(".highlight"), notebook.output(index).locator(".jctx-copy")
+        expect(block).to_be_visible()
+        expect(button).to_have_count(0)
+        block.hover()
+        button.click()
+        expect(button).to_have_text("Copied")
+        assert _clipboard(page) == "print(1)"
+        page.mouse.move(0, 0)
+        page.evaluate("() => { document.activeElement.blur(); navigator.clipboard.writeText('') }")
+        expect(button).to_have_count(0)
+    assert page.evaluate("() => window.hacked") is None
+    notebook.cell(1).locator(".jp-InputPrompt").click()
+    page.keyboard.press("Tab")
+    for _ in range(6):
+        if page.evaluate("() => document.activeElement.matches('.highlight pre')"):
+            break
+        page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    expect(notebook.page.locator(".jctx-copy:focus")).to_have_text("Copy")
+    page.keyboard.press("Enter")
+    expect(notebook.page.locator(".jctx-copy")).to_have_text("Copied")
+    assert _clipboard(page) == "print(1)"
+    page.keyboard.press("Tab")
+    expect(notebook.page.locator(".jctx-copy")).to_have_count(0)
+
+
+def test_the_buttons_of_a_toolbar_are_one_tab_stop_with_arrow_keys(open_page: Open) -> None:
+    notebook = open_page(f"import ipywidgets\n{BUTTONS}", "2")
+    notebook.run(0)
+    page, shown = notebook.page, notebook.output(0)
+
+    def expect_focus(*steps: tuple[str, str]) -> None:
+        for key, name in steps:
+            page.keyboard.press(key)
+            assert page.evaluate(FOCUSED) == name, key
+
+    shown.get_by_role("button", name="One").focus()
+    expect_focus(("ArrowRight", "Three"), ("ArrowRight", "One"), ("End", "Three"), ("Tab", "More"))
+    expect(shown.get_by_role("toolbar")).to_have_count(1)
+    expect_focus(("Shift+Tab", "Three"), ("Home", "One"), ("ArrowLeft", "Three"), ("Tab", "More"))
+    assert notebook.errors == []
+
+
+def _clipboard(page: Page) -> str:
+    return str(page.evaluate("() => navigator.clipboard.readText()"))
+
+
+def _untrusted(folder: Path) -> Path:
+    """Write a notebook that this server has not run: what it shows is sanitized."""
+    html = {"text/html": HOSTILE}
+    forms = (html, {**html, "application/vnd.jupyter-ctx.growing": ""})
+    outputs = [[nbformat.v4.new_output("display_data", data=form)] for form in forms]
+    cells = [nbformat.v4.new_code_cell("1", outputs=output, execution_count=1) for output in outputs]
+    path = folder / "untrusted.ipynb"
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}  # else the page asks for one
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), path)
+    return path
