@@ -1,0 +1,67 @@
+"""Prompts as a user edits them, in JupyterLab and Notebook 7."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from jupyter_page import NotebookPage, Open, Server
+from playwright.sync_api import Locator, expect
+
+pytest_plugins = ("browsing",)
+
+PROMPT, PYTHON = "jupyter-ctx-prompt", "python"
+FILES = Path(__file__).resolve().parents[2] / "labextension"
+ASK = "%%chat -m local/smollm2\nIt's `{{ x }}`, \\{{ x }}, {{x}} and\n```python\nprint({{ df.head() }})\n```"
+CELLS = (ASK, "%%ctx\n---\nFor whom?", "x_value = 1\n%load_ext jupyter_ctx", "%%chatter\nx", "\n%%chat\nHello")
+SOURCE = "index => window.jupyterapp.shell.currentWidget.content.widgets[index].model.sharedModel.getSource()"
+SET_SOURCE = """([index, source]) => {
+    window.jupyterapp.shell.currentWidget.content.widgets[index].model.sharedModel.setSource(source);
+}"""
+
+
+def _language(notebook: NotebookPage, index: int, name: str) -> None:
+    expect(_editor(notebook, index)).to_have_attribute("data-language", name)
+
+
+def _editor(notebook: NotebookPage, index: int) -> Locator:
+    return notebook.cell(index).locator(".cm-content")
+
+
+@pytest.mark.parametrize("app", ["lab", "notebook"])
+def test_what_stands_below_the_magic_is_markdown_and_is_sent_as_typed(
+    open_page: Open, server: Server, app: str
+) -> None:
+    notebook = open_page(*CELLS, app=app, alone=True)
+    told: list[str] = []
+    notebook.on("console", lambda message: told.append(message.text))
+    page, keys = notebook.page, notebook.page.keyboard
+    for index, name in enumerate((PROMPT, PROMPT, PYTHON, PYTHON, PROMPT)):
+        _language(notebook, index, name)
+    expect(notebook.cell(0).locator(".jctx-expression")).to_have_text(["{{ x }}", "{{ df.head() }}"])
+    expect(_editor(notebook, 0)).to_have_class("cm-content cm-lineWrapping")
+
+    _editor(notebook, 0).locator(".cm-line").first.click()
+    keys.press("Home")
+    for _ in "%%chat":
+        keys.press("ArrowRight")
+    keys.type("s")
+    _language(notebook, 0, PYTHON)
+    for key, name in (("Control+z", PROMPT), ("Control+Shift+z", PYTHON), ("Backspace", PROMPT)):
+        keys.press(key)
+        _language(notebook, 0, name)
+    assert page.evaluate(SOURCE, 0) == ASK
+
+    page.evaluate(SET_SOURCE, [1, "print(1)"])
+    _language(notebook, 1, PYTHON)
+    page.evaluate(SET_SOURCE, [1, "%%chat"])
+    _language(notebook, 1, PROMPT)
+    _editor(notebook, 1).click()
+    keys.press("Control+End")
+    keys.type("\nSay \"it's (so,\n- one:\n\n{{ x_val")
+    assert page.evaluate(SOURCE, 1) == "%%chat\nSay \"it's (so,\n- one:\n\n{{ x_val"
+    for file in FILES.glob("*.js"):
+        served = page.request.get(f"{server.address}/lab/extensions/jupyter-ctx/{file.name}")
+        assert (served.text(), served.headers["cache-control"]) == (file.read_text("utf-8"), "no-cache")
+    assert [text for text in told if "jupyter-ctx" in text or "jctx" in text] == []
+    assert notebook.errors == []
