@@ -68,7 +68,6 @@ class PanelMenu:
 
     def _mark(self, tab: Any, *, is_open: bool) -> None:
         with tab.hold_sync():
-            tab.icon = "caret-down" if is_open else "caret-right"
             tab.tooltip = "open: shown below" if is_open else "closed"
         (tab.add_class if is_open else tab.remove_class)(OPEN_TAB)
 
@@ -79,8 +78,9 @@ class PanelMenu:
         low = layout(width="auto", height="24px", padding="0 8px", margin="0 2px 0 0")
         self._tabs = dict[str, Any]()
         for name in self._views:
-            self._tabs[name] = tab = ipywidgets.Button(description=name, icon="caret-right", layout=low)
+            self._tabs[name] = tab = ipywidgets.Button(description=name, layout=low)
             tab.add_class(f"jctx-do-{name.lower()}")
+            tab.add_class("jctx-tab")
             tab.on_click(lambda _, name=name: self.toggle(name))
         self.tabs = ipywidgets.HBox(list(self._tabs.values()), layout=layout(display="none", flex_flow="row wrap"))
         self.tabs.add_class("jctx-toolbar")
@@ -92,6 +92,9 @@ class PanelMenu:
 
 MENU_STYLE = (
     "<style>"
+    # a sign that is no part of the button's name, where the browser knows how to say so
+    ".jctx-tab::before{content:'▸ ';content:'▸ ' / ''}"
+    f".{OPEN_TAB}::before{{content:'▾ ';content:'▾ ' / ''}}"
     f".jctx-toolbar .{OPEN_TAB}{{font-weight:600;box-shadow:inset 0 -2px 0 var(--jp-brand-color1,#1976d2)}}"
     f"@media (forced-colors:active){{.jctx-toolbar .{OPEN_TAB}{{border:1px solid}}}}"
     "</style>"
