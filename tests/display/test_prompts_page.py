@@ -19,6 +19,14 @@ SET_SOURCE = """([index, source]) => {
     window.jupyterapp.shell.currentWidget.content.widgets[index].model.sharedModel.setSource(source);
 }"""
 
+SET_OPTION = """async ([address, token, settings]) => {
+    const headers = {Authorization: `token ${token}`, 'Content-Type': 'application/json'};
+    const body = JSON.stringify({raw: JSON.stringify(settings)});
+    const url = `${address}/lab/api/settings/@jupyterlab/codemirror-extension:plugin`;
+    const answer = await fetch(url, {method: 'PUT', headers, body});
+    if (!answer.ok) throw Error(await answer.text());
+}"""
+
 
 def _language(notebook: NotebookPage, index: int, name: str) -> None:
     expect(_editor(notebook, index)).to_have_attribute("data-language", name)
@@ -60,6 +68,24 @@ def test_what_stands_below_the_magic_is_markdown_and_is_sent_as_typed(
     keys.press("Control+End")
     keys.type("\nSay \"it's (so,\n- one:\n\n{{ x_val")
     assert page.evaluate(SOURCE, 1) == "%%chat\nSay \"it's (so,\n- one:\n\n{{ x_val"
+
+    _editor(notebook, 0).locator(".cm-line").nth(1).click()
+    keys.press("Home")
+    notebook.command("notebook:split-cell-at-cursor")
+    _language(notebook, 1, PYTHON)  # what was below the magic is a cell of its own now
+    _language(notebook, 0, PROMPT)
+    _language(notebook, 2, PROMPT)
+    notebook.save()
+    notebook.reload()
+    for index, name in enumerate((PROMPT, PYTHON, PROMPT)):
+        _language(notebook, index, name)
+    if app == "lab":
+        page.evaluate(SET_OPTION, [server.address, server.token, {"defaultConfig": {"jupyterCtxPrompts": False}}])
+        try:
+            notebook.reload()
+            _language(notebook, 0, PYTHON)
+        finally:
+            page.evaluate(SET_OPTION, [server.address, server.token, {}])
     for file in FILES.glob("*.js"):
         served = page.request.get(f"{server.address}/lab/extensions/jupyter-ctx/{file.name}")
         assert (served.text(), served.headers["cache-control"]) == (file.read_text("utf-8"), "no-cache")
