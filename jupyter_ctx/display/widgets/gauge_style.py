@@ -98,6 +98,8 @@ GAUGE_STYLE = (
     "@container jctx-panel (max-width:760px){.jctx-details{--rows:2}"
     ".jctx-panel .jctx-grid{grid-template-columns:minmax(0,1fr)}.jctx-panel .jctx-row{order:1;margin-top:4px}}"
     "@container jctx-panel (max-width:560px){.jctx-details{--rows:3}.jctx-wide{display:none}}"
+    "@container jctx-panel (max-width:400px){.jctx-panel .jctx-toolbar{width:100%}"
+    ".jctx-panel :is(.jctx-do-undo,.jctx-do-redo){width:calc(50% - 1px);padding:0 2px}}"
     "@container jctx-panel (max-width:330px){.jctx-line{--rows:2}.jctx-details{--rows:4}}"
     "@media (forced-colors:active){.jctx-key:is(.jctx-part,.jctx-mark){forced-color-adjust:none}"
     ".jctx-part:is(.jctx-free,.jctx-margin,.jctx-reserve){background-color:Canvas}"
