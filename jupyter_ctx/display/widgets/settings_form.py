@@ -9,7 +9,7 @@ from typing import Any
 from ...errors import ChatError, in_words
 from ..text import spoken_html, text_html
 
-FIELD_WIDTH = "min(30em, 100%)"
+FIELD_WIDTH = "min(30em, calc(100% - 4px))"
 
 
 @dataclass(frozen=True, slots=True)
