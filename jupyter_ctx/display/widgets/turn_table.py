@@ -277,12 +277,12 @@ class TurnTable:
         self._turners = tuple(ipywidgets.Button(layout=small) for _ in range(2))
         for button, step in zip(self._turners, (1, -1), strict=True):
             button.on_click(lambda _, step=step: self._turn(step))
-        wrap = layout(flex_flow="row wrap", align_items="center", overflow="visible")
-        self._pager = ipywidgets.HBox([self._turners[0], self._where, self._turners[1]], layout=wrap)
+        row = {"flex_flow": "row wrap", "align_items": "center", "overflow": "visible"}
+        self._pager = ipywidgets.HBox([self._turners[0], self._where, self._turners[1]], layout=layout(**row))
         style = ipywidgets.HTML(TABLE_STYLE, layout=layout(display="none"))
         scroll = ipywidgets.Box([self._html, self._column], layout=layout(margin="0"))
         scroll.add_class("jctx-scroll")
-        choices = ipywidgets.HBox([self._by, self._down], layout=wrap)
+        choices = ipywidgets.HBox([self._by, self._down], layout=layout(**row))  # the pager hides alone
         parts = [style, choices, scroll, self._pager, self._below, self._said]
         self.widget = ipywidgets.VBox(parts, layout=layout(overflow="visible"))
         self.widget.add_class("jctx-turns")
