@@ -17,13 +17,14 @@ class GaugePlace:
     def __init__(self, panel: Any, forms: dict[str, str], layout: Any, asked_again: int = 0) -> None:
         import ipywidgets
 
-        self.asked_again = asked_again
+        self.asked_again, self._still = asked_again, forms["text/html"]
         self._box = ipywidgets.Box([panel], layout=layout)
         self._twin: Twin | None = show(self._box, forms)
 
     def draw(self, forms: dict[str, str]) -> None:
         """Draw the picture anew, unless it is kept."""
         if self._twin is not None:
+            self._still = forms["text/html"]
             self._twin.update(forms)
 
     def keep(self) -> None:
@@ -31,6 +32,8 @@ class GaugePlace:
         self._twin = None
 
     def leave(self) -> None:
-        """Let the panel go; the picture stays."""
+        """Let the panel go; the picture stays, and stands in the box for hosts that do not show the twin."""
+        import ipywidgets
+
         self.keep()
-        self._box.children = ()
+        self._box.children = (ipywidgets.HTML(self._still),)

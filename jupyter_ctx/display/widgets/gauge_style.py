@@ -8,8 +8,8 @@ from .gauge_bar import SEGMENT_KINDS
 from .gauge_page import BUTTONS
 
 MARKS = ("half", "room", "limit")
-# characters of each button: as many as its longest label needs
-BUTTON_WIDTHS = {"summarise": 6.6, "trim": 3.6, "clear": 3.8, "undo": 12, "redo": 12, "more": 3.9}
+# em of each button: as many as its longest usual label needs; longer ones are cut, and whole in the tooltip
+BUTTON_WIDTHS = {"summarise": 6.6, "trim": 3.6, "clear": 3.8, "undo": 8.6, "redo": 8.6, "more": 3.9}
 _TEXT = "var(--jp-ui-font-color1,var(--vscode-editor-foreground,inherit))"
 _QUIET = "var(--jp-ui-font-color2,var(--vscode-descriptionForeground,inherit))"
 _ALARM = "var(--jp-error-color1,#c62828)"
