@@ -109,7 +109,11 @@ class Settings:
         "when a prompt does not fit: leave out the oldest turns, summarise them, or send nothing",
         "room",
         label="When it is full",
-        offers={"trim": "leave out the oldest turns", "summarise": "and summarise them", "stop": "stop"},
+        offers={
+            "trim": "leave out the oldest turns",
+            "summarise": "summarise the oldest turns",
+            "stop": "send nothing",
+        },
     )
     compact_at: float = setting(
         1.0,

@@ -39,28 +39,51 @@ def matches(context: CompletionContext, conversations: Conversations, *, below: 
     if below:
         return _in_prompt(context)
     line = context.line_with_cursor
-    typed = split_typed(line[: context.cursor_position].lstrip())
+    typed = _option_apart(split_typed(line[: context.cursor_position].lstrip()))
     spot = Spot(typed.current, typed.before[1:], conversations)
     head = typed.before[0] if typed.before else ""
     found = list(_fitting(_possible(spot, head), typed.current))
     if not found:
-        return _nothing(context)
+        return _nothing()
     after = line[context.cursor_position :]
     return _matches(typed.quoted, (Word(_written(word.text, typed.quoted, after), word.kind) for word in found))
 
 
 def _matches(typed: str, found: Iterable[Word | Suggestion]) -> Any:
     return {
-        "completions": [SimpleCompletion(text=text, type=kind or "param") for text, kind in found],
+        "completions": [SimpleCompletion(text=text, type=_in_one_line(kind or "param")) for text, kind in found],
         "suppress": True,
         "ordered": True,
         "matched_fragment": typed,
     }
 
 
-def _nothing(context: CompletionContext) -> Any:
-    """Offer no Python names in a prompt: only a matcher that finds something may silence the others."""
-    return {"completions": [SimpleCompletion(text=context.token)], "suppress": True}
+def _in_one_line(kind: str) -> str:
+    """Return a description that JupyterLab does not break at its spaces: it would stand across the next rows."""
+    return kind.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+class _Silence(tuple[SimpleCompletion, ...]):
+    """No completions, which count as some: only a matcher that finds something may silence the others."""
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        """Return the number that IPython looks at before it asks no other matcher."""
+        return 1
+
+
+def _nothing() -> Any:
+    """Offer neither words of ours nor names of Python."""
+    return {"completions": _Silence(), "suppress": True}
+
+
+def _option_apart(typed: Typed) -> Typed:
+    """Split ``--option=value`` at the cursor into the option and its value."""
+    flag, equals, value = typed.current.partition("=")
+    if not equals or not any(flag in option.flags and option.takes for option in OPTIONS):
+        return typed
+    return Typed([*typed.before, flag], value.lstrip("\"'"), value)
 
 
 def split_typed(text: str) -> Typed:
@@ -152,13 +175,13 @@ def _in_prompt(context: CompletionContext) -> Any:
     words = split_typed(context.full_text.partition("\n")[0] + " ").before[1:]
     plain = [*_plain_words(words), ""]
     if begun is None or plain[0] not in SENT_TEXT or "--raw" in words:
-        return _nothing(context)
+        return _nothing()
     shell: Any = get_ipython()
     names: Mapping[str, Any] = shell.user_ns if shell is not None else {}
     columns = list(_columns(plain[1], names)) if plain[0] == "map" and len(plain) > 2 else []
     known = ChainMap(dict.fromkeys((each.text for each in columns), ""), dict(names)) if columns else names
     found = suggestions(begun.group(1), known, [*columns, *_readable(names)], line[at:])
-    return _matches(found.typed, found.found) if found.found else _nothing(context)
+    return _matches(found.typed, found.found) if found.found else _nothing()
 
 
 def _readable(names: Mapping[str, Any]) -> Iterator[Suggestion]:

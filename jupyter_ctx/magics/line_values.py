@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -67,6 +68,7 @@ def _models(spot: Spot) -> Iterator[Word]:
     """Yield models of the provider that is named already, else short names, providers and the makers' models."""
     provider, slash, _ = spot.current.partition("/")
     if slash:
+        provider = next(iter(get_close_matches(provider, provider_names(), 1)), provider)
         names = [*known_models(provider), *(name for name in model_names() if name.startswith(spot.current))]
         yield from map(_model, dict.fromkeys(names))
         return
@@ -167,11 +169,16 @@ def _of_a_setting(spot: Spot) -> Iterator[Word]:
         yield from _models(spot)
     if name not in SETTINGS:
         return
+    yield from _offered(name)
+    if name == "system":
+        yield from _text_or_file(spot)
+
+
+def _offered(name: str) -> Iterator[Word]:
+    """Yield the values of a setting: those that the form offers, in its words, then the others."""
     offered = {typed_value(value): words for value, words in SETTINGS[name].offers.items()}
     yield from (Word(value, words) for value, words in offered.items())
     yield from (Word(value, "value") for value in choices(name) if value not in offered)
-    if name == "system":
-        yield from _text_or_file(spot)
 
 
 def _parameters(spot: Spot) -> Iterator[Word]:
@@ -202,6 +209,6 @@ FINDERS: dict[str, Callable[[Spot], Iterable[Word]]] = {
     "OWNER": lambda _: _words(key_holders(), "provider"),
     "SETTING": lambda _: _words(SETTING_NAMES, "setting"),
     "COMMAND": lambda _: (*_words(COMMANDS, "command"), *_words(SETTING_NAMES, "setting")),
-    "HOW": lambda _: _words(choices("on_overflow"), "value"),
+    "HOW": lambda _: _offered("on_overflow"),
 }
 OF_VARIABLES: Mapping[str, Callable[[Spot], Iterable[Word]]] = {"--schema": _schemas, "--score": _scorers}

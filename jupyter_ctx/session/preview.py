@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from .. import wording as words
 from ..context.budget import whole
@@ -53,7 +53,23 @@ class ViewPart:
 class _Parts(Table[ViewPart]):
     __slots__ = ()
     columns = ("turn", "role", "text", "tokens", "exact", "stale", "share", "state", "attached")
-    usual: ClassVar = {"exact": "yes", "stale": "no"}
+
+
+class _Line(NamedTuple):
+    """A part as it is shown."""
+
+    turn: int | None
+    role: str
+    text: str
+    tokens: str
+    share: str
+    state: str
+    attached: str = ""
+
+
+class _Lines(Table[_Line]):
+    __slots__ = ()
+    columns = _Line._fields
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -74,7 +90,7 @@ class View:
     template: int = 0
 
     def __repr__(self) -> str:
-        return f"{_Parts(self.messages)!r}\n{self._total()}" if self.messages else "View: nothing yet"
+        return f"{self._lines()!r}\n{self._total()}" if self.messages else "View: nothing yet"
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Write the messages; in a list, only their total."""
@@ -82,7 +98,16 @@ class View:
         printer.text(repr(self) if alone and not cycle else f"View({self._total()})")
 
     def _repr_html_(self) -> str:
-        return f"{_Parts(self.messages)._repr_html_()}<p>{self._total()}</p>" if self.messages else repr(self)
+        return f"{self._lines()._repr_html_()}<p>{self._total()}</p>" if self.messages else repr(self)
+
+    def _lines(self) -> _Lines:
+        """Return what is shown: the messages that stay out, then all that adds up to the whole."""
+        lines = [*(_line(part, "") for part in self.omitted), *(_line(part, _percent(part)) for part in self.messages)]
+        if self.template:
+            share = f"{100 * self.template / max(1, self.input_tokens):.0f} %"
+            added = "what the model's server adds to the messages"
+            lines.append(_Line(None, "", added, f"~{self.template:,}", share, "template"))
+        return _Lines(lines)
 
     def _total(self) -> str:
         """Return the size of the whole, and how many messages stay out."""
@@ -93,6 +118,15 @@ class View:
     def to_dataframe(self) -> Any:
         """Return a DataFrame with a row for each message, those that stay out last. Raises MissingDependencyError."""
         return _Parts((*self.messages, *self.omitted)).to_dataframe().astype({"turn": "Int64"})
+
+
+def _line(part: ViewPart, share: str) -> _Line:
+    tokens, state = f"{'' if part.exact else '~'}{part.tokens:,}", f"{part.state}{', stale' if part.stale else ''}"
+    return _Line(part.number, part.role, part.text, tokens, share, state, part.attached)
+
+
+def _percent(part: ViewPart) -> str:
+    return f"{100 * part.share:.0f} %"
 
 
 def preview(attempt: Attempt, asked: Turn, *, is_counted: bool, price: RequestPrice) -> View:

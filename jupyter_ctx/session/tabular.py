@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from ..errors import MissingDependencyError
@@ -13,7 +13,7 @@ from ..wording.layout import cut, fitted_widths, line_width, padded
 
 MAX_SHOWN_ROWS, MAX_SHOWN_TEXT = 60, 60  # characters of a text
 CELL_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]+")
-FIGURES = re.compile(r"-?[\d,]+(?:\.\d+)?(?:e[+-]\d+)?")
+FIGURES = re.compile(r"~?-?\$?[\d,]+(?:\.\d+)?(?:e[+-]\d+)?(?: %)?")
 RowT = TypeVar("RowT")
 
 
@@ -21,11 +21,14 @@ class Table(tuple[RowT, ...]):
     """A tuple of rows that shows itself as a table; ``columns`` names the attributes of a row that are shown.
 
     A column is left out where it is empty, and where it has nothing but what ``usual`` says of it; DataFrames have all.
+    ``heads`` are the words above columns that are shown by another name, ``formats`` write the values of some.
     """
 
     __slots__ = ()
     columns: ClassVar[tuple[str, ...]] = ()
     usual: ClassVar[Mapping[str, str]] = {}
+    heads: ClassVar[Mapping[str, str]] = {}
+    formats: ClassVar[Mapping[str, Callable[[Any], str]]] = {}
 
     def __repr__(self) -> str:
         head, *rows = self._cells()
@@ -70,12 +73,15 @@ class Table(tuple[RowT, ...]):
         return pandas.DataFrame({name: [getattr(row, name) for row in self] for name in self.columns})
 
     def _cells(self) -> list[list[str]]:
-        """Return the names of the columns, then the newest rows, each cell in one short line."""
+        """Return the heads of the columns, then the newest rows, each cell in one short line."""
         newest = self[-MAX_SHOWN_ROWS:]
-        cells = {name: [cell_text(getattr(row, name)) for row in newest] for name in self.columns}
+        cells = {name: [self._cell(name, getattr(row, name)) for row in newest] for name in self.columns}
         silent = {name for name, column in cells.items() if set(column) <= {"", self.usual.get(name, "")}}
         shown = [name for name in self.columns if name not in silent] if newest else list(self.columns)
-        return [shown, *map(list, zip(*(cells[name] for name in shown), strict=True))]
+        return [[self.heads.get(name, name) for name in shown], *map(list, zip(*(cells[name] for name in shown), strict=True))]
+
+    def _cell(self, name: str, value: object) -> str:
+        return cell_text(value if value is None or name not in self.formats else self.formats[name](value))
 
     def _more(self) -> str:
         more = f"\n… the newest {MAX_SHOWN_ROWS} of {len(self):,}; to_dataframe() has all"

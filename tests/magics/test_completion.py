@@ -28,6 +28,11 @@ def lines(cells: Cells, text: str, after: str = "") -> list[str]:
     return [(text[: found.start] + found.text).rpartition("\n")[2] for found in completed(cells, text, after)]
 
 
+def kinds_of(cells: Cells, text: str) -> dict[str, str]:
+    """What each completion says of itself."""
+    return {found.text: found.type.replace("\N{NO-BREAK SPACE}", " ") for found in completed(cells, text)}
+
+
 @dataclass
 class Person:
     name: str
@@ -53,6 +58,7 @@ def data(cells: Cells) -> Cells:
     [
         ("%chat use gpt5", "%chat use openai/gpt-5"),
         ("%chat use openai/gtp-5.2", "%chat use openai/gpt-5.2"),
+        ("%chat use openia/gpt-5.2", "%chat use openai/gpt-5.2"),
         ("%chat use sonnet-5", "%chat use anthropic/claude-sonnet-5"),
         ("%%chat --modle", "%%chat --model"),
         ("%chat histroy", "%chat history"),
@@ -66,12 +72,19 @@ def test_a_mistyped_word_is_completed_to_the_nearest(cells: Cells, typed: str, w
 
 
 def test_models_show_their_windows_and_values_what_they_mean(cells: Cells) -> None:
-    kinds = {found.text: found.type for found in completed(cells, "%chat use openai/gpt-5.")}
+    kinds = kinds_of(cells, "%chat use openai/gpt-5.")
     assert kinds["openai/gpt-5.2"] == "window 400,000"
-    kinds = {found.text: found.type for found in completed(cells, "%chat config compact_at ")}
-    assert kinds["0.8"] == "80 % of the limit"
+    assert kinds_of(cells, "%chat config compact_at ")["0.8"] == "80 % of the limit"
     cells.run("%chat alias quick openai/gpt-5-nano")
-    assert [found.type for found in completed(cells, "%%chat -m qui")] == ["alias of openai/gpt-5-nano"]
+    assert kinds_of(cells, "%%chat -m qui") == {"quick": "alias of openai/gpt-5-nano"}
+    wanted = {"trim": "leave out the oldest turns", "summarise": "summarise the oldest turns", "stop": "send nothing"}
+    for typed in ("%chat config on_overflow ", "%%chat --on-overflow ", "%%chat --on-overflow="):
+        assert kinds_of(cells, typed).items() >= wanted.items()
+    assert lines(cells, "%%chat --on-overflow=st") == ["%%chat --on-overflow=stop"]
+
+
+def test_descriptions_are_not_broken_at_spaces(cells: Cells) -> None:
+    assert not [found for found in completed(cells, "%chat use openai/gpt-5.") if " " in found.type]
 
 
 def test_a_cells_head_offers_only_commands_that_take_a_text(cells: Cells) -> None:
@@ -152,12 +165,11 @@ def test_a_maps_columns_come_before_the_notebooks_names(data: Cells) -> None:
     [
         "%%chat\nimport pan", "%%chat\nx_va", "%%chat\n{{ x_value }} x_va", "%%chat\n${{ x_va", "%%chat --raw\n{{ x_va",
         "%%chat system\n{{ x_va", "%%chat\n{{ prices.head().pr", "%%chat\n{{ x_value x_va", "%%chat\n{{ nothing.x",
+        "%%chat -o ",
     ],
 )  # fmt: skip
 def test_nothing_is_offered_where_nothing_is_filled_in(data: Cells, typed: str) -> None:
-    found = {each.text for each in completed(data, typed)}
-    assert len(found) == 1, found
-    assert typed.endswith(found.pop()), "only what stands there already, which silences Python's own completion"
+    assert completed(data, typed) == []
 
 
 def test_completing_runs_no_code_of_the_notebook(cells: Cells) -> None:
