@@ -3,7 +3,7 @@
 
    It depends on the cell's text alone, so nothing that happens to the cell or its kernel resets it. */
 import { promptLanguage } from './prompt_language.js';
-import { EXPRESSION, isPrompt } from './prompt_syntax.js';
+import { EXPRESSION, isPrompt, isRaw } from './prompt_syntax.js';
 import { addStyle } from './style.js';
 
 const MARKDOWN = 'text/x-ipythongfm'; // what Markdown cells are: with tables, formulas and fenced code
@@ -19,7 +19,8 @@ const STYLE = `
     color: var(--jp-mirror-editor-variable-2-color, var(--jp-brand-color1, #1976d2)) !important;
     font-style: normal;
     font-weight: 600;
-  }`;
+  }
+  .jp-Completer-item .jp-Completer-typeExtended { white-space: nowrap; }`; // descriptions, in the row of their word
 
 export async function prompts(load) {
   const [state, view, language, highlight, codemirror] = await load(
@@ -42,10 +43,11 @@ export async function prompts(load) {
     prompt = [
       // without the keys of Markdown cells, which write list items and comments of their own
       Prec.highest([
-        promptLanguage(support.language, language, highlight),
+        // first, for the first that tells of comments is asked: Markdown's own would be sent to the model
         EditorState.languageData.of(() => [{ closeBrackets: { brackets: [] }, commentTokens: {} }]),
-        // 0: a new line begins at the margin; null, in code: below the line before
-        language.indentService.of(({ state }, at) => (isInCode(state, at, language) ? null : 0))
+        promptLanguage(support.language, language, highlight),
+        // 0: a new line begins at the margin; null, in a fence: below the line before
+        language.indentService.of(({ state }, at) => (isFenced(state, at, language) ? null : 0))
       ]),
       marked({ Decoration, MatchDecorator, ViewPlugin }),
       EditorView.lineWrapping
@@ -103,7 +105,7 @@ export async function prompts(load) {
   };
 }
 
-/** Return the extension that sets {{ expressions }} off, in code blocks as well: the kernel fills them in there, too. */
+/** Return the extension that sets {{ expressions }} off wherever the kernel fills them in, which it does in code, too. */
 function marked({ Decoration, MatchDecorator, ViewPlugin }) {
   const matcher = new MatchDecorator({
     regexp: EXPRESSION,
@@ -111,18 +113,21 @@ function marked({ Decoration, MatchDecorator, ViewPlugin }) {
   });
   return ViewPlugin.define(
     view => ({
-      decorations: matcher.createDeco(view),
+      decorations: isRaw(view.state.doc) ? Decoration.none : matcher.createDeco(view),
       update(update) {
-        this.decorations = matcher.updateDeco(update, this.decorations);
+        const [was, is] = [update.startState, update.state].map(({ doc }) => isRaw(doc));
+        if (is) this.decorations = Decoration.none;
+        else this.decorations = was ? matcher.createDeco(update.view) : matcher.updateDeco(update, this.decorations);
       }
     }),
     { decorations: plugin => plugin.decorations }
   );
 }
 
-function isInCode(state, at, { syntaxTree }) {
+/** Return whether a new line at `at` stands in a fenced block that has not ended there. */
+function isFenced(state, at, { syntaxTree }) {
   for (let node = syntaxTree(state).resolveInner(at, -1); node; node = node.parent) {
-    if (/^(?:Fenced|Indented)?Code(?:Block|Text)?$/.test(node.name)) return true;
+    if (node.name === 'FencedCode') return node.getChildren('CodeMark').length < 2 || at < node.lastChild.from;
   }
   return false;
 }

@@ -13,7 +13,8 @@ pytest_plugins = ("browsing",)
 PROMPT, PYTHON = "jupyter-ctx-prompt", "python"
 FILES = Path(__file__).resolve().parents[2] / "labextension"
 ASK = "%%chat -m local/smollm2\nIt's `{{ x }}`, \\{{ x }}, {{x}} and\n```python\nprint({{ df.head() }})\n```"
-CELLS = (ASK, "%%ctx\n---\nFor whom?", "x_value = 1\n%load_ext jupyter_ctx", "%%chatter\nx", "\n%%chat\nHello")
+RAW = "  %%chat --raw\nLeave {{ a }}"
+CELLS = (ASK, "%%ctx\n---\nFor whom?", "x_value = 1\n%load_ext jupyter_ctx", "%%chatter\nx", "\n%%chat\nHello", RAW)
 SOURCE = "index => window.jupyterapp.shell.currentWidget.content.widgets[index].model.sharedModel.getSource()"
 SET_SOURCE = """([index, source]) => {
     window.jupyterapp.shell.currentWidget.content.widgets[index].model.sharedModel.setSource(source);
@@ -44,8 +45,9 @@ def test_what_stands_below_the_magic_is_markdown_and_is_sent_as_typed(
     told: list[str] = []
     notebook.on("console", lambda message: told.append(message.text))
     page, keys = notebook.page, notebook.page.keyboard
-    for index, name in enumerate((PROMPT, PROMPT, PYTHON, PYTHON, PROMPT)):
+    for index, name in enumerate((PROMPT, PROMPT, PYTHON, PYTHON, PROMPT, PROMPT)):
         _language(notebook, index, name)
+    expect(notebook.cell(5).locator(".jctx-expression")).to_have_count(0)
     expect(notebook.cell(0).locator(".jctx-expression")).to_have_text(["{{ x }}", "{{ df.head() }}"])
     expect(_editor(notebook, 0)).to_have_class("cm-content cm-lineWrapping")
 
@@ -68,6 +70,19 @@ def test_what_stands_below_the_magic_is_markdown_and_is_sent_as_typed(
     keys.press("Control+End")
     keys.type("\nSay \"it's (so,\n- one:\n\n{{ x_val")
     assert page.evaluate(SOURCE, 1) == "%%chat\nSay \"it's (so,\n- one:\n\n{{ x_val"
+
+    for above, below in (
+        ("%%chat\n    Indented", ""),
+        ("%%chat\n\nSay:\n\n    Indented", ""),
+        ("%%chat\n```python\nfor x in y:\n    print(x)", "    "),
+        ("%%chat\n```python\nfor x in y:\n    print(x)\n```", ""),
+    ):
+        page.evaluate(SET_SOURCE, [1, above])
+        keys.press("Control+End")
+        keys.type("\nOn")
+        assert page.evaluate(SOURCE, 1) == f"{above}\n{below}On"
+    keys.press("Control+/")
+    assert page.evaluate(SOURCE, 1).endswith("\nOn")
 
     _editor(notebook, 0).locator(".cm-line").nth(1).click()
     keys.press("Home")
