@@ -78,7 +78,10 @@ class Table(tuple[RowT, ...]):
         cells = {name: [self._cell(name, getattr(row, name)) for row in newest] for name in self.columns}
         silent = {name for name, column in cells.items() if set(column) <= {"", self.usual.get(name, "")}}
         shown = [name for name in self.columns if name not in silent] if newest else list(self.columns)
-        return [[self.heads.get(name, name) for name in shown], *map(list, zip(*(cells[name] for name in shown), strict=True))]
+        return [
+            [self.heads.get(name, name) for name in shown],
+            *map(list, zip(*(cells[name] for name in shown), strict=True)),
+        ]
 
     def _cell(self, name: str, value: object) -> str:
         return cell_text(value if value is None or name not in self.formats else self.formats[name](value))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from IPython.lib.pretty import pretty
 
@@ -41,6 +43,25 @@ def test_what_is_as_usual_is_not_shown_but_in_the_dataframe(chat: Chat) -> None:
     assert "versions" not in head
     assert "attached" not in head
     assert {"versions", "attached"} <= set(chat.history().to_dataframe().columns)
+
+
+def test_a_preview_shows_all_that_adds_up_to_it_and_what_stays_out(chat: Chat) -> None:
+    chat.exclude(1)
+    view = chat.preview("And now?")
+    head, *rows = repr(view).splitlines()[:-1]
+    assert head.split() == ["turn", "role", "text", "tokens", "share", "state"]
+    assert len(rows) == len(view.messages) + len(view.omitted) + bool(view.template)
+    assert len([row for row in rows if row.rstrip().endswith("excluded")]) == 2
+    shares = [int(found) for found in re.findall(r"(\d+) %", "\n".join(rows))]
+    assert abs(sum(shares) - 100) <= len(shares)
+
+
+def test_usage_is_read_in_seconds_and_short_words(chat: Chat) -> None:
+    table = chat.usage()
+    head, row, *_ = repr(table).splitlines()
+    assert {"in", "out", "seconds"} <= set(head.split())
+    assert f"{table[0].seconds:.1f}" in row.split()
+    assert "input_tokens" in table.to_dataframe().columns
 
 
 def test_in_a_list_each_is_one_line(chat: Chat) -> None:
