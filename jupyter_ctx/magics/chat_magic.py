@@ -518,18 +518,22 @@ def _parsed(parser: Any, line: str) -> Namespace:
             from .commands import KEY_IS_ASKED_FOR
 
             raise UsageError(KEY_IS_ASKED_FOR) from None
-        raise UsageError(_what_is_wrong(str(error), parser)) from None
+        raise UsageError(_what_is_wrong(str(error), parser, words)) from None
     return options
 
 
-def _what_is_wrong(said: str, parser: Any) -> str:
-    """Return the parser's error with the nearest option, and where all of them are listed."""
+def _what_is_wrong(said: str, parser: Any, words: Sequence[str]) -> str:
+    """Return the parser's error with the nearest option, and where those are listed that may be typed there."""
+    from .commands import COMMANDS
+
+    command = COMMANDS.get(next(iter(words), "").lower())
     unknown = said.partition("unrecognized arguments: ")[2]
     if not unknown:
         return f"{said}. %%chat? shows every option with what it takes."
     near = get_close_matches(unknown.split()[0], parser._option_string_actions, 1, 0.7)
     hint = f" Did you mean {near[0]}?" if near else ""
-    return f"Unknown option: {unknown}.{hint} %%chat? shows every option."
+    listed = f"%chat help {command.name} shows its options" if command else "%%chat? shows every option"
+    return f"Unknown option: {unknown}.{hint} {listed}."
 
 
 def _no_prompt(line: str, options: Namespace) -> str:

@@ -183,6 +183,13 @@ def words_of_question(words: list[str]) -> list[str]:
     return ["help", *filter(None, [name])] if name in COMMANDS or name in SETTING_NAMES or not name else words
 
 
+def unknown_topic(name: str) -> str:
+    """Return what to say of a word that %chat help cannot explain."""
+    near = get_close_matches(name, [*COMMANDS, *SETTING_NAMES], 1)
+    hint = f" Did you mean %chat help {near[0]}?" if near else ""
+    return f"%chat help knows no command or setting {name!r}.{hint} %chat help lists the commands."
+
+
 def unknown(words: Sequence[str], head: str) -> str:
     """Return what to say of a line whose first word is not a command; several above a text are likely a prompt."""
     name, *more = words

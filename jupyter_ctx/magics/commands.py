@@ -23,7 +23,7 @@ from ..runtime.frontend import where
 from ..session.actions import Change, Method
 from ..session.prompt import Prompt
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
-from .command_table import Call, command, say, unknown
+from .command_table import Call, command, say, unknown_topic
 from .map_command import OF_A_MAP, ask_rows
 from .options import OF_A_REQUEST, settings_of
 from .questions import typed_answer
@@ -468,7 +468,7 @@ def _help(call: Call) -> object:
         say(f"{name} is a setting: %chat config {name} shows its value and what it may be.")
         say(_setting_line(call.chat, name))
     else:
-        raise UsageError(unknown(call.words[:1], "%chat"))
+        raise UsageError(unknown_topic(name))
     return None
 
 

@@ -239,7 +239,9 @@ class Adapter(ABC):
         with self._translating():
             if status >= 300:
                 refusal = Refusal(status, dict(body))
-                raise refusal.error(self.at.address, self.at.model, self.at.name, own=self.at.serves)
+                raise refusal.error(
+                    self.at.address, self.at.model, self.at.name, own=self.at.serves, keyless=self.at.api_key == NO_KEY
+                )
             pieces = [_clean(piece) for piece in self._pieces([ENCODER.encode(body).encode()], ending)]
         return ending.reply(pieces)
 
@@ -351,7 +353,9 @@ class Adapter(ABC):
 
         refusal, where = self._refused(error), self.at.address
         if refusal is not None:
-            return refusal.error(where, self.at.model, self.at.name, own=self.at.serves)
+            return refusal.error(
+                where, self.at.model, self.at.name, own=self.at.serves, keyless=self.at.api_key == NO_KEY
+            )
         cause = _cause(error)
         if not isinstance(cause, httpx2.HTTPError | OSError):
             return ProviderError(f"{where} sent a response that cannot be read ({type(error).__name__}).")

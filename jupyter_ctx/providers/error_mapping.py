@@ -167,11 +167,13 @@ class Refusal:
             return self.retry_after if self.retry_after <= MAX_RETRY_WAIT else None
         return unnamed if self.code == 429 else delay
 
-    def error(self, where: str, model: str, key_for: str = "", *, own: bool = False) -> ChatError:
+    def error(
+        self, where: str, model: str, key_for: str = "", *, own: bool = False, keyless: bool = False
+    ) -> ChatError:
         """Return the ChatError for this refusal.
 
         ``key_for`` names the provider or address that the key was for; ``own``: whether the address was given by
-        the user, and may be wrong.
+        the user, and may be wrong; ``keyless``: whether no key was sent.
         """
         said = (self.words or "it said no more").rstrip(".")
         if self.overflow:
@@ -187,6 +189,8 @@ class Refusal:
             return ContextOverflowError(text, overflow=Overflow(), by_bytes=True)
         if self.code in (401, 403):
             another = f"%chat key {key_for or where}".partition("?")[0]
+            if keyless:
+                return AuthenticationError(f"{where} wants a key, and none was given ({said}): {another} asks for it.")
             return AuthenticationError(f"{where} rejected the key ({said}): {another} asks for another.")
         if self.code == 404 and own and self.is_misplaced(model):
             text = f"Nothing answers at {where} ({said}): is the address right? Most end in /v1."

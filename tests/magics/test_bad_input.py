@@ -164,6 +164,10 @@ LINES = [
     ("%%chat trim\nhello", "write %chat trim on a line of its own"),
     ("%chat system Be brief", "%chat config system TEXT"),
     ("%%chat --bogus\nhi", "Unknown option: --bogus. %%chat? shows every option."),
+    ("%chat trim --foo", "Unknown option: --foo. %chat help trim shows its options."),
+    ("%chat help nonsense", "%chat help knows no command or setting 'nonsense'. %chat help lists"),
+    ("%chat help tirm", "Did you mean %chat help trim?"),
+    ("%chat help compact_tat", "Did you mean %chat help compact_at?"),
     ("%%chat --windw 5\nhi", "Did you mean --window?"),
     ("%%chat -t\nhi", "-t/--temperature: expected one argument. %%chat?"),
     ("%%chat -o 1x\nhi", "'1x' cannot be the name of a variable"),
@@ -230,7 +234,7 @@ def test_a_key_that_an_address_refuses_names_the_address_and_how_to_give_another
     with serve(answer) as (url, _):
         error = cells.fail(f"%%chat -m some-model --base-url {url}\nHello.")
         assert isinstance(error, AuthenticationError)
-        assert f"%chat key {url} asks for another" in str(error)
+        assert f"%chat key {url} asks for it" in str(error)
         cells.run(f"%chat key {url}")
         assert "Hi" in cells.run(f"%%chat -m some-model --base-url {url}\nHello.")
 

@@ -75,6 +75,15 @@ def test_a_short_key_is_hidden_too() -> None:
         Chat("m", base_url=url, api_key="7a6b5c4").send("x")
 
 
+def test_a_server_that_wants_a_key_where_none_was_given_is_not_said_to_reject_one() -> None:
+    body = json.dumps({"error": {"message": "unauthorized"}})
+    with serve(lambda h, _: send(h, 401, body)) as (url, _):
+        with pytest.raises(AuthenticationError, match=r"wants a key, and none was given .*: %chat key \S+ asks for it"):
+            Chat("m", base_url=url).send("x")
+        with pytest.raises(AuthenticationError, match="rejected the key"):
+            Chat("m", base_url=url, api_key="abcdefgh").send("x")
+
+
 def test_another_server_at_openais_variable_is_not_priced_as_openai(monkeypatch: pytest.MonkeyPatch) -> None:
     with serve(hello) as (url, _):
         monkeypatch.setenv("OPENAI_BASE_URL", url)
