@@ -74,10 +74,12 @@ class ChatMagic:
         self._newest_columns: SideBySideCell | None = None
         self._reminded: set[str] = set()  # of answers side by side that no turn is of
         self._greeted = False
+        self._followed: Chat | None = None  # the conversation that the gauge shows
         self._has_several = False  # conversations, of which the gauge names the current one
         self._watched: WeakSet[Chat] = WeakSet()  # conversations whose turns the gauge's buttons wait for
         self._answered = False  # whole, in this cell
         self._is_alone = False  # an answer, in the output of the cell that runs
+        self._at_the_end: Callable[[], None] | None = None  # of the cell that runs: shows the gauge
         self._notebook = NotebookState(deleted=deleted)
 
     @property
@@ -375,11 +377,24 @@ class ChatMagic:
         """Show the gauge below the newest chat cell; in a terminal, below the first."""
         if self._is_elsewhere(chat) or chat.config.gauge != "follow":
             return
-        with suppress(ChatError):  # another model was asked, and the usual one is not there
-            if place.kind == "notebook":
-                self.panel().follow(_asked_again(chat, place))
-            elif place.kind == "terminal" and not self._greeted:
+        if place.kind == "terminal" and not self._greeted:
+            with suppress(ChatError):
                 self.show_gauge(chat)
+        elif place.kind == "notebook" and place.is_magic:
+            self._follow_cell(chat, place)
+        elif place.kind == "notebook":  # perhaps a loop: one gauge for all its answers
+            self._at_the_end = partial(self._follow_cell, chat, place)
+
+    def _follow_cell(self, chat: Chat, place: Where) -> None:
+        """Show the gauge in the running cell, and let it go from the cell where it was."""
+        with suppress(ChatError):  # another model was asked, and the usual one is not there
+            self.panel().follow(_asked_again(chat, place))
+
+    def after_cell(self) -> None:
+        """Show the gauge where the cell that ends asked for it."""
+        show, self._at_the_end = self._at_the_end, None
+        if show is not None:
+            show()
 
     def _is_elsewhere(self, chat: Chat) -> bool:
         """Return whether a conversation is another than the current one."""
@@ -450,14 +465,25 @@ class ChatMagic:
         )
 
     def follow(self) -> None:
-        """Let the panel show the current conversation, with its name where there is more than one."""
-        if self._panel is not None:
-            self._has_several = len(self.names) > 1
-            self._attach(self._panel)
+        """Let the panel show the current conversation, with its name where there is more than one.
+
+        It goes from the cell of another conversation to the one that runs.
+        """
+        if self._panel is None:
+            return
+        self._has_several = len(self.names) > 1
+        chat, place = self.library.current, where(self.shell)
+        has_changed = self._followed not in (None, chat)
+        self._attach(self._panel)
+        if has_changed and place.kind == "notebook" and chat.config.gauge == "follow":
+            self._follow_cell(chat, place)
 
     def _attach(self, panel: GaugePanel) -> None:
         """Let the panel hear what happens in the current conversation."""
         chat = self.library.current
+        if self._followed is not chat:
+            self._followed = chat
+            panel.move()
         if panel.update not in chat.listeners:
             chat.listeners.append(panel.update)
         self._watch(chat)

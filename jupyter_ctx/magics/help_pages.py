@@ -78,9 +78,16 @@ def all_commands() -> dict[str, str]:
     """Return every command with its line, in groups, as HTML and as plain text."""
     groups = {
         title: [(f"%chat {COMMANDS[name].usage}", COMMANDS[name].help) for name in names]
-        for title, names in GROUPS.items()
+        for title, names in {**GROUPS, "More": _in_no_group()}.items()
+        if names
     }
     return _page(("command", "what it does"), groups, HOW_TO_ASK)
+
+
+def _in_no_group() -> tuple[str, ...]:
+    """Return commands that no group names, such as one just added."""
+    grouped = {name for names in GROUPS.values() for name in names}
+    return tuple(name for name, each in COMMANDS.items() if name == each.name and name not in grouped)
 
 
 def all_settings(values: Mapping[str, tuple[str, str]]) -> dict[str, str]:

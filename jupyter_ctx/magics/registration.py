@@ -60,6 +60,12 @@ class Door:
         """Talk with a language model."""
         self.magic.chat(line, cell)
 
+    def after_cell(self, result: object = None) -> None:
+        """Note what a cell ended with, and let the gauge follow it."""
+        self.shown.after_cell(result)
+        if self._magic is not None:
+            self._magic.after_cell()
+
     def before_cell(self, info: object = None) -> None:
         """Note which cell runs, and which were deleted: the frontend reports them with the next execution only."""
         self._deleted.update(_deleted_cells(self._shell))
@@ -104,7 +110,7 @@ def register(shell: Any) -> None:
         shell.register_magic_function(door.chat, "line_cell", name)
     if door.before_cell not in shell.events.callbacks["pre_run_cell"]:
         shell.events.register("pre_run_cell", door.before_cell)
-    _watch(shell, door.shown)
+    _watch(shell, door)
     if QuestionToChat not in shell.input_transformer_manager.token_transformers:
         shell.input_transformer_manager.token_transformers.append(QuestionToChat)
     if with_a_body not in shell.input_transformers_post:
@@ -124,7 +130,7 @@ def unregister(shell: Any) -> None:
     with suppress(ValueError):
         shell.events.unregister("pre_run_cell", door_of(shell).before_cell)
     with suppress(ValueError):
-        shell.events.unregister("post_run_cell", door_of(shell).shown.after_cell)
+        shell.events.unregister("post_run_cell", door_of(shell).after_cell)
     with suppress(AttributeError, ValueError):
         shell.display_pub._hooks.remove(door_of(shell).shown.on_display)
     with suppress(ValueError):
@@ -135,10 +141,11 @@ def unregister(shell: Any) -> None:
         shell.input_transformer_manager.token_transformers.remove(QuestionToChat)
 
 
-def _watch(shell: Any, shown: Shown) -> None:
-    """Let ``shown`` be told of errors and, in a kernel, of what is displayed."""
-    if shown.after_cell not in shell.events.callbacks["post_run_cell"]:
-        shell.events.register("post_run_cell", shown.after_cell)
+def _watch(shell: Any, door: Door) -> None:
+    """Let a door be told of errors and, in a kernel, of what is displayed."""
+    shown = door.shown
+    if door.after_cell not in shell.events.callbacks["post_run_cell"]:
+        shell.events.register("post_run_cell", door.after_cell)
     if hasattr(shell.display_pub, "register_hook") and shown.on_display not in shell.display_pub._hooks:
         shell.display_pub.register_hook(shown.on_display)
     shown.before_cell()  # the cell that loads the extension may plot as well

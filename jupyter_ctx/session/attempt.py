@@ -162,7 +162,7 @@ def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: 
     said = overflow.input_tokens if overflow else None
     used = said if said is not None else whole(attempt.tokens)
     largest = _largest(attempt, used)
-    parts = ", ".join(f"{name} {tokens:,}" for name, tokens in largest)
+    parts = ", ".join(f"{name} ({tokens:,})" for name, tokens in largest)
     holds = f"{target.model} takes {limit:,} ({_bounds(attempt)})"
     figures = f"{'' if said is not None else 'about '}{used:,} tokens do not fit: {holds}"
     if overflow is None:

@@ -159,7 +159,9 @@ def _fitted(planned: Attempt, gone: str) -> str:
     few = planned.scope.at - planned.cut.start < settings.min_turns
     note = f" min_turns={settings.min_turns} could not be kept." if few and settings.min_turns > 1 else ""
     decision, limit = planned.decision, planned.budget.limit
-    causes = [f"to fit {limit:,} tokens"] if planned.cut.fits and (decision.too_large or not decision.reasons) else []
+    margin = "" if before > limit else " with the margin for estimates"
+    is_for_the_limit = planned.cut.fits and (decision.too_large or not decision.reasons)
+    causes = [f"to fit {limit:,} tokens{margin}"] if is_for_the_limit else []
     causes += [f"because of {' and '.join(decision.reasons)}"] if decision.reasons else []
     why = f" {' and '.join(causes)}" if causes else ""
     over = "" if planned.cut.fits else f": still more than the limit of {limit:,}; %chat preview shows each part"

@@ -289,7 +289,7 @@ class Session:
         occupancy, typical = self.fitter.occupancy(target, past, scope, start), typical_turn(past, target.meter)
         # a learned limit that the next request retries leaves nothing out
         tried = occupancy if target.trial is None else self.fitter.occupancy(target.trial, past, scope, start)
-        decision, room_ends = decide(tried, target.settings), self.fitter.room_ends(target, past, tried)
+        decision, room_ends = decide(tried, target.settings), self.fitter.room_ends(target, past, occupancy)
         more = None if typical is None else more_turns(occupancy, target.settings, typical)
         return Snapshot(past, state, target, scope, start, ledger, decision, room_ends, exact, more)
 

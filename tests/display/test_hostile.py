@@ -23,6 +23,7 @@ ACTIVE = "script, img, iframe, object, embed, form, input, button, video, audio,
 WHAT_ACTS = """([ours, active]) => {
     const found = [];
     for (const box of document.querySelectorAll(ours)) for (const part of [box, ...box.querySelectorAll('*')]) {
+        if (part.matches('form.jctx, form.jctx input.jctx-key')) continue;  // the gauge's bar is none of the answer's
         if (part.matches(active) && !part.closest('mjx-container')) found.push(part.outerHTML.slice(0, 200));
         for (const {name, value} of part.attributes) {
             const leads = name === 'href' || name === 'xlink:href';
@@ -35,7 +36,7 @@ WHAT_ACTS = """([ours, active]) => {
     return found;
 }"""
 FORGED = """() => [...document.querySelectorAll('.jctx-answer, .jctx-table, .jp-RenderedMarkdown')]
-    .flatMap(box => [...box.querySelectorAll('[class*=jctx]:not(td.jctx-text), [id^=jctx]')])
+    .flatMap(box => [...box.querySelectorAll('[class*=jctx]:not(td.jctx-text, th.jctx-boxed, td.jctx-boxed), [id^=jctx]')])
     .map(part => part.outerHTML.slice(0, 200))"""
 SHOW = """
 import json, sys

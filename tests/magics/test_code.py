@@ -105,6 +105,9 @@ class Unseen:
     def begin(self) -> None:
         pass
 
+    def sent(self, column: int, model: str, again: str) -> None:
+        pass
+
     def feed(self, column: int, piece: str) -> None:
         pass
 

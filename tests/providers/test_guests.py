@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 from cells import Cells
+from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 
 from jupyter_ctx import Chat, ChatError, InvalidRequestError, ProviderError, Reply, Request
-from jupyter_ctx.magics.completion import _possible
 from jupyter_ctx.providers.lookup import get_provider
 
 Install = Callable[..., None]
@@ -216,11 +216,17 @@ def test_a_registered_provider_answers_under_its_name(install: Install) -> None:
     ]  # fmt: skip
 
 
+def completed(shell: InteractiveShell, line: str) -> set[str]:
+    """What Tab makes of a line."""
+    with provisionalcompleter():
+        return {line[: found.start] + found.text for found in shell.Completer.completions(line, len(line))}
+
+
 def test_it_is_used_and_completed_in_a_notebook_as_others_are(install: Install, shell: InteractiveShell) -> None:
     install("echo = echo_llm:Echo")
     cells = Cells(shell)
     cells.run("%load_ext jupyter_ctx")
-    assert "echo/" in _possible((), ["use"], "ec")
+    assert any(line.startswith("%chat use echo/") for line in completed(shell, "%chat use ec"))
     cells.run("%chat use echo/loud")
     cells.run("%%chat\nWhy?")
     assert str(shell.user_ns["_"]) == "WHY?"
@@ -228,9 +234,9 @@ def test_it_is_used_and_completed_in_a_notebook_as_others_are(install: Install, 
     import echo_llm
 
     assert [model for model, *_ in echo_llm.made] == ["loud", "any"]
-    assert "echo/loud" in _possible((), ["-m"], "echo/")
-    assert "echo" in _possible((), ["models"], "")
-    assert "echo" in _possible((), ["key"], "")
+    assert "%%chat -m echo/loud" in completed(shell, "%%chat -m echo/")
+    assert "%chat models echo" in completed(shell, "%chat models ")
+    assert "%chat key echo" in completed(shell, "%chat key ")
 
 
 @pytest.mark.parametrize(

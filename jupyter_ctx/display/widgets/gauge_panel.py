@@ -79,6 +79,13 @@ class GaugePanel:
             if before is not None:
                 before.leave()
 
+    def move(self) -> None:
+        """Leave the cell where the panel follows: what is asked next belongs to another conversation."""
+        with self._lock:
+            if self._place is not None:
+                self._place.leave()
+                self._place = None
+
     def hold(self) -> None:
         """Keep the still picture below the newest cell as it is: what follows belongs to another cell."""
         if self._place is not None:
@@ -90,7 +97,7 @@ class GaugePanel:
             if change is not None:
                 self._say(str(change), button=self._pressed)
             elif not self._fresh and self._work is None:
-                self._said = PressResult()  # the result of a click is outdated after the next turn
+                self._forget()  # the result of a click is outdated after the next turn
             self._fresh = change is not None  # the turn that the click waited for has yet to end
             self._draw()
 
@@ -98,7 +105,7 @@ class GaugePanel:
         """Disable the buttons when a turn begins, and enable them when it has ended."""
         with self._lock, suppress(Exception):  # a turn must not fail because of the gauge
             if self._controls.busy() and self._work is None:
-                self._said = PressResult()
+                self._forget()
             if self._read is not None:
                 self._draw_words(*self._read)
 
@@ -174,6 +181,10 @@ class GaugePanel:
         self._said = PressResult(text, role, button)
         self._speak(text, role)
         self._draw()
+
+    def _forget(self) -> None:
+        """Show and announce no result any more."""
+        self._said, self._spoken.value = PressResult(), ""
 
     def _speak(self, text: str, role: str) -> None:
         self._spoken.value = spoken_html(text, role, "jctx-hidden")
