@@ -36,7 +36,7 @@ WHAT_ACTS = """([ours, active]) => {
     return found;
 }"""
 FORGED = """() => [...document.querySelectorAll('.jctx-answer, .jctx-table, .jp-RenderedMarkdown')]
-    .flatMap(box => [...box.querySelectorAll('[class*=jctx]:not(td.jctx-text, th.jctx-boxed, td.jctx-boxed), [id^=jctx]')])
+    .flatMap(box => [...box.querySelectorAll('[class*=jctx]:not(td.jctx-text, .jctx-boxed), [id^=jctx]')])
     .map(part => part.outerHTML.slice(0, 200))"""
 SHOW = """
 import json, sys
