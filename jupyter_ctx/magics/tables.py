@@ -34,8 +34,9 @@ def history_table(chat: Chat) -> SelectionTable:
         for row, turn in zip(chat.history(), chat.turns, strict=True)
     ]  # fmt: skip
     cleared = len(chat.conversation.cleared)
-    before = f" ({cleared:,} before the last clear)" if cleared else ""
-    caption = f"{words_of.turns(len(rows))}{before}" if rows else f"No turns yet{before}."
+    counted = words_of.turns(len(rows)) if rows else "No turns yet"
+    kept_out = f" since the last clear; {cleared:,} before it {'is' if cleared == 1 else 'are'} left out"
+    caption = f"{counted}{kept_out if cleared else ''}{'' if rows else '.'}"
     texts = [f"{turn.prompt}\n\n{turn.reply}" for turn in chat.turns]
     return SelectionTable(("turn", "cell", "prompt", "reply", "tokens", "state"), rows, caption, _marked(chat), texts)
 

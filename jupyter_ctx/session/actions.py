@@ -54,6 +54,7 @@ from .system_prompt import check_memory, prompt_text
 
 Method = Literal["extractive", "model"]
 NOTHING_OLDER = "the newest turns stay as they are"
+NOT_ONE_TURN = "there are no turns"
 NO_MORE_TURNS = "no more turns than these are in view"
 
 
@@ -150,6 +151,8 @@ class Actions:
     def _cut_to(self, turns: int | None, target: Target) -> _Cut:
         """Return where a trim would cut now."""
         past = self._session.conversation
+        if not past.places:
+            return _Cut(Plan(NOT_ONE_TURN, possible=False))
         scope, start = self._session.now(target)
         now, end = self._session.fitter.occupancy(target, past, scope, start), scope.at
         cut = now.ledger.last(turns, start, end) if turns is not None else trim(now, target.settings)
@@ -206,7 +209,7 @@ class Actions:
         target = self._session.target({}, ask=False)
         older, limit = self._older(target, kept), target.budget().limit
         if not older.turns:
-            return SummaryDraft(f"Nothing to summarise: {NOTHING_OLDER if kept is None else NO_MORE_TURNS}")
+            return SummaryDraft(f"Nothing to summarise: {self._why_no_summary(kept)}")
         turns = self._turns(older)
         material, cap = Older(turns, older.before), summary_cap(limit)
         before = self._session.state.spent.dollars or 0.0
@@ -274,10 +277,15 @@ class Actions:
         loose = (place for place in places if place.sendable and not place.pinned)
         return tuple(place.turn for place in loose if place.turn.id not in older.covered)
 
+    def _why_no_summary(self, kept: int | None = None) -> str:
+        if not self._session.conversation.places:
+            return NOT_ONE_TURN
+        return NOTHING_OLDER if kept is None else NO_MORE_TURNS
+
     def _summary_plan(self, target: Target, info: ContextInfo) -> Plan:
         older = self._older(target)
         if not older.turns:
-            return Plan(NOTHING_OLDER, possible=False)
+            return Plan(self._why_no_summary(), possible=False)
         empty = target.meter.fixed(Fixed(self._session.system, summary_message("") + SUMMARY_ANSWER))
         most = min(empty + summary_cap(info.limit), older.instead_of) + older.beside
         text = f"send {older.named} as a summary"
@@ -325,7 +333,7 @@ class Actions:
         """Begin anew; system prompt, model and settings stay."""
         count = len(self._session.conversation.places)
         if not count:
-            return Change("Nothing to clear", changed=False)
+            return Change(f"Nothing to clear: {NOT_ONE_TURN}", changed=False)
         return self._apply(Cleared(), f"Cleared {words.turns(count)}")
 
     def undo(self) -> Change:
@@ -467,7 +475,7 @@ class Actions:
 
 def _clear_plan(info: ContextInfo) -> Plan:
     if not info.turns:
-        return Plan("nothing was said yet", possible=False)
+        return Plan(NOT_ONE_TURN, possible=False)
     return Plan(f"begin anew without {words.turns(info.turns)}", before=info.used, after=info.segments[0].tokens)
 
 

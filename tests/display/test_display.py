@@ -127,9 +127,9 @@ def test_each_button_shows_what_it_will_do_does_it_and_is_undone(open_page: Open
     notebook.run(0, 1)
     panel = notebook.output(1)
     why = {
-        "Summarise": "Summarise: nothing to do, the newest turns stay as they are",
-        "Trim": "Trim: nothing to do, the view is within 60 % of the limit",
-        "Clear": "Clear: nothing to do, nothing was said yet",
+        "Summarise": "Summarise: nothing to do, there are no turns",
+        "Trim": "Trim: nothing to do, there are no turns",
+        "Clear": "Clear: nothing to do, there are no turns",
         "Undo": "Undo: nothing to do, nothing was done yet",
         "Redo": "Redo: nothing to do, nothing was undone",
     }

@@ -24,7 +24,7 @@ from jupyter_ctx.display.widgets.gauge import (
     gauge_text,
     plan_line,
 )
-from jupyter_ctx.display.widgets.gauge_bar import SEGMENT_KINDS, bar_marks, bar_parts, limit_mark, room_ends
+from jupyter_ctx.display.widgets.gauge_bar import ROOM, SEGMENT_KINDS, bar_marks, bar_parts, limit_mark, room_ends
 from jupyter_ctx.display.widgets.gauge_page import PressResult, bar_html, lines_html
 from jupyter_ctx.display.widgets.gauge_style import GAUGE_STYLE
 from jupyter_ctx.display.widgets.tables import status_text
@@ -153,7 +153,7 @@ def test_a_part_names_itself_with_its_tokens_and_what_changes_it() -> None:
         (Plan("send 3 older turns as a summary", before=900, after=400, at_most=True),
          "send 3 older turns as a summary, 900 → at most 400 tokens"),
         (Plan("take back the trim"), "take back the trim"),
-        (Plan("nothing was said yet", possible=False), "nothing to do, nothing was said yet"),
+        (Plan("there are no turns", possible=False), "nothing to do, there are no turns"),
     ],
 )  # fmt: skip
 def test_a_button_says_what_it_will_do_or_why_it_can_do_nothing(plan: Plan, said: str) -> None:
@@ -220,6 +220,12 @@ def test_a_still_picture_says_when_it_was_taken(undo: str, asked_again: int, sai
     forms = gauge_forms(replace(info(640), undo=undo), "", asked_again)
     assert f"Context {said}640 of" in forms["text/html"]
     assert f"] {said}640 of" in forms["text/plain"]
+
+
+def test_what_holds_nothing_is_a_translucent_grey_for_light_and_dark_pages() -> None:
+    for name, kind in SEGMENT_KINDS.items():
+        assert kind.colour.startswith("rgba(128,128,128,") == (name in ROOM)
+    assert SEGMENT_KINDS["free"].colour in gauge_static(info(100))
 
 
 def test_every_part_has_a_colour_of_its_own() -> None:

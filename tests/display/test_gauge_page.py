@@ -6,9 +6,13 @@ import re
 from typing import Any
 
 from gauge_pages import FOCUSED, GAUGE, LOAD, USE, button, gate, rich
+from gauge_readings import info
 from jupyter_page import SCREENSHOTS, NotebookPage, Open
 from playwright.sync_api import Locator, expect
 from server import serve
+
+from jupyter_ctx.display.widgets.gauge import gauge_static
+from jupyter_ctx.display.widgets.gauge_bar import SEGMENT_KINDS
 
 pytest_plugins = ("browsing",)
 
@@ -26,6 +30,7 @@ BOXES = """panel => {
     return found;
 }"""
 DOCK = "() => { window.jupyterapp.commands.execute('notebook:create-output-view') }"
+SANITIZE = "html => window.jupyterapp.shell.currentWidget.content.rendermime.sanitizer.sanitize(html)"
 SELECT = "index => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = index }"
 
 
@@ -116,6 +121,8 @@ def test_one_gauge_follows_and_older_cells_keep_pictures_also_after_a_reload(ope
         expect(pictures(notebook, 2)).to_be_visible()
         expect(notebook.meter).to_have_count(2)  # of the newest chat cell and of %chat gauge
         notebook.output(2).screenshot(path=SCREENSHOTS / "still-picture.png")
+        still = notebook.page.evaluate(SANITIZE, gauge_static(info(640)))
+        assert SEGMENT_KINDS["free"].colour in still, "also in a notebook that is not trusted"
         page = notebook.page
         page.evaluate(SELECT, 5)
         page.evaluate(DOCK)

@@ -94,7 +94,8 @@ def test_a_button_does_what_it_said_and_undo_names_it(talked: Chat) -> None:
     assert seen.button("Undo").description == "Undo clear"
     assert not seen.can("Clear")
     assert not seen.button("Clear").disabled, "it keeps the keyboard's focus"
-    assert seen.button("Clear").tooltip == "Clear: nothing to do, nothing was said yet"
+    for name in ("Summarise", "Trim", "Clear"):
+        assert seen.button(name).tooltip == f"{name}: nothing to do, there are no turns"
     seen.button("Clear").click()
     assert "Nothing to clear" in seen.bar
     seen.button("Undo").click()

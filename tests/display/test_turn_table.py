@@ -26,6 +26,7 @@ from jupyter_ctx.magics.live_views import (
     live_settings,
     setting_choices,
 )
+from jupyter_ctx.magics.tables import history_table
 from jupyter_ctx.session.prompt import Prompt
 
 HEAD = ("turn", "prompt", "tokens")
@@ -193,6 +194,14 @@ def test_of_a_long_conversation_the_newest_turns_come_first_and_older_ones_in_pa
     assert seen.labels()[-1] == f"exclude {TURNS_PER_PAGE + 3}", "the newest page goes on with the conversation"
     seen.down.value = True
     assert seen.labels()[0] == f"pin {TURNS_PER_PAGE + 3}"
+
+
+def test_history_counts_the_turns_since_the_last_clear_and_those_that_are_left_out(talked: Chat) -> None:
+    assert history_table(talked).caption == "3 turns"
+    talked.clear()
+    assert history_table(talked).caption == "No turns yet since the last clear; 3 before it are left out."
+    talked.add_messages([{"role": "user", "content": "New."}, {"role": "assistant", "content": "Yes."}])
+    assert history_table(talked).caption == "1 turn since the last clear; 3 before it are left out"
 
 
 def test_an_error_is_said_and_what_was_drawn_stays() -> None:

@@ -1,7 +1,7 @@
 """Say how full the context window is, in the same words for a page, a saved notebook and a terminal.
 
 All of them show the same parts of the same ContextInfo. The live page uses CSS classes in the theme's
-colours (gauge_page.py); the saved notebook plain hex colours, which survive every sanitiser.
+colours (gauge_page.py); the saved notebook plain colours, hex and rgba, which survive every sanitiser.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import html
 from ... import wording as words
 from ...context.info import ContextInfo, Plan
 from ...context.windows import ContextWindow
-from ..text import text_html, to_plain
+from ..text import WRAPS, text_html, to_plain
 from .gauge_bar import SEGMENT_KINDS, SegmentKind, bar_parts, text_bar
 from .gauge_bar import legend as legend
 
@@ -139,7 +139,7 @@ def gauge_forms(info: ContextInfo, name: str = "", asked_again: int = 0) -> dict
 
 
 def gauge_static(info: ContextInfo, name: str = "", when: str | None = None) -> str:
-    """Return the gauge for a saved notebook, in hex colours and visible text that survive every sanitiser."""
+    """Return the gauge for a saved notebook, in plain colours and visible text that survive every sanitiser."""
     parts, at, bar = bar_parts(info), 0.0, ""
     for part in parts:
         bar += (
@@ -151,7 +151,7 @@ def gauge_static(info: ContextInfo, name: str = "", when: str | None = None) -> 
     read = f" {when}:" if when else ""
     said = f"{SHAPES[info.state]} Context{read} {gauge_line(info, name).removeprefix('Context ')}"
     return (
-        '<div style="max-width:1000px;margin:6px 0;font-size:12px;line-height:18px">'
+        f'<div style="max-width:1000px;margin:6px 0;font-size:12px;line-height:18px;{WRAPS}">'
         '<div style="display:flex;max-width:480px;height:6px;margin:4px 0;border-radius:3px;overflow:hidden">'
         f"{bar}</div><span>{text_html(said)}</span></div>"
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ...context.budget import HALF
 from ...context.info import ContextInfo
 
+GRAY = "rgba(128,128,128,{})"  # translucent: quiet on light and on dark pages
 TEXT_WIDTH = 30  # characters of the bar
 ROOM = ("free", "margin", "reserve")  # parts that hold nothing yet
 HALF_TIP = "50 % of the limit: from about here answers tend to get worse (RULER, arXiv 2404.06654)"
@@ -24,7 +25,7 @@ class SegmentKind:
 
     label: str  # in the legend and the tip
     change: str  # what to type to change the part, for the tip
-    colour: str  # hex, in HTML
+    colour: str  # in HTML: hex, or rgba of what holds nothing
     sign: str  # in plain text: a character that every font has
     glyph: str  # in a terminal
     ansi: int  # colour code, in a terminal
@@ -37,9 +38,11 @@ SEGMENT_KINDS = {
     "summary": SegmentKind("summary of older turns", "rewrite with %chat summarise", "#00796b", "=", "▤", 36),
     "earlier turns": SegmentKind("earlier turns", "reduce with %chat summarise or trim", "#1565c0", "#", "█", 34),
     "this turn": SegmentKind("this turn, the newest", "leave out with %chat exclude", "#4f97e0", "+", "▓", 94),
-    "free": SegmentKind("free", "available to the next prompt", "#e4e4e4", ".", "·", 90),
-    "margin": SegmentKind("margin", "left free for what is only estimated, and by compact_at", "#d2d2d2", ":", "┄", 90),
-    "reserve": SegmentKind("kept for the reply", "change with %chat config max_tokens", "#bdbdbd", "-", "░", 90),
+    "free": SegmentKind("free", "available to the next prompt", GRAY.format(0.15), ".", "·", 90),
+    "margin": SegmentKind(
+        "margin", "left free for what is only estimated, and by compact_at", GRAY.format(0.3), ":", "┄", 90
+    ),
+    "reserve": SegmentKind("kept for the reply", "change with %chat config max_tokens", GRAY.format(0.5), "-", "░", 90),
 }
 
 

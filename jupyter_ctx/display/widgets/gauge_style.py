@@ -87,7 +87,7 @@ GAUGE_STYLE = (
     # the buttons
     + ".jctx-panel :is(.jctx-row,.jctx-toolbar,.jctx-menu){display:flex;flex-flow:row wrap;gap:2px;margin:0}"
     ".jctx-panel .jctx-do{height:24px;line-height:24px;padding:0 4px;margin:0;font-size:12px;border-radius:3px;"
-    "flex:none;width:auto;box-shadow:none}"
+    "flex:none;width:auto;box-shadow:none;overflow:hidden;text-overflow:ellipsis}"
     + _widths()
     + ".jctx-panel .jctx-do:is(:hover,:focus-visible):enabled{background-color:var(--jp-layout-color3,#bdbdbd)}"
     f".jctx-panel .jctx-do:is(.jctx-off,:disabled){{background-color:transparent;color:{_QUIET}}}"
@@ -107,7 +107,7 @@ GAUGE_STYLE = (
     "transparent 1px 4px)}.jctx-bar{outline:1px solid CanvasText;outline-offset:-3px}"
     ".jctx-mark{background:linear-gradient(CanvasText,CanvasText) center/2px 16px no-repeat}"
     ".jctx-panel .jctx-do{border:1px solid ButtonText;line-height:22px}"
-    ".jctx-panel .jctx-do:is(.jctx-off,:disabled){color:GrayText;border-color:GrayText}}"
+    ".jctx-panel .jctx-do:is(.jctx-off,:disabled){color:GrayText;border:1px dashed GrayText}}"
     "body:not(:has(.jp-Notebook)) .jctx-twin{display:none}"
     "</style>"
 )
