@@ -39,7 +39,7 @@ class ChatError(Exception):
     unpaid = False
 
     def _render_traceback_(self) -> list[str]:
-        return [f"\x1b[31m{type(self).__name__}\x1b[0m: {visible(str(self))}"]
+        return _shown(31, type(self).__name__, self)
 
 
 class InvalidRequestError(ChatError, ValueError):
@@ -141,7 +141,15 @@ class ChatInterrupted(KeyboardInterrupt):
     """The user interrupted a reply. This is a KeyboardInterrupt, so that Run All stops at the cell."""
 
     def _render_traceback_(self) -> list[str]:
-        return [f"\x1b[33mInterrupted\x1b[0m: {visible(str(self))}"]
+        return _shown(33, "Interrupted", self)
+
+
+def _shown(colour: int, name: str, error: BaseException) -> list[str]:
+    """Return an error as IPython prints it, its name in a colour of terminals, in lines that break between words."""
+    from .wording.layout import MOST_OF_ERROR, line_width, wrapped
+
+    text = wrapped(f"{name}: {visible(str(error))}", min(MOST_OF_ERROR, line_width()))
+    return [f"\x1b[{colour}m{name}\x1b[0m{text.removeprefix(name)}"]
 
 
 def in_words(error: Exception) -> str:

@@ -38,6 +38,7 @@ LATE = {  # modules of the package that others import in a function, when they a
         "jupyter_ctx.experiments.start",
         "jupyter_ctx.export.files",
     },
+    "jupyter_ctx.errors": {"jupyter_ctx.wording.layout"},
     "jupyter_ctx.experiments.ask": {"jupyter_ctx.attachments.values"},
     "jupyter_ctx.experiments.bars": {"jupyter_ctx.experiments.page_bar"},
     "jupyter_ctx.library": {"jupyter_ctx.export.files", "jupyter_ctx.export.formats"},
@@ -228,7 +229,8 @@ print(len(seen), sorted(set(sys.argv[2:]) & set(sys.modules)))
 
 def test_the_first_cell_imports_only_what_it_needs() -> None:
     unneeded = {"tiktoken", "jinja2", "pandas", "anthropic", "google.genai", "xllamacpp", "genai_prices", "psycopg"}
-    unneeded |= set().union(*LATE.values()) - {f"jupyter_ctx.magics.{name}" for name in ("registration", "chat_magic")}
+    needed = {f"jupyter_ctx.{name}" for name in ("magics.registration", "magics.chat_magic", "wording.layout")}
+    unneeded |= set().union(*LATE.values()) - needed
     support = str(Path(__file__).parent / "support")
     run = subprocess.run([sys.executable, "-c", FIRST, support, *unneeded], capture_output=True, text=True, check=True)
     assert run.stdout.splitlines()[-1] == "1 []", run.stdout

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import time
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -29,7 +30,7 @@ from ..display.text import note_html, note_plain, to_plain
 from ..display.widgets.gauge import gauge_forms, gauge_static, gauge_terminal
 from ..display.widgets.gauge_panel import Controls, GaugePanel
 from ..display.widgets.turn_table import SelectionTable, TurnTable, table_forms
-from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError
+from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, StoreError
 from ..library import Library
 from ..providers.base import Reply
 from ..runtime.frontend import Where, origin, where
@@ -277,7 +278,7 @@ class ChatMagic:
 
     def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: Prompt) -> Reply:
         """Send a prompt and show what comes."""
-        begun = False
+        begun, before = False, chat.conversation.length
         step = f"{RUN_AGAIN}; %chat continue goes on with this one." if prompt.record else f"{RUN_AGAIN}."
 
         def begin(warning: str | None = None) -> None:
@@ -291,8 +292,9 @@ class ChatMagic:
                 _warn(warning, place)
             view.begin()
 
+        coming = Coming(begin, view.feed, view.think, on_sent=view.sent)
         try:
-            reply = chat.ask(prompt, Coming(begin, view.feed, view.think, on_sent=view.sent))
+            reply = chat.ask(prompt, coming)
             view.leave()
         except ChatInterrupted as stopped:
             with uninterrupted():
@@ -300,7 +302,8 @@ class ChatMagic:
                 stopped.args = (
                     (f"{stopped} {step}",) if view.started else stopped.args
                 )  # the line that the cell ends with
-                view.close()
+                is_whole = any(map(_is_whole, chat.conversation.events[before:]))
+                view.close((), _broken_footer(chat, coming, place, "" if is_whole else "interrupted"))
             raise
         except InvalidAnswerError as error:
             with uninterrupted():
@@ -311,7 +314,7 @@ class ChatMagic:
         except ChatError as error:
             begin()
             error.args = (f"{error} {step}",) if view.started else error.args
-            view.close()
+            view.close((), _broken_footer(chat, coming, place, "" if isinstance(error, StoreError) else "cut off"))
             raise
         except BaseException:  # an error in ours or the user's own code: nobody is waited for
             with uninterrupted():
@@ -595,13 +598,24 @@ def _footer(chat: Chat, reply: Reply, place: Where, blocks: int = 0) -> Footer:
 
     ``blocks``: how many code blocks it offers.
     """
-    footer, notes = chat.config.footer, remarks_on(reply)
-    if footer == "off" or (footer == "auto" and place.kind == "headless"):
+    notes = remarks_on(reply)
+    if not _shows_figures(chat, place):
         return Footer(notes=notes)
     fill, guess = _fill(chat)
     if reply.stored:
         return Footer(fill=fill, guess=guess, notes=notes)
     return Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason, blocks, fill, guess, notes)
+
+
+def _broken_footer(chat: Chat, coming: Coming, place: Where, how: str) -> Footer:
+    """Return what stands below an answer that is not whole; ``how``: what ended it."""
+    seconds = time.monotonic() - coming.asked
+    return Footer(seconds=seconds if _shows_figures(chat, place) else None, broken=how)
+
+
+def _shows_figures(chat: Chat, place: Where) -> bool:
+    """Return whether figures are wanted below answers."""
+    return chat.config.footer == "on" or (chat.config.footer == "auto" and place.kind != "headless")
 
 
 def _fill(chat: Chat) -> tuple[float | None, bool]:

@@ -18,7 +18,10 @@ from .attempt import Attempt
 from .byte_limit import megabytes
 from .judge import Verdict
 
-KEPT = "They are kept: %chat history shows them, %chat pin N keeps one in view."
+KEPT = (  # what was left out once: one thing, and several
+    "It is kept: %chat history shows it, %chat pin {} keeps it in view.",
+    "They are kept: %chat history shows them, %chat pin N keeps one in view.",
+)
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt")  # files that pandas may read
 LARGE_VALUES = 0.2  # of the limit, in one prompt
 STORED = "This is the stored answer; nothing was sent. Run the cell again to ask anew."
@@ -98,7 +101,7 @@ def _of_the_fit(outcome: Outcome) -> Iterator[Notice]:
         yield Notice(_fitted(planned, gone))
     if refusal is not None:
         said = _lighter(sent) if refusal.by_bytes else _recovered(planned, refusal.overflow or Overflow(), sent)
-        kept = "" if outcome.apart or refusal.by_bytes or "left out" not in said else f" {KEPT}"
+        kept = "" if outcome.apart or refusal.by_bytes else _kept(sent.gone(planned.cut.start))
         yield Notice(said + kept)
     if sent.dropped:
         names = " and ".join(dict.fromkeys(file.name for file in sent.dropped))
@@ -151,6 +154,12 @@ def _gone(turns: Sequence[int], *, summary: bool) -> str:
     """Return what a request lacks, in words; ``turns`` are numbers."""
     parts = [*([named_turns(turns)] if turns else []), *(["the summary"] if summary else [])]
     return " and ".join(parts)
+
+
+def _kept(numbers: Sequence[int]) -> str:
+    """Return where turns are that were left out."""
+    one, several = KEPT
+    return f" {one.format(*numbers) if len(numbers) == 1 else several}" if numbers else ""
 
 
 def _fitted(planned: Attempt, gone: str) -> str:

@@ -36,7 +36,7 @@ def notes(text: str, names: Mapping[str, Any], unknown: Iterable[str] = ()) -> t
     for expression in unknown:
         reasons.setdefault(_reasons(expression, names), []).append(f"{{{{ {expression} }}}}")
     lines = [
-        f"{', '.join(found)} {'were' if len(found) > 1 else 'was'} sent as typed: {reason[len(found) > 1]}."
+        f"{', '.join(found)} {'are' if len(found) > 1 else 'is'} sent as typed: {reason[len(found) > 1]}."
         for reason, found in reasons.items()
     ]
     return (*lines, *dict.fromkeys((*_near(unknown, names), *advice(unknown, names), *_hints(text, names))))
@@ -94,11 +94,11 @@ def advice(unknown: Iterable[str], names: Mapping[str, Any]) -> Iterator[str]:
 def _hints(text: str, names: Mapping[str, Any]) -> Iterator[str]:
     near = [match for match in _UNSPACED.finditer(text) if not EXPRESSION.fullmatch(match.group())]
     for match in [match for match in near[:100] if _is_expression(match.group(1), names)][:_MAX_HINTS]:
-        yield f"{match.group()} was sent as typed. To fill it in, put a space inside both braces: " + (
+        yield f"{match.group()} is sent as typed. To fill it in, put a space inside both braces: " + (
             f"{{{{ {match.group(1)} }}}}."
         )
     for match in list(_FORMATTED.finditer(text))[:_MAX_HINTS]:
-        yield f"{match.group()} was sent as typed: f-strings are not supported in a prompt. {REMEDY}"
+        yield f"{match.group()} is sent as typed: f-strings are not supported in a prompt. {REMEDY}"
 
 
 def _builtin_call(expression: str) -> Any:

@@ -11,6 +11,7 @@ NARROWEST, WIDEST, WITHOUT_TERMINAL = 60, 160, 100  # characters of a line
 LEAST_COLUMN = 12  # characters to which a column of text may be shortened
 LEAST_WRAPPED = 28  # characters of the last column, which is wrapped
 GAP = 2
+MOST_OF_ERROR = 90  # characters of a line: front ends break longer ones within a word
 
 
 def line_width() -> int:
@@ -47,6 +48,23 @@ def fitted_widths(rows: Sequence[Sequence[str]], width: int) -> list[int]:
         widths[widths.index(max(widths))] -= 1
         over -= 1
     return widths
+
+
+def wrapped(text: str, width: int, indent: str = "") -> str:
+    """Return text in lines of ``width`` characters at most, except for longer words; each break stays as it is.
+
+    Lines that go on are indented as the line that they belong to, and by ``indent``.
+    """
+    return "\n".join(line for each in text.split("\n") for line in _wrapped_line(each, width, indent))
+
+
+def _wrapped_line(line: str, width: int, indent: str) -> list[str]:
+    if len(line) <= width:
+        return [line]
+    indent = line[: len(line) - len(line.lstrip())] + indent
+    return textwrap.wrap(
+        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
+    )
 
 
 def wrapped_last(rows: Sequence[Sequence[str]], width: int, longest: int = 34) -> list[str]:

@@ -105,3 +105,9 @@ def test_it_is_above_the_answer_and_on_the_page_alone() -> None:
     page = forms["text/html"]
     assert page.index("above") < page.index("Thought for 100 tokens") < page.index("yes")
     assert "hm" not in forms["text/markdown"] + forms["text/plain"]
+
+
+def test_an_answer_that_is_not_whole_says_so_below_it_on_the_page_alone() -> None:
+    shown = bundle("Once upon", footer=Footer(seconds=2.04, broken="cut off"))
+    assert ">2.0 s · cut off</div>" in shown["text/html"]
+    assert "cut off" not in shown["text/plain"] + shown["text/markdown"], "the error says it"

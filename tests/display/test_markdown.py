@@ -168,11 +168,12 @@ def test_no_answer_can_make_a_badge() -> None:
 
 def test_each_block_of_a_right_to_left_answer_reads_its_own_way() -> None:
     page = to_html("שלום\n\n- אחת `x`\n- two\n\n> ציטוט\n\nEnglish\n\n```\nשלום\n```")
-    assert page.count('<p dir="auto">') == 3
+    assert page.count('<p dir="auto" style="text-align:start">') == 3
     assert '<ul dir="rtl">' in page
     assert '<blockquote dir="rtl">' in page
     assert '<pre dir="ltr"' in page
     assert '<code dir="ltr">' in page
+    assert re.search(r'<h4 [^>]* dir="auto" style="[^"]*;text-align:start">', to_html("# כותרת"))
     assert "dir=" not in to_html("English, 中文 and **bold**\n\n- one")
 
 

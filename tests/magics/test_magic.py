@@ -83,7 +83,7 @@ def test_values_are_filled_in_and_become_part_of_the_turn(talk: Ask, cells: Cell
 
 def test_a_name_that_is_not_known_is_named_beside_the_answer(cells: Cells, local_model: str) -> None:
     said = cells.run(f"%%chat -m {local_model} --max-tokens 8\nSay {{{{ nope }}}}.")
-    assert said.splitlines()[0].startswith("[ctx] {{ nope }} was sent as typed: ")
+    assert said.splitlines()[0].startswith("[ctx] {{ nope }} is sent as typed: ")
 
 
 def test_a_dataframe_is_filled_in_as_it_prints(cells: Cells, local_model: str) -> None:

@@ -191,7 +191,7 @@ def test_an_interrupt_keeps_the_answers_that_are_whole(kernel: Kernel, manager: 
     assert time.monotonic() - begun < 2
     failed = error(outputs)
     assert failed is not None
-    assert "the answers so far are kept" in failed["traceback"][0]
+    assert "the answers so far are kept" in failed["evalue"]
     kernel.run("%chat pick 1", "p")
     assert replies(kernel) == "['one at None heard 1.']"
 
@@ -262,12 +262,12 @@ def test_the_answers_shown_last_are_those_that_are_taken(kernel: Kernel) -> None
     kernel.run("%%chat -m one -m two -i other\nHello?", "b")
     failed = error(kernel.run("%chat pick 2", "q"))
     assert failed is not None
-    assert "in the conversation 'other': %chat pick 2 -i other" in failed["traceback"][0]
+    assert "in the conversation 'other': %chat pick 2 -i other" in failed["evalue"]
     assert "is taken: turn 1" in shown(kernel.run("%chat pick 2 -i other", "r"))
     kernel.run("%%chat -m one -m two --no-history\nHello?", "c")
     failed = error(kernel.run("%chat pick 2", "s"))
     assert failed is not None
-    assert "None of the answers shown last was kept" in failed["traceback"][0]
+    assert "None of the answers shown last was kept" in failed["evalue"]
     assert replies(kernel) == "['one at None heard 1.']"
 
 

@@ -104,7 +104,8 @@ def shown(outputs: list[dict[str, Any]]) -> str:
             if kind != "update_display_data" or place in lines:  # else it is in another cell
                 lines[place] = content["data"].get("text/plain", lines.get(place, ""))
         elif kind == "error":
-            lines[number] = "\n".join(content["traceback"])
+            ours = len(content["traceback"]) == 1  # one message, in lines that fit the page
+            lines[number] = "\n".join(content["traceback"]).replace("\n", " " if ours else "\n")
     return "\n".join(lines.values())
 
 

@@ -235,8 +235,8 @@ def test_what_was_nearly_an_expression_is_said_with_how_to_write_it(text: str, s
 def test_expressions_that_stay_for_the_same_reason_share_a_line() -> None:
     text = "{{ nope }} {{ none_of_these.a }} {{ x y }}"
     assert notes(text, NAMES, fill(text, NAMES).unknown) == (
-        "{{ nope }}, {{ none_of_these.a }} were sent as typed: they do not name anything defined in this notebook.",
-        "{{ x y }} was sent as typed: it is not a valid expression.",
+        "{{ nope }}, {{ none_of_these.a }} are sent as typed: they do not name anything defined in this notebook.",
+        "{{ x y }} is sent as typed: it is not a valid expression.",
     )
 
 

@@ -18,7 +18,8 @@ class Footer:
 
     ``blocks`` are the code blocks that may be chosen from; 0: there is nothing to choose. ``fill`` is the share of the
     context window's limit that is used after the reply, ``guess``: by an estimate. ``notes`` are routine remarks,
-    such as where the reply ended, as phrases without a period: they stay readable where no figure is known.
+    such as where the reply ended, as phrases without a period: they stay readable where no figure is known. ``broken``
+    says of a reply that is not whole what ended it; where it is shown as text, the error below it says the same.
     """
 
     model: str = ""
@@ -30,13 +31,14 @@ class Footer:
     fill: float | None = None
     guess: bool = False
     notes: tuple[str, ...] = ()
+    broken: str = ""
 
 
 def footer_html(footer: Footer, *, priced: bool = False) -> str:
     """Return the line with what it unfolds to; ``""`` when there is nothing to say. ``priced``: as footer_line."""
     figures, rows = footer_line(footer, priced=priced), _rows(footer)
-    line = " · ".join(filter(None, (figures, *footer.notes)))
-    if not figures:
+    line = " · ".join(filter(None, (figures, footer.broken, *footer.notes)))
+    if not (figures and rows):
         return f'<div class="jctx-footer" style="{FOOTER_STYLE}">{text_html(line)}</div>' if line else ""
     body = "".join(f"<div>{text_html(f'{name}: {value}')}</div>" for name, value in rows)
     return f'<details class="jctx-footer" style="{FOOTER_STYLE}"><summary>{text_html(line)}</summary>{body}</details>'

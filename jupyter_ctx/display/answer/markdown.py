@@ -44,6 +44,7 @@ ANSWER_STYLE = WRAPS
 HEADING_SIZES = ("1.2em", "1.1em", "1em", "0.95em", "0.9em", "0.8em")
 HEADING_STYLES = tuple(f"font-size:{size};margin:1em 0 0.4em;font-weight:600" for size in HEADING_SIZES)
 HIGHEST_HEADING = 4
+STARTS = "text-align:start"  # at the side where a block's text begins
 SCROLLS = 'tabindex="0" style="overflow-x:auto;'  # tabindex: by the keyboard too
 
 
@@ -206,6 +207,8 @@ def _directions(state: Any) -> None:
             token.attrSet("dir", "auto")
         elif token.type in CONTAINERS:  # "auto" ignores text in nested blocks that have a dir of their own
             token.attrSet("dir", direction)
+        if token.type in ("paragraph_open", "heading_open"):  # which front ends put at the left
+            token.attrSet("style", STARTS)
         for code in (token, *(token.children or ())):
             if code.type in CODE_TOKENS:
                 code.attrSet("dir", "ltr")
@@ -265,8 +268,9 @@ def _opened(address: str) -> str:
 
 
 def _heading_open(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
-    style, attributes = HEADING_STYLES[int(tokens[i].tag[1]) - 1], renderer.renderAttrs(tokens[i])
-    return f'<{_heading_tag(tokens[i])} class="jp-toc-ignore"{attributes} style="{style}">'
+    token = tokens[i]
+    token.attrSet("style", ";".join(filter(None, (HEADING_STYLES[int(token.tag[1]) - 1], token.attrGet("style")))))
+    return f'<{_heading_tag(token)} class="jp-toc-ignore"{renderer.renderAttrs(token)}>'
 
 
 def _heading_close(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
@@ -283,7 +287,7 @@ def _cell_open(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> st
     Front ends put the text of cells at the right.
     """
     if "style" not in tokens[i].attrs:
-        tokens[i].attrSet("style", "text-align:start" if "dir" in tokens[i].attrs else "text-align:left")
+        tokens[i].attrSet("style", STARTS if "dir" in tokens[i].attrs else "text-align:left")
     return str(renderer.renderToken(tokens, i, options, env))
 
 
