@@ -154,7 +154,7 @@ def test_text_in_a_table_is_only_text(talked: Chat) -> None:
         assert "<b>30" not in page
 
 
-def test_the_full_text_of_a_turn_opens_below_the_table_and_stays_until_it_is_closed(talked: Chat) -> None:
+def test_the_full_text_of_a_turn_opens_below_the_table_and_stays_while_its_row_is_in_view(talked: Chat) -> None:
     table = live_history(talked)
     seen = Seen(table)
     seen.unfold("turn 2").click()
@@ -166,6 +166,13 @@ def test_the_full_text_of_a_turn_opens_below_the_table_and_stays_until_it_is_clo
     seen.unfold("turn 3").click()
     assert 'aria-label="Turn 3"' in seen.full
     seen.unfold("turn 3").click()
+    assert seen.full == ""
+
+
+def test_a_text_in_full_closes_when_its_turn_is_taken_back(talked: Chat) -> None:
+    seen = Seen(LiveViews().history(talked))
+    seen.unfold("turn 3").click()
+    talked.undo()
     assert seen.full == ""
 
 
@@ -192,8 +199,23 @@ def test_of_a_long_conversation_the_newest_turns_come_first_and_older_ones_in_pa
     newer.click()
     add(99)
     assert seen.labels()[-1] == f"exclude {TURNS_PER_PAGE + 3}", "the newest page goes on with the conversation"
-    seen.down.value = True
+    assert seen.down.layout.display == "none", "as sent, nothing is largest"
+    seen.unfold(f"turn {TURNS_PER_PAGE + 3}").click()
+    older.click()
+    assert seen.full == "", "its row is on another page"
+    seen.by.value = "turn"
+    assert seen.down.layout.display is None
+    assert seen.labels()[0] == f"pin {TURNS_PER_PAGE + 3}", "figures begin with the largest"
+    back, _, further = seen.pager.children
+    assert (back.description, further.description) == ("Back", "Next")
+    assert (INERT in back._dom_classes, INERT in further._dom_classes) == (True, False)
+    further.click()
+    assert seen.labels()[-1] == "exclude 1"
+    assert (INERT in back._dom_classes, INERT in further._dom_classes) == (False, True)
+    back.click()
     assert seen.labels()[0] == f"pin {TURNS_PER_PAGE + 3}"
+    seen.by.value = "prompt"
+    assert not seen.down.value, "text begins with its first letter"
 
 
 def test_history_counts_the_turns_since_the_last_clear_and_those_that_are_left_out(talked: Chat) -> None:

@@ -125,18 +125,24 @@ class TurnTable:
         with self._lock:
             what = self._table
             order = sorted_indexes(what.rows, what.head, str(self._by.value), descending=bool(self._down.value))
+            self._down.layout.display = "none" if self._is_as_sent else None
             last = max(0, -(-len(order) // TURNS_PER_PAGE) - 1)
             self._page = min(self._page, last)
             begin, end = self._span(len(order))
             self._shown = order[begin:end]
             self._html.value = _page_html(what, self._shown)
+            self._follow_full()
             self._set_boxes()
             self._draw_pager(begin, end, len(order), last)
             self._draw_full()
 
+    @property
+    def _is_as_sent(self) -> bool:
+        return bool(self._by.value == AS_SENT)
+
     def _span(self, count: int) -> tuple[int, int]:
         """Return where the page begins and ends; as sent, pages are counted from the newest turn."""
-        if self._by.value == AS_SENT and not self._down.value:
+        if self._is_as_sent:
             end = count - self._page * TURNS_PER_PAGE
             return max(0, end - TURNS_PER_PAGE), end
         begin = self._page * TURNS_PER_PAGE
@@ -145,9 +151,10 @@ class TurnTable:
     def _draw_pager(self, begin: int, end: int, count: int, last: int) -> None:
         self._pager.layout.display = None if last else "none"
         self._where.value = f"rows {begin + 1:,} to {end:,} of {count:,}"
-        in_time = self._by.value == AS_SENT
-        names = ("Older", "Newer") if in_time else ("Next", "Back")
-        for button, name, possible in zip(self._turners, names, (self._page < last, self._page > 0), strict=True):
+        names = ("Older", "Newer") if self._is_as_sent else ("Back", "Next")
+        on, back = self._page < last, self._page > 0
+        possible_ones = (on, back) if self._is_as_sent else (back, on)
+        for button, name, possible in zip(self._turners, names, possible_ones, strict=True):
             with button.hold_sync():
                 button.description = name
                 button.tooltip = "" if possible else "there are no more"
@@ -198,8 +205,16 @@ class TurnTable:
             return "", "", ""
         return row[0], row[head.index("role")] if "role" in head else "", self._table.text(index)
 
+    def _follow_full(self) -> None:
+        """Close the text that is shown in full where its row is not on this page; draw a turn's newest text."""
+        if self._full is None:
+            return
+        here = [self._full_of(index) for index in self._shown]
+        same = (full for full in here if full[0] and full[:2] == self._full[:2] and full[2])
+        self._full = self._full if self._full in here else next(same, None)
+
     def _draw_full(self) -> None:
-        """Draw the text that is shown in full, also where its row is on another page now."""
+        """Draw the text that is shown in full."""
         if self._full is None:
             self._below.value = ""
             return
@@ -232,11 +247,22 @@ class TurnTable:
             self._full = None if self._full == wanted else wanted
             self._draw()
 
-    def _turn(self, step: int) -> None:
-        """Go to older turns, or to newer ones; stay where there are none."""
+    def _turn(self, side: int) -> None:
+        """Go to the page on the left (-1) or right (1): that of older turns or newer ones; stay where there is none."""
         with self._lock:
-            self._page = max(0, self._page + step)
+            self._page = max(0, self._page + (-side if self._is_as_sent else side))
             self._draw()
+
+    def _sort_by(self) -> None:
+        """Sort by the column that was chosen: figures from the largest, text from its first letter."""
+        rows = [row for row in self._table.rows if not isinstance(row, str)]
+        column = None if self._is_as_sent else list(self._table.head).index(str(self._by.value))
+        figures = [] if column is None else [row[column] for row in rows if figure(row[column]) is not None]
+        down = 2 * len(figures) > len(rows)
+        if self._down.value == down:
+            self._sort()
+        else:
+            self._down.value = down  # which sorts
 
     def _sort(self) -> None:
         with self._lock:
@@ -264,10 +290,12 @@ class TurnTable:
         layout = ipywidgets.Layout
         self._rows = list[_RowWidgets]()
         head = [AS_SENT, *self._table.head]
-        self._by = ipywidgets.Dropdown(description="Sort by", options=head, layout=layout(width="14em"))
+        self._by = ipywidgets.Dropdown(
+            description="Sort by", options=head, layout=layout(width="14em", max_width="calc(100% - 4px)")
+        )
         self._down = ipywidgets.Checkbox(description="largest first", indent=False, layout=layout(width="auto"))
-        for choice in (self._by, self._down):
-            choice.observe(lambda _: self._sort(), "value")
+        self._by.observe(lambda _: self._sort_by(), "value")
+        self._down.observe(lambda _: self._sort(), "value")
         self._html = ipywidgets.HTML(layout=layout(margin="0", overflow="visible", min_width="100%"))
         self._column = ipywidgets.VBox(layout=layout(margin="0", overflow="visible"))
         self._column.add_class("jctx-boxes")
@@ -275,8 +303,9 @@ class TurnTable:
         self._below, self._said, self._where = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.Label()
         small = layout(width="auto", height="24px", padding="0 8px")
         self._turners = tuple(ipywidgets.Button(layout=small) for _ in range(2))
-        for button, step in zip(self._turners, (1, -1), strict=True):
-            button.on_click(lambda _, step=step: self._turn(step))
+        for button, side in zip(self._turners, (-1, 1), strict=True):
+            button.add_class("jctx-turner")
+            button.on_click(lambda _, side=side: self._turn(side))
         row = {"flex_flow": "row wrap", "align_items": "center", "overflow": "visible"}
         self._pager = ipywidgets.HBox([self._turners[0], self._where, self._turners[1]], layout=layout(**row))
         style = ipywidgets.HTML(TABLE_STYLE, layout=layout(display="none"))
@@ -368,6 +397,8 @@ TABLE_STYLE = (
     ".jctx-boxes .jupyter-button:hover{background:var(--jp-layout-color2,#eee)}"
     ".jctx-boxes :is(input,button):focus-visible{outline:2px solid var(--jp-brand-color1,#1976d2);outline-offset:-2px}"
     f".jctx-turns .{INERT}{{background:none;box-shadow:none;cursor:default}}"
+    "@media (forced-colors:active){.jctx-turns .jctx-turner{border:1px solid ButtonText}"
+    f".jctx-turns .jctx-turner.{INERT}{{border:1px dashed GrayText;color:GrayText}}}}"
     f".jctx-full{{white-space:pre-wrap;{WRAPS};max-height:20em;overflow:auto;padding:4px 8px;"
     f"border-left:3px solid {_LINE};font:12px/18px var(--jp-ui-font-family,system-ui,sans-serif);"
     "color:var(--jp-ui-font-color1,inherit)}"
