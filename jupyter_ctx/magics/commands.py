@@ -22,6 +22,7 @@ from ..providers.lookup import check_known, key_holder, provider_names
 from ..runtime.frontend import where
 from ..session.actions import Change, Method
 from ..session.prompt import Prompt
+from ..wording.layout import line_width, wrapped_list
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
 from .command_table import Call, command, say, unknown_topic
 from .map_command import OF_A_MAP, ask_rows
@@ -58,11 +59,11 @@ def _use(call: Call) -> object:
 @command("status", "show how full the context is, the whole calculation, and the settings that decide what is sent")
 def _status(call: Call) -> object:
     info = call.chat.info()
-    say(status_text(info, len(call.chat.turns)))
+    say(status_text(info, len(call.chat.turns), terminal=where(call.host.shell).kind == "terminal"))
     saved = str(call.chat.savings())
     if saved:
         say(saved)
-    say(*_deciding(call.chat), sep="\n")
+    say(*(wrapped_list(line, line_width(), "  ") for line in _deciding(call.chat)), sep="\n")
     undo = f"%chat undo takes back: {info.undo}" if info.undo else ""
     redo = f"%chat redo does again: {info.redo}" if info.redo else ""
     return "; ".join(filter(None, (undo, redo))) or None
@@ -463,7 +464,8 @@ def _help(call: Call) -> object:
     if name in COMMANDS:
         say(one_command(COMMANDS[name]))
         if name == "gauge":
-            say("", legend(), legend(glyphs=True), sep="\n")
+            signs = (wrapped_list(legend(glyphs=glyphs), line_width(), "  ") for glyphs in (False, True))
+            say("", *signs, sep="\n")
     elif name in SETTING_NAMES:
         say(f"{name} is a setting: %chat config {name} shows its value and what it may be.")
         say(_setting_line(call.chat, name))

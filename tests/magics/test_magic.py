@@ -209,7 +209,8 @@ def test_status_says_which_settings_decide_what_is_sent(talk: Ask, cells: Cells)
     for part in ("on_overflow trim", "compact_at 0.8", "min_turns 1", "max_turns 20", "budget_share 1.0"):
         assert part in said
     assert "parameters seed=3 (set here)" in said
-    assert "s system and memory" in said
+    assert "▚ system and memory" in said, "the bar that stands below answers in a terminal"
+    assert max(map(len, said.splitlines())) <= 100
     assert "temperature none" in said
 
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 from ... import wording as words
 from ...context.info import ContextInfo
+from ...wording.layout import line_width, wrapped, wrapped_list
 from ..text import text_html, to_plain
-from .gauge import cost_text, gauge_text, legend
+from .gauge import cost_text, gauge_terminal, gauge_text, legend
 
 MAX_FIRST_WORDS = 60  # characters
 WIDE_CELL = 30  # characters; the text of a longer cell may be cut where a table is narrow
@@ -18,8 +19,10 @@ TableRow = Sequence[str]
 TableRows = Sequence[TableRow | str]  # a str is a line across the table
 
 
-def status_text(info: ContextInfo, turns: int) -> str:
-    """Return how full the context window is, with the whole calculation."""
+def status_text(info: ContextInfo, turns: int, *, terminal: bool = False) -> str:
+    """Return how full the context window is, with the whole calculation; ``terminal``: with the bar shown there."""
+    width = line_width()
+    bar = gauge_terminal(info, coloured=False) if terminal else gauge_text(info)
     budget, window = info.budget, info.budget.window
     about = "" if info.exact or not info.used else "~"
     capped = window.max_input_tokens is not None and not window.is_of_prompts
@@ -49,7 +52,8 @@ def status_text(info: ContextInfo, turns: int) -> str:
     left = f", {info.left_out:,} left out" if info.left_out else ""
     said = f"{words.turns(turns)}: {info.in_view:,} in the next request{left}"
     more = [] if info.more_turns is None else [words.room_for_turns(info.more_turns)]
-    return to_plain("\n".join([gauge_text(info), legend(), *lines, "; ".join([said, *more])]))
+    head = [wrapped(bar, width, "  "), wrapped_list(legend(glyphs=terminal), width, "  ")]
+    return to_plain("\n".join([*head, *lines, "; ".join([said, *more])]))
 
 
 def first_words(text: str) -> str:
