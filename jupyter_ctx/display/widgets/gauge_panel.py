@@ -239,6 +239,7 @@ class GaugePanel:
         import ipywidgets
 
         self._plain = ipywidgets.Layout(overflow="visible")
+        self._cut = ipywidgets.Layout(overflow="hidden")  # a longer label is whole in the tooltip
         style = ipywidgets.HTML(GAUGE_STYLE, layout=ipywidgets.Layout(display="none"))
         self._bar, self._lines, self._spoken = (ipywidgets.HTML(layout=self._plain) for _ in range(3))
         self._buttons = {name: self._button(name, partial(self.press, name)) for name in BUTTONS}
@@ -257,7 +258,7 @@ class GaugePanel:
     def _button(self, name: str, act: Callable[[], object]) -> Any:
         import ipywidgets
 
-        button = ipywidgets.Button(description=name, layout=self._plain)
+        button = ipywidgets.Button(description=name, layout=self._cut)
         for kind in ("do", f"do-{name.lower()}", *(("key", f"key-{name.lower()}") if name in BUTTONS else ())):
             button.add_class(f"jctx-{kind}")
         button.on_click(lambda _: act())
