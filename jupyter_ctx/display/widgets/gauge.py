@@ -11,6 +11,7 @@ import html
 from ... import wording as words
 from ...context.info import ContextInfo, Plan
 from ...context.windows import ContextWindow
+from ...wording.layout import line_width, wrapped
 from ..text import WRAPS, text_html, to_plain
 from .gauge_bar import SEGMENT_KINDS, SegmentKind, bar_parts, text_bar
 from .gauge_bar import legend as legend
@@ -124,7 +125,9 @@ def gauge_terminal(info: ContextInfo, *, coloured: bool, name: str = "") -> str:
         glyphs = kind.glyph * length
         return f"\x1b[{kind.ansi}m{glyphs}\x1b[0m" if coloured and length else glyphs
 
-    return _in_characters(text_bar(info, drawn), info, name)
+    plain = text_bar(info, lambda kind, length: kind.glyph * length)
+    lines = wrapped(_in_characters(plain, info, name), line_width(), "  ")
+    return lines.replace(plain, text_bar(info, drawn), 1)
 
 
 def _in_characters(bar: str, info: ContextInfo, name: str, when: str = "") -> str:
