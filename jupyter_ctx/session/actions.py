@@ -68,6 +68,9 @@ class Change:
     after: int = 0
     note: str = ""
 
+    def __repr__(self) -> str:
+        return f"Change({str(self)!r})"
+
     def __str__(self) -> str:
         moved = self.changed and self.before != self.after
         text = self.text.rstrip(".")
