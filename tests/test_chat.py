@@ -133,7 +133,7 @@ def test_a_view_that_cannot_fit_is_cut_before_it_is_sent(chat: Chat) -> None:
     cuts = [reply for reply in replies if reply.notices]
     assert cuts
     assert all(
-        notice.startswith("Left out turn") and " to fit 496 tokens (" in notice
+        notice.startswith("Left out turn") and " to fit 496 tokens" in notice
         for reply in cuts
         for notice in reply.notices
     )
