@@ -479,7 +479,7 @@ class ChatMagic:
         has_changed = self._followed not in (None, chat)
         self._attach(self._panel)
         if has_changed and place.kind == "notebook" and chat.config.gauge == "follow":
-            self._follow_cell(chat, place)
+            self._at_the_end = partial(self._follow_cell, chat, place)
 
     def _attach(self, panel: GaugePanel) -> None:
         """Let the panel hear what happens in the current conversation."""

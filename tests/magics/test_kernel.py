@@ -242,10 +242,11 @@ def test_completions_come_through_the_kernel(kernel: Kernel) -> None:
 
 def test_names_inside_braces_are_completed_through_the_kernel_and_none_outside(kernel: Kernel) -> None:
     kernel.run("x_value_here = 3")
-    for typed, wanted in (("%%chat\nTell me of {{ x_value_h", "x_value_here"), ("%%chat\nx_value_h", "x_value_h")):
-        reply = kernel.client.complete(typed, reply=True, timeout=30)["content"]
-        assert reply["matches"] == [wanted]
-        assert typed[: reply["cursor_start"]] == typed.removesuffix("x_value_h")
+    typed = "%%chat\nTell me of {{ x_value_h"
+    reply = kernel.client.complete(typed, reply=True, timeout=30)["content"]
+    assert reply["matches"] == ["x_value_here"]
+    assert typed[: reply["cursor_start"]] == typed.removesuffix("x_value_h")
+    assert kernel.client.complete("%%chat\nx_value_h", reply=True, timeout=30)["content"]["matches"] == []
 
 
 def test_help_reads_well_in_the_kernel(kernel: Kernel) -> None:
