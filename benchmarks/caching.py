@@ -20,9 +20,8 @@ import jupyter_ctx.context.policy
 from jupyter_ctx import Chat
 from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.context.budget import Budget
-from jupyter_ctx.context.compaction import Occupancy
+from jupyter_ctx.context.compaction import Ledger, Occupancy
 from jupyter_ctx.context.policy import TRIM_TO, decide
-from jupyter_ctx.context.prefix_sums import Ledger
 from jupyter_ctx.context.windows import ContextWindow
 from jupyter_ctx.providers import local
 

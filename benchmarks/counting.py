@@ -31,8 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.texts import EIGHT, load, message, package
-from jupyter_ctx.context.families import family_of
-from jupyter_ctx.context.text_features import makeup
+from jupyter_ctx.context.families import family_of, makeup
 from jupyter_ctx.context.tokens import Fixed, Meter, SentRequest
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.models.tokenizer import SPLITS, counter

@@ -1,7 +1,10 @@
-"""Measure how often 95 % intervals hold the true value: ``python -m benchmarks.coverage [SIMULATIONS]``.
+"""Measure how often 95 % intervals hold the true value, and how often a difference is shown where there is none.
+
+``python -m benchmarks.coverage [SIMULATIONS]`` measures the first, ``python -m benchmarks.coverage false`` the second,
+through ``compare()``.
 
 Each simulation draws a table of scores from a distribution whose rate, mean or difference is known, and asks
-``jupyter_ctx.experiments.significance`` for the interval. Beside them stand what others print: the normal
+``jupyter_ctx.experiments.statistics.significance`` for the interval. Beside them stand what others print: the normal
 approximation of a rate (Wald), errors that ignore groups, and the plain percentile bootstrap.
 """
 
@@ -13,15 +16,16 @@ import sys
 from collections.abc import Callable
 from statistics import fmean, stdev
 
-from jupyter_ctx.experiments.significance import (
+from jupyter_ctx import Reply, compare
+from jupyter_ctx.experiments.statistics.significance import (
     clustered,
     clustered_rate,
     mean_interval,
-    paired_difference,
     paired_rates,
     t_interval,
     wilson,
 )
+from jupyter_ctx.experiments.table.results import Result
 
 SIMULATIONS, SEED, RESAMPLES, Z = 5_000, 20_261, 1_000, 1.959964
 Ends = tuple[float, float]
@@ -95,10 +99,8 @@ def repeated(p: float, n: int, repeats: int) -> Draw:
 def differences(n: int, sample: Callable[[random.Random], float], truth: float) -> Draw:
     def draw(rng: random.Random) -> tuple[float, Ends, Ends]:
         values = [sample(rng) for _ in range(n)]
-        ours, seed = (
-            paired_difference(values, resamples=RESAMPLES, seed=rng.getrandbits(32)),
-            random.Random(rng.random()),
-        )
+        ours = mean_interval(values, resamples=RESAMPLES, seed=rng.getrandbits(32))
+        seed = random.Random(rng.random())
         means = sorted(fmean(seed.choices(values, k=n)) for _ in range(RESAMPLES // 2))
         plain = means[round(0.025 * len(means))], means[round(0.975 * len(means)) - 1]
         return truth, (ours.low, ours.high), plain
@@ -174,6 +176,76 @@ CASES: dict[str, dict[str, Draw]] = {
 }
 
 
+Scores = Callable[[random.Random], tuple[list[float], list[float]]]  # of one row with two prompts: one each repeat
+
+
+def answers_of(draw: Callable[[random.Random], float], repeats: int = 1) -> Scores:
+    """Scores of two prompts that are equally good."""
+    return lambda rng: ([draw(rng) for _ in range(repeats)], [draw(rng) for _ in range(repeats)])
+
+
+def ties(rng: random.Random) -> tuple[list[float], list[float]]:
+    """A grade that one prompt in ten changes by 1."""
+    base = float(rng.choices((1, 2, 3, 4, 5), (5, 10, 20, 35, 30))[0])
+    return [base], [base + rng.choices((-1, 0, 1), (5, 90, 5))[0]]
+
+
+def asked_thrice(rng: random.Random) -> tuple[list[float], list[float]]:
+    """Right answers of three each, of rows of different difficulty."""
+    easy = rng.betavariate(2, 1)
+    first, second = ([float(rng.random() < easy) for _ in range(3)] for _ in range(2))
+    return first, second
+
+
+def skewed_change(rng: random.Random) -> tuple[list[float], list[float]]:
+    """A score that the second prompt changes by log-normal amounts whose mean is 0."""
+    return [10.0], [10.0 + rng.lognormvariate(0, 0.75) - SPREAD]
+
+
+EQUAL: dict[str, Scores] = {
+    "yes/no, 80 % right": answers_of(lambda rng: float(rng.random() < 0.8)),
+    "yes/no, 95 % right": answers_of(lambda rng: float(rng.random() < 0.95)),
+    "three repeats of yes/no": asked_thrice,
+    "grades of 1 to 5": answers_of(lambda rng: float(rng.choices((1, 2, 3, 4, 5), (5, 10, 20, 35, 30))[0])),
+    "grades, nine in ten tied": ties,
+    "log-normal scores": answers_of(lambda rng: rng.lognormvariate(0, 0.75)),
+    "changes skewed to one side": skewed_change,
+}
+
+
+def results_of(scores: list[list[float]]) -> list[Result]:
+    """Return what a run would have of these scores, which are those of each row, one each repeat."""
+    return [
+        Result(row, "", repeat, {"row": row}, {}, f"Row {row}", Reply(f"{score}, {repeat}"), scores={"score": score})
+        for row, repeats in enumerate(scores)
+        for repeat, score in enumerate(repeats)
+    ]
+
+
+def shares_of_verdicts(draw: Scores, n: int, simulations: int) -> tuple[float, float]:
+    """Return how many of 100 comparisons show a difference, and how many known intervals hold 0."""
+    rng, shown, known, held = random.Random(SEED), 0, 0, 0
+    for _ in range(simulations):
+        first, second = zip(*(draw(rng) for _ in range(n)), strict=True)
+        (row,) = compare(results_of(list(first)), results_of(list(second)))
+        shown += row.p_holm is not None and row.p_holm < 0.05
+        if row.low is not None:
+            known += 1
+            held += row.low - 1e-12 <= 0 <= row.high + 1e-12
+    return 100 * shown / simulations, 100 * held / max(1, known)
+
+
+def verdicts(simulations: int) -> None:
+    """Print how often two equal prompts are told apart."""
+    print(
+        f"{simulations:,} simulations each of up to 30 rows, a third of more; differences shown, intervals with 0, in %"
+    )
+    for name, draw in EQUAL.items():
+        for n in (10, 30, 100, 500):
+            shown, held = shares_of_verdicts(draw, n, max(simulations // 3, simulations * 30 // max(30, n)))
+            print(f"  {name:<30} {n:4} rows {shown:5.1f} {held:6.1f}", flush=True)
+
+
 def share_covered(draw: Draw, simulations: int) -> tuple[float, float]:
     """Return how many of 100 intervals hold the truth, ours and the others."""
     rng, ours, others = random.Random(SEED), 0, 0
@@ -198,4 +270,5 @@ def main(simulations: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else SIMULATIONS)
+    is_false, numbers = sys.argv[1:2] == ["false"], [int(each) for each in sys.argv[1:] if each.isdigit()]
+    (verdicts if is_false else main)(numbers[0] if numbers else SIMULATIONS)

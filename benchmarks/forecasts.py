@@ -1,27 +1,19 @@
 """Simulate conversations: how many more turns fit, beside what was said, and what a prompt costs, beside its range.
 
 ``python -m benchmarks.forecasts``. A scripted provider counts the tokens; prices are those of a model of Anthropic.
-The last table times what ``%chat status`` adds up over 10,000 turns.
 """
 
 from __future__ import annotations
 
 import random
 import statistics
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from jupyter_ctx import Chat, Usage
-from jupyter_ctx.context.tokens import Meter
-from jupyter_ctx.conversation.conversation import Conversation
-from jupyter_ctx.conversation.events import Event, Said, Summarized
-from jupyter_ctx.conversation.messages import Summary, Turn, TurnRecord
-from jupyter_ctx.models.request_price import input_cost
-from jupyter_ctx.session.savings import savings
+from jupyter_ctx import Chat
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 CONVERSATIONS, WINDOW, SEED = 40, 16_000, 15
-MODEL, TURNS, REPEATS = "anthropic/claude-sonnet-4-5", 10_000, 7
+MODEL = "anthropic/claude-sonnet-4-5"
 WORDS = "the sea was calm and a steady wind came from the west over the harbour with boats"
 SIZES: dict[str, Callable[[random.Random, int], float]] = {  # words of a prompt, of the turn with this number
     "all alike": lambda _, __: 60,
@@ -97,53 +89,10 @@ def ranges() -> None:
         print(f"| {name} | {len(widths):,} | {below} | {above} | {statistics.median(widths):.1f} |")
 
 
-def events(summaries: int, reruns: int) -> list[Event]:
-    """Return a conversation of 10,000 turns, cut all 50, with so many summaries, and so many cells run again."""
-    found, turns, summary = list[Event](), list[Turn](), Summary("", frozenset(), "extractive")
-    usage = Usage(50_000, 100, cache_read_tokens=40_000, cache_write_tokens=5_000)
-    for number in range(TURNS):
-        if summaries and number and number % (TURNS // summaries) == 0:
-            covers = summary.covers | {turn.id for turn in turns[-TURNS // summaries - 5 : -5]}
-            summary = Summary("Facts.", covers, "extractive")
-            found.append(Summarized(summary))
-        turns.append(_turn(number, usage, turns, summary.id if summaries else None))
-        found.append(Said(turns[-1]))
-    return [*found, *(Said(_turn(number, usage, turns, None)) for number in range(reruns))]
-
-
-def _turn(number: int, usage: Usage, turns: Sequence[Turn], summary: str | None) -> Turn:
-    start = turns[number // 50 * 50 - 25].id if number >= 50 else None
-    record = TurnRecord(
-        MODEL, usage=usage, cost=0.05, start=start, digest="d", cell=str(number), run=f"{len(turns)}", summary=summary
-    )
-    return Turn("What does the wind do today? " * 10, "It blows steadily. " * 10, record=record)
-
-
-def times() -> None:
-    """Print how long the savings of a long conversation take to add up."""
-    print(f"\n| {TURNS:,} turns | first, s | again, s |")
-    print("|---|---:|---:|")
-    for name, summaries, reruns in (
-        ("cut all 50 turns", 0, 0), ("and summarised 700 times", 700, 0), ("and every cell run again", 0, TURNS),
-    ):  # fmt: skip
-        past = Conversation(events(summaries, reruns))
-        taken = list[tuple[float, float]]()
-        for _ in range(REPEATS):
-            meter = Meter()
-            begun = time.perf_counter()
-            savings(past, meter, input_cost)
-            between = time.perf_counter()
-            savings(past, meter, input_cost)
-            taken.append((between - begun, time.perf_counter() - between))
-        first, again = (statistics.median(each) for each in zip(*taken, strict=True))
-        print(f"| {name} | {first:.2f} | {again:.2f} |")
-
-
 def main() -> None:
-    """Print all three tables."""
+    """Print both tables."""
     forecasts()
     ranges()
-    times()
 
 
 if __name__ == "__main__":

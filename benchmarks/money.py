@@ -15,7 +15,8 @@ from collections.abc import Callable
 from benchmarks.counting import tokenizers
 from benchmarks.texts import load, message
 from jupyter_ctx.config.settings import Settings
-from jupyter_ctx.experiments.money import Purse, count_tokens, total_range
+from jupyter_ctx.experiments.money.estimate import count_tokens, total_range
+from jupyter_ctx.experiments.money.purse import Purse
 from jupyter_ctx.models.registry import Models
 
 RUNS, TABLES, ROWS = 1_000, 500, 1_000

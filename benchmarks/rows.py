@@ -264,8 +264,8 @@ def _committed(store: Path, url: str) -> set[str]:
     """Return the prompts whose answers are in the store."""
     from jupyter_ctx.config.settings import default_settings
     from jupyter_ctx.conversation.messages import Message
-    from jupyter_ctx.experiments.ask import Ask
-    from jupyter_ctx.storage.answers import Answers
+    from jupyter_ctx.session.ask import Ask
+    from jupyter_ctx.storage.stored_answers import Answers
 
     settings, answers = default_settings({}, {"model": "m", "base_url": url}), Answers(store)
     keys = [(Ask((Message("user", f"row {n}"),), settings).digest, 0) for n in range(KILL_ROWS)]

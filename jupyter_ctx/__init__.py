@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .chat import Chat
     from .config.settings import Settings
-    from .context.info import ContextInfo
+    from .context.context_info import ContextInfo
     from .context.overflow import Overflow, classify_overflow
     from .context.usage import Usage
     from .context.windows import ContextWindow
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
         RateLimitError,
         StoreError,
     )
-    from .experiments.ask import ask
-    from .experiments.comparison import compare
     from .experiments.judges import judge
-    from .experiments.results import Result, Results
+    from .experiments.results.comparison import compare
     from .experiments.run import Run
     from .experiments.scorers import contains, exact, json_equal, regex
     from .experiments.start import sweep
+    from .experiments.table.results import Result, Results
     from .library import Library
     from .magics.registration import get_chat
     from .models.window_tables import resolve_window
     from .providers.base import Card, Provider, Reply, Request, SupportsStream, Thought
     from .session.actions import Change
+    from .session.ask import ask
     from .session.preview import View
 
 __all__ = [
@@ -94,16 +94,16 @@ __version__ = "0.1.0"
 _HOMES = {  # the module of each public name, which is imported when the name is first used
     "chat": ("Chat",),
     "config.settings": ("Settings",),
-    "context.info": ("ContextInfo",),
+    "context.context_info": ("ContextInfo",),
     "context.overflow": ("Overflow", "classify_overflow"),
     "context.usage": ("Usage",),
     "context.windows": ("ContextWindow",),
     "conversation.messages": ("Message",),
     "errors": tuple(name for name in __all__ if name.endswith("Error") or name == "ChatInterrupted"),
-    "experiments.comparison": ("compare",),
-    "experiments.ask": ("ask",),
+    "experiments.results.comparison": ("compare",),
+    "session.ask": ("ask",),
     "experiments.judges": ("judge",),
-    "experiments.results": ("Result", "Results"),
+    "experiments.table.results": ("Result", "Results"),
     "experiments.run": ("Run",),
     "experiments.scorers": ("contains", "exact", "json_equal", "regex"),
     "experiments.start": ("sweep",),

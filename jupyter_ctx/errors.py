@@ -21,10 +21,10 @@ In a cell an error is shown as its message alone (IPython calls
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .wording import visible
+from .wording import is_whole, visible
 
 if TYPE_CHECKING:
     from .context.overflow import Overflow
@@ -144,6 +144,13 @@ class ChatInterrupted(KeyboardInterrupt):
         return _shown(33, "Interrupted", self)
 
 
+def check_whole_number(name: str, value: object, least: int = 0, most: int | None = None) -> None:
+    """Raise InvalidRequestError where a value is not a whole number within bounds."""
+    if not is_whole(value, least, most):
+        bounds = f"of {least} or more" if most is None else f"from {least} to {most}"
+        raise InvalidRequestError(f"{name} is {value!r}: it must be a whole number {bounds}.")
+
+
 def _shown(colour: int, name: str, error: BaseException) -> list[str]:
     """Return an error as IPython prints it, its name in a colour of terminals, in lines that break between words."""
     from .wording.layout import MOST_OF_ERROR, line_width, wrapped
@@ -152,6 +159,10 @@ def _shown(colour: int, name: str, error: BaseException) -> list[str]:
     return [f"\x1b[{colour}m{name}\x1b[0m{text.removeprefix(name)}"]
 
 
-def in_words(error: Exception) -> str:
-    """Return an error as one text for where no traceback can be shown; the type is named unless it is a ChatError."""
-    return str(error) if isinstance(error, ChatError) else f"{type(error).__name__}: {error}"
+def in_words(error: Exception, masked: Callable[[str], str] = str) -> str:
+    """Return an error as one text for where no traceback can be shown; the type is named unless it is a ChatError.
+
+    ``masked`` blanks secrets in its message.
+    """
+    message = masked(str(error))
+    return message if isinstance(error, ChatError) else f"{type(error).__name__}: {message}"

@@ -8,29 +8,28 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from . import wording as words
-from .chat import Chat, checked_name
+from .chat import Chat, chat_of, checked_name
 from .config.settings import Settings, default_settings, kept_settings, restored_settings
 from .conversation.events import Said, Undone
 from .errors import InvalidRequestError, StoreError
 from .models.registry import Models
+from .models.request_price import Confirm
 from .runtime.files import path_of
 from .runtime.frontend import Origin
 from .session.actions import Change
-from .session.confirmation import Confirm
 from .session.session import Session
 from .session.state import NotebookState
-from .storage.answers import Answers
 from .storage.database import TakenError
 from .storage.holders import is_held_elsewhere
 from .storage.journal import Journal, Opened, forget
 from .storage.ownership import at_home
 from .storage.store import ConversationRow, store_address
+from .storage.stored_answers import Answers
 
 
 class Library:
@@ -60,7 +59,6 @@ class Library:
         self._begun, self._models = default_settings(config or {}, {}), Models()
         self._troubles: set[str] = set()  # of the store that a notice has named
         self._chats: dict[str, Chat] = {}
-        self._sessions: dict[Chat, Session] = {}
         self._current: Chat | None = None
 
     @property
@@ -79,7 +77,7 @@ class Library:
     @property
     def in_memory(self) -> list[ConversationRow]:
         """The rows of the conversations that are open in this kernel."""
-        return [chat.row for chat in self._chats.values()]
+        return [chat.desk.journal.row for chat in self._chats.values()]
 
     @property
     def names(self) -> list[str]:
@@ -96,10 +94,9 @@ class Library:
         """
         current = self.current
         if not begin and name not in self._chats and name not in (names := self.names):
-            near = get_close_matches(name, names, 1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"Conversations: {', '.join(sorted(names))}."
+            hint = words.did_you_mean(name, names, "{!r}") or f" Conversations: {', '.join(sorted(names))}."
             raise InvalidRequestError(
-                f"There is no conversation {name!r}. {hint} A prompt would begin it: %%chat -i {shlex.quote(name)}."
+                f"There is no conversation {name!r}.{hint} A prompt would begin it: %%chat -i {shlex.quote(name)}."
             )
         if name not in self._chats:
             chat = self._open(name, current.config)
@@ -135,7 +132,7 @@ class Library:
         current, journal = self.current, self._journal()
         if name is not None:
             self._free(checked_name(name))
-        opened = journal.fork(current.row, name)
+        opened = journal.fork(current.desk.journal.row, name)
         return self._make_current(self._take(journal, opened, current.config))
 
     def rename(self, name: str) -> Chat:
@@ -143,7 +140,7 @@ class Library:
         chat, old = self.current, self.current.name
         if checked_name(name) != old:
             try:
-                chat.rename(name)
+                chat.desk.journal.change(name=name)
             except TakenError:
                 raise InvalidRequestError(f"There is a conversation {name!r} here already.") from None
             self._chats[name] = self._chats.pop(old, chat)
@@ -182,16 +179,15 @@ class Library:
 
     def resume(self, notebook: str, name: str | None = None, *, summary: bool = False) -> Change:
         """Append another notebook's conversation, or a ``summary`` of it, to the current one."""
-        from .export.files import load
-        from .export.formats import carried, renewed
+        from .export.conversation_files import carried, load, renewed
 
         row = self._elsewhere(notebook, name)
         if row is None:
-            return self.current.resume(load(self._path(notebook)), notebook, summary=summary)
+            return self.current.desk.resume(load(self._path(notebook)), notebook, summary=summary)
         added = renewed(carried(self._journal().read(row).conversation))
         if self.current.system:  # the current system prompt stays
             added = replace(added, system=None)
-        return self.current.resume(added, f"{Path(row.notebook).name} ({row.name})", summary=summary)
+        return self.current.desk.resume(added, f"{Path(row.notebook).name} ({row.name})", summary=summary)
 
     def _first(self) -> Chat:
         """Open the conversation that the notebook had before its kernel was started, as ``restore`` decides."""
@@ -209,7 +205,7 @@ class Library:
             self.notes.append(opened.offer)
         chat = self._take(journal, opened, settings)
         if opened.taken:
-            chat.put_back = partial(self._put_back, chat, opened.taken, chat.config, len(chat.conversation.events))
+            chat.desk.put_back = partial(self._put_back, chat, opened.taken, chat.config, len(chat.conversation.events))
         return chat
 
     def _put_back(self, chat: Chat, taken: Sequence[ConversationRow], settings: Settings, known: int) -> Change:
@@ -219,14 +215,14 @@ class Library:
         """
         chosen = kept_settings(settings, chat.config)
         said = [event for event in chat.conversation.events[known:] if isinstance(event, Said)]
-        _stored(self._sessions[chat]).give_back(taken)
+        chat.desk.journal.give_back(taken)
         self._drop(chat)
         journal = self._journal()
         new = self._take(journal, journal.open(afresh=True), restored_settings(self._begun, chosen))
-        _offer(said, self._sessions[new])
-        new.listeners, chat.listeners = chat.listeners, []
+        _offer(said, new.desk.session)
+        new.desk.listeners, chat.desk.listeners = chat.desk.listeners, []
         self._make_current(new)
-        for listener in tuple(new.listeners):
+        for listener in tuple(new.desk.listeners):
             listener(None)
         turns = taken[0].turns
         whose = f"{words.turns(turns)} of {taken[0].name!r} {'is' if turns == 1 else 'are'} left to {taken[0].notebook}"
@@ -235,7 +231,6 @@ class Library:
 
     def _drop(self, chat: Chat) -> None:
         chat.close()
-        del self._sessions[chat]
         self._chats = {called: other for called, other in self._chats.items() if other is not chat}
 
     def _goes_on(self, row: ConversationRow, note: str) -> bool:
@@ -274,14 +269,13 @@ class Library:
         notebook = replace(self._notebook, folder=self.origin.folder or Path.cwd())
         session = Session(settings, self._models, journal, defaults=self._begun, notebook=notebook)
         session.restore(opened)
-        chat = self._chats[journal.name] = Chat(session=session, confirm=self._confirm)
-        self._sessions[chat] = session
+        chat = self._chats[journal.name] = chat_of(session, self._confirm)
         return chat
 
     def _make_current(self, chat: Chat) -> Chat:
         self._current = chat
         with suppress(StoreError):
-            _stored(self._sessions[chat]).change(opened=time.time())
+            chat.desk.journal.change(opened=time.time())
         return chat
 
     def _free(self, name: str) -> None:
@@ -291,7 +285,7 @@ class Library:
 
     def _elsewhere(self, notebook: str, name: str | None) -> ConversationRow | None:
         """Return the row of another notebook's conversation, found by the notebook's path or the end of it."""
-        path, here = str(self._path(notebook)), self.current.row.id
+        path, here = str(self._path(notebook)), self.current.desk.journal.row.id
         rows = [row for row in self.rows(everywhere=True) if row.turns and row.id != here and name in (None, row.name)]
         exact = [row for row in rows if row.notebook in (path, notebook)]
         near = [row for row in rows if row.notebook.endswith(f"{os.sep}{notebook}")]
@@ -307,13 +301,6 @@ class Library:
 
     def _path(self, notebook: str) -> Path:
         return ((self.origin.folder or Path.cwd()) / path_of(notebook)).absolute()
-
-
-def _stored(session: Session) -> Journal:
-    """Return the journal of a conversation. Raises StoreError where it was closed."""
-    if session.journal is None:
-        raise StoreError("This conversation is not stored any more.")
-    return session.journal
 
 
 def _offer(said: Sequence[Said], session: Session) -> None:

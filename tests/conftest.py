@@ -17,13 +17,16 @@ from cells import Cells, Open, plain_shell
 from dialects import DIALECTS, Dialect
 from hypothesis import HealthCheck, settings
 from IPython.core.interactiveshell import InteractiveShell
+from jupyter_client import KernelManager
+from kernels import Kernel
 from postgres import Postgres
 from requirements import need
-from small_model import make_package, packaged
+from small_model import small
 
 from jupyter_ctx import Chat
 from jupyter_ctx.providers import adapter
 from jupyter_ctx.providers.catalog import SERVICES, key_variables
+from jupyter_ctx.providers.weights import find_weights
 from jupyter_ctx.storage.journal import close_stores
 
 # how long an example takes says nothing on a busy machine
@@ -41,6 +44,7 @@ OURS = ("JUPYTER_CTX_MODEL", "JUPYTER_CTX_MODELS", "JUPYTER_CTX_STORE", "JUPYTER
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--all", action="store_true", help="run what takes minutes of load, too, and many more examples")
+    parser.addoption("--rewrite", action="store_true", help="write what users are told into tests/wordings.json")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -109,8 +113,8 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def packaged_model() -> Path:
-    """The file of the packaged model."""
-    file = packaged()
+    """The file of the packaged model, where it is in the environment; a test's own folders never have it."""
+    file = find_weights("smollm2")
     need(bool(importlib.util.find_spec("xllamacpp")) and file is not None, "the local model")
     assert file is not None
     return file
@@ -124,17 +128,18 @@ def real_model(packaged_model: Path) -> str:
 
 @pytest.fixture(scope="session")
 def small_model(packaged_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder to import from: its package is named as the packaged model's, and carries one that costs nothing."""
+    """A folder of Jupyter's data: in the packaged model's place is one that costs nothing."""
     folder = tmp_path_factory.mktemp("small_model")
-    make_package(packaged_model, folder)
+    file = folder / "jupyter_ctx" / "smollm2.gguf"
+    file.parent.mkdir()
+    file.write_bytes(small(packaged_model.read_bytes()))
     return folder
 
 
 @pytest.fixture
 def local_model(small_model: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The same name, of the small model: here, and in every process that the test starts."""
-    monkeypatch.syspath_prepend(small_model)
-    monkeypatch.setenv("PYTHONPATH", str(small_model), prepend=os.pathsep)
+    monkeypatch.setenv("JUPYTER_PATH", str(small_model))
     return "local/smollm2@512"
 
 
@@ -186,3 +191,21 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
 
     yield open_notebook
     InteractiveShell.clear_instance()
+
+
+@pytest.fixture(scope="session")
+def manager() -> Iterator[KernelManager]:
+    """Manage a kernel whose conversations are in memory."""
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(env={**os.environ, "JUPYTER_CTX_STORE": "memory"})
+    yield manager
+    manager.shutdown_kernel(now=True)
+
+
+@pytest.fixture
+def kernel(manager: KernelManager) -> Iterator[Kernel]:
+    """Run cells in that kernel, where nothing was run before."""
+    kernel = Kernel(manager)
+    kernel.begin_anew()
+    yield kernel
+    kernel.client.stop_channels()

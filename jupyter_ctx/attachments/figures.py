@@ -10,6 +10,7 @@ import sys
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 from dataclasses import is_dataclass
+from functools import partial
 from io import BytesIO
 from itertools import islice
 from types import SimpleNamespace
@@ -17,9 +18,8 @@ from typing import Any, NamedTuple, cast
 
 from ..errors import ChatError, InvalidRequestError, MissingDependencyError
 from ..template.kinds import module_of, name_of
-from .guarded import DRAW_SECONDS, guarded, said_by
-from .media import IMAGE_TYPES, SIGNATURE_BYTES, media_type_of
-from .pixels import LONG_EDGE, ImageFile, modest, of_pil
+from .guarded import guarded, said_by
+from .media import IMAGE_TYPES, LONG_EDGE, SIGNATURE_BYTES, ImageFile, media_type_of, modest, of_pil
 
 MOST_PICTURES = 10  # of one list
 PICTURE_DEPTH = 2  # of collections in collections in which pictures are looked for
@@ -60,13 +60,12 @@ def pictures_in(name: str, value: Any, masked: Callable[[str], str]) -> Pictures
 
     Raises InvalidRequestError, and MissingDependencyError where a library lacks what it draws pictures with.
     """
-    with guarded(name, DRAW_SECONDS, masked):
-        split = _Split()
-        rest = split.of(value, name)
+    split = _Split()
+    rest = guarded(name, lambda: split.of(value, name), masked)
     _check_number(name, [each for each in split.found if each.is_sure])
-    with guarded(name, DRAW_SECONDS, masked):
-        for each in split.found:
-            each.drawn = each.draw(name, each.value)
+    for each in split.found:
+        is_own = each.draw in (_by_itself, _bundled)
+        each.drawn = guarded(name, partial(each.draw, name, each.value), masked, by_library=not is_own)
     found = [each for each in split.found if each.drawn is not None]
     _check_number(name, found)
     if len(found) == 1 and not found[0].is_keyed and not split.has_rest:
@@ -132,7 +131,8 @@ class _Split:
         if fields is not None:
             return SimpleNamespace(**self._of_keys(fields, lambda key: f"{name}.{key}", depth))
         if isinstance(value, list | tuple) or _is_array_of_objects(value):
-            members = list(value.flat) if _is_array_of_objects(value) else list(value)
+            kind = list if isinstance(value, list) else tuple  # whatever a subclass iterates over
+            members = list(value.flat) if _is_array_of_objects(value) else list(kind.__iter__(value))
             looked_at = [self.of(each, f"{name}[{n}]", depth + 1) for n, each in enumerate(members[:LOOKED_AT])]
             self.has_rest |= len(members) > LOOKED_AT
             return [*looked_at, *members[LOOKED_AT:]]

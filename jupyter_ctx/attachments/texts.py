@@ -7,44 +7,19 @@ from collections.abc import Callable
 from typing import Any
 
 from ..context.summary_facts import fenced
-from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
-from ..template.keys import Keys, without_named
-from .attached import TextRoom
-from .sketch import Sketch
+from ..wording import counted
+from .attached import Blanks, TextRoom
+from .sketch import KEY_ROOM, Sketch
 
 CHARACTERS_A_TOKEN = 12  # more than any tokenizer holds in one for long
-KEY_ROOM = 400  # characters beside a cut that are looked at for a key
 TRIES = 12
 FILLED = 0.95  # of the room, which is enough
 
 
-class Blanks:
-    """Blanks what looks like a key in the texts of one value, and counts."""
-
-    def __init__(self, keys: Keys) -> None:
-        self._keys, self.count = keys, 0
-
-    def __call__(self, text: str) -> str:
-        """Return a text with ``***`` for every key, which any provider takes."""
-        found = without_named(self._keys.masked(text))
-        if found != text:
-            self.count += max(1, found.count("***") - text.count("***"))
-        return clean(found)
-
-    def notices(self, name: str) -> tuple[str, ...]:
-        """Return a line about the keys that were blanked, if there were any."""
-        if not self.count:
-            return ()
-        what = (
-            "1 part that looks like a key was" if self.count == 1 else f"{self.count:,} parts that look like keys were"
-        )
-        return (f"{name}: {what} blanked (***).",)
-
-
 def about_tokens(count: float) -> str:
     """Return an estimate in words."""
-    return f"about {round(count):,} token{'' if round(count) == 1 else 's'}"
+    return f"about {counted(round(count), 'token')}"
 
 
 def headed(name: str, text: str) -> str:
@@ -86,15 +61,20 @@ def fitted_value(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tupl
 
     def of(characters: int) -> str:
         blanked.count = 0  # of this text, not of all that were tried
-        sketch = Sketch(value, characters, said)
+        sketch = Sketch(value, characters, said, blanked)
         text = headed(name, blanked(sketch.text))
         made[characters] = sketch, blanked.count
         return text
 
     found = of(most)
-    if not made[most][0].size and not made[most][0].is_whole:
-        whole = value if isinstance(value, str) else Sketch(value, sys.maxsize, said).text
-        return fitted_text(name, whole, room, blanked)
+    sketch, _ = made[most]
+    if not sketch.size and not sketch.is_whole:
+        if type(value) is bytes:
+            whole = repr(value)  # of which secrets are looked for in what can be sent
+        else:
+            whole = value if isinstance(value, str) else Sketch(value, sys.maxsize, said, blanked).text
+        text, what = fitted_text(name, whole, room, blanked)
+        return text, ", ".join(filter(None, (sketch.summed_up, what)))
     characters = most
     if room.count(found) > room.tokens:
         characters, found = largest(of, most, room, name)
@@ -104,10 +84,12 @@ def fitted_value(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tupl
 
 def _told(sketch: Sketch, tokens: float) -> str:
     """Return what was sent of a value."""
-    if sketch.is_whole:
-        return about_tokens(tokens)
-    what = f"{sketch.shown:,} of {sketch.size:,} members" if sketch.shown < sketch.size else "long parts shortened"
-    return f"{what}, {about_tokens(tokens)}"
+    what = "" if sketch.is_whole else "long parts shortened"
+    if sketch.shown < sketch.size:
+        what = f"{sketch.shown:,} of {sketch.size:,} members"
+    elif sketch.all_shown < sketch.all_sizes:
+        what = f"{sketch.all_shown:,} of {sketch.all_sizes:,} members in it"
+    return ", ".join(filter(None, (what, sketch.summed_up, about_tokens(tokens))))
 
 
 def largest(of: Callable[[int], str], most: int, room: TextRoom, name: str, least: int = 0) -> tuple[int, str]:

@@ -1,4 +1,4 @@
-"""An exception as a light value: its message, the frames that matter, its causes; no locals, and no object of it."""
+"""An exception as a light value: its traceback as text, whole and in brief; no locals, and no object of it."""
 
 from __future__ import annotations
 
@@ -6,87 +6,58 @@ import linecache
 import os
 import re
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from inspect import getblock
-from itertools import islice
-from textwrap import dedent
+from itertools import groupby, islice, pairwise
+from textwrap import dedent, indent
 from types import TracebackType
+from typing import Any
 
+from ..conversation.text_safety import lasting
 from ..errors import InvalidRequestError
-from .guarded import guarded
+from ..wording import counted
+from .guarded import READ_SECONDS, guarded
 
-MOST_MESSAGE = 4_000  # characters of a message
-TEXT_SECONDS = 1.0  # that an exception's own code may take to tell its message
+MOST_MESSAGE, BRIEF_MESSAGE = 4_000, 200  # characters of a message
 MOST_LINE = 300  # characters of a line of source
 MOST_MARKED = 6  # lines of one statement
 MOST_CAUSES, MOST_ERRORS, MOST_NESTED = 4, 4, 3  # causes of causes, errors of a group, groups in groups
 MOST_FRAMES = 12  # of one traceback
 MOST_SOURCES = 8  # cells and functions that are kept besides the cell that was running
-MOST_CYCLE = 8  # frames that call each other in turn
 LINES_AROUND = 2  # lines shown before and after the one that failed
-LEFT_OUT = "… {} characters left out …"
+INDENT = "  "
 SHELL = frozenset({"IPython", "ipykernel", "traitlets", "tornado", "asyncio"})  # what runs a cell
 IN_A_CELL = frozenset({"<timed exec>", "<magic-timeit>", "<stdin>"})  # code of a cell that a magic compiles
+FAILED_CELL = "Cell"  # names the cell that failed in a traceback; others have a letter behind that
 NOBODYS = frozenset({"", "__main__", "builtins"})  # modules that are left out of an exception's name
-
-
-@dataclass(frozen=True, slots=True)
-class TracebackFrame:
-    """One place of a traceback.
-
-    where: ``Cell [5]``, or the path of a file
-    line: of the statement that was running
-    name: of the function; empty at the top level of a cell
-    package: the library that it belongs to; empty for code of the notebook and the user's files
-    lines: the source around it by number
-    marked: the numbers of the statement's lines
-    """
-
-    where: str
-    line: int
-    name: str
-    package: str
-    lines: tuple[tuple[int, str], ...] = ()
-    marked: tuple[int, int] = (0, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """Frames that are left out, in words."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class SyntaxPlace:
-    """The place of a syntax error: its line, and the columns that the caret points at, from 1."""
-
-    where: str
-    line: int
-    text: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
 class FrameSource:
     """A cell, or a function of a file of the user's, in which a frame of a traceback lies.
 
-    where: ``Cell [3]``, or ``load of helpers.py``
+    where: ``Cell A``, or ``load of helpers.py``
     text: its source as typed
     line: of the text, from 1: the one that was running
     names: of the functions in the traceback that it defines
+    number: of the cell; ``None`` for a function of a file
     """
 
     where: str
     text: str
     line: int
     names: tuple[str, ...] = ()
+    number: int | None = None
 
     @property
-    def said(self) -> str:
-        """How it is named in a sentence."""
+    def users_name(self) -> str:
+        """How it is named in a sentence to the user."""
+        return self.label if self.number is None else f"cell [{self.number}]"
+
+    @property
+    def label(self) -> str:
+        """How it is named in a sentence to the model: without the number, which a restart changes."""
         return self.where.replace("Cell", "cell", 1) if self.where.startswith("Cell") else self.where
 
 
@@ -94,48 +65,37 @@ class FrameSource:
 class Failure:
     """An exception that was raised.
 
-    kind, message, notes: as Python prints them, within bounds
-    frames: the frames of the notebook and the last of a library, with what is left out between them
-    depth: how many frames there were
-    syntax: where the text of a program is wrong
-    cause: what it was raised from or during; ``direct``: from, as its author says
-    parts: the errors of a group; ``more``: how many others it has
-    cell: the source of the cell that was running; empty where it is not known
-    number: of that cell
+    kind: the name of its class
+    traceback: what Python prints of it, within bounds: causes, frames, message, notes, the errors of a group
+    place: the innermost one of the user's
+    headline: the name of its class, and its message
+    messages: those in the traceback, and notes, of which each may hold secrets by its own lines
+    shown, depth: how many of its frames the traceback has, and how many there were
+    cell, number: the cell that was running; empty and ``None`` where it is not known
+    line: of that cell
     sources: what else of the user's its frames lie in, and those of its causes: the innermost first
     """
 
     kind: str
-    message: str
-    notes: tuple[str, ...] = ()
-    frames: tuple[TracebackFrame | Gap, ...] = ()
+    traceback: str
+    place: str
+    headline: str
+    messages: tuple[str, ...] = ()
+    shown: int = 0
     depth: int = 0
-    syntax: SyntaxPlace | None = None
-    cause: Failure | None = None
-    direct: bool = False
-    parts: tuple[Failure, ...] = ()
-    more: int = 0
     cell: str = ""
     number: int | None = None
+    line: int = 1
     sources: tuple[FrameSource, ...] = ()
-
-    @property
-    def shown(self) -> int:
-        """How many frames are shown."""
-        return sum(isinstance(frame, TracebackFrame) for frame in self.frames)
 
 
 @dataclass(frozen=True, slots=True)
 class TypedCell:
-    """A cell of the notebook, as typed; ``number`` is ``None`` where it is not known."""
+    """A cell of the notebook, as typed, and how it is named in a traceback; ``number``: ``None`` if not known."""
 
     number: int | None
     source: str
-
-    @property
-    def where(self) -> str:
-        """How it is named in a traceback."""
-        return "Cell" if self.number is None else f"Cell [{self.number}]"
+    where: str = FAILED_CELL
 
 
 CellOf = Callable[[str], TypedCell | None]  # the cell that a file name of compiled code stands for
@@ -146,91 +106,160 @@ def failure_of(error: BaseException, cell_of: CellOf = lambda _: None) -> Failur
     try:
         return _Reader(cell_of).failure(error)
     except Exception:  # of a class that overrides even what Python stores in an exception
-        return Failure(_kind(type(error)), "(the error cannot be read)")
+        text = f"{_kind(type(error))}: (the error cannot be read)"
+        return Failure(_kind(type(error)), text, "", text)
 
 
-class _Reader:
-    def __init__(self, cell_of: CellOf) -> None:
-        self._cell_of = cell_of
-        self._seen: set[int] = set()
-        self._places: dict[str, tuple[str, str, str, int]] = {}
-
-    def failure(self, error: BaseException, causes: int = MOST_CAUSES, nested: int = MOST_NESTED) -> Failure:
-        self._seen.add(id(error))
-        calls = [self._call(each) for each in _steps(error.__traceback__)]
-        while calls and calls[0].package in (*SHELL, "jupyter_ctx"):
-            del calls[0]
-        found = Failure(
-            _kind(type(error)), _message(error), _notes(error), tuple(self._frames(calls)), len(calls),
-            self._syntax(error) if isinstance(error, SyntaxError) else None, sources=tuple(_sources(calls)),
-        )  # fmt: skip
-        return self._with_others(found, error, causes, nested)
-
-    def _with_others(self, found: Failure, error: BaseException, causes: int, nested: int) -> Failure:
-        direct = error.__cause__ is not None
-        before = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-        if before is not None and id(before) not in self._seen and causes:
-            found = replace(found, cause=self.failure(before, causes - 1, nested), direct=direct)
-        if isinstance(error, BaseExceptionGroup) and nested:
-            new = [part for part in error.exceptions if id(part) not in self._seen]
-            parts = tuple(self.failure(part, 1, nested - 1) for part in new[:MOST_ERRORS])
-            found = replace(found, parts=parts, more=len(error.exceptions) - len(parts))
-        others = (found.cause, *found.parts)
-        inside = [*found.sources, *(source for other in others if other is not None for source in other.sources)]
-        return replace(found, sources=tuple({source.where: source for source in reversed(inside)}.values())[::-1])
-
-    def _call(self, step: TracebackType) -> _Call:
-        file = step.tb_frame.f_code.co_filename
-        found = self._places.get(file)
-        if found is None:
-            found = self._places[file] = self._place(file)
-        return _Call(step, *found)
-
-    def _place(self, file: str) -> tuple[str, str, str, int]:
-        """Return where code of a file name is, its library, the text of its cell, and lines above it there."""
-        cell = self._cell_of(file)
-        if cell is not None:  # a magic compiles what is below its own line
-            return cell.where, "", cell.source, int(file in IN_A_CELL)
-        return *_file(file), "", 0
-
-    def _frames(self, calls: list[_Call]) -> Iterator[TracebackFrame | Gap]:
-        """Yield the frames to show: those of the user, folded where they repeat, and the last of a library."""
-        runs = list(_folded(calls))
-        last = len(runs) - 1
-        keep = [i for i, run in enumerate(runs) if isinstance(run, str) or not run.package or i == last]
-        if len(keep) > MOST_FRAMES:
-            keep = [*keep[: MOST_FRAMES // 3], *keep[-(MOST_FRAMES - MOST_FRAMES // 3) :]]
-        after = 0
-        for at in keep:
-            left_out = [run for run in runs[after:at] if isinstance(run, _Call)]
-            if left_out:
-                yield Gap(_said_of(left_out))
-            after = at + 1
-            run = runs[at]
-            yield Gap(run) if isinstance(run, str) else _frame(run)
-
-    def _syntax(self, error: SyntaxError) -> SyntaxPlace | None:
-        line, text = error.lineno, error.text
-        if not isinstance(line, int) or not isinstance(text, str):
-            return None
-        start = error.offset if isinstance(error.offset, int) else 0
-        end = error.end_offset if isinstance(error.end_offset, int) and error.end_lineno == line else 0
-        cell = self._cell_of(str(error.filename))
-        where = cell.where if cell is not None else _file(str(error.filename))[0]
-        return SyntaxPlace(where, line, text.rstrip("\n")[:MOST_LINE], start, end)
+_InFile = tuple[str, str, TypedCell | None, int]
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
+    """A frame of a traceback: where it is, the library that it belongs to, and its cell.
+
+    above: lines of the cell that are not counted
+    """
+
     step: TracebackType
     where: str
     package: str
-    typed: str = ""  # the cell's text
-    above: int = 0  # lines of it that are not counted
+    cell: TypedCell | None
+    above: int
+
+    @property
+    def typed(self) -> str:
+        return "" if self.cell is None else self.cell.source
+
+    @property
+    def line(self) -> int:
+        return (self.step.tb_lineno or 0) + self.above
 
     @property
     def place(self) -> tuple[str, int]:
-        return self.step.tb_frame.f_code.co_filename, self.step.tb_lineno
+        return self.step.tb_frame.f_code.co_filename, self.line
+
+
+class _Reader:
+    """Reads one exception, with what led to it.
+
+    sources: what of the user's its frames lie in
+    messages: of the exceptions, and their notes
+    """
+
+    def __init__(self, cell_of: CellOf) -> None:
+        self._cell_of = cell_of
+        self._places: dict[str, _InFile] = {}
+        self._headlines: dict[int, str] = {}  # by the id of each exception that was met
+        self.sources: dict[str, FrameSource] = {}
+        self.messages: list[str] = []
+
+    def failure(self, error: BaseException) -> Failure:
+        traceback = "\n".join(self._lines(error, MOST_CAUSES, MOST_NESTED))
+        calls = self._calls(error)
+        users = [call for call in calls if not call.package]
+        inner = next(iter(users[-1:] or calls[-1:]), None)
+        place = [] if inner is None else list(_frame(inner, around=0))[:2]
+        line = next((call.line for call in reversed(users) if call.where == FAILED_CELL), 1)
+        if isinstance(error, SyntaxError):
+            place = list(self._syntax(error)) or place
+            is_of_cell = place[:1] and place[0].startswith(f"{FAILED_CELL}, line ")
+            line = error.lineno if is_of_cell and isinstance(error.lineno, int) else line
+        return Failure(
+            _kind(type(error)),
+            traceback,
+            "\n".join(place),
+            self._headlines[id(error)],
+            tuple(self.messages),
+            len(_shown(_runs(calls))),
+            len(calls),
+            line=line,
+            sources=tuple(self.sources.values()),
+        )
+
+    def _lines(self, error: BaseException, causes: int, nested: int) -> Iterator[str]:
+        """Yield the lines of a traceback, its causes first, as Python writes them."""
+        kind, message, notes = _kind(type(error)), _message(error), tuple(_notes(error))
+        self._headlines[id(error)] = f"{kind}: {message}" if message else kind
+        self.messages += message, *notes
+        calls = self._calls(error)
+        self._add_sources(calls)
+        is_direct = error.__cause__ is not None
+        cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+        if cause is not None and id(cause) not in self._headlines and causes:
+            yield from self._lines(cause, causes - 1, nested)
+            yield (
+                "\nThe error above led to this one:\n" if is_direct else "\nWhile it was handled, this one happened:\n"
+            )
+        if calls:
+            yield "Traceback (most recent call last):"
+            yield from _frames(calls)
+        if isinstance(error, SyntaxError):
+            yield from self._syntax(error)
+        yield self._headlines[id(error)]
+        yield from notes
+        if isinstance(error, BaseExceptionGroup) and nested:
+            yield from self._group(error, nested)
+
+    def _group(self, error: BaseExceptionGroup[BaseException], nested: int) -> Iterator[str]:
+        """Yield the lines of the errors in a group."""
+        members = [member for member in error.exceptions if id(member) not in self._headlines]
+        for number, member in enumerate(members[:MOST_ERRORS], 1):
+            yield f"{INDENT}[{number}]"
+            yield indent("\n".join(self._lines(member, 1, nested - 1)), INDENT)
+        if len(members) > MOST_ERRORS:
+            yield f"{INDENT}… {counted(len(members) - MOST_ERRORS, 'more error')} left out …"
+
+    def _calls(self, error: BaseException) -> list[_Call]:
+        """Return the frames of an exception, without those that run a cell."""
+        calls = [self._call(step) for step in _steps(error.__traceback__)]
+        while calls and calls[0].package in (*SHELL, "jupyter_ctx"):
+            del calls[0]
+        return calls
+
+    def _call(self, step: TracebackType) -> _Call:
+        file = step.tb_frame.f_code.co_filename
+        if file not in self._places:
+            self._places[file] = self._place(file, step.tb_frame.f_globals)
+        return _Call(step, *self._places[file])
+
+    def _place(self, file: str, variables: Mapping[str, Any]) -> _InFile:
+        """Return where code of a file name is, its library, its cell, and lines above it there."""
+        cell = self._cell_of(file)
+        if cell is not None:  # a magic compiles what is below its own line
+            return cell.where, "", cell, int(file in IN_A_CELL)
+        where, package = _file(file)
+        return where, package or _compiled_package(file, variables), None, 0
+
+    def _syntax(self, error: SyntaxError) -> Iterator[str]:
+        """Yield the place of a syntax error, its line, and a caret below what is wrong."""
+        line, text = error.lineno, error.text
+        if not isinstance(line, int) or not isinstance(text, str):
+            return
+        text = text.rstrip("\n")[:MOST_LINE].expandtabs(1)
+        cell = self._cell_of(str(error.filename))
+        yield _heading(cell.where if cell is not None else _file(str(error.filename))[0], line)
+        yield f"{INDENT}{text}"
+        start = error.offset if isinstance(error.offset, int) else 0
+        end = error.end_offset if isinstance(error.end_offset, int) and error.end_lineno == line else 0
+        if 0 < start <= len(text) + 1:
+            yield INDENT + " " * (start - 1) + "^" * max(min(end, len(text) + 1) - start, 1)
+
+    def _add_sources(self, calls: list[_Call]) -> None:
+        """Note the cells and the functions of files that calls of the user's lie in, the innermost first."""
+        for call in reversed([call for call in calls if not call.package]):
+            code = call.step.tb_frame.f_code
+            name = "" if code.co_name.startswith("<") else code.co_name
+            where = call.where if call.typed else f"{name} of {call.where}"
+            if where in self.sources:
+                known = self.sources[where]
+                names = tuple(dict.fromkeys((*known.names, *filter(None, [name]))))
+                self.sources[where] = replace(known, names=names)
+            elif len(self.sources) < MOST_SOURCES and (call.typed or name):
+                text, start = (call.typed, 1) if call.typed else (_function(call), code.co_firstlineno)
+                if text:
+                    number = None if call.cell is None else call.cell.number
+                    names = (name,) if name else ()
+                    self.sources[where] = FrameSource(where, text, max(call.line - start + 1, 1), names, number)
 
 
 def _steps(step: TracebackType | None) -> Iterator[TracebackType]:
@@ -239,97 +268,81 @@ def _steps(step: TracebackType | None) -> Iterator[TracebackType]:
         step = step.tb_next
 
 
-def _folded(calls: list[_Call]) -> Iterator[_Call | str]:
-    """Yield calls; a line in place of those that repeat the same places in turn, as recursion does."""
-    numbers: dict[tuple[str, int], int] = {}
-    places = [numbers.setdefault(call.place, len(numbers)) for call in calls]
-    at = 0
-    while at < len(calls):
-        length, times = _cycle(places, at)
-        if times > 2:
-            yield from calls[at : at + length]
-            these = "this frame" if length == 1 else f"these {length} frames"
-            yield f"… {these} {times - 1:,} times more …"
-            at += length * times
-        else:
-            yield calls[at]
-            at += 1
+def _runs(calls: list[_Call]) -> list[list[_Call]]:
+    """Return calls, those that repeat the same place as one, as recursion does."""
+    return [list(run) for _, run in groupby(calls, key=lambda call: call.place)]
 
 
-def _cycle(places: list[int], at: int) -> tuple[int, int]:
-    """Return how many places repeat from here on, and how often."""
-    for length in range(1, MOST_CYCLE + 1):
-        end = at + length
-        while end < len(places) and places[end] == places[end - length]:
-            end += 1
-        times = (end - at) // length
-        if times > 2:
-            return length, times
-    return 1, 1
+def _shown(runs: list[list[_Call]]) -> list[int]:
+    """Return which calls are shown: those of the user, and the last of a library; of many, the first and the last."""
+    shown = [at for at, run in enumerate(runs) if not run[0].package or at == len(runs) - 1]
+    head = MOST_FRAMES // 3
+    return shown if len(shown) <= MOST_FRAMES else [*shown[:head], *shown[head - MOST_FRAMES :]]
 
 
-def _said_of(calls: list[_Call]) -> str:
+def _frames(calls: list[_Call]) -> Iterator[str]:
+    """Yield the lines of the frames to show, with a line in place of others."""
+    runs = _runs(calls)
+    for before, at in pairwise([-1, *_shown(runs)]):
+        others = [call for run in runs[before + 1 : at] for call in run]
+        if others:
+            yield _left_out(others)
+        first, *again = runs[at]
+        yield from _frame(first, around=0 if first.package else LINES_AROUND)
+        if again:
+            yield f"… this frame {len(again):,} times more …"
+
+
+def _left_out(calls: list[_Call]) -> str:
     packages = list(dict.fromkeys(call.package or "the notebook" for call in calls))
     of = ", ".join(packages[:3]) + (" and others" if len(packages) > 3 else "")
-    return f"… {len(calls):,} {'frames' if len(calls) > 1 else 'frame'} of {of} left out …"
+    return f"… {counted(len(calls), 'frame')} of {of} left out …"
 
 
-def _frame(call: _Call) -> TracebackFrame:
+def _frame(call: _Call, around: int) -> Iterator[str]:
+    """Yield where a call is, and its statement with some lines before and after it."""
     step, code = call.step, call.step.tb_frame.f_code
-    name = "" if code.co_name == "<module>" else code.co_name
-    line = step.tb_lineno or 0
-    _, end, *_ = next(islice(code.co_positions(), step.tb_lasti // 2, None), (line, line))
-    line, end = line + call.above, (end or line) + call.above
-    last = min(max(end, line), line + MOST_MARKED - 1)
-    around = 0 if call.package else LINES_AROUND
-    source = _source(call, line)
-    numbers = range(max(line - around, 1), min(last + around, len(source)) + 1)
-    lines = tuple((number, source[number - 1].rstrip("\n")[:MOST_LINE]) for number in numbers)
-    return TracebackFrame(call.where, line, name, call.package, lines, (line, last))
+    yield _heading(call.where, call.line, "" if code.co_name == "<module>" else code.co_name)
+    _, end, *_ = next(islice(code.co_positions(), step.tb_lasti // 2, None), (None, None))
+    last = min(max((end or 0) + call.above, call.line), call.line + MOST_MARKED - 1)
+    source = _source(call)
+    width = len(str(last + around))
+    for number in range(max(call.line - around, 1), min(last + around, len(source)) + 1):
+        mark = "-->" if call.line <= number <= last else "   "
+        text = source[number - 1].rstrip("\n")[:MOST_LINE]
+        yield f"{mark} {number:>{width}} {text}".rstrip()
 
 
-def _source(call: _Call, line: int) -> list[str]:
+def _heading(where: str, line: int, function: str = "") -> str:
+    kind = "" if where.startswith(FAILED_CELL) else "File "
+    return f"{kind}{where}, line {line}" + (f", in {function}" if function else "")
+
+
+def _source(call: _Call) -> list[str]:
     """Return the lines of a file or a cell: as typed where that has the line, else as compiled."""
     typed = call.typed.splitlines()
-    if len(typed) >= line:
-        return typed
+    return typed if len(typed) >= call.line else _compiled_lines(call)
+
+
+def _compiled_lines(call: _Call) -> list[str]:
+    frame = call.step.tb_frame
     try:
-        frame = call.step.tb_frame
         return linecache.getlines(frame.f_code.co_filename, frame.f_globals)
     except Exception:  # a loader of the user's may raise anything
         return []
 
 
-def _sources(calls: list[_Call]) -> Iterator[FrameSource]:
-    """Yield the cells and the functions of files that calls of the user's lie in, the innermost first."""
-    found: dict[str, FrameSource] = {}
-    for call in reversed([call for call in calls if not call.package]):
-        frame = call.step.tb_frame
-        code, line = frame.f_code, (call.step.tb_lineno or 0) + call.above
-        name = "" if code.co_name.startswith("<") else code.co_name
-        where = call.where if call.typed else f"{name} of {call.where}"
-        if where in found:
-            names = dict.fromkeys((*found[where].names, *filter(None, [name])))
-            found[where] = replace(found[where], names=tuple(names))
-        elif len(found) < MOST_SOURCES and (call.typed or name):
-            text, start = (call.typed, 1) if call.typed else (_function(call), code.co_firstlineno)
-            if text:
-                found[where] = FrameSource(where, text, max(line - start + 1, 1), (name,) if name else ())
-    yield from found.values()
-
-
 def _function(call: _Call) -> str:
     """Return the source of a function in a file of the user's; empty where it cannot be read."""
-    frame = call.step.tb_frame
     try:
-        lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
-        return dedent("".join(getblock(lines[frame.f_code.co_firstlineno - 1 :])))
-    except Exception:  # a loader of the user's may raise anything, and a file may have changed since
+        return dedent("".join(getblock(_compiled_lines(call)[call.step.tb_frame.f_code.co_firstlineno - 1 :])))
+    except Exception:  # a file may have changed since
         return ""
 
 
 def _file(file: str) -> tuple[str, str]:
     """Return the path of a file as it is shown, and the library that it belongs to; empty for the user's own."""
+    file = lasting(file)
     if file.startswith("<"):
         package = file.strip("<>").removeprefix("frozen ").partition(".")[0]
         return file, package or "generated code"
@@ -344,6 +357,14 @@ def _file(file: str) -> tuple[str, str]:
             inside = path[len(home) + 1 :].replace(os.sep, "/").split("/")
             return "/".join(filter(None, [package, *inside])), package or inside[0].removesuffix(".py")
     return _short(path), ""
+
+
+def _compiled_package(file: str, variables: Mapping[str, Any]) -> str:
+    """Return the library of code whose source is not on this machine, as of an extension module; empty: it is."""
+    module, origin = variables.get("__name__"), variables.get("__file__")
+    if os.path.exists(file) or type(module) is not str or module in NOBODYS:
+        return ""
+    return _file(origin)[1] if type(origin) is str else module.partition(".")[0]
 
 
 _STDLIB = sysconfig.get_path("stdlib")
@@ -367,12 +388,11 @@ def _kind(kind: type[BaseException]) -> str:
 def _message(error: BaseException) -> str:
     """Return the text of an exception; it is code of the user's that may do anything, and take any time."""
     if type(error).__str__ in _BUILT_IN and all(type(each) in (str, int, float) for each in error.args):
-        return without_middle(str(error))
+        return _without_middle(lasting(str(error)))
     try:
-        with guarded("the error", TEXT_SECONDS):
-            return without_middle(_own_text(error))
+        return guarded("the error", lambda: _without_middle(lasting(_own_text(error))))
     except InvalidRequestError:  # of the guard
-        return f"(its text cannot be read: that takes more than {TEXT_SECONDS:g} s)"
+        return f"(its text cannot be read: that takes more than {READ_SECONDS:g} s)"
 
 
 def _own_text(error: BaseException) -> str:
@@ -387,22 +407,26 @@ def _own_text(error: BaseException) -> str:
 _BUILT_IN = tuple(each.__str__ for each in (BaseException, KeyError, OSError))
 
 
-def _notes(error: BaseException) -> tuple[str, ...]:
-    found = getattr(error, "__notes__", None)
-    notes = found[:MOST_ERRORS] if type(found) is list else []
-    return tuple(without_middle(note) for note in notes if isinstance(note, str))
+def _notes(error: BaseException) -> Iterator[str]:
+    notes = getattr(error, "__notes__", None)
+    texts = notes[:MOST_ERRORS] if type(notes) is list else []
+    return (_without_middle(lasting(text)) for text in texts if isinstance(text, str))
 
 
-def without_middle(text: str, most: int = MOST_MESSAGE) -> str:
-    """Return a text without its middle where it is longer than ``most`` characters, cut at spaces if possible."""
+def _without_middle(text: str) -> str:
+    """Return a message without its middle where it is very long, cut at spaces if possible."""
     text = str.__getitem__(text, slice(None))
-    if len(text) <= most:
+    if len(text) <= MOST_MESSAGE:
         return text
-    kept = max(most - len(LEFT_OUT), 8)
-    head, tail = text[: kept * 3 // 4], text[-kept // 4 :]
+    head, tail = text[: MOST_MESSAGE * 3 // 4], text[-MOST_MESSAGE // 4 :]
     head = head.rsplit(maxsplit=1)[0] if " " in head[-200:] else head
     tail = tail.split(maxsplit=1)[-1] if " " in tail[:200] else tail
-    middle = text[len(head) : len(text) - len(tail)]
-    before = re.search(LEFT_OUT.format("([0-9,]+)"), middle)  # the text was shortened already
-    count = len(middle) + (int(before[1].replace(",", "")) - len(before[0]) if before else 0)
-    return f"{head}\n{LEFT_OUT.format(f'{count:,}')}\n{tail}"
+    return f"{head}\n… {len(text) - len(head) - len(tail):,} characters left out …\n{tail}"
+
+
+def shortened_line(text: str, most: int) -> str:
+    """Return the beginning of a long text, cut between words so that no key is sent in part."""
+    if len(text) <= most:
+        return text
+    beginning = re.sub(r"[\w.+/=-]+$", "", text[:most])
+    return f"{beginning} … {len(text) - len(beginning):,} characters left out …"

@@ -1,8 +1,8 @@
 """Every setting, declared once: for keywords of Chat, ``%chat config`` and IPython's ``c.Chat``.
 
 To add a setting, add a field to :class:`Settings` with its type, default and :func:`setting`. From there have it: the
-check of its values, ``%chat config``, Tab completion, the form of settings, ``help(Chat)`` and README's tables, which
-``python -m scripts.readme`` writes anew.
+check of its values, ``%chat config``, Tab completion, the form of settings, ``help(Settings)`` and README's tables,
+which ``python -m scripts.readme`` writes anew.
 """
 
 from __future__ import annotations
@@ -14,17 +14,19 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from functools import cache
-from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NamedTuple
 
+from ..context.usage import PRICES_WANTED, Prices
 from ..errors import InvalidRequestError
+from ..runtime.redaction import checked_address
+from ..wording import did_you_mean
 from .aliases import model_of
 
 DEFAULT_MODEL = "local/smollm2"
 MODEL_VARIABLE = "JUPYTER_CTX_MODEL"
-MODEL_SETTINGS = ("window", "n_ctx", "n_threads", "base_url")  # these go with the model they were set for
+MODEL_SETTINGS = ("window", "n_ctx", "n_threads", "base_url", "prices")  # these go with the model they were set for
 MODELS = ("model", "summary_model")
 SPELLINGS = {"summarize": "summarise"}
 RESERVED_PARAMETERS = frozenset({"model", "messages", "input", "contents", "stream", "system", "instructions"})
@@ -35,13 +37,13 @@ BOUNDS = frozenset({"ge", "gt", "le"})
 About = Literal["request", "room", "server", "display"]
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """What is declared of a setting beside its type and default.
 
     help: one line for the user.
     about: what the setting decides: the request, when and how room is made, the server, or what is shown.
     share: a share of the limit, which may be typed in percent.
+    wanted: what its value must be, in words, where the type does not say it.
     tokens: a number of tokens, which may be typed with k or M.
     label: its name in the form of settings; nothing keeps it out of the form.
     offers: the values that the form offers, each in words.
@@ -51,10 +53,11 @@ class Setting:
     help: str
     about: About
     share: bool = False
+    wanted: str = ""
     tokens: bool = False
     label: str = ""
-    offers: Mapping[Any, str] = field(default_factory=dict)
-    bounds: Mapping[str, float] = field(default_factory=dict)
+    offers: Mapping[Any, str] = MappingProxyType({})
+    bounds: Mapping[str, float] = MappingProxyType({})
 
 
 def setting(default: Any, summary: str, about: About, **declared: Any) -> Any:
@@ -70,7 +73,7 @@ def setting(default: Any, summary: str, about: About, **declared: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a conversation is held; :data:`SETTINGS` has what is declared of each setting."""
+    """How a conversation is held: keywords of :class:`~jupyter_ctx.Chat`, and of its methods for one request."""
 
     model: str = setting(
         DEFAULT_MODEL, "provider/model, such as openai/gpt-5.2; %chat use sets it too", "request", label="Model"
@@ -97,6 +100,10 @@ class Settings:
         tokens=True,
     )
     base_url: str | None = setting(None, "address of an OpenAI-compatible server; none: the provider's own", "request")
+    prices: tuple[float, ...] | None = setting(
+        None, "what the model costs where no table says it, as at a gateway; 0,0: nothing; none: looked up", "request",
+        wanted=PRICES_WANTED,
+    )  # fmt: skip
     parameters: Mapping[str, Any] = setting(
         {}, "further parameters of a request, passed on as given; NAME=null drops one", "request"
     )
@@ -132,10 +139,14 @@ class Settings:
     budget_share: float = setting(
         1.0, "the share of the window's limit that a prompt may take", "room", ge=0.1, le=1, share=True
     )
-    attach_share: float = setting(
-        0.1, "the share of the limit that a table or a text attached with -a NAME may take", "room", gt=0, le=1,
+    attach_share: float | None = setting(
+        None,
+        "the share of the limit that anything attached with -a NAME may take; none: a tenth, and 8,000 tokens of data",
+        "room",
+        gt=0,
+        le=1,
         share=True,
-    )  # fmt: skip
+    )
     summary_model: str | None = setting(
         None, "the model that writes summaries; none: the chat's own, or your own lines for local models", "room"
     )
@@ -181,6 +192,7 @@ class Settings:
         (0.5, 0.75, 0.9),
         "shares of the limit at which one line says how full it is",
         "display",
+        wanted="shares of the limit such as 0.5,0.75",
         gt=0,
         le=1,
         share=True,
@@ -199,6 +211,11 @@ class Settings:
             raise InvalidRequestError(
                 f"min_turns is {self.min_turns}, and max_turns only {self.max_turns}: no view can have both."
             )
+        if self.prices is not None:
+            try:
+                Prices.of(self.prices)
+            except ValueError as error:
+                raise InvalidRequestError(f"{typed_value(self.prices)}: {error}") from None
         if self.window is not None and self.max_tokens is not None and self.max_tokens >= self.window:
             raise InvalidRequestError(
                 f"max_tokens is {self.max_tokens:,}, and the window only {self.window:,}: a prompt must fit too."
@@ -223,12 +240,18 @@ class Settings:
 SETTINGS: dict[str, Setting] = {each.name: each.metadata["setting"] for each in fields(Settings)}
 SETTING_NAMES = tuple(SETTINGS)
 HELP: Mapping[str, str] = {name: each.help for name, each in SETTINGS.items()}
+Settings.__doc__ = "\n".join(
+    [
+        f"{Settings.__doc__}",
+        "",
+        *(f"{name}: {line} (default: {getattr(Settings(), name)!r})" for name, line in HELP.items()),
+    ]
+)
 KINDS = {
     int: "a whole number",
     float: "a number",
     str: "text",
     Mapping: "NAME=VALUE, one or several",
-    tuple: "shares of the limit such as 0.5,0.75",
 }
 
 
@@ -244,7 +267,7 @@ def typed_value(value: Any) -> str:
     if isinstance(value, Mapping):
         return " ".join(f"{key}={json.dumps(each, default=str)}" for key, each in value.items()) or "none"
     if isinstance(value, tuple):
-        return ", ".join(map(str, value))
+        return ", ".join(f"{each:.15g}" for each in value)
     return "none" if value is None else str(value)
 
 
@@ -253,9 +276,9 @@ def wanted(name: str) -> str:
     kind, optional = _alternatives(name)
     if choices(name):
         return f"one of {', '.join(choices(name))}"
-    share = SETTINGS[name].share
-    said = "a share of the limit" if share and kind is float else KINDS[typing.get_origin(kind) or kind]
-    bounds = SETTINGS[name].bounds
+    share, bounds = SETTINGS[name].share, SETTINGS[name].bounds
+    said = "a share of the limit" if share and kind is float else SETTINGS[name].wanted
+    said = said or KINDS[typing.get_origin(kind) or kind]
     if "le" in bounds:
         least = f"{bounds['ge']:g}" if "ge" in bounds else f"above {bounds['gt']:g}"
         said += f" from {least} to {bounds['le']:,g}"
@@ -274,11 +297,11 @@ def default_settings(config: Mapping[str, Any], given: Mapping[str, Any]) -> Set
 
 
 def kept_settings(begun: Settings, now: Settings) -> dict[str, Any]:
-    """Return the settings changed since the start, without any that may hold a key."""
+    """Return the settings changed since the start, without parameters, which may hold a key."""
     changed = {name for name in SETTING_NAMES if getattr(now, name) != getattr(begun, name)} - {"parameters"}
     where = {"model", *MODEL_SETTINGS}  # all or nothing: half of it would send a conversation to somebody else
     if changed & where:
-        changed = changed | where if _holds_no_key(now.base_url) else changed - where
+        changed = changed | where
     return {name: getattr(now, name) for name in SETTING_NAMES if name in changed}
 
 
@@ -290,19 +313,11 @@ def restored_settings(settings: Settings, kept: Mapping[str, Any]) -> Settings:
         return settings
 
 
-def _holds_no_key(address: str | None) -> bool:
-    parts = urlsplit(address or "")
-    return not (parts.username or parts.password or parts.query)
-
-
 def check_setting(name: str) -> None:
     """Raise InvalidRequestError for an unknown setting, with the nearest name."""
     if name not in SETTINGS:
-        near = get_close_matches(name, SETTING_NAMES, 1)
-        raise InvalidRequestError(
-            f"No setting {name!r}"
-            + (f": did you mean {near[0]}?" if near else f": there are {', '.join(SETTING_NAMES)}.")
-        )
+        hint = did_you_mean(name, SETTING_NAMES) or f" There are {', '.join(SETTING_NAMES)}."
+        raise InvalidRequestError(f"No setting {name!r}.{hint}")
 
 
 def _parsed(name: str, value: Any) -> Any:
@@ -315,6 +330,8 @@ def _parsed(name: str, value: Any) -> Any:
     kind, optional = _kind(name)
     if optional and (value is None or is_none(value)):
         return None
+    if name == "base_url":
+        checked_address(str(value))
     try:
         if name == "parameters":
             return _parameters(value)
@@ -324,7 +341,7 @@ def _parsed(name: str, value: Any) -> Any:
         raise
     except (msgspec.ValidationError, TypeError, ValueError):
         raise InvalidRequestError(f"{name} is {value!r}: it must be {wanted(name)}.") from None
-    return tuple(sorted(found)) if isinstance(found, tuple) else found
+    return found
 
 
 @cache
@@ -360,7 +377,7 @@ def _plain(value: Any, kind: Any, *, share: bool) -> Any:
     if not isinstance(value, str):
         return value
     if typing.get_origin(kind) is tuple:
-        return [_share(part) for part in value.replace(",", " ").replace(" %", "%").split()]
+        return [_share(part.lstrip("$")) for part in value.replace(",", " ").replace(" %", "%").split()]
     if typing.get_origin(kind) is Annotated:
         return _share(value) if share else float(value) if kind.__origin__ is float else value.replace(",", "")
     return SPELLINGS.get(value, value)

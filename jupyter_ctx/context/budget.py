@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from .windows import ContextWindow
 
@@ -38,8 +37,7 @@ def state_of(fill: float) -> FillState:
     return "half" if fill >= HALF else "ok"
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(NamedTuple):
     """What the next request may hold and what it holds, in tokens.
 
     ``fixed`` (system, memory, pins, summary) is always sent; ``used`` is the next request

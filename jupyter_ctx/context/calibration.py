@@ -12,6 +12,7 @@ import math
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .budget import LEAST_MARGIN, MARGIN
 
@@ -46,8 +47,7 @@ class Reports:
     observations: float = NOISE_WEIGHT
 
 
-@dataclass(frozen=True, slots=True)
-class Prior:
+class Prior(NamedTuple):
     """What may be expected before any report.
 
     ``logs``: of each vocabulary that the model may have, the logarithms of its ratios.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from .budget import whole
 from .overflow import Overflow
@@ -25,8 +26,7 @@ WELL_BELOW = 0.75  # of a stated limit: a refusal at or below this share of it d
 FIRST_TRIAL, NEXT_TRIAL = 4, 16  # replies until a learned limit is tried again: the first time, and later
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(NamedTuple):
     """A refused request: what the refusal says, and how the request was planned.
 
     ``overflow``: the figures that the refusal states.
@@ -68,8 +68,7 @@ class Refused:
         return None if self.retry and self.size <= WELL_BELOW * said else said
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(NamedTuple):
     """A request that was answered.
 
     tokens: of the prompt, as reported; ``None`` where nothing was reported
@@ -86,8 +85,7 @@ class Accepted:
     read: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class TooHeavy:
+class TooHeavy(NamedTuple):
     """A request that was refused for its bytes (``size``)."""
 
     size: int

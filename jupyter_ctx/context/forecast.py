@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from .compaction import Occupancy
 from .policy import CompactionSettings
@@ -11,8 +11,7 @@ from .policy import CompactionSettings
 NEWEST = 10  # turns whose mean size is taken
 
 
-@dataclass(frozen=True, slots=True)
-class TypicalTurn:
+class TypicalTurn(NamedTuple):
     """A turn as the newest ones are.
 
     tokens: of its prompt and its reply together
@@ -32,7 +31,7 @@ def more_turns(now: Occupancy, settings: CompactionSettings, typical: TypicalTur
     """
     guessed = now.guessed + now.ledger.guessed(now.start, now.end)
     margin = now.budget.margin if guessed else typical.margin
-    first = replace(now, prompt=typical.prompt, budget=replace(now.budget, margin=margin))
+    first = now._replace(prompt=typical.prompt, budget=now.budget._replace(margin=margin))
     if not first.fits(settings.compact_at):
         return 0
     room = settings.compact_at * now.limit - now.tokens - typical.prompt / (1 - typical.margin)

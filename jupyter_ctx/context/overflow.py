@@ -46,24 +46,29 @@ class Overflow:
 
 PAID_TIER = r"extra usage is required for long context"  # Anthropic: a 429 that a shorter prompt avoids
 OTHER_STATUS = frozenset({401, 402, 403, 404, 408, 429, 529})
+OWNER = "(?:team|workspace|tenant|organi[sz]ation|customer|user|key|project|account|department|group)"
 RATE_LIMITS = (
     r"^(?:code |status\w* )?(?:40[1-48]|429|529)$",  # a status that a gateway reports inside its own 200 or 400
     r"(?:rate|usage|request).?limit|quota|throttl|billing|credits?\b|\bbalance\b|\b[rt]p[md]\b|overloaded|concurren",
     r"content.(?:policy|filter)|too many requests|(?:please|then) wait\b|wait \d|slow down|timed? ?out|out of memory"
     r"|memory (?:limit|available)|more memory",
-    r"\bminutes?\b|\b(?:per|this|a).(?:second|min|hour|day|week|month)\b|\b(?:daily|weekly|monthly|today)\b|per.request\b",
+    r"\bminutes?\b|\b(?:per|this|a).(?:second|min|hour|day|week|month)\b|\b(?:hourly|daily|weekly|monthly|today)\b|per.request\b",
     r"/ ?(?:min|sec|hour|day)\b"
     r"|\b(?:your|the|this|trial)\W(?:account|plan|key|tier|subscription|project|organi[sz]ation)\b"
     r"|trial\b|api.key\b",
     r"(?:account|organi[sz]ation|project|user|plan|key|team)\b['’]?s? (?:\w+ ){0,2}(?:limit|budget|allowance|cap)\b",
+    # whoever has used up a share: Team 'a' has reached its token limit
+    rf"\b{OWNER}\W{{1,3}}(?:[\w@.-]{{1,40}}\W{{1,3}})?(?:has|have|is|was|reached|exceeded|used)\b"
+    r"(?:(?!context|window|prompt|input)[^.]){0,40}\b(?:limit|budget|allowance|cap|allocation)\b",
 )
 OTHER_LIMITS = (
     r"(?:too many|max\w* number of) (?!(?:\w+ ){0,2}tokens|for\b|in\b)\w+",  # images, messages, tools
+    r"max\w* tokens (?:you requested|requested|value)",  # Bedrock: of the reply
     r"(?:string|array)~(?:too~long|above~max)",  # OpenAI: one field of the request
     rf"\A(?![\s\S]*\d\W?tokens)[\s\S]*\d ?{UNIT}",
 )
 OVERFLOW_CODES = (
-    r"context~overflow|prompt~too~long",
+    r"context~overflow|prompt~too~long|input~length~error",
     r"tokens_limit_reached",  # GitHub Models
     r"prompt_tokens_exceeded",  # GitHub Copilot
     r"^(?:code )?1261$",  # Zhipu
@@ -80,7 +85,7 @@ BYTE_LIMITS = (
     r"(?:messages|input)\[\d+\]\W{0,3}content\W+string too long",
 )
 
-# Patterns over a clause in which one letter stands for each word (WORD_CLASSES), for the word orders of all languages:
+# Patterns over a clause in which one letter stands for each word (WORD_CLASSES), in whatever order they stand:
 # C context, I input, O output, T tokens, Q request, L length, N number, W model, P plus, R range; X too long, Y too
 # many, G exceeds, S less than, M limit, A allows, H shorten; U a thing with a limit of its own, _ any other word.
 EXCEEDED = "[XG]"
@@ -145,13 +150,13 @@ ROLES_BESIDE = (
     ),
     (
         "limit",
-        r"# ?-?(?:tokens? )?(?:max(?:imum)?\b(?! ?[=:(#]| is\b| \d)|limit|allowed|available|context|window"
+        r"# ?-?(?:tokens? )?(?:are )?(?:max(?:imum)?\b(?! ?[=:(#]| is\b| \d)|limit|allowed|available|context|window"
         r"|\((?:max\w*|limit|context|window)\))",
     ),
     ("limit", r"#[ )]*(?:tokens?)?[ )]* is (?:small|low)er than (?!max|limit|the (?:max|limit))"),
     ("limit", r"(?:(?<!add )(?<!adds )up to|accepts|(?:model|only) takes|vs\.?) #"),
     ("input", rf"{AFTER_FIELD}(?:input (?:tokens|messages)|inputs?|prompt|(?<=the )messages|(?<=in )request)\b"),
-    ("output", rf"{OUTPUT_WORDS}\w*(?:\W|tokens?|is|of|value|too|large){{0,12}}#"),
+    ("output", rf"{OUTPUT_WORDS}\w*(?:\W|tokens?|requested|is|of|value|too|large){{0,12}}#"),
     ("input", r"#[ )\]-]*(?:tokens?)?[ )\]]*(?:(?:is|are) )?(?:[>+]|plus|vs|over\b|above|beyond|\w+er than|more than)"),
     ("input", r"#[ )\]-]*(?:tokens?)?[ )\]]*(?:exceed(?:s? |ed [tm])|do(?:es)? not fit)"),
     ("input", r"#\)? (?:tokens )?(?:(?:were|was|you|that you) )?(?:given|sent|provided)|#, received"),

@@ -22,8 +22,7 @@ All else follows: how deep the cut goes, the summary, ``on_overflow=stop``, the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from .compaction import Cut, Occupancy, cut_at, cut_down
 from .evidence import Evidence
@@ -51,8 +50,7 @@ class CompactionSettings(Protocol):
     def max_turns(self) -> int | None: ...  # noqa: D102
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(NamedTuple):
     """A demand to make room: why (empty: for the limit), down to which share of it, and to how many turns at most."""
 
     reason: str = ""
@@ -60,8 +58,7 @@ class Room:
     turns: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """What is done to a request before it is sent.
 
     ``means`` is "send" (nothing is left out), "trim" (the oldest turns are left out), "summarise before" (a summary

@@ -7,12 +7,12 @@ one endpoint, makes of each kind of text.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from .calibration import Calibration, Reports, Vector
-from .families import ALL_RATIOS, O200K_RATIOS, UNKNOWN, Family
-from .text_features import makeup
+from .families import ALL_RATIOS, O200K_RATIOS, UNKNOWN, Family, makeup
 from .usage import Usage
 
 PLAUSIBLE = 5.0  # a reported size further from its estimate than by this factor is not believed
@@ -29,8 +29,7 @@ def estimate_tokens(text: str) -> float:
     return GENERIC.estimate((*makeup(text), 0.0))
 
 
-@dataclass(frozen=True, slots=True)
-class Fixed:
+class Fixed(NamedTuple):
     """The texts with which every request begins, before any turn."""
 
     system: str = ""
@@ -68,7 +67,6 @@ class Meter:
         self._count = count
         self.calibration = _prior(family, counted=count is not None)
         self._floor = FLOOR if family is UNKNOWN and count is None else 0.0
-        self.revision = 0
         self._overhead: float | None = None  # tokens of the chat template; some templates add a system prompt
         self._fixed: dict[Fixed, float] = {}
         self._turns: dict[str, float] = {}
@@ -224,17 +222,10 @@ class Meter:
         self._reports += 1
         if self._reports.bit_count() == 1:
             self._settled = self.calibration
-            self._forget_estimates()
-
-    def _forget_estimates(self) -> None:
-        if self._estimates:
             self._estimates.clear()
-            self.revision += 1
 
     def _rescale(self, turns: Mapping[str, float], factor: float) -> None:
-        if turns:
-            self._keep({turn: size * factor for turn, size in turns.items()})
-            self.revision += 1
+        self._keep({turn: size * factor for turn, size in turns.items()})
 
     def _keep(self, turns: Mapping[str, float]) -> None:
         self._turns.update(turns)
@@ -271,7 +262,6 @@ class Meter:
         self._turns = {**counted.turns, **self._turns}
         self._fixed = {**counted.fixed, **self._fixed}
         self._estimates.clear()
-        self.revision += 1
 
 
 def _prior(family: Family, *, counted: bool) -> Calibration:
@@ -296,8 +286,10 @@ class Guess(NamedTuple):
     reply: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SentRequest:
+NO_GUESSES: Mapping[str, Guess] = MappingProxyType({})
+
+
+class SentRequest(NamedTuple):
     """A request in parts, as its size was planned.
 
     ``fixed``: the texts with which every request begins.
@@ -313,6 +305,6 @@ class SentRequest:
     prompt: str
     before: float
     counted: float = 0.0
-    guessed: Mapping[str, Guess] = field(default_factory=dict)
+    guessed: Mapping[str, Guess] = NO_GUESSES
     turns: Callable[[], Mapping[str, float]] = dict
     attached: float = 0.0

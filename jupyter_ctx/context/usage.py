@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +54,35 @@ class Usage:
     def with_reasoning(self, share: float) -> Usage:
         """Return the usage with this share of the output as reasoning, for a provider that does not count reasoning."""
         return replace(self, reasoning_tokens=round(share * self.output_tokens), guessed=True)
+
+
+MILLION = 1_000_000
+PRICES_WANTED = "US dollars per million tokens in, out and cached, such as 2.50,10,0.25 (2.50,10: cached as in)"
+
+
+class Prices(NamedTuple):
+    """US dollars per million tokens of input, of output, and of input that is read from a prompt cache."""
+
+    input: float
+    output: float
+    cached: float
+
+    @classmethod
+    def of(cls, figures: Any) -> Prices:
+        """Return prices from two or three figures. Raises ValueError with what they must be."""
+        if isinstance(figures, list | tuple) and len(figures) in (2, 3) and all(map(_is_price, figures)):
+            fresh, output, cached = (*figures, figures[0])[:3]
+            prices = cls(fresh, output, cached)
+            if prices.cached <= prices.input:
+                return prices
+        raise ValueError(f"prices must be {PRICES_WANTED}; none below 0, and cached not above in.")
+
+    def cost(self, input_tokens: int, output_tokens: int, cache_read_tokens: int, more: float = 0.0) -> float:
+        """Return the US dollars of a request; ``more``: input tokens that writing to a cache adds to the bill."""
+        plain = max(0, input_tokens - cache_read_tokens) + more
+        dollars = plain * self.input + cache_read_tokens * self.cached + output_tokens * self.output
+        return dollars / MILLION
+
+
+def _is_price(figure: Any) -> bool:
+    return type(figure) in (int, float) and math.isfinite(figure) and figure >= 0

@@ -1,4 +1,4 @@
-"""The size of a model's context window, and the source of that figure.
+"""The size of a model's context window, and the source of that figure; and whether the model reads images.
 
 Sources in order of precedence: the user, the server that runs the model, the user's own file,
 models.json, the provider's list, the built-in table of families. A model that none of them lists
@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
+
+from .usage import Prices
 
 Seen = Literal["given", "refused", "stated", "passed"]
 Source = Literal["given", "learned", "server", "user file", "models.json", "provider", "built in", "assumed"]
 ASSUMED_TOKENS = 32_000
+PRICES = "prices"  # the key of a row that may stand beside those of its window, or alone
+IMAGES_KEY = "images"  # the key of a models file under which stands which models read images
 ORIGINS: dict[Source, str] = {
     "given": "(given)",
     "learned": "learned",
@@ -118,13 +122,17 @@ class WindowTable:
     A row of the user's file, or of the built-in table, answers for every name that begins with it.
     A row of any other table answers for names that add nothing that may change the window, such as
     a date. For other names, and for a family's row (``claude-``), the window is assumed.
-    ``problem`` is a sentence on why a file, or a row of it, is not used.
+    ``problem`` is a sentence on why a file, or a row of it, is not used. ``prices``: those of rows that have any.
+    ``images``: whether a model reads images, by names as :func:`spell` writes them.
     """
 
     rows: Mapping[str, WindowRow]
     source: Source
     problem: str | None = None
+    prices: Mapping[str, Prices] = field(default_factory=dict)
+    images: Mapping[str, bool] = field(default_factory=dict)
     _spelled: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _reads: dict[str, bool | None] = field(default_factory=dict, init=False, repr=False, compare=False)
     _found: dict[str, ContextWindow | None] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def find(self, model: str) -> ContextWindow | None:
@@ -133,17 +141,40 @@ class WindowTable:
             self._found[model] = self._find(model)
         return self._found[model]
 
+    def find_prices(self, model: str) -> Prices | None:
+        """Return the prices of a model's own row, else of the longest row that its name begins with."""
+        if not self.prices:
+            return None
+        spelled = {spell(name): prices for name, prices in self.prices.items()} | {**self.prices}
+        return next((spelled[name] for name, _ in candidates(model) if name in spelled), None)
+
+    def reads_images(self, model: str) -> bool | None:
+        """Return whether a model reads images, by its own row; ``None``: the table does not say."""
+        if model not in self._reads:
+            row = self._own_row(candidates(model), self.images) if self.images else None
+            self._reads[model] = None if row is None else self.images[row]
+        return self._reads[model]
+
     def _find(self, model: str) -> ContextWindow | None:
         self._spell_rows()
-        by_prefix = self.source in ("user file", "built in")
         names = list(candidates(model))
-        known = [(row, rest) for name, rest in names if (row := self._spelled.get(name))]
-        if not by_prefix:
-            known = [(row, rest) for row, rest in known if same_window(rest) and not row.endswith("-")]
+        name = self._own_row(names, self._spelled)
+        if name is not None:
+            row = self._spelled[name]
+            return ContextWindow(*self.rows[row], self.source, row)
+        return None if self._by_prefix else self._likely(name for name, _ in names)
+
+    @property
+    def _by_prefix(self) -> bool:
+        return self.source in ("user file", "built in")
+
+    def _own_row(self, names: Iterable[tuple[str, str]], rows: Container[str]) -> str | None:
+        """Return the row that answers for a model itself, of its :func:`candidates`; ``None`` without one."""
+        known = [(name, rest) for name, rest in names if name in rows]
+        if not self._by_prefix:
+            known = [(name, rest) for name, rest in known if same_window(rest) and not name.endswith("-")]
             known.sort(key=lambda found: len(found[1]))  # the row that leaves the least of the name over is nearest
-        if known:
-            return ContextWindow(*self.rows[known[0][0]], self.source, known[0][0])
-        return None if by_prefix else self._likely(name for name, _ in names)
+        return known[0][0] if known else None
 
     def _likely(self, names: Iterable[str]) -> ContextWindow | None:
         """Return the assumed window of a name without a row: from its family's row, else from a relative's."""
@@ -154,8 +185,10 @@ class WindowTable:
     def _spell_rows(self) -> None:
         """Index the rows by their spelling at the first question: most tables are never asked."""
         if self.rows and not self._spelled:
-            spelled = spell("\n".join(self.rows)).split("\n")
-            self._spelled.update(dict(zip(spelled, self.rows, strict=True)) | {row: row for row in self.rows})
+            pairs = list(zip(spell_all(self.rows), self.rows, strict=True))
+            parts = ((name.split("/"), row) for name, row in pairs)
+            anywhere = {f"{name[0]}//{name[-1]}": row for name, row in parts if len(name) > 2}
+            self._spelled.update(anywhere | dict(pairs) | {row: row for row in self.rows})
 
 
 # For an installation without models.json. Where members of a family differ, the figure is the smaller one.
@@ -194,15 +227,17 @@ MAX_NAME = 200  # characters: no prefix is longer, so that odd names are matched
 MOST_FOLDERS = 8  # parts of a name between slashes that are looked at
 _DECORATION = (
     r"(?:ft:"  # OpenAI's fine-tuned models: ft:gpt-4o-mini:org::id
-    r"|(?:ai21|amazon|azure|cohere|databricks|google|labs|meta|microsoft|nvidia|openai|zai)-)+"  # Meta-Llama-3.1-8B
+    # Meta-Llama-3.1-8B
+    r"|(?:ai21|amazon|azure|c4ai|cohere|databricks|google|labs|meta|microsoft|nvidia|openai|zai)-)+"
 )
-_SPELLING = (
+_SPELLING = (  # patterns that begin with a sign are found ten times faster than those that begin with a look-behind
     (r"\.(?=i?q\d|[bf]p?16|f32|gg|gptq|awq|exl2|safetensors)", "-"),  # files: llama-2-7b.Q4_K_M.gguf
     (r"(?<![^/.\n])([a-z][a-z0-9-]*)\.(?=[a-z])", r"\1/"),  # Bedrock: us.anthropic.claude-opus-5-v1:0
     (r"(?<![^/\n])(llama|gemma|granite|mistral-small|phi|qwen)-?v?(?=\d)", r"\1-"),  # Ollama: llama3.2
-    (r"(?<![^/\n])gpt-35", "gpt-3-5"),  # Azure
+    (r"gpt-35(?<![^/\n]gpt-35)", "gpt-3-5"),  # Azure
     (r":(?=(?:\d+x)?\d+(?:\.\d+)?b(?![a-z0-9]))", "-"),  # Ollama: mistral:7b
-    (r"\.|(?<=\d)p(?=\d)", "-"),  # claude-opus-4.5 is claude-opus-4-5; Fireworks: deepseek-v3p2
+    (r"\.", "-"),  # claude-opus-4.5 is claude-opus-4-5
+    (r"p(?<=\dp)(?=\d)", "-"),  # Fireworks: deepseek-v3p2
 )
 _SAME = (  # endings that leave the window of a model as it is
     r"20\d\d-?(?:0[1-9]|1[0-2])(?:-?(?:0[1-9]|[12]\d|3[01]))?|(?:0[1-9]|1[0-2])-(?:20\d\d|[0-3]\d)",  # dates
@@ -250,7 +285,16 @@ def names_of(model: str) -> list[str]:
     plain = [parts[-1][decoration.end() :]] if decoration else []
     if decoration and decoration.group().startswith("ft:"):
         plain = [plain[0].partition(":")[0]]
-    return ["/".join(parts[start:]) for start in range(len(parts))] + plain
+    whole, *shorter = ("/".join(parts[start:]) for start in range(len(parts)))
+    return [whole, *_at_provider(parts), *shorter, *plain]
+
+
+def _at_provider(parts: Sequence[str]) -> list[str]:
+    """Return what a name may be called at its provider: without folders, or (after two slashes) in any of them.
+
+    So `groq/qwen3-32b` finds the row of `groq/qwen/qwen3-32b`, and `together/google/x` never that of `together/y/x`.
+    """
+    return [f"{parts[0]}{'/' if len(parts) > 2 else '//'}{parts[-1]}"] if len(parts) > 1 else []
 
 
 def prefixes(name: str, least: int) -> Iterator[str]:
@@ -266,6 +310,11 @@ def spell(name: str) -> str:
     for pattern, written in _SPELLING:
         name = re.sub(pattern, written, name)
     return name
+
+
+def spell_all(names: Iterable[str]) -> list[str]:
+    """Return the one spelling of each of many names, in a fraction of the time that one after the other takes."""
+    return spell("\n".join(names)).split("\n")
 
 
 def same_window(rest: str) -> bool:
@@ -299,35 +348,51 @@ def read_table(text: str, source: Source, path: str) -> WindowTable:
         return WindowTable({}, source, f"{path} is not JSON ({error}): no window is read from it.")
     if not isinstance(data, dict):
         return WindowTable({}, source, f"{path} must hold an object of names and windows, not a {type(data).__name__}.")
-    rows, bad = dict[str, WindowRow](), list[str]()
+    images, problems = _images(data.pop(IMAGES_KEY, {}), path)
+    rows, prices = dict[str, WindowRow](), dict[str, Prices]()
     for names, value in _with_members(data):
-        row = _row(value)
-        if row is None:
-            bad += names
-        else:
-            rows.update((name.lower(), row) for name in names)
-    problem = f"{path}: ignored {bad[0]!r}: the window must be a positive integer." if bad else None
-    return WindowTable(rows, source, problem)
+        keys = [name.lower() for name in names]
+        try:
+            if not isinstance(value, dict) or value.keys() != {PRICES}:
+                rows.update(dict.fromkeys(keys, _row(value)))
+            if isinstance(value, dict) and PRICES in value:
+                prices.update(dict.fromkeys(keys, Prices.of(value[PRICES])))
+        except ValueError as error:
+            problems.append(f"{path}: ignored {names[0]!r}: {error}")
+    return WindowTable(rows, source, problems[0] if problems else None, prices, images)
+
+
+def _images(said: Any, path: str) -> tuple[dict[str, bool], list[str]]:
+    """Return who reads images, as a models file says, and what is wrong with that, a line each."""
+    members = _with_members(said if isinstance(said, dict) else {"": said})
+    stated = [(name.lower(), value) for names, value in members for name in names]
+    spelled = spell_all(name.replace("\n", " ") for name, _ in stated)
+    images = {name: value for name, (_, value) in zip(spelled, stated, strict=False)}
+    odd = [name for name, value in images.items() if type(value) is not bool]
+    problems = [f"{path}: ignored {name!r} in {IMAGES_KEY!r}: it must be true or false." for name in odd]
+    return {name: value for name, value in images.items() if name not in odd}, problems
 
 
 def _with_members(data: Mapping[str, Any]) -> Iterator[tuple[list[str], Any]]:
     """Yield all names with their values. A family's object holds its members by the rest of their names."""
     for name, value in data.items():
-        if isinstance(value, dict) and value and not value.keys() & set(WindowRow._fields):
+        if isinstance(value, dict) and value and not value.keys() & {*WindowRow._fields, PRICES}:
             yield from (([name + more for more in key.split(" ")], columns) for key, columns in value.items())
         else:
             yield [name], value
 
 
-def _row(value: Any) -> WindowRow | None:
-    if type(value) is int:  # as most are
-        return WindowRow(value) if value > 0 else None
+def _row(value: Any) -> WindowRow:
+    if type(value) is int and value > 0:  # as most are
+        return WindowRow(value)
     if isinstance(value, dict):
         value = [value.get(column) for column in WindowRow._fields]
     window, *caps = value if isinstance(value, list) and value else [value]
     row = WindowRow(window, *caps[:2])
     valid = window is not None and all(type(n) is int and n > 0 for n in row if n is not None)
-    return row if valid else None
+    if not valid:
+        raise ValueError("the window must be a positive integer.")
+    return row
 
 
 def choose_window(

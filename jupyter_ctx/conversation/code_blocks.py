@@ -6,7 +6,7 @@ import ast
 import re
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 PYTHON = frozenset({"python", "py", "python3", "ipython", "ipython3", "pycon"})
 SESSIONS = frozenset({"console", "shell-session", "shellsession", "sh-session", "bash-session"})
@@ -25,8 +25,7 @@ PYTHON_SESSION = re.compile(r"\s*(?:>>>|In \[\d+\]:)(?: |$)")
 SHELL_PROMPT = re.compile(r"\s*\$ ")
 
 
-@dataclass(frozen=True, slots=True)
-class CodeBlock:
+class CodeBlock(NamedTuple):
     """One fenced block of an answer.
 
     language: as the answer names it, in small letters; empty: it names none

@@ -54,10 +54,10 @@ class Said(Event):
         return past.begins_anew(self.turn.record.cell, new=self.new)
 
 
-@dataclass(frozen=True, slots=True)
 class Cleared(Event):
     """The conversation begins anew; its cells are unbound."""
 
+    __slots__ = ()
     stored_as = "cleared"
     label = "clear"
 
@@ -124,10 +124,10 @@ class Excluded(Event):
         return not self.on
 
 
-@dataclass(frozen=True, slots=True)
 class IncludedAll(Event):
     """Trims, automatic cuts and exclusions so far no longer count."""
 
+    __slots__ = ()
     stored_as = "included all"
     label = "include all"
 
@@ -176,7 +176,7 @@ class Added(Event):
 
     def fold(self, past: Places) -> None:
         if self.system is not None:
-            past.system = self.system
+            past.set_system(self.system)
         for turn in self.turns:
             past.say(turn, append=True, new=False)
         if self.pinned:
@@ -237,17 +237,17 @@ class Kept(Event):
         past.ran(self.place, self.run, self.execution)
 
 
-@dataclass(frozen=True, slots=True)
 class Undone(Event):
     """The last action is taken back, whole."""
 
+    __slots__ = ()
     stored_as = "undone"
 
 
-@dataclass(frozen=True, slots=True)
 class Redone(Event):
     """The last action taken back is done again."""
 
+    __slots__ = ()
     stored_as = "redone"
 
 

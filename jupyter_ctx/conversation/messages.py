@@ -19,7 +19,11 @@ def new_id() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """An image or a PDF that goes with a prompt; ``tokens`` is its estimated size."""
+    """An image or a PDF that goes with a prompt.
+
+    ``data``: the file, or the address at which the provider fetches it.
+    ``tokens``: its estimated size.
+    """
 
     name: str
     media_type: str
@@ -30,6 +34,16 @@ class Attachment:
     def kind(self) -> str:
         """``image`` or ``pdf``, as providers tell them apart."""
         return "image" if self.media_type.startswith("image/") else "pdf"
+
+    @property
+    def address(self) -> str:
+        """The address at which the provider fetches the file; empty where ``data`` is the file itself."""
+        return self.data.decode() if self.data.startswith(b"https://") else ""
+
+    @property
+    def is_picture(self) -> bool:
+        """Whether ``data`` is an image that can be shown."""
+        return self.kind == "image" and not self.address
 
 
 def _tokens_of(attachments: tuple[Attachment, ...]) -> int:
@@ -204,9 +218,10 @@ class Alternatives:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A shorter text that stands for the turn versions in ``covers`` (turn ids)."""
+    """A shorter text that stands for the turn versions in ``covers`` (turn ids); ``by``: the cell that asked for it."""
 
     text: str
     covers: frozenset[str]
     method: Literal["extractive", "model"]
     id: str = field(default_factory=new_id)
+    by: str = ""

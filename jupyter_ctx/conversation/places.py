@@ -5,11 +5,12 @@ Each exchange has a *place*; a re-run of its cell puts a newer version there.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from .messages import Alternatives, Summary, Turn
+from .messages import Alternatives, Attachment, Summary, Turn
 
 
 @dataclass(slots=True)
@@ -94,14 +95,13 @@ class Places:
     ``system``, ``memory``: the system prompt and the memory file's path, once they were set.
     ``pins``: the pinned places, in order.
     ``offers``: answers of which at most one is a turn, by the id of them all, in the order in which they came.
-    ``has_files``: whether any turn came with attachments.
-    ``revision``: changes whenever anything but an append at the end happened, so that derived values can be kept;
-    :meth:`same_since` tells how much of them.
+    ``files``: one attachment of each kind with which a turn came, as a file and by its address.
+    ``earlier``: the places as they were before each turn that began anew, since the last clear.
+    ``revision``: changes whenever anything but an append at the end happened.
     """
 
     def __init__(self) -> None:
         self.revision = 0
-        self._same = 0  # how many places the last change left as they were
         self._reset()
 
     def _reset(self) -> None:
@@ -112,9 +112,11 @@ class Places:
         self.system: str | None = None
         self.memory: str | None = None
         self.pins: list[Place] = []
-        self.has_files = False
+        self.files: dict[tuple[str, bool], Attachment] = {}
         self.summaries: dict[str, Summary] = {}
         self.offers: dict[str, Alternatives] = {}
+        self.earlier: list[Self] = []
+        self._prompts: list[tuple[int, str | None, str | None]] = []  # system and memory, since when
         self._asked_after: dict[str, str | None] = {}  # the last place when each of them came
         self._index: dict[str, int] = {}
         self._cells: dict[str, list[Place]] = {}
@@ -123,16 +125,8 @@ class Places:
         self._now = 0  # how many events were folded in
         self._written: dict[str, int] = {}  # when each version was
         self._marked: dict[str, Place] = {}  # places that were pinned or excluded, perhaps no longer
-        self._past: tuple[object, Self] | None = None  # the last answer of as_marked_at, and to what
-        self._covered: tuple[object, int] = (None, 0)  # the last answer of covered_to, and to what
 
     # reading
-
-    def same_since(self, revision: int) -> int:
-        """Return how many places, from the first on, are certainly as they were at that revision."""
-        if revision == self.revision:
-            return len(self.places)
-        return self._same if revision == self.revision - 1 else 0
 
     def index(self, place: str | None) -> int:
         """Return the position of a place, or of the one it went into; 0 where there is none, or it is gone.
@@ -151,26 +145,25 @@ class Places:
         """Return the places that a cell has filled."""
         return self._cells.get(cell, []) if cell is not None else []
 
-    def position(self, cell: str | None, run: str | None, *, append: bool = False) -> int:
+    def position(self, cell: str | None, run: str | None, *, append: bool = False, offered: bool = False) -> int:
         """Return where a turn sent now by this cell's execution will stand.
 
         After the turns of the same execution (a loop), else in the place of the cell's
-        older execution, else at the end.
+        older execution, else at the end; ``offered``: where it asked for answers of which none was taken.
         """
         mine = [] if append else self.of_cell(cell)
         if not mine:
-            return len(self.places)
+            return self._place_asked(self._offered_before(cell)) if offered and not append else len(self.places)
         same = [place for place in mine if place.run == run]
         return self.index(same[-1].id) + 1 if same else self.index(mine[0].id)
 
     def covered_to(self, covers: frozenset[str]) -> int:
         """Return the position after the last turn whose current version is in ``covers`` and may be sent, else 0."""
-        asked, (known, end) = (self.revision, covers), self._covered
-        if known != asked:  # what is appended is a new version, which no summary covers
-            there = enumerate(place.turn.id in covers and not place.excluded for place in reversed(self.places))
-            end = next((len(self.places) - i for i, covered in there if covered), 0)
-            self._covered = asked, end
-        return end
+        ends = range(len(self.places), 0, -1)
+        return next((end for end in ends if self._is_covered(self.places[end - 1], covers)), 0)
+
+    def _is_covered(self, place: Place, covers: frozenset[str]) -> bool:
+        return place.turn.id in covers and not place.excluded
 
     def stale(self) -> frozenset[str]:
         """Return the ids of the places whose answer was written after an answer that was replaced since."""
@@ -201,15 +194,24 @@ class Places:
         if all(place.marks[-1][0] <= then for place in self._marked.values()):
             return self
         others = {place.id: place.as_marked_at(then) for place in self._marked.values() if place.id in self._index}
-        key = self.revision, len(self.places), [(id_, place.pinned, place.excluded) for id_, place in others.items()]
-        if self._past is None or self._past[0] != key:  # for the turn after this one it is the same, most likely
-            past = copy(self)
-            past.places, past._covered = self.places.copy(), (None, 0)
-            for id_, place in others.items():
-                past.places[self._index[id_]] = place
-            past._find_pins()
-            self._past = key, past
-        return self._past[1]
+        past = copy(self)
+        past.places = self.places.copy()
+        for id_, place in others.items():
+            past.places[self._index[id_]] = place
+        past._find_pins()
+        return past
+
+    def summary_by(self, cell: str) -> Summary | None:
+        """Return the newest summary that a cell asked for, where all turns that it stands for are as they were."""
+        pasts = [self.places, *(past.places for past in self.earlier)]
+        current = {place.turn.id for places in pasts for place in places}
+        mine = (each for each in reversed(self.summaries.values()) if cell and each.by == cell)
+        return next((each for each in mine if each.covers <= current), None)
+
+    def prompts_at(self, turn: Turn) -> tuple[str | None, str | None]:
+        """Return the system prompt and the memory file's path when a turn was written."""
+        before = (each[1:] for each in reversed(self._prompts) if each[0] < self._written[turn.id])
+        return next(before, (None, None))
 
     def summarized(self, summary: Summary) -> Self:
         """Return the same with this summary standing for the turns that it covers."""
@@ -223,9 +225,9 @@ class Places:
     def say(self, turn: Turn, *, append: bool, new: bool) -> bool:
         """Put a turn in its place, after a clear where it is ``new``; return whether it replaced an older answer."""
         self._written[turn.id] = self._now
-        self.has_files = self.has_files or bool(turn.attachments)
+        self._note_files(turn)
         if new:
-            self.clear()
+            self.clear((*self.earlier, copy(self)))
         cell, run = turn.record.cell, turn.record.run
         mine = self._cells.setdefault(cell, []) if cell is not None else []
         older = [place for place in mine if place.run != run]
@@ -245,23 +247,24 @@ class Places:
             self._insert(at, turn, mine)
         return False
 
-    def clear(self) -> None:
+    def clear(self, earlier: Iterable[Self] = ()) -> None:
         """Begin anew, and unbind the cells."""
+        self.earlier = list(earlier)
         self.cleared += self.places
         self.places, self.pins = [], []
         self._index, self._cells, self._moved, self._marked = {}, {}, {}, {}
         self.trimmed_to, self.summary, self._lost = 0, None, 0
-        self._change(0)
+        self.revision += 1
 
     def trim(self, first: str | None) -> None:
         """Leave out the places before ``first``; all of them where it is ``None``."""
         self.trimmed_to = len(self.places) if first is None else self.index(first)
-        self._change(len(self.places))
+        self.revision += 1
 
     def stand_in(self, summary: Summary) -> None:
         """Let a summary stand for the turns that it covers."""
         self.summary = self.summaries[summary.id] = summary
-        self._change(len(self.places))
+        self.revision += 1
 
     def mark(self, places: tuple[str, ...], *, pinned: bool, on: bool = True) -> None:
         """Pin places (else exclude them), or take that back."""
@@ -270,7 +273,7 @@ class Places:
             place.mark(self._now, pinned=pinned, on=on)
             self._marked[place.id] = place
         self._find_pins()
-        self._change(min((self._index[place.id] for place in chosen), default=len(self.places)))
+        self.revision += 1
 
     def include_all(self) -> None:
         """Forget trims, automatic cuts and exclusions."""
@@ -279,17 +282,19 @@ class Places:
             place.start = place.own_start = None
             if place.excluded:
                 place.mark(self._now, pinned=False, on=False)
-        self._change(0)
+        self.revision += 1
 
     def set_system(self, text: str) -> None:
         """Set the system prompt."""
         self.system = text
-        self._change(len(self.places))
+        self._prompts.append((self._now, text, self.memory))
+        self.revision += 1
 
     def set_memory(self, path: str) -> None:
         """Set the memory file."""
         self.memory = path
-        self._change(len(self.places))
+        self._prompts.append((self._now, self.system, path))
+        self.revision += 1
 
     def pick(self, place: str, turn: str) -> None:
         """Make an older version of a place its current one again."""
@@ -298,12 +303,14 @@ class Places:
             for version in there.versions:
                 if version.id == turn:
                     there.show(version, self._now)
-        self._change(at)
+        self.revision += 1
 
     def offer(self, alternatives: Alternatives) -> None:
         """Keep answers of which none is a turn yet."""
+        cell, last = alternatives.asked.record.cell, self.places[-1].id if self.places else None
+        before = None if alternatives.append or self.of_cell(cell) else self._offered_before(cell)
         self.offers[alternatives.id] = alternatives
-        self._asked_after[alternatives.id] = self.places[-1].id if self.places else None
+        self._asked_after[alternatives.id] = self._asked_after[before] if before is not None else last
         for turn in alternatives.turns:
             self._written.setdefault(turn.id, self._now)
 
@@ -326,7 +333,10 @@ class Places:
         there.versions = [*{each.id: each for each in before}.values(), *offered.turns]
         if there.turn is not turn:
             there.show(turn, self._now)
-        self._change(self._index[there.id])
+        self.revision += 1
+
+    def _note_files(self, turn: Turn) -> None:
+        self.files.update({(file.kind, bool(file.address)): file for file in turn.attachments})
 
     def _say_chosen(self, offered: Alternatives, turn: Turn) -> None:
         cell = turn.record.cell
@@ -334,14 +344,21 @@ class Places:
         if new or self.of_cell(cell) or at >= len(self.places):
             self.say(turn, append=offered.append, new=new)
             return
-        self.has_files = self.has_files or bool(turn.attachments)
+        self._note_files(turn)
         self._insert(at, turn, self._cells.setdefault(cell, []) if cell is not None else [])
 
-    def _place_asked(self, alternatives: str) -> int:
+    def _offered_before(self, cell: str | None) -> str | None:
+        """Return the id of the newest answers that a cell was offered since the last clear, if there are any."""
+        offers = (offer for offer in reversed(self.offers.values()) if cell is not None)
+        newest = next((offer for offer in offers if offer.asked.record.cell == cell), None)
+        is_here = newest is not None and (not self.cleared or self._asked_after[newest.id] in self._index)
+        return newest.id if newest is not None and is_here else None
+
+    def _place_asked(self, alternatives: str | None) -> int:
         """Return the position that a turn had taken when its answers came; the end where that is not known."""
-        after = self._asked_after.get(alternatives)
+        after = self._asked_after.get(alternatives) if alternatives is not None else None
         if after is None:
-            return len(self.places) if self.cleared else 0
+            return len(self.places) if self.cleared or alternatives is None else 0
         return self._index[after] + 1 if after in self._index else len(self.places)
 
     def _offers_of(self, offered: Alternatives) -> list[Alternatives]:
@@ -356,6 +373,13 @@ class Places:
         places = self.of_cell(offered.asked.record.cell) or self.places
         return next((place for place in reversed(places) if any(turn.id in ids for turn in place.versions)), None)
 
+    def position_of(self, offered: Alternatives) -> int:
+        """Return where the turn is that one of these answers became, else where it would have stood."""
+        place, cell = self.place_of(offered), offered.asked.record.cell
+        if place is None and not offered.append:
+            place = next(iter(self.of_cell(cell)), None)
+        return self._place_asked(offered.id) if place is None else self.index(place.id)
+
     def begins_anew(self, cell: str | None, *, new: bool) -> bool:
         """Return whether a ``new`` turn of a cell clears first: a re-run of a cell that did so already does not."""
         mine = self.of_cell(cell)
@@ -369,11 +393,6 @@ class Places:
     def lose(self, *, turn: bool) -> None:
         """Record that a step cannot be read, which may have been a ``turn``."""
         self._lost = len(self.places) if turn else self._lost
-        self._change(len(self.places))
-
-    def _change(self, same: int) -> None:
-        """Begin a new revision, which leaves so many places at the beginning as they were."""
-        self._same = same
         self.revision += 1
 
     def _chosen(self, places: tuple[str, ...]) -> list[Place]:
@@ -398,7 +417,7 @@ class Places:
             self._reindex()
         if turn.record.cell is not None:
             self._cells[turn.record.cell] = [first]
-        self._change(self._index[first.id])
+        self.revision += 1
 
     def _insert(self, at: int, turn: Turn, mine: list[Place]) -> None:
         place = Place.of(turn, self.places[at - 1].start if at else None, self._now)
@@ -406,7 +425,7 @@ class Places:
         mine.append(place)
         self.trimmed_to += at <= self.trimmed_to
         self._reindex()
-        self._change(at)
+        self.revision += 1
 
     def _reindex(self) -> None:
         self._index = {place.id: i for i, place in enumerate(self.places)}

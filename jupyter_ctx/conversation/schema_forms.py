@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 PLAIN_KEYWORDS = frozenset(
     {"type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "$ref", "$defs",
@@ -27,8 +26,7 @@ MOST_LEVELS, MOST_PROPERTIES, MOST_ENUMS, MOST_CHARACTERS = 10, 5_000, 1_000, 12
 JSON_TYPES = ((bool, "boolean"), (str, "string"), (int, "integer"), (float, "number"), (type(None), "null"))
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaForm:
+class SchemaForm(NamedTuple):
     """What a provider's structured output takes.
 
     kept: keywords that it knows; others are told in the description

@@ -1,4 +1,4 @@
-"""Reject or replace characters that providers refuse (NUL, lone surrogates); remove keys from addresses."""
+"""Reject or replace characters that providers refuse; remove what a restart changes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import re
 
 from ..errors import InvalidRequestError
 
-ADDRESS_KEYS = re.compile(r"(?<=://)[^\s/@]*@|(?<=\S)\?\S+")  # in an address
+OF_A_PROCESS = re.compile(  # what Python and Jupyter write that is other in each process
+    r" at 0x[0-9a-fA-F]{4,}|(?<=<Thread\(Thread)-\d+|(?<=, started) \d+|(?<=, started daemon) \d+|(?<=name='Task)-\d+"
+    r"|(?<=/ipykernel_)\d+/\d+|(?<=<ipython-input)-\d+-\w+|(?<=[/\\]tmp)[a-z0-9_]{8}(?![a-z0-9_])"
+)
 UNSENDABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -30,6 +33,9 @@ def checked(prompt: str) -> str:
     return prompt
 
 
-def without_keys(text: str) -> str:
-    """Remove what may be a key from the addresses in a text: ``user:password@`` and what follows a ``?``."""
-    return ADDRESS_KEYS.sub("", text)
+def lasting(text: str) -> str:
+    """Return what an object or an error says of itself without what is other after a restart.
+
+    That is addresses in memory, and numbers in the names of threads, tasks, temporary files and cells' files.
+    """
+    return OF_A_PROCESS.sub("", text)

@@ -65,6 +65,11 @@ def spoken_html(text: str, role: str, kind: str = "") -> str:
     return f'<div class="{kind}" role="{role}">{html.escape(to_plain(text))}</div>'
 
 
+def warning_forms(text: str) -> dict[str, str]:
+    """Return a warning before an answer as HTML and as plain text."""
+    return {"text/html": f'<div class="jctx-warning">{note_html(text)}</div>', "text/plain": note_plain(text)}
+
+
 def note_plain(text: str) -> str:
     """Return a notice as plain text."""
     return f"[ctx] {to_plain(text)}"

@@ -1,1 +1,26 @@
-"""Ask one prompt of many rows: priced before, resumable, and judged with honest statistics."""
+"""Ask one prompt of many rows: priced before, resumable, and judged with honest statistics.
+
+The way of a row, from the table to the result:
+
+1. :mod:`.start` reads the table (``table.rows``), parses the template (``table.prompts``) and makes the plan
+   (``table.plan``): a request for each row in each arm. All are made once, to know their digests, under which answers
+   are stored, and which of them begin alike. Then it tells the price (``money.estimate``), asks where it is high, and
+   begins the :class:`.run.Run` that its user holds.
+2. The run finds the stored answers, and hands the other requests to the engine, in a thread of its own.
+3. ``asking.engine`` decides which request starts when: the governor of its endpoint says how many and how fast
+   (``asking.governor``, where ``asking.suspicion`` tells a limit from chance), the claims of the store which of them
+   another run asks already, and the purse whether there is money left (``money.purse``). With ``batch=True`` those
+   whose provider takes batches wait for the next batch (``batch.batch_run``), which takes many small steps, each
+   written down before the next (``batch.batch_job``).
+4. ``asking.work`` tries to get one answer, in a thread or in a process of another machine, as
+   :mod:`jupyter_ctx.session.ask` sends any single request. It returns what became of it, and never raises.
+5. The engine settles the cost, tells the governor, and tries again where another try may help. An answer that lasts is
+   stored before it counts as done.
+6. ``asking.delivery`` makes a result of it: parsed by the schema, scored (:mod:`.scorers`), and judged by another model
+   (:mod:`.judges`). A second question to the same model, and that of a judge, start at 3 like any other request.
+7. The run keeps the result in its place (``table.results``) and counts it (``asking.progress``), which the bar
+   shows.
+
+What was scored is counted by ``statistics`` (tallies, intervals, paired tests, sentences), and shown, compared, drawn
+and exported by ``results``.
+"""

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..config.settings import Settings, default_settings
-from ..conversation.json_answers import read_object
 from ..conversation.messages import Message
-from ..conversation.text_safety import checked, without_keys
+from ..conversation.schema import read_object
+from ..conversation.text_safety import checked
 from ..errors import InvalidRequestError
 from ..providers.base import AnswerSchema, Reply
-from .ask import Ask
-from .prompts import Template
-from .results import Result, Score
+from ..session.ask import Ask
+from .scorers import source_of_call
+from .table.prompts import Template
+from .table.results import Result, Score
 
 REPLY, PROMPT = "reply", "prompt"  # what a question may fill in beside the columns
 VERDICT = AnswerSchema(
@@ -100,7 +101,5 @@ def judge(question: str, *, model: str, name: str = "judge", **settings: Any) ->
     """
     if not isinstance(question, str) or not question.strip():
         raise InvalidRequestError('judge() needs a yes/no question, such as "Is the answer polite?".')
-    said = {"model": model, "name": name, **settings}
-    given = [f"{key}={(without_keys(str(value)) if key == 'base_url' else value)!r}" for key, value in said.items()]
-    source = f"judge({', '.join([repr(question), *given])})"
+    source = source_of_call("judge", [question], {"model": model, "name": name, **settings})
     return Judge(Template(question), default_settings({}, {"model": model, **settings}), name, source)

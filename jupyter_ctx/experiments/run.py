@@ -1,41 +1,52 @@
-"""A run: one prompt asked of many rows, in the background. Here is what its user holds; a conductor carries it out."""
+"""A run: one prompt asked of many rows, in the background."""
 
 from __future__ import annotations
 
+import atexit
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..config.settings import Settings, kept_settings
-from ..errors import ChatError, ChatInterrupted, InvalidRequestError
+from ..errors import ChatError, ChatInterrupted, InvalidRequestError, in_words
 from ..models.registry import Models
-from ..storage.keeping import AnswerKeeper
-from ..wording import rows
-from .ask import Asker
-from .charts import draw_heat_map, draw_rates
-from .comparison import RunSummary, summary
-from .conductor import Conductor
-from .export import export_run
-from .options import Options
-from .pictures import Picture
-from .plan import Looked, RunPlan
-from .progress import Progress
-from .quote import quoted
-from .record import RunRecord
-from .results import Results
+from ..models.request_price import is_free, worst_case
+from ..session.ask import Ask, Asker
+from ..storage.stored_answers import AnswerKey, Answers
+from ..wording import counted
+from .asking.delivery import Delivery, Done
+from .asking.engine import Ended, Engine, is_local
+from .asking.progress import LastLine, Progress, RunBar, bar_of
+from .money.estimate import quoted, with_limit
+from .money.purse import Purse
+from .results.comparison import RunSummary, summary
+from .results.export import export_run
+from .results.heat_map import draw_heat_map
+from .results.pictures import Picture, draw_rates
+from .results.record import RunRecord
+from .row_request import RowRequest, Tried, as_tried
+from .run_options import Options
 from .scorers import Scorers
+from .table.plan import AnswerPlace, Looked, RunPlan
+from .table.results import Result, Results
 
 POLL = 0.05  # seconds between looks for Ctrl-C
+AFTER_CTRL_C = 0.95  # seconds that a run may take to stop
 
 
 class Run:
-    """A prompt asked of many rows. It goes on in the background; :meth:`result` waits for its end.
+    """A prompt asked of many rows. It goes on in a thread of its own; :meth:`result` waits for its end.
 
     name: what tables and pictures call it
     plan: what is asked
     estimate: what it may cost, told before anything is sent
+    paid: US dollars of its cost that were paid for its pilot
     """
 
     def __init__(
@@ -43,29 +54,39 @@ class Run:
         plan: RunPlan,
         looked: Looked,
         models: Models,
-        keeper: AnswerKeeper,
+        answers: Answers,
         options: Options,
         notes: tuple[str, ...] = (),
         pilot: Run | None = None,
-        ended: Callable[[Run], object] | None = None,
+        at_end: Callable[[Run], object] | None = None,
         *,
         is_pilot: bool = False,
     ) -> None:
         self.name, self.plan, self.options = options.name, plan, options
-        self._notes, self._models, self._keeper = notes, models.apart(), keeper
-        self._scorers, asker = Scorers.of(options.scorers), Asker(self._models)
-        self._conductor = Conductor(
-            plan, looked, asker, keeper, options, self._scorers,
-            paid=pilot.progress.cost if pilot is not None else None, is_pilot=is_pilot,
-            at_end=partial(ended, self) if ended is not None else None,
-        )  # fmt: skip
+        self._looked, self._notes, self._answers = looked, notes, answers
+        self._at_end, self._is_pilot = at_end, is_pilot
+        self._models = models.apart()
+        self._asker = Asker(self._models)
+        self._scorers = Scorers.of(options.scorers)
+        self._purse = Purse(options.max_cost)
+        self.paid = (pilot.cost or 0.0) if pilot is not None else 0.0
+        if self.paid:
+            self._purse.settle(None, self.paid)
+        self._results: list[Result | None] = [None] * len(plan)
+        self._places = _by_key(plan, looked)
+        self._stored = answers.find(self._places, failed=not options.retry)
+        self._progress = Progress(len(plan))
+        self._lanes: dict[tuple[object, ...], str] = {}
+        self._engine = Engine(self._asker, answers, options, self._purse, self._show)
+        self._delivery = Delivery(plan, self._scorers, self._send, self._keep)
+        self._begun, self._ended, self._done = "", Ended(), threading.Event()
+        self._bar: LastLine | RunBar | None = None
+        missing = [places[0] for key, places in self._places.items() if key not in self._stored]
         seen = pilot.results if pilot is not None else ()
-        self.estimate = quoted(
-            plan, looked, asker, self._conductor.missing, self._scorers.judges, seen, batch=options.batch
-        )
+        self.estimate = quoted(plan, looked, self._asker, missing, self._scorers.judges, seen, batch=options.batch)
 
     def __repr__(self) -> str:
-        state = "ended" if self._conductor.is_done else "running" if self._conductor.begun else "not begun"
+        state = "ended" if self._done.is_set() else "running" if self._begun else "not begun"
         return f"Run({self.name or 'unnamed'}: {self.progress}, {state})"
 
     # reading
@@ -73,37 +94,37 @@ class Run:
     @property
     def progress(self) -> Progress:
         """How far the run has come."""
-        return self._conductor.progress
+        away = "" if self._done.is_set() else self._engine.away
+        return replace(self._progress, away=away) if away else self._progress
 
     @property
     def results(self) -> Results:
-        """The answers so far, in the order of the rows; what was not asked is not among them."""
-        return self._conductor.results
+        """The answers so far, in the order of the rows; once the run has ended, with what was not asked for."""
+        return Results(result for result in self._results if result is not None)
+
+    @property
+    def unasked(self) -> int:
+        """How many answers were not asked for: as yet, or because the run ended before."""
+        return len(self.plan) - self._progress.done
 
     @property
     def cost(self) -> float | None:
-        """US dollars spent since the run began, without its pilot; ``None`` where no price is known."""
-        return self._conductor.cost
+        """US dollars spent so far, on its pilot too; ``None`` where no price is known."""
+        return self._purse.spent
 
     @property
     def unpriced(self) -> int:
         """How many answers of this run are billed at a price that nobody knows."""
-        settings = {arm.label: arm.settings for arm in self.plan.arms}
-        asked = [
-            each for each in self.results if each.reply is not None and not each.cached and each.reply.cost is None
-        ]
-        billed = {
-            arm
-            for arm in {each.arm for each in asked}
-            if self._models.target(settings[arm], ask=False).provider.catalogue
-        }
-        return sum(each.arm in billed for each in asked)
+        targets = {arm.label: self._models.target(arm.settings, ask=False) for arm in self.plan.arms}
+        free = {label for label, target in targets.items() if is_free(target)}
+        asked = (each for each in self.results if each.reply is not None and not each.cached)
+        return sum(each.reply.cost is None and each.arm not in free for each in asked if each.reply is not None)
 
     @property
     def notices(self) -> tuple[str, ...]:
         """What to know of the run, a line each."""
-        ending = [self._ending()] if self._conductor.is_done and self._conductor.ended.why else []
-        return tuple(dict.fromkeys([*self._notes, *self._keeper.notices, *ending]))
+        ending = [self._ending()] if self._done.is_set() and self._ended.why else []
+        return tuple(dict.fromkeys([*self._notes, *self._answers.notices, *ending]))
 
     @property
     def group(self) -> str | None:
@@ -113,12 +134,12 @@ class Run:
     @property
     def grid(self) -> dict[str, list[Any]]:
         """The values of each name in the grid."""
-        found: dict[str, list[Any]] = {}
+        grid: dict[str, list[Any]] = {}
         for arm in self.plan.arms:
             for name, value in arm.values.items():
-                values = found.setdefault(name, [])
+                values = grid.setdefault(name, [])
                 values += [value] if value not in values else []
-        return found
+        return grid
 
     def summary(self) -> RunSummary:
         """Return the rate or the mean of each arm by each scorer, with 95 % intervals and a sentence to quote."""
@@ -143,7 +164,7 @@ class Run:
             plan.template.text, plan.rows, self.results, {**settings, "model": first.model},
             windows={target.model: target.window for target in targets}, grid=self.grid, repeat=plan.repeat,
             schema=plan.schema.json if plan.schema is not None else None, scorers=self._scorers.sources,
-            names=plan.template.names, group=self.group, name=self.name, begun=self._conductor.begun,
+            names=plan.template.names, group=self.group, name=self.name, begun=self._begun,
         )  # fmt: skip
         return export_run(record, path, self._models.secrets)
 
@@ -151,12 +172,16 @@ class Run:
 
     def begin(self) -> Run:
         """Begin; a run that has begun goes on."""
-        self._conductor.begin()
+        if not self._begun:
+            self._begun = datetime.now(UTC).isoformat(timespec="seconds")
+            self._bar = bar_of(self._progress, self.name, self.options.progress)
+            threading.Thread(target=self._go, name="jupyter_ctx run", daemon=True).start()
         return self
 
     def cancel(self) -> None:
         """Stop the run, and return at once; answers that came are kept. A provider is asked to end its batches."""
-        self._conductor.stop()
+        if self._begun:
+            self._engine.stop()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until the run has ended, or for so many seconds; return whether it has.
@@ -164,15 +189,16 @@ class Run:
         Ctrl-C stops the run: raises ChatInterrupted. Batches go on at the provider, and the same run begun again
         fetches their answers.
         """
-        if not self._conductor.begun:
+        if not self._begun:
             raise InvalidRequestError("The run has not begun: begin() begins it; dry_run=True only tells its price.")
         until = time.monotonic() + (float("inf") if timeout is None else timeout)
         try:
-            while not self._conductor.wait(max(0.0, min(POLL, until - time.monotonic()))):
+            while not self._done.wait(max(0.0, min(POLL, until - time.monotonic()))):
                 if time.monotonic() >= until:
                     return False
         except KeyboardInterrupt:
-            self._conductor.leave()
+            self._engine.leave()
+            self._done.wait(AFTER_CTRL_C)
             raise ChatInterrupted(self._kept()) from None
         return True
 
@@ -185,17 +211,132 @@ class Run:
         """
         if not self.wait(timeout):
             raise TimeoutError(f"The run goes on after {timeout:g} s: {self.progress}.")
-        if self._conductor.ended.failed:
+        if self._ended.failed:
             raise ChatError(self._ending())
         return self.results.to_frame()
 
     def _ending(self) -> str:
         """Return why the run ended early, and what to do."""
-        return f"{self._conductor.ended.why.rstrip('.')}. {self._kept()}"
+        return f"{self._ended.why.rstrip('.')}. {self._kept()}"
 
     def _kept(self) -> str:
         """Return what an early end leaves."""
         progress = self.progress
         rest = progress.rows - progress.done
-        kept = f"{progress.done:,} of {rows(progress.rows)} are kept"
-        return f"{kept}; running it again asks only the other {rest:,}." if rest else f"{kept}."
+        done = f"{progress.done:,} of {counted(progress.rows, 'row')} are kept"
+        return f"{done}; running it again asks only the other {rest:,}." if rest else f"{done}."
+
+    # what happens, in the thread of the run
+
+    def _go(self) -> None:
+        """Run to the end."""
+        atexit.register(self._done.wait, AFTER_CTRL_C)  # where Python ends meanwhile, what came is written
+        try:
+            self._deliver_known()
+            self._engine.add(self._requests())
+            self._ended = self._engine.run()
+        except ChatError as error:
+            self._ended = Ended(str(error), failed=True)
+        except Exception as error:
+            self._ended = Ended(f"The run failed: {in_words(error)}", failed=True)
+        finally:
+            self._delivery.end()
+            self._mark_unasked()
+            self._answers.settle()
+            self._engine.end()
+            if not self._is_pilot:  # else the run goes on with the store
+                self._answers.close()
+            if self._bar is not None:
+                self._bar.show(self._progress, last=True)
+            if self._at_end is not None:
+                with suppress(Exception):  # the answers are kept, whatever listens
+                    self._at_end(self)
+            atexit.unregister(self._done.wait)
+            self._done.set()
+
+    def _deliver_known(self) -> None:
+        """Deliver what need not be asked: rows that cannot be filled in, and stored answers."""
+        for (arm, row), error in self._looked.errors.items():
+            places = [AnswerPlace(row, arm, repeat) for repeat in range(self.plan.repeat)]
+            self._delivery.deliver(places, Tried(None, error, "row"), cached=False)
+        for key in [key for key in self._places if key in self._stored]:
+            self._delivery.deliver(self._places.pop(key), as_tried(self._stored.pop(key)), cached=True)
+
+    def _mark_unasked(self) -> None:
+        """Put a result without an answer in the place of each that was not asked for."""
+        for number, (row, arm, repeat) in enumerate(self.plan.places):
+            if self._results[number] is None:
+                asked, filled = self.plan.arms[arm], self.plan.filled(row, arm)
+                self._results[number] = Result(
+                    row, asked.label, repeat, self.plan.rows[row], asked.values, filled, asked=False
+                )
+
+    def _requests(self) -> Iterator[RowRequest]:
+        """Yield the requests to send: all rows once, then their repeats; a local model's arms one after the other."""
+        arms = self.plan.arms
+        lanes = [self._lane(arm.settings) for arm in arms]
+
+        def order(item: tuple[AnswerKey, list[AnswerPlace]]) -> tuple[int, ...]:
+            row, arm, repeat = item[1][0]
+            return (arm if is_local(lanes[arm]) else 0, repeat, row, arm)
+
+        missing = sorted(self._places.items(), key=order, reverse=True)
+        self._places.clear()  # each is let go once it is answered
+        while missing:
+            key, places = missing.pop()
+            row, arm, _ = places[0]
+            shared, group = self._looked.shared(row, arm), self._looked.groups[arm][row]
+            make, done = partial(self.plan.ask, row, arm, shared=shared), partial(self._delivery.deliver, places)
+            yield RowRequest(key, lanes[arm], make, self._worst, done, None if shared is None else group)
+
+    def _send(self, ask: Ask, repeat: int, done: Done, suffices: Callable[[Tried], bool]) -> None:
+        """Send a further request of a row, unless its answer is stored, and suffices where rows are asked again."""
+        if self.options.max_cost is not None:
+            ask = replace(ask, settings=with_limit(self._models, ask.settings))
+        key = (ask.digest, repeat)
+        stored = self._answers.find([key], failed=not self.options.retry).get(key)
+        if stored is not None and (not self.options.retry or suffices(as_tried(stored))):
+            done(as_tried(stored), True)
+            return
+        job = RowRequest(key, self._lane(ask.settings), lambda: ask, self._worst, done, anew=stored is not None)
+        self._engine.add([job], soon=True)
+
+    def _keep(self, place: AnswerPlace, result: Result) -> None:
+        """Keep a final result, and count it."""
+        number = (place.row * len(self.plan.arms) + place.arm) * self.plan.repeat + place.repeat
+        self._results[number] = result
+        now = self._progress
+        self._progress = replace(
+            now, done=now.done + 1, failed=now.failed + result.failed, cached=now.cached + result.cached,
+            asked=now.asked + (not result.cached), cost=self._purse.spent,
+        )  # fmt: skip
+        self._show()
+
+    def _show(self) -> None:
+        if self._bar is not None:
+            self._bar.show(self.progress)
+
+    def _lane(self, settings: Settings) -> str:
+        """Return the name of the lane: the endpoint, whose limits hold for all who ask there."""
+        where = (settings.model, settings.base_url, settings.n_ctx or settings.window)
+        if where not in self._lanes:
+            self._lanes[where] = self._models.target(settings, ask=False).provider.endpoint
+        return self._lanes[where]
+
+    def _worst(self, ask: Ask, *, batch: bool = False) -> float | None:
+        """Return the US dollars that a request may cost at most; ``None``: unknown, or there is no cap."""
+        if self.options.max_cost is None:
+            return None
+        target = self._asker.target(ask, server=False)
+        tokens = sum(target.meter.message(message.content) + message.attached for message in ask.messages)
+        return worst_case(self._models, target, tokens, batch=batch)
+
+
+def _by_key(plan: RunPlan, looked: Looked) -> dict[AnswerKey, list[AnswerPlace]]:
+    """Return where the answer to each request belongs; rows that ask the same share one."""
+    places: dict[AnswerKey, list[AnswerPlace]] = {}
+    for place in plan.places:
+        digest = looked.digests[place.arm][place.row]
+        if digest:
+            places.setdefault((digest, place.repeat), []).append(place)
+    return places

@@ -11,24 +11,26 @@ import inspect
 import json
 import math
 import re
+import textwrap
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from difflib import get_close_matches
+from dataclasses import dataclass, replace
+from functools import wraps
 from numbers import Number
-from typing import Any
+from typing import Any, ParamSpec
 
-from ..conversation.json_answers import read_object
+from ..conversation.schema import read_object
 from ..errors import InvalidRequestError
 from ..providers.base import Reply
-from .record import source_of
-from .results import Result, Score
+from ..wording import did_you_mean
+from .table.results import Result, Score
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?:\D|$|,))")
 REGEX_SECONDS = 1.0  # of one search
 _SHOWN = 80  # characters of a value in an error message
 
+P = ParamSpec("P")
 Scorer = Callable[[Mapping[str, Any], Reply], Any]
 
 
@@ -67,6 +69,23 @@ class TextScorer:
         return any(self.agrees(found, choice) for choice in choices)
 
 
+def _sourced(make: Callable[P, TextScorer]) -> Callable[P, TextScorer]:
+    """Let a function that makes a scorer write down the call that made it."""
+
+    @wraps(make)
+    def made(*given: P.args, **named: P.kwargs) -> TextScorer:
+        return replace(make(*given, **named), source=source_of_call(make.__name__, given, named))
+
+    return made
+
+
+def source_of_call(name: str, given: Iterable[object], named: Mapping[str, object]) -> str:
+    """Return a call in Python."""
+    arguments = [*map(repr, given), *(f"{key}={value!r}" for key, value in named.items())]
+    return f"{name}({', '.join(arguments)})"
+
+
+@_sourced
 def exact(
     column: str = "",
     *,
@@ -90,13 +109,10 @@ def exact(
             return bool(number is not None and number == expected)
         return normal(_written(found)) == normal(_written(expected))
 
-    source = _call(
-        "exact", column, text=text, field=field, ignore_case=ignore_case, ignore_space=ignore_space,
-        ignore_punctuation=ignore_punctuation,
-    )  # fmt: skip
-    return TextScorer("exact", agrees, *_expected("exact", column, text), field, source=source)
+    return TextScorer("exact", agrees, *_expected("exact", column, text), field)
 
 
+@_sourced
 def contains(
     column: str = "",
     *,
@@ -114,13 +130,10 @@ def contains(
             return expected in found
         return normal(_written(expected)) in normal(_written(found))
 
-    source = _call(
-        "contains", column, text=text, field=field, ignore_case=ignore_case, ignore_space=ignore_space,
-        ignore_punctuation=ignore_punctuation,
-    )  # fmt: skip
-    return TextScorer("contains", agrees, *_expected("contains", column, text), field, source=source)
+    return TextScorer("contains", agrees, *_expected("contains", column, text), field)
 
 
+@_sourced
 def regex(
     pattern: str | None = None, *, column: str = "", field: str | None = None, ignore_case: bool = False
 ) -> TextScorer:
@@ -146,10 +159,10 @@ def regex(
             patterns.compile(pattern, flags)
         except (patterns.error, TypeError) as error:
             raise InvalidRequestError(f"regex({pattern!r}): the pattern is invalid: {error}.") from None
-    source = _call("regex", pattern, column=column, field=field, ignore_case=ignore_case)
-    return TextScorer("regex", agrees, *_expected("regex", column, pattern, "a pattern"), field, source=source)
+    return TextScorer("regex", agrees, *_expected("regex", column, pattern, "a pattern"), field)
 
 
+@_sourced
 def json_equal(column: str, *, field: str | None = None) -> TextScorer:
     """Return a scorer: whether the answer, as JSON, equals the JSON text or the value in ``column``.
 
@@ -168,8 +181,7 @@ def json_equal(column: str, *, field: str | None = None) -> TextScorer:
             return False
         return _equal(value, expected)
 
-    source = _call("json_equal", column, field=field)
-    return TextScorer("json_equal", agrees, *_expected("json_equal", column, None), field, lists=False, source=source)
+    return TextScorer("json_equal", agrees, *_expected("json_equal", column, None), field, lists=False)
 
 
 class Scorers:
@@ -202,10 +214,9 @@ class Scorers:
         for name, scorer in {**self.functions, **self.judges}.items():
             column = getattr(scorer, "column", "")
             if column and isinstance(scorer, TextScorer) and column not in columns:
-                near = get_close_matches(column, columns, 1)
-                hint = f"did you mean {near[0]!r}?" if near else f"the columns are {', '.join(columns)}."
+                hint = did_you_mean(column, columns, "{!r}") or f" The columns are {', '.join(columns)}."
                 raise InvalidRequestError(
-                    f"The scorer {name} compares with the column {column!r}, which the table has not: {hint}"
+                    f"The scorer {name} compares with the column {column!r}, which the table has not.{hint}"
                 )
             if _is_judge(scorer):
                 scorer.check(columns)
@@ -239,6 +250,18 @@ class Scorers:
         if not isinstance(found, Mapping):
             return {name: _score(found)}
         return {(key if self._bare else f"{name}.{key}"): _score(value) for key, value in found.items()}
+
+
+def source_of(scorer: Callable[..., Any]) -> str:
+    """Return the Python source of a scorer: its own ``source``, else that of its function; empty where it has none."""
+    source = getattr(scorer, "source", None)
+    if isinstance(source, str):
+        return source
+    try:
+        text = textwrap.dedent(inspect.getsource(scorer))
+    except (OSError, TypeError):
+        return ""
+    return text if text.startswith(("def ", "@")) else ""  # a lambda's source is the line around it
 
 
 def _named_scorers(given: Any) -> dict[str, Any]:
@@ -277,8 +300,8 @@ def _check_scorer(name: str, scorer: Any) -> None:
         return
     if not callable(scorer):
         raise InvalidRequestError(f"The scorer {name} is {scorer!r:.{_SHOWN}}: it must be a function (row, reply).")
-    if inspect.isfunction(scorer) and scorer in _FACTORIES:
-        raise InvalidRequestError(f"The scorer {name} is {name} itself: call it, such as {name}({_FACTORIES[scorer]}).")
+    if any(scorer is make for make in (exact, contains, regex, json_equal)):
+        raise InvalidRequestError(f'The scorer {name} is {name} itself: call it, such as {name}("answer").')
     if inspect.iscoroutinefunction(scorer):
         raise InvalidRequestError(f"The scorer {name} is a coroutine: it must be a plain function (row, reply).")
     try:
@@ -309,12 +332,6 @@ def _in_words(error: BaseException) -> str:
     if isinstance(error, (TypeError, AttributeError)) and "Reply" in said:
         said += " (the text of the answer is reply.text)"
     return said
-
-
-def _call(name: str, first: str | None, **arguments: Any) -> str:
-    """Return a call in Python, without arguments that are not set."""
-    given = [repr(first)] if first else []
-    return f"{name}({', '.join([*given, *(f'{key}={value!r}' for key, value in arguments.items() if value)])})"
 
 
 def _expected(name: str, column: str, text: str | None, what: str = "a text") -> tuple[str, str | None]:
@@ -393,8 +410,3 @@ def _equal(left: Any, right: Any) -> bool:
     if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
         return len(left) == len(right) and all(map(_equal, left, right))
     return bool(left == right)
-
-
-_FACTORIES: dict[Any, str] = {  # and what they may be called with
-    exact: '"answer"', contains: '"answer"', regex: "r'\\d+'", json_equal: '"answer"',
-}  # fmt: skip

@@ -11,19 +11,17 @@ from ..conversation.schema import Schema
 from ..errors import AuthenticationError, InvalidRequestError
 from ..models.registry import Models, key_owner
 from ..providers.base import SupportsStream
+from ..providers.batch_services import batches_of
 from ..providers.guests import guest
-from ..providers.lookup import batches_of
-from ..storage.answers import Answers
 from ..storage.connection import MEMORY
-from ..storage.keeping import AnswerKeeper
-from .arms import Arm, arms_of
-from .options import Options, parted
-from .plan import RunPlan, looked_at
-from .prompts import Template
-from .quote import check_agreed, check_price, with_limit
-from .rows import Rows, read_rows
+from ..storage.stored_answers import Answers
+from .money.estimate import check_agreed, check_price, with_limit
 from .run import Run
+from .run_options import Options, parted
 from .scorers import Scorers
+from .table.plan import Arm, RunPlan, arms_of, looked_at
+from .table.prompts import Template
+from .table.rows import Rows, read_rows
 
 
 def sweep(
@@ -41,7 +39,7 @@ def sweep(
     ``template`` is the prompt, in which ``{{ column }}`` is filled in for each row. ``rows`` is a DataFrame, a list of
     dicts or of texts, or the path of a CSV or JSONL file. A name of ``grid`` that is a setting, such as "model" or
     "temperature", sets it; any other fills ``{{ name }}``. ``options`` are those of
-    :class:`~jupyter_ctx.experiments.options.Options`, and settings.
+    :class:`~jupyter_ctx.experiments.run_options.Options`, and settings.
 
     Return a run that goes on in the background: ``run.result()`` waits for its DataFrame. Raises InvalidRequestError
     for what cannot be asked, before anything is sent.
@@ -83,12 +81,12 @@ def start(
     options = replace(options, scorers=scorers)
     for arm in arms if options.batch else ():
         batches_of(models.target(arm.settings, ask=False).provider)
-    keeper = AnswerKeeper(Answers(MEMORY if options.store is None else options.store))
+    answers = Answers(MEMORY if options.store is None else options.store)
     plan = RunPlan(text, table, arms, options.repeat, schema)
-    run = Run(plan, looked_at(plan), models, keeper, options, notes, ended=ended)
+    run = Run(plan, looked_at(plan), models, answers, options, notes, at_end=ended)
     if options.pilot and len(table) > options.pilot and not options.dry_run:
         _check_keys(models, asked, options)
-        run = _piloted(run, models, keeper, ended)
+        run = _piloted(run, models, answers, ended)
     if options.tell is not None:
         options.tell(run)
     if options.dry_run:
@@ -98,16 +96,16 @@ def start(
     return run.begin()
 
 
-def _piloted(run: Run, models: Models, keeper: AnswerKeeper, ended: Callable[[Run], object] | None) -> Run:
+def _piloted(run: Run, models: Models, answers: Answers, ended: Callable[[Run], object] | None) -> Run:
     """Ask some rows, evenly spread, and return the run with an estimate that rests on their answers."""
     options, rows = run.options, run.plan.rows
     step = len(rows) // options.pilot
     some = rows[step // 2 :: step][: options.pilot]  # the first rows of a sorted table would be no sample
     first = replace(run.plan, rows=some, repeat=1)
     alone = replace(options, scorers=(), batch=False, progress=False)
-    pilot = Run(first, looked_at(first), models, keeper, alone, ended=ended, is_pilot=True)
+    pilot = Run(first, looked_at(first), models, answers, alone, at_end=ended, is_pilot=True)
     pilot.begin().result()
-    return Run(run.plan, looked_at(run.plan), models, keeper, options, run.notices, pilot, ended)
+    return Run(run.plan, looked_at(run.plan), models, answers, options, run.notices, pilot, ended)
 
 
 def _check_keys(models: Models, asked: Iterable[Settings], options: Options) -> None:

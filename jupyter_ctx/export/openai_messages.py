@@ -1,22 +1,35 @@
-"""Messages in OpenAI's form, which most tools read."""
+"""Messages in OpenAI's form, which most tools read, and the marks (metadata) beside them.
+
+The marks of a turn are its model, its stop reason, the names and sizes of its files, the names of all that went with
+its prompt (sources), how much of the prompt was typed, and whether it is pinned, excluded, or summarized (replaced by
+the summary in requests).
+"""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
+import json
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import count, groupby
 from reprlib import repr as short_repr
-from typing import Any, get_args
+from typing import Any, TypeAlias, TypeVar, get_args
 
+from ..attachments.addresses import attachment_at, is_address
 from ..attachments.media import FILE_SIGNATURES, guessed_tokens
 from ..conversation.events import Added
-from ..conversation.messages import Attachment, Message, Role, Turn
+from ..conversation.messages import Attachment, Message, Role, StopReason, Summary, Turn, TurnRecord
 from ..conversation.text_safety import checked, clean
 from ..errors import InvalidRequestError
-from ..providers.content_parts import as_part
-from .metadata import MarkedMessage, TurnMarks, together, turn_marks
-from .values import find
+from ..providers.request_body import as_part, content
 
+T = TypeVar("T")
+EXPORT_KEY, EXPORT_VERSION = "jupyter_ctx", 1
+IMAGE = "image"
+MOST_TOKENS = 10**9  # a file may say anything
+TurnMarks: TypeAlias = dict[str, Any]
+MarkedMessage: TypeAlias = tuple[Message, TurnMarks]
 MEDIA_TYPES = frozenset(media_type for _, media_type in FILE_SIGNATURES)
 
 
@@ -39,14 +52,29 @@ def joined(messages: Iterable[object]) -> Iterator[Message]:
 
 
 def turns_with_files(added: Added) -> Iterator[tuple[Turn, TurnMarks]]:
-    """Yield each turn with marks that contain its files, for formats that show text only."""
+    """Yield each turn with marks that contain its files, for formats that show text and images.
+
+    An image is named by its number among those of the turn, from 0.
+    """
     for turn, marks in zip(added.turns, turn_marks(added), strict=True):
-        yield turn, {**marks, "parts": [as_part(file) for file in turn.attachments]}
+        numbers = count()
+        parts = [{IMAGE: next(numbers)} if file.is_picture else as_part(file) for file in turn.attachments]
+        yield turn, {**marks, "parts": parts}
 
 
-def marked(role: str, text: str, marks: TurnMarks) -> MarkedMessage:
-    """Return a message of a text and the files in its marks."""
-    return _message({"role": role, "content": [*find(list, marks, "parts"), text]}), marks
+def marked(role: str, text: str, marks: TurnMarks, images: Sequence[str] = ()) -> MarkedMessage:
+    """Return a message of a text and the files in its marks; ``images`` are those that are shown, as data URLs.
+
+    One that was deleted is left out.
+    """
+    parts = list[object]()
+    for part in find(list, marks, "parts"):
+        number = find(dict, part).get(IMAGE)
+        if number is None:
+            parts.append(part)
+        elif number in range(len(images)):
+            parts.append({"type": "image_url", "image_url": {"url": images[number]}})
+    return _message({"role": role, "content": [*parts, text]}), marks
 
 
 def _message(message: object) -> Message:
@@ -77,6 +105,8 @@ def _text(part: object) -> str | None:
 def _file(part: object) -> Attachment:
     """Return the file in a content part, with an estimate of its tokens."""
     url = find(str, part, "image_url", "url") or find(str, part, "file", "file_data")
+    if is_address(url):
+        return attachment_at(url)
     head, _, encoded = url.partition(";base64,")
     media_type = head.removeprefix("data:")
     try:
@@ -89,3 +119,142 @@ def _file(part: object) -> Attachment:
         )
     name = clean(find(str, part, "file", "filename")) or media_type.replace("/", ".")
     return Attachment(name, media_type, data, guessed_tokens(media_type, data))
+
+
+def write(added: Added) -> str:
+    """Return a conversation as JSON."""
+    messages = [{"role": "system", "content": added.system}] if added.system is not None else []
+    messages += [{"role": m.role, "content": content(m, as_part)} for turn in added.turns for m in turn.messages]
+    ours = {**file_marks(added), "turns": turn_marks(added)}
+    return dumped({"messages": messages, EXPORT_KEY: ours})
+
+
+def read(text: str) -> Added:
+    """Return the conversation in exported JSON, or in a list of messages. Raises InvalidRequestError."""
+    file = parse_json(text)
+    listed = file.get("messages") if isinstance(file, dict) else file
+    if not isinstance(listed, list):
+        raise InvalidRequestError('There are no messages in it: a list of {"role": …, "content": …} is needed.')
+    messages, ours = list(joined(listed)), find(dict, file, EXPORT_KEY)
+    turns = find(list, ours, "turns")
+    fit = ours.get("version") == EXPORT_VERSION and len(turns) == sum(message.role == "user" for message in messages)
+    marks = iter(turns if fit else ())  # those of other turns are left out
+    pairs = [(message, find(dict, next(marks, None)) if message.role == "user" else {}) for message in messages]
+    return together(pairs, ours.get("summary"))
+
+
+def is_ours(text: str) -> bool:
+    """Return whether JSON is an export."""
+    return "version" in found_in(text, EXPORT_KEY)
+
+
+# marks
+
+
+def turn_marks(added: Added) -> list[TurnMarks]:
+    """Return the marks of each turn."""
+    summarized = added.summary.covers if added.summary else ()
+    return [
+        {
+            "model": turn.model,
+            "stop_reason": turn.stop_reason,
+            "pinned": turn.id in added.pinned,
+            "excluded": turn.id in added.excluded,
+            "summarized": turn.id in summarized,
+            "files": [{"name": file.name, "tokens": file.tokens} for file in turn.attachments],
+            **({"sources": list(turn.record.sources)} if turn.record.sources else {}),
+            **({"typed": turn.record.typed} if turn.record.typed is not None else {}),
+        }
+        for turn in added.turns
+    ]
+
+
+def file_marks(added: Added) -> TurnMarks:
+    """Return the marks of the whole conversation."""
+    summary = added.summary
+    return {"version": EXPORT_VERSION, "summary": summary and {"text": summary.text, "method": summary.method}}
+
+
+def together(messages: Iterable[MarkedMessage], summary: object = None) -> Added:
+    """Return the conversation that messages make; the marks of a turn are those of its prompt."""
+    rest, turns = deque(messages), list[tuple[Turn, TurnMarks]]()
+    system = rest.popleft()[0].content if rest and rest[0][0].role == "system" else None
+    while rest:
+        asked, marks = rest.popleft()
+        if asked.role != "user":
+            raise InvalidRequestError(f"A turn begins with a user's message, not with one of role {asked.role!r}.")
+        reply = rest.popleft()[0].content if rest and rest[0][0].role == "assistant" else ""
+        turns.append((_turn(asked, reply, marks), marks))
+    pinned, excluded, summarized = (
+        tuple(turn.id for turn, marks in turns if marks.get(name) is True)
+        for name in ("pinned", "excluded", "summarized")
+    )
+    return Added(tuple(turn for turn, _ in turns), system, pinned, excluded, _summary(find(dict, summary), summarized))
+
+
+def _turn(asked: Message, reply: str, marks: TurnMarks) -> Turn:
+    files, reason = find(list, marks, "files"), marks.get("stop_reason")
+    ending: Any = reason if reason in get_args(StopReason) else "stop"
+    attachments = asked.attachments
+    if len(files) == len(attachments):
+        attachments = tuple(map(_named, attachments, files))
+    sources = tuple(clean(name) for name in find(list, marks, "sources") if isinstance(name, str))
+    record = TurnRecord(
+        clean(find(str, marks, "model")), ending, sources=sources, typed=_typed(asked.content, marks.get("typed"))
+    )
+    return Turn(asked.content, reply, attachments, record=record)
+
+
+def _typed(prompt: str, length: object) -> int | None:
+    """Return how much of a prompt was typed; ``None``: all, or the prompt was edited since."""
+    return length if type(length) is int and length >= 0 and prompt[length:].startswith("\n\n") else None
+
+
+def _named(file: Attachment, marks: object) -> Attachment:
+    """Return a file with its name and size from the marks: OpenAI's form has no place for them."""
+    name, tokens = find(dict, marks).get("name"), find(dict, marks).get("tokens")
+    if isinstance(name, str) and type(tokens) is int and 0 <= tokens <= MOST_TOKENS:
+        return replace(file, name=clean(name), tokens=tokens)
+    return file
+
+
+def _summary(marks: TurnMarks, covers: tuple[str, ...]) -> Summary | None:
+    """Return the summary, or ``None`` if it covers no turn of the file."""
+    text, method = marks.get("text"), marks.get("method")
+    if not isinstance(text, str) or not covers:
+        return None
+    return Summary(clean(text), frozenset(covers), "model" if method == "model" else "extractive")
+
+
+# JSON
+
+
+def dumped(value: object) -> str:
+    """Return a value as indented JSON."""
+    return json.dumps(value, ensure_ascii=False, indent=1) + "\n"
+
+
+def parse_json(text: str, what: str = "This") -> Any:
+    """Return the value in a JSON text; ``what`` names it in the InvalidRequestError raised for invalid JSON."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        why = "too many brackets within each other"
+    except ValueError as error:
+        why = str(error)
+    raise InvalidRequestError(f"{what} is not valid JSON ({why}).")
+
+
+def found_in(text: str, *path: str) -> dict[str, Any]:
+    """Return the object at a path of names in a JSON text, or an empty one."""
+    try:
+        return find(dict, parse_json(text), *path)
+    except InvalidRequestError:
+        return {}
+
+
+def find(kind: type[T], value: object, *path: str) -> T:
+    """Return what is at a path of names in a value, or an empty value of ``kind`` if it is of another kind."""
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value if isinstance(value, kind) else kind()

@@ -1,4 +1,4 @@
-"""Find what ``-a WORD`` names: a variable of the notebook, a part of one, or a file."""
+"""Find what ``-a WORD`` names: an image in a cell, a variable of the notebook, a part of one, or a file; label it."""
 
 from __future__ import annotations
 
@@ -7,73 +7,81 @@ import re
 from ast import literal_eval
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from difflib import get_close_matches
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..attachments.attached import Attached
-from ..attachments.files import attached_file
-from ..attachments.guarded import READ_SECONDS, guarded, said_by
+from ..attachments.addresses import attached_address, is_address
+from ..attachments.attached import MOST_SHARE, Attached
+from ..attachments.attached_files import exists
+from ..attachments.guarded import guarded, said_by
+from ..attachments.pasted_images import SavedCells, saved_cells
 from ..errors import InvalidRequestError
+from ..runtime.frontend import EARLIER, origin, where
 from ..template.kinds import described
+from ..wording import did_you_mean, nearest_name
 from .variables import variables_of
 
 VARIABLE_NAME = re.compile(r"[^\W\d]\w*")
 PART_NAME = re.compile(r"\.([^\W\d]\w*)|\[((?:[^\[\]]|\[[^\[\]]*\])+)\]")
 SLICE = re.compile(r"(-?\d+)?:(-?\d+)?(?::(-?\d+))?")
+WHOLE = ":all"  # behind a name: as much as fits
 NOT_DATA = ("a module", "a class", "a function")
 MOST_FILES = 1_000  # of a folder that are compared with a word
 ABSENT = object()  # there is no variable of the name
 MOST_LISTED = 12  # numbers of items
 SIMILARITY = 0.6  # of difflib, from 0 to 1
+IN_A_CELL_OF = "cell:"  # begins the name of such an image
+UNKNOWN_FILE = {
+    "terminal": "a terminal has no cells",
+    "headless": "this run does not tell which notebook it runs",
+    "notebook": "this front end does not tell where the notebook's file is; JupyterLab and Notebook 7 do",
+}
+NUMBERED = re.compile(r"(Out|In)\s?\[\s?(\d+)\s?\]|_(i?)(\d+)\b")
+FILLED_IN = re.compile(r"\{\{.*?\}\}")
 
 
-class NotFoundError(Exception):
+class NoPartError(InvalidRequestError):
     """A variable has no such part; the message says which."""
 
 
-class _Found(NamedTuple):
-    """What a word names: a value or a file, and a line for the user."""
-
-    value: Any
-    notice: str = ""
-
-
-def attached_named(word: str, variables: Mapping[str, Any], attach: Callable[[str, Any], Attached]) -> Attached:
+def attached_named(word: str, variables: Mapping[str, Any], attach: Callable[..., Attached]) -> Attached:
     """Return what a word names: a variable, an attribute or an item of one, else a file. Raises InvalidRequestError.
 
     Items are named by constants, as in ``Out[3]``, ``axes[0, 1]``, ``results['fig']`` and ``df[:100]``. ``attach``
-    makes what goes with the prompt from a value and its name. ``./NAME`` is a file in any case.
+    makes what goes with the prompt from a value and its name. ``./NAME`` is a file in any case; ``NAME:all`` sends as
+    much of a value as fits half of the limit.
     """
-    found = _found(word, variables)
-    if found.value is ABSENT:
-        return attached_file(Path(word))
-    part = attach(word, found.value)
-    if not found.notice:
-        return part
-    return Attached(part.name, part.text, part.files, part.what, (*part.notices, found.notice))
-
-
-def _found(word: str, variables: Mapping[str, Any]) -> _Found:
-    is_file, problem = _is_file(word), None
-    with guarded(word, READ_SECONDS):  # attributes and items run code of their classes
-        try:
-            value = part_named(word, variables)
-        except NotFoundError as error:
-            value, problem = ABSENT, error
-    if problem is not None and not is_file:
-        raise InvalidRequestError(f"-a {word}: {problem} Nothing was sent.")
+    if is_address(word):
+        return attached_address(word)
+    name = word.removesuffix(WHOLE)
+    is_whole = name != word and not _is_file(word)
+    word = name if is_whole else word
+    value = _value(word, variables)
     if value is ABSENT:
-        if not is_file and not _exists(word):
-            raise InvalidRequestError(_no_such(word, variables))
-        return _Found(ABSENT)
-    notice = f"{word} is the variable; -a ./{word} sends the file of this name." if is_file else ""
-    return _Found(value, notice)
+        return attach(word, Path(word))
+    part = attach(word, value, **({"attach_share": MOST_SHARE} if is_whole else {}))
+    more = f"; -a {word}{WHOLE} sends more" if part.is_part and not is_whole else ""
+    also = [f"{word} is the variable; -a ./{word} sends the file of this name."] if _is_file(word) else []
+    return replace(part, what=f"{part.what}{more}", notices=(*part.notices, *also))
+
+
+def _value(word: str, variables: Mapping[str, Any]) -> Any:
+    """Return what a word names, or ``ABSENT`` where that is a file. Raises InvalidRequestError."""
+    try:
+        value = guarded(word, lambda: part_named(word, variables))  # attributes and items run code of their classes
+    except NoPartError as error:
+        if not _is_file(word):
+            raise InvalidRequestError(f"-a {word}: {error} Nothing was sent.") from None
+        return ABSENT
+    if value is ABSENT and not exists(word):
+        raise InvalidRequestError(_no_such(word, variables))
+    return value
 
 
 def part_named(word: str, variables: Mapping[str, Any]) -> Any:
-    """Return the value that a word names, or ``ABSENT`` where there is no such variable. Raises NotFoundError."""
+    """Return the value that a word names, or ``ABSENT`` where there is no such variable. Raises NoPartError."""
     first = VARIABLE_NAME.match(word)
     if first is None or first.group() not in variables:
         return ABSENT
@@ -94,11 +102,11 @@ def _attribute(value: Any, name: str, text: str) -> Any:
         names: list[str] = []
         with suppress(Exception):
             names = [each for each in dir(value) if each[:1] != "_"]
-        raise NotFoundError(
+        raise NoPartError(
             f"{text} has no attribute {name!r}, and there is no file of this name.{_question(name, names, text + '.')}"
         ) from None
     except Exception as error:
-        raise NotFoundError(f"{text}.{name} raised {said_by(error)}.") from None
+        raise NoPartError(f"{text}.{name} raised {said_by(error)}.") from None
 
 
 def _item(value: Any, typed: str, text: str) -> Any:
@@ -109,19 +117,18 @@ def _item(value: Any, typed: str, text: str) -> Any:
         except Exception as error:  # of any class that has items
             problem = problem or error
     if isinstance(problem, LookupError):
-        raise NotFoundError(f"{text} has no item {typed}.{_items_hint(value, typed, text)}") from None
-    raise NotFoundError(f"{text}[{typed}] raised {said_by(problem or ValueError())}.") from None
+        raise NoPartError(f"{text} has no item {typed}.{_items_hint(value, typed, text)}") from None
+    raise NoPartError(f"{text}[{typed}] raised {said_by(problem or ValueError())}.") from None
 
 
 def _items_hint(value: Any, typed: str, text: str) -> str:
     """Return the nearest key, or how many items there are."""
     if isinstance(value, Mapping):
         keys = list(value)
-        near = get_close_matches(
-            typed.strip("'\""), [key for key in keys[:1_000] if isinstance(key, str)], 1, SIMILARITY
-        )
+        texts = [key for key in keys[:1_000] if isinstance(key, str)]
+        near = nearest_name(typed.strip("'\""), texts, SIMILARITY)
         if near:
-            return f" Did you mean {text}[{near[0]!r}]?"
+            return f" Did you mean {text}[{near!r}]?"
         numbers = [key for key in keys[-MOST_LISTED:] if isinstance(key, int)]
         return f" There are {', '.join(map(str, numbers))}." if numbers else ""
     with suppress(Exception):
@@ -159,8 +166,7 @@ def _no_such(word: str, variables: Mapping[str, Any]) -> str:
 
 
 def _question(name: str, names: Iterable[str], before: str = "") -> str:
-    near = get_close_matches(name, list(names), 1, SIMILARITY)
-    return f" Did you mean {before}{near[0]}?" if near else ""
+    return did_you_mean(name, names, f"{before}{{}}", SIMILARITY)
 
 
 def _is_file(word: str) -> bool:
@@ -169,12 +175,63 @@ def _is_file(word: str) -> bool:
     return False
 
 
-def _exists(word: str) -> bool:
-    with suppress(OSError, ValueError, RuntimeError):
-        return Path(word).expanduser().exists()
-    return False
-
-
 def is_attachable(value: Any) -> bool:
     """Return whether a value can go with a prompt: anything but None, modules, classes and functions."""
     return value is not None and described(value) not in NOT_DATA
+
+
+class CellImages:
+    """The images in the Markdown cells of the notebook that a shell runs, which is read once."""
+
+    def __init__(self, shell: Any) -> None:
+        self._place, self._shell = where(shell), shell
+        self._saved: SavedCells | None = None
+
+    @property
+    def saved(self) -> SavedCells:
+        """The notebook as it was last saved. Raises InvalidRequestError where its file is not known."""
+        if self._saved is None:
+            self._saved = saved_cells(self._path())
+        return self._saved
+
+    def attached(self, word: str, attach: Callable[[str, Any], Attached]) -> Attached:
+        """Return the image that a word such as ``cell:image.png`` names. Raises InvalidRequestError."""
+        name = word.removeprefix(IN_A_CELL_OF)
+        found, count = self.saved.find(name, self._place.cell)
+        part = attach(word, found.content())
+        if count == 1:
+            return part
+        return replace(part, notices=(*part.notices, f"{count} images are named {name}: {self._which} was sent."))
+
+    @property
+    def _which(self) -> str:
+        known = self._place.cell is not None and self._place.cell in self.saved.positions
+        return "the nearest above this cell" if known else "the last"
+
+    def _path(self) -> Path:
+        notebook = EARLIER.sub("", origin(self._shell).notebook or "")
+        if not os.path.isabs(notebook):
+            raise InvalidRequestError(
+                f"-a cell:… takes an image from the notebook's file, and {UNKNOWN_FILE[self._place.kind]}. "
+                "Save the image to a file and name that with -a. Nothing was sent."
+            )
+        return Path(notebook)
+
+
+class Labels:
+    """The names of what goes with one prompt; what the prompt's own words name keeps that name."""
+
+    def __init__(self, prompt: str) -> None:
+        self._words = FILLED_IN.sub("", prompt)
+        self._labels: dict[tuple[bool, str], str] = {}
+
+    def of(self, name: str) -> str:
+        """Return what to call a thing that is named as in ``Out[3][0]``; any other name stays."""
+        numbered = NUMBERED.match(name)
+        if numbered is None or numbered.group() in self._words:
+            return name
+        is_input = numbered[1] == "In" or numbered[3] == "i"
+        number = len(self._labels) + 1
+        label = f"input {number}" if is_input else f"output {number}"
+        label = self._labels.setdefault((is_input, numbered[2] or numbered[4]), label)
+        return f"{label}{name[numbered.end() :]}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..attachments.attached import Attached
@@ -13,14 +12,18 @@ from ..errors import ChatInterrupted, InvalidRequestError
 from ..runtime.frontend import Where, is_replay
 from ..session.prompt import Prompt
 from ..session.send import stopped
-from .attach_named import attached_named
-from .options import settings_of
+from .attach_named import IN_A_CELL_OF, CellImages, Labels, attached_named
+from .line_options import settings_of
 from .shown import Shown
 from .variables import schema_named
 
 if TYPE_CHECKING:
     from ..attachments.tracebacks import Failure
     from .outputs import Outputs
+
+
+Tell = Callable[..., None]
+READING = "Reading"
 
 
 class CellPrompt(NamedTuple):
@@ -36,16 +39,18 @@ class CellPrompts:
     def __init__(self, shell: Any, shown: Shown) -> None:
         self._shell, self._shown = shell, shown
 
-    def of(self, chat: Chat, options: Namespace, text: str, place: Where) -> CellPrompt:
-        """Return the prompt of a cell. Raises UsageError, InvalidRequestError and ChatInterrupted."""
+    def of(self, chat: Chat, options: Namespace, text: str, place: Where, tell: Tell) -> CellPrompt:
+        """Return the prompt of a cell, and ``tell`` what is read. Raises UsageError and what reading raises."""
         along: tuple[Attached, ...] = ()
         lines: Iterable[str] = ()
+        labels = Labels(text)
         if not options.raw and "{{" in text:
             from .outputs import filled_prompt
 
-            text, along, lines = filled_prompt(text, chat, settings_of(options), self._outputs)
+            tell("the expressions", verb=READING)
+            text, along, lines = filled_prompt(text, chat, settings_of(options), self._outputs, labels)
         schema = None if options.schema is None else schema_named(options.schema, self._shell.user_ns)
-        attached = (*along, *self._attached(chat, options))
+        attached = tuple(dict.fromkeys((*along, *self._attached(chat, options, labels, tell))))
         prompt = Prompt(
             text, settings_of(options), attached, cell=place.cell, run=place.run, execution=place.execution,
             source=place.source, append=options.append, new=options.new, record=not options.no_history,
@@ -71,31 +76,35 @@ class CellPrompts:
 
         return Outputs(self._shell, self._shown)
 
-    def _attached(self, chat: Chat, options: Namespace) -> list[Attached]:
+    def _attached(self, chat: Chat, options: Namespace, labels: Labels, tell: Tell) -> list[Attached]:
         """Return what options name: things of the notebook or files, and the last error."""
-        settings = settings_of(options)
+        settings, words, redact = settings_of(options), options.attach or [], not options.no_redact
         try:
-            words = options.attach or []
-            share = chat.shared(len(words), settings)
-            found = self._things(words, partial(chat.attached, **share)) if words else []
-            return [*found, *([chat.attached_error(self.last_error(), **settings)] if options.error else ())]
+
+            def attach(name: str, value: Any, **share: float) -> Attached:
+                part = chat.desk.attached(name, value, among=len(words), redact=redact, **{**settings, **share})
+                label = labels.of(name)
+                return part if label == name else part.labelled(label)
+
+            found = self._things(words, attach, tell) if words else []
+            error = [chat.desk.attached_error(self.last_error(), redact=redact, **settings)] if options.error else []
+            return [*found, *error]
         except KeyboardInterrupt:
             raise ChatInterrupted(stopped((), record=True)) from None
 
-    def _things(self, words: Iterable[str], attach: Callable[[str, Any], Attached]) -> list[Attached]:
+    def _things(self, words: Iterable[str], attach: Callable[..., Attached], tell: Tell) -> list[Attached]:
         """Return what words name: images in cells, outputs and variables of the notebook, else files."""
-        from .cell_images import IN_A_CELL_OF, CellImages
-
-        images, names = CellImages(self._shell), self._outputs.attachable
-        return [
-            images.attached(word, attach) if word.startswith(IN_A_CELL_OF) else attached_named(word, names, attach)
-            for word in words
-        ]
+        images, names, found = CellImages(self._shell), self._outputs.attachable, []
+        for word in words:
+            tell(word, verb=READING)
+            is_image = word.startswith(IN_A_CELL_OF)
+            found.append(images.attached(word, attach) if is_image else attached_named(word, names, attach))
+        return found
 
 
 def _with_the_prompt(chat: Chat, attached: tuple[Attached, ...], settings: Mapping[str, Any]) -> tuple[str, ...]:
     """Return lines about what goes with a prompt. Raises InvalidRequestError where that is too much."""
-    return (*chat.sizes(attached, **settings), *(line for part in attached for line in part.notices))
+    return (*chat.desk.sizes(attached, **settings), *(line for part in attached for line in part.notices))
 
 
 def _accepted(place: Where) -> Literal["cell", "all"] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from IPython.core.error import UsageError
 from IPython.display import display
@@ -10,29 +10,27 @@ from IPython.display import display
 from .. import wording as words_of
 from ..chat import Chat
 from ..config.aliases import load_aliases, model_of, set_alias
-from ..config.settings import DEFAULT, HELP, SETTING_NAMES, SETTINGS, Settings, typed_value, wanted
-from ..conversation.text_safety import without_keys
+from ..config.settings import DEFAULT, DEFAULT_MODEL, HELP, SETTING_NAMES, SETTINGS, Settings, typed_value, wanted
+from ..display.tables import first_words, table_text
 from ..display.text import to_plain
-from ..display.widgets.gauge import gauge_line, legend
-from ..display.widgets.tables import first_words, status_text, table_text
+from ..display.widgets.gauge import gauge_line, legend, status_text
 from ..errors import StoreError
-from ..export.formats import FORMATS
+from ..export.conversation_files import FORMATS
 from ..models.registry import full_name, key_owner
+from ..models.request_price import GIVE_PRICES, is_free, price_of
 from ..providers.lookup import check_known, key_holder, provider_names
 from ..runtime.frontend import where
+from ..runtime.redaction import without_address_keys
 from ..session.actions import Change, Method
 from ..session.prompt import Prompt
 from ..wording.layout import line_width, wrapped_list
+from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, CommandRun, command, say
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
-from .command_table import Call, command, say, unknown_topic
-from .map_command import OF_A_MAP, ask_rows
-from .options import OF_A_REQUEST, settings_of
+from .conversation_tables import conversations_table, history_table, previewed, versions_table
+from .line_options import settings_of
 from .questions import typed_answer
-from .tables import conversations_table, history_table, previewed, versions_table
 
 EXPORTED_AS = " or ".join(", ".join(FORMATS).rsplit(", ", 1))  # .md, .json or .ipynb
-USE_OPTIONS = tuple(name for name in OF_A_REQUEST if name != "system")
-OF_A_REQUEST_HERE = (*OF_A_REQUEST, "attach", "no_history", "append", "out", "plain")
 KEY_IS_ASKED_FOR = (
     "%chat key takes one thing, a provider such as openai or an address: the key is asked for, and kept in memory "
     "only. A key that stands in the cell is saved with the notebook: delete it there."
@@ -40,7 +38,10 @@ KEY_IS_ASKED_FOR = (
 CONTINUE = "Continue exactly where you stopped."
 
 
-@command("use MODEL [--window N]", "use this model from now on", options=USE_OPTIONS)
+@command(
+    "use MODEL [--window N]", "use this model from now on", ABOUT_SETUP,
+    "%chat use openai/gpt-5.2", "%chat use mine --base-url http://localhost:8000/v1 --window 32k",
+)  # fmt: skip
 def _use(call: Call) -> object:
     given = {name: value for name, value in settings_of(call.options).items() if value is not None}
     if call.words:
@@ -52,34 +53,41 @@ def _use(call: Call) -> object:
     say(gauge_line(call.chat.info()))
     now = call.chat.config
     if before.base_url and now.base_url is None:
-        say(f"base_url {without_keys(before.base_url)} went with {before.model}: {now.model} is asked at its provider.")
-    return call.chat.missing_key() or None
+        address = without_address_keys(before.base_url)
+        say(f"base_url {address} went with {before.model}: {now.model} is asked at its provider.")
+    return call.chat.models.missing_key(call.chat.config) or None
 
 
-@command("status", "show how full the context is, the whole calculation, and the settings that decide what is sent")
+@command(
+    "status",
+    "show how full the context is, the whole calculation, and the settings that decide what is sent", ABOUT_WINDOW,
+)  # fmt: skip
 def _status(call: Call) -> object:
     info = call.chat.info()
     say(status_text(info, len(call.chat.turns), terminal=where(call.host.shell).kind == "terminal"))
-    saved = str(call.chat.savings())
-    if saved:
-        say(saved)
+    say(*filter(None, (_price_line(call.chat), str(call.chat.desk.savings()))), sep="\n")
     say(*(wrapped_list(line, line_width(), "  ") for line in _deciding(call.chat)), sep="\n")
     undo = f"%chat undo takes back: {info.undo}" if info.undo else ""
     redo = f"%chat redo does again: {info.redo}" if info.redo else ""
     return "; ".join(filter(None, (undo, redo))) or None
 
 
-@command("gauge [follow | off]", "show the gauge here, or set whether it follows the newest chat cell")
+@command(
+    "gauge [follow | off]", "show the gauge here, or set whether it follows the newest chat cell", ABOUT_WINDOW,
+    "%chat gauge", "%chat gauge off",
+)  # fmt: skip
 def _gauge(call: Call) -> object:
     if not call.words:
-        return call.host.show_gauge(call.chat)
+        call.host.show_gauge(call.chat)
+        return None
     call.chat.configure(gauge=call.one("follow or off"))
     return _setting_line(call.chat, "gauge")
 
 
 @command(
-    "history [N --versions]", "list every turn with its number, tokens and state; N --versions: all answers of turn N",
-    options=("versions",),
+    "history [N --versions]",
+    "list every turn with its number, tokens and state; N --versions: all answers of turn N", ABOUT_WINDOW,
+    "%chat history", "%chat history 3 --versions",
 )  # fmt: skip
 def _history(call: Call) -> object:
     chat = call.chat
@@ -90,18 +98,25 @@ def _history(call: Call) -> object:
             f"%chat history {call.words[0]} --versions shows all answers of a turn; alone it takes no number."
         )
     else:
-        call.host.show_table(history_table(chat), lambda: call.host.history_of(chat))
+        call.host.show_table(history_table(chat), lambda: call.host.views.history(chat))
     return None
 
 
-@command("plot [RUN]", "draw tokens and cost of each turn, or what a run of %%chat map --as scored")
+@command(
+    "plot [RUN]", "draw tokens and cost of each turn, or what a run of %%chat map --as scored", ABOUT_ANSWERS,
+    "%chat plot", "%chat plot run",
+)  # fmt: skip
 def _plot(call: Call) -> object:
-    from .plot_command import plot
+    from .run_commands import plot
 
     return plot(call)
 
 
-@command("pick N [VERSION]", "take answer N of those side by side; with a version, restore that answer of turn N")
+@command(
+    "pick N [VERSION]",
+    "take answer N of those side by side; with a version, restore that answer of turn N", ABOUT_ANSWERS,
+    "%chat pick 2", "%chat pick 3 1",
+)  # fmt: skip
 def _pick(call: Call) -> object:
     if len(call.words) == 1:
         number = call.count(call.words[0], "the number of an answer")
@@ -111,12 +126,16 @@ def _pick(call: Call) -> object:
             "%chat pick takes the number of an answer side by side; or a turn and a version: %chat history N "
             "--versions lists the versions of turn N."
         )
-    return call.chat.pick(*map(call.number, call.words))
+    return call.chat.desk.pick(*map(call.number, call.words))
 
 
-@command("compare [N]", "show the answers side by side that came last, or all of turn N, with the words that differ")
+@command(
+    "compare [N]",
+    "show the answers side by side that came last, or all of turn N, with the words that differ", ABOUT_ANSWERS,
+    "%chat compare", "%chat compare 3",
+)  # fmt: skip
 def _compare(call: Call) -> object:
-    from .side_by_side import show_versions
+    from .answer_columns import show_versions
 
     number = call.number(call.one("a turn's number")) if call.words else None
     if number is None and not call.chat.turns and not call.chat.conversation.offers:
@@ -125,8 +144,8 @@ def _compare(call: Call) -> object:
 
 
 @command(
-    "preview", "show what the next request sends; %%chat preview: with the prompt in the cell", heads_cell=True,
-    options=(*OF_A_REQUEST_HERE, "error", "new", "raw"), asks=True,
+    "preview", "show what the next request sends; %%chat preview: with the prompt in the cell", ABOUT_WINDOW,
+    "%chat preview", "%%chat preview\nWhy is the sky blue?", heads_cell=True, asks=True,
 )  # fmt: skip
 def _preview(call: Call) -> object:
     chat, options = call.chat, call.options
@@ -134,33 +153,34 @@ def _preview(call: Call) -> object:
         options.preview = True
         return call.host.ask(chat, options, call.text or "")
     prompt = Prompt("", settings_of(options))
-    return call.host.show_table(previewed(chat, prompt), lambda: call.host.preview_of(chat, prompt))
+    call.host.show_table(previewed(chat, prompt), lambda: call.host.views.preview(chat, prompt))
+    return None
 
 
 @command(
-    "map TABLE", "%%chat map: ask the prompt in the cell of every row of a table, {{ column }} being filled in",
-    heads_cell=True, options=(*OF_A_REQUEST, "schema", "out", *OF_A_MAP),
+    "map TABLE", "ask the prompt in the cell of every row of a table, {{ column }} being filled in", ABOUT_ANSWERS,
+    "%%chat map reviews --as judged\nIs this review positive or negative? {{ text }}", heads_cell=True, needs_text=True,
 )  # fmt: skip
 def _map(call: Call) -> object:
+    from .run_commands import ask_rows
+
     return ask_rows(call)
 
 
-@command("pin N…", "pin turns: every request includes them")
-def _pin(call: Call) -> object:
-    return call.chat.pin(*_turns(call))
+def _with_turns(act: Callable[..., Change]) -> CommandRun:
+    """Return what runs a command that does one thing to the turns whose numbers it takes."""
+    return lambda call: act(call.chat, *_turns(call))
 
 
-@command("unpin N…", "take pins off")
-def _unpin(call: Call) -> object:
-    return call.chat.unpin(*_turns(call))
+command("pin N…", "pin turns: every request includes them", ABOUT_WINDOW, "%chat pin 1 4")(_with_turns(Chat.pin))
+command("unpin N…", "take pins off", ABOUT_WINDOW, "%chat unpin 1")(_with_turns(Chat.unpin))
+command("exclude N…", "leave turns out of every request", ABOUT_WINDOW, "%chat exclude 2 3")(_with_turns(Chat.exclude))
 
 
-@command("exclude N…", "leave turns out of every request")
-def _exclude(call: Call) -> object:
-    return call.chat.exclude(*_turns(call))
-
-
-@command("include N… | all", "include turns again that were left out; all: every one")
+@command(
+    "include N… | all", "include turns again that were left out; all: every one", ABOUT_WINDOW,
+    "%chat include 2", "%chat include all",
+)  # fmt: skip
 def _include(call: Call) -> object:
     everything = [word.lower() for word in call.words] == ["all"]
     return call.chat.include(*(() if everything else _turns(call)))
@@ -172,7 +192,10 @@ def _turns(call: Call) -> Iterator[int]:
     return map(call.number, call.words)
 
 
-@command("trim [N]", "leave out the oldest turns, down to about 60 % of the limit, or keep the newest N")
+@command(
+    "trim [N]", "leave out the oldest turns, down to about 60 % of the limit, or keep the newest N", ABOUT_WINDOW,
+    "%chat trim", "%chat trim 3",
+)  # fmt: skip
 def _trim(call: Call) -> object:
     what = "how many of the newest turns to keep"
     return call.chat.trim(call.count(call.one(what), what) if call.words else None)
@@ -181,7 +204,9 @@ def _trim(call: Call) -> object:
 @command(
     "summarise [N] [--extractive]",
     "send a summary in place of the older turns; N: keep the newest N word for word; --extractive: ask no model",
-    also="summarize", heads_cell=True, options=("extractive",),
+    ABOUT_WINDOW,
+    "%chat summarise", "%chat summarise 2 --extractive", "%%chat summarise\nKeep every name and every figure.",
+    also="summarize", heads_cell=True,
 )  # fmt: skip
 def _summarise(call: Call) -> object:
     instructions, extractive = (call.text or "").strip() or None, call.options.extractive
@@ -191,69 +216,68 @@ def _summarise(call: Call) -> object:
     below = "; what a summary should keep goes below %%chat summarise, from the cell's second line on"
     turns = call.count(" ".join(call.words), what, below) if call.words else None
     method: Method | None = "extractive" if extractive else "model" if instructions else None
-    change = call.chat.summarize(instructions, turns=turns, method=method)
+    place = where(call.host.shell)
+    by = f"{place.cell} {place.source}" if place.cell else ""
+    change = call.chat.desk.summarize(instructions, turns=turns, method=method, by=by)
     say(change)
     summary = call.chat.conversation.summary
     return summary.text if change.changed and summary is not None else None
 
 
-@command("clear", "leave out all turns; system prompt, model and settings stay")
-def _clear(call: Call) -> Change:
-    return call.chat.clear()
-
-
-@command("undo", "undo the last action")
-def _undo(call: Call) -> Change:
-    return call.chat.undo()
-
-
-@command("redo", "redo the action that was undone last")
-def _redo(call: Call) -> Change:
-    return call.chat.redo()
+command("clear", "leave out all turns; system prompt, model and settings stay", ABOUT_WINDOW)(
+    lambda call: call.chat.clear()
+)
+command("undo", "undo the last action", ABOUT_WINDOW)(lambda call: call.chat.undo())
+command("redo", "redo the action that was undone last", ABOUT_WINDOW)(lambda call: call.chat.redo())
 
 
 @command(
-    "fix", "ask for the cell that failed, corrected, and put it into the next cell; %%chat fix: with your wishes below",
-    heads_cell=True, options=(*OF_A_REQUEST_HERE, "error", "new", "ask", "preview"), asks=True,
+    "fix",
+    "ask for the cell that failed, corrected, and put it into the next cell; %%chat fix: with your wishes below",
+    ABOUT_ANSWERS,
+    "%chat fix", "%%chat fix\nUse pandas only.", heads_cell=True, asks=True,
 )  # fmt: skip
 def _fix(call: Call) -> None:
-    from .fix_command import fix
+    from .code_commands import fix
 
     fix(call)
 
 
-@command("continue", "continue an answer that was cut off", options=(*OF_A_REQUEST_HERE, "ask"), asks=True)
+@command("continue", "continue an answer that was cut off", ABOUT_ANSWERS, "%chat continue --max-tokens 500", asks=True)
 def _continue(call: Call) -> object:
     if not call.chat.turns:
         raise UsageError("There is nothing to continue yet.")
-    _check_continued(call)
+    place = where(call.host.shell)
+    prompt = Prompt(CONTINUE, settings_of(call.options), cell=place.cell, run=place.run, append=call.options.append)
+    if all(part.state in ("system", "prompt") for part in call.chat.desk.view(prompt).messages):
+        raise UsageError(
+            "The next request holds no turn, so the model would not see what to continue: %chat include all brings "
+            "turns back."
+        )
     call.options.raw = True
     return call.host.ask(call.chat, call.options, CONTINUE)
 
 
-def _check_continued(call: Call) -> None:
-    """Refuse to ask for the rest of an answer that the request would not hold. Raises UsageError."""
-    options, place = call.options, where(call.host.shell)
-    prompt = Prompt(
-        CONTINUE, settings_of(options), cell=place.cell, run=place.run, append=options.append,
-        record=not options.no_history,
-    )  # fmt: skip
-    if all(part.state in ("system", "prompt") for part in call.chat.view(prompt).messages):
-        why = "--no-history sends none" if options.no_history else "%chat include all brings turns back"
-        raise UsageError(f"The next request holds no turn, so the model would not see what to continue: {why}.")
-
-
-@command("new [NAME]", "start another conversation; this one stays", every_conversation=True)
+@command(
+    "new [NAME]", "start another conversation; this one stays", ABOUT_CONVERSATIONS,
+    "%chat new", "%chat new plans", every_conversation=True,
+)  # fmt: skip
 def _new(call: Call) -> object:
     return _talk_in(call, call.host.library.new(*_named(call)))
 
 
-@command("switch CONVERSATION", "switch to another conversation", every_conversation=True)
+@command(
+    "switch CONVERSATION", "switch to another conversation", ABOUT_CONVERSATIONS,
+    "%chat switch plans", every_conversation=True,
+)  # fmt: skip
 def _switch(call: Call) -> object:
     return _talk_in(call, call.host.library.switch(call.phrase("a conversation's name")))
 
 
-@command("fork [NAME]", "copy this conversation and continue in the copy", every_conversation=True)
+@command(
+    "fork [NAME]", "copy this conversation and continue in the copy", ABOUT_CONVERSATIONS,
+    "%chat fork variant", every_conversation=True,
+)  # fmt: skip
 def _fork(call: Call) -> object:
     return _talk_in(call, call.host.library.fork(*_named(call)))
 
@@ -269,8 +293,8 @@ def _talk_in(call: Call, chat: Chat) -> str:
 
 
 @command(
-    "list [all]", "list the conversations of this notebook, or of all notebooks",
-    every_conversation=True,
+    "list [all]", "list the conversations of this notebook, or of all notebooks", ABOUT_CONVERSATIONS,
+    "%chat list", "%chat list all", every_conversation=True,
 )  # fmt: skip
 def _list(call: Call) -> object:
     everywhere = bool(call.words) and call.one("all, for those of other notebooks too").lower() == "all"
@@ -285,15 +309,16 @@ def _list(call: Call) -> object:
     return display(conversations_table(rows, current, library.origin), raw=True)
 
 
-@command("rename NAME", "rename this conversation", every_conversation=True)
+@command("rename NAME", "rename this conversation", ABOUT_CONVERSATIONS, "%chat rename plans", every_conversation=True)
 def _rename(call: Call) -> object:
     old = call.host.library.current.name
     return f"{old!r} is now {call.host.library.rename(call.phrase('the new name')).name!r}."
 
 
 @command(
-    "delete [CONVERSATION] [--answers]", "delete a conversation for good, or all stored answers of maps, after asking",
-    options=("answers",), every_conversation=True,
+    "delete [CONVERSATION] [--answers]",
+    "delete a conversation for good, or all stored answers of maps, after asking", ABOUT_CONVERSATIONS,
+    "%chat delete plans", "%chat delete --answers", every_conversation=True,
 )  # fmt: skip
 def _delete(call: Call) -> object:
     if call.options.answers:
@@ -313,7 +338,7 @@ def _delete_answers(call: Call) -> str:
     if _typed(question) != "answers":
         raise UsageError("Not confirmed: nothing was deleted.")
     count = call.host.library.delete_answers()
-    return f"Deleted {words_of.answers(count)} of maps. That cannot be undone."
+    return f"Deleted {words_of.counted(count, 'answer')} of maps. That cannot be undone."
 
 
 def _confirmed(name: str) -> str:
@@ -332,8 +357,9 @@ def _typed(question: str) -> str:
 
 
 @command(
-    "resume NOTEBOOK [NAME] [--summary]", "add the turns of another notebook's conversation, or its summary",
-    options=("summary",), every_conversation=True,
+    "resume NOTEBOOK [NAME] [--summary]",
+    "add the turns of another notebook's conversation, or its summary", ABOUT_CONVERSATIONS,
+    "%chat resume other.ipynb", "%chat resume other.ipynb plans --summary", every_conversation=True,
 )  # fmt: skip
 def _resume(call: Call) -> object:
     if not 1 <= len(call.words) <= 2:
@@ -341,13 +367,16 @@ def _resume(call: Call) -> object:
     return call.host.library.resume(*call.words, summary=call.options.summary)
 
 
-@command("memory [FILE | off]", "show or set the file whose text joins the system prompt")
+@command(
+    "memory [FILE | off]", "show or set the file whose text joins the system prompt", ABOUT_SETUP,
+    "%chat memory preferences.md", "%chat memory off",
+)  # fmt: skip
 def _memory(call: Call) -> object:
     chat = call.chat
     if call.words:
         path = call.one("a file's path, or off")
-        return chat.set_memory(None if path.lower() in ("off", "none") else path)
-    file, text = chat.memory
+        return chat.desk.set_memory(None if path.lower() in ("off", "none") else path)
+    file, text = chat.desk.session.memory_file()
     if file is not None:
         return (
             f"{file}:\n{text}" if text else f"Nothing of {file} is sent: the file is missing, empty, or not UTF-8 text."
@@ -359,13 +388,16 @@ def _memory(call: Call) -> object:
     return "The memory file is off: %chat memory PATH sets one."
 
 
-@command("export FILE", f"write the conversation as {EXPORTED_AS}")
+@command("export FILE", f"write the conversation as {EXPORTED_AS}", ABOUT_CONVERSATIONS, "%chat export talk.md")
 def _export(call: Call) -> object:
     path = call.chat.export(call.one(f"a file: {EXPORTED_AS}"))
     return f"Wrote {words_of.turns(len(call.chat.turns))} to {path}."
 
 
-@command("import FILE", "add the turns of an exported file")
+@command(
+    "import FILE", "add the turns of an exported file, or of a saved notebook", ABOUT_CONVERSATIONS,
+    "%chat import talk.json",
+)  # fmt: skip
 def _import(call: Call) -> object:
     return call.chat.load(call.one(f"a file: {EXPORTED_AS}"))
 
@@ -373,18 +405,22 @@ def _import(call: Call) -> object:
 @command(
     "code [BLOCK | all] [TURN]",
     "put a code block of the last answer with code, or of a turn, into the next cell; alone: the only one, or a list; "
-    "all: all Python",
+    "all: all Python", ABOUT_ANSWERS,
+    "%chat code", "%chat code 2", "%chat code all",
 )  # fmt: skip
 def _code(call: Call) -> object:
-    from .code_command import put_code
+    from .code_commands import put_code
 
     return put_code(call)
 
 
-@command("system", "show the system prompt; %%chat system: set it to the text in the cell", heads_cell=True)
+@command(
+    "system", "show the system prompt; %%chat system: set it to the text in the cell", ABOUT_SETUP,
+    "%chat system", "%%chat system\nYou are a careful editor. Answer in one paragraph.", heads_cell=True,
+)  # fmt: skip
 def _system(call: Call) -> object:
     if call.text is not None:
-        return call.chat.set_system(call.text.strip())
+        return call.chat.desk.set_system(call.text.strip())
     return (
         call.chat.system
         or "No system prompt is set. To set one, put %%chat system on a cell's first line and the text below it."
@@ -393,8 +429,9 @@ def _system(call: Call) -> object:
 
 @command(
     "config [SETTING VALUE | default]",
-    "show settings with value, source and explanation, or change one; default: put it back",
-)
+    "show settings with value, source and explanation, or change one; default: put it back", ABOUT_SETUP,
+    "%chat config", "%chat config compact_at", "%chat config compact_at 80%",
+)  # fmt: skip
 def _config(call: Call) -> object:
     chat, words = call.chat, call.words
     if words and words[0].partition("=")[0] in SETTING_NAMES and "=" in words[0]:  # NAME=VALUE
@@ -403,7 +440,7 @@ def _config(call: Call) -> object:
         from .help_pages import all_settings
 
         shown: dict[str, tuple[str, str]] = {
-            name: (setting_text(chat, name), chat.source_of(name)) for name in SETTING_NAMES
+            name: (setting_text(chat, name), chat.desk.source_of(name)) for name in SETTING_NAMES
         }
         return display(all_settings(shown), raw=True)
     name, *values = words
@@ -412,18 +449,34 @@ def _config(call: Call) -> object:
     elif name not in SETTING_NAMES:
         chat.configure(**{name: None})  # raises the error that names the nearest setting
     say(_setting_line(chat, name))
-    return (name == "model" and chat.missing_key()) or None
+    return (name == "model" and chat.models.missing_key(chat.config)) or None
 
 
-@command("models [PROVIDER]", "list a provider's models with their context windows")
+@command(
+    "models [PROVIDER]", "list a provider's models with their context windows", ABOUT_SETUP,
+    "%chat models", "%chat models openrouter",
+)  # fmt: skip
 def _models(call: Call) -> object:
     provider = call.one("a provider, such as openrouter") if call.words else None
-    found = sorted(call.chat.available(provider))
+    found = sorted(call.chat.models.available(_listed_by(call.chat, provider)))
     rows = [(to_plain(name), f"{window.tokens:,}", window.origin) for name, window in found]
     return table_text(("model", "window", ""), rows) if rows else "The provider lists no models."
 
 
-@command("alias [NAME MODEL]", "list or define short names for models, in every notebook; MODEL none removes one")
+def _listed_by(chat: Chat, provider: str | None) -> Settings:
+    """Return settings with which a provider is asked for its list; without a name, the one in use."""
+    if provider is None:
+        return chat.config
+    name = provider.lower()
+    check_known(name)
+    return chat.config.changed({"model": DEFAULT_MODEL if name == "local" else f"{name}/any"})
+
+
+@command(
+    "alias [NAME MODEL]",
+    "list or define short names for models, in every notebook; MODEL none removes one", ABOUT_SETUP,
+    "%chat alias", "%chat alias quick openai/gpt-5-nano",
+)  # fmt: skip
 def _alias(call: Call) -> object:
     if len(call.words) not in (0, 2):
         raise UsageError("%chat alias NAME MODEL defines a short name; %chat alias NAME none removes it.")
@@ -445,7 +498,7 @@ def _checked_model(name: str, model: str) -> str:
     return model
 
 
-@command("key [OWNER]", "enter an API key, which is kept in memory only", options=("base_url",))
+@command("key [OWNER]", "enter an API key, which is kept in memory only", ABOUT_SETUP, "%chat key openai")
 def _key(call: Call) -> object:
     if len(call.words) > 1:
         raise UsageError(KEY_IS_ASKED_FOR)
@@ -454,9 +507,12 @@ def _key(call: Call) -> object:
     return f"The key for {owner} is kept until this kernel ends."
 
 
-@command("help [COMMAND]", "list the commands, or explain one with its options and examples")
+@command(
+    "help [COMMAND]", "list the commands, or explain one with its options and examples", ABOUT_SETUP,
+    "%chat help", "%chat help trim",
+)  # fmt: skip
 def _help(call: Call) -> object:
-    from .help_pages import all_commands, one_command
+    from .help_pages import all_commands, one_command, unknown_topic
 
     if not call.words:
         return display(all_commands(), raw=True)
@@ -464,7 +520,7 @@ def _help(call: Call) -> object:
     if name in COMMANDS:
         say(one_command(COMMANDS[name]))
         if name == "gauge":
-            signs = (wrapped_list(legend(glyphs=glyphs), line_width(), "  ") for glyphs in (False, True))
+            signs = (wrapped_list(legend(terminal=terminal), line_width(), "  ") for terminal in (False, True))
             say("", *signs, sep="\n")
     elif name in SETTING_NAMES:
         say(f"{name} is a setting: %chat config {name} shows its value and what it may be.")
@@ -481,13 +537,22 @@ def setting_text(chat: Chat, name: str) -> str:
 
 def _setting_line(chat: Chat, name: str) -> str:
     default = typed_value(getattr(Settings(), name))
-    now = f"{name} = {setting_text(chat, name)} ({chat.source_of(name)})"
+    now = f"{name} = {setting_text(chat, name)} ({chat.desk.source_of(name)})"
     return f"{now}\n{HELP[name]}\nvalues: {wanted(name)}; {DEFAULT}: {default}"
+
+
+def _price_line(chat: Chat) -> str:
+    """Return what tokens of the model in use cost, and who says so; nothing where nobody bills them."""
+    target = chat.models.target(chat.config, ask=False)
+    price = price_of(chat.models, target)
+    if price is None:
+        return "" if is_free(target) else f"price: unknown. {GIVE_PRICES}"
+    return f"price: {price}"
 
 
 def _deciding(chat: Chat) -> Iterator[str]:
     """Yield the settings that decide what is sent, with the source of each that is not the default."""
-    file, text = chat.memory
+    file, text = chat.desk.session.memory_file()
     also = {"request": (f"memory {file if text else 'none'}",), "room": ()}
     for about, head in (("request", "each request"), ("room", "making room")):
         names = (name for name, each in SETTINGS.items() if each.about == about)
@@ -495,6 +560,6 @@ def _deciding(chat: Chat) -> Iterator[str]:
 
 
 def _with_source(chat: Chat, name: str) -> str:
-    source = chat.source_of(name)
+    source = chat.desk.source_of(name)
     said = f"{name} {first_words(setting_text(chat, name))}"
     return said if source == "default" else f"{said} ({source})"

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 from IPython.core.completer import CompletionContext, SimpleCompletion
 from IPython.core.getipython import get_ipython
 
-from ..template.keys import names_a_secret
+from ..runtime.redaction import names_a_secret
 from ..template.kinds import module_of
 from ..template.suggestions import BEGUN, Suggestion, column_names, described_type, suggestions
-from ..template.values import is_data
+from ..template.value_reading import is_data
 from .commands import COMMANDS
-from .line_values import OF_VARIABLES, Conversations, Spot, Word, values
-from .options import OPTIONS
+from .line_options import OF_A_PROMPT, OPTIONS, Option
+from .line_values import OF_VARIABLES, Conversations, Spot, values
 from .variables import value_named, variables_of
 
 SIMILAR = 0.6  # of difflib, from 0 to 1
@@ -46,10 +46,10 @@ def matches(context: CompletionContext, conversations: Conversations, *, below: 
     if not found:
         return _nothing()
     after = line[context.cursor_position :]
-    return _matches(typed.quoted, (Word(_written(word.text, typed.quoted, after), word.kind) for word in found))
+    return _matches(typed.quoted, (Suggestion(_written(word.text, typed.quoted, after), word.kind) for word in found))
 
 
-def _matches(typed: str, found: Iterable[Word | Suggestion]) -> Any:
+def _matches(typed: str, found: Iterable[Suggestion]) -> Any:
     return {
         "completions": [SimpleCompletion(text=text, type=_in_one_line(kind or "param")) for text, kind in found],
         "suppress": True,
@@ -107,7 +107,7 @@ def _written(word: str, typed: str, after: str) -> str:
     return f"{quote}{word}{closed}"
 
 
-def _fitting(possible: Iterable[Word], current: str) -> Iterator[Word]:
+def _fitting(possible: Iterable[Suggestion], current: str) -> Iterator[Suggestion]:
     """Yield words that begin as typed; where there are none, those that contain it, or else are most like it."""
     words = {word.text: word for word in possible}
     found = [word for text, word in words.items() if text.startswith(current)]
@@ -130,7 +130,7 @@ def _near(current: str, words: Iterable[str]) -> Iterator[str]:
     return iter(dict.fromkeys(spelled[each] for each in near))
 
 
-def _possible(spot: Spot, head: str) -> Iterable[Word]:
+def _possible(spot: Spot, head: str) -> Iterable[Suggestion]:
     """Return what may stand after the words before the cursor."""
     before = spot.before
     option = next((each for each in OPTIONS if before and before[-1] in each.flags and each.takes), None)
@@ -140,24 +140,27 @@ def _possible(spot: Spot, head: str) -> Iterable[Word]:
     if not plain or plain[0] not in COMMANDS:
         return _first(spot, head, plain)
     command, at = COMMANDS[plain[0]], len(plain) - 1
-    flags = [each.flag for each in OPTIONS if command.takes(each.name)]
     kinds = command.places[min(at, len(command.places) - 1)] if at < len(command.places) else ()
     if not kinds and command.places and command.places[-1][0].endswith("…"):
         kinds = command.places[-1]
-    return [*values(kinds, spot._replace(before=plain)), *(Word(flag, "option") for flag in flags)]
+    return [*values(kinds, spot._replace(before=plain)), *_options(command.options, before)]
 
 
-def _first(spot: Spot, head: str, plain: list[str]) -> Iterator[Word]:
+def _first(spot: Spot, head: str, plain: list[str]) -> Iterator[Suggestion]:
     """Yield commands and options for a line without a command; above a prompt only what may stand there."""
     in_cell = head.startswith("%%")
     if not plain and not spot.current.startswith("-"):
         for name, each in COMMANDS.items():
             if name == each.name and (each.heads_cell or not in_cell):
-                yield Word(name, "command")
-    for option in OPTIONS:
-        repeats = option.repeats or option.repeats_for
-        if not option.only_for and (repeats or not set(option.flags) & set(spot.before)):
-            yield Word(option.flag, f"option {option.takes}".strip())
+                yield Suggestion(name, "command")
+    yield from _options(OF_A_PROMPT, spot.before)
+
+
+def _options(fitting: Iterable[Option], before: list[str]) -> Iterator[Suggestion]:
+    """Yield options that a line may have, without those before the cursor that cannot be repeated."""
+    for option in fitting:
+        if option.repeats or option.repeats_for or not set(option.flags) & set(before):
+            yield Suggestion(option.flag, f"option {option.takes}".strip())
 
 
 def _plain_words(before: list[str]) -> Iterator[str]:
@@ -181,7 +184,8 @@ def _in_prompt(context: CompletionContext) -> Any:
     columns = list(_columns(plain[1], names)) if plain[0] == "map" and len(plain) > 2 else []
     known = ChainMap(dict.fromkeys((each.text for each in columns), ""), dict(names)) if columns else names
     found = suggestions(begun.group(1), known, [*columns, *_readable(names)], line[at:])
-    return _matches(found.typed, found.found) if found.found else _nothing()
+    fitting = list(_fitting(found.found, found.typed))
+    return _matches(found.typed, fitting) if fitting else _nothing()
 
 
 def _readable(names: Mapping[str, Any]) -> Iterator[Suggestion]:

@@ -4,59 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..config.settings import SETTINGS, About
-from ..display.widgets.tables import first_words, table_html
-from ..wording import visible
+from ..config.settings import SETTING_NAMES, SETTINGS, About
+from ..display.tables import first_words, table_html
+from ..wording import did_you_mean, visible
 from ..wording.layout import cut, line_width, wrapped_last
-from .command_table import COMMANDS, Command
-from .options import OPTIONS
+from .command_table import COMMANDS, GROUPS, Command
+from .line_options import OF_A_PROMPT, Option
 
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "The context window": (
-        "status", "gauge", "history", "preview", "trim", "summarise", "clear", "undo", "redo", "pin", "unpin",
-        "exclude", "include",
-    ),
-    "Answers": ("pick", "compare", "continue", "fix", "code", "map", "plot"),
-    "Conversations": ("new", "switch", "list", "fork", "rename", "delete", "resume", "export", "import"),
-    "Model and settings": ("use", "models", "alias", "key", "config", "system", "memory", "help"),
-}  # fmt: skip
-EXAMPLES: Mapping[str, tuple[str, ...]] = {
-    "use": ("%chat use openai/gpt-5.2", "%chat use mine --base-url http://localhost:8000/v1 --window 32k"),
-    "gauge": ("%chat gauge", "%chat gauge off"),
-    "history": ("%chat history", "%chat history 3 --versions"),
-    "plot": ("%chat plot", "%chat plot run"),
-    "pick": ("%chat pick 2", "%chat pick 3 1"),
-    "compare": ("%chat compare", "%chat compare 3"),
-    "preview": ("%chat preview", "%%chat preview\nWhy is the sky blue?"),
-    "map": ("%%chat map reviews --as judged\nIs this review positive or negative? {{ text }}",),
-    "pin": ("%chat pin 1 4",),
-    "unpin": ("%chat unpin 1",),
-    "exclude": ("%chat exclude 2 3",),
-    "include": ("%chat include 2", "%chat include all"),
-    "trim": ("%chat trim", "%chat trim 3"),
-    "summarise": (
-        "%chat summarise", "%chat summarise 2 --extractive", "%%chat summarise\nKeep every name and every figure.",
-    ),
-    "fix": ("%chat fix", "%%chat fix\nUse pandas only."),
-    "continue": ("%chat continue --max-tokens 500",),
-    "new": ("%chat new", "%chat new plans"),
-    "switch": ("%chat switch plans",),
-    "list": ("%chat list", "%chat list all"),
-    "fork": ("%chat fork variant",),
-    "rename": ("%chat rename plans",),
-    "delete": ("%chat delete plans",),
-    "resume": ("%chat resume other.ipynb", "%chat resume other.ipynb plans --summary"),
-    "memory": ("%chat memory preferences.md", "%chat memory off"),
-    "export": ("%chat export talk.md",),
-    "import": ("%chat import talk.json",),
-    "code": ("%chat code", "%chat code 2", "%chat code all"),
-    "system": ("%chat system", "%%chat system\nYou are a careful editor. Answer in one paragraph."),
-    "config": ("%chat config", "%chat config compact_at", "%chat config compact_at 80%"),
-    "models": ("%chat models", "%chat models openrouter"),
-    "alias": ("%chat alias", "%chat alias quick openai/gpt-5-nano"),
-    "key": ("%chat key openai",),
-    "help": ("%chat help", "%chat help trim"),
-}  # fmt: skip
 OF_SETTINGS: Mapping[About, str] = {
     "request": "Each request",
     "room": "When the window gets full",
@@ -71,23 +25,29 @@ HOW_TO_SET = (
     "%chat config SETTING VALUE changes a setting for this conversation, %chat config SETTING default puts it back, "
     "and %chat config SETTING shows what it may be. Example: %chat config compact_at 80%"
 )
+ABOUT_PROMPTS = """\
+Talk with a language model; the conversation belongs to this notebook and stays.
+
+  %%chat                      %chat                gauge and one line
+  Why is the sky blue?        %chat status         the whole calculation
+                              %chat trim           summarise, clear, undo, redo …
+
+{{ name }} and {{ df.head() }} are filled in from the notebook. Running a cell again
+replaces its turn. When the model's window is full, the oldest turns are left out and
+one line says so; nothing is deleted."""
+OF_COMMANDS = (
+    "Commands have options of their own: %%chat map?, %chat history? and the like show them. %chat help lists the "
+    "commands."
+)
 LONGEST_VALUE = 24  # characters
 
 
 def all_commands() -> dict[str, str]:
     """Return every command with its line, in groups, as HTML and as plain text."""
-    groups = {
-        title: [(f"%chat {COMMANDS[name].usage}", COMMANDS[name].help) for name in names]
-        for title, names in {**GROUPS, "More": _in_no_group()}.items()
-        if names
-    }
-    return _page(("command", "what it does"), groups, HOW_TO_ASK)
-
-
-def _in_no_group() -> tuple[str, ...]:
-    """Return commands that no group names, such as one just added."""
-    grouped = {name for names in GROUPS.values() for name in names}
-    return tuple(name for name, each in COMMANDS.items() if name == each.name and name not in grouped)
+    groups: dict[str, list[Sequence[str]]] = {title: [] for title in GROUPS}
+    for command in dict.fromkeys(COMMANDS.values()):
+        groups[command.group].append((command.line, command.help))
+    return _page(("command", "what it does"), {title: rows for title, rows in groups.items() if rows}, HOW_TO_ASK)
 
 
 def all_settings(values: Mapping[str, tuple[str, str]]) -> dict[str, str]:
@@ -125,19 +85,30 @@ def one_command(command: Command) -> str:
     """Return what a command does, with the options it knows and examples, as text."""
     width = line_width()
     other = [name for name, each in COMMANDS.items() if each is command and name != command.name]
-    lines = [f"%chat {command.usage}", *wrapped_last([("", command.help)], width)]
+    lines = [command.line, *wrapped_last([("", command.help)], width)]
     lines += [f"  also typed %chat {name}" for name in other]
-    options = [
-        ("", ", ".join(filter(None, (option.short, f"{option.flag} {option.takes}".strip()))), option.help)
-        for option in OPTIONS
-        if command.takes(option.name)
-    ]
-    lines += ["", "options", *wrapped_last(options, width)] if options else []
-    examples = EXAMPLES.get(command.name, ())
-    if examples:
-        lines += ["", "examples", "\n\n".join(_indented(example) for example in examples)]
+    lines += _options(command.options)
+    if command.examples:
+        lines += ["", "examples", "\n\n".join(_indented(example) for example in command.examples)]
     return "\n".join(lines)
+
+
+def prompt_page() -> str:
+    """Return what ``%%chat?`` shows: how to ask, and the options of a prompt."""
+    return "\n".join((ABOUT_PROMPTS, *_options(OF_A_PROMPT), "", *wrapped_last([(OF_COMMANDS,)], line_width())))
+
+
+def _options(options: Sequence[Option]) -> list[str]:
+    """Return the lines that list options."""
+    rows = [("", ", ".join(option.spellings), option.help) for option in options]
+    return ["", "options", *wrapped_last(rows, line_width())] if rows else []
 
 
 def _indented(example: str) -> str:
     return "\n".join(f"  {line}" for line in example.splitlines())
+
+
+def unknown_topic(name: str) -> str:
+    """Return what to say of a word that %chat help cannot explain."""
+    hint = did_you_mean(name, [*COMMANDS, *SETTING_NAMES], "%chat help {}")
+    return f"%chat help knows no command or setting {name!r}.{hint} %chat help lists the commands."

@@ -6,10 +6,11 @@ import re
 import sys
 from bdb import BdbQuit
 from dataclasses import replace
+from string import ascii_uppercase
 from types import TracebackType
 from typing import Any
 
-from ..attachments.tracebacks import IN_A_CELL, Failure, TracebackFrame, TypedCell, failure_of
+from ..attachments.tracebacks import FAILED_CELL, IN_A_CELL, Failure, TypedCell, failure_of
 
 REGISTRATION = f"{__package__}.registration"  # whose Door.chat every use of %%chat passes through
 
@@ -21,13 +22,41 @@ def failure_in(shell: Any, error: BaseException, result: Any = None) -> Failure 
     """
     if _is_no_error(error) or _is_ours(error.__traceback__):
         return None
-    running = None if result is None else TypedCell(_number_of(shell, error, result), str(result.info.raw_cell))
-    found = failure_of(error, lambda file: _cell_of(shell, file, running))
-    if running is None:
-        number = _first_cell(found)
-        running = TypedCell(number, _typed(shell, number))
+    cells = _Cells(shell)
+    if result is not None:
+        cells.running = TypedCell(_number_of(shell, error, result), str(result.info.raw_cell))
+    found = failure_of(error, cells.of)
+    running = cells.running or TypedCell(None, "")
     others = tuple(source for source in found.sources if source.where != running.where)
     return replace(found, cell=running.source, number=running.number, sources=others)
+
+
+class _Cells:
+    """The cells that a traceback passes through, named in its order: numbers are others after a restart.
+
+    running: the cell that failed; where that is not known, the first one of the traceback
+    """
+
+    def __init__(self, shell: Any) -> None:
+        self.running: TypedCell | None = None
+        self._shell, self._others = shell, dict[int, TypedCell]()
+
+    def of(self, file: str) -> TypedCell | None:
+        """Return the cell that a file name of compiled code stands for; ``None`` for any other file."""
+        if file in IN_A_CELL:
+            return self.running
+        number = _number(self._shell, file)
+        if number is None:
+            return None
+        if self.running is None:
+            self.running = TypedCell(number, _typed(self._shell, number))
+        if number == self.running.number:
+            return self.running
+        if number not in self._others:
+            before = len(self._others)
+            letter = ascii_uppercase[before % 26] * (before // 26 + 1)
+            self._others[number] = TypedCell(number, _typed(self._shell, number), f"{FAILED_CELL} {letter}")
+        return self._others[number]
 
 
 def last_failure(shell: Any, noted: Failure | None) -> Failure | None:
@@ -52,16 +81,6 @@ def _is_ours(step: TracebackType | None) -> bool:
     return False
 
 
-def _cell_of(shell: Any, file: str, running: TypedCell | None) -> TypedCell | None:
-    """Return the cell that a file name of compiled code stands for; ``None`` for any other file."""
-    if file in IN_A_CELL:
-        return running
-    number = _number(shell, file)
-    if number is None:
-        return None
-    return running if running is not None and running.number == number else TypedCell(number, _typed(shell, number))
-
-
 def _number(shell: Any, file: str) -> int | None:
     named = shell.compile.format_code_name(file)
     found = re.search(r"\d+", named[1]) if named else None
@@ -75,16 +94,6 @@ def _number_of(shell: Any, error: BaseException, result: Any) -> int | None:
     while number is None and step is not None:
         number, step = _number(shell, step.tb_frame.f_code.co_filename), step.tb_next
     return number
-
-
-def _first_cell(failure: Failure) -> int | None:
-    """Return the number of the cell at the top of a traceback."""
-    places = [frame.where for frame in failure.frames if isinstance(frame, TracebackFrame)]
-    for where in (*places, failure.syntax.where if failure.syntax is not None else ""):
-        found = re.fullmatch(r"Cell \[(\d+)\]", where)
-        if found:
-            return int(found[1])
-    return None
 
 
 def _typed(shell: Any, number: int | None) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -15,24 +14,17 @@ from IPython.core.getipython import get_ipython
 from ..config.aliases import load_aliases
 from ..config.settings import MODELS, SETTING_NAMES, SETTINGS, choices, typed_value
 from ..conversation.places import Place
-from ..display.widgets.tables import first_words
+from ..display.tables import first_words
 from ..errors import InvalidRequestError
-from ..experiments.table_files import TABLE_FORMATS
+from ..experiments.table.table_files import TABLE_FORMATS
 from ..models.model_names import bare_names, known_models, model_names, providers
 from ..models.window_tables import resolve_window
 from ..providers.lookup import key_holders, provider_names
-from ..template.suggestions import described_type
-from .attach_named import is_attachable
-from .cell_images import IN_A_CELL_OF, CellImages
+from ..template.suggestions import Suggestion, described_type
+from ..wording import nearest_name
+from .attach_named import IN_A_CELL_OF, CellImages, is_attachable
 from .command_table import COMMANDS
 from .variables import is_table, variables_of
-
-
-class Word(NamedTuple):
-    """A word that may be typed, and what it is, such as ``window 400,000`` or ``command``."""
-
-    text: str
-    kind: str = ""
 
 
 class Conversations(Protocol):
@@ -55,32 +47,32 @@ class Spot(NamedTuple):
     conversations: Conversations
 
 
-def values(kinds: Iterable[str], spot: Spot) -> Iterator[Word]:
+def values(kinds: Iterable[str], spot: Spot) -> Iterator[Suggestion]:
     """Yield words for a place: those written in small letters as they are, those in capitals by their kind."""
     for kind in kinds:
         if kind in FINDERS:
             yield from FINDERS[kind](spot)
         elif kind.islower():
-            yield Word(kind, "default value" if kind == "default" else "word")
+            yield Suggestion(kind, "default value" if kind == "default" else "word")
 
 
-def _models(spot: Spot) -> Iterator[Word]:
+def _models(spot: Spot) -> Iterator[Suggestion]:
     """Yield models of the provider that is named already, else short names, providers and the makers' models."""
     provider, slash, _ = spot.current.partition("/")
     if slash:
-        provider = next(iter(get_close_matches(provider, provider_names(), 1)), provider)
+        provider = nearest_name(provider, provider_names()) or provider
         names = [*known_models(provider), *(name for name in model_names() if name.startswith(spot.current))]
         yield from map(_model, dict.fromkeys(names))
         return
     with suppress(InvalidRequestError):  # a damaged file is told of when it is used
-        yield from (Word(name, f"alias of {model}") for name, model in load_aliases().items())
+        yield from (Suggestion(name, f"alias of {model}") for name, model in load_aliases().items())
     yield from map(_model, model_names())
-    yield from (Word(name, "provider") for name in providers())
+    yield from (Suggestion(name, "provider") for name in providers())
     yield from map(_model, bare_names() if spot.current else ())
 
 
-def _model(name: str) -> Word:
-    return Word(name, _window(name))
+def _model(name: str) -> Suggestion:
+    return Suggestion(name, _window(name))
 
 
 @lru_cache(maxsize=2_000)
@@ -89,7 +81,7 @@ def _window(model: str) -> str:
     return "model" if window.is_guess else f"window {window.tokens:,}"
 
 
-def _files(spot: Spot) -> Iterator[Word]:
+def _files(spot: Spot) -> Iterator[Suggestion]:
     """Yield files and folders whose path begins so."""
     folder, _, start = spot.current.rpartition("/")
     path = Path(f"{folder}/" if "/" in spot.current else ".").expanduser()
@@ -98,52 +90,52 @@ def _files(spot: Spot) -> Iterator[Word]:
         for each in sorted(path.iterdir()):
             if start.startswith(".") or not each.name.startswith("."):
                 is_folder = each.is_dir()
-                yield Word(f"{typed}{each.name}{'/' if is_folder else ''}", "folder" if is_folder else "file")
+                yield Suggestion(f"{typed}{each.name}{'/' if is_folder else ''}", "folder" if is_folder else "file")
 
 
-def _things(spot: Spot) -> Iterator[Word]:
+def _things(spot: Spot) -> Iterator[Suggestion]:
     """Yield variables whose values can go with a prompt, then files and folders; images in cells after cell:."""
     if spot.current.startswith(IN_A_CELL_OF):
         shell = get_ipython()
         with suppress(InvalidRequestError):
             for name in CellImages(shell).saved.names() if shell is not None else ():
-                yield Word(f"{IN_A_CELL_OF}{name}", "image")
+                yield Suggestion(f"{IN_A_CELL_OF}{name}", "image")
         return
     yield from _variables(is_attachable)
     yield from _files(spot)
 
 
-def _tables(spot: Spot) -> Iterator[Word]:
+def _tables(spot: Spot) -> Iterator[Suggestion]:
     """Yield variables that may hold a table, then folders and files that may."""
     yield from _variables(is_table)
     yield from (word for word in _files(spot) if word.text.endswith(("/", *TABLE_FORMATS)))
 
 
-def _runs(_: Spot) -> Iterator[Word]:
+def _runs(_: Spot) -> Iterator[Suggestion]:
     return _variables(lambda value: type(value).__name__ == "Run" and hasattr(value, "progress"))
 
 
-def _schemas(_: Spot) -> Iterator[Word]:
+def _schemas(_: Spot) -> Iterator[Suggestion]:
     return _variables(lambda value: isinstance(value, type | dict))
 
 
-def _scorers(_: Spot) -> Iterator[Word]:
+def _scorers(_: Spot) -> Iterator[Suggestion]:
     return _variables(lambda value: callable(getattr(value, "ask", value)) and not isinstance(value, type))
 
 
-def _variables(fits: Callable[[Any], bool]) -> Iterator[Word]:
+def _variables(fits: Callable[[Any], bool]) -> Iterator[Suggestion]:
     shell: Any = get_ipython()
     names: Mapping[str, Any] = shell.user_ns if shell is not None else {}
-    return (Word(name, described_type(names[name])) for name in variables_of(names, fits))
+    return (Suggestion(name, described_type(names[name])) for name in variables_of(names, fits))
 
 
-def _text_or_file(spot: Spot) -> Iterator[Word]:
+def _text_or_file(spot: Spot) -> Iterator[Suggestion]:
     if spot.current.startswith("@"):
         files = _files(spot._replace(current=spot.current[1:]))
-        yield from (Word(f"@{path}", kind) for path, kind in files)
+        yield from (Suggestion(f"@{path}", kind) for path, kind in files)
 
 
-def _turns(spot: Spot) -> Iterator[Word]:
+def _turns(spot: Spot) -> Iterator[Suggestion]:
     """Yield the numbers of turns, newest first; only of those that the command can change."""
     fits: Callable[[Place], bool] = {
         "pin": lambda place: not place.pinned,
@@ -154,15 +146,15 @@ def _turns(spot: Spot) -> Iterator[Word]:
     places = list(enumerate(spot.conversations.places, 1))
     for number, place in reversed(places):
         if fits(place) and str(number) not in spot.before:
-            yield Word(str(number), first_words(place.turn.typed))
+            yield Suggestion(str(number), first_words(place.turn.typed))
 
 
-def _numbers(spot: Spot) -> Iterator[Word]:
+def _numbers(spot: Spot) -> Iterator[Suggestion]:
     """Yield the numbers of turns for commands whose number is that of a turn, and not a count."""
     return _turns(spot) if spot.before and spot.before[0] in ("history", "compare") else iter(())
 
 
-def _of_a_setting(spot: Spot) -> Iterator[Word]:
+def _of_a_setting(spot: Spot) -> Iterator[Suggestion]:
     """Yield values of the setting that stands before: models, the words it takes, those that the form offers."""
     name = spot.before[-1]
     if name in MODELS:
@@ -174,24 +166,24 @@ def _of_a_setting(spot: Spot) -> Iterator[Word]:
         yield from _text_or_file(spot)
 
 
-def _offered(name: str) -> Iterator[Word]:
+def _offered(name: str) -> Iterator[Suggestion]:
     """Yield the values of a setting: those that the form offers, in its words, then the others."""
     offered = {typed_value(value): words for value, words in SETTINGS[name].offers.items()}
-    yield from (Word(value, words) for value, words in offered.items())
-    yield from (Word(value, "value") for value in choices(name) if value not in offered)
+    yield from (Suggestion(value, words) for value, words in offered.items())
+    yield from (Suggestion(value, "value") for value in choices(name) if value not in offered)
 
 
-def _parameters(spot: Spot) -> Iterator[Word]:
+def _parameters(spot: Spot) -> Iterator[Suggestion]:
     """Yield further parameters of a request that many servers know."""
     samples = {"top_p": 0.9, "seed": 1, "stop": json.dumps(["\n"]), "frequency_penalty": 0.5, "presence_penalty": 0.5}
-    return (Word(f"{name}=", f"such as {value}") for name, value in samples.items() if "=" not in spot.current)
+    return (Suggestion(f"{name}=", f"such as {value}") for name, value in samples.items() if "=" not in spot.current)
 
 
-def _words(names: Iterable[str], kind: str) -> Iterator[Word]:
-    return (Word(name, kind) for name in names)
+def _words(names: Iterable[str], kind: str) -> Iterator[Suggestion]:
+    return (Suggestion(name, kind) for name in names)
 
 
-FINDERS: dict[str, Callable[[Spot], Iterable[Word]]] = {
+FINDERS: dict[str, Callable[[Spot], Iterable[Suggestion]]] = {
     "MODEL": _models,
     "FILE": _files,
     "NAME_OR_FILE": _things,
@@ -211,4 +203,4 @@ FINDERS: dict[str, Callable[[Spot], Iterable[Word]]] = {
     "COMMAND": lambda _: (*_words(COMMANDS, "command"), *_words(SETTING_NAMES, "setting")),
     "HOW": lambda _: _offered("on_overflow"),
 }
-OF_VARIABLES: Mapping[str, Callable[[Spot], Iterable[Word]]] = {"--schema": _schemas, "--score": _scorers}
+OF_VARIABLES: Mapping[str, Callable[[Spot], Iterable[Suggestion]]] = {"--schema": _schemas, "--score": _scorers}

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import re
 from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 from ..attachments.attached import Attached
 from ..attachments.figures import pictures_of
+from ..attachments.rich_text import shown_text
 from ..chat import Chat
+from ..conversation.text_safety import lasting
+from ..errors import InvalidRequestError
+from ..runtime.redaction import Redactor
 from ..template.filling import fill
-from ..template.hints import notes
-from ..template.keys import KeyFoundError, Keys
-from ..template.limits import MissingError, RefusedError
-from .displays import Display
-from .shown import Shown
+from ..template.hints import notes, undefined_names
+from ..template.limits import KeyFoundError, MissingError, RefusedError
+from ..wording import SLIP_SIMILARITY, did_you_mean
+from .attach_named import Labels, is_attachable
+from .shown import Display, Shown
+from .variables import variables_of
 
 OUTPUT = re.compile(r"Out\s?\[\s?(\d+)\s?\]|_(\d+)|(_{1,3})")
 INPUT = re.compile(r"In\s?\[\s?(\d+)\s?\]|_i(\d+)")
@@ -26,26 +31,6 @@ MOST_NUMBERS = 12  # of cells that an error lists
 NO_TEXT = "What a cell prints is not kept: store it in a variable."
 
 Attach = Callable[[str, Any], Attached]
-
-
-class OutputValues(Mapping[int, Any]):
-    """The values that cells ended with, by number; where one ended with none, the images that it displayed."""
-
-    def __init__(self, outputs: Outputs) -> None:
-        self._outputs = outputs
-
-    def __getitem__(self, number: int) -> Any:
-        value = self._outputs.value(number)
-        found = self._outputs.images(number) if value is ABSENT_OUTPUT else value
-        if found is None:
-            raise KeyError(number)
-        return found
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._outputs.numbers())
-
-    def __len__(self) -> int:
-        return len(self._outputs.numbers())
 
 
 class Outputs:
@@ -68,16 +53,21 @@ class Outputs:
 
     @property
     def attachable(self) -> Mapping[str, Any]:
-        """The notebook's variables, with the images in ``Out`` that cells displayed."""
-        own: dict[str, Any] = {"Out": OutputValues(self)} if self.own_out else {}
-        number = self.newest() if self.own_newest else None
-        shown = ABSENT_OUTPUT if number is None or number in self._values else self._shown_by(number)
-        return ChainMap(own if shown is ABSENT_OUTPUT else {**own, "_": shown}, self.variables)  # type: ignore[arg-type]
+        """The notebook's variables; in ``Out`` and ``_`` also what cells displayed that ended with no value."""
+        shown = {number: self.shown_by(number) for number in self.numbers() if number not in self._values}
+        outputs = {number: self._values.get(number, shown.get(number)) for number in self.numbers()}
+        own: dict[str, Any] = {}
+        if self.own_out:
+            own["Out"] = {number: value for number, value in outputs.items() if value is not ABSENT_OUTPUT}
+        newest = self.newest() if self.own_newest else None
+        if newest in shown and shown[newest] is not ABSENT_OUTPUT:
+            own["_"] = shown[newest]
+        return ChainMap(own, self.variables)  # type: ignore[arg-type]
 
     @property
     def _values(self) -> Mapping[int, Any]:
-        found: Mapping[int, Any] = self._shell.user_ns.get("_oh", {})
-        return found
+        values: Mapping[int, Any] = self._shell.user_ns.get("_oh", {})
+        return values
 
     @property
     def own_newest(self) -> bool:
@@ -93,7 +83,7 @@ class Outputs:
         """Return whether cells have run after the one of a number, besides the one that runs."""
         return self._shown.number is not None and number < self._shown.number - 1
 
-    def _shown_by(self, number: int) -> Any:
+    def shown_by(self, number: int) -> Any:
         """Return what a cell displayed: images, else texts; ``ABSENT_OUTPUT`` where neither is kept."""
         images = self.images(number)
         if images is not None:
@@ -103,7 +93,7 @@ class Outputs:
 
     def numbers(self) -> list[int]:
         """Return the numbers of the cells that have an output."""
-        return sorted({*self._shell.user_ns.get("_oh", {}), *(display.number for display in self._shown.displays)})
+        return sorted({*self._values, *(display.number for display in self._shown.displays)})
 
     def displays(self, number: int) -> list[Display]:
         """Return what a cell displayed, as far as it is kept."""
@@ -116,7 +106,7 @@ class Outputs:
 
     def value(self, number: int) -> Any:
         """Return the value that a cell ended with, or ``ABSENT_OUTPUT``."""
-        return self._shell.user_ns.get("_oh", {}).get(number, ABSENT_OUTPUT)
+        return self._values.get(number, ABSENT_OUTPUT)
 
     def text(self, number: int) -> str:
         """Return the text as which a cell's value was shown; empty where it is not kept."""
@@ -124,15 +114,14 @@ class Outputs:
 
     def number_of(self, value: Any) -> int | None:
         """Return the number of the newest cell that ended with this very value."""
-        outputs = self._shell.user_ns.get("_oh", {})
-        return next((number for number in sorted(outputs, reverse=True) if outputs[number] is value), None)
+        return next((number for number in sorted(self._values, reverse=True) if self._values[number] is value), None)
 
     def unknown(self, name: str) -> str:
         """Return what to say of a number that has no output, with those that have."""
         numbers = self.numbers()
         there = f"There are {_listed('Out', numbers)}." if numbers else "No cell has an output yet."
         dropped = re.fullmatch(r"Out\[(\d+)\]", name)
-        if dropped is not None and int(dropped[1]) in self._shown.dropped:
+        if dropped is not None and int(dropped[1]) in self._shown.displays.dropped:
             return f"what {name} displayed is no longer kept: run that cell again. {there}"
         return f"there is no {name}. {there} {NO_TEXT}"
 
@@ -143,7 +132,8 @@ class Outputs:
     def unknown_input(self, name: str) -> str:
         """Return what to say of a number that no cell has."""
         last = len(self._shell.history_manager.input_hist_raw) - 1
-        return f"there is no {name}. " + (f"There are In[1] to In[{last}]." if last > 1 else "There is In[1].")
+        there = f"There are In[1] to In[{last}]." if last > 1 else "There is In[1]." if last else "No cell is kept yet."
+        return f"there is no {name}. {there}"
 
 
 def _listed(name: str, numbers: list[int]) -> str:
@@ -160,15 +150,31 @@ class FilledPrompt(NamedTuple):
     lines: tuple[str, ...]
 
 
-def filled_prompt(text: str, chat: Chat, settings: Mapping[str, Any], outputs: Outputs) -> FilledPrompt:
+def filled_prompt(
+    text: str, chat: Chat, settings: Mapping[str, Any], outputs: Outputs, labels: Labels
+) -> FilledPrompt:  # fmt: skip
     """Return a prompt with its expressions filled in, for a request with these settings. Raises InvalidRequestError."""
-    takes, model = chat.takes("image", **settings), settings.get("model") or chat.config.model
-    parts = FilledOutputs(outputs, partial(chat.attached, **settings), Keys(chat.models.secrets), takes, model)
+    takes, model = chat.desk.takes("image", **settings), settings.get("model") or chat.config.model
+    attach = partial(chat.desk.attached, **settings)
+    parts = FilledOutputs(outputs, attach, Redactor(chat.models.secrets), takes, model, labels)
     variables = outputs.variables
     found = fill(text, variables, chat.models.secrets, parts.fill)
-    large = chat.values_notice(found.values, **settings)
+    _check_near(found.unknown, variables)
+    large = chat.desk.values_notice(found.values, **settings)
     lines = (*parts.lines, *notes(text, variables, found.unknown), *([large] if large else ()))
     return FilledPrompt(found.text, tuple(parts.attached), lines)
+
+
+def _check_near(unknown: Iterable[str], variables: Mapping[str, Any]) -> None:
+    """Raise InvalidRequestError for an expression with a name that is not defined, but nearly one of the notebook's."""
+    for expression in unknown:
+        for name in undefined_names(expression, variables):
+            near = did_you_mean(name, variables_of(variables, is_attachable), similarity=SLIP_SIMILARITY)
+            if near:
+                raise InvalidRequestError(
+                    f"{{{{ {expression} }}}}: nothing in this notebook is named {name}.{near} "
+                    "--raw sends the braces as typed. Nothing was sent."
+                )
 
 
 class FilledOutputs:
@@ -177,8 +183,10 @@ class FilledOutputs:
     attached: the images; lines: what to say above the answer
     """
 
-    def __init__(self, outputs: Outputs, attach: Attach, keys: Keys, takes_images: bool, model: str) -> None:
-        self._outputs, self._attach, self._keys = outputs, attach, keys
+    def __init__(
+        self, outputs: Outputs, attach: Attach, redactor: Redactor, takes_images: bool, model: str, labels: Labels
+    ) -> None:  # fmt: skip
+        self._outputs, self._attach, self._redactor, self._labels = outputs, attach, redactor, labels
         self._takes_images, self._model = takes_images, model
         self._found: dict[str, Attached] = {}
         self.lines: list[str] = []
@@ -261,15 +269,21 @@ class FilledOutputs:
         except KeyFoundError:
             raise
         except RefusedError:  # printing it runs code: what was printed already does not
-            images = images if images is not None else _pictures(name, value, self._keys)
-            text = self._checked(self._outputs.text(number)) if images is None else ""
+            images = images if images is not None else _pictures(name, value, self._redactor)
+            text = self._checked(self._shown_as(name, value, number)) if images is None else ""
             if images is None and not text:
                 raise
         return "\n".join(filter(None, (text, None if images is None else self._image(number, images))))
 
+    def _shown_as(self, name: str, value: Any, number: int) -> str:
+        """Return the text as which a cell's value was shown, or that of the Markdown, HTML or the like that it is."""
+        plain = self._outputs.text(number)
+        return shown_text(name, value, self._redactor.masked) or plain
+
     def _checked(self, text: str) -> str:
-        self._keys.check(text)
-        return text
+        if self._redactor.hold(text):
+            raise KeyFoundError
+        return lasting(text)
 
     def _displayed(self, number: int, name: str) -> str:
         """Return the text of what a cell displayed. Raises MissingError where there is none."""
@@ -284,19 +298,20 @@ class FilledOutputs:
     def _image(self, number: int, images: Any, part: str = "") -> str:
         """Let images go along, and return what stands in their place in the text."""
         name = f"Out[{number}]{part}"
+        label = self._labels.of(name)
         count = len(images) if isinstance(images, list) else 1
         what = "image" if count == 1 else f"{count} images"
         if not self._takes_images:
             verb = "is an image" if count == 1 else f"is {count} images"
             line = f"{name} {verb}, and {self._model} takes text only: the prompt goes without it."
             self.lines += [line] if line not in self.lines else []
-            return f"[{what}: {name}, not sent]"
+            return f"[{what}: {label}, not sent]"
         if name not in self._found:
-            self._found[name] = self._attach(name, images)
-        return f"[{what}: {name}]"
+            self._found[name] = self._attach(name, images).labelled(label)
+        return f"[{what}: {label}]"
 
 
-def _pictures(name: str, value: Any, keys: Keys) -> Any:
+def _pictures(name: str, value: Any, redactor: Redactor) -> Any:
     """Return the pictures that a value is, as the bytes of one or a list of several; ``None``: it is none."""
-    found = [picture.data for picture in pictures_of(name, value, keys.masked)]
+    found = [picture.data for picture in pictures_of(name, value, redactor.masked)]
     return found if len(found) > 1 else next(iter(found), None)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.completer import CompletionContext, context_matcher
@@ -58,7 +57,10 @@ class Door:
     @no_var_expand
     def chat(self, line: str, cell: str | None = None) -> None:
         """Talk with a language model."""
-        self.magic.chat(line, cell)
+        magic = self.magic
+        from .chat_line import run_line
+
+        run_line(magic, line, cell)
 
     def after_cell(self, result: object = None) -> None:
         """Note what a cell ended with, and let the gauge follow it."""
@@ -73,10 +75,10 @@ class Door:
 
 
 def _help() -> str:
-    """Return the documentation that ``%%chat?`` shows: what the cell is for, with every option."""
-    from .chat_magic import ChatMagic
+    """Return the documentation that ``%%chat?`` shows: what the cell is for, with the options of a prompt."""
+    from .help_pages import prompt_page
 
-    return ChatMagic.chat.__doc__ or ""
+    return prompt_page()
 
 
 setattr(Door.chat, "getdoc", _help)  # noqa: B010  # which IPython asks before it looks at a docstring
@@ -108,15 +110,10 @@ def register(shell: Any) -> None:
     owner = _package_of(shell, "chat")
     for name in MAGIC_NAMES if owner is None else MAGIC_NAMES[1:]:
         shell.register_magic_function(door.chat, "line_cell", name)
-    if door.before_cell not in shell.events.callbacks["pre_run_cell"]:
-        shell.events.register("pre_run_cell", door.before_cell)
-    _watch(shell, door)
-    if QuestionToChat not in shell.input_transformer_manager.token_transformers:
-        shell.input_transformer_manager.token_transformers.append(QuestionToChat)
-    if with_a_body not in shell.input_transformers_post:
-        shell.input_transformers_post.append(with_a_body)
-    if chat_matcher not in shell.Completer.custom_matchers:
-        shell.Completer.custom_matchers.append(chat_matcher)
+    for hooks, hook in _hooks(shell, door):
+        if hook not in hooks:
+            hooks.append(hook)
+    door.shown.before_cell()  # the cell that loads the extension may plot as well
     if owner is not None:
         print(f"jupyter_ctx: %%chat belongs to {owner} here; use %%ctx, which takes the same.")
 
@@ -127,28 +124,20 @@ def unregister(shell: Any) -> None:
         for name in MAGIC_NAMES:
             if owner_of(marks + name) is not None:
                 del shell.magics_manager.magics[kind][name]
-    with suppress(ValueError):
-        shell.events.unregister("pre_run_cell", door_of(shell).before_cell)
-    with suppress(ValueError):
-        shell.events.unregister("post_run_cell", door_of(shell).after_cell)
-    with suppress(AttributeError, ValueError):
-        shell.display_pub._hooks.remove(door_of(shell).shown.on_display)
-    with suppress(ValueError):
-        shell.input_transformers_post.remove(with_a_body)
-    with suppress(ValueError):
-        shell.Completer.custom_matchers.remove(chat_matcher)
-    with suppress(ValueError):
-        shell.input_transformer_manager.token_transformers.remove(QuestionToChat)
+    for hooks, hook in _hooks(shell, door_of(shell)):
+        if hook in hooks:
+            hooks.remove(hook)
 
 
-def _watch(shell: Any, door: Door) -> None:
-    """Let a door be told of errors and, in a kernel, of what is displayed."""
-    shown = door.shown
-    if door.after_cell not in shell.events.callbacks["post_run_cell"]:
-        shell.events.register("post_run_cell", door.after_cell)
-    if hasattr(shell.display_pub, "register_hook") and shown.on_display not in shell.display_pub._hooks:
-        shell.display_pub.register_hook(shown.on_display)
-    shown.before_cell()  # the cell that loads the extension may plot as well
+def _hooks(shell: Any, door: Door) -> Iterator[tuple[list[Any], Any]]:
+    """Yield the lists of what IPython calls, each with what this package adds to it."""
+    yield shell.events.callbacks["pre_run_cell"], door.before_cell
+    yield shell.events.callbacks["post_run_cell"], door.after_cell
+    yield shell.input_transformer_manager.token_transformers, QuestionToChat
+    yield shell.input_transformers_post, with_a_body
+    yield shell.Completer.custom_matchers, chat_matcher
+    if hasattr(shell.display_pub, "register_hook"):  # in a kernel
+        yield shell.display_pub._hooks, door.shown.on_display
 
 
 @context_matcher(identifier="jupyter_ctx.chat", priority=1000)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import re
 from collections.abc import Callable, Iterator, Mapping
-from difflib import get_close_matches
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,8 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from ..conversation.schema import Schema
-from ..experiments.table_files import TABLE_FORMATS
+from ..experiments.table.table_files import TABLE_FORMATS
+from ..wording import did_you_mean
 
 IPYTHONS = re.compile("In|Out|get_ipython|display|exit|quit|_+|_i{1,3}|_[iod]h|_i?[0-9]+|__.*__")
 
@@ -100,7 +100,7 @@ def is_table(value: Any) -> bool:
     kind = type(value)
     if isinstance(value, list):
         return bool(value)
-    return any(hasattr(kind, name) for name in ("__dataframe__", "__arrow_c_stream__", "to_frame"))
+    return any(hasattr(kind, name) for name in ("__arrow_c_stream__", "to_frame"))
 
 
 def value_named(name: str, variables: Mapping[str, Any]) -> Any:
@@ -114,8 +114,7 @@ def value_named(name: str, variables: Mapping[str, Any]) -> Any:
 
 def nearest(name: str, variables: Mapping[str, Any], fits: Callable[[Any], bool]) -> str:
     """Return a question for the variable of the nearest name that fits, or an empty text."""
-    near = get_close_matches(name, variables_of(variables, fits), 1, 0.6)
-    return f" Did you mean {near[0]}?" if near else ""
+    return did_you_mean(name, variables_of(variables, fits))
 
 
 def _is_shown(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""The cost of replies, from the prices in genai-prices."""
+"""The cost of replies: by the prices that the user gives, else by those in genai-prices."""
 
 from __future__ import annotations
 
@@ -6,9 +6,24 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from ..context.usage import Usage
+from ..config.settings import Settings
+from ..context.usage import Prices, Usage
+from .window_tables import load_tables
 
 BATCH_SHARE = 0.5  # of the usual price, where the table has none for batches: what OpenAI and Anthropic state
+CACHE_WRITES = {"5m": 1.25, "1h": 2.0}  # times the price of input, as Anthropic bills what is written to a cache
+
+
+def given_prices(settings: Settings, served: str = "") -> tuple[Prices, str] | None:
+    """Return the prices that the user gives for a model, and where; ``None``: none are given.
+
+    ``served``: the name that the server's reply has for the model.
+    """
+    if settings.prices is not None:
+        return Prices.of(settings.prices), "given"
+    file, _ = load_tables()
+    prices = file.find_prices(settings.model) or file.find_prices(served)
+    return None if prices is None else (prices, "from your models.json")
 
 
 def price(

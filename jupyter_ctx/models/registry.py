@@ -18,19 +18,21 @@ from ..context.families import family_of, thinks
 from ..context.tokens import Counted, Fixed, Learned, Meter, SentRequest
 from ..context.usage import Usage
 from ..context.windows import ASSUMED_TOKENS, ContextWindow, choose_window
-from ..conversation.messages import Message
+from ..conversation.messages import Attachment, Message
 from ..errors import InvalidRequestError
+from ..providers.anthropic import Anthropic
 from ..providers.base import AnswerSchema, Provider, Request
 from ..providers.catalog import clean_key, key_variables
 from ..providers.guests import Guest
 from ..providers.lookup import bills, check_known, get_provider, missing_key, shadowed_providers, split_model
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .model_names import near_models
-from .pricing import price
+from .pricing import BATCH_SHARE, CACHE_WRITES, given_prices, price
 from .tokenizer import counter
 from .window_tables import StatedWindows, kept_table, load_tables
 
 NO_EVIDENCE = Evidence()
+KINDS_OF_FILES = {"image": "images", "pdf": "PDFs"}
 LONG_AGO = 3_600.0  # seconds after which a new kernel tries a limit again that an older one has learned
 
 
@@ -44,6 +46,7 @@ class Target:
     window: the window that is planned with
     reserve: tokens kept free for the reply
     claimed: the window as the user, the server or a table says, before refusals taught a smaller one
+    takes: the kinds of files that the model can be sent, as far as is known
     evidence: what the endpoint has shown of its limit
     read: tokens that the server read of a prompt that it truncated; 0 where it truncated none
     cache_key: names the conversation to prompt caches; ``None``: nothing is cached
@@ -56,6 +59,7 @@ class Target:
     window: ContextWindow
     reserve: int
     claimed: ContextWindow
+    takes: frozenset[str] = frozenset()
     evidence: Evidence = NO_EVIDENCE
     read: int = 0
     cache_key: str | None = None
@@ -67,6 +71,11 @@ class Target:
     def model(self) -> str:
         """Return the model's full name; at an address of the user's own, the name used there."""
         return self.settings.model if self.settings.base_url else "/".join(split_model(self.settings.model))
+
+    @property
+    def is_at_provider(self) -> bool:
+        """Return whether a provider answers at its own address, or at one that the environment gives for it."""
+        return self.settings.base_url is None and bool(self.provider.catalogue)
 
     @property
     def thinks(self) -> bool:
@@ -102,12 +111,36 @@ class Target:
         return Request(messages, **{**usual, **other})
 
     def sendable(self, message: Message) -> Message:
-        """Return a message without the files that this provider does not take; one without text names them."""
+        """Return a message without the files that :meth:`unsendable` names; one without text names them."""
         if not message.attachments:
             return message
-        taken = tuple(file for file in message.attachments if file.kind in self.provider.takes)
+        taken = tuple(file for file in message.attachments if not self.unsendable(file))
         names = "" if taken else f"[attached: {', '.join(file.name for file in message.attachments)}]"
         return replace(message, content=message.content if message.content.strip() else names, attachments=taken)
+
+    def unsendable(self, file: Attachment) -> str:
+        """Return why a file cannot be sent there, and what to do; empty: it can."""
+        many = KINDS_OF_FILES[file.kind]
+        if file.kind not in self.takes:
+            who = "the server" if self.provider.reads_images(ask=False) is False else "models.json"
+            source = f", as {who} says" if file.kind in self.provider.takes else ""
+            what = f"no {many}" if self.takes else "text only"
+            return (
+                f"{file.name} cannot be sent to {self.model}, which takes {what}{source}: leave it out, or ask a model "
+                f"that takes {many} (-m), as most of openai, anthropic and google do. Nothing was sent."
+            )
+        if file.address and file.kind not in self.provider.fetches:
+            return (
+                f"{file.name} cannot be sent to {self.model} by its address: it is not known to fetch {many}. Fetch it "
+                "in a cell, file = urllib.request.urlopen(ADDRESS).read(), and send that: -a file. Nothing was sent."
+            )
+        return ""
+
+    def check_files(self, files: Iterable[Attachment]) -> None:
+        """Raise InvalidRequestError for the first file that cannot be sent there."""
+        problem = next(filter(None, map(self.unsendable, files)), None)
+        if problem is not None:
+            raise InvalidRequestError(problem)
 
     def budget(self, fixed: float = 0.0, used: float = 0.0, *, exact: bool = False) -> Budget:
         """Return the budget of a request there; ``fixed`` and ``used`` are tokens."""
@@ -184,7 +217,8 @@ class Models:
         claimed, evidence = self._claimed(settings, provider, ask=ask), self._seen(provider)
         window, read = evidence.bound(claimed), self._read.get(provider.endpoint, 0)
         meter, reserve = self.meter(provider, settings), _reserve(settings, window)
-        return Target(settings, provider, meter, window, reserve, claimed, evidence, read)
+        takes = self._takes(settings, provider)
+        return Target(settings, provider, meter, window, reserve, claimed, takes, evidence, read)
 
     def meter(self, provider: Provider, settings: Settings) -> Meter:
         """Return what counts tokens as this provider does, in the way that the settings choose."""
@@ -251,8 +285,7 @@ class Models:
             parts.turns.update(told["turns"])
             parts.fixed.update({Fixed(system, summary): tokens for system, summary, tokens in told["fixed"]})
         for meter in state.get("meters", []):
-            settled = meter.get("settled", ())
-            learned = Learned(meter["calibration"], meter["overhead"], meter["floor"], settled)
+            learned = Learned(meter["calibration"], meter["overhead"], meter["floor"], meter["settled"])
             self._restore_meter(meter["meter"], learned, counted.get(meter["meter"], Counted({}, {})))
 
     def _restore_meter(self, key: tuple[str, str], learned: Learned, counted: Counted) -> None:
@@ -316,12 +349,20 @@ class Models:
 
     def cost(self, target: Target, usage: Usage | None, served: str = "", *, batch: bool = False) -> float | None:
         """Return the US dollars that one request cost, in a ``batch`` or not; ``None``: the price is not known."""
-        settings = target.settings
-        if usage is None or settings.base_url is not None or not target.provider.catalogue:
+        settings, address = target.settings, target.settings.base_url
+        if usage is None:
+            return None
+        given = given_prices(settings, served)
+        if given is not None:
+            writes = CACHE_WRITES.get(settings.cache_ttl or "", 1.0) if isinstance(target.provider, Anthropic) else 1.0
+            more = (writes - 1) * usage.cache_write_tokens
+            usual = given[0].cost(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, more)
+            return BATCH_SHARE * usual if batch and target.is_at_provider else usual
+        if address is None and not target.is_at_provider:
             return None  # nobody knows what a server of one's own costs
-        provider, name = split_model(settings.model)
-        names = filter(None, (name, served))
-        return price(bills(provider), names, usage, cache_ttl=settings.cache_ttl, batch=batch)
+        provider, name = split_model(settings.model) if address is None else ("", settings.model)
+        names = filter(None, (name, "" if address is None else name.partition("/")[2], served))
+        return price(bills(provider, address), names, usage, cache_ttl=settings.cache_ttl, batch=batch)
 
     def available(self, settings: Settings) -> tuple[tuple[str, ContextWindow], ...]:
         """Return the models that a provider lists, with the window of each. Raises a ChatError."""
@@ -333,9 +374,20 @@ class Models:
 
     def _claimed(self, settings: Settings, provider: Provider, *, ask: bool) -> ContextWindow:
         """Return the window that the user, the server or a table states."""
-        names = tuple(name for name in (settings.model, self._served_names.get(provider.endpoint)) if name)
+        names = self._names(settings, provider)
         listing = settings.ask_windows == "on"
         return self._stated.window(provider, names, given=settings.window, ask=ask, listing=listing)
+
+    def _takes(self, settings: Settings, provider: Provider) -> frozenset[str]:
+        """Return the kinds of files that a model takes: less than its provider where it is known to read text only."""
+        reads = provider.reads_images(ask=False)
+        if reads is None:
+            reads = self._stated.reads_images(provider, self._names(settings, provider))
+        return provider.takes & provider.converts if reads is False else provider.takes
+
+    def _names(self, settings: Settings, provider: Provider) -> tuple[str, ...]:
+        """Return the names of a model: as asked for, and as its server calls it."""
+        return tuple(name for name in (settings.model, self._served_names.get(provider.endpoint)) if name)
 
     def _provider(self, settings: Settings) -> Provider:
         if settings.base_url is None and self._guest is not None and settings.model == self._guest.model:

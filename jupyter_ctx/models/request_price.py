@@ -1,126 +1,104 @@
-"""What one request may cost: the prices of its tokens, and the range before it is sent."""
+"""What one request may cost: the prices of its tokens, the range before it is sent, and the question about it."""
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, partial
-from urllib.parse import urlsplit
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 from ..context.budget import MARGIN, whole
 from ..context.tokens import OVERHEAD_AT_MOST
-from ..context.usage import Usage
-from ..providers.lookup import bills, is_billed, split_model
+from ..context.usage import MILLION, Usage
+from ..errors import InvalidRequestError
+from ..providers.lookup import is_billed
 from ..wording import dollars
-from .pricing import price
+from .pricing import given_prices
 from .registry import Models, Target
 
 TIERED = 100_000  # tokens of a request from which prices may be higher: providers' steps are at 128,000 and more
 PRICED = 10_000  # tokens by which a price is looked up
-STEP = 1_000  # tokens in which the size of a longer request is told apart to look its price up
-SAME = 0.01  # of a cost: by how much prices of today may miss it and still be the same
-CACHE_TTLS = ("5m", "1h")
+GIVE_PRICES = (
+    "Give it in US dollars per million tokens in, out and cached, with prices=(2.50, 10, 0.25), %chat config prices "
+    "2.50,10,0.25 or a row of your models.json; 0,0: nobody bills it."
+)
+WHERE_HIGH = (
+    " Shorten the prompt, make room with %chat trim, lower max_tokens, or set confirm_above higher "
+    "(%chat config confirm_above N; none: it never asks)."
+)
+IN_A_SCRIPT = " Chat(confirm=…) takes a function that asks."
+Confirm: TypeAlias = Callable[[str], bool | None]  # puts a question to the user; None: nobody can be asked
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(NamedTuple):
     """US dollars a token, of requests that are not so long that they cost more.
 
     ``read`` and ``written``: of input that is read from a prompt cache, or written to one; ``written`` is never less
-    than ``input``.
+    than ``input``. ``source``: who says so.
     """
 
     input: float
     output: float
     read: float
     written: float
+    source: str
+
+    def __str__(self) -> str:
+        """Return the prices in words, such as ``$2.50 in, $10.00 out per million tokens, given``."""
+        cached = f", {_per_million(self.read)} cached" if self.read < self.input else ""
+        figures = f"{_per_million(self.input)} in, {_per_million(self.output)} out{cached}"
+        return f"{figures} per million tokens, {self.source}"
+
+
+def _per_million(price: float) -> str:
+    dollars = f"{price * MILLION:,.6f}".rstrip("0")
+    whole, _, cents = dollars.partition(".")
+    return f"${whole}.{cents:0<2}"
 
 
 def price_of(models: Models, target: Target, *, batch: bool = False) -> Price | None:
     """Return what tokens cost there, in a ``batch`` or not; ``None``: the price is unknown, or there is none."""
-    return _price_by(partial(models.cost, target, batch=batch))
-
-
-def _price_by(cost: Callable[[Usage], float | None], tokens: int = PRICED) -> Price | None:
-    """Return what tokens cost in requests of so many, by a function that prices a request."""
+    cost, tokens = partial(models.cost, target, batch=batch), PRICED
     alone, both = cost(Usage(tokens, 0)), cost(Usage(tokens, tokens))
     if alone is None or both is None:
         return None
     read, written = cost(Usage(tokens, 0, cache_read_tokens=tokens)), cost(Usage(tokens, 0, cache_write_tokens=tokens))
     read, written = (alone if each is None else each for each in (read, written))
-    return Price(alone / tokens, (both - alone) / tokens, min(read, alone) / tokens, max(written, alone) / tokens)
-
-
-@dataclass(frozen=True, slots=True)
-class InputCost:
-    """What the input of one answered request cost in US dollars.
-
-    paid: as it was sent
-    uncached: what it would have cost without prompt caches
-    exact: whether the prices of today lead to the cost that was recorded; else these are scaled to it
-    """
-
-    paid: float
-    uncached: float
-    exact: bool = True
-
-
-def input_cost(model: str, usage: Usage, cost: float) -> InputCost | None:
-    """Return what the input of a request cost that cost so much in all; ``None``: today's prices do not list it."""
-    found = list[tuple[float, float, float]]()
-    tokens = usage.input_tokens // STEP * STEP + STEP // 2 if usage.input_tokens >= TIERED else PRICED
-    for ttl in CACHE_TTLS if usage.cache_write_tokens else CACHE_TTLS[:1]:  # which it was is not recorded
-        price = _listed_price(model, ttl, tokens)
-        if price is None:
-            return None
-        cached = usage.cache_read_tokens + usage.cache_write_tokens
-        paid = usage.cache_read_tokens * price.read + usage.cache_write_tokens * price.written
-        paid += max(usage.input_tokens - cached, 0) * price.input
-        found.append((paid + usage.output_tokens * price.output, paid, usage.input_tokens * price.input))
-    total, paid, uncached = min(found, key=lambda each: abs(each[0] - cost))
-    if abs(total - cost) <= SAME * cost:
-        return InputCost(paid, uncached)
-    return InputCost(paid * cost / total, uncached * cost / total, exact=False) if total else None
-
-
-@cache
-def _listed_price(model: str, ttl: str, tokens: int) -> Price | None:
-    """Return what tokens of a model cost today, by its full name, in requests of so many tokens."""
-    provider, _, name = model.partition("/")
-    return _price_by(lambda usage: price(bills(provider), (name,), usage, cache_ttl=ttl), tokens)
+    _, source = given_prices(target.settings) or (None, "from genai-prices")
+    read, written = min(read, alone), max(written, alone)
+    return Price(alone / tokens, (both - alone) / tokens, read / tokens, written / tokens, source)
 
 
 def is_free(target: Target) -> bool:
-    """Return whether nobody bills the requests: the model runs on a server of one's own."""
-    settings = target.settings
-    if settings.base_url is not None or target.provider.catalogue:
-        return False
-    return not is_billed(split_model(settings.model)[0])
+    """Return whether nobody bills the requests: the user says so, or the model runs on a server of one's own.
+
+    What is behind an address is not known: a gateway on this machine bills, too.
+    """
+    settings, given = target.settings, given_prices(target.settings)
+    if given is not None:
+        return not any(given[0])
+    return not target.provider.catalogue and not is_billed(settings.model, settings.base_url)
 
 
-def worst_case(models: Models, target: Target, tokens: float, *, price: Price | None = None) -> float | None:
+def worst_case(models: Models, target: Target, tokens: float, *, batch: bool = False) -> float | None:
     """Return the US dollars that a request of so many estimated tokens may cost; ``None``: the price is unknown.
 
     The input is counted with a margin for estimates, and as written to a prompt cache; the output is ``max_tokens``.
-    ``price``: where it was looked up before.
+    ``batch``: whether it is asked in a batch.
     """
     if is_free(target):
         return 0.0
     counted = math.ceil((tokens + _schema_tokens(target)) / (1 - MARGIN) + OVERHEAD_AT_MOST)
     output = target.max_tokens or target.reserve
-    if price is not None and counted < TIERED:
-        return counted * price.written + output * price.output
-    return _highest(models, target, counted, output)
+    return _highest(models, target, counted, output, batch=batch)
 
 
-def _highest(models: Models, target: Target, tokens: int, output: int) -> float | None:
+def _highest(models: Models, target: Target, tokens: int, output: int, *, batch: bool = False) -> float | None:
     """Return the US dollars of a request, as written to a prompt cache where that costs more."""
-    written = models.cost(target, Usage(tokens, output, cache_write_tokens=tokens))
-    plain = models.cost(target, Usage(tokens, output))
+    written = models.cost(target, Usage(tokens, output, cache_write_tokens=tokens), batch=batch)
+    plain = models.cost(target, Usage(tokens, output), batch=batch)
     return None if written is None or plain is None else max(written, plain)
 
 
@@ -128,8 +106,7 @@ def _schema_tokens(target: Target) -> float:
     return target.meter.tokens(json.dumps(dict(target.schema.json))) if target.schema is not None else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class RequestPrice:
+class RequestPrice(NamedTuple):
     """What one request may cost, told before it is sent. Prices are in US dollars; ``None``: the price is unknown.
 
     model: the model's full name
@@ -141,7 +118,8 @@ class RequestPrice:
     input: the input at its usual price
     low: the input with the cached part at the price of cached tokens, and no reply
     high: the input with a margin where it is estimated, as written to a cache where that costs more, and the reply
-    is_free: whether nobody bills it: the model runs on a server of one's own
+    is_free: whether nobody bills it
+    rates: the prices of tokens there
     """
 
     model: str
@@ -154,6 +132,7 @@ class RequestPrice:
     low: float | None = None
     high: float | None = None
     is_free: bool = False
+    rates: Price | None = None
 
     def __str__(self) -> str:
         """Return the figures in words, such as ``~9,000 tokens in, at most 500 out``."""
@@ -175,31 +154,16 @@ def request_price(
     is_limited = bool(output) or target.max_tokens is not None
     output, size, largest = output or target.max_tokens or target.reserve, whole(tokens), whole(most)
     cached = min(cached, size)
-    price = RequestPrice(target.model, size, largest <= size, cached, output, is_limited, is_free=is_own_server(target))
+    price = RequestPrice(target.model, size, largest <= size, cached, output, is_limited, is_free=is_free(target))
     if price.is_free:
-        return replace(price, input=0.0, low=0.0, high=0.0)
+        return price._replace(input=0.0, low=0.0, high=0.0)
     alone = models.cost(target, Usage(size, 0)) if size else 0.0  # a table that has no price says 0, too
     low = models.cost(target, Usage(size, 0, cache_read_tokens=cached)) if size else 0.0
     highs = [_highest(models, target, largest + again * output, output) for again in range(tries)]
     if alone is None or low is None or None in highs:
         return price
     high = sum(each for each in highs if each is not None)
-    return replace(price, input=alone, low=min(low, alone), high=high)
-
-
-def is_own_server(target: Target) -> bool:
-    """Return whether nobody bills the requests: in this kernel, on this machine, or in its private network."""
-    address = target.settings.base_url
-    return is_free(target) if address is None else not target.provider.catalogue and _is_near(address)
-
-
-def _is_near(address: str) -> bool:
-    """Return whether an address is of this machine or of a private network."""
-    host = urlsplit(address).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_private
-    except ValueError:
-        return "." not in host or host.endswith((".localhost", ".local", ".internal", ".lan"))
+    return price._replace(input=alone, low=min(low, alone), high=high, rates=price_of(models, target))
 
 
 def price_range(prices: Sequence[RequestPrice]) -> tuple[float, float] | None:
@@ -231,7 +195,7 @@ def price_text(prices: Sequence[RequestPrice], what: str = "This prompt") -> str
     together = price_range(prices)
     if together is not None:
         return f"{what} may cost {range_text(*together)} ({figures})."
-    return f"{what} may cost any amount: {unknown_prices(prices)} ({figures})."
+    return f"{what} may cost any amount: {unknown_prices(prices)} ({figures}). {GIVE_PRICES}"
 
 
 def unknown_prices(prices: Sequence[RequestPrice]) -> str:
@@ -241,3 +205,26 @@ def unknown_prices(prices: Sequence[RequestPrice]) -> str:
     others = f", the others cost {range_text(*rest)}" if rest is not None and rest[1] else ""
     many = len(names) > 1
     return f"the price{'s' if many else ''} of {' and '.join(names)} {'are' if many else 'is'} unknown{others}"
+
+
+def check_confirmed(
+    prices: Sequence[RequestPrice], most: float | None, confirm: Confirm | None, what: str = "This prompt"
+) -> None:
+    """Ask the user where requests may cost more than ``most`` together, or their price is unknown.
+
+    Raises InvalidRequestError, with the figures, unless the user agrees; ``confirm``: ``None`` where nobody can be
+    asked. ``what`` names the requests together.
+    """
+    if most is None or not is_above(prices, most):
+        return
+    said = price_text(prices, what)
+    answer = confirm(f"{said} Send it?") if confirm is not None else None
+    if answer is None:
+        is_known = all(price.high is not None for price in prices)
+        raise InvalidRequestError(
+            f"{said} {'That is' if is_known else 'It may be'} above confirm_above ({dollars(most)}), and nobody can be "
+            f"asked here: nothing was sent or recorded.{WHERE_HIGH if is_known else ''}"
+            f"{IN_A_SCRIPT if confirm is None else ''}"
+        )
+    if not answer:
+        raise InvalidRequestError(f"{said} Not confirmed: nothing was sent or recorded.")

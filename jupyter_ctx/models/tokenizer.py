@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..context.families import Vocabulary
 from ..errors import MissingDependencyError
-from .byte_pairs import word_counter
-from .vocabulary import ranks_of
+from .byte_pairs import ranks_of, word_counter
 
 if TYPE_CHECKING:
     from tiktoken import Encoding

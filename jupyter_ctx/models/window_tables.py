@@ -1,4 +1,4 @@
-"""The tables of windows on disk: the user's own file, the package's models.json, and providers' lists."""
+"""The tables of windows and of who reads images: the user's own file, the package's models.json, providers' lists."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -15,14 +15,16 @@ from pathlib import Path
 from ..context.evidence import LEAST_WINDOW
 from ..context.windows import (
     FAMILY_TABLE,
+    IMAGES_KEY,
     ContextWindow,
     Source,
     WindowRow,
     WindowTable,
     choose_window,
     read_table,
+    spell,
 )
-from ..errors import ChatError, InvalidRequestError
+from ..errors import ChatError, InvalidRequestError, check_whole_number
 from ..providers.base import Card, Provider
 from ..runtime.files import config_file, data_file, write_own
 
@@ -43,8 +45,8 @@ def resolve_window(model: str, *, window: int | None = None, models_file: str | 
     """
     if not isinstance(model, str):
         raise InvalidRequestError(f"model is {model!r}: it must be a name, such as openai/gpt-5.2.")
-    if window is not None and (type(window) is not int or window < 1):
-        raise InvalidRequestError(f"window is {window!r}: it must be a whole number, 1 or more.")
+    if window is not None:
+        check_whole_number("window", window, least=1)
     return choose_window(model, load_tables(models_file), given=window)
 
 
@@ -86,14 +88,15 @@ def _ours() -> WindowTable:
     return replace(FAMILY_TABLE, problem=problem)
 
 
-def table_of(cards: Iterable[Card]) -> WindowTable:
-    """Return the windows that a provider's list states."""
+def table_of(cards: Collection[Card]) -> WindowTable:
+    """Return the windows that a provider's list states, and which of its models read images."""
     stated = ((card.id.lower(), card.stated) for card in cards)
     rows = {name: WindowRow(w.tokens, w.max_input_tokens, w.max_output_tokens) for name, w in stated if w}
-    return WindowTable(rows, "provider")
+    images = {spell(card.id.lower()): card.images for card in cards if card.images is not None}
+    return WindowTable(rows, "provider", images=images)
 
 
-def kept_table(name: str, cards: Iterable[Card]) -> WindowTable:
+def kept_table(name: str, cards: Collection[Card]) -> WindowTable:
     """Return the windows that a provider's list states, and keep them for a day."""
     table = table_of(cards)
     keep_list(name, table)
@@ -135,6 +138,13 @@ class StatedWindows:
         found = among(tables)
         return among((*tables, self._listed(provider, ask=ask))) if found.is_guess and listing else found
 
+    def reads_images(self, provider: Provider, names: Iterable[str]) -> bool | None:
+        """Return whether the first of the names that is known reads images; ``None``: unknown. Nobody is asked."""
+        own, ours = load_tables()
+        tables = (own, self._listed(provider, ask=False), ours)
+        answers = (table.reads_images(name) for name in names for table in tables)
+        return next((answer for answer in answers if answer is not None), None)
+
     def _listed(self, provider: Provider, *, ask: bool) -> WindowTable:
         """Return what the provider's own list states: asked for once, and kept for a day."""
         name = provider.catalogue or provider.endpoint
@@ -171,7 +181,7 @@ def keep_list(name: str, table: WindowTable) -> None:
     if not name or os.environ.get("JUPYTER_CTX_STORE") == "memory":
         return
     with suppress(OSError):
-        write_own(_list_path(name), json.dumps(dict(table.rows)))
+        write_own(_list_path(name), json.dumps({**table.rows, IMAGES_KEY: table.images}))
 
 
 def _list_path(name: str) -> Path:

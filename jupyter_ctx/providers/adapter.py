@@ -15,28 +15,30 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 from ..context.windows import ContextWindow
 from ..conversation.schema_forms import OPENAI_FORM, strict_form
-from ..conversation.text_safety import clean, without_keys
+from ..conversation.text_safety import clean
 from ..errors import (
     AuthenticationError,
     ChatError,
     InvalidRequestError,
-    MissingDependencyError,
     ProviderConnectionError,
     ProviderError,
 )
 from ..runtime.importing import quick_imports
+from ..runtime.redaction import without_address_keys
 from .base import Card, Reply, Request, Thought
 from .endings import Ending
 from .error_mapping import Refusal
 from .http_client import Connections, OpenResponses, new_http
-from .json_body import ENCODER, encoded, unwritable
 from .model_lists import find_card, read_cards
+from .reply_bounds import ANSWER, PART, BodyError, allow, cut_of, too_long
+from .request_body import ENCODER, OF_A_PARAMETER, encoded, in_prompt, refuses_schema, schema_text, unwritable
+from .sdk import Sdk
 from .stream_events import AnswerParts, EventError
-from .structured import OF_A_PARAMETER, in_prompt, refuses_schema, schema_text
 
 NO_KEY = "none"  # what servers without keys are sent: the SDKs want something
 BY_ENVIRONMENT = "environment"  # the SDK finds its own way in
@@ -63,6 +65,7 @@ class Endpoint:
     ``loaded_at``: the path of the list of loaded models, where that is not the usual list.
     ``truncates``: how to end the server's silent truncation.
     ``own``: parameters sent with every request.
+    ``fetches``: the kinds of files that a host of others' models fetches from their addresses.
     """
 
     name: str
@@ -76,6 +79,7 @@ class Endpoint:
     loaded_at: str = ""
     truncates: str = ""
     own: dict[str, Any] = field(default_factory=dict)
+    fetches: frozenset[str] = frozenset()
 
     @property
     def address(self) -> str:
@@ -87,16 +91,19 @@ class Endpoint:
 class Adapter(ABC):
     """A model behind one provider's SDK."""
 
-    install: ClassVar[str]  # the command that installs the SDK
+    sdk: ClassVar[Sdk]
     sends_reserve = False
     takes = frozenset({"image", "pdf"})
+    fetches: frozenset[str] = frozenset()
     takes_schema = True
 
     def __init__(self, at: Endpoint) -> None:
         self.at = at
         self.model = f"{at.name}/{at.model}"
-        self.endpoint = self.tokenizer = without_keys(f"{at.base_url or at.name} {at.model}")
-        self.truncates = at.truncates
+        self.endpoint = self.tokenizer = without_address_keys(f"{at.base_url or at.name} {at.model}")
+        self.truncates, self.fetches = at.truncates, at.fetches or self.fetches
+        self.converts = at.fetches - {"image"}  # a host that fetches PDFs for any model turns them into text
+        self._images: bool | None = None
         self.catalogue = "" if at.serves else (at.base_url or at.name)
         self._client: Any = None
         self._close: Callable[[], object] | None = None
@@ -178,7 +185,7 @@ class Adapter(ABC):
                     break
                 except Exception as error:
                     left = pieces or self._closed > closed
-                    wait = None if left else self._wait(error, delays, request, others=len(self._spared) > spared)
+                    wait = None if left else self._wait(error, delays, request, spared)
                     if wait is None:
                         raise
                 self._responses.release()
@@ -193,7 +200,13 @@ class Adapter(ABC):
                 cards = self._asked_twice(self._loaded)
                 card = find_card(cards, self.at.model, among_many=bool(self.at.loaded_at))
                 self._window = card.served if card else None
+                self._images = card.images if card else None
         return self._window
+
+    def reads_images(self, *, ask: bool) -> bool | None:
+        """Return whether the model reads images, as the server's list of models said."""
+        del ask
+        return self._images
 
     def forget_window(self) -> None:
         """Ask the server for its window again the next time."""
@@ -224,9 +237,14 @@ class Adapter(ABC):
             try:
                 return ask(self._connect())
             except Exception as error:
-                if not _is_reset(error):
+                if not self._is_reset(error):
                     raise
                 return ask(self._connect())
+
+    @cached_property
+    def http(self) -> Any:
+        """The HTTP library that the installed SDK is built on. Raises MissingDependencyError."""
+        return self.sdk.http_library()
 
     def call(self, ask: Callable[[Any], T]) -> T:
         """Return what ``ask`` gets through the SDK's client; nothing is asked twice. Raises a ChatError."""
@@ -247,16 +265,18 @@ class Adapter(ABC):
 
     def _answer(self, request: Request, ending: Ending) -> Iterator[str | Thought]:
         """Yield the non-empty pieces of one answer."""
-        yield from self._pieces(self._start(self._connect(), request).iter_bytes(), ending)
+        yield from self._pieces(allow(self._start(self._connect(), request), ANSWER), ending)
 
     def _pieces(self, chunks: Iterable[bytes], ending: Ending) -> Iterator[str | Thought]:
         answer = AnswerParts(chunks)
-        empty = True
+        length = 0
         for piece in self._read(iter(answer), ending):
             if piece not in EMPTY_PIECES:
-                empty = False
+                length += len(piece if isinstance(piece, str) else piece.text)
+                if length > PART:
+                    raise too_long("a text", PART)
                 yield piece
-        if empty and ending.stop_reason is None and answer.words is not None:
+        if not length and ending.stop_reason is None and answer.words is not None:
             raise EventError(answer.words)
 
     def _post(self, client: Any, path: str, body: Mapping[str, Any], messages: str = "messages") -> Any:
@@ -264,42 +284,44 @@ class Adapter(ABC):
 
         Their methods for a chat would walk every message, and make an object of every event, which is slow.
         """
-        import httpx2
-
         try:
             try:
                 written: dict[str, Any] = {"content": encoded(body, messages)}
             except TypeError:  # a parameter that only the SDK knows how to write, such as a date
                 written = {"body": body}
-            return client.post(path, **written, cast_to=httpx2.Response, stream=True, stream_cls=object)
+            return client.post(path, **written, cast_to=self.http.Response, stream=True, stream_cls=object)
         except (TypeError, ValueError, RecursionError) as error:
             names = ", ".join(unwritable(body))
             if not names:
                 raise
             raise InvalidRequestError(f"{names} cannot be sent as JSON: {error}.") from None
 
-    def _wait(self, error: Exception, delays: list[float], request: Request, *, others: bool) -> float | None:
+    def _wait(self, error: Exception, delays: list[float], request: Request, spared: int) -> float | None:
         """Return the seconds to wait before a retry, or ``None``: no retry. ``delays`` are those left.
 
-        ``others``: whether another thread has learned meanwhile what the server refuses.
+        ``spared``: how many parameters and schemas were left out when the request was sent.
         """
         if isinstance(error, ChatError):
             return None
         refusal = self._refused(error)
-        if refusal is not None and self._spares(refusal, request, others=others):
+        if refusal is not None and self._spares(refusal, request, spared):
             return 0.0
         if not delays:
             return None
         first, delay = len(delays) == len(DELAYS), delays.pop(0)
         if refusal is None:
-            return delay if _is_reset(error) else None
+            return delay if self._is_reset(error) else None
         return refusal.wait(delay, DELAYS[-1] if first else None)
 
-    def _spares(self, refusal: Refusal, request: Request, *, others: bool) -> bool:
-        """Return whether the request can be sent again at once: elsewhere, or without what was refused."""
+    def _spares(self, refusal: Refusal, request: Request, spared: int) -> bool:
+        """Return whether the request can be sent again at once: elsewhere, or without what was refused.
+
+        What is refused may have been learned by another thread, until this one had read its own refusal.
+        """
         if self._relent(refusal, request) or (refusal.is_misplaced(self.at.model) and self._moves()):
             return True
-        return others and refusal.code in OF_A_PARAMETER and not refusal.overflow
+        learned = len(self._spared) > spared
+        return learned and refusal.code in OF_A_PARAMETER and not refusal.overflow
 
     def _connect(self) -> Any:
         if not self.at.api_key:
@@ -316,12 +338,12 @@ class Adapter(ABC):
     def _connected(self) -> tuple[Any, Callable[[], object]]:
         """Return a new client, and what closes its connections."""
         connections = Connections()
-        try:
-            with quick_imports():  # of the SDK
-                http = new_http(self.at.base_url, self.at.timeout, self._responses, connections)
+        with quick_imports():  # of the SDK
+            http = new_http(self.http, self.at.base_url, self.at.timeout, self._responses, connections)
+            try:
                 client = self._new_client(http)
-        except ImportError:
-            raise MissingDependencyError(f"{self.at.name} needs a package: {self.install}") from None
+            except (AttributeError, TypeError) as error:  # of a version that was not known here
+                raise self.sdk.misfit(error) from None
         return client, weakref.finalize(self, connections.close, http)
 
     def _moves(self) -> bool:
@@ -341,54 +363,53 @@ class Adapter(ABC):
         except ChatError:
             raise
         except Exception as error:
-            ours = self._translated(error, begun=bool(pieces))
-            if len(self.at.api_key) >= SECRET_LENGTH and self.at.api_key != BY_ENVIRONMENT:
-                ours.args = tuple(str(said).replace(self.at.api_key, "***") for said in ours.args)
-            raise ours from None
+            raise self._without_key(self._translated(error, begun=bool(pieces))) from None
         finally:
             self._responses.release()
 
-    def _translated(self, error: Exception, *, begun: bool) -> ChatError:
-        import httpx2
+    def _without_key(self, error: ChatError) -> ChatError:
+        if len(self.at.api_key) >= SECRET_LENGTH and self.at.api_key != BY_ENVIRONMENT:
+            error.args = tuple(str(said).replace(self.at.api_key, "***") for said in error.args)
+        return error
 
+    def _translated(self, error: Exception, *, begun: bool) -> ChatError:
         refusal, where = self._refused(error), self.at.address
         if refusal is not None:
             return refusal.error(
                 where, self.at.model, self.at.name, own=self.at.serves, keyless=self.at.api_key == NO_KEY
             )
-        cause = _cause(error)
-        if not isinstance(cause, httpx2.HTTPError | OSError):
-            return ProviderError(f"{where} sent a response that cannot be read ({type(error).__name__}).")
+        cause = self._cause(error)
+        if isinstance(cause, BodyError):
+            return ProviderError(f"{where} {cause}")
+        if not isinstance(cause, self.http.HTTPError | OSError):
+            if self.sdk.is_unknown():
+                return self.sdk.misfit()
+            text = f"{where} sent a response that {self.sdk.installed} cannot read ({type(error).__name__})."
+            return ProviderError(text)
         if begun:
             return ProviderConnectionError(f"The connection to {where} broke in the middle of the reply.")
-        if isinstance(cause, httpx2.TimeoutException):
+        if isinstance(cause, self.http.TimeoutException):
             return ProviderConnectionError(f"{where} did not answer in time.")
         return ProviderConnectionError(f"No connection to {where}. Check the address, and that the server is running.")
 
     def _refused(self, error: Exception) -> Refusal | None:
         """Return the provider's refusal in an error, or ``None`` for any other error."""
-        import httpx2
-
         if isinstance(error, EventError):
             return Refusal(None, error.body)
         response = getattr(error, "response", None)  # the errors of all three SDKs have it
-        if not isinstance(response, httpx2.Response) or response.status_code < 300:
+        if not isinstance(response, self.http.Response) or response.status_code < 300:
             return None
-        return Refusal(response.status_code, response.text, response.headers)
+        return Refusal(response.status_code, response.text, response.headers, cut_of(response))
 
+    def _cause(self, error: Exception) -> BaseException | None:
+        """Return the HTTP or system error inside an SDK's error; OpenAI's and Anthropic's clients wrap them."""
+        own = isinstance(error, self.http.HTTPError | OSError | BodyError)
+        return error if own else error.__cause__
 
-def _cause(error: Exception) -> BaseException | None:
-    """Return the HTTP or system error inside an SDK's error; OpenAI's and Anthropic's clients wrap them."""
-    import httpx2
-
-    return error if isinstance(error, httpx2.HTTPError | OSError) else error.__cause__
-
-
-def _is_reset(error: Exception) -> bool:
-    """Return whether the server hung up. One that cannot be reached, or is silent, is not asked again."""
-    import httpx2
-
-    return isinstance(_cause(error), httpx2.ReadError | httpx2.WriteError | httpx2.RemoteProtocolError)
+    def _is_reset(self, error: Exception) -> bool:
+        """Return whether the server hung up. One that cannot be reached, or is silent, is not asked again."""
+        resets = self.http.ReadError | self.http.WriteError | self.http.RemoteProtocolError
+        return isinstance(self._cause(error), resets)
 
 
 def _clean(piece: str | Thought) -> str | Thought:

@@ -10,10 +10,10 @@ from ..conversation.messages import Attachment
 from ..conversation.schema_forms import ANTHROPIC_FORM, strict_form
 from .adapter import ASK_SECONDS, Adapter
 from .base import Request, Thought
-from .content_parts import as_base64, content, count
 from .endings import Ending
-from .stream_events import dict_at, dicts_at, text_at
-from .structured import with_parameters
+from .request_body import as_base64, content, with_parameters
+from .sdk import Sdk
+from .stream_events import count, dict_at, dicts_at, text_at
 
 SENT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 MAX_TOKENS = 4_096  # the API demands one
@@ -25,8 +25,9 @@ class Anthropic(Adapter):
     Always streamed: the SDK refuses to wait for replies above 21,333 tokens in one piece.
     """
 
-    install = "pip install 'jupyter_ctx[anthropic]'"
+    sdk = Sdk("anthropic", oldest=(0, 76), newest=2, on_httpx2=1)
     sends_reserve = True
+    fetches = Adapter.takes
 
     def _new_client(self, http: Any) -> Any:
         import anthropic
@@ -142,7 +143,9 @@ def _end(said: dict[str, Any], ending: Ending) -> None:
 
 
 def _part(attachment: Attachment) -> dict[str, Any]:
-    source = {"type": "base64", "media_type": attachment.media_type, "data": as_base64(attachment)}
+    source = {"type": "url", "url": attachment.address}
+    if not attachment.address:
+        source = {"type": "base64", "media_type": attachment.media_type, "data": as_base64(attachment)}
     if attachment.kind == "image":
         return {"type": "image", "source": source}
     return {"type": "document", "source": source, "title": attachment.name}

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from ..context.usage import Usage
 from ..context.windows import ContextWindow
@@ -16,8 +16,7 @@ from ..wording import visible
 REPR_CHARACTERS = 60  # characters of a text in a terminal's one line
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerSchema:
+class AnswerSchema(NamedTuple):
     """What an answer must be: a JSON object.
 
     ``name``: of letters, digits, ``_`` and ``-``.
@@ -104,11 +103,6 @@ class Reply:
     seconds: float | None = None
     parsed: Any = None
 
-    @property
-    def receipts(self) -> tuple[str, ...]:
-        """Return :attr:`notices`, by their older name."""
-        return self.notices
-
     def __str__(self) -> str:
         return self.text
 
@@ -129,16 +123,17 @@ class Reply:
         printer.text(f"{visible(self.text)}\n\n[{figures}]" if figures else visible(self.text))
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
+class Card(NamedTuple):
     """A model in a provider's list, with its windows where they are known.
 
     ``served``: what the server that runs the model is started with; ``stated``: what the list says of the model.
+    ``images``: whether the model reads images; ``None``: the list does not say.
     """
 
     id: str
     served: ContextWindow | None = None
     stated: ContextWindow | None = None
+    images: bool | None = None
 
 
 class SupportsStream(Protocol):
@@ -183,6 +178,8 @@ class Provider(SupportsStream, Protocol):
     ``tokenizer``: names who counts tokens; models with the same one share what replies teach of their counts.
     ``sends_reserve``: whether the API needs ``max_tokens``, so that the room kept for a reply is sent.
     ``takes``: the kinds of attachments that can be sent, of ``"image"`` and ``"pdf"``.
+    ``fetches``: the kinds that can be sent as an address, from which the provider fetches them itself.
+    ``converts``: the kinds that it turns into text for models that read text only.
     ``takes_schema``: whether :meth:`stream` heeds ``Request.schema``; where not, the last message tells it.
     ``truncates``: for servers that silently cut what is too long, a sentence on how to end that.
     ``catalogue``: names the list of models, which is kept for a day; empty: it changes by the hour, or costs nothing.
@@ -193,6 +190,8 @@ class Provider(SupportsStream, Protocol):
     tokenizer: str = ""
     sends_reserve: bool = False
     takes: frozenset[str] = frozenset()
+    fetches: frozenset[str] = frozenset()
+    converts: frozenset[str] = frozenset()
     takes_schema: bool = False
     truncates: str = ""
     catalogue: str = ""
@@ -207,6 +206,10 @@ class Provider(SupportsStream, Protocol):
 
         Without ``ask``, only what is known already: nothing may be connected.
         """
+        return None
+
+    def reads_images(self, *, ask: bool) -> bool | None:
+        """Return whether the model reads images, as its server says, or ``None``: it does not. ``ask``: as above."""
         return None
 
     def forget_window(self) -> None:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from .adapter import Adapter
 from .anthropic import Anthropic
 from .google import Google
-from .openai_chat import ChatCompletions
+from .openai_chat import OLLAMA_LOADED, ChatCompletions
 from .openai_responses import Responses
 
 MOST_PORT = 65_535
@@ -36,6 +36,7 @@ class Service:
     ``loaded_at``: the path of the list of loaded models, where that is not the usual list.
     ``truncates``: how to end the server's silent truncation.
     ``prices``: its name in the table of prices.
+    ``fetches``: the kinds of files that a host of others' models fetches from their addresses.
     """
 
     base_url: str | None = None
@@ -47,8 +48,10 @@ class Service:
     loaded_at: str = ""
     truncates: str = ""
     prices: str | None = None
+    fetches: frozenset[str] = frozenset()
 
 
+IMAGES_ALONE = frozenset({"image"})
 SERVICES: dict[str, Service] = {
     "openai": Service(None, ("OPENAI_API_KEY",), Responses, "OPENAI_BASE_URL", prices="openai"),
     "azure": Service(
@@ -57,13 +60,17 @@ SERVICES: dict[str, Service] = {
     "anthropic": Service(None, ("ANTHROPIC_API_KEY",), Anthropic, "ANTHROPIC_BASE_URL", prices="anthropic"),
     "google": Service(None, ("GEMINI_API_KEY", "GOOGLE_API_KEY"), Google, prices="google"),
     # hosted, compatible with OpenAI's Chat Completions
-    "openrouter": Service("https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",), prices="openrouter"),
-    "groq": Service("https://api.groq.com/openai/v1", ("GROQ_API_KEY",), prices="groq"),
-    "mistral": Service("https://api.mistral.ai/v1", ("MISTRAL_API_KEY",), prices="mistral"),
+    "openrouter": Service(
+        "https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",), prices="openrouter", fetches=Adapter.takes
+    ),
+    "groq": Service("https://api.groq.com/openai/v1", ("GROQ_API_KEY",), prices="groq", fetches=IMAGES_ALONE),
+    "mistral": Service("https://api.mistral.ai/v1", ("MISTRAL_API_KEY",), prices="mistral", fetches=IMAGES_ALONE),
     "deepseek": Service("https://api.deepseek.com", ("DEEPSEEK_API_KEY",), prices="deepseek"),
-    "xai": Service("https://api.x.ai/v1", ("XAI_API_KEY",), prices="x-ai"),
+    "xai": Service("https://api.x.ai/v1", ("XAI_API_KEY",), prices="x-ai", fetches=IMAGES_ALONE),
     "together": Service("https://api.together.xyz/v1", ("TOGETHER_API_KEY",), prices="together"),
-    "fireworks": Service("https://api.fireworks.ai/inference/v1", ("FIREWORKS_API_KEY",), prices="fireworks"),
+    "fireworks": Service(
+        "https://api.fireworks.ai/inference/v1", ("FIREWORKS_API_KEY",), prices="fireworks", fetches=IMAGES_ALONE
+    ),
     "cerebras": Service("https://api.cerebras.ai/v1", ("CEREBRAS_API_KEY",), prices="cerebras"),
     "moonshot": Service("https://api.moonshot.ai/v1", ("MOONSHOT_API_KEY",), prices="moonshotai"),
     "zai": Service("https://api.z.ai/api/paas/v4", ("ZAI_API_KEY",), prices="zai"),
@@ -74,7 +81,7 @@ SERVICES: dict[str, Service] = {
     # servers of one's own
     "ollama": Service(
         "http://127.0.0.1:11434/v1", address="OLLAMA_HOST", path="/v1",
-        serves=True, loaded_at="/api/ps", truncates=OLLAMA_TRUNCATES,
+        serves=True, loaded_at=OLLAMA_LOADED, truncates=OLLAMA_TRUNCATES,
     ),
     "lmstudio": Service(
         "http://127.0.0.1:1234/v1", serves=True, loaded_at="/api/v0/models", truncates=LM_STUDIO_TRUNCATES

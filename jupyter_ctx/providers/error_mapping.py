@@ -91,11 +91,15 @@ RETRY_LATER = rf"(?i)(?P<span>{SPAN}) ?(?:later|后|後)"
 
 @dataclass(frozen=True)
 class Refusal:
-    """What arrived instead of an answer: the HTTP status, where there was one, the body and the headers."""
+    """What arrived instead of an answer: the HTTP status, where there was one, the body and the headers.
+
+    ``cut``: where the body was cut, in words.
+    """
 
     status: int | None
     body: Any
     headers: Mapping[str, str] = field(default_factory=dict)
+    cut: str = ""
 
     @cached_property
     def code(self) -> int | None:
@@ -115,7 +119,7 @@ class Refusal:
     @property
     def words(self) -> str:
         """The provider's own words, as they are shown."""
-        return self.text[:MAX_SHOWN]
+        return self.text[:MAX_SHOWN] + self.cut
 
     @cached_property
     def overflow(self) -> Overflow | None:

@@ -12,11 +12,11 @@ from ..conversation.schema_forms import GEMINI_FORM, strict_form
 from ..errors import AuthenticationError, InvalidRequestError, ProviderError
 from .adapter import ASK_SECONDS, BY_ENVIRONMENT, Adapter
 from .base import Request, Thought
-from .content_parts import count
 from .endings import Ending
 from .error_mapping import Refusal
 from .http_client import trusted
-from .stream_events import dict_at, dicts_at, text_at
+from .sdk import Sdk
+from .stream_events import count, dict_at, dicts_at, text_at
 
 GEMINI_ROLES = {"user": "user", "assistant": "model"}
 PLACE = "-"  # stands where the SDK wants a text
@@ -25,7 +25,8 @@ PLACE = "-"  # stands where the SDK wants a text
 class Google(Adapter):
     """A model behind generate_content."""
 
-    install = "pip install 'jupyter_ctx[google]'"
+    sdk = Sdk("google-genai", oldest=(1, 46), newest=3, on_httpx2=3)
+    fetches = Adapter.takes
 
     def _new_client(self, http: Any) -> Any:
         from google import genai
@@ -34,7 +35,7 @@ class Google(Adapter):
         milliseconds = round(self.at.timeout * 1_000)  # it would wait for ever
         options = genai.types.HttpOptions(
             base_url=self.at.base_url, timeout=milliseconds, httpx_client=http,
-            async_client_args={"verify": trusted()},  # else it reads the certificates again, for a client of no use
+            async_client_args={"verify": trusted(self.http)},  # else it reads them again, for a client of no use
         )  # fmt: skip
         if self.at.api_key != BY_ENVIRONMENT:
             return genai.Client(vertexai=False, api_key=self.at.api_key, http_options=options)
@@ -48,11 +49,13 @@ class Google(Adapter):
 
         told, form = self._structured(request)
         structured = {} if form is None else {"response_mime_type": "application/json", "response_json_schema": form}
+        continues = "automatic_continuation" in types.GenerateContentConfig.model_fields  # not in old versions
+        once = {"automatic_continuation": False} if continues else {}  # several requests would be reported as one
         given = {
+            **once,
             "system_instruction": request.system or None,
             "max_output_tokens": request.max_tokens,
             "temperature": request.temperature,
-            "automatic_continuation": False,  # it reports the tokens of several requests as one
             "automatic_function_calling": {"disable": True},
             **structured,
             **request.parameters,
@@ -137,6 +140,8 @@ def _content(message: Message) -> dict[str, Any]:
 
 
 def _part(attachment: Attachment) -> dict[str, Any]:
+    if attachment.address:
+        return {"fileData": {"fileUri": attachment.address, "mimeType": attachment.media_type}}
     data = base64.urlsafe_b64encode(attachment.data).decode()  # both as the SDK writes them
     return {"inlineData": {"data": data, "mime_type": attachment.media_type}}
 

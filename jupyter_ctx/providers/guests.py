@@ -13,13 +13,13 @@ from ..context.windows import ContextWindow
 from ..conversation.text_safety import clean
 from ..errors import ChatError, InvalidRequestError, ProviderError, in_words
 from .base import Card, Provider, Reply, Request, Thought, streaming
-from .structured import in_prompt
+from .request_body import in_prompt
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint, EntryPoints
 
 GROUP = "jupyter_ctx.providers"
-ATTRIBUTES = ("sends_reserve", "takes", "takes_schema", "truncates", "catalogue")
+ATTRIBUTES = ("sends_reserve", "takes", "fetches", "takes_schema", "truncates", "catalogue")
 T = TypeVar("T")
 
 
@@ -62,6 +62,11 @@ class Guest(Provider):
     def served_window(self, *, ask: bool) -> ContextWindow | None:
         """Return the window that the provider says it serves, or ``None``."""
         return self._said("served_window", None, ask=ask)
+
+    def reads_images(self, *, ask: bool) -> bool:
+        """Return True: of a model that reads none, ``takes`` says so."""
+        del ask
+        return True
 
     def forget_window(self) -> None:
         """Tell the provider to ask for its window again."""

@@ -11,6 +11,8 @@ from typing import Any
 from urllib.parse import urlsplit
 from weakref import WeakSet
 
+from .reply_bounds import ENCODING, bound
+
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 KEY_HEADERS = ("authorization", "api-key", "x-api-key", "x-goog-api-key")
 CONNECT_SECONDS = 10.0
@@ -88,38 +90,41 @@ def _close(response: Any) -> None:
         response.close()
 
 
-def new_http(base_url: str | None, timeout: float, responses: OpenResponses, connections: Connections) -> Any:
-    """Return an httpx2 client with our time limits; ``responses`` and ``connections`` are told of all of theirs."""
-    import httpx2
-
+def new_http(
+    library: Any, base_url: str | None, timeout: float, responses: OpenResponses, connections: Connections
+) -> Any:
+    """Return a client of httpx or httpx2 with our time limits; ``responses`` and ``connections`` are told of theirs."""
     local = base_url is not None and urlsplit(base_url).hostname in LOOPBACK
-    return httpx2.Client(
-        verify=trusted(),
-        timeout=httpx2.Timeout(timeout, connect=min(CONNECT_SECONDS, timeout)),
-        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=CONNECTIONS),
+    return library.Client(
+        verify=trusted(library),
+        timeout=library.Timeout(timeout, connect=min(CONNECT_SECONDS, timeout)),
+        limits=library.Limits(max_connections=None, max_keepalive_connections=CONNECTIONS),
         trust_env=not local,  # a proxy for the outside world must not get what is meant for this machine
         follow_redirects=True,
-        event_hooks={"request": [_keep_key, connections.watch], "response": [responses.note]},
+        headers={"Accept-Encoding": ENCODING},
+        event_hooks={"request": [_keep_key, connections.watch], "response": [bound, responses.note]},
     )
 
 
-def trusted() -> Any:
+def trusted(library: Any) -> Any:
     """Return the certificates that all clients trust; they are read once, which takes a tenth of a second."""
-    return _trusted(tuple(os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")))
+    return _trusted(library, tuple(os.environ.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")))
 
 
 @cache
-def _trusted(files: tuple[str | None, ...]) -> Any:
-    import httpx2
-
-    del files  # what httpx2 looks at itself
-    return httpx2.create_ssl_context()
+def _trusted(library: Any, files: tuple[str | None, ...]) -> Any:
+    del files  # what the library looks at itself
+    return library.create_ssl_context()
 
 
 def _keep_key(request: Any) -> None:
-    """Remove the key from a request that is redirected to another host; httpx2 removes only Authorization."""
+    """Remove the key from a request that is redirected to another host; the library removes only Authorization."""
     first = request.extensions.setdefault("jupyter_ctx.first_url", request.url)
     upgraded = first.copy_with(scheme="https") if first.scheme == "http" and first.port is None else first
-    if request.url.origin not in (first.origin, upgraded.origin):
+    if _origin(request.url) not in (_origin(first), _origin(upgraded)):
         for name in KEY_HEADERS:
             request.headers.pop(name, None)
+
+
+def _origin(url: Any) -> tuple[str, str, int | None]:
+    return url.scheme, url.host, url.port

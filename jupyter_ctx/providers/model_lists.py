@@ -1,4 +1,4 @@
-"""Read windows from lists of models; every service has its own names for the fields."""
+"""Read windows from lists of models, and which read images; every service has its own names for the fields."""
 
 from __future__ import annotations
 
@@ -36,6 +36,9 @@ REPLIES = (
     "max_output_tokens",
     "max_tokens",  # Anthropic
 )
+READS = ("input_modalities", "supported_input_modalities")  # a list; at GitHub the second
+ABLE = ("capabilities", "modalities")  # a list at Ollama; flags at Mistral, and in /props of llama.cpp
+LM_STUDIO = {"llm": False, "vlm": True}
 MAX_WINDOW = 1 << 40  # tokens; whatever is larger is no window
 
 
@@ -72,7 +75,22 @@ def _card(row: dict[str, Any], *, loaded: bool) -> Card | None:
     if not name:
         return None
     served = _window(row, LOADED if loaded else SERVED, "server")
-    return Card(name.removeprefix("models/"), served, _window(row, STATED, "provider"))
+    return Card(name.removeprefix("models/"), served, _window(row, STATED, "provider"), reads_images(row))
+
+
+def reads_images(row: dict[str, Any]) -> bool | None:
+    """Return whether a model in a list reads images; ``None``: the list does not say."""
+    inside = row.get("architecture")  # OpenRouter, llama.cpp
+    places = (inside, row) if isinstance(inside, dict) else (row,)
+    for kinds in (place.get(name) for place in places for name in READS):
+        if isinstance(kinds, list):
+            return "image" in kinds
+    for able in map(row.get, ABLE):
+        if isinstance(able, list) and "completion" in able:
+            return "vision" in able
+        if isinstance(able, dict) and type(able.get("vision")) is bool:
+            return bool(able["vision"])
+    return LM_STUDIO.get(str(row.get("type")))
 
 
 def _window(row: dict[str, Any], keys: Iterable[str], source: Literal["server", "provider"]) -> ContextWindow | None:

@@ -3,33 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
+from ..context.usage import Usage
 from ..context.windows import ContextWindow
+from ..errors import ChatError
 from .adapter import ASK_SECONDS, EMPTY_PIECES, Adapter, Endpoint
 from .base import Card, Request, Thought
-from .content_parts import as_part, content, count
 from .endings import Ending
 from .error_mapping import Refusal
-from .model_lists import read_cards
-from .openai_sdk import new_client, usage_of
-from .stream_events import DONE, EventError, dict_at, dicts_at, text_at
-from .structured import in_prompt
+from .model_lists import read_cards, reads_images
+from .request_body import as_part, content, in_prompt
+from .sdk import Sdk
+from .stream_events import DONE, EventError, count, dict_at, dicts_at, text_at
 from .think_tags import Splitter, begins_inside
+
+SDK = Sdk("openai", oldest=(2, 16), newest=3, on_httpx2=3)
+
+
+def new_client(at: Endpoint, http: Any) -> Any:
+    """Return a client of the SDK with retries off."""
+    import openai
+
+    return openai.OpenAI(
+        base_url=at.base_url, api_key=at.api_key, http_client=http, timeout=http.timeout, max_retries=0
+    )
+
+
+def usage_of(reported: Mapping[str, Any]) -> Usage | None:
+    """Return the usage that OpenAI's two APIs and compatible servers report, or ``None``.
+
+    Cached tokens are inside what was sent, and reasoning inside what was said, except where the
+    total shows that it stands beside it (xAI).
+    """
+    sent = count(reported, "prompt_tokens", "input_tokens") if reported else 0
+    if not sent:
+        return None
+    said, total = count(reported, "completion_tokens", "output_tokens"), count(reported, "total_tokens")
+    inside = dict_at(reported, "prompt_tokens_details") or dict_at(reported, "input_tokens_details")
+    outside = dict_at(reported, "completion_tokens_details") or dict_at(reported, "output_tokens_details")
+    thought = count(outside, "reasoning_tokens") or count(reported, "reasoning_tokens")
+    if thought and (thought > said or total == sent + said + thought):
+        said += thought
+    read = count(inside, "cached_tokens") or count(
+        reported,
+        "prompt_cache_hit_tokens",  # DeepSeek
+        "cached_tokens",  # Moonshot
+        "cache_read_input_tokens",  # gateways to Anthropic
+    )
+    written = count(inside, "cache_write_tokens") or count(reported, "cache_creation_input_tokens")
+    read = min(read, sent)
+    return Usage(sent, said, read, min(written, sent - read), thought)
+
 
 STREAM_OPTIONS, LENGTH = "stream_options", "max_tokens"
 BAD_PARAMETER = frozenset({400, 404, 422})
+OLLAMA_LOADED = "/api/ps"
 
 
 class ChatCompletions(Adapter):
     """A model behind an OpenAI-compatible endpoint."""
 
-    install = "pip install openai"
+    sdk = SDK
 
     def __init__(self, at: Endpoint) -> None:
         super().__init__(at)
         self._missing: set[str] = set()  # paths that this server has not
         self._inside = begins_inside(at.model)
+        self._shown: dict[str, Any] | None = None  # what Ollama says of the model
 
     def _new_client(self, http: Any) -> Any:
         return new_client(self.at, http)
@@ -123,6 +165,14 @@ class ChatCompletions(Adapter):
             return True
         return super()._relent(refusal, request)
 
+    def reads_images(self, *, ask: bool) -> bool | None:
+        """Return whether the model reads images, as the server's list of models said; Ollama is asked for it."""
+        path = f"{self._root}/api/show"
+        if ask and self.at.loaded_at == OLLAMA_LOADED and self._shown is None:
+            with suppress(ChatError):
+                self._shown = self._asked_twice(lambda client: self._posted(client, path, {"model": self.at.model}))
+        return super().reads_images(ask=ask) if self._shown is None else reads_images(self._shown)
+
     def _listing(self, client: Any) -> Any:
         """Return the unparsed list: Together's is a bare array, which the SDK's own method refuses."""
         return client.with_options(timeout=ASK_SECONDS).get("/models", cast_to=object)
@@ -145,7 +195,8 @@ class ChatCompletions(Adapter):
             self._missing.add(path)
             return ()
         n_ctx = count(dict_at(said, "default_generation_settings"), "n_ctx")
-        return (Card(self.at.model, ContextWindow(n_ctx, source="server")),) if n_ctx else ()
+        window = ContextWindow(n_ctx, source="server")
+        return (Card(self.at.model, window, images=reads_images(said)),) if n_ctx else ()
 
     @property
     def _root(self) -> str:

@@ -8,11 +8,10 @@ from typing import Any
 from ..conversation.messages import Attachment
 from .adapter import ASK_SECONDS, Adapter
 from .base import Request, Thought
-from .content_parts import content, data_url
 from .endings import Ending
-from .openai_sdk import new_client, usage_of
+from .openai_chat import SDK, new_client, usage_of
+from .request_body import content, data_url, with_parameters
 from .stream_events import EventError, dict_at, dicts_at, text_at
-from .structured import with_parameters
 
 ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 FAILED = {"message": "the response failed, and no reason was given"}
@@ -25,7 +24,8 @@ THOUGHTS = {  # what comes as a thought, and what numbers its parts
 class Responses(Adapter):
     """A model behind the Responses API. Nothing of a conversation is kept there (``store`` is off)."""
 
-    install = "pip install openai"
+    sdk = SDK
+    fetches = Adapter.takes
 
     def _new_client(self, http: Any) -> Any:
         return new_client(self.at, http)
@@ -131,4 +131,6 @@ def _part(attachment: Attachment) -> dict[str, Any]:
     url = data_url(attachment)
     if attachment.kind == "image":
         return {"type": "input_image", "image_url": url}
+    if attachment.address:
+        return {"type": "input_file", "file_url": url}
     return {"type": "input_file", "filename": attachment.name, "file_data": url}

@@ -12,12 +12,15 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+from .reply_bounds import PART, too_long
 
 FIELDS = frozenset({"data", "event", "id", "retry"})
 DONE: dict[str, Any] = {"type": "[DONE]"}  # the mark that ends a stream of Chat Completions
 NOT_JSON = object()  # what is no JSON
+LEAST_LINE = 64  # characters that a line counts for: a short one takes as much memory
 MESSAGE_FIELDS = frozenset({"message", "msg", "detail", "error_msg", "error_message", "errorMessage", "title"})
 MINIMAX = {1000: 500, 1002: 429, 1004: 401, 1008: 402, 1013: 500, 1033: 500, 1039: 429, 2049: 401}  # HTTP statuses
 
@@ -44,6 +47,8 @@ class AnswerParts:
         self._event = ""
         self._data: list[str] = []
         self._other: list[str] = []
+        self._length = 0  # characters since the last event
+        self._next_try = 1  # lines of JSON after which it may be whole
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for event in self._events():
@@ -57,6 +62,10 @@ class AnswerParts:
 
     def _events(self) -> Iterator[dict[str, Any]]:
         for line in _lines(self._chunks):
+            self._length += max(len(line), LEAST_LINE)
+            if self._length > PART:
+                self._data, self._other = [], []
+                raise too_long("an event", PART)
             field, colon, value = line.partition(":")
             if field in FIELDS and (colon or field == "data"):
                 yield from self._field(field, value.removeprefix(" "))
@@ -80,6 +89,7 @@ class AnswerParts:
     def _dispatch(self) -> Sequence[dict[str, Any]]:
         """Return what the event that has just ended holds."""
         text, self._data = "\n".join(self._data).strip(), []
+        self._length = 0
         if text:
             return self._given(_parsed(text), text)
         self._event = ""
@@ -88,6 +98,7 @@ class AnswerParts:
     def _given(self, value: Any, text: str = "") -> Sequence[dict[str, Any]]:
         """Return the objects in a value. Raises EventError for an error, ValueError for broken JSON."""
         name, self._event = self._event, ""
+        self._length = 0
         if name == "error" and value is not DONE:
             raise EventError(text if value is NOT_JSON else value)
         if value is NOT_JSON and text[0] in "{[":
@@ -99,10 +110,12 @@ class AnswerParts:
     def _line(self, line: str) -> Iterator[dict[str, Any]]:
         """Take a line that belongs to no event: JSON by itself, or a part of it."""
         self._other.append(line)
-        if len(self._other) == 1 or line[0] in "}]":  # where what began in the first column ends
+        lines = len(self._other)
+        if lines == 1 or (line[0] in "}]" and lines >= self._next_try):  # where what began in the first column ends
             value = _parsed("\n".join(self._other))
+            self._next_try = 2 * lines  # the time for an answer without end grows with its length, not faster
             if value is not NOT_JSON:
-                self._other = []
+                self._other, self._next_try = [], 1
                 yield from self._given(value)
 
     def _end(self) -> Iterator[dict[str, Any]]:
@@ -134,11 +147,18 @@ def text_at(value: Any, name: str) -> str:
     return found if isinstance(found, str) else ""
 
 
+def count(reported: Mapping[str, Any], *names: str) -> int:
+    """Return the first positive whole number under these names, else 0; servers send values of every type."""
+    values = (reported.get(name) for name in names)
+    return next((value for value in values if type(value) is int and value > 0), 0)
+
+
 def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
     """Yield the lines of UTF-8 chunks, which end in CR, LF or CRLF, without a byte order mark."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
     held: list[str] = []
     after_return = False
+    length = 0
     for chunk in chunks:
         text = decoder.decode(chunk)
         if text and after_return:  # the other half of a CRLF
@@ -149,6 +169,10 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[str]:
             yield "".join([*held, line])
             held = []
         held.append(rest)
+        length = len(rest) if lines else length + len(rest)
+        if length > PART:
+            held.clear()  # the error's traceback would keep it
+            raise too_long("a line", PART)
     if last := "".join(held) + decoder.decode(b"", True):
         yield last
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -33,6 +34,34 @@ def write_own(path: Path, text: str) -> None:
     """Write a file of jupyter_ctx whole or not at all, and create its folder. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, text)
+
+
+def write_export(path: Path, text: str, is_ours: Callable[[str], bool]) -> Path:
+    """Write a file whole or not at all, and return its absolute path. Raises InvalidRequestError.
+
+    A file that is there is replaced only where its text ``is_ours``.
+    """
+    if not path.parent.is_dir():
+        raise InvalidRequestError(f"The folder {path.parent.absolute()} does not exist: create it, or name another.")
+    if os.path.isfile(path) and not _has_text(path, is_ours):
+        raise InvalidRequestError(f"{path} exists and is not an earlier export: delete it, or choose another name.")
+    try:
+        write_whole(path, text)
+    except (OSError, ValueError) as error:
+        raise InvalidRequestError(f"{path} cannot be written: {reason_of(error)}. Name another place.") from None
+    return path.absolute()
+
+
+def _has_text(path: Path, is_ours: Callable[[str], bool]) -> bool:
+    try:
+        return is_ours(path.read_bytes().decode("utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def reason_of(error: Exception) -> str:
+    """Return why a file cannot be read or written, without its name."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
 
 
 def is_on_network(path: Path) -> bool:

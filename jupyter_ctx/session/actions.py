@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Literal, NamedTuple, SupportsIndex, get_args
+from typing import Literal, NamedTuple, get_args
 
 from .. import wording as words
 from ..context.budget import MARGIN
 from ..context.compaction import keep_verbatim, summary_cap
-from ..context.info import ContextInfo, Plan
+from ..context.context_info import ContextInfo, Plan
 from ..context.policy import trim
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..context.tokens import Fixed
@@ -33,15 +33,14 @@ from ..conversation.events import (
 from ..conversation.messages import Summary, Turn
 from ..conversation.places import Place
 from ..conversation.text_safety import checked
-from ..errors import ChatError, InvalidRequestError
+from ..errors import ChatError, InvalidRequestError, check_whole_number
 from ..export.openai_messages import from_messages
 from ..models.registry import Target
-from ..models.request_price import RequestPrice, is_above, request_price
+from ..models.request_price import Confirm, RequestPrice, check_confirmed, is_above, request_price
 from ..providers.base import Reply
 from ..runtime.interrupts import Stopper, uninterrupted
-from .confirmation import Confirm, check_confirmed
-from .info import context_info
 from .session import Session
+from .snapshot import context_info
 from .summarizer import (
     Older,
     completed_summary,
@@ -58,8 +57,7 @@ NOT_ONE_TURN = "there are no turns"
 NO_MORE_TURNS = "no more turns than these are in view"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """What an action did: ``before`` and ``after`` are tokens of the next request; ``note`` is a further sentence."""
 
     text: str
@@ -98,22 +96,17 @@ class _Cut(NamedTuple):
 
 
 class _Older(NamedTuple):
-    """What a summary would stand for: so many ``turns`` from ``first`` to ``end``, and the summary ``before`` them.
+    """What a summary would stand for: turns by their ``numbers``, and the summary before them.
 
-    ``numbers`` are those of the turns.
-
-    ``covered`` are the turn versions that this one stands for. ``instead_of`` are the tokens of these
-    turns with all that is fixed now, ``beside`` those of turns that stay as they are.
+    ``material`` are both. ``covered`` are the turn versions that this summary stands for. ``instead_of`` are the
+    tokens of the turns with all that is fixed now, ``beside`` those of turns that stay as they are.
     """
 
-    turns: int
-    first: int
-    end: int
-    before: str
+    numbers: tuple[int, ...]
+    material: Older
     covered: frozenset[str]
     instead_of: float
     beside: float
-    numbers: tuple[int, ...]
 
     @property
     def named(self) -> str:
@@ -144,8 +137,8 @@ class Actions:
 
     def trim(self, turns: int | None) -> Change:
         """Leave out the oldest turns: down to about 0.6 of the limit, or to the newest ``turns``."""
-        if turns is not None and (not _is_whole(turns) or turns < 0):
-            raise InvalidRequestError(f"Trim to {turns!r} turns? It must be a whole number, 0 or more.")
+        if turns is not None:
+            check_whole_number("turns", turns)
         cut = self._cut_to(turns, self._session.target({}, ask=False))
         if not cut.plan.possible:
             return Change(f"Nothing to trim: {cut.plan.text}", changed=False)
@@ -175,18 +168,24 @@ class Actions:
         method: Method | None = None,
         stopper: Stopper | None = None,
         turns: int | None = None,
+        by: str = "",
     ) -> Change:
         """Send the older turns as a summary, where a checked one can be written; the newest ``turns`` stay."""
-        if turns is not None and (not _is_whole(turns) or turns < 0):
-            raise InvalidRequestError(f"Keep {turns!r} turns word for word? It must be a whole number, 0 or more.")
+        if turns is not None:
+            check_whole_number("turns", turns)
         if method not in (None, *get_args(Method)):
             raise InvalidRequestError(f"method is {method!r}: it must be 'extractive', 'model' or None.")
         if not isinstance(instructions, str | None):
             raise InvalidRequestError(f"instructions is {instructions!r}: it must be text.")
         if instructions and method == "extractive":
             raise InvalidRequestError("instructions are for a model: an extractive summary consists of your own lines.")
+        before, seen = self._session.conversation.summary_by(by), self._session.notebook.seen
+        if before is not None and before.id not in seen:
+            seen.add(before.id)
+            return Change("The summary is stored; nothing was sent", changed=False)
         check = partial(self._check_price, is_button=stopper is not None)
-        return self.keep(self.draft(method, instructions, stopper, turns, check))
+        draft = self.draft(method, instructions, stopper, turns, check)
+        return self.keep(draft._replace(summary=draft.summary and replace(draft.summary, by=by)))
 
     def keep(self, draft: SummaryDraft, automatic: Literal["after"] | None = None) -> Change:
         """Record a summary that was drafted, where there is one."""
@@ -211,10 +210,9 @@ class Actions:
         stopper = stopper or Stopper()
         target = self._session.target({}, ask=False)
         older, limit = self._older(target, kept), target.budget().limit
-        if not older.turns:
+        if not older.numbers:
             return SummaryDraft(f"Nothing to summarise: {self._why_no_summary(kept)}")
-        turns = self._turns(older)
-        material, cap = Older(turns, older.before), summary_cap(limit)
+        material, cap = older.material, summary_cap(limit)
         before = self._session.state.spent.dollars or 0.0
         text, method, note = self._written(material, target, cap, instructions, method, stopper, check)
         spent = (self._session.state.spent.dollars or 0.0) - before
@@ -228,7 +226,7 @@ class Actions:
             problem = problem or "it is no smaller than what it stands for, or leaves no room"
         if problem:
             return SummaryDraft(f"Summary dropped: {problem}{cost}", failed=True)
-        covers = older.covered | {turn.id for turn in turns}
+        covers = older.covered | {turn.id for turn in material.turns}
         paid = f" for {words.dollars(spent)}" if spent else ""
         return SummaryDraft(f"Summarised {older.named}{paid}{note}", Summary(text, frozenset(covers), method))
 
@@ -242,9 +240,9 @@ class Actions:
         """Return what a summary written now may cost; ``None``: no model would be asked."""
         target = self._session.target({}, ask=False)
         older = self._older(target) if self.writer else None
-        if older is None or not older.turns:
+        if older is None or not older.numbers:
             return None
-        return self._price(Older(self._turns(older), older.before), summary_cap(target.budget().limit), None)
+        return self._price(older.material, summary_cap(target.budget().limit), None)
 
     def _price(self, older: Older, cap: int, instructions: str | None) -> RequestPrice | None:
         """Return what a model's summary may cost; ``None``: it cannot write one, which it says when it is asked to."""
@@ -263,22 +261,17 @@ class Actions:
 
     def _older(self, target: Target, kept: int | None = None) -> _Older:
         """Return the turns that a summary written now would stand for; the newest ``kept`` in view stay."""
-        session = self._session
+        session, past = self._session, self._session.conversation
         scope, start = session.now(target)
-        ledger = session.fitter.ledger(target, session.conversation, scope)
+        ledger = session.fitter.ledger(target, past, scope)
         first, keep = scope.floor, keep_verbatim(ledger, target.budget().limit, start, scope.at)
         keep = keep if kept is None else ledger.last(kept, start, scope.at)
-        before = session.conversation.summary if scope.covers else None
+        before = past.summary if scope.covers else None
+        numbers = tuple(scope.loose(past, first, keep))
+        turns = tuple(past.places[number - 1].turn for number in numbers)
         instead_of = target.meter.fixed(scope.fixed) + ledger.between(first, keep)
-        beside, count = ledger.pinned(scope.at) + ledger.between(keep, scope.at), ledger.count(first, keep)
-        text, numbers = before.text if before else "", tuple(scope.loose(session.conversation, first, keep))
-        return _Older(count, first, keep, text, scope.covers, instead_of, beside, numbers)
-
-    def _turns(self, older: _Older) -> tuple[Turn, ...]:
-        """Return the turns themselves."""
-        places = self._session.conversation.places[older.first : older.end]
-        loose = (place for place in places if place.sendable and not place.pinned)
-        return tuple(place.turn for place in loose if place.turn.id not in older.covered)
+        beside = ledger.pinned(scope.at) + ledger.between(keep, scope.at)
+        return _Older(numbers, Older(turns, before.text if before else ""), scope.covers, instead_of, beside)
 
     def _why_no_summary(self, kept: int | None = None) -> str:
         if not self._session.conversation.places:
@@ -287,7 +280,7 @@ class Actions:
 
     def _summary_plan(self, target: Target, info: ContextInfo) -> Plan:
         older = self._older(target)
-        if not older.turns:
+        if not older.numbers:
             return Plan(self._why_no_summary(), possible=False)
         empty = target.meter.fixed(Fixed(self._session.system, summary_message("") + SUMMARY_ANSWER))
         most = min(empty + summary_cap(info.limit), older.instead_of) + older.beside
@@ -370,7 +363,7 @@ class Actions:
     def pick(self, number: int, version: int) -> Change:
         """Make an older answer of a turn the current one."""
         place = self.places((number,))[0]
-        if not _is_whole(version) or not 1 <= version <= len(place.versions):
+        if not words.is_whole(version, 1, len(place.versions)):
             raise InvalidRequestError(f"Turn {number} has no answer {version!r}: there are 1 to {len(place.versions)}.")
         turn = place.versions[version - 1]
         if turn is place.turn:
@@ -383,7 +376,7 @@ class Actions:
         offered = past.offers.get(alternatives) if alternatives else next(reversed(past.offers.values()), None)
         if offered is None:
             raise InvalidRequestError("No answers stand side by side: %%chat -m A -m B asks several models at once.")
-        if not _is_whole(number) or not 1 <= number <= len(offered.answers):
+        if not words.is_whole(number, 1, len(offered.answers)):
             raise InvalidRequestError(f"There is no answer {number!r}: there are 1 to {len(offered.answers)}.")
         answer = offered.answers[number - 1]
         if answer.error:
@@ -397,7 +390,7 @@ class Actions:
             return change
         turn = past.index(place.id) + 1
         note = f"Turn {turn} is excluded from requests: %chat include {turn} brings it back." if place.excluded else ""
-        return replace(change, text=f"{change.text}: turn {turn}", note=note)
+        return change._replace(text=f"{change.text}: turn {turn}", note=note)
 
     def set_memory(self, path: str) -> Change:
         """Add a file's text to the system prompt; an empty path: no file's."""
@@ -411,6 +404,8 @@ class Actions:
 
     def set_system(self, text: str) -> Change:
         """Set the system prompt from here on; an empty one removes it."""
+        if not isinstance(text, str):
+            raise InvalidRequestError(f"The system prompt is {text!r}: it must be text, empty for none.")
         prompt_text(text)  # raises for a file that cannot be read
         if checked(text) == self._session.own_system:
             return Change("The system prompt is that already", changed=False)
@@ -450,7 +445,7 @@ class Actions:
             verb = "are" if len(numbers) > 1 else "is"
             return Change(f"Nothing to do: {named} {verb} {done} already", changed=False)
         note = _also(event, dict(zip(numbers, self.places(numbers), strict=True)))
-        return replace(self._apply(event, f"{done.capitalize()} {named}"), note=note)
+        return self._apply(event, f"{done.capitalize()} {named}")._replace(note=note)
 
     def places(self, numbers: Sequence[int]) -> list[Place]:
         """Return the places of these turns, by their numbers from 1."""
@@ -458,7 +453,7 @@ class Actions:
         if not numbers:
             raise InvalidRequestError("Which turn? Give its number.")
         for number in numbers:
-            if not _is_whole(number) or not 1 <= number <= len(places):
+            if not words.is_whole(number, 1, len(places)):
                 there = f"there are 1 to {len(places)}" if places else "there are none yet"
                 raise InvalidRequestError(f"There is no turn {number!r}: {there}.")
         return [places[number - 1] for number in numbers]
@@ -480,11 +475,6 @@ def _clear_plan(info: ContextInfo) -> Plan:
     if not info.turns:
         return Plan(NOT_ONE_TURN, possible=False)
     return Plan(f"begin anew without {words.turns(info.turns)}", before=info.used, after=info.segments[0].tokens)
-
-
-def _is_whole(number: object) -> bool:
-    """Return whether this is a whole number, NumPy's included."""
-    return isinstance(number, SupportsIndex) and not isinstance(number, bool)
 
 
 def _also(event: Pinned | Excluded, turns: Mapping[int, Place]) -> str:

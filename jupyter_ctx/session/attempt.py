@@ -6,19 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..context.budget import MARGIN, Budget, whole
-from ..context.compaction import Cut
+from ..context.compaction import Cut, Ledger
 from ..context.evidence import Refused
 from ..context.overflow import Overflow
 from ..context.policy import Decision
-from ..context.prefix_sums import Ledger
-from ..context.tokens import Guess, SentRequest
+from ..context.tokens import OVERHEAD_AT_MOST, Guess, SentRequest
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Attachment, Message
 from ..conversation.places import Place
 from ..errors import ContextOverflowError
 from ..models.registry import Target
 from ..providers.base import Request
-from .byte_limit import megabytes, request_bytes
+from .messages_sent import megabytes, request_bytes
 from .view import Scope, in_view, turn_tokens
 
 MARGIN_FOR_ESTIMATES = f"of {MARGIN:.0%} for estimates".replace("%", " %")
@@ -103,6 +102,19 @@ class Attempt(Question):
         return self.cut.tokens + self.asked if self.counted is None else self.counted
 
     @property
+    def most_tokens(self) -> float:
+        """Return the tokens of the whole request, with a margin where they are estimated."""
+        if self.counted is not None:
+            return self.counted
+        meter, fixed = self.target.meter, self.scope.fixed
+        others = 0.0 if meter.counted(fixed) else meter.fixed(fixed)
+        others += self.ledger.guessed(self.cut.start, self.scope.at)
+        margin = MARGIN if others or self.said.attached else meter.margin(self.prompt)
+        template = OVERHEAD_AT_MOST if meter.learned.overhead is None else 0.0
+        estimated = others + self.asked
+        return self.tokens - estimated + estimated / (1 - margin) + template
+
+    @property
     def fill(self) -> float:
         """Return the share of the limit that the request takes."""
         return self.tokens / max(1, self.budget.limit)
@@ -139,14 +151,14 @@ class Attempt(Question):
 
     def uncut(self) -> Attempt:
         """Return the same as it was before turns were left out, for a message about its size."""
-        cut = replace(self.cut, start=self.first, tokens=self.cut.before)
+        cut = self.cut._replace(start=self.first, tokens=self.cut.before)
         counted = self.counted if self.cut.start == self.first else None
-        return replace(self, decision=replace(self.decision, cut=cut), counted=counted)
+        return replace(self, decision=self.decision._replace(cut=cut), counted=counted)
 
     def because(self, reasons: tuple[str, ...], *, too_large: bool) -> Attempt:
         """Return the same with what demanded room before its turns were counted."""
         every = tuple(dict.fromkeys((*reasons, *self.decision.reasons)))
-        decision = replace(self.decision, reasons=every, too_large=too_large or self.decision.too_large)
+        decision = self.decision._replace(reasons=every, too_large=too_large or self.decision.too_large)
         return replace(self, decision=decision)
 
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal, NamedTuple, TypeAlias
 
 from ..conversation.messages import Turn
 from ..errors import ContextOverflowError, ProviderError
 from ..models.registry import Models
 from ..providers.base import Reply, Thought, streaming
-from ..runtime.interrupts import uninterrupted
+from ..runtime.interrupts import interruptible, uninterrupted
 from .attempt import Attempt
 from .judge import Verdict, verdict_on
+from .messages_sent import request_bytes
 from .notices import sent_again
 from .planner import Fitter
 
@@ -83,96 +84,108 @@ class Coming:
         return Reply("".join(self.pieces), None, why, thinking=thinking, seconds=self.seconds)
 
 
-@dataclass(frozen=True, slots=True)
-class Exchanged:
-    """One request and its answer.
+class Exchanged(NamedTuple):
+    """One request, and what came of it.
 
-    sent: the request that was answered
-    verdict: the judged answer, with its model and cost
+    sent: the request that was sent last
+    verdict: the judged answer, whole or as far as it came; ``None``: nothing came
+    replies: what is to be kept and paid, with its model and cost: nothing, one, or both tries at a structured answer
     refusal: the first refusal; ``None`` where the first request was answered
+    error: what ended it early, or is wrong with the answer; to be raised once the replies are recorded
     """
 
     sent: Attempt
-    verdict: Verdict
+    verdict: Verdict | None
+    replies: tuple[Reply, ...] = ()
     refusal: ContextOverflowError | None = None
+    error: BaseException | None = None
+
+    def whole(self) -> Verdict:
+        """Return the verdict on the answer. Raises what ended the exchange."""
+        if self.error is not None:
+            raise self.error
+        assert self.verdict is not None
+        return self.verdict
 
 
-class Exchanger:
-    """Sends requests of one fitter; see :meth:`of`.
+Exchanging: TypeAlias = Callable[[Attempt, Coming], Exchanged]
+Previous: TypeAlias = Callable[[Attempt], Turn | None]
 
-    ``keep`` is called with each answer as soon as it has been learned from, in an uninterrupted block. An answer that
-    was interrupted or broke off comes with the stop reason "interrupted" or "cut", before the exception is raised.
-    ``turn_id`` is the id under which the answer's size is kept, where the answer becomes a turn.
-    ``previous`` is the turn that a request continues, or ``None``: see :func:`~jupyter_ctx.session.judge.verdict_on`.
+
+def exchange(
+    models: Models,
+    fitter: Fitter,
+    planned: Attempt,
+    coming: Coming,
+    *,
+    turn_id: str | None = None,
+    previous: Previous | None = None,
+) -> Exchanged:
+    """Send the planned request, or after refusals smaller ones, and return what came: whole, cut or interrupted.
+
+    After a refusal less is sent: at most twice, never once text or a thought was shown. Whoever records the answer
+    calls this within :func:`uninterrupted`: Ctrl-C ends the wait for the answer, and nothing behind it.
+
+    ``turn_id`` is the id under which the answer's size is stored, where the answer becomes a turn. ``previous`` finds
+    the turn that a request continues: see :func:`~jupyter_ctx.session.judge.verdict_on`.
     """
+    attempt, refusal = planned, None
+    try:
+        with interruptible():
+            coming.sent(attempt.target.model)
+            for retry in range(RETRIES + 1):
+                try:
+                    verdict = _streamed(attempt, coming, previous)
+                    break
+                except ContextOverflowError as error:
+                    refusal = refusal or error
+                    if coming.pieces:
+                        raise
+                    last = retry == RETRIES or bool(coming.thoughts)
+                    attempt = fitter.smaller(attempt, error, last=last)
+                    coming.sent(attempt.target.model, sent_again(attempt, error))
+        return _learned(models, Exchanged(attempt, verdict, refusal=refusal), turn_id)
+    except BaseException as error:  # whatever it is, the text that came is returned
+        if not coming.pieces:
+            return Exchanged(attempt, None, refusal=refusal, error=error)
+        broken = coming.broken("interrupted" if isinstance(error, KeyboardInterrupt) else "cut")
+        with uninterrupted():
+            came = _learned(models, Exchanged(attempt, Verdict(broken), refusal=refusal, error=error), turn_id)
+            return came if not isinstance(error, ContextOverflowError) else _refused_late(fitter, came, error)
 
-    def __init__(
-        self,
-        models: Models,
-        fitter: Fitter,
-        keep: Callable[[Attempt, Verdict], object] | None = None,
-        *,
-        turn_id: str | None = None,
-        previous: Callable[[Attempt], Turn | None] | None = None,
-    ) -> None:
-        self._models, self._fitter = models, fitter
-        self._keep, self._turn_id, self._previous = keep, turn_id, previous
 
-    def of(self, planned: Attempt, coming: Coming) -> Exchanged:
-        """Return what was answered to the planned request, or to a smaller one.
+def _refused_late(fitter: Fitter, came: Exchanged, refusal: ContextOverflowError) -> Exchanged:
+    """Return what came before a refusal, with the error that says so; no less is sent once text was shown."""
+    try:
+        fitter.smaller(came.sent, refusal, last=True, kept=True)
+    except ContextOverflowError as error:
+        return came._replace(error=error)
+    raise AssertionError("a last refusal is raised")
 
-        After a refusal less is sent: at most twice, never once text or a thought was shown. Raises a ChatError, or
-        KeyboardInterrupt.
-        """
-        attempt, refusal = planned, None
-        coming.sent(attempt.target.model)
-        for retry in range(RETRIES + 1):
-            try:
-                return Exchanged(attempt, self._answered(attempt, coming), refusal)
-            except ContextOverflowError as error:
-                refusal = refusal or error
-                last = retry == RETRIES or bool(coming.pieces or coming.thoughts)
-                attempt = self._fitter.smaller(attempt, error, last=last, kept=bool(coming.pieces))
-                coming.sent(attempt.target.model, sent_again(attempt, error))
-        raise AssertionError("the last retry returns or raises")
 
-    def _answered(self, attempt: Attempt, coming: Coming) -> Verdict:
-        """Send one request and keep its answer: whole, or as far as it came."""
-        kept: list[Verdict] = []
-        try:
-            verdict = self._streamed(attempt, coming)
-            with uninterrupted():
-                return self._ended(attempt, verdict, kept)
-        except BaseException as error:  # whatever it is, the text that came is kept
-            why: Any = "interrupted" if isinstance(error, KeyboardInterrupt) else "cut"
-            if not kept and coming.pieces:
-                with uninterrupted():
-                    self._ended(attempt, Verdict(coming.broken(why)), kept)
-            raise
+def _streamed(attempt: Attempt, coming: Coming, previous: Previous | None) -> Verdict:
+    """Send one request and show what comes; return the verdict on the reply."""
+    coming.asked = time.monotonic()  # a request that was refused before is not this one
+    with streaming(attempt.target.provider, attempt.request) as stream:
+        for item in stream:
+            if isinstance(item, Reply):
+                before = previous(attempt) if previous is not None else None
+                return verdict_on(attempt, replace(item, seconds=coming.seconds), before)
+            coming.take(item)
+    raise ProviderError("The provider sent no reply.")
 
-    def _streamed(self, attempt: Attempt, coming: Coming) -> Verdict:
-        """Send one request and show what comes; return the verdict on the reply."""
-        coming.asked = time.monotonic()  # a request that was refused before is not this one
-        with streaming(attempt.target.provider, attempt.request) as stream:
-            for item in stream:
-                if isinstance(item, Reply):
-                    previous = self._previous(attempt) if self._previous is not None else None
-                    return verdict_on(attempt, replace(item, seconds=coming.seconds), previous)
-                coming.take(item)
-        raise ProviderError("The provider sent no reply.")
 
-    def _ended(self, attempt: Attempt, verdict: Verdict, kept: list[Verdict]) -> Verdict:
-        """Learn from an answer what it tells of sizes and limits, and keep it with its model and cost."""
-        target, reply, counted = attempt.target, verdict.reply, verdict.counted
-        if reply.stop_reason == "cut" and not reply.text:
-            return verdict
-        size = self._fitter.fingerprints.of(target, attempt.request).size
-        self._models.learn(target, verdict.shows(attempt, size))
-        cost = self._models.cost(target, reply.usage, reply.model)
-        verdict = replace(verdict, reply=replace(reply, model=target.model, cost=cost))
-        if counted is not None:
-            self._models.counted(target, attempt.sent, reply.text, counted, turn_id=self._turn_id)
-        kept.append(verdict)
-        if self._keep is not None:
-            self._keep(attempt, verdict)
-        return verdict
+def _learned(models: Models, exchanged: Exchanged, turn_id: str | None) -> Exchanged:
+    """Learn from an answer what it tells of sizes and limits, and return it with its model and cost."""
+    attempt, verdict = exchanged.sent, exchanged.verdict
+    assert verdict is not None
+    target, reply, counted = attempt.target, verdict.reply, verdict.counted
+    if reply.stop_reason == "cut" and not reply.text:
+        return exchanged
+    size = request_bytes(attempt.request.messages)
+    models.learn(target, verdict.shows(attempt, size))
+    cost = models.cost(target, reply.usage, reply.model)
+    reply = replace(reply, model=target.model, cost=cost)
+    if counted is not None:
+        models.counted(target, attempt.sent, reply.text, counted, turn_id=turn_id)
+    return exchanged._replace(verdict=verdict._replace(reply=reply), replies=(reply,))

@@ -10,7 +10,7 @@ from .. import wording as words
 from ..conversation.conversation import Conversation
 from ..conversation.messages import StopReason
 from ..conversation.places import Place
-from .info import Snapshot
+from .snapshot import Snapshot
 from .tabular import Table
 from .view import part_states, turn_tokens
 

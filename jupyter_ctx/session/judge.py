@@ -7,7 +7,8 @@ than those that were sent, or have hardly grown by what was added.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from ..context.evidence import Accepted
 from ..context.overflow import Overflow
@@ -29,8 +30,7 @@ ADDED, HARDLY = 60, 0.25  # tokens worth comparing, and the share of them that m
 THOUGHT = "</think>"  # templates drop a model's thoughts from older turns, so that fewer tokens are read
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """A reply with the reason why it really ended.
 
     ``truncated``: the server has read only a part of the prompt; ``counted`` is the report where it counts the

@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..attachments.attached import Attached
-from ..context.info import ContextInfo
+from ..context.context_info import ContextInfo
 from ..context.overflow import Overflow
+from ..conversation.messages import Attachment
 from ..errors import ContextOverflowError, InvalidRequestError
-from ..models.registry import Target
+from ..models.registry import KINDS_OF_FILES, Target
 from ..wording import named_turns
 from .attempt import Attempt
-from .byte_limit import megabytes
 from .judge import Verdict
+from .messages_sent import megabytes
 
 KEPT = (  # what was left out once: one thing, and several
     "It is kept: %chat history shows it, %chat pin {} keeps it in view.",
@@ -34,8 +34,7 @@ class Notice(NamedTuple):
     once: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What was done for one answer.
 
     planned: the request that was sent first
@@ -43,7 +42,7 @@ class Outcome:
     refusal: the refusal of ``planned``; ``None`` where it was answered
     verdict: the answer
     problems: of files that were read for the request
-    has_files: whether earlier turns have attachments
+    files: one attachment of each kind that earlier turns have
     before: what to say of a summary that was written before the request
     after: what to say of a summary that was written after the answer
     outdated: the numbers of later turns that answered the version which this answer replaces
@@ -55,7 +54,7 @@ class Outcome:
     refusal: ContextOverflowError | None
     verdict: Verdict
     problems: tuple[str, ...] = ()
-    has_files: bool = False
+    files: tuple[Attachment, ...] = ()
     before: str = ""
     after: str = ""
     outdated: tuple[int, ...] = ()
@@ -82,8 +81,15 @@ def _of_the_model(outcome: Outcome) -> Iterator[Notice]:
             f"Set it with %chat use {target.model} --window N, or in models.json."
         )
         yield Notice(text, once=text)
-    if outcome.has_files and not target.provider.takes:
-        text = f"{target.model} takes text only: the files of earlier turns are not sent to it."
+    unsent = [
+        f"{KINDS_OF_FILES[file.kind]}{' by address' * bool(file.address)}"
+        for file in outcome.files
+        if target.unsendable(file)
+    ]
+    if unsent:
+        what = " and ".join(unsent) if target.takes else "text only"
+        does = "does not take" if target.takes else "takes"
+        text = f"{target.model} {does} {what}: these files of earlier turns are not sent to it."
         yield Notice(text, once=text)
 
 
@@ -246,9 +252,10 @@ def large_values(values: Sequence[tuple[str, str]], target: Target) -> str | Non
 def sized(parts: Sequence[Attached], target: Target) -> tuple[str, ...]:
     """Return lines about what goes with a prompt: each with its tokens, and the texts that are large.
 
-    Raises InvalidRequestError where one text alone takes more than the limit.
+    Raises InvalidRequestError where one text alone takes more than the limit, and for a file that cannot be sent.
     """
     limit = target.budget().limit
+    target.check_files(file for part in parts for file in part.files)
     tokens = [math.ceil(target.meter.tokens(part.text)) if part.text else 0 for part in parts]
     for part, count in zip(parts, tokens, strict=True):
         if count > limit:

@@ -6,38 +6,37 @@ import time
 from dataclasses import replace
 
 from ..context.budget import LEAST_MARGIN, MARGIN
-from ..context.compaction import Occupancy
+from ..context.compaction import Ledger, Occupancy
 from ..context.evidence import TooHeavy
 from ..context.overflow import Overflow
 from ..context.policy import TRIM_TO, comes_back, decide, goal_after_refusal
-from ..context.prefix_sums import Ledger
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Message
 from ..errors import ContextOverflowError
 from ..models.registry import Models, Target
 from ..providers.base import Request
-from ..providers.structured import schema_text
+from ..providers.request_body import schema_text
 from .attempt import Attempt, Question, heavy_error, overflow_error, seen
-from .byte_limit import lightened, request_bytes
-from .ledgers import Ledgers
-from .request_digest import Fingerprints
-from .view import Scope, scope_at, without_summary
-from .view_messages import ViewMessages
+from .messages_sent import lightened, messages_before, request_bytes
+from .view import Scope, scope_at, turn_tokens, without_summary
 
 COUNTS = 3  # times that a provider is asked for the size of one request
 
 
 class Fitter:
-    """Plans requests of one conversation; the sizes and messages of its turns are kept from request to request."""
+    """Plans requests of one conversation."""
 
     def __init__(self, models: Models) -> None:
         self._models = models
-        self._ledgers, self._views, self.fingerprints = Ledgers(), ViewMessages(), Fingerprints()
         self.answered_at: float | None = None  # when the last turn was recorded, by the monotonic clock
 
     def ledger(self, target: Target, past: Conversation, scope: Scope) -> Ledger:
-        """Return the sizes of all turns."""
-        return self._ledgers.of(past, scope, target.meter)
+        """Return the sizes of all turns; 0 for those that no view in this scope may hold."""
+        meter, ledger = target.meter, Ledger()
+        for place in past.places:
+            tokens = turn_tokens(place.turn, meter) if scope.holds(place) else None
+            ledger.append(tokens, pinned=place.pinned, counted=meter.counted(place.turn.id))
+        return ledger
 
     def start(self, target: Target, past: Conversation, scope: Scope, *, apart: bool = False) -> int:
         """Return where the next view begins if nothing must go: where the last one did.
@@ -61,14 +60,14 @@ class Fitter:
         fixed, ledger = target.meter.fixed(scope.fixed), self.ledger(target, past, scope)
         guessed = 0.0 if target.meter.counted(scope.fixed) else fixed
         idle = None if self.answered_at is None else time.monotonic() - self.answered_at
-        budget = replace(target.budget(fixed), margin=MARGIN)
+        budget = target.budget(fixed)._replace(margin=MARGIN)
         return Occupancy(ledger, budget, start, scope.at, guessed=guessed, idle=idle)
 
     def room_ends(self, target: Target, past: Conversation, now: Occupancy) -> int:
         """Return up to how many tokens the next request may have before room is made: with a prompt like the last."""
         if now.end and not now.guessed + now.ledger.guessed(now.start, now.end):
             margin = max(target.meter.margin(past.places[now.end - 1].turn.prompt), LEAST_MARGIN)
-            now = replace(now, budget=replace(now.budget, margin=margin))
+            now = now._replace(budget=now.budget._replace(margin=margin))
         return now.most(target.settings.compact_at)
 
     def attempt(
@@ -94,7 +93,7 @@ class Fitter:
 
     def request(self, target: Target, past: Conversation, scope: Scope, start: int, asked: Message) -> Request:
         """Return the request for a message as it may be sent, in a view that begins at ``start``."""
-        return target.request((*self._views.before(target, past, scope, start), asked))
+        return target.request((*messages_before(target, past, scope, start), asked))
 
     def _counted(self, attempt: Attempt) -> Attempt:
         """Return the request cut by the provider's own count; unchanged where the provider does not count."""
@@ -182,9 +181,9 @@ class Fitter:
         asked += target.meter.tokens(schema_text(target.schema)) if target.schema is not None else 0.0
         now = self.occupancy(target, past, scope, start)
         if not now.guessed + now.ledger.guessed(start, scope.at) and not said.attached:
-            now = replace(now, budget=replace(now.budget, margin=margin))  # where all else is counted
+            now = now._replace(budget=now.budget._replace(margin=margin))  # where all else is counted
         lasting = question.lasting and target.evidence.heavy is None  # a summary is measured in tokens
-        now = replace(now, first=question.first, prompt=asked, lasting=lasting)
+        now = now._replace(first=question.first, prompt=asked, lasting=lasting)
         decision = decide(now, target.settings, goal=goal)
         request = self.request(target, past, scope, decision.cut.start, target.sendable(said))
         attempt = Attempt(
@@ -192,7 +191,7 @@ class Fitter:
             question.lacks_summary, decision, now.ledger, asked, request,
         )  # fmt: skip
         most = target.evidence.most_bytes
-        if most is not None and self.fingerprints.of(target, request).size > most:
+        if most is not None and request_bytes(request.messages) > most:
             attempt = self._within(attempt, most)
         return attempt if decision.cut.fits else self._without_summary(attempt, start, goal)
 
@@ -216,8 +215,8 @@ class Fitter:
             return full
         first, start = (max(position, past.covered_to(scope.covers)) for position in (full.first, start))
         attempt = self._plan(replace(full, scope=without_summary(scope), first=first, lacks_summary=True), start, goal)
-        cut = replace(attempt.cut, before=full.cut.before)
-        return replace(attempt, decision=replace(attempt.decision, cut=cut))
+        cut = attempt.cut._replace(before=full.cut.before)
+        return replace(attempt, decision=attempt.decision._replace(cut=cut))
 
 
 def _sends_less(attempt: Attempt, refused: Attempt) -> bool:

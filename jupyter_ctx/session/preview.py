@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .. import wording as words
@@ -18,8 +18,7 @@ from .tabular import Table
 from .view import PartStatus, in_view, part_states
 
 
-@dataclass(frozen=True, slots=True)
-class ViewPart:
+class ViewPart(NamedTuple):
     """One message of a request, or one that the request leaves out.
 
     ``role``, ``text``: as sent.
@@ -98,7 +97,7 @@ class View:
         printer.text(repr(self) if alone and not cycle else f"View({self._total()})")
 
     def _repr_html_(self) -> str:
-        return f"{self._lines()._repr_html_()}<p>{self._total()}</p>" if self.messages else repr(self)
+        return self._lines()._html(self._total()) if self.messages else repr(self)
 
     def _lines(self) -> _Lines:
         """Return what is shown: the messages that stay out, then all that adds up to the whole."""
@@ -112,8 +111,8 @@ class View:
     def _total(self) -> str:
         """Return the size of the whole, and how many messages stay out."""
         about = "" if self.exact else "~"
-        stays_out = f"; {words.messages(len(self.omitted))} left out" if self.omitted else ""
-        return f"{about}{self.input_tokens:,} tokens in {words.messages(len(self.messages))}{stays_out}"
+        stays_out = f"; {words.counted(len(self.omitted), 'message')} left out" if self.omitted else ""
+        return f"{about}{self.input_tokens:,} tokens in {words.counted(len(self.messages), 'message')}{stays_out}"
 
     def to_dataframe(self) -> Any:
         """Return a DataFrame with a row for each message, those that stay out last. Raises MissingDependencyError."""
@@ -151,8 +150,8 @@ def preview(attempt: Attempt, asked: Turn, *, is_counted: bool, price: RequestPr
         parts.append(ViewPart("user", scope.summary.text, round(summary), _summary_state(scope.summary, past)))
     parts += [part for place in rest for part in turns.pop(place.id)]
     if prompt:
-        parts.append(replace(_asked(asked, attempt.asked, "prompt"), exact=exact))
-    messages = tuple(replace(part, share=part.tokens / max(total, 1)) for part in parts)
+        parts.append(_asked(asked, attempt.asked, "prompt")._replace(exact=exact))
+    messages = tuple(part._replace(share=part.tokens / max(total, 1)) for part in parts)
     omitted = tuple(part for both in turns.values() for part in both)
     added = max(0, total - sum(part.tokens for part in parts)) if round(template) else 0
     return View(messages, omitted, total, exact or (not prompt and is_counted), attempt.request, price, added)
@@ -169,7 +168,7 @@ def _both(place: Place, number: int, state: PartStatus, meter: Meter, *, stale: 
     turn, exact = place.turn, meter.counted(place.turn.id)
     asked, said = meter.turn_parts(turn.id, turn.prompt, turn.reply, turn.attached)
     return (
-        replace(_asked(turn, asked, state), number=number, exact=exact, stale=stale),
+        _asked(turn, asked, state)._replace(number=number, exact=exact, stale=stale),
         ViewPart("assistant", turn.reply, round(said), state, number, exact, stale),
     )
 

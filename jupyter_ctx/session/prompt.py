@@ -1,20 +1,23 @@
-"""A prompt as it is handed in, by a script or by a cell."""
+"""A prompt as it is handed in, by a script or by a cell, and the room for what goes with it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from os import PathLike
 from typing import Any, Literal
 
-from ..attachments.attached import Attached, with_attached
-from ..attachments.files import attached_file
+from ..attachments.attached import MOST_SHARE, Attached, TextRoom, with_attached
+from ..attachments.attached_files import attached_part, parts_given
+from ..config.settings import Settings
 from ..conversation.events import Said
 from ..conversation.messages import Turn, TurnRecord
 from ..conversation.schema import Schema
 from ..conversation.text_safety import checked
 from ..errors import InvalidRequestError
-from ..runtime.files import path_of
+from ..models.registry import Models
+from ..runtime.redaction import Redactor
+
+OF_A_CELL = frozenset({"cell", "run", "execution", "source", "append", "new", "record", "stored"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class Prompt:
 
     text: the prompt, without the files that go with it.
     options: settings for this request alone; ``None`` leaves one as it is.
-    attachments: what goes with it, files as paths.
+    attachments: what goes with it.
     cell, run, execution: the notebook's cell, this execution of it, and the number that it shows.
     source: a fingerprint of the cell's text.
     append: add a turn instead of replacing the one that the cell has.
@@ -37,7 +40,7 @@ class Prompt:
 
     text: str
     options: Mapping[str, Any] = field(default_factory=dict)
-    attachments: str | PathLike[str] | Iterable[str | PathLike[str] | Attached] = ()
+    attachments: tuple[Attached, ...] = ()
     cell: str | None = None
     run: str | None = None
     execution: int | None = None
@@ -48,14 +51,22 @@ class Prompt:
     stored: Literal["cell", "all"] | None = None
     schema: Schema | None = None
 
+    @classmethod
+    def of(cls, text: str, schema: Any, options: Mapping[str, Any]) -> Prompt:
+        """Return a prompt whose ``options`` are settings, and other fields by their names."""
+        names = OF_A_CELL & options.keys()
+        own = {name: options[name] for name in names}
+        settings = {name: value for name, value in options.items() if name not in names}
+        return cls(text, settings, schema=None if schema is None else Schema.of(schema), **own)
+
     def __post_init__(self) -> None:
         checked(self.text)
         if self.stored not in (None, "cell", "all"):
             raise InvalidRequestError(f"stored is {self.stored!r}: it must be 'cell', 'all' or None.")
 
     def said(self) -> Said:
-        """Return the event of a turn without its answer; the attached files are read. Raises InvalidRequestError."""
-        attached = tuple(dict.fromkeys(self._attached()))  # what is named twice goes once
+        """Return the event of a turn without its answer. Raises InvalidRequestError."""
+        attached = tuple(dict.fromkeys(self.attachments))  # what is named twice goes once
         text, files = with_attached(self.text, attached)
         sources = tuple(each.said for each in attached)
         asked = TurnRecord(
@@ -64,11 +75,33 @@ class Prompt:
         )  # fmt: skip
         return Said(Turn(checked(text), attachments=files, record=asked), self.append, self.new)
 
-    def _attached(self) -> Iterator[Attached]:
-        """Yield what goes with the prompt; one path alone is one file."""
-        given = self.attachments
-        try:
-            for each in [given] if isinstance(given, str | PathLike) else given:
-                yield each if isinstance(each, Attached) else attached_file(path_of(each))
-        except TypeError:
-            raise InvalidRequestError(f"attachments is {given!r}: it must be paths of files.") from None
+
+USUAL_SHARE = 0.1  # of the limit
+USUAL_DATA = 8_000  # tokens of a table, which each later turn sends again
+
+
+def text_room(models: Models, settings: Settings, among: int = 1) -> TextRoom:
+    """Return how much room one of so many attached things may take; together they take half of the limit at most.
+
+    The same value in the same room becomes the same text, so that the stored answer to it is found again: the room
+    depends on the settings and the model's name alone.
+    """
+    limit, count = models.by_name(settings)
+    share = USUAL_SHARE if settings.attach_share is None else settings.attach_share
+    share = share if among < 2 else min(share, MOST_SHARE / among)
+    return TextRoom(round(share * limit), count, USUAL_DATA if settings.attach_share is None else None)
+
+
+def attached_parts(given: Any, room: Callable[[int], TextRoom], redactor: Redactor) -> tuple[Attached, ...]:
+    """Return paths and values as attached things, files read; ``room`` is that of one of so many.
+
+    Raises InvalidRequestError.
+    """
+    among = len(given) if type(given) in (list, tuple, dict) else 1
+
+    def attach(name: str, value: Any) -> Attached:
+        from ..attachments.attached_values import attached_value
+
+        return attached_value(name, value, room(among), redactor)
+
+    return tuple(attached_part(each, redactor) for each in parts_given(given, attach))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 from ..conversation.events import Kept, Said, Summarized
@@ -12,17 +13,18 @@ from ..conversation.messages import Turn, TurnRecord, new_id
 from ..conversation.schema import Schema
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, ProviderError
 from ..models.registry import Target
+from ..models.request_price import Confirm, check_confirmed
 from ..providers.base import AnswerSchema, Reply
+from ..runtime.interrupts import uninterrupted
 from .actions import Actions, Change, SummaryDraft
 from .attempt import Attempt
-from .confirmation import Confirm, check_confirmed
-from .exchange import Coming, Exchanged, Exchanger
+from .exchange import Coming, Exchanged, exchange
 from .judge import INCOMPLETE, Verdict
+from .messages_sent import request_digest
 from .notices import STORED, Outcome, nearly_full, notices_of
-from .planner import Fitter
 from .session import Session
 from .state import NO_VIEW
-from .structured import Tries, as_answer, parsed_reply
+from .tries import answered, as_answer, parsed_reply
 
 SUMMARY_FAILURES = 2
 
@@ -52,14 +54,15 @@ class Sender:
         planned, before = self._planned(said, options, as_answer(schema), coming, record=record)
         coming.begin(nearly_full(planned.fill) if record and session.nearly_full(planned.fill) else None)
         exchanged = self._exchange(said, planned, coming, schema, record=record)
-        sent, verdict, refusal = exchanged.sent, exchanged.verdict, exchanged.refusal
+        sent, verdict, refusal = exchanged.sent, exchanged.whole(), exchanged.refusal
         reply = verdict.reply
         if reply.stop_reason == "cut":
             kept = "What came is kept, marked as cut." if reply.text else "No text had come; nothing was recorded."
             raise ProviderError(f"The reply broke off{f' ({reply.detail})' if reply.detail else ''}. {kept}")
         try:
             after = self._follow_up(planned, sent, verdict, coming)
-            problems, files = (*session.models.problems, *session.memory.problems), session.conversation.has_files
+            problems = (*session.models.problems, *session.memory.problems)
+            files = tuple(session.conversation.files.values())
             outdated = self._outdated(sent) if record else ()
             lines = notices_of(Outcome(planned, sent, refusal, verdict, problems, files, before, after, outdated))
         except KeyboardInterrupt:
@@ -124,15 +127,16 @@ class Sender:
             return None
         # the stored turn names the view it was sent with: no server need be asked for its window
         target = session.target(options, ask=among == "all", schema=as_answer(schema))
-        system = session.system_for(options)
         if among == "all":
-            return self._stored_anywhere(said, target, system, schema)
-        place = next(iter(session.conversation.older(said.turn.record.cell, said.turn.record.run)), None)
+            return self._stored_anywhere(said, target, session.system_for(options), schema)
+        pasts, asked = (session.conversation, *reversed(session.conversation.earlier)), said.turn.record
+        older = ((past, place) for past in pasts for place in past.older(asked.cell, asked.run))
+        past, place = next(older, (session.conversation, None))
         if place is None or place.turn.id in session.notebook.seen or place.turn.stop_reason in INCOMPLETE:
             return None
         session.notebook.seen.add(place.turn.id)
-        at = session.conversation.index(place.id)
-        if session.request_then(said, place.turn, at, target, system) != place.turn.record.digest:
+        system, at = session.system_for(options, place.turn), past.index(place.id)
+        if session.request_then(past, said, place.turn, at, target, system) != place.turn.record.digest:
             return None
         reply = stored_reply(place.turn, schema)
         if reply is not None:
@@ -142,7 +146,7 @@ class Sender:
     def _stored_anywhere(self, said: Said, target: Target, system: str, schema: Schema | None) -> Reply | None:
         session = self._session
         attempt = session.attempt(said, target, system, record=True)
-        digest = session.fitter.fingerprints.of(target, attempt.request).digest
+        digest = request_digest(target, attempt.request)
         turn = session.journal.answered(digest) if session.journal else None
         reply = None if turn is None or turn.stop_reason in INCOMPLETE else stored_reply(turn, schema)
         if turn is None or reply is None:
@@ -161,37 +165,34 @@ class Sender:
     ) -> Exchanged:
         """Exchange the planned request for an answer, and record the turn: whole, or with a flag what came of it."""
         session, turn_id = self._session, new_id()
-
-        def keep(attempt: Attempt, verdict: Verdict) -> None:
-            if record:
-                self._record(said, attempt, verdict, turn_id)
-
-        def heard(attempt: Attempt, verdict: Verdict) -> None:
-            session.spend(attempt.target, verdict.reply)
-            tries.take(attempt, verdict)
-
-        tries = Tries(schema, keep)
-        exchange = Exchanger(
-            session.models, session.fitter, heard, turn_id=turn_id if record else None, previous=session.previous
+        send = partial(
+            exchange, session.models, session.fitter, turn_id=turn_id if record else None, previous=session.previous
         )
         try:
-            return tries.of(exchange.of, planned, coming)
+            with uninterrupted():
+                exchanged = answered(schema, send, planned, coming)
+                for reply in exchanged.replies:
+                    session.spend(exchanged.sent.target, reply)
+                if record and exchanged.replies and exchanged.verdict is not None:
+                    self._record(said, exchanged.sent, exchanged.verdict, turn_id)
+            exchanged.whole()
         except InvalidAnswerError as error:
             error.args = (f"{error} The answer is {'kept' if record else 'not kept'}.",)
             raise
         except KeyboardInterrupt:
             raise ChatInterrupted(stopped(coming.pieces, record=record)) from None
+        return exchanged
 
     def _record(self, said: Said, attempt: Attempt, verdict: Verdict, turn_id: str) -> None:
         """Record a turn as it was answered."""
         reply, counted = verdict.reply, verdict.counted
-        answered = record_of(said.turn.record, attempt, reply, self._session.fitter, turn_id)
+        answered = record_of(said.turn.record, attempt, reply, turn_id)
         turn = replace(said.turn, reply=reply.text, thinking=reply.thinking, record=answered)
         self._keep(replace(said, turn=turn), attempt, counted=counted is not None and not counted.guessed)
 
     def _keep(self, said: Said, attempt: Attempt, *, counted: bool) -> None:
         session, summary = self._session, attempt.past.summary
-        now = replace(attempt.scope, at=attempt.scope.at + 1)  # where that is the end, all of the view was counted
+        now = attempt.scope._replace(at=attempt.scope.at + 1)  # where that is the end, all of the view was counted
         drafted = summary is not None and summary.id not in session.conversation.summaries
         session.record(
             *([Summarized(summary, "before")] if summary is not None and drafted else []),
@@ -244,14 +245,14 @@ class Sender:
         return draft
 
 
-def record_of(asked: TurnRecord, attempt: Attempt, reply: Reply, fitter: Fitter, turn_id: str) -> TurnRecord:
+def record_of(asked: TurnRecord, attempt: Attempt, reply: Reply, turn_id: str) -> TurnRecord:
     """Return the record of a turn with how it was answered."""
     target, summary = attempt.target, attempt.scope.summary
     return replace(
         asked, id=turn_id, model=target.model, stop_reason=reply.stop_reason, usage=reply.usage,
         window=target.window.tokens, cost=reply.cost, seconds=reply.seconds, start=attempt.begins_at(turn_id),
         apart=attempt.apart, summary=summary.id if summary else None,
-        digest=fitter.fingerprints.of(target, attempt.request).digest,
+        digest=request_digest(target, attempt.request),
     )  # fmt: skip
 
 

@@ -15,23 +15,22 @@ from ..config.settings import Settings
 from ..context.forecast import more_turns
 from ..context.policy import decide
 from ..conversation.conversation import Conversation
-from ..conversation.events import Event, Offered, Said
+from ..conversation.events import Event, MemorySet, Offered, Said, Summarized, SystemSet
 from ..conversation.messages import Summary, Turn, new_id
 from ..errors import ChatError, InvalidRequestError
 from ..models.registry import Models, Target, settings_with
-from ..models.request_price import RequestPrice
+from ..models.request_price import Price, RequestPrice, is_free, price_of, request_price
 from ..providers.base import AnswerSchema, Reply
 from ..runtime.frontend import fingerprint
 from ..storage.journal import Journal, Opened
 from .attempt import Attempt
-from .confirmation import attempt_price
-from .info import Snapshot
+from .messages_sent import request_digest
 from .planner import Fitter
 from .preview import View, preview
+from .prompt import text_room
+from .snapshot import Snapshot, typical_turn
 from .state import NO_VIEW, NOT_FOUND_YET, NotebookState, SessionState, ViewKey
 from .system_prompt import MemoryFile, joined_system
-from .text_room import text_room
-from .typical import typical_turn
 from .view import Scope, scope_at, scope_then
 
 JUST_SENT = {"1h": 3_600.0}  # seconds, by cache_ttl, for which what was sent last may be in a prompt cache
@@ -63,6 +62,7 @@ class Session:
         self.models, self.notebook = models or Models(), notebook or NotebookState()
         self.fitter, self.memory = Fitter(self.models), MemoryFile(self.notebook.folder)
         self._cache_key = f"jupyter_ctx-{new_id()}"
+        self._has_set_system = False
         self._lock = threading.Lock()  # the gauge may read, and so find a view again, in another thread
 
     @property
@@ -73,7 +73,7 @@ class Session:
     def change(self, **changes: Any) -> None:
         """Replace fields of the state; :meth:`save` writes them."""
         with self._lock:
-            self.state = replace(self.state, **changes)
+            self.state = self.state._replace(**changes)
 
     def record(self, *events: Event, counted: Callable[[], ViewKey] | None = None) -> None:
         """Append the events and save them; ``counted`` gives the view whose size was reported with them."""
@@ -82,11 +82,21 @@ class Session:
             self.conversation.append(event)
             if isinstance(event, Said):
                 self.notebook.seen.add(event.turn.id)
+            elif isinstance(event, Summarized):
+                self.notebook.seen.add(event.summary.id)
+            elif isinstance(event, SystemSet | MemorySet):
+                self._has_set_system = True
             elif isinstance(event, Offered):
                 self.notebook.seen.update((event.alternatives.id, *(turn.id for turn in event.alternatives.turns)))
         if counted is not None:
             self.change(counted=counted())
         self.save(*events)
+
+    def close(self) -> None:
+        """Release the conversation in its store for other kernels. What is recorded later is not stored."""
+        if self.journal is not None:
+            self.journal.close()
+            self.journal = None
 
     def save(self, *events: Event) -> None:
         """Write the events and the state to the store, if there is one."""
@@ -102,7 +112,7 @@ class Session:
         """Continue an opened conversation; settings that were ``given`` hold."""
         self.conversation = opened.conversation
         taken_at = self.conversation.steps if opened.taken else None
-        self.state = replace(self.state.restored(opened.state, given or {}), taken_at=taken_at)
+        self.state = self.state.restored(opened.state, given or {})._replace(taken_at=taken_at)
         self.notebook.restore(opened.state)
         self.models.restore(opened.state, opened.sizes)
 
@@ -138,10 +148,18 @@ class Session:
         except InvalidRequestError:  # the file that it names cannot be read: sending raises that
             return self.own_system
 
-    def system_for(self, options: Mapping[str, Any]) -> str:
-        """Return the text that a request begins with; a system prompt among its options replaces the conversation's."""
-        own = options.get("system")
-        return joined_system(self.own_system if own is None else own, self.memory_file()[1])
+    def system_for(self, options: Mapping[str, Any], then: Turn | None = None) -> str:
+        """Return the text that a request begins with; a system prompt among its options replaces the conversation's.
+
+        Until a system prompt or a memory file is set in this kernel, it is as it was when the turn ``then`` was
+        written: a cell below may have set it since.
+        """
+        own, memory = self.conversation.system, self.conversation.memory
+        if then is not None and not self._has_set_system:
+            own, memory = self.conversation.prompts_at(then)
+        given, usual = options.get("system"), own if own is not None else self.settings.system or ""
+        text = self.memory.read(memory, lambda: self.target({}, ask=False))[1]
+        return joined_system(usual if given is None else given, text)
 
     def memory_file(self) -> tuple[Path | None, str]:
         """Return the memory file and as much of its text as joins the system prompt."""
@@ -167,10 +185,10 @@ class Session:
         """Return the model that a request with these options names; nothing is loaded for it."""
         return str(options.get("model") or self.settings.model)
 
-    def room(self, options: Mapping[str, Any]) -> TextRoom:
-        """Return how much room one attached text may take in a request with these options."""
+    def room(self, options: Mapping[str, Any], among: int = 1) -> TextRoom:
+        """Return how much room one of so many attached things may take in a request with these options."""
         given = {name: value for name, value in options.items() if value is not None}
-        return text_room(self.models, settings_with(self.settings, given) if given else self.settings)
+        return text_room(self.models, settings_with(self.settings, given) if given else self.settings, among)
 
     def attempt(
         self,
@@ -181,22 +199,18 @@ class Session:
         record: bool,
         summary: Summary | None = None,
         fitter: Fitter | None = None,
+        offered: bool = False,
     ) -> Attempt:
         """Return the request for a turn, in its place among earlier turns.
 
         ``summary`` stands for older turns although it is not recorded yet. ``fitter`` plans the request, and shares
-        nothing with other threads; ``None``: the session's own.
+        nothing with other threads; ``None``: the session's own. ``offered``: the answer may be taken later.
         """
         past = Conversation() if said.begins_anew(self.conversation) or not record else self.conversation
         past = past.summarized(summary) if summary is not None else past
-        at = past.position(said.turn.record.cell, said.turn.record.run, append=said.append)
+        at = past.position(said.turn.record.cell, said.turn.record.run, append=said.append, offered=offered)
         message = said.turn.messages[0]
-        for attachment in message.attachments:
-            if attachment.kind not in target.provider.takes:
-                raise InvalidRequestError(
-                    f"{attachment.name} cannot be sent to {target.model}, which takes text only: "
-                    "ask a model that takes images and PDFs (-m), as most of openai, anthropic and google do."
-                )
+        target.check_files(message.attachments)
         asked, usual = target.settings, self.settings
         differs = {name for name in FITS_BY if getattr(asked, name) != getattr(usual, name)}
         lasting = (
@@ -208,16 +222,18 @@ class Session:
         fitter = fitter or self.fitter
         return fitter.attempt(message, target, past, at, system, lasting=lasting, apart=apart)
 
-    def request_then(self, said: Said, turn: Turn, at: int, target: Target, system: str) -> str:
+    def request_then(
+        self, past: Conversation, said: Said, turn: Turn, at: int, target: Target, system: str
+    ) -> str:  # fmt: skip
         """Return the digest of the request that the turn at a position was sent with, if it were sent again now."""
-        past = self.conversation.as_marked_at(turn)
+        past = past.as_marked_at(turn)
         scope, start = scope_then(past, at, system, turn)
         request = self.fitter.request(target, past, scope, start, target.sendable(said.turn.messages[0]))
-        return self.fitter.fingerprints.of(target, request).digest
+        return request_digest(target, request)
 
     def once(self, *lines: str) -> tuple[str, ...]:
         """Return the lines that were not shown before, and count them as shown."""
-        new = self.state.unsaid(lines)
+        new = tuple(line for line in lines if line not in self.state.warned)
         self.change(warned=self.state.warned.union(new))
         return new
 
@@ -243,7 +259,7 @@ class Session:
 
     def spend(self, target: Target, reply: Reply) -> None:
         """Add up the cost of a reply; the user's own server costs nothing."""
-        if reply.cost is not None or target.provider.catalogue:
+        if reply.cost is not None or not is_free(target):
             self.change(spent=self.state.spent.plus(reply.cost))
 
     def now(self, target: Target) -> tuple[Scope, int]:
@@ -269,7 +285,19 @@ class Session:
 
     def price(self, attempt: Attempt, *, tries: int = 1) -> RequestPrice:
         """Return what a request may cost, before it is sent; ``tries``: how often it may be asked."""
-        return attempt_price(self.models, attempt, cached=self._just_sent(attempt), tries=tries)
+        cached = self._just_sent(attempt)
+        return request_price(
+            self.models, attempt.target, attempt.tokens, attempt.most_tokens, cached=cached, tries=tries
+        )
+
+    def token_prices(self, model: str) -> Price | None:
+        """Return what tokens of a model cost, by its full name; ``None``: unknown."""
+        target = self.target({}, ask=False)
+        try:
+            other = target if model == target.model else self.target({"model": model}, ask=False)
+        except ChatError:
+            return None
+        return price_of(self.models, other)
 
     def _just_sent(self, attempt: Attempt) -> int:
         """Return how many tokens of a request the one before it had, where a prompt cache may hold them."""

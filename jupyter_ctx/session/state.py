@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ..config.settings import Settings, kept_settings, restored_settings
 from ..context.usage import Spending
@@ -43,8 +43,7 @@ class NotebookState:
             self.told.setdefault(file, version)
 
 
-@dataclass(frozen=True, slots=True)
-class SessionState:
+class SessionState(NamedTuple):
     """What one session knows beside its events.
 
     ``settings``: the settings as they are now.
@@ -61,15 +60,14 @@ class SessionState:
     defaults: Settings
     announced: frozenset[float] = frozenset()
     warned: frozenset[str] = frozenset()
-    spent: Spending = Spending()  # noqa: RUF009  # it is frozen
+    spent: Spending = Spending()
     counted: ViewKey = NO_VIEW
     sent: ViewKey = NO_VIEW
     taken_at: int | None = None
 
     def restored(self, stored: StoredState, given: Mapping[str, Any]) -> SessionState:
         """Return this state with what was stored added; settings that were ``given`` hold."""
-        return replace(
-            self,
+        return self._replace(
             settings=restored_settings(self.settings, stored.get("settings", {})).changed(given),
             announced=self.announced.union(stored.get("announced", ())),
             warned=self.warned.union(stored.get("warned", ())),
@@ -90,10 +88,6 @@ class SessionState:
             "exact": exact,
         }
 
-    def unsaid(self, lines: Iterable[str]) -> tuple[str, ...]:
-        """Return the lines that were not shown before."""
-        return tuple(line for line in lines if line not in self.warned)
-
     def passed(self, fill: float) -> frozenset[float]:
         """Return the thresholds that this share of the limit passes for the first time."""
         return frozenset(share for share in self.settings.thresholds or () if fill >= share) - self.announced
@@ -106,7 +100,7 @@ class SessionState:
         warn_at = self.settings.warn_at
         if warn_at is None or fill < warn_at or NEARLY_FULL in self.announced:
             return None
-        return replace(self, announced=self.announced | self.passed(fill) | {NEARLY_FULL})
+        return self._replace(announced=self.announced | self.passed(fill) | {NEARLY_FULL})
 
 
 def is_just_taken(conversation: Conversation, state: SessionState) -> bool:

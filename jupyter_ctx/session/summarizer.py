@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..context.budget import MARGIN
 from ..context.summary_facts import (
@@ -31,8 +31,7 @@ MOST_ATTACHED = 1_000  # characters of attached text whose figures and names a s
 LEAST_ROOM = 64  # tokens of transcript that are worth a request
 
 
-@dataclass(frozen=True, slots=True)
-class Older:
+class Older(NamedTuple):
     """The material of a summary: the turns, and the summary that stood for those before them."""
 
     turns: tuple[Turn, ...]

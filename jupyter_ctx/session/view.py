@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
 from ..context.tokens import Fixed, Meter
@@ -28,8 +27,7 @@ PartStatus = Literal[
 NO_TURNS: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """What may stand before a prompt at position ``at``.
 
     Turns before the position ``floor`` are left out because the user trimmed them. ``fixed`` is what every request
@@ -76,7 +74,7 @@ def scope_then(conversation: Conversation, at: int, system: str, turn: Turn) -> 
 
 def without_summary(scope: Scope) -> Scope:
     """Return the same scope without its summary."""
-    return replace(scope, fixed=Fixed(scope.fixed.system), summary=None)
+    return scope._replace(fixed=Fixed(scope.fixed.system), summary=None)
 
 
 def _scope(at: int, floor: int, system: str, summary: Summary | None) -> Scope:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -145,3 +145,24 @@ def is_of_driver(error: BaseException) -> bool:
 def is_taken(error: BaseException) -> bool:
     """Return whether an error says that a row is there already."""
     return isinstance(error, sqlite3.IntegrityError) or (is_of_driver(error) and error_code(error).startswith(TAKEN))
+
+
+AT_ONCE = 500  # values in one question
+
+
+def insert(table: str, values: Iterable[str]) -> str:
+    """Return the statement that adds a row of these columns."""
+    names = list(values)
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join(f':{name}' for name in names)})"
+
+
+def by_parts(values: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the values by parts: how a statement names them, and the named values."""
+    for i in range(0, len(values), AT_ONCE):
+        named = {f"v{j}": value for j, value in enumerate(values[i : i + AT_ONCE])}
+        yield ", ".join(f":{name}" for name in named), named
+
+
+def raw(connection: Connection, column: str) -> str:
+    """Return a text column as it is; SQLite's as bytes: it may be no text, and str takes as long as all else."""
+    return f"CAST({column} AS BLOB)" if connection.is_sqlite else column

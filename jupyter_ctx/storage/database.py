@@ -14,7 +14,7 @@ import re
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -25,7 +25,7 @@ from ..errors import InvalidRequestError, StoreError
 from ..runtime.files import data_file, is_on_network
 from ..runtime.interrupts import Job, StoppedError
 from .connection import Address, Connection, error_code, is_of_driver, is_taken
-from .migrations import CONVERSATIONS, DamagedError, migrate
+from .database_tables import CONVERSATIONS, DamagedError, make_tables
 
 T = TypeVar("T")
 
@@ -40,10 +40,8 @@ LOGS = ("-wal", "-shm")  # files that SQLite has beside its own
 DAMAGED = frozenset({"SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR", "SQLITE_FORMAT"})  # ERROR: not our tables
 CHECKED = 32 * 2**20  # bytes: a larger file is not looked through when it is opened (a millisecond for each MB)
 ALARM = 30.0  # seconds for which a file that turned out to be whole is not looked through again
-OF_ONE_ROW = re.compile(
-    r"(NULL|TEXT|NUMERIC|BLOB|INT|REAL|non-\w+) value in |CHECK constraint"
-)  # found when it is read
-OF_AN_INDEX = re.compile(r"(row \d+ missing from|wrong # of entries in|non-unique entry in) index (.*)")
+# such a value is found when its row is read
+OF_ONE_ROW = re.compile(r"(NULL|TEXT|NUMERIC|BLOB|INT|REAL|non-\w+) value in |CHECK constraint")
 LOCKED = "is locked by another program: end that"
 DISK_FULL = "has no room left: make some on its disk"
 READ_ONLY = "may only be read: allow writing there"
@@ -233,7 +231,7 @@ class Database:
             try:
                 self._look_through(connection)
                 with self._transaction(connection):
-                    migrate(connection, self.shown)
+                    make_tables(connection, self.shown)
             except BaseException:
                 connection.close()
                 raise
@@ -266,16 +264,12 @@ class Database:
         return True
 
     def _look_through(self, connection: Connection) -> None:
-        """Find damage before anything is written, and make damaged indexes anew. Raises DamagedError."""
+        """Find damage before anything is written. Raises DamagedError."""
         if self.path is None or not 0 < self.path.stat().st_size <= CHECKED:
             return
-        found = _problems(connection)
-        if found and _is_of_indexes(found):
-            with suppress(sqlite3.IntegrityError):
-                connection.execute("REINDEX")
-            found = _problems(connection)
-        if found:
-            raise DamagedError(found[0])
+        problem = _first_problem(connection)
+        if problem is not None:
+            raise DamagedError(problem)
 
     def _new_connection(self) -> Connection:
         if self._address.kind != "sqlite":
@@ -443,21 +437,10 @@ def _marks_of(path: Path | None) -> object:
     return (wal, shm, found.st_mtime_ns, found.st_size) if wal is not None else None
 
 
-def _is_of_indexes(problems: Sequence[str]) -> bool:
-    """Return whether only indexes are damaged, so that the tables can make them anew.
-
-    An index with more entries than its table has rows, none of which it lacks, is whole: the table has lost rows.
-    """
-    matches = [OF_AN_INDEX.match(problem) for problem in problems]
-    found = [(match[1].partition(" ")[0], match[2]) for match in matches if match is not None]
-    lacking = {name for kind, name in found if kind == "row"}
-    return len(found) == len(problems) and {name for kind, name in found if kind == "wrong"} <= lacking
-
-
-def _problems(connection: Connection) -> list[str]:
-    """Return what SQLite finds damaged in its file, except single values."""
-    found = (line for (line,) in connection.execute("PRAGMA integrity_check").fetchall())
-    return [line for line in found if line != "ok" and not OF_ONE_ROW.match(line)]
+def _first_problem(connection: Connection) -> str | None:
+    """Return what SQLite finds damaged first in its file, except single values; ``None``: nothing."""
+    lines = (line for (line,) in connection.execute("PRAGMA integrity_check").fetchall())
+    return next((line for line in lines if line != "ok" and not OF_ONE_ROW.match(line)), None)
 
 
 def _first_line(error: BaseException) -> str:

@@ -19,23 +19,19 @@ class Holder(NamedTuple):
 
 
 class Held(Protocol):
-    """What a process may hold: ``host``, ``pid`` and ``started`` say which; ``seen`` is its last sign of life."""
+    """What a process may hold: ``host``, ``pid`` and ``started`` (s since 1970) say which.
+
+    ``seen`` is its last sign of life (s since 1970).
+    """
 
     @property
-    def host(self) -> str | None:
-        """Return the machine."""
-
+    def host(self) -> str | None: ...  # noqa: D102
     @property
-    def pid(self) -> int | None:
-        """Return the number of the process."""
-
+    def pid(self) -> int | None: ...  # noqa: D102
     @property
-    def started(self) -> float | None:
-        """Return when the process began, in seconds since 1970."""
-
+    def started(self) -> float | None: ...  # noqa: D102
     @property
-    def seen(self) -> float:
-        """Return the time of its last sign of life, in seconds since 1970."""
+    def seen(self) -> float: ...  # noqa: D102
 
 
 def this_process() -> Holder:

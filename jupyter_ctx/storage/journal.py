@@ -24,8 +24,7 @@ from ..runtime.frontend import Origin
 from ..runtime.interrupts import uninterrupted
 from .database import AddressError, Database, TakenError
 from .holders import is_held_elsewhere, is_held_here, this_process
-from .opening_notes import begun_note, opened_note
-from .ownership import MAIN, Wish, choose, fork, free_name, given_back
+from .ownership import MAIN, Wish, begun_note, choose, fork, free_name, given_back, opened_note
 from .reading import read_event, read_events
 from .serialization import EventRow, Sizes, StoredState, UnreadableError, state_text, stored_state, to_row
 from .store import Claim, ConversationRow, Store

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ..conversation.conversation import Conversation
 from ..conversation.events import EVENT_KINDS, Event, Kept, Lost, Offered, Redone, Said, Undone
+from ..wording import counted
 from .serialization import Sizes, UnreadableError, from_row, sizes_of
 from .store import Stored
 
@@ -81,7 +82,7 @@ class _Reader:
     def _take_missing(self, seq: int) -> None:
         missing = seq - self.next
         if missing > 0:
-            rows = "1 row" if missing == 1 else f"{missing:,} rows"
+            rows = counted(missing, "row")
             self._lost.append(f"{rows} after {self._here}" if self.next else f"the first {rows}")
         for _ in range(min(missing, MOST_MISSING)):
             self.conversation.append(Lost())

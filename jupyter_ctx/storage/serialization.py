@@ -7,17 +7,15 @@ as they are. A field that is new has a default; one that is gone is passed over.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple, NotRequired, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from ..context.calibration import Reports, Vector
 from ..context.evidence import Evidence
 from ..context.usage import Spending
-from ..conversation.events import EVENT_KINDS, Added, Event, Lost, Offered, Said
-from ..conversation.messages import Attachment, Summary, Turn, TurnRecord
-from ..conversation.text_safety import without_keys
+from ..conversation.events import EVENT_KINDS, Event, Lost, Offered, Said
 from ..errors import StoreError
+from ..runtime.redaction import without_address_keys
 
 
 class UnreadableError(StoreError):
@@ -33,13 +31,13 @@ class Sizes(TypedDict):
 
 
 class MeterState(TypedDict):
-    """How one model counts, as learned so far; earlier releases stored no ``settled``."""
+    """How one model counts, as learned so far."""
 
     meter: tuple[str, str]
     calibration: Reports
     overhead: float | None
     floor: float
-    settled: NotRequired[Vector]
+    settled: Vector
 
 
 class EndpointState(TypedDict, total=False):
@@ -93,83 +91,15 @@ def to_row(event: Event, sizes: list[Sizes]) -> EventRow:
     elif isinstance(event, Offered):
         offered, asked = event.alternatives, event.alternatives.asked.record
         where = (offered.digest or None, asked.cell, asked.source)
-    return EventRow(event.stored_as, encoded_text(_flat(event)), encoded_text(sizes) if sizes else None, *where)
+    return EventRow(event.stored_as, encoded_text(event), encoded_text(sizes) if sizes else None, *where)
 
 
 def from_row(kind: str, body: str | bytes) -> Event:
     """Decode an event. Raises UnreadableError."""
     if kind not in EVENT_KINDS:
         raise UnreadableError(f"Nobody here knows an event that is {kind!r}.")
-    if kind == Said.stored_as:
-        said: _Said = decoded(_Said, body)
-        return Said(said.turn.turn(decoded(_SaidRecord, body).turn), said.append, said.new)
-    if kind == Added.stored_as:
-        added: _Added = decoded(_Added, body)
-        turns = map(_Content.turn, added.turns, decoded(_AddedRecords, body).turns)
-        return Added(tuple(turns), added.system, added.pinned, added.excluded, added.summary)
     event: Event = decoded(EVENT_KINDS[kind], body)
     return event
-
-
-# A turn's content and its record stand side by side in what is stored: each is read by itself, which msgspec does
-# faster than anything here could take them apart
-
-
-@dataclass(frozen=True, slots=True)
-class _Content:
-    prompt: str
-    reply: str = ""
-    attachments: tuple[Attachment, ...] = ()
-    thinking: str = ""
-
-    def turn(self, record: TurnRecord) -> Turn:
-        return Turn(self.prompt, self.reply, self.attachments, self.thinking, record)
-
-
-@dataclass(frozen=True, slots=True)
-class _Said:
-    turn: _Content
-    append: bool = False
-    new: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _SaidRecord:
-    turn: TurnRecord
-
-
-@dataclass(frozen=True, slots=True)
-class _Added:
-    turns: tuple[_Content, ...]
-    system: str | None = None
-    pinned: tuple[str, ...] = ()
-    excluded: tuple[str, ...] = ()
-    summary: Summary | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _AddedRecords:
-    turns: tuple[TurnRecord, ...]
-
-
-def _flat(event: Event) -> Any:
-    """Return an event as JSON values, in the form that every release stores: a turn's record beside its content."""
-    import msgspec
-
-    body = msgspec.to_builtins(event)
-    if isinstance(event, Said):
-        body["turn"] = _flat_turn(body["turn"])
-    elif isinstance(event, Added):
-        body["turns"] = list(map(_flat_turn, body["turns"]))
-    return body
-
-
-def _flat_turn(turn: dict[str, Any]) -> dict[str, Any]:
-    record = turn.pop("record")
-    for name in ("apart", "sources", "typed"):  # which earlier releases did not store
-        if not record[name]:
-            del record[name]
-    return {**record, **turn}
 
 
 def sizes_of(text: str | bytes) -> list[Sizes]:
@@ -181,7 +111,7 @@ def sizes_of(text: str | bytes) -> list[Sizes]:
 def state_text(state: StoredState) -> str:
     """Encode what a conversation knows beside its events; keys in addresses are removed."""
     kept: StoredState = {**state}
-    kept["warned"] = [without_keys(line) for line in state.get("warned", [])]
+    kept["warned"] = [without_address_keys(line) for line in state.get("warned", [])]
     return encoded_text(kept)
 
 

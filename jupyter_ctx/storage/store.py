@@ -16,11 +16,10 @@ from typing import Any, Literal, NamedTuple
 
 from .. import wording as words
 from ..runtime.files import data_file
-from .connection import Connection
+from .connection import Connection, by_parts, insert, raw
 from .database import DEFAULT_FILE, Database
-from .migrations import CONVERSATIONS, EVENTS, LOCK
+from .database_tables import CONVERSATIONS, EVENTS, LOCK
 from .serialization import EventRow
-from .statements import by_parts, insert, raw
 
 VARIABLE = "JUPYTER_CTX_STORE"
 OF_AN_EVENT = ("seq", "at", "kind", "body", "sizes", "digest", "cell", "source")

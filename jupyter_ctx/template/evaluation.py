@@ -3,50 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from typing import Any
 
-from .filters import FILTERS, TESTS, apply, either, examine
-from .kinds import array_kind
+from .filters import FILTERS, TESTS, apply, either, examine, jinja
 from .limits import MissingError, RefusedError
-from .methods import call
-from .operators import binary, chain, compare_values, truth, unary
-from .values import Reader
+from .operations import binary, call, chain, compare_values, truth, unary
+from .value_reading import Reader
 
 MAX_EXPRESSION = 2_000  # characters of one expression
 MAX_DEPTH = 60  # levels of nodes nested in nodes
-
-
-@cache
-def _environment() -> Any:
-    from jinja2 import nodes
-    from jinja2.parser import Parser
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    def signed(value: Any, signs: list[str]) -> Any:
-        for sign in reversed(signs):
-            value = (nodes.Neg if sign == "sub" else nodes.Pos)(value, lineno=value.lineno)
-        return value
-
-    class PythonsPowers(Parser):
-        """A parser of powers with Python's precedence: Jinja reads -x**2 as (-x)**2 and 2**3**2 as (2**3)**2."""
-
-        def parse_pow(self) -> nodes.Expr:
-            signs = []
-            while self.stream.current.type in ("sub", "add"):
-                signs.append(next(self.stream).type)
-            value: Any = self.parse_unary(with_filter=not signs)
-            if signs and self.stream.current.type != "pow":
-                value, signs = self.parse_filter_expr(signed(value, signs)), []
-            if self.stream.skip_if("pow"):
-                value = nodes.Pow(value, self.parse_pow(), lineno=value.lineno)
-            return signed(value, signs)  # type: ignore[no-any-return]
-
-    class Environment(ImmutableSandboxedEnvironment):
-        def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-            return PythonsPowers(self, source, name, filename).parse()
-
-    return Environment()
 
 
 def parse_expression(expression: str) -> Any:
@@ -56,7 +21,7 @@ def parse_expression(expression: str) -> Any:
     if len(expression) > MAX_EXPRESSION:
         raise RefusedError(f"the expression is longer than {MAX_EXPRESSION:,} characters")
     try:
-        body = _environment().parse(f"{{{{ {expression} }}}}").body
+        body = jinja().parse(f"{{{{ {expression} }}}}").body
     except RecursionError:
         raise RefusedError("the expression is nested too deeply") from None
     except (TemplateSyntaxError, ValueError, OverflowError, UnicodeError, Warning):
@@ -108,8 +73,8 @@ def has_known_names(tree: Any, names: Mapping[str, Any]) -> bool:
     """Return whether all names are the notebook's, and all filters and tests are known to Jinja."""
     from jinja2 import nodes
 
-    jinja = _environment()
-    known = {*FILTERS, *TESTS, *jinja.filters, *jinja.tests}
+    environment = jinja()
+    known = {*FILTERS, *TESTS, *environment.filters, *environment.tests}
     used = {node.name for node in _all_nodes(tree) if isinstance(node, (nodes.Filter, nodes.Test))}
     return expression_names(tree) <= names.keys() and used <= known
 
@@ -125,7 +90,8 @@ class Evaluation:
         kind = type(node).__name__
         self._reader.allowance.spend()
         if kind not in _NODES:
-            raise RefusedError(f"an expression in a prompt cannot contain a {kind}")
+            typed = "**" if kind == "Pow" else f"a {kind}"
+            raise RefusedError(f"an expression in a prompt cannot contain {typed}")
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise RefusedError(f"the expression is nested more than {MAX_DEPTH} levels deep")
@@ -138,7 +104,7 @@ class Evaluation:
         return node.value
 
     def _name(self, node: Any) -> Any:
-        return self._names[node.name]
+        return self._reader.root(node.name, self._names[node.name])
 
     def _many(self, node: Any) -> Any:
         made = tuple if type(node).__name__ == "Tuple" else list
@@ -155,15 +121,13 @@ class Evaluation:
         kind = type(node).__name__
         if kind == "Slice":
             bounds = (node.start, node.stop, node.step)
-            return slice(*(None if bound is None else self._reader.plain(self.value(bound)) for bound in bounds))
+            return slice(*(None if bound is None else self._argument(bound) for bound in bounds))
         if kind == "Tuple":
             return tuple(map(self._key, node.items))
         return self._argument(node)
 
     def _argument(self, node: Any) -> Any:
-        """Return an argument as plain data; arrays and frames unchanged."""
-        value = self.value(node)
-        return value if array_kind(value) else self._reader.plain(value)
+        return self._reader.plain(self.value(node))
 
     def _call(self, node: Any) -> Any:
         if type(node.node).__name__ != "Getattr":
@@ -243,5 +207,5 @@ _NODES: dict[str, Callable[[Evaluation, Any], Any]] = {
     "Test": Evaluation._test, "Neg": Evaluation._sign, "Pos": Evaluation._sign, "Not": Evaluation._not_,
     "And": Evaluation._and_, "Or": Evaluation._or_, "Compare": Evaluation._compare, "Concat": Evaluation._concat,
     "CondExpr": Evaluation._condition,
-    **dict.fromkeys(("Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow"), Evaluation._binary),
+    **dict.fromkeys(("Add", "Sub", "Mul", "Div", "FloorDiv", "Mod"), Evaluation._binary),
 }  # fmt: skip

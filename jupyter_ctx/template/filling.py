@@ -3,10 +3,10 @@
 A prompt is text, often pasted from elsewhere, so an expression reads data and runs no code:
 
 - ``evaluation`` walks the tree of Jinja's parser and refuses every kind of node that is not listed.
-- ``values`` reads attributes, members and text without running code of the notebook's own classes, and
-  copies values into built-in types for ``operators``, ``filters`` and ``methods``.
-- ``arrays`` does the same for NumPy, pandas and Polars.
-- ``limits`` bounds time, memory and length in advance; ``keys`` keeps API keys and passwords out.
+- ``value_reading`` reads attributes, members and text without running code of the notebook's own classes, and
+  copies values into built-in types for ``operations`` and ``filters``.
+- ``array_reading`` does the same for NumPy, pandas and Polars.
+- ``limits`` bounds time, memory and length in advance; ``runtime.redaction`` keeps API keys and passwords out.
 - ``hints`` tells the user how to write what was nearly an expression.
 """
 
@@ -18,13 +18,14 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from ..errors import InvalidRequestError
+from ..runtime.redaction import Redactor
 from .evaluation import Evaluation, has_known_names, parse_expression
-from .keys import KeyFoundError, Keys
-from .limits import Allowance, RefusedError
-from .values import Reader
+from .limits import Allowance, KeyFoundError, RefusedError
+from .value_reading import Reader
 
 EXPRESSION = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*[^{}\s]) \}\}(?!\})")
 ValueT = TypeVar("ValueT")
+MAX_REPEATED = 100  # characters of an expression in a remedy
 REMEDY = "Compute it in a cell and fill in the name: {{ name }}."
 
 
@@ -53,12 +54,12 @@ def fill(
     """
     unknown: dict[str, None] = {}
     values: list[tuple[str, str]] = []
-    keys, allowance = Keys(secrets), Allowance()
+    redactor, allowance = Redactor(secrets), Allowance()
 
     @cache
     def value(expression: str) -> str | None:
         allowance.renew()
-        return _evaluated(expression, names, Reader(allowance, keys), keys, instead)
+        return _evaluated(expression, names, Reader(allowance, redactor), redactor, instead)
 
     def replaced(match: re.Match[str]) -> str:
         found = value(match.group(1))
@@ -72,7 +73,7 @@ def fill(
 
 
 def _evaluated(
-    expression: str, names: Mapping[str, Any], reader: Reader, keys: Keys, instead: Instead | None
+    expression: str, names: Mapping[str, Any], reader: Reader, redactor: Redactor, instead: Instead | None
 ) -> str | None:
     """Return the expression's value as text, or ``None`` when it stays as typed."""
 
@@ -82,20 +83,27 @@ def _evaluated(
             return None
         return reader.text(Evaluation(reader, names).value(tree))
 
-    return in_expression(expression, value if instead is None else lambda: instead(expression, value), keys)
+    return in_expression(expression, value if instead is None else lambda: instead(expression, value), redactor)
 
 
-def in_expression(expression: str, compute: Callable[[], ValueT], keys: Keys) -> ValueT:
+def _remedy(expression: str) -> str:
+    """Return how to write an expression in Python, where it may be Python."""
+    if len(expression) > MAX_REPEATED or "|" in expression:
+        return REMEDY
+    return f"Compute it in a cell, value = {expression}, and fill in the name: {{{{ value }}}}."
+
+
+def in_expression(expression: str, compute: Callable[[], ValueT], redactor: Redactor) -> ValueT:
     """Return what a function computes for an expression. Raises InvalidRequestError, naming it, when that fails."""
     try:
         return compute()
     except KeyFoundError:
         problem = "holds a key or a password, so the prompt was not sent. Fill in a value without it."
     except RefusedError as error:
-        problem = f"failed: {error}. {REMEDY}"
+        problem = f"failed: {error}. {_remedy(expression)}"
     except Exception as error:  # an operation on plain data, such as a division by zero
         problem = f"failed: {' '.join(str(error).split())[:300] or type(error).__name__}"
     shown = "".join(
-        letter if letter.isprintable() else "�" for letter in keys.masked(f"{{{{ {expression} }}}} {problem}")
+        letter if letter.isprintable() else "�" for letter in redactor.masked(f"{{{{ {expression} }}}} {problem}")
     )
     raise InvalidRequestError(shown)

@@ -6,7 +6,6 @@ import ast
 import builtins
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from .evaluation import expression_names, has_known_names, parse_expression
@@ -19,7 +18,7 @@ _FORMAT = re.compile(r"([^:]+):,?\.(\d{1,2})f?")  # x:.2f, as in an f-string
 _SIMPLE = re.compile(r"[\w.\[\]'\"]+")  # anything else needs brackets: a filter binds before every operator
 _AS_FILTERS = {
     "len": "length", "sum": "sum", "min": "min", "max": "max", "abs": "abs", "round": "round", "sorted": "sort",
-    "list": "list", "str": "string", "int": "int", "float": "float", "repr": "pprint", "reversed": "reverse",
+    "list": "list", "str": "string", "int": "int", "float": "float", "reversed": "reverse",
 }  # fmt: skip
 _MAX_HINTS = 3  # of each kind
 
@@ -39,25 +38,16 @@ def notes(text: str, names: Mapping[str, Any], unknown: Iterable[str] = ()) -> t
         f"{', '.join(found)} {'are' if len(found) > 1 else 'is'} sent as typed: {reason[len(found) > 1]}."
         for reason, found in reasons.items()
     ]
-    return (*lines, *dict.fromkeys((*_near(unknown, names), *advice(unknown, names), *_hints(text, names))))
+    return (*lines, *dict.fromkeys((*advice(unknown, names), *_hints(text, names))))
 
 
-def _near(unknown: Iterable[str], names: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the nearest variables of names that are not defined."""
-    own = [name for name in names if name[:1] != "_"]
-    for expression in unknown:
-        tree = _tree(expression)
-        for name in sorted(expression_names(tree) - names.keys() if tree is not None else ()):
-            near = get_close_matches(name, own, 1, 0.6)
-            if near and not hasattr(builtins, name):
-                yield f"Did you mean {near[0]} for {name}?"
-
-
-def _tree(expression: str) -> Any:
+def undefined_names(expression: str, names: Mapping[str, Any]) -> list[str]:
+    """Return the names in an expression that neither the notebook nor Python has."""
     try:
-        return parse_expression(expression)
+        tree = parse_expression(expression)
     except RefusedError:
-        return None
+        return []
+    return [] if tree is None else sorted(expression_names(tree) - names.keys() - vars(builtins).keys())
 
 
 def reason_unfilled(expression: str, names: Mapping[str, Any]) -> str:

@@ -37,7 +37,6 @@ _INDEXES = (
 _ARRAYS_OF = ("String", "ArrowString", "Integer", "Floating", "Boolean", "Datetime", "Timedelta", "Period")
 _ARRAYS = {
     ("numpy", "ndarray"): "array", ("pandas", "DataFrame"): "frame", ("pandas", "Series"): "series",
-    ("pandas", "DataFrameGroupBy"): "groups", ("pandas", "SeriesGroupBy"): "groups",
     **{("pandas", name): "index" for name in _INDEXES},
     **{("pandas", name): "locator" for name in ("_LocIndexer", "_iLocIndexer", "_AtIndexer", "_iAtIndexer")},
     **{("pandas", f"{name}Array"): "values" for name in _ARRAYS_OF}, ("pandas", "Categorical"): "values",
@@ -59,7 +58,15 @@ def name_of(kind: type) -> str:
 
 def array_kind(value: object) -> str:
     """Return the kind of an array or frame ("array", "frame", "series", …), or ``""`` for any other value."""
-    return _ARRAYS.get((module_of(type(value)), name_of(type(value))), "")
+    kind = type(value)
+    found = _ARRAYS.get((module_of(kind), name_of(kind)), "")
+    return found if found and _is_genuine(kind) else ""
+
+
+def _is_genuine(kind: type) -> bool:
+    """Return whether a class is the one that its module has under its name, not one that borrows both."""
+    module = sys.modules.get(type.__dict__["__module__"].__get__(kind))
+    return module is not None and vars(module).get(name_of(kind)) is kind
 
 
 def is_library_scalar(value: object) -> bool:
@@ -67,7 +74,7 @@ def is_library_scalar(value: object) -> bool:
     kind = type(value)
     library, name = module_of(kind), name_of(kind)
     if library == "pandas":
-        return name in _PANDAS or (name.endswith("Dtype") and name != "IntervalDtype")
+        return (name in _PANDAS or (name.endswith("Dtype") and name != "IntervalDtype")) and _is_genuine(kind)
     return library == "numpy" and issubclass(kind, _numpy("generic", "dtype")) and not issubclass(kind, _numpy_text())
 
 

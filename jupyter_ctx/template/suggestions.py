@@ -10,15 +10,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from .arrays import column_names as column_names
-from .arrays import readable
+from ..runtime.redaction import Redactor
+from .array_reading import column_names as column_names
+from .array_reading import readable
 from .evaluation import Evaluation, node_kinds, parse_expression
 from .filters import FILTERS, TESTS
-from .keys import Keys
 from .kinds import array_kind, is_collection, name_of
 from .limits import Allowance
-from .methods import method_names
-from .values import Reader, attribute_names
+from .operations import method_names
+from .value_reading import Reader, attribute_names
 
 BEGUN = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*)$")
 _TOKEN = re.compile(
@@ -34,7 +34,7 @@ class Suggestion(NamedTuple):
     """What may be typed, and what it is, such as ``column float64`` or ``filter``."""
 
     text: str
-    kind: str
+    kind: str = ""
 
 
 class Suggestions(NamedTuple):
@@ -54,7 +54,7 @@ class _Token(NamedTuple):
 def suggestions(
     expression: str, names: Mapping[str, Any], offered: Iterable[Suggestion], after: str = ""
 ) -> Suggestions:
-    """Return what may follow in the beginning of an ``expression``.
+    """Return all that may follow in the beginning of an ``expression``, whether it begins as typed or not.
 
     ``names`` are the values that it may read, ``offered`` the names among them to suggest; ``after`` is the text that
     follows: a quote or a bracket that stands there already is not suggested again.
@@ -65,11 +65,7 @@ def suggestions(
         return Suggestions(last.text[1:], tuple(_keys_in(expression, tokens[:-1], names, last.text[0], after)))
     typed = last.text if last is not None and last.kind == "name" and last.end == len(expression) else ""
     before = tokens[:-1] if typed else tokens
-    return Suggestions(typed, tuple(_fitting(_after(expression, before, names, offered, typed), typed)))
-
-
-def _fitting(found: Iterable[Suggestion], typed: str) -> Iterator[Suggestion]:
-    return (each for each in found if each.text.startswith(typed))
+    return Suggestions(typed, tuple(_after(expression, before, names, offered, typed)))
 
 
 def _after(
@@ -97,10 +93,9 @@ def _keys_in(
     """Yield the keys that may stand in brackets and quotes, closed where nothing closes them yet."""
     if not before or before[-1].text != "[":
         return
-    typed = expression[expression.rindex(quote) + 1 :]
     closed = "" if after.startswith(quote) else quote if after.startswith("]") else f"{quote}]"
     for each in _keys(_value(expression, before[:-1], names)):
-        if each.text.startswith(typed) and quote not in each.text and "\\" not in each.text:
+        if quote not in each.text and "\\" not in each.text:
             yield Suggestion(each.text + closed, each.kind)
 
 
@@ -118,7 +113,7 @@ def value_of(expression: str, names: Mapping[str, Any]) -> Any:
         tree = parse_expression(expression)
         if tree is None or not node_kinds(tree) <= _READ:
             return None
-        return Evaluation(Reader(Allowance(_SECONDS), Keys(())), names).value(tree)
+        return Evaluation(Reader(Allowance(_SECONDS), Redactor()), names).value(tree)
     except Exception:  # Tab shows no errors
         return None
 
@@ -159,7 +154,7 @@ def _members(value: Any) -> Iterator[Suggestion]:
     if array_kind(value):
         yield from (Suggestion(name, "attribute") for name in readable(value)[0])
     else:
-        reader = Reader(Allowance(_SECONDS), Keys(()))
+        reader = Reader(Allowance(_SECONDS), Redactor())
         for name in attribute_names(value):
             found = _readable(reader, value, name)
             if found is not None:
@@ -189,7 +184,7 @@ def _keys(value: Any) -> Iterator[Suggestion]:
 def described_type(value: Any) -> str:
     """Return a value's type with its size, such as ``DataFrame 12,000 × 5`` or ``list of 3``."""
     name, kind = name_of(type(value)), array_kind(value)
-    shape = getattr(value, "shape", None) if kind not in ("", "groups", "locator") else None
+    shape = getattr(value, "shape", None) if kind not in ("", "locator") else None
     if shape:
         return f"{name} {' × '.join(f'{size:,}' for size in shape)}"
     if is_collection(value) and hasattr(type(value), "__len__"):

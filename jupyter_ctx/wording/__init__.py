@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import SupportsIndex
 
 # left-to-right and right-to-left marks stay: they reverse no text, and some names need them
 CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
+SLIP_SIMILARITY = 0.75  # of difflib, from 0 to 1: what was most likely meant
 MAX_RUNS = 4  # of consecutive turns that a line names
 
 
@@ -17,9 +19,47 @@ def visible(text: str) -> str:
     return CONTROL_CHARACTERS.sub("�", text.replace("\r\n", "\n"))
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a count of things, such as ``1 turn``, ``1,200 turns`` or ``2 batches``."""
+    return f"{count:,} {noun if count == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a regular noun."""
+    if noun.endswith("y"):
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("ch", "s", "x")) else f"{noun}s"
+
+
+def is_whole(number: object, least: int, most: int | None = None) -> bool:
+    """Return whether a value is a whole number, NumPy's included, within bounds."""
+    if not isinstance(number, SupportsIndex) or isinstance(number, bool):
+        return False
+    return least <= number.__index__() and (most is None or number.__index__() <= most)
+
+
+def nearest_name(name: str, known: Iterable[str], similarity: float = 0.6) -> str:
+    """Return that of the known names which a name is likely a slip of, whatever its case; empty: there is none."""
+    from difflib import get_close_matches  # takes a millisecond, and nothing is misspelled as a rule
+
+    spellings = {_folded(other): other for other in known}
+    near = get_close_matches(_folded(name), spellings, 1, similarity)
+    return spellings[near[0]] if near else ""
+
+
+def did_you_mean(name: str, known: Iterable[str], form: str = "{}", similarity: float = 0.6) -> str:
+    """Return a question for the nearest of the known names, written in a ``form``; empty: none is near."""
+    near = nearest_name(name, known, similarity)
+    return f" Did you mean {form.format(near)}?" if near else ""
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace(" ", "_")
+
+
 def turns(count: int) -> str:
-    """Return a count of turns, such as ``1 turn`` or ``1,200 turns``."""
-    return "1 turn" if count == 1 else f"{count:,} turns"
+    """Return a count of turns."""
+    return counted(count, "turn")
 
 
 def named_turns(numbers: Sequence[int]) -> str:
@@ -50,31 +90,6 @@ def room_for_turns(count: int) -> str:
     return f"about {count:,} more {'turn like these fits' if count == 1 else 'turns like these fit'}"
 
 
-def notebooks(count: int) -> str:
-    """Return a count of notebooks."""
-    return "1 notebook" if count == 1 else f"{count:,} notebooks"
-
-
-def messages(count: int) -> str:
-    """Return a count of messages."""
-    return "1 message" if count == 1 else f"{count:,} messages"
-
-
-def answers(count: int) -> str:
-    """Return a count of answers."""
-    return "1 answer" if count == 1 else f"{count:,} answers"
-
-
-def rows(count: int) -> str:
-    """Return a count of rows of a table."""
-    return "1 row" if count == 1 else f"{count:,} rows"
-
-
-def batches(count: int) -> str:
-    """Return a count of batches."""
-    return "1 batch" if count == 1 else f"{count:,} batches"
-
-
 def ago(seconds: float) -> str:
     """Return how long ago something was, such as ``2 hours ago``."""
     for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
@@ -87,4 +102,4 @@ def ago(seconds: float) -> str:
 def dollars(cost: float) -> str:
     """Return a price in US dollars with two significant digits."""
     digits = 2 if cost >= 1 or cost <= 0 else 1 - math.floor(math.log10(cost))
-    return f"${cost:,.{min(max(digits, 2), 6)}f}"
+    return f"${cost:,.{max(digits, 2)}f}"

@@ -6,10 +6,13 @@ import re
 import shutil
 import textwrap
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 NARROWEST, WIDEST, WITHOUT_TERMINAL = 60, 160, 100  # characters of a line
 LEAST_COLUMN = 12  # characters to which a column of text may be shortened
+BEFORE_DIFFERENCE = 3  # characters that are alike, where texts are cut apart
 LEAST_WRAPPED = 28  # characters of the last column, which is wrapped
 GAP = 2
 MOST_OF_ERROR = 90  # characters of a line: front ends break longer ones within a word
@@ -33,6 +36,22 @@ def cut(text: str, most: int) -> str:
     while text and text_columns(text) > most - 1:
         text = text[:-1]
     return f"{text}…"
+
+
+def cut_apart(texts: Sequence[str], most: int) -> list[str]:
+    """Return lines of text that take ``most`` columns at most; those that would be alike begin where they differ."""
+    alike = defaultdict[str, list[str]](list)
+    for text in dict.fromkeys(texts):
+        alike[cut(text, most)].append(text)
+    shown = dict[str, str]()
+    for short, group in alike.items():
+        same = takewhile(lambda letters: len(set(letters)) == 1, zip(*group, strict=False))
+        start = len(list(same)) - BEFORE_DIFFERENCE
+        if len(group) == 1 or start <= 1:
+            shown |= dict.fromkeys(group, short)
+        else:
+            shown |= zip(group, cut_apart([f"…{text[start:]}" for text in group], most), strict=True)
+    return [shown[text] for text in texts]
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:

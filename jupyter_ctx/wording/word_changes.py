@@ -1,4 +1,4 @@
-"""Find the words in which two texts differ, and mark them: as HTML for a page, and in brackets for a terminal."""
+"""Find the words in which two texts differ, and mark them in brackets for a terminal."""
 
 from __future__ import annotations
 
@@ -8,20 +8,12 @@ from itertools import groupby
 from typing import NamedTuple
 
 from . import visible
-from .escaping import escaped
 
 MAX_WORDS = 800  # of each text, spaces and signs included: a table of differences shows many texts
 _ALONE = "[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # scripts without spaces are compared sign by sign
 _SIGNS = r"!-/:-@\[-`{-~"
-WORD = rf"{_ALONE}|\s+|(?:(?!{_ALONE})[^\s{_SIGNS}])+|[{_SIGNS}]"  # a pattern of words, spaces and signs
-_WORD = re.compile(WORD)
-# plain colours first: a sanitiser drops each declaration with a CSS variable, and keeps the other
-_STYLES = {
-    "del": "background:#ffcdd2;background:color-mix(in srgb,var(--jp-error-color1,#d32f2f) 25%,transparent);"
-    "text-decoration:line-through;color:#212121;color:var(--jp-content-font-color1,inherit)",
-    "ins": "background:#c8e6c9;background:color-mix(in srgb,var(--jp-success-color1,#388e3c) 25%,transparent);"
-    "text-decoration:underline;color:#212121;color:var(--jp-content-font-color1,inherit)",
-}
+# a pattern of words, spaces and signs; a string, so that importing compiles nothing
+WORD = rf"{_ALONE}|\s+|(?:(?!{_ALONE})[^\s{_SIGNS}])+|[{_SIGNS}]"
 _BRACKETS = {"del": ("[-", "-]"), "ins": ("{+", "+}")}
 
 
@@ -78,15 +70,6 @@ def _common_rows(first: Sequence[str], second: Sequence[str]) -> list[int]:
     return rows
 
 
-def as_html(pieces: list[Piece], kind: str) -> str:
-    """Return pieces as HTML; ``kind`` is ``del`` for the first of two texts, ``ins`` for the second."""
-    style = _STYLES[kind]
-    return "".join(
-        f'<{kind} style="{style}">{escaped(piece.text)}</{kind}>' if piece.changed else escaped(piece.text)
-        for piece in pieces
-    )
-
-
 def as_text(pieces: list[Piece], kind: str) -> str:
     """Return pieces as plain text, with changed ones in ``[-…-]`` or ``{+…+}`` as in git's word diffs."""
     before, after = _BRACKETS[kind]
@@ -95,7 +78,7 @@ def as_text(pieces: list[Piece], kind: str) -> str:
 
 def _words(text: str) -> list[str]:
     """Return the first words of a text, and the spaces and signs between them."""
-    found = _WORD.finditer(visible(text))
+    found = re.finditer(WORD, visible(text))
     return [word.group() for word, _ in zip(found, range(MAX_WORDS), strict=False)]
 
 

@@ -6,21 +6,20 @@ import re
 from types import SimpleNamespace
 from typing import Any
 
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from jupyter_ctx import Chat, InvalidRequestError
+from jupyter_ctx import Chat
 from jupyter_ctx.attachments.attached import Attached, TextRoom
-from jupyter_ctx.attachments.values import attached_value
-from jupyter_ctx.template.keys import Keys
+from jupyter_ctx.attachments.attached_values import attached_value
+from jupyter_ctx.runtime.redaction import Redactor
 from jupyter_ctx.testing import ScriptedProvider, count_characters
 
 
 def attached(value: Any) -> Attached:
-    return attached_value("res", value, TextRoom(2_000, count_characters), Keys())
+    return attached_value("res", value, TextRoom(2_000, count_characters), Redactor())
 
 
 def figure() -> Figure:
@@ -57,20 +56,6 @@ def test_a_dict_of_pil_images_and_an_object_that_holds_a_figure_send_images() ->
     assert "score=2" in found.text
 
 
-def test_what_functions_that_plot_return_is_one_picture() -> None:
-    figure, axes = plt.subplots(1, 2)
-    for value in ((figure, axes), axes, axes[0].plot([1, 2]), axes[0].boxplot([1, 2, 3])):
-        found = attached(value)
-        assert names(found) == ["res"]
-        assert found.text == f"res: {found.text.partition(': ')[2]}"
-    plt.close(figure)
-
-
-def test_a_table_beside_a_picture_is_named() -> None:
-    found = attached([pd.DataFrame({"price": [1]}), figure()])
-    assert "<DataFrame of 1 rows × 1 columns: price>" in found.text
-
-
 def test_a_script_names_what_it_attaches_by_keys() -> None:
     provider = ScriptedProvider("Yes.", window=40_000)
     provider.takes = frozenset({"image"})
@@ -99,17 +84,3 @@ def test_several_things_take_half_of_the_limit_together_at_most() -> None:
     assert 0.3 * chat.info().limit < view.input_tokens < 0.6 * chat.info().limit
     alone = chat.preview("Look.", attachments=frame, attach_share=0.8)
     assert alone.input_tokens > 0.6 * chat.info().limit
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ("What a lovely day", "there is no file 'What a lovely day'"),
-        (["word " * 1_000], "A text belongs into the prompt"),
-        ([None], "attachments has None in it"),
-    ],
-)
-def test_what_is_no_attachment_is_an_error_in_the_words_of_a_script(given: Any, said: str) -> None:
-    with pytest.raises(InvalidRequestError, match=said) as error:
-        Chat(provider=ScriptedProvider()).send("Look.", attachments=given)
-    assert "-a " not in str(error.value)

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from cells import Cells
 from dialects import DIALECTS
 from hypothesis import given
 from hypothesis import strategies as st
 from IPython.utils.capture import capture_output
-from server import send, serve
+from server import serve
 
 from jupyter_ctx import Chat, InvalidRequestError, get_chat
 from jupyter_ctx.attachments.attached import TextRoom
 from jupyter_ctx.attachments.error_report import attached_error
-from jupyter_ctx.attachments.tracebacks import MOST_FRAMES, TracebackFrame, failure_of
-from jupyter_ctx.template.keys import Keys
+from jupyter_ctx.attachments.tracebacks import MOST_FRAMES, failure_of
+from jupyter_ctx.runtime.redaction import Redactor
 
 KEY = "sk-proj-" + "Ab3" * 12
 
 
-def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
-    send(handler, 200, DIALECTS["completions"].answer("Divide by two."), "text/event-stream")
+ANSWER = DIALECTS["completions"].answer("Divide by two.")
 
 
 @pytest.fixture
@@ -39,13 +39,15 @@ def numbered(cells: Cells) -> Cells:
 
 def fails(cells: Cells, source: str) -> None:
     """Run a cell of the user's that fails."""
+    cells.shell.InteractiveTB.set_mode("Minimal")  # IPython takes seconds to show hundreds of frames
     with capture_output():
         cells.shell.run_cell(source)
+    cells.shell.InteractiveTB.set_mode("Context")
 
 
 def error_text(cells: Cells, options: str = "") -> str:
     """What ``%%chat --error`` sends, prompt included."""
-    with serve(answer) as (url, seen):
+    with serve(ANSWER) as (url, seen):
         cells.run(f"%%chat -m gpt-5 --base-url {url} --no-history --error {options}\nWhy?")
     return str(seen[0]["messages"][-1]["content"])
 
@@ -54,48 +56,35 @@ def test_a_traceback_has_the_frames_of_the_notebook_and_the_last_of_the_library(
     fails(numbered, "import pandas as pd\ndef total(df):\n    return df['price'].astype(float)")
     fails(numbered, "df = pd.DataFrame({'price': ['abc']})\ntotal(\n    df\n)")
     sent = error_text(numbered)
-    assert sent.startswith("Why?\n\nThe error in cell [2], without the values of variables:\n```\nTraceback (most")
-    assert "Cell [2], line 2\n    1 df = pd" in sent
-    assert "\n--> 2 total(\n--> 3     df\n--> 4 )\nCell [1], line 3, in total\n" in sent
+    assert sent.startswith("Why?\n\nThe error, without the values of variables:\n```\nTraceback (most")
+    assert "Cell, line 2\n    1 df = pd" in sent
+    assert "\n--> 2 total(\n--> 3     df\n--> 4 )\nCell A, line 3, in total\n" in sent
     assert "--> 3     return df['price'].astype(float)\n… " in sent
     assert " frames of pandas left out …\nFile pandas/core/" in sent
-    assert "ValueError: could not convert string to float: 'abc'\n```\n\nThe cell [2]:\n```\ndf = pd" in sent
+    assert "ValueError: could not convert string to float: 'abc'\n```\n\nThe cell that failed:\n```\ndf = pd" in sent
     assert str(Path.home()) not in sent
     assert sys.prefix not in sent
-
-
-def test_the_line_above_the_answer_says_what_was_sent_of_what(numbered: Cells) -> None:
-    fails(numbered, "import json\njson.loads('{a')")
-    shown = numbered.run("%%chat -m gpt-5 --error --preview\nWhy?")
-    assert "With the prompt: error of cell [1] (JSONDecodeError, 2 of 4 frames, about 1" in shown
-    assert "The next request: ~" in shown
-
-
-def test_an_error_is_a_part_of_the_turn(numbered: Cells) -> None:
-    fails(numbered, "1 / 0")
-    with serve(answer) as (url, _):
-        numbered.run(f"%%chat -m gpt-5 --base-url {url} --error")
-    (turn,) = get_chat().turns
-    assert turn.prompt.startswith("Explain this error and how to mend it.\n\nThe error in cell [1]")
-    assert turn.record.sources[0].startswith("error of cell [1] (ZeroDivisionError, about ")
 
 
 @pytest.mark.parametrize("typed", ["%%chat {} --error", "%%chat {} --error\n", "%chat {} --error"])
 def test_without_a_prompt_an_explanation_is_asked_for(numbered: Cells, typed: str) -> None:
     fails(numbered, "1 / 0")
-    with serve(answer) as (url, seen):
+    with serve(ANSWER) as (url, seen):
         numbered.run(typed.format(f"-m gpt-5 --base-url {url}"))
-    assert seen[0]["messages"][-1]["content"].startswith("Explain this error and how to mend it.\n\nThe error in")
+    (turn,) = get_chat().turns
+    assert seen[0]["messages"][-1]["content"] == turn.prompt
+    assert turn.prompt.startswith("Explain this error and how to mend it.\n\nThe error, without")
+    assert turn.record.sources[0].startswith("error of cell [1] (ZeroDivisionError, about ")
 
 
 @pytest.mark.filterwarnings("ignore:To exit")
 def test_where_nothing_has_failed_that_is_said(numbered: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("last_value", "last_exc"):
         monkeypatch.delattr(sys, name, raising=False)
-    assert "no cell has failed in this kernel" in str(numbered.fail("%%chat --error\nWhy?"))
+    none = str(numbered.fail("%%chat --error\nWhy?"))
     for source in ("raise SystemExit", "import sys\nsys.exit(0)", "%chat nonsense", "%%chat -m gpt-5\n{{ 1/0 }}"):
         fails(numbered, source)
-        assert "no cell has failed in this kernel" in str(numbered.fail("%%chat --error --preview\nWhy?")), source
+        assert str(numbered.fail("%%chat --error --preview\nWhy?")) == none, source
 
 
 def test_an_error_of_chat_itself_is_not_the_last_one(numbered: Cells) -> None:
@@ -115,7 +104,7 @@ def test_an_error_from_before_the_extension_was_loaded_is_found(cells: Cells) ->
     cells.run("%load_ext jupyter_ctx")
     sent = error_text(cells)
     assert "--> 2 1 / 0" in sent
-    assert "The cell [1]:\n```\nx = 1\n1 / 0\n```" in sent
+    assert "The cell that failed:\n```\nx = 1\n1 / 0\n```" in sent
 
 
 def test_the_error_of_a_script_that_run_survives_is_the_last_one(numbered: Cells, tmp_path: Path) -> None:
@@ -124,7 +113,7 @@ def test_the_error_of_a_script_that_run_survives_is_the_last_one(numbered: Cells
     sent = error_text(numbered)
     assert "script.py, line 2, in f\n    1 def f():\n--> 2     return {}['missing']" in sent
     assert "KeyError: 'missing'" in sent
-    assert "The cell [1]:\n```\n%run " in sent
+    assert "The cell that failed:\n```\n%run " in sent
 
 
 def test_files_of_the_user_count_as_theirs(numbered: Cells, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +127,7 @@ def test_files_of_the_user_count_as_theirs(numbered: Cells, tmp_path: Path, monk
 
 
 KINDS = {
-    "x = (1,\n2\nprint(3)": ["Cell [1], line 1\n  x = (1,\n      ^\nSyntaxError: '(' was never closed"],
+    "x = (1,\n2\nprint(3)": ["Cell, line 1\n  x = (1,\n      ^\nSyntaxError: '(' was never closed"],
     "  a = 1\n b = 2": ["IndentationError: unexpected indent"],
     "try:\n    1/0\nexcept ArithmeticError as e:\n    raise OSError('no') from e": [
         "ZeroDivisionError: division by zero\n\nThe error above led to this one:\n\nTraceback", "OSError: no"
@@ -148,8 +137,8 @@ KINDS = {
         "ExceptionGroup: many (9 sub-exceptions)\n  [1]\n  ValueError: 0", "  … 5 more errors left out …"
     ],
     "def f(n):\n    return f(n + 1)\nf(0)": [" times more …\nRecursionError: maximum"],
-    "def a(n):\n    return b(n)\ndef b(n):\n    return a(n)\na(0)": ["… these 2 frames ", " times more …"],
-    "async def g():\n    1/0\nawait g()": ["Cell [1], line 3\n", "Cell [1], line 2, in g\n", "ZeroDivisionError"],
+    "def a(n):\n    return b(n)\ndef b(n):\n    return a(n)\na(0)": [" of the notebook left out …", "RecursionError: "],
+    "async def g():\n    1/0\nawait g()": ["Cell, line 3\n", "Cell, line 2, in g\n", "ZeroDivisionError"],
     "%%time\nx = 1\n1/0": ["--> 3 1/0\nZeroDivisionError"],
     "raise KeyboardInterrupt": ["--> 1 raise KeyboardInterrupt\nKeyboardInterrupt"],
     "import sys\nsys.exit(2)": ["SystemExit: 2"],
@@ -162,15 +151,10 @@ KINDS = {
 
 @pytest.mark.parametrize("source", KINDS)
 def test_every_kind_of_error_is_told_as_python_tells_it(numbered: Cells, source: str) -> None:
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(450)  # else IPython takes seconds to show all the frames
-    try:
-        fails(numbered, source)
-    finally:
-        sys.setrecursionlimit(limit)
+    fails(numbered, source)
     sent = error_text(numbered)
     assert [part for part in KINDS[source] if part not in sent] == [], sent
-    assert f"The cell [1]:\n```\n{source}\n```" in sent
+    assert f"The cell that failed:\n```\n{source}\n```" in sent
 
 
 HOSTILE = """
@@ -180,21 +164,20 @@ class Hostile(Exception):
 """
 
 
-@pytest.mark.parametrize("does", ["raise KeyError('k')", "return 3", "return 'x' * 10**8", "raise SystemExit", "1/0"])
+@pytest.mark.parametrize("does", ["raise KeyError('k')", "return 3", "return 'x' * 10**7", "raise SystemExit", "1/0"])
 def test_an_error_whose_text_cannot_be_read_is_told_without_it(does: str) -> None:
     names: dict[str, Any] = {}
     exec(HOSTILE.format(does), names)
     failure = failure_of(names["Hostile"]())
-    assert failure.kind == "Hostile"
-    assert len(failure.message) < 5_000
-    assert failure.message[:3] in ("(it", "xxx")
+    assert failure.traceback.startswith(("Hostile: (it", "Hostile: xxx"))
+    assert len(failure.traceback) < 5_000
 
 
 def test_an_error_whose_text_takes_long_is_told_without_it() -> None:
     names: dict[str, Any] = {}
     exec(HOSTILE.format("print('no'); import time; time.sleep(30)"), names)
     begun = time.monotonic()
-    assert failure_of(names["Hostile"]()).message == "(its text cannot be read: that takes more than 1 s)"
+    assert failure_of(names["Hostile"]()).traceback == "Hostile: (its text cannot be read: that takes more than 2 s)"
     assert time.monotonic() - begun < 5
 
 
@@ -202,7 +185,7 @@ def test_an_error_that_hides_all_of_itself_is_named() -> None:
     class HidingError(Exception):
         __cause__ = __context__ = property(lambda self: 1 / 0)  # type: ignore[assignment]
 
-    assert failure_of(HidingError("x")).message == "(the error cannot be read)"
+    assert "(the error cannot be read)" in failure_of(HidingError("x")).traceback
 
 
 def test_characters_that_providers_refuse_are_replaced(numbered: Cells) -> None:
@@ -217,13 +200,47 @@ def test_keys_are_blanked_and_that_is_said(numbered: Cells, monkeypatch: pytest.
         f"key = '{KEY}'\npassword = 'hunter2!'\npem = '''-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\n"
         "-----END PRIVATE KEY-----'''\nraise ValueError('a-word-that-is-long-enough ' + key)",
     )
-    with serve(answer) as (url, seen):
+    with serve(ANSWER) as (url, seen):
         shown = numbered.run(f"%%chat -m gpt-5 --base-url {url} --error\nWhy?")
     sent = seen[0]["messages"][-1]["content"]
     for secret in (KEY, KEY[:20], "hunter2", "MIIEvQIBADANBg", "a-word-that-is-long-enough"):
         assert secret not in sent
     assert "ValueError: *** ***" in sent
     assert "What looks like a key or a password in the error was sent as ***." in shown
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "DB_PASSWORD=zebra horse",
+        "password: |\n  zebra horse\n  wombat",
+        "name,value\nPORT,80\napi_key,wombat77",
+        "user;password;age\nada;wombat77;3",
+        "db.example.com:5432:app:ada:wombat77",
+        '[{"name": "DB_PASSWORD", "value": "zebra horse"}]',
+        "text\nDB_PASSWORD=zebra horse" + " word" * 100,
+    ],
+)
+def test_secrets_at_the_beginning_of_a_message_go_out_in_no_way(numbered: Cells, message: str) -> None:
+    numbered.shell.user_ns["message"] = message
+    fails(numbered, "try:\n    raise ValueError(message)\nexcept ValueError as caught:\n    error = caught\n    raise")
+    with serve(ANSWER) as (url, seen):
+        options = f"-m gpt-5 --base-url {url}"
+        numbered.run(f"%%chat {options} --error\nWhy?")
+        numbered.run(f"%chat fix {options}")
+        numbered.run(f"%%chat {options} -a error\nWhy?")
+        error = numbered.shell.user_ns["error"]
+        group = ExceptionGroup("all", [error])
+        error.add_note(message)
+        Chat("gpt-5", base_url=url).send("Why?", attachments=[group])
+    reports = [str(request["messages"][-1]["content"]) for request in seen]
+    least = attached_error(failure_of(error), TextRoom(0, len), Redactor())
+    assert len(reports) == 4
+    for report in (*reports, least.text):
+        assert "ValueError" in report
+        assert "***" in report or message.startswith("text")
+        assert not re.search("zebra|horse|wombat", report)
+    assert all("raise ValueError(message)" in report for report in reports)
 
 
 def test_variables_are_not_sent(numbered: Cells) -> None:
@@ -253,8 +270,8 @@ def test_an_error_keeps_to_its_room_or_is_as_short_as_can_be(tokens: int) -> Non
         Chat(window=-1)
     except InvalidRequestError as error:
         failure = failure_of(error)
-    least = attached_error(failure, TextRoom(0, count), Keys())
-    sent = attached_error(failure, TextRoom(tokens, count), Keys())
+    least = attached_error(failure, TextRoom(0, count), Redactor())
+    sent = attached_error(failure, TextRoom(tokens, count), Redactor())
     assert count(sent.text) <= max(2 * tokens, count(least.text))
     assert "InvalidRequestError: window" in least.text
     assert count(least.text) < 120
@@ -268,9 +285,8 @@ def test_a_deep_traceback_is_told_by_its_ends() -> None:
         names["f0"]()
     except ZeroDivisionError as error:
         failure = failure_of(error)
-    frames = [frame for frame in failure.frames if isinstance(frame, TracebackFrame)]
-    assert len(frames) == MOST_FRAMES
-    assert frames[-1].name == "f60"
+    assert failure.shown == failure.traceback.count(", line ") == MOST_FRAMES
+    assert failure.place.endswith("in f60")
     assert failure.depth == 62
 
 
@@ -279,11 +295,9 @@ def test_a_script_sends_an_exception_of_its_own() -> None:
     try:
         1 / 0  # noqa: B018
     except ZeroDivisionError as error:
-        sent = chat.attached_error(error)
+        sent = chat.desk.attached_error(error)
     assert sent.name == "error"
     assert "test_errors.py, line " in sent.text
-    with pytest.raises(InvalidRequestError, match="is not an exception"):
-        chat.attached_error("no")  # type: ignore[arg-type]
 
 
 def test_functions_of_own_files_are_sent_whole(
@@ -310,15 +324,15 @@ def test_where_there_is_little_room_the_innermost_cell_comes_first(numbered: Cel
     def room(tokens: int) -> TextRoom:
         return TextRoom(tokens, lambda text: len(text) / 4)
 
-    whole = attached_error(failure, room(5_000), Keys())
+    whole = attached_error(failure, room(5_000), Redactor())
     assert "with cell [1], with cell [2], about" in whole.what
-    less = attached_error(failure, room(250), Keys())
+    less = attached_error(failure, room(250), Redactor())
     assert "with cell [1], with cell [2] shortened," in less.what
-    none = attached_error(failure, room(70), Keys())
+    none = attached_error(failure, room(70), Redactor())
     assert "without cell [2]" in none.what
     assert "inner_59" in less.text
     for tokens in range(0, 600, 20):
-        found = attached_error(failure, room(tokens), Keys())
+        found = attached_error(failure, room(tokens), Redactor())
         assert len(found.text) / 4 <= max(2 * tokens, 60)
 
 
@@ -332,3 +346,13 @@ def test_keys_in_the_cell_of_a_function_are_blanked(numbered: Cells) -> None:
     sent = error_text(numbered)
     assert "which defines ask:" in sent
     assert KEY not in sent
+
+
+def test_frames_of_compiled_code_are_the_library_s() -> None:
+    try:
+        pd.DataFrame({"a": [1]})["b"]
+    except KeyError as error:
+        failure = failure_of(error)
+    files = re.findall(r"(?m)^File (.*?), line", failure.traceback)
+    assert [file.partition("/")[0] == "pandas" for file in files].count(False) == 1
+    assert [source.where.split()[0] for source in failure.sources] == ["test_frames_of_compiled_code_are_the_library_s"]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import pytest
 from dialects import DIALECTS
 from jupyter_client import KernelManager
 from kernels import Kernel, error, shown
-from server import send, serve
+from server import serve
 
 BODY = DIALECTS["completions"].answer("I see.")
 LOAD = "%load_ext jupyter_ctx\n%chat use m --base-url {url}\nfrom jupyter_ctx import get_chat"
@@ -26,22 +28,32 @@ ax.plot([1, 3, 2]);
 ASK = "%%chat -a fig\nWhat does it show?"
 
 
-@pytest.fixture
-def manager(tmp_path: Path) -> Iterator[KernelManager]:
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(env={**os.environ, "JPY_SESSION_NAME": str(tmp_path / "x.ipynb")})
-    yield manager
-    manager.shutdown_kernel(now=True)
+Asked = tuple[Kernel, str, list[dict[str, Any]]]
 
 
-@pytest.fixture
-def asked(manager: KernelManager) -> Iterator[tuple[Kernel, str, list[dict[str, Any]]]]:
+@contextmanager
+def asking(kernel: Kernel) -> Iterator[Asked]:
     """A kernel, the address of a server, and what the server was asked."""
-    with serve(lambda handler, _: send(handler, 200, BODY, "text/event-stream")) as (url, seen):
-        kernel = Kernel(manager)
+    with serve(BODY) as (url, seen):
         kernel.run(LOAD.format(url=url))
         yield kernel, url, seen
         kernel.client.stop_channels()
+
+
+@pytest.fixture
+def asked(kernel: Kernel) -> Iterator[Asked]:
+    with asking(kernel) as asked:
+        yield asked
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Iterator[Asked]:
+    """The same with a kernel of its own, which stores its conversation."""
+    manager = KernelManager(kernel_name="python3")
+    manager.start_kernel(env={**os.environ, "JPY_SESSION_NAME": str(tmp_path / "x.ipynb")})
+    with asking(Kernel(manager)) as asked:
+        yield asked
+    manager.shutdown_kernel(now=True)
 
 
 def pictures(outputs: list[dict[str, Any]]) -> int:
@@ -49,9 +61,9 @@ def pictures(outputs: list[dict[str, Any]]) -> int:
 
 
 def test_a_figure_of_an_earlier_cell_goes_along_and_a_restart_keeps_its_answer(
-    asked: tuple[Kernel, str, list[dict[str, Any]]],
+    stored: Asked,
 ) -> None:
-    kernel, url, seen = asked
+    kernel, url, seen = stored
     assert pictures(kernel.run(PLOT)) == 1
     outputs = kernel.run(ASK, "a")
     assert not error(outputs)
@@ -82,12 +94,12 @@ class Slow:
     def __repr__(self):
         time.sleep(30)
 slow = Slow()
-import jupyter_ctx.attachments.values
+import jupyter_ctx.attachments.guarded
 """
 
 
 def test_a_value_that_is_slow_to_show_itself_is_stopped_and_ctrl_c_stops_it_at_once(
-    asked: tuple[Kernel, str, list[dict[str, Any]]],
+    asked: Asked,
 ) -> None:
     kernel, _, seen = asked
     kernel.run(SLOW)
@@ -99,9 +111,53 @@ def test_a_value_that_is_slow_to_show_itself_is_stopped_and_ctrl_c_stops_it_at_o
     assert failed is not None
     assert failed["ename"] == "ChatInterrupted"
     assert time.monotonic() - begun < 5
-    kernel.run("jupyter_ctx.attachments.values.READ_SECONDS = 0.3")
+    kernel.run("usual = jupyter_ctx.attachments.guarded.READ_SECONDS")
+    kernel.run("jupyter_ctx.attachments.guarded.READ_SECONDS = 0.3")
     failed = error(kernel.run("%%chat -a slow\nLook:"))
+    kernel.run("jupyter_ctx.attachments.guarded.READ_SECONDS = usual")
     assert failed is not None
-    assert failed["evalue"].startswith("slow took more than 0.3 s to be shown, and was stopped.")
+    assert failed["evalue"].startswith("slow took more than 0.3 s")
     assert len(failed["traceback"]) == 1
+    assert seen == []
+
+
+KILLS = """
+import itertools, signal, threading
+class Builds:
+    def __repr__(self):
+        return ", ".join(str(number) for number in range(10**9))
+class Counts:
+    def __repr__(self):
+        return str(sum(1 for _ in itertools.count()))
+builds, counts, before, raised = Builds(), Counts(), get_ipython().display_pub, []
+def attempt():
+    try: get_chat().desk.attached("builds", builds)
+    except Exception as error: raised.append(str(error))
+"""
+
+
+OVER_TIME = "{name} took more than 2 s"
+STOPPED = f"{OVER_TIME}|{{name}} cannot be shown: it takes more than 400 MB"  # whichever is over first
+
+
+def is_as_before(kernel: Kernel) -> bool:
+    """Whether displays arrive in the kernel, and no alarm is set there."""
+    state = kernel.value("get_ipython().display_pub is before, signal.getitimer(0)")
+    return "42" in shown(kernel.run("display(42)")) and state == "True (0.0, 0.0)"
+
+
+def test_a_value_without_end_leaves_the_kernel_as_it_was_and_is_said_meanwhile(asked: Asked) -> None:
+    kernel, _, seen = asked
+    kernel.run(KILLS)
+    for name, reason in 2 * (("counts", OVER_TIME), ("builds", STOPPED)):
+        outputs = kernel.run(f"%%chat -a {name}\nLook:")
+        failed = error(outputs)
+        assert failed is not None
+        assert re.match(reason.format(name=name), failed["evalue"])
+        if reason == OVER_TIME:  # memory may be full before the line is due
+            assert f"Reading {name}" in json.dumps([output["content"] for output in outputs])
+        assert is_as_before(kernel)
+        kernel.run("thread = threading.Thread(target=attempt); thread.start(); thread.join()")
+        assert re.match(STOPPED.format(name="builds"), kernel.value("raised.pop()"))
+        assert is_as_before(kernel)
     assert seen == []

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from cells import Cells
 from dialects import DIALECTS
+from images import PIXEL
 from IPython.core.completer import provisionalcompleter
-from server import send, serve
+from IPython.utils.capture import capture_output
+from server import serve
 
-from jupyter_ctx import Chat, InvalidRequestError
+from jupyter_ctx import Chat, InvalidRequestError, get_chat
 
 ANSWER = DIALECTS["completions"].answer("I see.")
 Seen = list[dict[str, Any]]
@@ -23,7 +25,7 @@ Seen = list[dict[str, Any]]
 def asked(cells: Cells, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Seen]:
     """What a server was asked by cells that run in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    with serve(lambda handler, _: send(handler, 200, ANSWER, "text/event-stream")) as (url, seen):
+    with serve(ANSWER) as (url, seen):
         cells.run(f"%chat use m --base-url {url}")
         yield seen
 
@@ -75,6 +77,17 @@ def test_a_variable_a_part_of_one_and_an_item_go_along(cells: Cells, asked: Seen
     assert "tokens" in shown
 
 
+def test_a_line_tells_how_to_send_more_and_that_sends_more(cells: Cells, asked: Seen) -> None:
+    cells.run("import pandas\nlong = pandas.DataFrame({'n': range(40_000)})")
+    assert "; -a long:all sends more)" in cells.run("%%chat --window 400000 -a long\nLook:")
+    few = len(sent(asked))
+    assert "sends more" not in cells.run("%%chat --window 400000 -a long:all\nLook:")
+    assert len(sent(asked)) > 10 * few
+    Path("long:all").write_text("a file")
+    cells.run("%%chat -a long:all\nLook:")
+    assert "a file" in sent(asked)
+
+
 def test_outputs_are_variables(cells: Cells, asked: Seen) -> None:
     cells.shell.run_cell("'an output'", store_history=True)
     number = cells.shell.execution_count - 1
@@ -105,39 +118,10 @@ def test_a_file_whose_name_begins_with_a_variable_is_a_file(cells: Cells, asked:
     assert "From the file." in sent(asked)
 
 
-@pytest.mark.parametrize(
-    ("word", "words"),
-    [
-        ("txet", "Did you mean text?"),
-        ("resluts['fig']", "Did you mean results?"),
-        ("nots.txt", "Did you mean notes.txt?"),
-        ("held.iner", "Did you mean held.inner?"),
-        ("results['fgi']", "Did you mean results['fig']?"),
-        ("numbers[7]", "has 3"),
-        ("numbers['a']", "TypeError"),
-        ("nothing", "nothing is None"),
-        ("types", "types is a module"),
-        ("Kind", "Kind is a class"),
-        ("text[", "no such variable"),
-        ("numbers[0", "no such variable"),
-        ("1+1", "no such variable"),
-        ("function()", "no such variable"),
-    ],
-)
-def test_what_cannot_be_attached_is_an_error_with_the_nearest_name(
-    cells: Cells, asked: Seen, word: str, words: str
-) -> None:
-    Path("notes.txt").write_text("x")
-    cells.run(NOTEBOOK)
-    error = cells.fail(f"%%chat -a '{word}'\nLook:" if "'" not in word else f"%%chat -a {word}\nLook:")
-    assert words in str(error)
-    assert asked == []
-
-
 def test_an_attribute_that_is_slow_or_fails_is_an_error_that_names_it(
     cells: Cells, asked: Seen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jupyter_ctx.magics.attach_named.READ_SECONDS", 0.2)
+    monkeypatch.setattr("jupyter_ctx.attachments.guarded.READ_SECONDS", 0.2)
     cells.run("""
 import time
 class Lazy:
@@ -151,19 +135,6 @@ lazy = Lazy()
     assert "-a lazy.broken: lazy.broken raised RuntimeError: no connection." in str(
         cells.fail("%%chat -a lazy.broken\nx")
     )
-    assert asked == []
-
-
-def test_the_history_names_what_went_along(cells: Cells, asked: Seen) -> None:
-    cells.run(NOTEBOOK)
-    cells.run("%%chat -a numbers\nLook:")
-    cells.run("from jupyter_ctx import get_chat\nsources = get_chat().turns[-1].record.sources")
-    assert cells.shell.user_ns["sources"][0].startswith("numbers (about ")
-
-
-def test_the_preview_shows_the_value_and_sends_nothing(cells: Cells, asked: Seen) -> None:
-    cells.run(NOTEBOOK)
-    assert "With the prompt: text (about" in cells.run("%%chat -a text --preview\nLook:")
     assert asked == []
 
 
@@ -194,9 +165,9 @@ def test_a_file_is_named_with_its_tokens_and_as_large_before_it_is_sent(cells: C
     shown = " ".join(cells.run("%%chat -a short.txt -a long.txt --preview\nWhat is in it?").split())
     assert "With the prompt: short.txt (about " in shown
     assert "long.txt is large: about 1" in shown
-    with pytest.raises(AssertionError, match=r"table\.csv has about 1\d\d,\d{3} tokens.*-a df.*Nothing was sent"):
+    with pytest.raises(AssertionError, match=r"table\.csv.* 1\d\d,\d{3} tokens.*-a df"):
         cells.run("%%chat -a table.csv\nWhat is in it?")
-    with pytest.raises(InvalidRequestError, match="read it into a DataFrame"):
+    with pytest.raises(InvalidRequestError, match="DataFrame"):
         Chat("gpt-5-none", window=32_000).send("What?", attachments=["table.csv"])
     assert not asked
 
@@ -221,3 +192,17 @@ def test_what_is_named_twice_goes_once(cells: Cells) -> None:
     cells.run("text = 'alpha ' * 40")
     once, twice = (cells.run(f"%%chat {line} --preview\nLook:") for line in ("-a text", "-a text -a text"))
     assert once.splitlines()[-1] == twice.splitlines()[-1]
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-3.5-turbo", "deepseek/deepseek-chat", "local/smollm2"])
+def test_nothing_is_said_to_go_along_where_the_model_reads_text_only(
+    cells: Cells, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("cat.png").write_bytes(PIXEL)
+    with capture_output() as said:
+        error = cells.shell.run_cell(f"%%chat -m {model} -a cat.png\nWhat is it?").error_in_exec
+    assert isinstance(error, InvalidRequestError)
+    assert f"cat.png cannot be sent to {model}" in str(error)
+    assert "With the prompt" not in said.stdout
+    assert get_chat().turns == ()

@@ -58,8 +58,6 @@ def test_a_wrong_value_is_named_with_what_it_must_be(name: str, value: Any) -> N
 def test_every_setting_is_explained_in_one_line() -> None:
     assert tuple(HELP) == SETTING_NAMES
     assert all(line and "\n" not in line for line in HELP.values())
-    assert Chat.__doc__ is not None
-    assert all(f"\n{name}: " in Chat.__doc__ for name in SETTING_NAMES)
 
 
 def test_settings_change_one_by_one_and_none_takes_the_system_prompt_away() -> None:
@@ -83,7 +81,7 @@ def test_none_takes_all_parameters_away() -> None:
 
 
 def test_an_unknown_setting_is_named_with_the_nearest() -> None:
-    with pytest.raises(InvalidRequestError, match="did you mean window"):
+    with pytest.raises(InvalidRequestError, match=r"Did you mean window\?"):
         Chat(windwo=5)
 
 
@@ -130,11 +128,9 @@ def test_what_was_set_is_the_same_after_a_restart(begun: dict[str, Any], then: d
 
 
 @pytest.mark.parametrize("address", ["https://u:p@proxy.example/v1", "https://proxy.example/v1?key=5"])
-def test_a_model_is_not_kept_without_its_address(address: str) -> None:
-    now = Settings().changed({"model": "gpt-4o", "base_url": address, "temperature": 0.5})
-    kept = kept_settings(Settings(), now)
-    assert kept == {"temperature": 0.5}
-    assert restored_settings(Settings(), kept).model == Settings().model
+def test_an_address_with_a_key_is_no_setting(address: str) -> None:
+    with pytest.raises(InvalidRequestError, match="must not contain a password"):
+        Settings().changed({"model": "gpt-4o", "base_url": address})
 
 
 def test_what_a_script_gives_comes_before_what_was_stored(tmp_path: Path) -> None:

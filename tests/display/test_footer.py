@@ -7,7 +7,7 @@ from hostile import NAMES
 from html_pages import Seen
 
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.display.answer import thinking
+from jupyter_ctx.display.answer import footer as details
 from jupyter_ctx.display.answer.footer import Footer, footer_html, footer_line
 from jupyter_ctx.display.answer.markdown import bundle
 from jupyter_ctx.wording import dollars
@@ -66,8 +66,8 @@ def test_a_hostile_name_is_only_text(name: str) -> None:
 
 
 def test_prices_have_two_figures_that_count() -> None:
-    assert [dollars(cost) for cost in (0, 0.00000123, 0.0042, 0.123, 1.5, 1234)] == [
-        "$0.00", "$0.000001", "$0.0042", "$0.12", "$1.50", "$1,234.00",
+    assert [dollars(cost) for cost in (0, 1e-7, 0.00000123, 0.0042, 0.123, 1.5, 1234)] == [
+        "$0.00", "$0.00000010", "$0.0000012", "$0.0042", "$0.12", "$1.50", "$1,234.00",
     ]  # fmt: skip
 
 
@@ -78,24 +78,24 @@ def test_it_is_on_the_page_alone() -> None:
 
 
 def test_thought_is_folded_counted_and_no_markdown() -> None:
-    page = thinking.thinking_html("**so** <b> $5\nthen", 340)
+    page = details.thinking_html("**so** <b> $5\nthen", 340)
     assert "<summary>Thought for 340 tokens</summary>" in page
     assert "**so** &lt;b&gt; <span>$</span>5\nthen" in page
-    assert "Thought for ~3 tokens" in thinking.thinking_html("so and so, then")
-    assert thinking.thinking_html("") == ""
+    assert "Thought for ~3 tokens" in details.thinking_html("so and so, then")
+    assert details.thinking_html("") == ""
 
 
 def test_while_it_grows_its_end_is_sent_and_below_an_answer_one_line() -> None:
     thought = "a" * 5_000 + "z"
-    page = thinking.growing_html(thought, answered=False)
+    page = details.growing_html(thought, answered=False)
     assert "Thinking… (~1,250 tokens, 5,001 characters)" in page
     assert page.count("a" * 1_999 + "z") == 1
     assert len(page) < 2_500
-    assert len(thinking.growing_html(thought, answered=True)) < 200
+    assert len(details.growing_html(thought, answered=True)) < 200
 
 
 def test_a_very_long_thought_is_cut_and_says_so() -> None:
-    page = thinking.thinking_html("x" * 60_000)
+    page = details.thinking_html("x" * 60_000)
     assert len(page) < 51_000
     assert "10,000 characters more" in page
 

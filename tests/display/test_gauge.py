@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx.context.budget import Budget
-from jupyter_ctx.context.info import ContextInfo, Plan, segments_of
+from jupyter_ctx.context.context_info import ContextInfo, Plan, segments_of
 from jupyter_ctx.context.windows import ContextWindow
 from jupyter_ctx.display.widgets.gauge import (
     SHAPES,
@@ -23,11 +23,10 @@ from jupyter_ctx.display.widgets.gauge import (
     gauge_terminal,
     gauge_text,
     plan_line,
+    status_text,
 )
 from jupyter_ctx.display.widgets.gauge_bar import ROOM, SEGMENT_KINDS, bar_marks, bar_parts, limit_mark, room_ends
-from jupyter_ctx.display.widgets.gauge_page import PressResult, bar_html, lines_html
-from jupyter_ctx.display.widgets.gauge_style import GAUGE_STYLE
-from jupyter_ctx.display.widgets.tables import status_text
+from jupyter_ctx.display.widgets.gauge_page import GAUGE_STYLE, PressResult, bar_html, lines_html
 
 STATES = [(100, "ok"), (600, "half"), (800, "high"), (950, "full"), (1_200, "over")]
 SIZES = st.tuples(*[st.floats(0, 50_000)] * 5)
@@ -231,6 +230,7 @@ def test_what_holds_nothing_is_a_translucent_grey_for_light_and_dark_pages() -> 
 def test_every_part_has_a_colour_of_its_own() -> None:
     assert (
         len({kind.colour for kind in SEGMENT_KINDS.values()})
+        == len({kind.sign for kind in SEGMENT_KINDS.values()})
         == len({kind.glyph for kind in SEGMENT_KINDS.values()})
         == len(SEGMENT_KINDS)
     )

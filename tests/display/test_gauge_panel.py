@@ -11,10 +11,9 @@ import pytest
 from gauge_readings import info
 
 from jupyter_ctx import Chat, ProviderConnectionError
-from jupyter_ctx.context.info import ContextInfo, Plan
-from jupyter_ctx.display.widgets.gauge_page import BUTTONS, TURN_RUNS
+from jupyter_ctx.context.context_info import ContextInfo, Plan
+from jupyter_ctx.display.widgets.gauge_page import BUTTONS, OPEN_TAB, TURN_RUNS
 from jupyter_ctx.display.widgets.gauge_panel import OFF, TWICE_SECONDS, WRITING, Controls, GaugePanel
-from jupyter_ctx.display.widgets.panel_menu import OPEN_TAB
 from jupyter_ctx.runtime.interrupts import Stopper
 
 TALK = [
@@ -25,19 +24,22 @@ SECONDS = 20
 
 
 def controls(read: Callable[[], ContextInfo] = lambda: info(640), **other: Any) -> Controls:
-    nothing = dict.fromkeys(("summarise", "trim", "clear", "undo", "redo"), lambda *_: "Done.")
-    return replace(Controls(read, lambda: CAN, **nothing, writer=lambda: "a/model", menu={}), **other)
+    plain = Controls(
+        read, lambda: CAN, act=lambda name: "Done.", summarise=lambda _: "Done.", writer=lambda: "a/model", menu={}
+    )
+    return replace(plain, **other)
 
 
 def panel_of(chat: Chat) -> GaugePanel:
     panel = GaugePanel(
         Controls(
-            chat.info, chat.plans, lambda stopper: chat.summarize(stopper=stopper), chat.trim, chat.clear, chat.undo,
-            chat.redo, writer=lambda: chat.writer, menu={}, busy=lambda: chat.is_busy,
+            chat.info, chat.desk.actions.plans, lambda name: getattr(chat, name)(),
+            lambda stopper: chat.desk.summarize(stopper=stopper), writer=lambda: chat.desk.actions.writer, menu={},
+            busy=lambda: chat.desk.queue.running,
         )
     )  # fmt: skip
-    chat.listeners.append(panel.update)
-    chat.watchers.append(panel.watch)
+    chat.desk.listeners.append(panel.update)
+    chat.desk.queue.watchers.append(panel.watch)
     return panel
 
 
@@ -46,7 +48,7 @@ class Seen:
 
     def __init__(self, panel: GaugePanel) -> None:
         _, head, menu, self._spoken = panel.widget.children
-        _, self.menu, self.area = menu.children
+        self.menu, self.area = menu.children
         self._bar, row, self._lines = head.children
         toolbar, self.more = row.children
         self._row = dict(zip(BUTTONS, toolbar.children, strict=True))
@@ -86,7 +88,7 @@ def talked(chat: Chat) -> Chat:
 def test_a_button_does_what_it_said_and_undo_names_it(talked: Chat) -> None:
     seen = Seen(panel_of(talked))
     full = seen.bar
-    plan = talked.plans()["clear"]
+    plan = talked.desk.actions.plans()["clear"]
     assert f"Clear: begin anew without 8 turns, {plan.before} → {plan.after}" in full
     seen.button("Clear").click()
     assert f"Cleared 8 turns ({plan.before} → {plan.after} tokens)." in seen.bar
@@ -110,7 +112,7 @@ def test_a_button_does_what_it_said_and_undo_names_it(talked: Chat) -> None:
 
 def test_trim_does_exactly_what_it_shows(talked: Chat) -> None:
     talked.configure(window=300)
-    seen, plan = Seen(panel_of(talked)), talked.plans()["trim"]
+    seen, plan = Seen(panel_of(talked)), talked.desk.actions.plans()["trim"]
     assert f"Trim: {plan.text}, {plan.before} → {plan.after} tokens" in seen.bar
     seen.button("Trim").click()
     assert talked.info().used == plan.after
@@ -118,7 +120,7 @@ def test_trim_does_exactly_what_it_shows(talked: Chat) -> None:
 
 
 def test_a_summary_stays_within_what_it_shows(talked: Chat) -> None:
-    seen, plan = Seen(panel_of(talked)), talked.plans()["summarise"]
+    seen, plan = Seen(panel_of(talked)), talked.desk.actions.plans()["summarise"]
     assert plan.possible
     assert plan.after is not None
     seen.button("Summarise").click()
@@ -138,10 +140,10 @@ def test_what_a_click_did_is_gone_after_the_next_turn(talked: Chat) -> None:
 
 
 def test_an_error_behind_a_button_is_said_in_words_in_the_panel() -> None:
-    def fail() -> None:
+    def fail(name: str) -> None:
         raise ProviderConnectionError("No connection to <there>.")
 
-    seen = Seen(GaugePanel(controls(trim=fail)))
+    seen = Seen(GaugePanel(controls(act=fail)))
     seen.button("Trim").click()
     assert 'role="alert">No connection to &lt;there&gt;.' in seen.spoken
     assert "No connection to &lt;there&gt;." in seen.bar
@@ -252,11 +254,7 @@ def test_a_gauge_that_cannot_be_read_fails_no_turn() -> None:
 def test_a_further_button_opens_what_it_makes_and_closes_it_again() -> None:
     import ipywidgets
 
-    class Opened:
-        def __init__(self, text: str) -> None:
-            self.widget = ipywidgets.HTML(text)
-
-    first, second = Opened("here"), Opened("of the other conversation")
+    first, second = ipywidgets.HTML("here"), ipywidgets.HTML("of the other conversation")
     views = [first]
     panel = GaugePanel(controls(menu={"Settings": lambda: views[0]}))
     seen = Seen(panel)
@@ -264,11 +262,11 @@ def test_a_further_button_opens_what_it_makes_and_closes_it_again() -> None:
     (settings,) = seen.menu.children
     assert settings.tooltip == "closed"
     settings.click()
-    assert seen.area.children == (first.widget,)
+    assert seen.area.children == (first,)
     assert (settings.tooltip, OPEN_TAB in settings._dom_classes) == ("open: shown below", True)
     views[0] = second
     panel.update()
-    assert seen.area.children == (second.widget,)
+    assert seen.area.children == (second,)
     settings.click()
     assert seen.area.children == ()
     panel.update()

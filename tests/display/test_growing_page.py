@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
-from jupyter_page import NotebookPage, Open
+from jupyter_page import APPS, NotebookPage, Open
 from playwright.sync_api import expect
 from server import events, piece, serve, usage
 
@@ -77,7 +77,7 @@ def asking(open_page: Open, app: str) -> Iterator[tuple[Teller, NotebookPage]]:
         yield teller, notebook
 
 
-@pytest.mark.parametrize("app", ["lab", "notebook"])
+@pytest.mark.parametrize("app", APPS)
 def test_what_is_unfolded_selected_and_scrolled_stays_so_while_an_answer_grows(open_page: Open, app: str) -> None:
     with asking(open_page, app) as (teller, notebook):
         page, output = notebook.page, notebook.output(1)
@@ -90,8 +90,10 @@ def test_what_is_unfolded_selected_and_scrolled_stays_so_while_an_answer_grows(o
         thought.locator("summary").click()
         teller.think("It is about caches. ")
         expect(thought).to_contain_text("It is about caches.")
-        teller.say("Caches keep **responses**.\n\n")
+        teller.say("Caches keep **responses** in $O(1)$.\n\n")
         expect(notebook.answer(1)).to_contain_text("Caches keep")
+        expect(notebook.answer(1).locator("mjx-container")).to_have_count(1)
+        page.evaluate("() => { window.formula = document.querySelector('.jctx-answer mjx-container') }")
         expect(thought.locator("summary")).to_contain_text("Thought for")
         expect(thought).to_have_attribute("open", "")
         expect(thought).to_contain_text("It is about caches.")
@@ -109,6 +111,7 @@ def test_what_is_unfolded_selected_and_scrolled_stays_so_while_an_answer_grows(o
             assert code.evaluate("element => element.scrollLeft") == 90
         expect(thought).to_have_attribute("open", "")
 
+        assert page.evaluate("() => window.formula.isConnected")
         teller.end()
         expect(output.locator(".jctx-footer")).to_be_visible()
         notebook.wait_idle()
@@ -122,5 +125,5 @@ def test_what_is_unfolded_selected_and_scrolled_stays_so_while_an_answer_grows(o
         assert "Waiting for" not in notebook.path.read_text()
 
         notebook.command("notebook:hide-cell-outputs")
-        expect(notebook.cell(1).locator(".jp-OutputPlaceholder")).to_contain_text("Caches keep responses. total")
+        expect(notebook.cell(1).locator(".jp-OutputPlaceholder")).to_contain_text("Caches keep responses in ")
         assert notebook.errors == []

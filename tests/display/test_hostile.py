@@ -36,7 +36,8 @@ WHAT_ACTS = """([ours, active]) => {
     return found;
 }"""
 FORGED = """() => [...document.querySelectorAll('.jctx-answer, .jctx-table, .jp-RenderedMarkdown')]
-    .flatMap(box => [...box.querySelectorAll('[class*=jctx]:not(td.jctx-text, .jctx-boxed), [id^=jctx]')])
+    .flatMap(box => [...box.querySelectorAll(
+        '[class*=jctx]:not(td.jctx-text, .jctx-boxed, mark.jctx-differs), [id^=jctx]')])
     .map(part => part.outerHTML.slice(0, 200))"""
 SHOW = """
 import json, sys
@@ -44,7 +45,7 @@ sys.path.insert(0, {tests!r})
 from hostile import ANSWERS, NAMES
 from IPython.display import display
 from jupyter_ctx.display.answer.markdown import bundle, note_html
-from jupyter_ctx.display.answer.structured import structured_forms
+from jupyter_ctx.display.answer.object_tables import structured_forms
 short = [text for text in ANSWERS.values() if len(text) <= {longest}]
 parts = [short[:30], short[30:60], short[60:]]
 def sendable(text):
@@ -60,10 +61,9 @@ def structured(texts):
 def watched(notebook: NotebookPage) -> list[str]:
     """What a page does that no answer may make it do: it fills while the test goes on."""
     seen: list[str] = []
-    page = notebook.page
-    page.on("dialog", lambda dialog: (seen.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-    page.on("framenavigated", lambda frame: seen.append(f"navigation: {frame.url}"))
-    page.on("popup", lambda popup: seen.append(f"popup: {popup.url}"))
+    notebook.on("dialog", lambda dialog: (seen.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    notebook.on("framenavigated", lambda frame: seen.append(f"navigation: {frame.url}"))
+    notebook.on("popup", lambda popup: seen.append(f"popup: {popup.url}"))
     return seen
 
 
@@ -83,77 +83,78 @@ def load(request: pytest.FixtureRequest) -> str:
     return SHOW.format(tests=str(request.path.parent.parent / "support"), longest=LONGEST)
 
 
-@pytest.mark.parametrize("app", ["lab", "notebook"])
-def test_no_answer_acts_loads_or_forges_anything(open_page: Open, load: str, app: str) -> None:
-    cells = [
-        f"for text in parts[{i}]: display({{{form!r}: bundle(text)[{form!r}]}}, raw=True)\nprint('all', 'shown')"
-        for form in ("text/html", "text/markdown")
-        for i in range(3)
-    ]
-    notebook = open_page(load, *cells, app=app, alone=True)
+ANSWERS_CELL = (
+    "for text in parts[{part}]: display({{{form!r}: bundle(text)[{form!r}]}}, raw=True)\nprint('all', 'shown')"
+)
+STRUCTURED_CELL = (
+    "for part in parts: display({{{form!r}: bundle(structured(part))[{form!r}]}}, raw=True)\nprint('all', 'shown')"
+)
+COLUMNS_CELL = """
+from jupyter_ctx.display.answer.column_page import Column, Frame, columns_forms
+texts = [text for text in short if len(text) <= {longest}]
+for at in range(0, len(texts), 6):
+    columns = [Column(text[:80], text, text, notices=[text[:80]], error=text) for text in texts[at:at + 6]]
+    forms = columns_forms(columns, Frame([texts[at]], [texts[at]], 1), marks={marks})
+    display({{{form!r}: forms[{form!r}]}}, raw=True)
+print('all', 'shown')"""
+HTML, MARKDOWN = "text/html", "text/markdown"
+USUAL = (
+    [ANSWERS_CELL.format(form=form, part=part) for form in (HTML, MARKDOWN) for part in range(3)],
+    [STRUCTURED_CELL.format(form=HTML)],
+    [COLUMNS_CELL.format(form=HTML, marks=True, longest=LONGEST)],
+)
+EVERY = (
+    USUAL[0],
+    [*USUAL[1], STRUCTURED_CELL.format(form=MARKDOWN)],
+    # JupyterLab takes minutes to read six of the longer ones as one Markdown text
+    [
+        *USUAL[2],
+        COLUMNS_CELL.format(form=HTML, marks=False, longest=LONGEST),
+        COLUMNS_CELL.format(form=MARKDOWN, marks=False, longest=300),
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    ("app", "cells"),
+    [
+        pytest.param("lab", USUAL, id="lab"),
+        pytest.param("lab", EVERY, id="lab, every form", marks=pytest.mark.load),
+        pytest.param("notebook", EVERY, id="notebook, every form", marks=pytest.mark.load),
+    ],
+)
+def test_no_answer_acts_loads_or_forges_anything(
+    open_page: Open, load: str, app: str, cells: tuple[list[str], list[str], list[str]]
+) -> None:
+    """Answers, structured answers, and answers beside others, each in a cell of its own."""
+    count = sum(map(len, cells))
+    notebook = open_page(load, *(cell for kind in cells for cell in kind), app=app)
     seen = watched(notebook)
-    notebook.run(*range(7))
-    for index in range(1, 7):
-        expect(notebook.output(index)).to_contain_text("all shown")
-    answers = notebook.page.locator(".jp-Cell-outputArea")
-    expect(answers.locator("mjx-container").first).to_be_attached()
+    notebook.run(*range(1 + count))
+    outputs = [notebook.output(index) for index in range(1, 1 + count)]
+    for output in outputs:
+        expect(output).to_contain_text("all shown")
+    alone, structured = outputs[: len(cells[0])], outputs[len(cells[0]) : -len(cells[2])]
+    columns = outputs[-len(cells[2]) :]
+    typeset = notebook.page.locator(".jp-Cell-outputArea mjx-container")
+    expect(typeset.first).to_be_attached()
+    expect(columns[0].locator("mjx-container").first).to_be_attached()
     expect_harmless(notebook, seen)
-    expect(answers.locator(".jctx-note, .jctx-badge")).to_have_count(0)
-    for outputs in ((1, 2, 3), (4, 5, 6)):  # of either form
-        assert any(notebook.output(index).locator("a[href]").count() for index in outputs)
-    links = answers.locator("a[href]").evaluate_all("links => links.map(link => link.href)")
+    for output in (*alone, *structured):
+        expect(output.locator(".jctx-note, .jctx-badge")).to_have_count(0)
+    for of_form in (alone[:3], alone[3:]):
+        assert any(output.locator("a[href]").count() for output in of_form)
+    for output in structured:
+        assert output.locator(".jctx-answer a, mjx-container").count() == 0
+    for output in columns[:2]:  # as HTML
+        shown = output.locator(".jctx-column")
+        assert shown.count() == len(SHORT)
+        assert shown.evaluate_all("shown => shown.every(column => column.parentElement.matches('.jctx-columns'))")
+    links = notebook.page.locator(".jp-Cell-outputArea a[href]").evaluate_all("links => links.map(link => link.href)")
     assert [link for link in links if not re.match("https?:|mailto:", link)] == []
 
 
-def test_no_structured_answer_acts_loads_or_forges_anything(open_page: Open, load: str) -> None:
-    cells = [
-        f"for part in parts: display({{{form!r}: bundle(structured(part))[{form!r}]}}, raw=True)\nprint('all', 'shown')"
-        for form in ("text/html", "text/markdown")
-    ]
-    notebook = open_page(load, *cells, alone=True)
-    seen = watched(notebook)
-    notebook.run(0, 1, 2)
-    for index in (1, 2):
-        expect(notebook.output(index)).to_contain_text("all shown")
-    answers = notebook.page.locator(".jp-Cell-outputArea")
-    expect_harmless(notebook, seen)
-    expect(answers.locator(".jctx-note, .jctx-badge, mjx-container")).to_have_count(0)
-    assert answers.locator(".jctx-answer a").count() == 0
-
-
-def test_no_answer_beside_others_acts_loads_or_forges_anything(open_page: Open, load: str) -> None:
-    show = f"{load}\nfrom jupyter_ctx.display.answer.column_page import Column, Frame, columns_forms\n"
-    cell = (
-        "texts = [text for text in short if len(text) <= {longest}]\n"
-        "for at in range(0, len(texts), 6):\n"
-        "    columns = [Column(text[:80], text, text, notices=[text[:80]], error=text) for text in texts[at:at + 6]]\n"
-        "    forms = columns_forms(columns, Frame([texts[at]], [texts[at]], 1), marks={marks})\n"
-        "    display({{{form!r}: forms[{form!r}]}}, raw=True)\n"
-        "print('all', 'shown')"
-    )
-    # JupyterLab takes minutes to read six of the longer ones as one Markdown text
-    ways = (("text/html", False, LONGEST), ("text/markdown", False, 300), ("text/html", True, LONGEST))
-    cells = [cell.format(form=form, marks=marks, longest=longest) for form, marks, longest in ways]
-    notebook = open_page(show, *cells, alone=True)
-    seen = watched(notebook)
-    notebook.run(0, 1, 2)
-    for index in (1, 2):
-        expect(notebook.output(index)).to_contain_text("all shown")
-    expect(notebook.output(1).locator("mjx-container").first).to_be_attached()
-    expect_harmless(notebook, seen)
-    columns = notebook.output(1).locator(".jctx-column")
-    assert columns.count() == len(SHORT)
-    assert columns.evaluate_all("columns => columns.every(column => column.parentElement.matches('.jctx-columns'))")
-    notebook.run(3)
-    expect(notebook.output(3)).to_contain_text("all shown")
-    assert notebook.page.evaluate(WHAT_ACTS, [OURS, ACTIVE]) == []
-    assert notebook.output(3).locator(".jctx-answer [class*=jctx]:not(mark.jctx-differs)").count() == 0
-    assert notebook.output(3).locator(".jctx-column").count() == len(SHORT)
-    assert notebook.foreign_requests == []
-    assert seen == []
-
-
-def test_a_hostile_conversation_streams_into_the_cell_and_stands_in_the_tables(open_page: Open, load: str) -> None:
+def test_a_hostile_conversation_streams_into_the_cell_and_hostile_names_are_names(open_page: Open, load: str) -> None:
     def echo(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
         text = request["messages"][-1]["content"]
         pieces = [piece(text[at : at + 7]) for at in range(0, len(text), 7)]
@@ -162,42 +163,33 @@ def test_a_hostile_conversation_streams_into_the_cell_and_stands_in_the_tables(o
 
     with serve(echo) as (url, _):
         notebook = open_page(
-            load, f"%load_ext jupyter_ctx\n%chat use m --base-url {url} --window 100000",
-            "for text in short[::3]: get_ipython().run_cell_magic('chat', '--raw', sendable(text))",
-            "%chat history", "%chat preview", alone=True,
-        )  # fmt: skip
+            f"{load}\nfrom jupyter_ctx import get_chat\nip = get_ipython()",
+            f"%load_ext jupyter_ctx\n%chat use m --base-url {url} --window 100000",
+            "for text in short[::3]: ip.run_cell_magic('chat', '--raw', sendable(text))",
+            "%chat history",
+            "%chat preview",
+            "for name in NAMES.values():\n"
+            "    get_chat().configure(model='openai/' + name, window=2000)\n"
+            "    ip.run_line_magic('chat', '')",
+            "for name in NAMES.values(): display({'text/html': note_html(name)}, raw=True)",
+            "for name in list(NAMES.values()):\n"
+            "    try: ip.run_line_magic('chat', 'new ' + repr(name))\n"
+            "    except Exception as error: print(type(error).__name__)\n"
+            "ip.run_line_magic('chat', 'list')",
+            "for name in NAMES.values(): get_chat().add_messages([\n"
+            "    {'role': role, 'content': sendable(name)} for role in ('user', 'assistant')])\n"
+            "ip.run_line_magic('chat', 'history')\nip.run_line_magic('chat', 'preview')",
+        )
         seen = watched(notebook)
-        notebook.run(0, 1, 2, 3, 4)
-    expect(notebook.output(3).locator(".jctx-rows .jctx-table")).to_be_visible()
-    expect(notebook.output(4).locator(".jctx-rows .jctx-table")).to_be_visible()
+        notebook.run(*range(9))
+    for index in (3, 4):
+        expect(notebook.output(index).locator(".jctx-rows .jctx-table")).to_be_visible()
     expect(notebook.answer(2)).to_have_count(len(range(0, len(SHORT), 3)))
+    expect(notebook.output(8).locator(".jctx-table").first).to_be_attached()
     expect_harmless(notebook, seen)
-    notebook.output(3).screenshot(path=SCREENSHOTS / "hostile-history.png")
-
-
-def test_hostile_names_are_names_wherever_they_stand(open_page: Open, load: str) -> None:
-    notebook = open_page(
-        load + "\n%load_ext jupyter_ctx\nfrom jupyter_ctx import get_chat\nip = get_ipython()",
-        "%chat",
-        "for name in NAMES.values():\n"
-        "    get_chat().configure(model='openai/' + name, window=2000)\n"
-        "    ip.run_line_magic('chat', '')",
-        "for name in NAMES.values(): display({'text/html': note_html(name)}, raw=True)",
-        "for name in list(NAMES.values()):\n"
-        "    try: ip.run_line_magic('chat', 'new ' + repr(name))\n"
-        "    except Exception as error: print(type(error).__name__)\n"
-        "ip.run_line_magic('chat', 'list')",
-        "for name in NAMES.values(): get_chat().add_messages([\n"
-        "    {'role': role, 'content': sendable(name)} for role in ('user', 'assistant')])\n"
-        "ip.run_line_magic('chat', 'history')\nip.run_line_magic('chat', 'preview')",
-        alone=True,
-    )  # fmt: skip
-    seen = watched(notebook)
-    notebook.run(0, 1, 2, 3, 4, 5)
-    expect(notebook.output(5).locator(".jctx-table").first).to_be_attached()
-    expect_harmless(notebook, seen)
-    expect(notebook.output(3).locator(".jctx-note")).to_have_count(len(NAMES))
-    expect(notebook.output(3).locator("a, img, script, mjx-container")).to_have_count(0)
+    expect(notebook.output(6).locator(".jctx-note")).to_have_count(len(NAMES))
+    expect(notebook.output(6).locator("a, img, script, mjx-container")).to_have_count(0)
     ours = notebook.page.locator(".jctx-table, .jctx, .jctx-twin")
     expect(ours.locator("a, img, script, mjx-container")).to_have_count(0)
-    notebook.output(5).screenshot(path=SCREENSHOTS / "hostile-names.png")
+    for index, what in ((3, "history"), (8, "names")):
+        notebook.output(index).screenshot(path=SCREENSHOTS / f"hostile-{what}.png")

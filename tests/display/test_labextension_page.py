@@ -10,70 +10,16 @@ from playwright.sync_api import Page, expect
 
 pytest_plugins = ("browsing",)
 
-HELPERS = '''
-from IPython.display import display
-import ipywidgets
-
-def growing(thought, text, code, tail=""):
-    return {"text/html": f"""<details class="jctx-thinking">
-<summary>Thinking ({len(thought)})</summary>{thought}</details>
-<div class="jctx-answer"><p>{text}</p><div class="highlight">
-<pre tabindex="0" style="overflow-x:auto;white-space:pre">{code}
-</pre></div>{tail}</div>""", "application/vnd.jupyter-ctx.growing": ""}
-
-code = "echo $HOME $PATH " + "wide " * 100
-answer = display(growing("First", "Seven <span>$x^2$</span> words", code), raw=True, display_id=True)
-'''
-GROW = """answer.update(growing("First and second", "Seven <span>$x^2$</span> words and more",
-    code + "<span class='k'>if</span>", "<p>At last <span>$y$</span></p>"), raw=True)"""
-END = """whole = growing("First and second", "Seven <span>$x^2$</span> words and more, to the end", code + "if")
-del whole["application/vnd.jupyter-ctx.growing"]
-answer.update(whole, raw=True)"""
 BUTTONS = """buttons = [ipywidgets.Button(description=name) for name in ("One", "Two", "Three")]
 buttons[1].disabled = True
 box = ipywidgets.HBox(buttons)
 box.add_class("jctx-toolbar")
 ipywidgets.VBox([box, ipywidgets.Button(description="More")])"""
-SELECT = """text => {
-    const nodes = document.createTreeWalker(document.querySelector('.jctx-answer'), NodeFilter.SHOW_TEXT);
-    while (!nodes.nextNode().data.includes(text));
-    const start = nodes.currentNode.data.indexOf(text);
-    getSelection().setBaseAndExtent(nodes.currentNode, start, nodes.currentNode, start + text.length);
-}"""
 FOCUSED = "() => document.activeElement.textContent.trim()"
 HOSTILE = (
     '<div class="jctx-answer"><img src="x" onerror="window.hacked = 1"><script>window.hacked = 2</script>'
     '<div class="highlight"><pre>print(1)\n</pre></div></div>'
 )
-
-
-def test_what_is_unfolded_selected_and_scrolled_stays_while_an_answer_grows_and_when_it_ends(open_page: Open) -> None:
-    notebook = open_page(HELPERS, GROW, END)
-    notebook.run(0)
-    shown = notebook.output(0)
-    expect(shown.locator("mjx-container")).to_have_count(1)
-    expect(shown.locator("pre mjx-container")).to_have_count(0)
-    shown.locator("summary").click()
-    shown.locator("pre").evaluate(
-        "pre => { pre.scrollLeft = 150; window.formula = document.querySelector('p > span') }"
-    )
-    notebook.page.evaluate(SELECT, "words")
-
-    def expect_places(text: str) -> None:
-        expect(shown.locator(".jctx-answer p").first).to_contain_text(text)
-        expect(shown.locator("details")).to_have_attribute("open", "")
-        expect(shown.locator("details")).to_contain_text("First and second")
-        notebook.page.wait_for_function("() => getSelection().toString() === 'words'")
-        notebook.page.wait_for_function("() => document.querySelector('.jctx-answer pre').scrollLeft === 150")
-
-    notebook.run(1)
-    expect_places("words and more")
-    expect(shown.locator("mjx-container")).to_have_count(2)
-    assert notebook.page.evaluate("() => window.formula.isConnected")
-    expect(shown.locator("pre .k")).to_have_text("if")
-    notebook.run(2)
-    expect_places("to the end")
-    assert notebook.errors == []
 
 
 def test_code_is_copied_by_pointer_and_by_keyboard_without_a_kernel_and_untrusted(

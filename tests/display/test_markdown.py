@@ -22,15 +22,15 @@ from jupyter_ctx.display.answer.markdown import (
     to_html,
     to_markdown,
 )
+from jupyter_ctx.display.tables import table_html
 from jupyter_ctx.display.text import CONTROL_CHARACTERS, LABEL, NOTE_STYLE, note_html, to_plain
-from jupyter_ctx.display.widgets.tables import table_html
 
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_a_hostile_answer_is_only_text(name: str) -> None:
-    begun = time.perf_counter()
+    begun = time.thread_time()
     page = to_html(ANSWERS[name])
-    assert time.perf_counter() - begun < 5
+    assert time.thread_time() - begun < 5
     seen = Seen(page)
     seen.check()
     assert not {value for _, kind, value in seen.attributes if kind == "class" and value.startswith("jctx")}

@@ -10,10 +10,9 @@ from html_pages import Seen
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from jupyter_ctx.display.answer.growing_answer import MAX_PARTIAL_FORMULAS, SHEET, PartialPage, minified
 from jupyter_ctx.display.answer.markdown import to_html
-from jupyter_ctx.display.answer.minify import SHEET, minified
 from jupyter_ctx.display.answer.partial_markdown import completed, finished_length
-from jupyter_ctx.display.answer.partial_page import MAX_PARTIAL_FORMULAS, PartialPage
 
 # no letter or digit in an address, after a fence or as a list's number: those are not shown
 DOCUMENT = r"""# A title

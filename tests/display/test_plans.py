@@ -14,6 +14,8 @@ from server import serve
 from jupyter_ctx import Chat
 from jupyter_ctx.runtime.interrupts import Stopper
 from jupyter_ctx.session.actions import Change
+from jupyter_ctx.session.exchange import Coming
+from jupyter_ctx.session.prompt import Prompt
 
 SIZES = st.lists(st.tuples(st.integers(1, 300), st.integers(1, 300)), min_size=0, max_size=12)
 
@@ -33,7 +35,7 @@ def talked(sizes: list[tuple[int, int]], window: int, pinned: int = 0) -> Chat:
 @given(sizes=SIZES, window=st.integers(200, 4_000), pinned=st.integers(0, 2))
 def test_trim_leaves_just_what_its_plan_says(sizes: list[tuple[int, int]], window: int, pinned: int) -> None:
     chat = talked(sizes, window, pinned if sizes else 0)
-    plan = chat.plans()["trim"]
+    plan = chat.desk.actions.plans()["trim"]
     assert plan.possible or plan.text
     change = chat.trim()
     assert change.changed == plan.possible
@@ -44,7 +46,7 @@ def test_trim_leaves_just_what_its_plan_says(sizes: list[tuple[int, int]], windo
 @given(sizes=SIZES, window=st.integers(200, 4_000))
 def test_clear_leaves_just_what_its_plan_says(sizes: list[tuple[int, int]], window: int) -> None:
     chat = talked(sizes, window)
-    plan = chat.plans()["clear"]
+    plan = chat.desk.actions.plans()["clear"]
     change = chat.clear()
     assert change.changed == plan.possible == bool(sizes)
     if sizes:
@@ -54,7 +56,7 @@ def test_clear_leaves_just_what_its_plan_says(sizes: list[tuple[int, int]], wind
 @given(sizes=SIZES, window=st.integers(800, 4_000))
 def test_a_summary_takes_no_more_than_its_plan_says(sizes: list[tuple[int, int]], window: int) -> None:
     chat = talked(sizes, window)
-    plan = chat.plans()["summarise"]
+    plan = chat.desk.actions.plans()["summarise"]
     change = chat.summarize(method="extractive")
     if not plan.possible:
         assert not change.changed
@@ -65,9 +67,9 @@ def test_a_summary_takes_no_more_than_its_plan_says(sizes: list[tuple[int, int]]
 
 
 def test_undo_names_what_it_takes_back(chat: Chat) -> None:
-    assert not chat.plans()["undo"].possible
-    chat.set_system("Be brief.")
-    assert chat.plans()["undo"].text == "take back the system prompt"
+    assert not chat.desk.actions.plans()["undo"].possible
+    chat.desk.set_system("Be brief.")
+    assert chat.desk.actions.plans()["undo"].text == "take back the system prompt"
 
 
 def crowded(url: str) -> Chat:
@@ -92,7 +94,7 @@ def test_a_summary_that_a_model_writes_ends_at_once_when_it_is_stopped() -> None
     with serve(hang, path="") as (url, _):
         chat = crowded(url)
         stopper, before, said = Stopper(), chat.info(), list[Change]()
-        writer = threading.Thread(target=lambda: said.append(chat.summarize(method="model", stopper=stopper)))
+        writer = threading.Thread(target=lambda: said.append(chat.desk.summarize(method="model", stopper=stopper)))
         writer.start()
         assert asked.wait(30)
         time.sleep(0.3)  # until the response is being read
@@ -109,28 +111,28 @@ def test_a_summary_stopped_before_it_begins_asks_nobody() -> None:
     with serve(lambda *_: None, path="") as (url, seen):
         chat, stopper = crowded(url), Stopper()
         stopper.stop()
-        assert "Stopped" in str(chat.summarize(method="model", stopper=stopper))
+        assert "Stopped" in str(chat.desk.summarize(method="model", stopper=stopper))
     assert seen == []
 
 
 def test_thresholds_are_those_that_are_set(chat: Chat) -> None:
     chat.configure(thresholds="2%", warn_at="off")
     chat.send("Count to three, then say why.")
-    assert "% full" in str(chat.threshold_notice())
-    assert chat.threshold_notice() is None
+    assert "% full" in str(chat.desk.threshold_notice())
+    assert chat.desk.threshold_notice() is None
     chat.configure(thresholds="off")
     chat.clear()
     chat.send("word " * 300)
-    assert chat.threshold_notice() is None
+    assert chat.desk.threshold_notice() is None
 
 
 def test_a_send_that_nearly_fills_the_context_is_told_before_it_is_sent_and_once(chat: Chat) -> None:
     told: list[str | None] = []
     for words in (150, 150, 60, 5):
-        chat.send("word " * words, on_begin=told.append)
+        chat.desk.ask(Prompt("word " * words), Coming(told.append))
     assert [line is not None for line in told] == [False, False, True, False]
     chat.configure(warn_at=None)
     chat.clear()
     for words in (150, 150, 60):
-        chat.send("word " * words, on_begin=told.append)
+        chat.desk.ask(Prompt("word " * words), Coming(told.append))
     assert told[4:] == [None] * 3

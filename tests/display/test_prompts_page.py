@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from jupyter_page import NotebookPage, Open, Server
+from jupyter_page import APPS, NotebookPage, Open, Server
 from playwright.sync_api import Locator, expect
 
 pytest_plugins = ("browsing",)
@@ -37,7 +37,7 @@ def _editor(notebook: NotebookPage, index: int) -> Locator:
     return notebook.cell(index).locator(".cm-content")
 
 
-@pytest.mark.parametrize("app", ["lab", "notebook"])
+@pytest.mark.parametrize("app", APPS)
 def test_what_stands_below_the_magic_is_markdown_and_is_sent_as_typed(
     open_page: Open, server: Server, app: str
 ) -> None:

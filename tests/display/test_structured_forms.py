@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from jupyter_ctx.display.answer.markdown import AnswerForms, bundle
-from jupyter_ctx.display.answer.structured import CELL_CHARACTERS, structured_forms
+from jupyter_ctx.display.answer.object_tables import CELL_CHARACTERS, structured_forms
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
@@ -58,17 +58,26 @@ def test_a_list_of_texts_alone_is_a_table_of_one_column() -> None:
 
 
 def test_what_is_nested_is_indented_text() -> None:
-    shown = forms({"who": {"name": "Ada", "born": {"year": 1815, "city": "London"}, "tags": ["a", "b"]}, "n": 1})
+    ada = {"name": "Ada", "born": {"year": 1815, "city": "London"}, "tags": ["a", "b"], "odd": ["a, b", "c"]}
+    shown = forms({"who": ada, "none": []})
     assert shown.plain.splitlines()[1:] == [
         "who    name: Ada",
         "       born:",
         "         year: 1815",
         "         city: London",
         "       tags: a, b",
-        "n      1",
+        "       odd:",
+        "         - a, b",
+        "         - c",
+        "none   []",
     ]
-    nested = forms({"root": {"inner": [{"label": "c"}], "flat": [1]}, "n": 1})
-    assert nested.plain.splitlines()[1:4] == ["root   inner:", "         - label: c", "       flat: 1"]
+    nested = forms({"root": {"inner": [{"label": "c", "n": 2}], "flat": [1]}, "n": 1})
+    assert nested.plain.splitlines()[1:5] == [
+        "root   inner:",
+        "         - label: c",
+        "           n: 2",
+        "       flat: 1",
+    ]
     deep: Any = "end"
     for _ in range(60):
         deep = {"a": deep}

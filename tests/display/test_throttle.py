@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from screens import ANSWER, LETTERS_A_TOKEN
 
+from jupyter_ctx.display.answer.growing_answer import PartialPage
+from jupyter_ctx.display.answer.live_output import LONG_ANSWER, SentUpdate, due, is_frugal
 from jupyter_ctx.display.answer.markdown import answer_html, bundle
-from jupyter_ctx.display.answer.partial_page import PartialPage
-from jupyter_ctx.display.answer.throttle import LONG_ANSWER, SentUpdate, due, is_frugal
-
-PARAGRAPH = (
-    "The **quick** brown fox jumps over the lazy dog, and then it sits down to think about "
-    "what it has done for a while, as `foxes` do, until the evening comes.\n\n"
-)
-CODE = "```python\ndef area(radius: float) -> float:\n    return math.pi * radius**2\n```\n\n"
-ANSWER = (4 * PARAGRAPH + "## And so on\n\n" + CODE + "- one\n- two\n- *three*\n\n") * 20
-LETTERS_A_TOKEN = 4.4
 
 
 class Run:

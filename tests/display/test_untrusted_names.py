@@ -9,8 +9,8 @@ import pytest
 from cells import Cells
 
 from jupyter_ctx import Chat, get_chat
+from jupyter_ctx.display.tables import table
 from jupyter_ctx.display.widgets.gauge import gauge_terminal
-from jupyter_ctx.display.widgets.tables import table
 from jupyter_ctx.errors import ChatInterrupted, ProviderError
 from jupyter_ctx.library import Library
 from jupyter_ctx.magics.registration import door_of
@@ -64,7 +64,7 @@ def test_notes_are_told_without_escapes(cells: Cells) -> None:
 
 
 def test_the_system_prompt_and_the_memory_file_are_printed_without_escapes(cells: Cells, tmp_path: Path) -> None:
-    get_chat().set_system(BAD)
+    get_chat().desk.set_system(BAD)
     assert harmless(cells.run("%chat system"))
     path = tmp_path / "notes.md"
     path.write_text(BAD, "utf-8")

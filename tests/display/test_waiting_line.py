@@ -6,14 +6,13 @@ import io
 import re
 import sys
 import threading
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from screens import Screen
 
-from jupyter_ctx.display.answer import columns, stream
-from jupyter_ctx.display.answer.columns import NotebookColumns
+from jupyter_ctx.display.answer.columns import AnswerColumns
 from jupyter_ctx.display.answer.stream import NotebookView, TerminalView
 from jupyter_ctx.display.answer.waiting import SILENT_SECONDS, STALLED_SECONDS, Wait, waiting_html
 
@@ -31,193 +30,152 @@ class Clock:
         return self.now
 
 
-class Output:
-    """Takes the place of the page: what the one output shows now, and the shapes that it had."""
-
-    def __init__(self) -> None:
-        self.shown: list[dict[str, str]] = []
-
-    def display(self, forms: dict[str, str], **_: Any) -> Output:
-        self.update(forms)
-        return self
-
-    def update(self, forms: dict[str, str], **_: Any) -> None:
-        self.shown.append(forms)
-
-    @property
-    def text(self) -> str:
-        page = next(iter(self.shown[-1].values()), "") if self.shown else ""
-        return re.sub(r"<[^>]*>", "", page)
-
-
-@pytest.fixture
-def output(monkeypatch: pytest.MonkeyPatch) -> Output:
-    output = Output()
-    monkeypatch.setattr(stream, "display", output.display)
-    return output
-
-
 @pytest.fixture
 def clock() -> Clock:
     return Clock()
 
 
 def test_after_a_second_of_silence_it_is_said_who_is_waited_for_and_each_second_how_long(
-    output: Output, clock: Clock
+    screen: Screen, clock: Clock
 ) -> None:
     view, said = NotebookView(clock=clock), []
     view.sent(MODEL)
     for _ in range(13):
         clock.now += 0.25
         view.tick()
-        said.append(output.text)
+        said.append(screen.text)
     view.feed("The sky")
+    view.tick()
     view.close()
     lines = [f"Waiting for {MODEL}… {second} s" for second in (1, 2, 3)]
     assert list(dict.fromkeys(said)) == ["", *lines]
-    assert len(output.shown) == 3 + 2, "one update for each second, one for the text, one for the whole"
-    assert output.text == "The sky\n"
-    assert not any("Waiting" in form for forms in output.shown[3:] for form in forms.values())
+    assert len(screen.shown) == 3 + 2, "one update for each second, one for the text, one for the whole"
+    assert screen.text == "The sky\n"
+    assert not any("Waiting" in form for forms in screen.shown[3:] for form in forms.values())
 
 
-def test_screen_readers_hear_once_who_is_waited_for_and_never_the_seconds(output: Output, clock: Clock) -> None:
+def test_screen_readers_hear_once_who_is_waited_for_and_never_the_seconds(screen: Screen, clock: Clock) -> None:
     view = NotebookView(clock=clock)
     view.sent(MODEL)
     for _ in range(3):
         clock.now += 1
         view.tick()
     view.close()
-    pages = [forms["text/html"] for forms in output.shown[:-1]]
+    pages = [forms["text/html"] for forms in screen.shown[:-1]]
     assert ['role="status"' in page for page in pages] == [True, False, False]
     assert all(re.search(r'<span aria-hidden="true"> \d s</span>', page) for page in pages)
 
 
-def test_a_recovery_is_said_at_once_and_counted_with_the_wait_before_it(output: Output, clock: Clock) -> None:
+def test_a_recovery_is_said_at_once_and_counted_with_the_wait_before_it(screen: Screen, clock: Clock) -> None:
     view = NotebookView(clock=clock)
     view.sent(MODEL)
     clock.now += 0.4
     view.sent(MODEL, AGAIN)
-    assert output.text == f"{AGAIN}…"
+    assert screen.text == f"{AGAIN}…"
     clock.now += 1.7
     view.tick()
-    assert output.text == f"{AGAIN}. Waiting for {MODEL}… 2 s"
+    assert screen.text == f"{AGAIN}. Waiting for {MODEL}… 2 s"
     view.feed("yes")
     view.close()
-    assert AGAIN not in output.text
+    assert AGAIN not in screen.text
 
 
-def test_a_stream_that_stalls_says_so_below_its_text_and_goes_on(output: Output, clock: Clock) -> None:
+def test_a_stream_that_stalls_says_so_below_its_text_and_goes_on(screen: Screen, clock: Clock) -> None:
     view = NotebookView(clock=clock)
     view.sent(MODEL)
     view.feed("one ")
     clock.now += 2.9
     view.tick()
-    assert "Waiting" not in output.text
+    assert "Waiting" not in screen.text
     clock.now += 0.1
     view.tick()
-    assert output.text == f"oneWaiting for more from {MODEL}… 3 s"
+    assert screen.text == f"oneWaiting for more from {MODEL}… 3 s"
     clock.now += 62
     view.tick()
-    assert output.text.endswith("1 min 05 s")
+    assert screen.text.endswith("1 min 05 s")
     clock.now += 0.5
     view.feed("two")
-    assert output.text.strip() == "one two"
+    view.tick()
+    assert screen.text.strip() == "one two"
     view.close()
 
 
-def test_what_fails_before_any_text_leaves_nothing_of_the_wait(output: Output, clock: Clock) -> None:
-    erased: list[str] = []
-
-    def erase() -> bool:
-        erased.append(output.text)
-        return True
-
-    for is_alone in (True, False):
-        view = NotebookView(clock=clock, erase=erase if is_alone else lambda: False)
-        view.sent(MODEL)
-        clock.now += 1
-        view.tick()
-        view.close()
-    assert erased == [f"Waiting for {MODEL}… 1 s"], "the cell is emptied where it shows nothing else"
-    assert output.shown[-1] == {}, "else the output is"
+def test_what_fails_before_any_text_leaves_nothing_of_the_wait(screen: Screen, clock: Clock) -> None:
+    view = NotebookView(clock=clock)
+    view.sent(MODEL)
+    clock.now += 1
+    view.tick()
+    view.close()
+    assert screen.shown[-1] == {}
 
 
-def test_notices_above_stay_in_every_form_when_nothing_comes(output: Output, clock: Clock) -> None:
+def test_notices_above_stay_in_every_form_when_nothing_comes(screen: Screen, clock: Clock) -> None:
     view = NotebookView(["above"], clock=clock)
     view.sent(MODEL)
     view.begin()
     clock.now += 5
     view.tick()
     view.close()
-    assert output.text == "ctx above"
-    assert output.shown[-1]["text/plain"].strip() == "[ctx] above"
+    assert screen.text == "ctx above"
+    assert screen.shown[-1]["text/plain"].strip() == "[ctx] above"
 
 
-def test_a_question_to_the_user_ends_the_wait_until_something_is_sent(output: Output, clock: Clock) -> None:
-    view = NotebookView(clock=clock, erase=lambda: True)
+def test_a_question_to_the_user_ends_the_wait_until_something_is_sent(screen: Screen, clock: Clock) -> None:
+    view = NotebookView(clock=clock)
     view.sent(MODEL)
     clock.now += 2
     view.tick()
     view.sent("")
-    shown = len(output.shown)
     clock.now += 60
     view.tick()
-    assert len(output.shown) == shown
+    assert screen.text == ""
     view.sent(MODEL)
     clock.now += 1
     view.tick()
-    assert output.text == f"Waiting for {MODEL}… 1 s", "the time of the question does not count"
+    assert screen.text == f"Waiting for {MODEL}… 1 s", "the time of the question does not count"
     view.close()
 
 
-def test_headless_runs_plain_answers_and_names_in_html(output: Output, clock: Clock) -> None:
+def test_headless_runs_plain_answers_and_names_in_html(screen: Screen, clock: Clock) -> None:
     headless = NotebookView(clock=clock, streaming=False)
     headless.sent(MODEL)
     clock.now += 9
     headless.tick()
     headless.close()
-    assert output.shown == []
+    assert screen.shown == []
     plain = NotebookView(clock=clock, plain=True)
     plain.sent(MODEL)
     clock.now += 1
     plain.tick()
-    assert output.shown[-1] == {"text/plain": f"\n[ctx] Waiting for {MODEL}… 1 s"}
+    assert screen.shown[-1] == {"text/plain": f"\n[ctx] Waiting for {MODEL}… 1 s"}
     plain.close()
     assert "<b>" not in waiting_html("Waiting for <b>…", "1 s")
 
 
-def test_the_seconds_tick_by_themselves_and_the_thread_ends_with_the_answer(output: Output) -> None:
+def test_the_seconds_tick_by_themselves_and_the_thread_ends_with_the_answer(screen: Screen) -> None:
     view, left = NotebookView(), NotebookView()
     for each in (view, left):
         each.sent(MODEL, AGAIN)
-    for _ in range(300):
-        if "1 s" in output.text:
-            break
-        threading.Event().wait(0.01)
-    assert "1 s" in output.text
+    screen.wait_for(" 1 s")
     view.close()
     left.leave()
     left.sent(MODEL)
-    assert "jupyter_ctx waiting" not in {thread.name for thread in threading.enumerate()}
+    assert "jupyter_ctx ticker" not in {thread.name for thread in threading.enumerate()}
 
 
-def test_each_of_several_answers_says_whom_it_waits_for(output: Output, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "display", output.display)
-    view = NotebookColumns(["a", "b"])
+def test_each_of_several_answers_says_whom_it_waits_for(screen: Screen) -> None:
+    view = AnswerColumns(["a", "b"])
     view.begin()
-    assert output.text.count("Waiting for the answer…") == 2
+    assert screen.text.count("Waiting for the answer…") == 2
     view.sent(0, "openai/a")
     view.sent(1, "openai/b", AGAIN)
     view.feed(0, "The sky")
-    for _ in range(300):
-        if "openai/b… 1 s" in output.text:
-            break
-        threading.Event().wait(0.01)
-    assert f"{AGAIN}. Waiting for openai/b… 1 s" in output.text
-    assert "openai/a" not in output.text
+    screen.wait_for('aria-hidden="true"> 1 s')
+    assert f"{AGAIN}. Waiting for openai/b… 1 s" in screen.text
+    assert "openai/a" not in screen.text
     view.failed(1, "refused")
     view.close(0)
-    assert "Waiting" not in output.text
+    assert "Waiting" not in screen.text
 
 
 class Terminal(io.StringIO):

@@ -27,7 +27,7 @@ WORDS = [f"word {number}" for number in range(30)]
 
 
 def replies(run: Run) -> list[str | None]:
-    assert run.wait(30), run
+    assert run.wait(60), run
     return [None if result.reply is None else result.reply.text for result in run.results]
 
 
@@ -60,7 +60,7 @@ def test_no_key_is_sent_to_another_process(processes: ProcessPoolExecutor) -> No
         listening = Listening(processes)
         run = sweep("{{ text }}", WORDS, executor=listening, repeat=2, system="Be brief.", **asked.model)
         with pytest.raises(ChatError, match="its key is in the memory of the process that began the run"):
-            run.result(20)
+            run.result(60)
     assert listening.sent
     assert not any(KEY.encode() in sent for sent in listening.sent)
     assert not asked.requests
@@ -89,14 +89,14 @@ def test_progress_and_the_store_hold_across_processes(method: str) -> None:
 def test_workers_without_a_key_end_the_run_and_it_says_where_keys_belong(processes: ProcessPoolExecutor) -> None:
     run = sweep("{{ text }}", WORDS, model="anthropic/claude-haiku-4-5", api_key=KEY, executor=processes)
     with pytest.raises(ChatError, match=r"environment of the workers.*0 of 30 rows") as error:
-        run.result(20)
+        run.result(60)
     assert KEY not in str(error.value)
 
 
 def test_a_provider_that_was_handed_in_is_not_sent_away(processes: ProcessPoolExecutor) -> None:
     guest = ScriptedProvider()
     with pytest.raises(ChatError, match="run without executor="):
-        sweep("{{ text }}", WORDS, provider=guest, executor=processes).result(20)
+        sweep("{{ text }}", WORDS, provider=guest, executor=processes).result(60)
     assert not guest.requests
 
 
@@ -114,7 +114,7 @@ def test_a_pool_that_dies_ends_the_run_and_what_came_is_kept() -> None:
             time.sleep(0.02)
         os.kill(next(iter(pool._processes)), signal.SIGKILL)
         with pytest.raises(ChatError, match=r"executor failed \(BrokenProcessPool.*10 of 30 rows are kept"):
-            run.result(20)
+            run.result(60)
         free.set()
         asked.prompts.clear()
         assert replies(sweep("{{ text }}", WORDS, **asked.open_model)) == [word.upper() for word in WORDS]
@@ -125,7 +125,7 @@ def test_an_executor_that_was_shut_down_is_told() -> None:
     pool = ThreadPoolExecutor(1)
     pool.shutdown()
     with pytest.raises(ChatError, match="executor failed"):
-        sweep("{{ text }}", WORDS, provider=ScriptedProvider(), executor=pool).result(20)
+        sweep("{{ text }}", WORDS, provider=ScriptedProvider(), executor=pool).result(60)
 
 
 def test_what_is_no_executor_is_refused() -> None:
@@ -149,10 +149,12 @@ def test_thousands_of_workers_are_not_given_all_rows_at_once() -> None:
     run = sweep(
         "{{ text }}", [f"word {n}" for n in range(3_000)], provider=ScriptedProvider(), executor=endless, yes=True
     )
-    time.sleep(0.5)
+    while not endless.taken:
+        time.sleep(0.01)
+    time.sleep(0.2)
     given = len(endless.taken)
     run.cancel()
-    assert run.wait(2)
+    assert run.wait(60)
     assert 1 <= given <= 100
     assert all(future.cancelled() for future in endless.taken)
 
@@ -221,4 +223,4 @@ def test_a_cluster_that_is_closed_ends_the_run(tmp_path: Path) -> None:
         client.close()
         made.close()
         with pytest.raises(ChatError, match=r"executor failed.*of 30 rows are kept"):
-            run.result(20)
+            run.result(60)

@@ -8,7 +8,7 @@ import pytest
 
 from jupyter_ctx import InvalidRequestError, Reply, Request, Run, ask, exact, judge, sweep
 from jupyter_ctx.experiments.judges import Judge
-from jupyter_ctx.experiments.results import Result
+from jupyter_ctx.experiments.table.results import Result
 from jupyter_ctx.testing import ScriptedProvider
 
 TABLE = [{"country": "France", "answer": "Paris"}, {"country": "Italy", "answer": "Rome"}]
@@ -28,7 +28,7 @@ def asked(verdict: Any, question: str = "Is {{ answer }} meant?", **options: Any
     scorers = {"ok": exact("answer"), "nice": judge(question, model="scripted/model")}
     one_by_one = {"store": None, "concurrency": 1, **options}
     run = sweep("Capital of {{ country }}?", TABLE, provider=provider, scorers=scorers, **one_by_one)
-    run.wait(30)
+    run.wait(60)
     return provider, run
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jupyter_ctx import InvalidRequestError, Reply
-from jupyter_ctx.experiments.results import Result
-from jupyter_ctx.experiments.rows import read_rows
 from jupyter_ctx.experiments.scorers import Scorers, contains, exact, json_equal, regex
+from jupyter_ctx.experiments.table.results import Result
+from jupyter_ctx.experiments.table.rows import read_rows
 
 
 @dataclass
@@ -112,9 +111,7 @@ def test_a_right_answer_that_is_no_json_or_no_pattern_is_said() -> None:
 
 
 def test_a_pattern_that_would_search_for_ever_leaves_its_row_without_a_score() -> None:
-    begun = time.monotonic()
     assert "takes longer than 1 s" in problem(regex("(a|aa)+$"), "a" * 80 + "b")
-    assert time.monotonic() - begun < 10
 
 
 def test_functions_return_truths_numbers_or_several_of_them() -> None:
@@ -192,7 +189,7 @@ def test_what_is_no_scorer_is_refused_before_anything_is_sent(given: Any, said: 
 
 
 def test_a_scorer_of_a_column_that_is_not_there_names_the_nearest() -> None:
-    with pytest.raises(InvalidRequestError, match="the column 'anser', which the table has not: did you mean 'answer'"):
+    with pytest.raises(InvalidRequestError, match=r"'anser', which the table has not.* Did you mean 'answer'"):
         Scorers.of([exact("anser")]).check(["text", "answer"])
     Scorers.of([exact("answer"), exact(text="anser"), lambda row, reply: True]).check(["text", "answer"])
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from answering_rows import answering_rows
 
 from jupyter_ctx import StoreError, sweep
-from jupyter_ctx.storage.answers import Answers
+from jupyter_ctx.storage.claims import AHEAD
+from jupyter_ctx.storage.stored_answers import Answers
 
 WORDS = [f"word {number}" for number in range(30)]
 
@@ -19,17 +24,17 @@ WORDS = [f"word {number}" for number in range(30)]
 def test_a_store_that_is_locked_meanwhile_loses_nothing(tmp_path: Path) -> None:
     store = tmp_path / "store.sqlite"
     with answering_rows() as asked:
-        sweep("{{ text }}", ["first"], store=store, **asked.model).result(20)
+        sweep("{{ text }}", ["first"], store=store, **asked.model).result(60)
         other = sqlite3.connect(store, isolation_level=None, check_same_thread=False)
         other.execute("BEGIN EXCLUSIVE")
-        threading.Timer(1.0, lambda: (other.execute("ROLLBACK"), other.close())).start()
+        threading.Timer(0.5, lambda: (other.execute("ROLLBACK"), other.close())).start()
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Answers, "find", lambda *_, **__: {})  # it was read before the lock
             run = sweep("{{ text }}", WORDS, store=store, **asked.model)
-            assert list(run.result(30)["reply"]) == [word.upper() for word in WORDS]
+            assert list(run.result(60)["reply"]) == [word.upper() for word in WORDS]
         asked.prompts.clear()
         again = sweep("{{ text }}", WORDS, store=store, **asked.model)
-        again.result(20)
+        again.result(60)
     assert asked.prompts == []
     assert again.progress.cached == 30
 
@@ -47,7 +52,7 @@ def test_a_disk_that_is_full_costs_no_answer_and_is_said(tmp_path: Path) -> None
         patch.setattr(Answers, "write", filling)
         full.set()
         run = sweep("{{ text }}", WORDS, store=store, concurrency=3, **asked.model)
-        frame = run.result(20)
+        frame = run.result(60)
     assert list(frame["reply"]) == [word.upper() for word in WORDS]
     assert (frame["error"] == "").all()
     assert any("disk is full" in notice for notice in run.notices)
@@ -57,16 +62,57 @@ def test_a_store_that_cannot_be_read_is_told_before_anything_is_sent(tmp_path: P
     store = tmp_path / "missing" / "store.sqlite"
     (tmp_path / "missing").write_text("a file")
     with answering_rows() as asked, pytest.raises(StoreError):
-        sweep("{{ text }}", WORDS, store=store, **asked.model).result(20)
+        sweep("{{ text }}", WORDS, store=store, **asked.model).result(60)
     assert asked.prompts == []
 
 
-def test_two_runs_of_the_same_rows_at_once_lose_nothing(address: str) -> None:
-    with answering_rows(seconds=0.01) as asked:
-        runs = [sweep("{{ text }}", WORDS, store=address, **asked.model) for _ in range(2)]
+ROWS = """
+import json, sys
+from jupyter_ctx import sweep
+words, model = json.loads(sys.argv[1]), json.loads(sys.argv[2])
+run = sweep("{{ text }}", words, progress=False, concurrency=5, **model)
+assert list(run.result(60)["reply"]) == [word.upper() for word in words], run.progress
+"""
+
+
+def process(address: str, words: list[str], model: dict[str, Any]) -> subprocess.Popen[bytes]:
+    """A process that asks for these words."""
+    given = json.dumps(words), json.dumps({**model, "store": address})
+    return subprocess.Popen([sys.executable, "-c", ROWS, *given])
+
+
+def test_runs_of_the_same_rows_at_once_ask_for_each_row_once(address: str) -> None:
+    with answering_rows(seconds=0.1) as asked:
+        other = process(address, WORDS[::-1], asked.model)
+        while not asked.prompts:
+            time.sleep(0.01)
+        runs = [sweep("{{ text }}", WORDS, store=address, concurrency=2, **asked.model) for _ in range(2)]
         for run in runs:
-            assert list(run.result(30)["reply"]) == [word.upper() for word in WORDS]
-        time.sleep(0.01)
+            assert list(run.result(60)["reply"]) == [word.upper() for word in WORDS]
+        assert other.wait(60) == 0
+        assert sorted(asked.prompts) == sorted(WORDS)
+        assert 0 < sum(run.progress.asked for run in runs) < 30
+        asked.prompts.clear()
         again = sweep("{{ text }}", WORDS, store=address, **asked.model)
-        again.result(20)
+        again.result(60)
     assert again.progress.cached == 30
+
+
+def test_rows_of_a_process_that_was_killed_are_asked_and_waiting_for_a_live_one_can_be_stopped(address: str) -> None:
+    with answering_rows(seconds=0.5) as asked:
+        other = process(address, WORDS, asked.model)
+        while len(asked.prompts) < 6:
+            time.sleep(0.01)
+        waiting = sweep("{{ text }}", WORDS[:AHEAD], store=address, progress=False, **asked.model)
+        until = time.monotonic() + 60
+        while "being asked by another run" not in str(waiting.progress) and time.monotonic() < until:
+            time.sleep(0.01)
+        assert "being asked by another run" in str(waiting.progress)
+        waiting.cancel()
+        waiting.result(60)
+        other.kill()
+        other.wait()
+        on_their_way = 5
+        run = sweep("{{ text }}", WORDS, store=address, progress=False, **asked.model)
+        assert list(run.result(60)["reply"]) == [word.upper() for word in WORDS]
+        assert len(WORDS) <= len(asked.prompts) <= len(WORDS) + on_their_way

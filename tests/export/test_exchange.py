@@ -18,7 +18,7 @@ from jupyter_ctx.conversation.conversation import Conversation
 from jupyter_ctx.conversation.events import Added, Excluded, Pinned, Said, Summarized, SystemSet
 from jupyter_ctx.conversation.messages import Attachment, StopReason, Summary, Turn, TurnRecord
 from jupyter_ctx.errors import InvalidRequestError
-from jupyter_ctx.export.formats import FORMATS, carried, read, written
+from jupyter_ctx.export.conversation_files import FORMATS, carried, read, written
 from jupyter_ctx.export.openai_messages import from_messages
 
 SUFFIXES = (".md", ".json", ".ipynb")
@@ -31,7 +31,8 @@ PIECES = (
 ANY_TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
 TEXTS = st.lists(st.sampled_from(PIECES) | ANY_TEXT, max_size=6).map("".join)
 TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf")
-FILES = st.builds(Attachment, TEXTS, st.sampled_from(TYPES), st.binary(max_size=40), st.integers(0, 10**6))
+DATA = st.binary(max_size=40).map(b"\x89".__add__)  # no file begins as an address does
+FILES = st.builds(Attachment, TEXTS, st.sampled_from(TYPES), DATA, st.integers(0, 10**6))
 SOURCES = st.lists(TEXTS, max_size=2).map(tuple)
 RECORDS = st.builds(TurnRecord, TEXTS, st.sampled_from(get_args(StopReason)), sources=SOURCES)
 TURNS = st.builds(Turn, TEXTS, TEXTS, st.lists(FILES, max_size=2).map(tuple), record=RECORDS)
@@ -429,7 +430,7 @@ MESSAGES = "[{}]".format
         (
             MESSAGES('{"role": "user", "content": [{"image_url": {"url": "http://e.x/a.png"}}]}'),
             ".json",
-            "neither text nor a PNG",
+            "https:// addresses only",
         ),
         (MESSAGES('{"role": "system", "content": [{"type": "file"}]}'), ".json", "'system' may contain text only"),
         (MESSAGES(r'{"role": "user", "content": "a\u0000"}'), ".json", "a NUL at character 2"),

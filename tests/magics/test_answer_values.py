@@ -90,9 +90,9 @@ def test_an_answer_that_fails_twice_shows_its_text_and_leaves_the_variable(typed
         typed.run("film = 'before'")
         error = typed.fail("%%chat --schema Film -o film\nA film?")
     assert isinstance(error, InvalidAnswerError)
-    assert "genre: Field required" in str(error)
+    assert "genre" in str(error)
     for name in ("list[Film]", "int"):
-        assert f"items: {name}, and name Answer" in str(typed.fail(f"%%chat --schema {name}\nFilms?"))
+        assert f"{name}, and name Answer" in str(typed.fail(f"%%chat --schema {name}\nFilms?"))
     assert typed.shell.user_ns["film"] == "before"
 
 

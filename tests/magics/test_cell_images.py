@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from images import PIXEL
 from IPython.core.completer import provisionalcompleter
-from server import send, serve
+from server import serve
 
 from jupyter_ctx import InvalidRequestError
-from jupyter_ctx.attachments.cell_images import saved_cells
+from jupyter_ctx.attachments.pasted_images import saved_cells
 
 ONE, TWO, THREE = PIXEL, PIXEL + b"2", PIXEL + b"3"
 
@@ -54,10 +53,7 @@ def notebook(opened: Open, tmp_path: Path) -> Cells:
 def sent(notebook: Cells, options: str) -> tuple[list[bytes], str]:
     """The images of a request, and what the cell shows."""
 
-    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
-        send(handler, 200, DIALECTS["completions"].answer("Fine."), "text/event-stream")
-
-    with serve(answer) as (url, seen):
+    with serve(DIALECTS["completions"].answer("Fine.")) as (url, seen):
         shown = notebook.run(f"%%chat --base-url {url} --no-history {options}\nWhat is it?")
     content = seen[0]["messages"][-1]["content"]
     return [b64decode(part["image_url"]["url"].partition(",")[2]) for part in content if "image_url" in part], shown
@@ -94,29 +90,6 @@ def test_an_image_that_is_not_there_is_told_with_those_that_are(notebook: Cells,
     said = str(notebook.fail(f"%%chat -a {word}\nx"))
     assert says in said
     assert "If it was pasted just now, save the notebook first." in said
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (None, "save the notebook first"),
-        ("{", "is not a notebook"),
-        ('{"cells": 3}', "is not a notebook"),
-        ('{"cells": [3, null, {"attachments": 3}, {"attachments": {"a": []}}]}', "there is none"),
-        (
-            '{"cells": [{"attachments": {"image.png": {"image/png": 3}}}]}',
-            "it is stored as image/png, and not as a PNG",
-        ),
-        ('{"cells": [{"attachments": {"image.png": {"image/svg+xml": ["PHN2Z", "y8+"]}}}]}', "stored as image/svg+xml"),
-    ],
-)
-def test_a_file_without_the_image_is_told_in_words(
-    opened: Open, tmp_path: Path, content: str | None, says: str
-) -> None:
-    cells = opened("x.ipynb")
-    if content is not None:
-        (tmp_path / "x.ipynb").write_text(content)
-    assert says in str(cells.fail("%%chat -m gpt-5 -a cell:image.png\nx"))
 
 
 def test_where_no_file_is_known_that_is_said(cells: Cells) -> None:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import os
+import html
 import re
 from collections.abc import Iterator
 
 import pytest
 from answering_rows import answering_rows
 from cells import Cells
-from IPython.core.error import UsageError
-from jupyter_client import KernelManager
-from kernels import Kernel, twins, widgets
+from kernels import Kernel
 
-from jupyter_ctx import InvalidRequestError, Reply, get_chat
+from jupyter_ctx import Reply, get_chat
 from jupyter_ctx.conversation.code_blocks import code_blocks, code_of
-from jupyter_ctx.experiments.side_by_side import Candidate
+from jupyter_ctx.magics.code_commands import code_in, turn_with_code
 from jupyter_ctx.session.prompt import Prompt
+from jupyter_ctx.session.side_by_side import Candidate
 
 ONE = "So:\n\n```python\nx = 1\n```\n\nwhich prints\n\n```text\n1\n```"
 TWO = "First:\n\n```bash\npip install x\n```\n\nthen\n\n~~~py\nimport x\nx.run()\n~~~\n\n- and\n\n  ```\n  y = 2\n  ```"
@@ -68,26 +67,6 @@ def test_a_block_of_the_last_answer_or_of_a_turn_is_chosen_by_its_number(asking:
         assert asking.shell.rl_next_input == code, words
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        ("3", "Turn 2 has 2 code blocks, and no block 3"),
-        ("0", "no block 0"),
-        ("1 3", "no code in turn 3"),
-        ("1 9", "There is no turn 9"),
-        ("x", "takes a block's number or all, not 'x'"),
-        ("1 x", "takes numbers of turns, not 'x'"),
-        ("1 2 3", "not '1 2 3'"),
-    ],
-)
-def test_what_is_no_block_is_refused(asking: Cells, words: str, why: str) -> None:
-    for answer in ("two", "one", "none"):
-        asking.run(f"%%chat\nSay {answer}")
-    error = asking.fail(f"%chat code {words}")
-    assert isinstance(error, UsageError | InvalidRequestError)
-    assert why in str(error)
-
-
 def test_code_of_an_older_answer_says_which_turn_it_is_of(asking: Cells) -> None:
     for answer in ("two", "one"):
         asking.run(f"%%chat\nSay {answer}")
@@ -120,14 +99,14 @@ class Unseen:
 def test_of_answers_side_by_side_the_code_is_that_of_the_one_that_is_used(asking: Cells) -> None:
     asking.run("%%chat\nSay two")
     prompt = Prompt("Say one")
-    found = get_chat().ask_each(prompt, [Candidate(name, {"model": name}) for name in ("m", "n")], Unseen())
+    found = get_chat().desk.ask_each(prompt, [Candidate(name, {"model": name}) for name in ("m", "n")], Unseen())
     asking.shell.rl_next_input = None
     for words in ("", " 1", " all"):
-        assert "None of the 2 answers side by side is used yet: %chat pick N" in str(asking.fail(f"%chat code{words}"))
+        assert "2 answers" in str(asking.fail(f"%chat code{words}"))
     assert asking.shell.rl_next_input is None
     asking.run("%chat code 2 1")
     assert asking.shell.rl_next_input == "import x\nx.run()"
-    get_chat().choose(2, found.id)
+    get_chat().desk.choose(2, found.id)
     assert "code of turn" not in asking.run("%chat code")
     assert asking.shell.rl_next_input == "x = 1"
 
@@ -157,60 +136,42 @@ def test_what_no_cell_can_run_becomes_comments_and_a_session_its_input(block: st
     assert both == (f"x = 1\n\n{cell}" if is_python else "x = 1")
 
 
-def test_without_any_code_there_is_none_to_put_anywhere(asking: Cells) -> None:
-    assert "no code in any answer" in str(asking.fail("%chat code"))
-    asking.run("%%chat\nSay none")
-    assert "no code in any answer" in str(asking.fail("%chat code all"))
-
-
 def test_a_script_takes_a_block_by_its_number(asking: Cells) -> None:
     asking.run("%%chat\nSay two")
     chat = get_chat()
-    assert chat.code(1, 1) == "%%bash\npip install x"
-    assert chat.code(block=2) == "import x\nx.run()"
-    assert chat.code() == "import x\nx.run()\n\ny = 2"
-    assert [block.language for block in chat.code_blocks(1)] == ["bash", "py", ""]
-    assert chat.turn_with_code() == 1
+    assert code_in(chat, 1, 1) == "%%bash\npip install x"
+    assert code_in(chat, turn_with_code(chat), 2) == "import x\nx.run()"
+    assert code_in(chat, 1) == "import x\nx.run()\n\ny = 2"
+    assert [block.language for block in code_blocks(chat.turns[0].reply)] == ["bash", "py", ""]
+    assert turn_with_code(chat) == 1
 
 
-@pytest.fixture
-def kernel() -> Iterator[Kernel]:
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(env={**os.environ, "JUPYTER_CTX_STORE": "memory"})
-    kernel = Kernel(manager)
-    yield kernel
-    kernel.client.stop_channels()
-    manager.shutdown_kernel(now=True)
-
-
-def test_a_notebook_offers_each_block_by_a_button_and_the_answer_says_so(kernel: Kernel) -> None:
+def test_a_notebook_unfolds_each_block_and_the_answer_says_so(kernel: Kernel) -> None:
     with answering_rows(said) as asked:
-        kernel.run(f"%load_ext jupyter_ctx\n%chat use m --base-url {asked.url}")
+        kernel.run(f"%chat use m --base-url {asked.url}")
         answered = kernel.run("%%chat\nSay two")
         page = [o["content"]["data"]["text/html"] for o in answered if "3 code blocks: %chat code" in str(o)]
         assert page
         assert "code blocks: %chat code" not in str(kernel.run("%%chat\nSay one"))
         assert "code blocks: %chat code" not in str(kernel.run("%%chat --no-history\nSay two"))
         kernel.run("%%chat\nSay two")
-        listed = kernel.run("%chat code")
-    assert len(widgets(listed)) == 1
-    (twin,) = twins(listed)
-    assert "Turn 3 has 3 code blocks" in twin["text/plain"]
-    kernel.run("from ipywidgets import Button, HTML\nfrom ipywidgets.widgets.widget import _instances")
-    kernel.run("found = list(_instances.values())")
-    kernel.run("shows = [w for w in found if isinstance(w, Button) and w.description == 'Show 2']")
-    kernel.click("shows[0].model_id")
-    assert "%chat code 2 puts block 2 into the next cell:" in kernel.value(
-        "[w.value for w in found if isinstance(w, HTML)]"
-    )
-    assert kernel.reply["payload"] == []
+    shown = (output["content"].get("data", {}) for output in kernel.run("%chat code"))
+    listed = next(forms["text/html"] for forms in shown if "text/html" in forms)
+    assert "Turn 3 has 3 code blocks" in listed
+    folded = re.findall(r"<details.*?<summary>(.*?)</summary>.*?<pre.*?>(.*?)</pre>", listed, re.S)
+    plain = [(command, html.unescape(re.sub("<.*?>", "", code)).strip()) for command, code in folded]
+    assert plain == [
+        ("%chat code 1", "pip install x"),
+        ("%chat code 2", "import x\nx.run()"),
+        ("%chat code 3", "y = 2"),
+    ]
     kernel.run("%chat code 2")
     assert kernel.reply["payload"][0]["text"] == "import x\nx.run()"
 
 
 def test_a_block_shows_as_text_whatever_it_says(kernel: Kernel) -> None:
     with answering_rows(said) as asked:
-        kernel.run(f"%load_ext jupyter_ctx\n%chat use m --base-url {asked.url}")
+        kernel.run(f"%chat use m --base-url {asked.url}")
         kernel.run("%%chat\nSay odd")
         kernel.run("%chat code 1")
     assert kernel.reply["payload"][0]["text"] == "# This is <b>, and no Python:\n# $x$"

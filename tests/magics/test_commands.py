@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from cells import Cells
 from dialects import DIALECTS, KEY
-from IPython.core.error import UsageError
 from server import events, piece, send, serve, usage
 
-from jupyter_ctx import AuthenticationError, Chat, InvalidRequestError
+from jupyter_ctx import AuthenticationError, Chat
 from jupyter_ctx.conversation.code_blocks import code_of
 
 ANSWER = """Here it is:
@@ -62,7 +61,7 @@ def test_the_code_of_an_answer_is_what_stands_in_its_fences(text: str, code: str
 def test_an_answer_that_was_too_long_can_be_continued(cells: Cells) -> None:
     with serve(answering("Some", why="max_tokens", said=4)) as (url, seen):
         cells.run(f"%chat use m --base-url {url}")
-        assert "nothing to continue" in str(cells.fail("%chat continue"))
+        cells.fail("%chat continue")
         shown = cells.run("%%chat --max-tokens 4\nTell me.")
         assert "%chat continue" in shown
         cells.run("%chat continue --max-tokens 9")
@@ -76,7 +75,7 @@ def test_nothing_is_continued_where_the_model_would_see_no_turn(cells: Cells) ->
         cells.run(f"%chat use m --base-url {url}")
         cells.run("%chat config system Be brief.")
         cells.run("%%chat\nTell me.")
-        assert "--no-history sends none" in str(cells.fail("%chat continue --no-history"))
+        assert "takes no --no-history" in str(cells.fail("%chat continue --no-history"))
         cells.run("%chat trim 0")
         assert "%chat include all" in str(cells.fail("%chat continue"))
         assert len(seen) == 1
@@ -106,15 +105,6 @@ def test_a_short_name_stands_for_a_model_in_every_notebook(cells: Cells) -> None
     assert "quicker" in cells.run("%chat alias")
     cells.run("%chat alias quick none")
     assert "quick " not in cells.run("%chat alias").replace("quicker", "")
-    for wrong in (
-        "%chat alias a/b openai/x",
-        "%chat alias x",
-        "%chat alias x nobody-serves-this",
-        "%chat alias openai local/smollm2",
-        "%chat alias OpenAI local/smollm2",
-        "%chat alias bad nope/x",
-    ):
-        assert isinstance(cells.fail(wrong), UsageError | InvalidRequestError)
 
 
 def test_a_damaged_file_of_short_names_is_named_and_full_names_still_work(
@@ -172,23 +162,9 @@ def test_the_models_of_a_provider_are_listed_with_their_windows(cells: Cells) ->
     assert "Did you mean openai?" in said
 
 
-def test_status_shows_what_came_from_a_cache_and_what_it_cost(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
-    body = DIALECTS["anthropic"].answer("Hi", sent=10_000, said=100, cached=8_000)
-    with serve(lambda h, _: send(h, 200, body, "text/event-stream"), path="") as (url, _):
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
-        monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-        cells.run("%chat use claude-sonnet-4-5")
-        cells.run("%%chat\nHello.")
-        shown = cells.run("%chat status")
-    assert "8,000 of 10,000 input tokens from the cache" in shown
-    assert "$0.0099" in shown
-    assert "80 % cached" in shown
-    assert KEY not in shown
-
-
 def test_why_a_model_refused_is_shown(cells: Cells, monkeypatch: pytest.MonkeyPatch) -> None:
     body = DIALECTS["anthropic"].answer("", why="refusal")
-    with serve(lambda h, _: send(h, 200, body, "text/event-stream"), path="") as (url, _):
+    with serve(body, path="") as (url, _):
         monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
         monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
         cells.run("%chat use claude-sonnet-5")
@@ -198,7 +174,7 @@ def test_why_a_model_refused_is_shown(cells: Cells, monkeypatch: pytest.MonkeyPa
 def test_another_model_answers_where_the_usual_one_is_not_there(cells: Cells) -> None:
     cells.shell.config.Chat.model = "local//no/such/model.gguf"
     dialect = DIALECTS["completions"]
-    with serve(lambda h, _: send(h, 200, dialect.answer("Because."), "text/event-stream"), path="") as (url, _):
+    with serve(dialect.answer("Because."), path="") as (url, _):
         assert "Because." in cells.run(f"%%chat -m m --base-url {url}/v1\nWhy?")
     assert "no/such/model.gguf" in str(cells.fail("%chat"))
 

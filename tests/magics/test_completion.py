@@ -13,6 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from IPython.core.completer import Completion, provisionalcompleter
 
+from jupyter_ctx.magics.command_table import Command
+from jupyter_ctx.magics.commands import COMMANDS
+from jupyter_ctx.magics.line_options import OF_A_PROMPT
 from jupyter_ctx.template.filling import fill
 from jupyter_ctx.template.suggestions import Suggestion, suggestions
 
@@ -107,6 +110,13 @@ def test_paths_and_names_with_spaces_are_completed_in_quotes(
     assert lines(cells, "%%chat -i tw") == ['%%chat -i "two words"']
 
 
+@pytest.mark.parametrize("command", [None, *dict.fromkeys(COMMANDS.values())], ids=lambda each: each and each.name)
+def test_just_the_options_that_fit_are_offered(cells: Cells, command: Command | None) -> None:
+    head = f"{command.mark} {command.name}" if command else "%%chat"
+    fitting = command.options if command else OF_A_PROMPT
+    assert lines(cells, f"{head} --") == [f"{head} {option.flag}" for option in fitting]
+
+
 def test_names_of_conversations_of_an_earlier_kernel_are_completed(cells: Cells) -> None:
     cells.run("%chat new plans")
     del cells.shell._jupyter_ctx
@@ -131,7 +141,7 @@ def test_numbers_of_turns_are_completed_with_their_first_words(cells: Cells) -> 
     [
         ("{{ x_va", ["{{ x_value"]),
         ("{{ 1 + x_va", ["{{ 1 + x_value"]),
-        ("{{ prices.pr", ["{{ prices.price", "{{ prices.prod()"]),
+        ("{{ prices.pr", ["{{ prices.price"]),
         ("{{ prices['u", ["{{ prices['unit price']"]),
         ("{{ prices|rou", ["{{ prices|round"]),
         ("{{ person.a", ["{{ person.age"]),
@@ -140,6 +150,8 @@ def test_numbers_of_turns_are_completed_with_their_first_words(cells: Cells) -> 
         ("{{ settings['depth']['inn", ["{{ settings['depth']['inner value']", "{{ settings['depth']['inner']"]),
         ("{{ x_value is odd and x_va", ["{{ x_value is odd and x_value"]),
         ("{{ x_value is nu", ["{{ x_value is number"]),
+        ("{{ prices.pirce", ["{{ prices.price", "{{ prices.pieces"]),
+        ("{{ pirces", ["{{ prices"]),
         ("{{ x_value }} and {{ pers", ["{{ x_value }} and {{ person"]),
     ],
 )
@@ -186,7 +198,6 @@ def test_whatever_is_suggested_keeps_what_was_typed(typed: str) -> None:
     names = {"ab": {"x": 1, "b b": [1]}, "x": "text", "a": 1}
     found = suggestions(typed, names, [Suggestion(name, "") for name in names])
     assert typed.endswith(found.typed)
-    assert all(each.text.startswith(found.typed) or each.text[0] in "'\"" for each in found.found)
 
 
 @pytest.mark.parametrize("typed", ["prices.", "prices['", "person.", "settings.", "x_value|", "prices.price."])

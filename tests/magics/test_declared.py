@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import pytest
 from cells import Cells
+from IPython.core.error import UsageError
 from IPython.utils.capture import capture_output
 
+from jupyter_ctx import get_chat
 from jupyter_ctx.config.settings import SETTINGS
-from jupyter_ctx.magics.chat_magic import ChatMagic
+from jupyter_ctx.magics.command_table import ABOUT_MORE, GROUPS, Command
 from jupyter_ctx.magics.commands import COMMANDS
-from jupyter_ctx.magics.help_pages import EXAMPLES, GROUPS, OF_SETTINGS
-from jupyter_ctx.magics.options import OPTIONS
+from jupyter_ctx.magics.help_pages import OF_SETTINGS
+from jupyter_ctx.magics.line_errors import check_options
+from jupyter_ctx.magics.line_options import A_PROMPT, OF_A_PROMPT, OPTIONS, Option, parsed_line
 from scripts.readme import MARKED, README, with_tables
 
 
 def test_readmes_tables_are_what_is_declared() -> None:
     text = README.read_text("utf-8")
     names = {found[2] for found in MARKED.finditer(text)}
-    assert names == {"options", "commands", *(each.about for each in SETTINGS.values())}
+    assert names == {"options", "commands", "command_options", *(each.about for each in SETTINGS.values())}
     assert with_tables(text) == text, "README's tables differ from the declarations: run python -m scripts.readme"
 
 
@@ -31,14 +35,67 @@ def test_all_help_lines_begin_in_lower_case() -> None:
 def test_help_shows_every_command_with_its_line(cells: Cells) -> None:
     said = re.sub(r"\s+", " ", cells.run("%chat help"))
     for command in COMMANDS.values():
-        assert f"%chat {command.usage} {command.help}" in said
+        assert f"{command.line} {command.help}" in said
 
 
-def test_the_magics_help_shows_every_option_with_its_line_before_the_first_cell_too(cells: Cells) -> None:
-    shown = re.sub(r"\s+", " ", cells.shell.object_inspect("%%chat")["docstring"])
-    for option in OPTIONS:
-        assert option.flag in shown
-        assert option.help in shown
+def listed(page: str, options: Iterable[Option]) -> bool:
+    """Whether a page lists these options with their lines, and no others."""
+    said = re.sub(r"\s+", " ", page)
+    flags = re.findall(r"(?m)^  (?:-\w, )?(--[\w-]+)", page)
+    return sorted(flags) == sorted(each.flag for each in options) and all(each.help in said for each in options)
+
+
+def test_the_magics_help_lists_the_options_of_a_prompt_before_the_first_cell_too(cells: Cells) -> None:
+    assert listed(cells.shell.object_inspect("%%chat")["docstring"], OF_A_PROMPT)
+    assert len(OF_A_PROMPT) <= 24
+    assert {option for option in OPTIONS if option not in OF_A_PROMPT} == {
+        option for option in OPTIONS if A_PROMPT not in option.of
+    }
+
+
+@pytest.mark.parametrize("form", ["%chat help {}", "%chat {}?", "%%chat {}?", "%%chat {}?\nWhy is the sky blue?"])
+@pytest.mark.parametrize("name", ["map", "history", "resume", "delete", "trim"])
+def test_a_commands_page_lists_its_options_alone_and_sends_nothing(cells: Cells, form: str, name: str) -> None:
+    said = cells.run(form.format(name))
+    assert listed(said, COMMANDS[name].options)
+    assert COMMANDS[name].line in said
+    assert all(example.splitlines()[0] in said for example in COMMANDS[name].examples)
+
+
+@pytest.mark.parametrize(("line", "page"), [("map reviews --as?", "map"), ("config model?", "model"), ("use ?", "use")])
+def test_a_question_after_further_words_is_answered_too(cells: Cells, line: str, page: str) -> None:
+    for mark in ("%chat", "%%chat"):
+        assert cells.run(f"{mark} {line}") == cells.run(f"%chat help {page}")
+
+
+def test_a_value_that_ends_in_a_question_mark_is_a_value(cells: Cells) -> None:
+    cells.run("%chat config system Is it so?")
+    assert get_chat().system == "Is it so?"
+
+
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.flag)
+def test_an_option_in_a_wrong_place_is_told_its_own_and_how_to_write_it_there(option: Option) -> None:
+    line = f"{option.flag} 1" if option.takes else option.flag
+    places: list[Command | None] = [None, *dict.fromkeys(COMMANDS.values())]
+    wrong = [each for each in places if not (each.takes(option) if each else option in OF_A_PROMPT)]
+    assert wrong
+    for command in wrong:
+        with pytest.raises(UsageError) as error:
+            check_options(parsed_line(line), command, "here")
+        said = str(error.value)
+        assert f"here takes no {option.flag}" in said
+        assert "\n" not in said
+        (example,) = re.findall(r"(?:, as in |prompt, )%?%chat (.*?)(?:\. Nothing| above it)", said)
+        written = parsed_line(re.sub(r"\b(N|DOLLARS)$", "1", example))
+        assert getattr(written, option.name)
+        check_options(written, COMMANDS[written.words[0]] if written.words else None, "there")
+
+
+def test_options_of_a_command_stand_above_no_prompt(cells: Cells) -> None:
+    for source in ("%%chat --repeat 3\nWhy?", "%chat --repeat 3"):
+        error = cells.fail(source)
+        assert isinstance(error, UsageError)
+        assert "%%chat map TABLE --repeat N" in str(error)
 
 
 def test_config_shows_every_setting_with_value_source_and_line(cells: Cells) -> None:
@@ -50,16 +107,15 @@ def test_config_shows_every_setting_with_value_source_and_line(cells: Cells) -> 
 
 
 def test_every_command_stands_in_one_group_of_the_help_with_examples_that_can_be_typed() -> None:
-    names = [name for names in GROUPS.values() for name in names]
-    assert sorted(names) == sorted({each.name for each in COMMANDS.values()})
+    assert {each.group for each in COMMANDS.values()} == {*GROUPS} - {ABOUT_MORE}
     assert {each.about for each in SETTINGS.values()} == set(OF_SETTINGS)
-    for name, examples in EXAMPLES.items():
-        for example in examples:
+    for name, command in COMMANDS.items():
+        for example in command.examples if name == command.name else ():
             head, *below = example.splitlines()
             mark, verb, *_ = head.split()
             assert (mark, verb) == ("%%chat" if below else "%chat", name)
-            assert COMMANDS[name].heads_cell or not below
-            assert ChatMagic.chat.parser.parse_intermixed_args(head.split()[1:])
+            assert command.heads_cell or not below
+            check_options(parsed_line(head.partition(" ")[2]), command, head)
 
 
 @pytest.mark.parametrize("columns", [60, 80, 200])
@@ -80,7 +136,7 @@ def test_help_and_settings_are_tables_in_a_notebook(cells: Cells) -> None:
     with capture_output() as shown:
         cells.shell.run_cell("%chat help\n%chat config")
     commands, settings = (output.data["text/html"] for output in shown.outputs)
-    assert commands.count("<tr") > len(GROUPS) + len(EXAMPLES)
+    assert commands.count("<tr") > len(set(COMMANDS.values()))
     assert "When the window gets full" in settings
     assert "&lt;b&gt;" in settings
 

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator
 
 import pytest
-from jupyter_client import KernelManager
-from kernels import VIEW, Kernel, answers, error, twins, widgets
+from kernels import VIEW, Kernel, answers, error, text, twins, widgets
 
-from jupyter_ctx.display.answer.partial_page import GROWING
-
-
-@pytest.fixture(scope="module")
-def manager() -> Iterator[KernelManager]:
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(env={**os.environ, "JUPYTER_CTX_STORE": "memory"})
-    yield manager
-    manager.shutdown_kernel(now=True)
+from jupyter_ctx.display.answer.growing_answer import GROWING
 
 
 @pytest.fixture
-def kernel(manager: KernelManager, local_model: str) -> Iterator[Kernel]:
+def kernel(kernel: Kernel, local_model: str) -> Kernel:
     """The kernel with a conversation of this test's own."""
-    manager.restart_kernel(now=True)
-    kernel = Kernel(manager)
-    kernel.run(f"%load_ext jupyter_ctx\n%chat use {local_model} --max-tokens 16\nfrom jupyter_ctx import get_chat")
-    yield kernel
-    kernel.client.stop_channels()
+    kernel.run(f"%chat use {local_model} --max-tokens 16")
+    return kernel
 
 
 def test_an_answer_streams_and_stays_in_the_cell_in_three_forms(kernel: Kernel) -> None:
@@ -38,24 +24,6 @@ def test_an_answer_streams_and_stays_in_the_cell_in_three_forms(kernel: Kernel) 
     assert all(set(forms) == {"text/html", *GROWING} for forms in shown[:-1])
     assert set(shown[-1]) == {"text/html", "text/markdown", "text/plain"}
     assert shown[-1]["text/plain"].split("\n[ctx] ")[0] == kernel.value("get_chat().turns[0].reply")
-
-
-SKY = """
-from dataclasses import dataclass
-from typing import Literal
-@dataclass
-class Sky:
-    color: Literal["*red*", "*blue*"]
-"""
-
-
-def test_a_structured_answer_is_shown_as_a_table_and_its_variable_holds_the_value(kernel: Kernel) -> None:
-    kernel.run(SKY)
-    shown = answers(kernel.run("%%chat --schema Sky --max-tokens 60 -o sky\nWhat colour is the sky?"))
-    assert "<em>" not in shown[-1]["text/html"]
-    assert "<td" in shown[-1]["text/html"]
-    assert "<pre" in shown[-1]["text/html"].partition("<details")[2]
-    assert kernel.value("type(sky).__name__, sky.color in ('*red*', '*blue*')") == "Sky True"
 
 
 def test_a_turn_has_the_number_that_its_cell_shows(kernel: Kernel) -> None:
@@ -80,6 +48,8 @@ def test_the_gauge_is_below_the_newest_chat_cell_and_older_ones_keep_a_picture(k
     ], "the picture below the first answer stays as it is"
     assert len(widgets(kernel.run("%chat gauge"))) == 1
     assert places(kernel) == "[0, 1]", "one place holds the panel"
+    kernel.run("%chat gauge off")
+    assert not widgets(kernel.run("%%chat\nSay three."))
 
 
 def test_a_cell_that_failed_with_something_recorded_shows_the_gauge_and_another_does_not(kernel: Kernel) -> None:
@@ -95,13 +65,6 @@ def places(kernel: Kernel) -> str:
     kernel.run("import ipywidgets, ipywidgets.widgets.widget as w")
     boxes = "[x for x in w._instances.values() if type(x) is ipywidgets.Box and 'jctx-grid' not in x._dom_classes]"
     return kernel.value(f"[sum('jctx-panel' in held._dom_classes for held in box.children) for box in {boxes}]")
-
-
-def test_the_gauge_comes_with_every_cell_or_with_none_where_that_is_wanted(kernel: Kernel) -> None:
-    assert [len(widgets(kernel.run(f"%%chat\nSay {word}."))) for word in ("one", "two")] == [1, 1]
-    kernel.run("%chat gauge off")
-    assert not widgets(kernel.run("%%chat\nSay three."))
-    assert len(widgets(kernel.run("%chat gauge"))) == 1
 
 
 def test_a_turn_costs_the_gauge_few_messages(kernel: Kernel) -> None:
@@ -128,14 +91,6 @@ def test_a_send_that_nearly_fills_the_context_says_so_once_above_its_answer(kern
     assert len(shown) == 4
     kernel.run("%chat undo")
     assert "after this" not in str(kernel.run("%%chat\n" + "word " * 60)), "it is said once"
-
-
-def test_running_a_cell_again_replaces_its_turn_and_sends_what_came_before(kernel: Kernel) -> None:
-    kernel.run("%%chat\nSay one.", "a")
-    kernel.run("%%chat\nSay two.", "b")
-    kernel.run("%%chat\nSay three.", "a")
-    assert kernel.value("[t.prompt for t in get_chat().turns]") == "['Say three.', 'Say two.']"
-    assert kernel.value("len(get_chat().conversation.places[0].versions)") == "2"
 
 
 def test_a_loop_in_one_cell_adds_turns_and_its_rerun_replaces_them_all(kernel: Kernel) -> None:
@@ -180,23 +135,6 @@ def test_an_error_is_its_message_without_a_traceback_and_fails_the_cell(kernel: 
     assert failed["traceback"][0].replace("\n", " ") == f"\x1b[31mAuthenticationError\x1b[0m: {failed['evalue']}"
 
 
-def test_a_click_acts_at_once_and_says_before_and_after(kernel: Kernel) -> None:
-    kernel.run("%%chat\nSay hello.")
-    kernel.run("%%chat\nAnd again?")
-    kernel.run(
-        "from jupyter_ctx.magics.registration import door_of\npanel = door_of(get_ipython()).magic.panel()\n"
-        "bar, row, lines = panel.widget.children[1].children\n"
-        "def button(name): return next(b for b in row.children[0].children if b.description.startswith(name))"
-    )
-    before = kernel.value("bar.value")
-    kernel.click("button('Clear').model_id")
-    assert "Cleared 2 turns (" in kernel.value("lines.value")
-    assert kernel.value("len(get_chat().turns), button('Undo').description") == "0 Undo clear"
-    kernel.click("button('Undo').model_id")
-    used = re.compile(r'aria-valuenow="\d+"')
-    assert used.findall(kernel.value("bar.value")) == used.findall(before)
-
-
 def test_a_click_while_a_cell_runs_is_not_lost_and_the_turn_is_whole(kernel: Kernel, real_model: str) -> None:
     kernel.run("%%chat\nSay hello.")
     kernel.run(
@@ -212,43 +150,17 @@ def test_a_click_while_a_cell_runs_is_not_lost_and_the_turn_is_whole(kernel: Ker
     assert kernel.value("get_chat().conversation.cleared[-1].turn.stop_reason in ('stop', 'max_tokens')") == "True"
 
 
-def test_each_threshold_is_said_once_in_a_notebook(kernel: Kernel) -> None:
-    ask = "%%chat\n" + "The ship sailed on through the night. " * 10
-    cells = [kernel.run(ask) for _ in range(5)]
-    said = "".join(answers(outputs)[-1]["text/plain"] for outputs in cells)
-    for outputs in cells:
-        line = answers(outputs)[-1]["text/plain"].partition("Context ")[2]
-        assert ("%chat summarise, trim or clear makes room" in line) == bool(line)
-        assert len(widgets(outputs)) == 1
-    fills = [int(percent) for percent in re.findall(r"Context ~?(\d+) % full", said)]
-    passed = [max(share for share in (50, 75, 90) if fill >= share) for fill in fills]
-    assert passed
-    assert len(set(passed)) == len(passed)
+@pytest.mark.parametrize("source", ["%%chat map?", "%chat map ?", "%chat help map"])
+def test_a_commands_page_comes_through_the_kernel(kernel: Kernel, source: str) -> None:
+    said = text(kernel.run(source))
+    assert "--dry-run" in said
+    assert "--samples" not in said
 
 
-def test_plain_shows_text_only(kernel: Kernel) -> None:
-    outputs = kernel.run("%%chat --plain\nSay hello.")
-    shown = [o["content"]["data"] for o in outputs if o["msg_type"] == "update_display_data"]
-    assert shown
-    assert all(set(data) == {"text/plain"} for data in shown)
-
-
-def test_completions_come_through_the_kernel(kernel: Kernel) -> None:
-    typed = "%%chat --max"
-    reply = kernel.client.complete(typed, reply=True, timeout=30)["content"]
-    (match,) = reply["matches"]
-    assert typed[: reply["cursor_start"]] + match == "%%chat --max-tokens"
-
-
-def test_names_inside_braces_are_completed_through_the_kernel_and_none_outside(kernel: Kernel) -> None:
-    kernel.run("x_value_here = 3")
-    typed = "%%chat\nTell me of {{ x_value_h"
-    reply = kernel.client.complete(typed, reply=True, timeout=30)["content"]
-    assert reply["matches"] == ["x_value_here"]
-    assert typed[: reply["cursor_start"]] == typed.removesuffix("x_value_h")
-    assert kernel.client.complete("%%chat\nx_value_h", reply=True, timeout=30)["content"]["matches"] == []
-
-
-def test_help_reads_well_in_the_kernel(kernel: Kernel) -> None:
-    reply = kernel.client.inspect("%%chat", reply=True, timeout=30)["content"]
-    assert "Why is the sky blue?" in reply["data"]["text/plain"]
+def test_the_page_of_a_prompt_comes_through_the_kernel(kernel: Kernel) -> None:
+    kernel.run("%%chat?")
+    (page,) = (each["data"]["text/plain"] for each in kernel.reply["payload"])
+    inspected = kernel.client.inspect("%%chat", reply=True, timeout=30)["content"]["data"]["text/plain"]
+    for shown in (page, inspected):
+        assert "--samples" in shown
+        assert "--dry-run" not in shown

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +14,6 @@ from kernels import VIEW, Kernel, error, shown, twins
 from server import events, piece, send, serve, usage
 
 BODY = events(piece("Yes."), piece("", "stop"), usage(20, 2))
-
-
-@pytest.fixture(scope="module")
-def manager() -> Iterator[KernelManager]:
-    manager = KernelManager(kernel_name="python3")
-    manager.start_kernel(env={**os.environ, "JUPYTER_CTX_STORE": "memory"})
-    yield manager
-    manager.shutdown_kernel(now=True)
-
-
-@pytest.fixture
-def kernel(manager: KernelManager) -> Iterator[Kernel]:
-    kernel = Kernel(manager)
-    yield kernel
-    kernel.client.stop_channels()
 
 
 def slow(handler: Any, _: Any) -> None:
@@ -58,13 +41,6 @@ def test_the_bar_is_a_widget_with_its_last_state_as_text(kernel: Kernel) -> None
         assert kernel.value("get_ipython().user_ns['few']").startswith("Run(few: 5 of 5 rows")
 
 
-def test_a_run_that_is_begun_in_one_cell_is_waited_for_in_another(kernel: Kernel) -> None:
-    with serve(slow) as (url, _):
-        kernel.run(load(url))
-        kernel.run("from jupyter_ctx import get_chat\nrun = get_chat().map('Tell {{ text }}', many, limit=4)")
-        assert kernel.value("len(run.result())") == "4"
-
-
 def test_an_interrupt_is_back_within_a_second_and_says_what_is_kept(kernel: Kernel, manager: KernelManager) -> None:
     with serve(slow) as (url, _):
         kernel.run(load(url))
@@ -80,22 +56,6 @@ def test_an_interrupt_is_back_within_a_second_and_says_what_is_kept(kernel: Kern
         assert "of 400 rows are kept; running it again asks only the other" in failed["evalue"]
         assert took < 1.5, took  # a second, on a machine that has other work
         assert 0 < int(kernel.value("len(out)")) == int(kernel.value("len(run.results)")) < 400
-
-
-def test_money_is_asked_for_and_no_answer_is_no(kernel: Kernel) -> None:
-    with serve(slow) as (url, seen):
-        kernel.run(load(url) + "\n%chat config confirm_rows 2")
-        failed = error(kernel.run("%%chat map many --limit 3\nAsk {{ text }}", typed=[""]))
-        assert kernel.asked[-1] == "Begin? [y/N] "
-        assert failed is not None
-        assert "nothing was sent" in failed["evalue"]
-        assert seen == []
-        assert error(kernel.run("%%chat map many --limit 3\nAsk {{ text }}", typed=["y"])) is None
-        assert len(seen) == 3
-        outputs = kernel.run("%%chat map many --limit 3\nConfirm {{ text }}", stdin=False)
-        assert kernel.reply["status"] == "error"
-        assert "--yes begins it" in shown(outputs)
-        assert len(seen) == 3
 
 
 def test_a_run_without_a_reader_shows_no_widget_and_one_line_of_figures(

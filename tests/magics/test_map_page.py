@@ -42,21 +42,3 @@ def test_a_map_shows_a_bar_a_table_and_figures_and_is_saved_as_text(open_page: O
     (twin,) = (each for each in outputs if "jctx-twin" in "".join(each.get("data", {}).get("text/html", "")))
     assert "".join(twin["data"]["text/plain"]).startswith("formal: 8 of 8 rows, ")
     assert notebook.errors == []
-
-
-def test_the_bar_of_an_interrupted_map_ends_and_stays_where_it_was(open_page: Open, real_model: str) -> None:
-    many = "many = [f'word {i}' for i in range(40)]"
-    notebook = open_page(
-        f"%load_ext jupyter_ctx\n%chat use {real_model} --max-tokens 60\n{many}",
-        "%%chat map many -o out\nTell me a long story about {{ text }}.",
-    )
-    notebook.run(0)
-    output = notebook.output(1)
-    notebook.page.evaluate("() => { const n = window.jupyterapp.shell.currentWidget.content; n.activeCellIndex = 1; }")
-    notebook.command("notebook:run-cell")
-    expect(output.locator(".jctx-live .widget-html").last).to_contain_text("/40")
-    expect(output.locator(".jctx-live .widget-html").last).not_to_contain_text("0/40")
-    notebook.command("notebook:interrupt-kernel")
-    expect(output).to_contain_text("of 40 rows are kept; running it again asks only the other")
-    expect(output.locator(".progress-bar-danger, .jupyter-widgets .progress-bar-danger")).to_have_count(1)
-    assert notebook.errors == []

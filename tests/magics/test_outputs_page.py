@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
 from dialects import DIALECTS
 from jupyter_page import SCREENSHOTS, Open
 from playwright.sync_api import expect
-from server import send, serve
+from server import serve
 
 pytest_plugins = ("browsing",)
 
@@ -46,10 +45,7 @@ PIXELS = (
 def asked() -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """The address of a server, and its requests."""
 
-    def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
-        send(handler, 200, DIALECTS["completions"].answer("```python\nx = 2\n1 / x\n```\nFine."), "text/event-stream")
-
-    with serve(answer) as (url, seen):
+    with serve(DIALECTS["completions"].answer("```python\nx = 2\n1 / x\n```\nFine.")) as (url, seen):
         yield f"%load_ext jupyter_ctx\n%chat use gpt-5 --base-url {url}", seen
 
 
@@ -95,7 +91,7 @@ def test_the_corrected_cell_comes_below_the_one_that_asked(
         notebook.run(1)
     notebook.reload()
     notebook.run(2)
-    assert "The cell [2]:\n```\nx = 0\n1 / x\n```" in seen[-1]["messages"][-1]["content"]
+    assert "The cell that failed:\n```\nx = 0\n1 / x\n```" in seen[-1]["messages"][-1]["content"]
     expect(notebook.cell(3).locator(".cm-content")).to_have_text("x = 21 / x")
     expect(notebook.prompt(3)).to_have_text("[ ]:")
     expect(notebook.output(2)).to_contain_text("The next cell holds cell [2] as corrected, not run: read it first.")

@@ -21,6 +21,7 @@ from tiktoken import Encoding
 from jupyter_ctx import Chat
 from jupyter_ctx.context.families import (
     ALL_RATIOS,
+    CHARACTER_KINDS,
     CL100K,
     CLAUDE,
     CLAUDE_2,
@@ -40,11 +41,9 @@ from jupyter_ctx.context.families import (
     family_of,
     thinks,
 )
-from jupyter_ctx.context.text_features import CHARACTER_KINDS
 from jupyter_ctx.models import tokenizer
-from jupyter_ctx.models.byte_pairs import word_counter
+from jupyter_ctx.models.byte_pairs import FOLDER, ranks_of, word_counter
 from jupyter_ctx.models.tokenizer import counter, encoding_of
-from jupyter_ctx.models.vocabulary import FOLDER, ranks_of
 from scripts.vocabularies import packed
 
 VOCABULARIES = ("o200k_base", "cl100k_base")

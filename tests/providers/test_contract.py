@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
 import sys
-import time
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from gemini import THINKS, gemini
@@ -193,10 +195,8 @@ def test_a_reply_that_is_let_go_leaves_the_adapter_usable(served: Served) -> Non
     adapter = served.adapter()
     stream = adapter.stream(asks("Tell me a long story.", max_tokens=200))
     next(stream)
-    begun = time.monotonic()
     stream.close()
     assert isinstance(last(adapter, asks()), Reply)
-    assert time.monotonic() - begun < 5
 
 
 def test_a_model_nobody_serves_is_not_found(servers: dict[str, Served], local_model: str) -> None:
@@ -228,9 +228,9 @@ def test_using_one_provider_imports_its_sdk_alone(model: str, sdk: str) -> None:
 @pytest.mark.parametrize(
     ("model", "package", "command"),
     [
-        ("anthropic/m", "anthropic", r"pip install 'jupyter_ctx\[anthropic\]'"),
-        ("google/m", "google.genai", r"pip install 'jupyter_ctx\[google\]'"),
-        ("openai/m", "openai", "pip install openai"),
+        ("anthropic/m", "anthropic", "pip install 'anthropic>="),
+        ("google/m", "google.genai", "pip install 'google-genai>="),
+        ("openai/m", "openai", "pip install 'openai>="),
     ],
 )
 def test_a_missing_sdk_is_one_line_with_the_command(
@@ -243,6 +243,23 @@ def test_a_missing_sdk_is_one_line_with_the_command(
         monkeypatch.delattr("google.genai", raising=False)
     with pytest.raises(MissingDependencyError, match=command):
         Chat(model, api_key="k").send("x")
+
+
+def test_an_installation_asks_for_the_sdks_that_serve() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
+    asked = [*project["dependencies"], *itertools.chain(*project["optional-dependencies"].values())]
+    for sdk in (Responses.sdk, Anthropic.sdk, Google.sdk):
+        assert f"{sdk.package}>={sdk.oldest[0]}.{sdk.oldest[1]}" in asked
+
+
+@pytest.mark.parametrize(("version", "needs"), [("1.109.1", "needs 2."), ("99.0.0", "to 3.x")])
+def test_an_sdk_that_is_too_old_or_too_new_is_the_cause_and_not_the_server(
+    version: str, needs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("openai.__version__", version)
+    monkeypatch.setattr("openai.OpenAI.post", None)
+    with pytest.raises(MissingDependencyError, match=f"^openai .*; .*{needs}.*pip install 'openai"):
+        Chat("openai/m", api_key="k").send("x")
 
 
 def test_a_name_finds_its_provider_and_an_address_its_way_of_speaking(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
-import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -15,7 +13,7 @@ import pytest
 from dialects import DIALECTS, KEY, Dialect
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from server import running, send, serve
+from server import begin_stream, hang_up, running, send, serve
 
 from jupyter_ctx import (
     AuthenticationError,
@@ -42,39 +40,20 @@ def stream(write: Callable[[Dialect], str]) -> Handle:
     return lambda handler, dialect: send(handler, 200, write(dialect), STREAM)
 
 
-def begin(handler: BaseHTTPRequestHandler, text: str) -> None:
-    """The beginning of a stream whose length nobody knows."""
-    handler.close_connection = True
-    handler.send_response(200)
-    handler.send_header("Content-Type", STREAM)
-    handler.end_headers()
-    handler.wfile.write(text.encode())
-    handler.wfile.flush()
-
-
-def reset(handler: BaseHTTPRequestHandler) -> None:
-    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    handler.connection.close()
-
-
 def resets(handler: BaseHTTPRequestHandler, dialect: Dialect) -> None:
-    begin(handler, dialect.pieces(["Some ", "text"]))
+    begin_stream(handler, dialect.pieces(["Some ", "text"]))
     threading.Event().wait(0.1)  # what was sent may arrive first
-    reset(handler)
+    hang_up(handler)
 
 
 def stalls(handler: BaseHTTPRequestHandler, dialect: Dialect) -> None:
-    begin(handler, dialect.pieces(["Some ", "text"]))
+    begin_stream(handler, dialect.pieces(["Some ", "text"]))
     threading.Event().wait(1.5)
 
 
 def says_nothing(handler: BaseHTTPRequestHandler, dialect: Dialect) -> None:
     threading.Event().wait(1.5)
     handler.close_connection = True
-
-
-def hangs_up(handler: BaseHTTPRequestHandler, dialect: Dialect) -> None:
-    reset(handler)
 
 
 def error(message: str, **more: Any) -> dict[str, Any]:
@@ -101,7 +80,7 @@ NOTHING_CAME: dict[str, tuple[Handle, type[ChatError]]] = {
     "a broken event": (stream(lambda d: "data: {broken\n\n"), ProviderError),
     "events that are none": (stream(lambda d: "data: null\n\ndata: 5\n\ndata: [1]\n\n"), ProviderError),
     "silence": (says_nothing, ProviderConnectionError),
-    "a connection that is hung up": (hangs_up, ProviderConnectionError),
+    "a connection that is hung up": (lambda handler, _: hang_up(handler), ProviderConnectionError),
 }
 TEXT_CAME: dict[str, tuple[Handle, type[ChatError]]] = {
     "no reason why it ended": (stream(lambda d: d.pieces(["Some ", "text"])), ProviderError),
@@ -171,21 +150,6 @@ def test_a_line_of_ten_megabytes_is_an_answer_like_any_other(dialect: Dialect) -
     long = "ten bytes " * 1_000_000
     with serve(lambda handler, _: send(handler, 200, dialect.answer(long), STREAM), path="") as (url, _):
         assert dialect.chat(url).send("x").text == long
-
-
-def test_a_limit_on_requests_says_when_to_come_back_and_is_waited_for_only_where_it_is_short(dialect: Dialect) -> None:
-    for seconds, requests in (("70", 1), ("0.01", 3)):
-        with serve(faulty(refuse(429, error("slow"), retry_after=seconds), dialect, 9), path="") as (url, seen):
-            with pytest.raises(RateLimitError) as raised:
-                dialect.chat(url).send("x")
-            assert raised.value.retry_after == float(seconds)
-            assert len(seen) == requests
-
-
-def test_a_busy_server_is_asked_again(dialect: Dialect) -> None:
-    with serve(faulty(refuse(503, error("busy")), dialect, 2), path="") as (url, seen):
-        assert dialect.chat(url).send("x").text == "Right again"
-        assert len(seen) == 3
 
 
 def test_a_list_of_models_is_asked_for_again_where_the_server_had_closed_a_kept_connection() -> None:

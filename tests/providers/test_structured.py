@@ -84,7 +84,7 @@ def test_a_server_that_refuses_the_schema_is_told_it_in_the_prompt_from_then_on(
 
 
 def test_requests_that_were_refused_at_once_are_all_sent_again(dialect: Dialect) -> None:
-    together = threading.Barrier(4, timeout=5)
+    together = threading.Barrier(4, timeout=60)
 
     def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
         if dialect.schema(request) is None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import socket
-import struct
 import time
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -15,16 +13,13 @@ import pytest
 from dialects import DIALECTS, Dialect, answering, delta_piece
 from hypothesis import given
 from hypothesis import strategies as st
-from server import events, piece, send, serve, usage
+from server import begin_stream, events, hang_up, piece, send, serve, usage
 
 from jupyter_ctx import Chat, ChatInterrupted, ContextOverflowError, ProviderConnectionError, ProviderError
 from jupyter_ctx.context.usage import Usage
-from jupyter_ctx.conversation.events import Said
-from jupyter_ctx.conversation.messages import Turn, TurnRecord
 from jupyter_ctx.providers.base import Reply, Thought
 from jupyter_ctx.providers.think_tags import Splitter
 from jupyter_ctx.storage.journal import close_stores
-from jupyter_ctx.storage.serialization import from_row, to_row
 
 THOUGHTS = ("Blue is", " scattered.")
 COMPLETIONS, RESPONSES = DIALECTS["completions"], DIALECTS["responses"]
@@ -207,14 +202,9 @@ def test_an_interrupt_while_only_thoughts_have_come_records_nothing(dialect: Dia
 
 def test_a_break_while_only_thoughts_have_come_records_nothing(dialect: Dialect) -> None:
     def reset(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Type", "text/event-stream")
-        handler.end_headers()
-        handler.wfile.write(dialect.pieces((), THOUGHTS).encode())
-        handler.wfile.flush()
+        begin_stream(handler, dialect.pieces((), THOUGHTS))
         time.sleep(0.1)  # so that it is read before the connection breaks
-        handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        handler.connection.close()
+        hang_up(handler)
 
     with serve(reset, path="") as (url, _):
         chat, thoughts = dialect.chat(url), list[str]()
@@ -244,17 +234,6 @@ def test_a_stored_answer_comes_with_what_was_thought(tmp_path: Path) -> None:
     assert (reply.stored, reply.thinking) == (True, "Blue is scattered.")
     assert (copy.stored, copy.thinking) == (False, "Blue is scattered.")  # another conversation's answer is not shown
     assert (len(again.usage()), len(other.usage())) == (1, 1)  # what was shown again took nothing
-
-
-def test_a_turn_from_before_thinking_was_kept_is_read() -> None:
-    record = to_row(Said(Turn("x", "Hi", thinking="so", record=TurnRecord("m", seconds=1.5))), [])
-    body = json.loads(record.body)
-    assert isinstance(event := from_row(record.kind, record.body), Said)
-    assert (event.turn.thinking, event.turn.record.seconds) == ("so", 1.5)
-    for name in ("thinking", "seconds", "stored"):
-        del body["turn"][name]
-    assert isinstance(event := from_row(record.kind, json.dumps(body)), Said)
-    assert (event.turn.reply, event.turn.thinking, event.turn.record.seconds) == ("Hi", "", None)
 
 
 def test_seconds_are_those_of_the_request_that_was_answered_and_of_waiting_for_a_busy_server() -> None:
@@ -315,7 +294,7 @@ def test_usage_tells_what_every_answer_took() -> None:
 
 def test_usage_adds_up_what_is_priced(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = DIALECTS["anthropic"].answer("Hi", sent=100_000, said=1_000)
-    with serve(lambda h, _: send(h, 200, answer, "text/event-stream"), path="") as (url, _):
+    with serve(answer, path="") as (url, _):
         monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
         chat = Chat("anthropic/claude-sonnet-4-5", api_key="k")
         replies = [chat.send("x"), chat.send("y"), chat.send("z", model="anthropic/claude-nobody-knows")]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from jupyter_ctx import Chat
 from jupyter_ctx.context.summary_facts import SUMMARY_ANSWER
-from jupyter_ctx.providers.content_parts import as_part, content
+from jupyter_ctx.providers.request_body import as_part, content
 
 WORDS = "the ship sailed on through the night and nobody slept "
 turns = st.lists(st.tuples(st.integers(1, 900), st.integers(1, 900), st.sampled_from("....px")), max_size=25)
@@ -91,7 +91,7 @@ def test_a_pinned_turn_with_an_empty_side_is_in_no_view_wherever_the_cut_is(
     prompt: str, reply: str, *, summary: bool
 ) -> None:
     chat = talked([], window=700)
-    chat.set_system(" ")
+    chat.desk.set_system(" ")
     chat.add_messages([{"role": "user", "content": prompt}, {"role": "assistant", "content": reply}])
     chat.pin(1)
     for _ in range(12):

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from jupyter_ctx import Chat
-from jupyter_ctx.display.widgets.gauge import gauge_line
-from jupyter_ctx.display.widgets.tables import status_text
+from jupyter_ctx.display.widgets.gauge import gauge_line, status_text
 from jupyter_ctx.testing import ScriptedProvider
 
 PROMPT, REPLY = "What does the wind do today? " * 6, "It blows steadily from the west. " * 8

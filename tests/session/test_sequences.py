@@ -532,7 +532,7 @@ class Sequences(RuleBasedStateMachine):
     @rule(words=st.sampled_from(["", "Be brief.", "Be polite.", "Answer like a sailor of the old days would. " * 4]))
     def set_system(self, words: str) -> None:
         words = words.strip()
-        assert self.chat.set_system(words).changed == (words != self.now.system)
+        assert self.chat.desk.set_system(words).changed == (words != self.now.system)
         if words != self.now.system:
             with self.past.step() as talk:
                 talk.system = words
@@ -551,7 +551,7 @@ class Sequences(RuleBasedStateMachine):
         place = data.draw(st.sampled_from(many))
         slot = self.now.slots[place]
         version = data.draw(st.integers(0, len(slot.versions) - 1))
-        assert self.chat.pick(place + 1, version + 1).changed == (version != slot.now)
+        assert self.chat.desk.pick(place + 1, version + 1).changed == (version != slot.now)
         if version != slot.now:
             with self.past.step() as talk:
                 talk.slots[place].now = version
@@ -598,7 +598,7 @@ class Sequences(RuleBasedStateMachine):
             self.agrees()
         after = looks(self.chat)
         for look in (before, after):
-            budget = replace(look["info"].budget, exact=False)
+            budget = look["info"].budget._replace(exact=False)
             look["info"] = replace(look["info"], budget=budget)
             look["held"] = (*look["held"][:3], *look["held"][4:])
         assert same(after, before)
@@ -686,7 +686,7 @@ class Sequences(RuleBasedStateMachine):
         assert [(row.prompt, row.reply) for row in history] == [(s.current.prompt, s.current.reply) for s in talk.slots]
         assert chat.system == talk.system
         for number, (row, slot) in enumerate(zip(history, talk.slots, strict=True), 1):
-            answers = [Answer(turn.prompt, turn.reply) for turn in chat.versions(number)]
+            answers = [Answer(turn.prompt, turn.reply) for turn in chat.desk.versions(number)]
             assert answers == slot.versions
             self.check_state(row.states[0], slot, talk)
         info = chat.info()

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from priced import Priced
 
 from jupyter_ctx import Chat, ChatError, ChatInterrupted, ProviderError, Reply, Request
 from jupyter_ctx.conversation.messages import Alternatives
 from jupyter_ctx.errors import InvalidRequestError
-from jupyter_ctx.experiments.side_by_side import Candidate
 from jupyter_ctx.runtime.frontend import Origin
 from jupyter_ctx.session.prompt import Prompt
+from jupyter_ctx.session.side_by_side import Candidate
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
 
@@ -55,7 +56,7 @@ def candidates(*temperatures: float | None, **more: Any) -> list[Candidate]:
 def asked(
     chat: Chat, prompt: str = "Hello?", among: Sequence[Candidate] = (), page: Page | None = None, **more: Any
 ) -> Alternatives:
-    return chat.ask_each(Prompt(prompt, **more), among or candidates(0.0, 1.0, 2.0), page or Page())
+    return chat.desk.ask_each(Prompt(prompt, **more), among or candidates(0.0, 1.0, 2.0), page or Page())
 
 
 def replies(chat: Chat) -> list[str]:
@@ -81,35 +82,35 @@ def test_nothing_is_a_turn_until_one_answer_is_taken(chat: Chat, provider: Scrip
     page = Page()
     found = asked(chat, page=page)
     assert replies(chat) == ["At None: Before"]
-    assert chat.chosen(found.id) is None
+    assert chat.desk.chosen(found.id) is None
     assert [answer.reply for answer in found.answers] == [f"At {t}: Hello?" for t in (0.0, 1.0, 2.0)]
     assert all(page.pieces[i] == page.replies[i].text == found.answers[i].reply for i in range(3))
     assert {tuple(m.content for m in r.messages) for r in provider.requests[1:]} == {
         ("Before", "At None: Before", "Hello?")
     }
-    assert str(chat.choose(2)).startswith("Answer 2 (t 1.0) is taken: turn 2")
+    assert str(chat.desk.choose(2)).startswith("Answer 2 (t 1.0) is taken: turn 2")
     assert replies(chat)[1] == "At 1.0: Hello?"
-    assert chat.chosen(found.id) == 2
+    assert chat.desk.chosen(found.id) == 2
 
 
 def test_the_others_stay_as_versions_and_the_choice_can_be_changed_and_undone(chat: Chat) -> None:
     found = asked(chat)
-    chat.choose(2)
-    assert [turn.reply for turn in chat.versions(1)] == [answer.reply for answer in found.answers]
-    chat.choose(3)
+    chat.desk.choose(2)
+    assert [turn.reply for turn in chat.desk.versions(1)] == [answer.reply for answer in found.answers]
+    chat.desk.choose(3)
     assert replies(chat) == ["At 2.0: Hello?"]
-    assert len(chat.versions(1)) == 3
-    chat.pick(1, 1)
-    assert chat.chosen(found.id) == 1
-    assert "choice" in str(chat.undo()) or chat.chosen(found.id) == 3
+    assert len(chat.desk.versions(1)) == 3
+    chat.desk.pick(1, 1)
+    assert chat.desk.chosen(found.id) == 1
+    assert "choice" in str(chat.undo()) or chat.desk.chosen(found.id) == 3
     chat.undo()
-    assert chat.chosen(found.id) == 2
+    assert chat.desk.chosen(found.id) == 2
     chat.undo()
     assert chat.turns == ()
-    assert chat.chosen(found.id) is None
+    assert chat.desk.chosen(found.id) is None
     chat.redo()
     assert replies(chat) == ["At 1.0: Hello?"]
-    assert not chat.choose(2).changed
+    assert not chat.desk.choose(2).changed
 
 
 def test_undo_of_an_earlier_turn_leaves_the_answers_to_be_taken(chat: Chat) -> None:
@@ -117,7 +118,7 @@ def test_undo_of_an_earlier_turn_leaves_the_answers_to_be_taken(chat: Chat) -> N
     found = asked(chat)
     chat.undo()
     assert chat.turns == ()
-    chat.choose(1, found.id)
+    chat.desk.choose(1, found.id)
     assert replies(chat) == ["At 0.0: Hello?"]
 
 
@@ -125,7 +126,7 @@ def test_the_answer_taken_is_sent_with_what_follows_and_the_others_are_not(
     chat: Chat, provider: ScriptedProvider
 ) -> None:
     asked(chat)
-    chat.choose(1)
+    chat.desk.choose(1)
     chat.send("And then?")
     assert [message.content for message in provider.requests[-1].messages] == [
         "Hello?", "At 0.0: Hello?", "And then?"
@@ -134,15 +135,15 @@ def test_the_answer_taken_is_sent_with_what_follows_and_the_others_are_not(
 
 def test_a_cell_that_runs_again_keeps_its_turn_until_another_answer_is_taken(chat: Chat) -> None:
     first = asked(chat, cell="a", run="1")
-    chat.choose(1)
+    chat.desk.choose(1)
     chat.send("Later", cell="b", run="2")
     second = asked(chat, "Hi?", cell="a", run="3")
     assert replies(chat)[0] == "At 0.0: Hello?"
-    assert chat.chosen(first.id) == 1
-    assert chat.chosen(second.id) is None
-    chat.choose(3)
+    assert chat.desk.chosen(first.id) == 1
+    assert chat.desk.chosen(second.id) is None
+    chat.desk.choose(3)
     assert replies(chat) == ["At 2.0: Hi?", "At None: Later"]
-    assert len(chat.versions(1)) == 6
+    assert len(chat.desk.versions(1)) == 6
     assert chat.history()[1].states[-1] == "stale"
     chat.undo()
     assert replies(chat)[0] == "At 0.0: Hello?"
@@ -151,7 +152,7 @@ def test_a_cell_that_runs_again_keeps_its_turn_until_another_answer_is_taken(cha
 def test_an_answer_of_an_earlier_cell_can_be_taken_by_its_id(chat: Chat) -> None:
     first = asked(chat, cell="a", run="1")
     asked(chat, "Hi?", cell="b", run="2")
-    chat.choose(2, first.id)
+    chat.desk.choose(2, first.id)
     assert replies(chat) == ["At 1.0: Hello?"]
 
 
@@ -166,9 +167,9 @@ def test_one_that_fails_says_so_and_harms_no_other() -> None:
     assert found.answers[0].reply == "Yes."
     assert found.answers[1].reply == "Half"
     assert found.answers[1].record.stop_reason == "cut"
-    with pytest.raises(InvalidRequestError, match=r"Answer 3 \(bad\) failed, and cannot be taken"):
-        chat.choose(3)
-    chat.choose(2)
+    with pytest.raises(InvalidRequestError, match=r"3 \(bad\)"):
+        chat.desk.choose(3)
+    chat.desk.choose(2)
     assert replies(chat) == ["Half"]
 
 
@@ -190,13 +191,11 @@ def test_each_column_recovers_by_itself_where_its_window_is_too_small() -> None:
     assert all("left out" in " ".join(page.replies[i].notices) for i in range(3))
 
 
-def test_bad_numbers_and_nothing_to_take_are_errors_that_say_so(chat: Chat) -> None:
-    with pytest.raises(InvalidRequestError, match="No answers stand side by side"):
-        chat.choose(1)
+def test_bad_numbers_are_errors_that_say_which_there_are(chat: Chat) -> None:
     asked(chat)
     for number in (0, 4, 1.5, "2"):
-        with pytest.raises(InvalidRequestError, match="there are 1 to 3"):
-            chat.choose(number)  # type: ignore[arg-type]
+        with pytest.raises(InvalidRequestError, match="1 to 3"):
+            chat.desk.choose(number)  # type: ignore[arg-type]
 
 
 def test_a_prompt_that_is_not_recorded_leaves_nothing(chat: Chat, provider: ScriptedProvider) -> None:
@@ -216,15 +215,15 @@ def test_answers_are_stored_and_shown_again_after_a_restart(tmp_path: Path, prov
     chat = opened()
     chat.send("Before", cell="0", run="0")
     first = cell(chat, "1")
-    chat.choose(2)
+    chat.desk.choose(2)
     chat.close()
     chat, sent, page = opened(), len(provider.requests), Page()
     assert replies(chat)[1] == "At 1.0: Hello?"
-    assert chat.chosen(first.id) == 2
+    assert chat.desk.chosen(first.id) == 2
     again = cell(chat, "2", page)
     assert len(provider.requests) == sent
     assert again.id == first.id
-    assert chat.chosen(again.id) == 2
+    assert chat.desk.chosen(again.id) == 2
     assert all(page.replies[i].stored for i in range(3))
     cell(chat, "3")
     assert len(provider.requests) == sent + 3
@@ -241,19 +240,50 @@ def test_after_a_restart_only_what_failed_or_is_new_is_asked(tmp_path: Path) -> 
     path = tmp_path / "chats.sqlite"
     chat = Chat(provider=provider, store=path, name="one")
     first = asked(chat, cell="a", run="1", stored="cell")
-    chat.choose(1)
+    chat.desk.choose(1)
     chat.close()
     works, chat = True, Chat(provider=provider, store=path, name="one")
     found = asked(chat, cell="a", run="2", stored="cell")
     assert len(provider.requests) == 4
     assert [answer.reply for answer in found.answers] == ["Yes."] * 3
     assert found.id != first.id
-    assert chat.chosen(found.id) == 1
-    chat.choose(2, found.id)
+    assert chat.desk.chosen(found.id) == 1
+    chat.desk.choose(2, found.id)
     assert len(chat.turns) == 1
-    assert chat.chosen(found.id) == 2
-    assert len(chat.versions(1)) == 3
+    assert chat.desk.chosen(found.id) == 2
+    assert len(chat.desk.versions(1)) == 3
     chat.close()
+
+
+def test_answers_that_nobody_took_are_found_where_they_were_asked_and_only_what_failed_is_asked(tmp_path: Path) -> None:
+    def answer(request: Request) -> str | Answer:
+        return Answer((), error=ProviderError("Down.")) if request.temperature == 1.0 else "Yes."
+
+    provider = ScriptedProvider(answer)
+    sent = []
+    for run in "1234":
+        chat = Chat(provider=provider, store=tmp_path / "chats.sqlite", name="one")
+        before = len(provider.requests)
+        chat.send("Before", cell="0", run=run, stored="cell")
+        for cell, among in (("a", candidates(0.0, 2.0)), ("b", candidates(0.0, 1.0, 2.0))):
+            asked(chat, among=among, cell=cell, run=run, stored="cell")
+        chat.send("After", cell="c", run=run, stored="cell")
+        sent.append(len(provider.requests) - before)
+        assert {len(request.messages) for request in provider.requests[before:-1]} <= {1, 3}
+        chat.close()
+    assert sent == [7, 1, 1, 1]
+
+
+def test_after_a_no_to_the_price_stored_answers_are_there_all_the_same(tmp_path: Path) -> None:
+    provider = Priced("Yes.")
+    for run, among in (("1", candidates(0.0, 1.0)), ("2", candidates(0.0, 1.0, 2.0))):
+        chat = Chat(provider=provider, store=tmp_path / "chats.sqlite", name="one", confirm_above=1e-9)
+        with pytest.raises(InvalidRequestError, match="confirm_above"):
+            asked(chat, among=among, cell="a", run=run, stored="cell")
+        chat.configure(confirm_above=None)
+        asked(chat, among=among, cell="a", run=run, stored="cell")
+        chat.close()
+    assert len(provider.requests) == 3
 
 
 def test_ctrl_c_keeps_what_has_come_of_each(chat: Chat) -> None:
@@ -263,13 +293,13 @@ def test_ctrl_c_keeps_what_has_come_of_each(chat: Chat) -> None:
     chat = Chat(provider=ScriptedProvider(answer))
     threading.Timer(0.6, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
     began = time.monotonic()
-    with pytest.raises(ChatInterrupted, match="the answers so far are kept"):
+    with pytest.raises(ChatInterrupted):
         asked(chat)
     assert time.monotonic() - began < 3
     (offer,) = chat.conversation.offers.values()
     assert [answer.record.stop_reason for answer in offer.answers] == ["stop", "interrupted", "interrupted"]
     assert offer.answers[1].reply.startswith("Some more")
-    chat.choose(1)
+    chat.desk.choose(1)
     assert replies(chat) == ["Whole."]
 
 
@@ -277,7 +307,7 @@ def test_a_turn_that_is_taken_late_stands_where_it_was_asked_for(chat: Chat) -> 
     chat.send("First", cell="0", run="0")
     found = asked(chat, cell="a", run="1")
     chat.send("Later", cell="b", run="2")
-    chat.choose(2, found.id)
+    chat.desk.choose(2, found.id)
     assert replies(chat) == ["At None: First", "At 1.0: Hello?", "At None: Later"]
     assert [row.states for row in chat.history()] == [("sent",)] * 3
     chat.undo()
@@ -287,8 +317,8 @@ def test_a_turn_that_is_taken_late_stands_where_it_was_asked_for(chat: Chat) -> 
 def test_answers_that_were_never_taken_stay_versions_of_what_their_cell_says_in_the_end(chat: Chat) -> None:
     asked(chat, "One?", cell="a", run="1")
     asked(chat, "Two?", cell="a", run="2")
-    chat.choose(1)
-    assert [turn.reply for turn in chat.versions(1)] == [
+    chat.desk.choose(1)
+    assert [turn.reply for turn in chat.desk.versions(1)] == [
         f"At {t}: {prompt}" for prompt in ("One?", "Two?") for t in (0.0, 1.0, 2.0)
     ]
 
@@ -300,11 +330,11 @@ def test_what_is_broken_off_or_refused_is_a_problem_and_where_nothing_else_came_
         return Answer("I will not.", stop_reason="refusal")
 
     chat, page = Chat(provider=ScriptedProvider(answer)), Page()
-    with pytest.raises(ChatError, match=r"None of the 2 gave a whole answer\. The line was cut\. The model refused"):
+    with pytest.raises(ChatError, match=r"2.*The line was cut\."):
         asked(chat, page=page, among=candidates(0.0, 1.0))
     (offer,) = chat.conversation.offers.values()
     assert [bool(each.problem) for each in offer.answers] == [True, True]
-    assert chat.choose(2).changed
+    assert chat.desk.choose(2).changed
     assert replies(chat) == ["I will not."]
 
 
@@ -314,12 +344,12 @@ def test_a_prompt_that_is_appended_is_not_asked_again_after_a_restart(
     path = tmp_path / "chats.sqlite"
     chat = Chat(provider=provider, store=path, name="one")
     asked(chat, cell="a", run="1", append=True, stored="cell")
-    chat.choose(1)
+    chat.desk.choose(1)
     chat.close()
     chat, sent = Chat(provider=provider, store=path, name="one"), len(provider.requests)
     found = asked(chat, cell="a", run="2", append=True, stored="cell")
     assert len(provider.requests) == sent
-    chat.choose(2, found.id)
+    chat.desk.choose(2, found.id)
     assert replies(chat) == ["At 1.0: Hello?"]
     chat.close()
 
@@ -333,7 +363,7 @@ def test_stored_answers_of_which_none_is_whole_are_the_same_error_and_are_not_as
     sent = []
     for run in ("1", "2"):
         chat = Chat(provider=provider, store=tmp_path / "chats.sqlite", name="one")
-        with pytest.raises(ChatError, match="None of the 3 gave a whole answer"):
+        with pytest.raises(ChatError, match="3"):
             asked(chat, cell="a", run=run, stored=stored)
         sent.append(len(provider.requests))
         chat.close()

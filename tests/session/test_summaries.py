@@ -210,7 +210,7 @@ def test_files_that_went_with_a_prompt_are_named(tmp_path: Path) -> None:
 
 def test_the_users_lines_need_no_model_at_all(chat: Chat) -> None:
     turns = (Turn("The budget is 4,200 euros.", "Noted."), Turn("Use sales_q3, not sales_q2.", "Sure."))
-    text = extractive_summary(Older(turns), chat._session.target({}, ask=False), 150)
+    text = extractive_summary(Older(turns), chat.desk.session.target({}, ask=False), 150)
     assert text.splitlines()[:2] == ["The budget is 4,200 euros.", "Use sales_q3, not sales_q2."]
 
 

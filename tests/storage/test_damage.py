@@ -13,8 +13,8 @@ import pytest
 from stored_chats import aside, open_chat, prompts, reopen, say
 
 from jupyter_ctx import Chat
+from jupyter_ctx.storage.database_tables import ANSWERS, EVENTS
 from jupyter_ctx.storage.journal import close_stores
-from jupyter_ctx.storage.migrations import ANSWERS, EVENTS
 
 PAGE = 4096
 DAMAGES = pytest.mark.parametrize("damages", [2, pytest.param(30, marks=pytest.mark.load)])  # for each way
@@ -75,7 +75,7 @@ def found_after(chat: Chat, file: Path, said: list[str]) -> None:
     name = chat.name
     again = reopen(file, name)
     assert [prompt for prompt in prompts(again) if prompt.startswith("after")] == said
-    assert not any("moved" in notice or "in memory" in notice for notice in again.notices())
+    assert not any("moved" in notice or "in memory" in notice for notice in again.desk.session.notices())
 
 
 @DAMAGES
@@ -89,7 +89,7 @@ def test_what_is_said_after_a_file_was_damaged_is_there_at_the_next_start(
         way(file, random.Random(seed))
         chat = open_chat(file, "b")
         say(chat, "after 0", "after 1")
-        notices = [notice for notice in chat.notices() if "was damaged" in notice]
+        notices = [notice for notice in chat.desk.session.notices() if "was damaged" in notice]
         assert len(notices) == len(aside(file)) <= 1
         found_after(chat, file, ["after 0", "after 1"])
         close_stores()
@@ -131,7 +131,7 @@ def test_a_file_may_be_damaged_while_it_is_used(
         say(chat, "after 0")
         way(file, random.Random(seed))
         say(chat, "after 1", "after 2")
-        notices = chat.notices()
+        notices = chat.desk.session.notices()
         if crash:
             shutil.copytree(folder, tmp_path / f"{seed} then")
             file = tmp_path / f"{seed} then" / "store.sqlite"

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from cells import Open
 from dialects import DIALECTS
-from server import send, serve
+from server import serve
 
 import jupyter_ctx.storage.database
 from jupyter_ctx import Chat, get_chat
-from jupyter_ctx.export.formats import carried, written
+from jupyter_ctx.export.conversation_files import carried, written
 from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin, fingerprint, origin
 from jupyter_ctx.storage.journal import close_stores
@@ -80,7 +80,7 @@ class Desk:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    with serve(lambda handler, _: send(handler, 200, ANSWER, "text/event-stream")) as found:
+    with serve(ANSWER) as found:
         yield found
 
 
@@ -454,14 +454,14 @@ def test_one_undo_puts_back_what_was_taken_over(desk: Desk, copied: bool, turns:
     shutil.copy(old, new) if copied else old.rename(new)
     library = desk.open(new)
     heard = list[object]()
-    library.current.listeners.append(heard.append)
+    library.current.desk.listeners.append(heard.append)
     for number in range(turns):
         assert len(desk.run(library, f"new {number}", "%%chat\nNew?")) == 3 + number
     if turns == 2:
         assert library.current.info().undo == "turn"
         assert str(library.current.undo()).startswith("Undid the turn")
     assert library.current.info().undo == "takeover"
-    assert library.current.plans()["undo"].text == "take back the takeover"
+    assert library.current.desk.actions.plans()["undo"].text == "take back the takeover"
     heard.clear()
     said = str(library.current.undo())
     assert said.startswith(f"Undid the takeover: 2 turns of 'main' are left to {old}, and this notebook begins anew")
@@ -617,7 +617,7 @@ def test_what_was_deleted_does_not_come_back_with_what_waited(
     with contextlib.closing(sqlite3.connect(desk.folder / "store.sqlite", isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         chat.add_messages([{"role": "user", "content": "apricot"}])
-        assert "goes on in memory" in chat.notices()[0]
+        assert "goes on in memory" in chat.desk.session.notices()[0]
         other.execute("ROLLBACK")
     library.delete(name, confirm=name)
     chat.add_messages([{"role": "user", "content": "apricot, by who still holds it"}])
@@ -654,7 +654,7 @@ def test_what_fails_after_a_turn_was_recorded_does_not_record_it_again(
         raise error("it failed")
 
     if where == "a listener":
-        chat.listeners.append(fail)
+        chat.desk.listeners.append(fail)
     elif where == "saving":
         monkeypatch.setattr("jupyter_ctx.storage.journal.to_row", fail)
     else:

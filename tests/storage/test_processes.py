@@ -102,7 +102,7 @@ def talk(chat, who, folder, turns):
         begun = time.perf_counter()
         say(chat, f"{{who}} {{number}}")
         times.append(time.perf_counter() - begun)
-    Path(folder, f"{{who}}.json").write_text(json.dumps([chat.name, times, chat.notices()]))
+    Path(folder, f"{{who}}.json").write_text(json.dumps([chat.name, times, chat.desk.session.notices()]))
 """
 IN_PROCESSES = f"""
 {TALK}
@@ -179,7 +179,7 @@ for address in addresses:
                 pass
             chat = Chat({MODEL!r}, store=address, name=f"{{number}}")
             say(chat, f"{{number}}")
-            assert not chat.notices(), chat.notices()
+            assert not chat.desk.session.notices(), chat.desk.session.notices()
             os._exit(0)
     for number in range(int(processes)):
         assert os.wait()[1] == 0
@@ -213,7 +213,7 @@ for address in sys.stdin:
         while True:
             number = len(chat.turns)
             say(chat, f"turn {{number}}")
-            assert not chat.notices()
+            assert not chat.desk.session.notices()
             os.write(theirs, b"%9d" % (number + 1))
     os.close(theirs)
     with open(ours, "rb", buffering=0) as pipe:
@@ -242,7 +242,7 @@ def test_a_process_that_is_killed_at_any_moment_has_kept_every_turn_that_it_had_
         nursery.stdin.write(f"{where}\n")
         finished = int(nursery.stdout.readline())
         chat = Chat(MODEL, store=where, name="c")
-        assert (chat.name, chat.notices()) == ("c", ())
+        assert (chat.name, chat.desk.session.notices()) == ("c", ())
         there = prompts(chat)
         assert there == [f"turn {number}" for number in range(len(there))]
         least = max(finished, kept[where])
@@ -266,13 +266,13 @@ child = os.fork()
 if not child:
     say(chat, "child 0")
     say(chat, "child 1")
-    (notice,) = chat.notices()
+    (notice,) = chat.desk.session.notices()
     assert "This process was forked" in notice, notice
     sys.exit()
 say(chat, "parent 0")
 assert os.waitpid(child, 0)[1] == 0
 say(chat, "parent 1")
-assert not chat.notices()
+assert not chat.desk.session.notices()
 """
 POOLED = f"""
 import multiprocessing
@@ -288,7 +288,7 @@ if __name__ == "__main__":
         names = set(pool.map(work, range(40)))
         say(chat, "parent 1")
     say(chat, "parent 2")
-    assert "c" not in names and not chat.notices()
+    assert "c" not in names and not chat.desk.session.notices()
 """
 
 

@@ -162,6 +162,7 @@ values = {{"peak": 3, "last": [2, 1]}}
 """
 
 
+@pytest.mark.load
 def test_a_figure_and_a_value_are_found_again_and_a_changed_figure_is_asked_of_anew(notebook: Notebook) -> None:
     with answering_rows(lambda prompt: json.dumps({"trend": "down", "points": 3})) as asked:
         cells = {
@@ -187,6 +188,7 @@ def test_a_figure_and_a_value_are_found_again_and_a_changed_figure_is_asked_of_a
     assert STORED not in said["look"]
 
 
+@pytest.mark.load
 def test_an_error_is_found_again_and_another_one_is_asked_of_anew(notebook: Notebook) -> None:
     def fails(source: str) -> None:
         notebook.kernel.run(source, "broken")
@@ -239,9 +241,10 @@ def test_restart_and_run_all_costs_nothing(notebook: Notebook) -> None:
     assert notebook.run("%chat undo").startswith("Undid the turn")
     assert notebook.value("[row.cell for row in get_chat().history()]") == numbers[:-1]
     assert STORED not in notebook.run(cells["one"], "one")
-    assert notebook.value("len(get_chat().versions(1)), len(get_chat().turns)") == (2, len(turns) - 1)
+    assert notebook.value("len(get_chat().desk.versions(1)), len(get_chat().turns)") == (2, len(turns) - 1)
 
 
+@pytest.mark.load
 def test_what_has_changed_is_asked_anew(notebook: Notebook, real_model: str) -> None:
     changes = {  # of a conversation's only cell
         "prompt": ("%%chat -i prompt\nSay one.", "%%chat -i prompt\nSay two."),
@@ -277,6 +280,7 @@ def test_what_has_changed_is_asked_anew(notebook: Notebook, real_model: str) -> 
     assert notebook.value("[row.versions for row in get_chat().history()]") == [1, 2], "it holds within one kernel"
 
 
+@pytest.mark.load
 def test_cuts_trims_summaries_and_marks_made_later_cost_nothing_either(notebook: Notebook) -> None:
     wood = "It is made of wood. " * 8
     cells = {"use": USE.replace("256", "512")}
@@ -296,6 +300,7 @@ def test_cuts_trims_summaries_and_marks_made_later_cost_nothing_either(notebook:
     assert notebook.value(IS_MODEL_LOADED) is False
 
 
+@pytest.mark.load
 def test_a_run_without_a_reader_asks_unless_it_is_told_to_show_what_is_stored(
     tmp_path: Path, local_model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -320,6 +325,7 @@ def shown_in(output: Any) -> str:
     return str(output.get("text") or output.get("data", {}).get("text/plain", ""))
 
 
+@pytest.mark.load
 def test_restore_may_be_asked_for_or_off(notebook: Notebook) -> None:
     ask, off = (f"get_ipython().config.Chat.restore = {how!r}" for how in ("ask", "off"))
     notebook.run(TALK)
@@ -341,27 +347,6 @@ def test_restore_may_be_asked_for_or_off(notebook: Notebook) -> None:
     notebook.start()
     notebook.run(off)
     assert notebook.value(PROMPTS) == []
-
-
-def test_new_starts_afresh_and_the_old_one_stays(notebook: Notebook) -> None:
-    notebook.run(TALK)
-    assert notebook.run("%chat new") == "Talking in 'main-2': 0 turns.\n"
-    notebook.start()
-    assert notebook.value(PROMPTS) == []
-    listed = notebook.run("%chat list")
-    assert re.search(r"^main +1 turn ", listed, re.M)
-    assert "notebook" not in listed
-    assert notebook.run("%chat switch main") == "Talking in 'main': 1 turn.\n"
-    assert notebook.value(PROMPTS) == ["Say one."]
-
-
-def test_a_renamed_notebook_keeps_its_conversations(notebook: Notebook) -> None:
-    notebook.run(TALK)
-    notebook.run(f"%chat new plans\n{TALK}\n{TALK}")
-    notebook.start("elsewhere/y.ipynb")
-    assert notebook.run("%chat").startswith("Going on with 2 turns of 'plans'")
-    assert re.search(r"^plans +2 turns .* current\nmain +1 turn ", notebook.run("%chat list all"), re.M)
-    assert "x.ipynb" not in notebook.run("%chat list all")
 
 
 def save(path: Path, cells: Mapping[str, str]) -> None:
@@ -394,21 +379,6 @@ def test_a_copied_notebook_starts_with_a_fork_and_goes_its_own_way(
     assert (len(notebook.value(PROMPTS)), len(other.value(PROMPTS))) == (3, 4)
 
 
-def test_a_notebook_that_shares_its_first_cells_begins_anew(
-    notebook: Notebook, other: Notebook, tmp_path: Path
-) -> None:
-    cells = {"load": LOAD, "use": USE, "one": "%%chat\nSay one."}
-    save(tmp_path / "x.ipynb", cells)
-    notebook.start()
-    notebook.run_all({**cells, "mine": "%%chat\nMy secret is a rose."})
-    save(tmp_path / "y.ipynb", cells)
-    other.start("y.ipynb")
-    said = other.run_all(cells)
-    assert said["use"].startswith("This notebook begins anew: 2 turns of 'main' belong to ")
-    assert STORED not in said["one"]
-    assert other.value(PROMPTS) == ["Say one."]
-
-
 def test_a_second_kernel_on_a_notebook_starts_with_a_fork_and_says_so(notebook: Notebook, other: Notebook) -> None:
     notebook.run(TALK)
     other.start()
@@ -434,6 +404,7 @@ def test_after_a_crash_another_kernel_goes_on_with_the_conversation(notebook: No
     assert re.search(r"^main +1 turn +just now +current$", other.run("%chat list"), re.M)
 
 
+@pytest.mark.load
 def test_an_answer_given_after_an_older_one_is_marked_until_that_is_back(notebook: Notebook) -> None:
     def marked() -> list[bool]:
         table, preview = notebook.run("%chat history"), notebook.run("%chat preview")
@@ -468,6 +439,7 @@ def test_an_answer_given_after_an_older_one_is_marked_until_that_is_back(noteboo
     assert marked() == [False, True]
 
 
+@pytest.mark.load
 def test_turns_of_deleted_cells_are_offered_for_exclusion_once(notebook: Notebook) -> None:
     offer = "[ctx] The cell of turn 1 was deleted: %chat exclude 1 leaves it out of what is sent."
     notebook.run(USE)
@@ -486,6 +458,7 @@ def test_turns_of_deleted_cells_are_offered_for_exclusion_once(notebook: Noteboo
     assert offer in notebook.run("%%chat\nSay three.", "three")
 
 
+@pytest.mark.load
 def test_the_gauge_shows_the_conversation_that_is_talked_in(notebook: Notebook) -> None:
     notebook.run(TALK)
     assert len(widgets(notebook.kernel.run("%chat gauge"))) == 1

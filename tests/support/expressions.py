@@ -128,6 +128,42 @@ records["a"][0] = canary
 row = np.arange(100_000.0)
 groups = tall.groupby("x")
 
+class Name(Canary):
+    __hash__ = lambda self: 1
+    __deepcopy__ = __reduce_ex__ = __copy__ = firing("copy", 1)
+
+class Label(str):
+    __str__ = __repr__ = __format__ = __len__ = firing("label", "x")
+    __eq__ = firing("label ==", True)
+    __hash__ = lambda self: FIRED.append("label #") or 1
+
+name, label = Name(), Label("a")
+named, named_index = pd.Series([3, 1, 2], name=name), pd.Series([1, 2], index=pd.Index([5, 6], name=name))
+named_columns = pd.DataFrame([[1, 2]], columns=pd.Index(["a", "b"], name=name))
+of_label, in_attrs = pd.Series([1, 2], name=label), pd.DataFrame({"a": [1, 2]})
+in_attrs.attrs["a"] = name
+labels = pd.DataFrame([[1, 2]], columns=pd.Index([label, "b"], dtype=object))
+levels = pd.Series([1, 2], index=pd.MultiIndex.from_arrays([["a", "b"], [1, 2]], names=["k", name]))
+deep_labels = pd.Series([1, 2], index=pd.MultiIndex.from_arrays([[name, "b"], [1, 2]]))
+kinds = pd.Series(pd.Categorical.from_codes([0, 1], categories=pd.Index([name, "b"], dtype=object)))
+sparse = pd.Series(pd.arrays.SparseArray([name, name], dtype="Sparse[object]"))
+by_name = {name: 1, label: 2}
+cells = pd.DataFrame({"a": [[name], [1]], "b": [{"k": label}, {}]})
+class DataFrame(Canary): __module__ = "pandas"
+class Timestamp(Canary): __module__ = "pandas"
+borrowed, stamp = DataFrame(), Timestamp()
+FIRED.clear()
+
+docs = pd.DataFrame({"text": ["short"] * 20_000, "n": range(20_000)})
+docs.loc[7, "text"] = "x" * 100_000
+in_lists, in_index = pd.DataFrame({"a": [["x" * 100_000]] + [[]] * 9_999}), docs.set_index("text")
+in_columns, east = pd.DataFrame([[1]] * 9_999, columns=["x" * 100_000]), docs.replace("short", "長い")
+equal = pd.DataFrame({"a": range(1_000)}, index=["a"] * 1_000)
+many = pd.DataFrame(np.arange(400_000).reshape(200, 2_000))
+days, long_texts = pd.Series(pd.date_range("2020", periods=100_000)), pd.Series([huge_text] * 2_000, dtype=object)
+texts = pd.Series(np.arange(400_000)).astype(str)
+long_array = np.array([huge_text] * 500, dtype=object)
+
 KEY = "sk-proj-Zq3vX9bN2mK7tR5wY8pL4dF6"
 keys = {"openai": KEY, "google": "AIza" + "SyD4k8Jq2mZx7Vb1Nc5Lp9Rt3Ws6Yh0Gf4U"}
 keys |= {"github": "ghp_16C7e42F292c6912E7710c838347Ae178B4a"}
@@ -277,6 +313,60 @@ HOSTILE: dict[str, list[str]] = {
         "'a'" + "|upper" * 300, "x" * 3000,
         "'%s'" + " % 'a%s'" * 200, "hanging ~ 'x'", "tall.sort_values('x').to_string()",
         "tall.corr(method='kendall') * 9 ** (9 ** 9)",
+    ],
+    "names that run": [
+        *(f"{value}{use}" for value in (
+            "named", "named_index", "named_columns", "of_label", "in_attrs", "labels", "levels", "deep_labels", "kinds",
+            "sparse", "cells", "borrowed",
+        ) for use in (
+            "", ".head()", ".describe()", ".to_csv()", ".to_string()", ".sum()", ".index", ".T", ".iloc[0]", "|list",
+            ".to_dict()", ".isna()",
+        )),
+        "named.name", "named.unique()", "named.value_counts()", "named[0]", "named + 1", "named == named", "-named",
+        "named.sort_values()", "named.round(1)", "[named]", "named_index.index.name", "named_index.index.names",
+        "named_columns.columns", "named_columns['a']", "named_columns.columns.name", "labels['a']", "labels.a",
+        "labels[['a']]", "labels.columns|list", "labels.columns[0]", "of_label.name", "of_label|string",
+        "levels.loc['a']",
+        "levels.index.names", "deep_labels['b']", "kinds.value_counts()", "kinds.max()", "by_name", "by_name|tojson",
+        "by_name['a']", "by_name.a", "by_name.keys()", "by_name|items", "by_name.get('a')", "'a' in by_name", "stamp",
+        "stamp.isoformat()", "[stamp]", "named.to_markdown()", "named_columns.to_markdown()", "d[label]", "l[name]",
+        "docs[label]", "docs[name]", "docs.head(name)", "label", "label ~ 'x'", "label == 'a'", "label|upper",
+        "in_attrs.a",
+    ],
+    "what takes long in one step": [
+        "docs.to_string()", "docs.to_markdown()", "docs.to_html()", "docs.to_csv()", "docs.text.to_string()", "docs",
+        "docs.to_dict()", "docs.text", "docs.text|list", "docs.text|join", "docs.text.tolist()", "docs.text.unique()",
+        "docs.text.value_counts()", "docs.text.value_counts().to_string()", "docs.head(10).to_string()", "docs.T",
+        "docs.head(3000).to_string()", "docs.describe()", "docs.sum()", "docs.text.sum()", "docs.max()", "docs.values",
+        "in_lists.to_string()", "in_lists.to_markdown()", "in_lists", "in_lists.to_csv()", "in_index.to_string()",
+        "in_index.head(4000).to_string()", "in_index.index", "in_columns.to_string()", "in_columns.to_markdown()",
+        "in_columns", "east.to_string()", "east.to_markdown()", "equal.loc[['a'] * 100000]", "equal.loc['a']",
+        "equal.loc[['a', 'a', 'a']]", "equal[['a'] * 1000]", "equal['a']", "equal.loc['a', 'a']",
+        "many.nunique(axis=1)",
+        "many.mode(axis=1)", "many.quantile(0.5, axis=1)", "many.describe()", "many.corr()",
+        "many.corr(method='kendall')",
+        "many.nunique()", "many.median()", "many.T.sum()", "many.max(axis=1)", "many.to_markdown()",
+        "many.sort_values(1)",
+        "tall.corr(method='kendall')", "tall.x.corr(tall.y, method='kendall')", "tall.nunique()", "tall.median()",
+        "tall.sort_values(['x', 'y', 'z'])", "tall.x.value_counts()", "tall.x.unique()",
+        "tall.quantile([0.1, 0.5, 0.9])",
+        "tall.x.mode()", "tall.rank()", "tall.x.tolist()", "tall.x.to_json()", "tall.nlargest(1000, 'x')", "tall.T",
+        "tall.groupby('x').describe()", "tall.pivot_table(index='x')", "tall.round(10**9)",
+        "tall.x.quantile([0.5] * 999)",
+        "tall.x.round(100)", "tall.head(10**18)", "tall.head(10**18).to_string()", "tall.x[0:10**18]|join",
+        "days.strftime('%A' * 499)", "days.strftime('%A')", "days.day_name()", "days.max()", "days.describe()",
+        "days.to_csv()", "days[0].strftime('%A' * 499)", "days[0].strftime('%1000000000d')", "days[0] ** 9",
+        "long_texts.sum()", "long_texts", "long_texts.to_string()", "long_texts.unique()", "long_texts.nunique()",
+        "long_texts.value_counts()", "long_texts.max()", "long_texts.describe()", "long_texts.sort_values()",
+        "long_texts|list", "long_texts|join", "long_texts|unique|list", "texts.sort_values()", "texts.value_counts()",
+        "texts.unique()", "texts.nunique()", "texts.describe()", "texts.max()", "texts.sum()", "texts.to_csv()",
+        "texts|sort", "texts|list", "texts|join", "long_array", "long_array.sum()", "long_array.tolist()",
+        "long_array.max()", "long_array|join", "cube.sum(axis=0)", "cube + cube", "cube ** 9", "row * 10**4000",
+        "row ** fraction", "arr ** (10**9)", "grid.max()", "grid[0].max()", "grid[0]|list", "grid.T[0]", "grid[0:10]",
+        "tiny % 3", "decimals % 3", "decimals // tiny", "fraction * fraction", "huge_text.split('a')",
+        "huge_text|upper",
+        "huge_text.title()", "huge_text|wordcount", "huge_text.count('a')", "huge_text|replace('a', 'bb')",
+        "huge_text|indent(4)", "huge_text|tojson", "huge_text in huge_text", "wide_range|first", "wide_range|length",
     ],
     "keys": [
         "KEY", "keys", "keys.openai", "keys['google']", "keys.github", "keys.aws", "keys.slack", "keys.hf", "keys.groq",

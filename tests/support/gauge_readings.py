@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jupyter_ctx.context.budget import Budget
-from jupyter_ctx.context.info import ContextInfo, segments_of
+from jupyter_ctx.context.context_info import ContextInfo, segments_of
 from jupyter_ctx.context.windows import ContextWindow
 
 

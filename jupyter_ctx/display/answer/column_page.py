@@ -5,13 +5,11 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from ..text import BADGE_STYLE, WRAPS, note_html, note_plain, text_html, to_plain
-from .footer import Footer, footer_html, footer_line, remarks
+from .footer import Footer, footer_html, footer_line, remarks, thinking_html
 from .markdown import AnswerForms, answer_html, note_markdown, to_markdown, with_fence_closed
 from .marked_words import MARK_STYLE, MarkedText, mark_differences, marks_meaning
-from .thinking import thinking_html
 
 COLUMN_WIDTH = 22  # em: columns stand below each other where the page is too narrow for two as wide
 USED = "✓ used in the conversation"
@@ -38,8 +36,7 @@ class Column:
 
     head: its model and options, such as ``openai/gpt-5.2 · t=0``
     forms: what is shown in place of the text, such as a structured answer's tables
-    waits: who is waited for, and the seconds
-    state: ``failed`` when there is no whole answer; ``error`` says why
+    error: why there is no whole answer
     """
 
     head: str
@@ -49,8 +46,6 @@ class Column:
     notices: Sequence[str] = ()
     error: str = ""
     forms: AnswerForms | None = None
-    waits: tuple[str, str] = ("", "")
-    state: Literal["waiting", "growing", "whole", "failed"] = "waiting"
 
     @property
     def shown(self) -> str | AnswerForms:
@@ -88,47 +83,26 @@ def columns_forms(columns: Sequence[Column], frame: Frame, *, marks: bool = Fals
 
     The figures are in the HTML only, because saved notebooks are compared by the other forms.
     """
-    found = mark_differences([column.shown for column in columns]) if marks else None
-    return _forms(columns, frame, found)
+    marked = mark_differences([column.shown for column in columns]) if marks else None
+    return _forms(columns, frame, marked)
 
 
-def compared_forms(
-    heads: Sequence[str],
-    texts: Sequence[str],
-    footers: Sequence[Footer | None],
-    chosen: int | None,
-    *,
-    marks: bool = True,
-    errors: Sequence[str] = (),
-    shown: Sequence[AnswerForms | None] = (),
-    above: Sequence[str] = (),
-) -> dict[str, str]:
+def compared_forms(columns: Sequence[Column], frame: Frame) -> dict[str, str]:
     """Return stored answers side by side, with the words marked that differ, as ``%chat compare`` shows them.
 
-    ``chosen`` is the index of the answer that the conversation uses; ``errors`` say why an answer is missing, or
-    are empty. ``shown`` is what is shown in place of a text, ``above`` the notices above all. The plain text has the
-    words that differ in ``{+…+}``, as git's word diffs do, and the figures.
+    The plain text has the words that differ in ``{+…+}``, as git's word diffs do, and the figures.
     """
-    count = len(texts)
-    known, said = [*footers, *[None] * count][:count], [*errors, *[""] * count][:count]
-    forms_of = [*shown, *[None] * count][:count]
-    columns = [
-        Column(head, text, footer=footer, error=error, forms=own, state="failed" if error else "whole")
-        for head, text, footer, error, own in zip(heads, texts, known, said, forms_of, strict=True)
-    ]
-    frame = Frame(above=above, chosen=chosen)
-    found = mark_differences([column.shown for column in columns]) if marks else None
-    forms = _forms(columns, frame, found)
-    if found is not None:
-        columns = [replace(column, text=text.plain, forms=None) for column, text in zip(columns, found, strict=True)]
-        frame = Frame(above, below=[marks_meaning(count).replace("underlined", "in {+…+}")], chosen=chosen)
-    return forms | columns_plain(columns, frame, figures=True)
+    marked = mark_differences([column.shown for column in columns])
+    forms = _forms(columns, frame, marked)
+    plain = [replace(column, text=text.plain, forms=None) for column, text in zip(columns, marked, strict=True)]
+    meaning = marks_meaning(len(columns)).replace("underlined", "in {+…+}")
+    return forms | columns_plain(plain, replace(frame, below=[meaning]), figures=True)
 
 
-def _forms(columns: Sequence[Column], frame: Frame, found: Sequence[MarkedText] | None) -> dict[str, str]:
-    if found is not None:
-        bodies = [(answer_html(text.html) + _share(text)) if text.words else "" for text in found]
-        around = replace(frame, below=(marks_meaning(len(found)), *frame.below))
+def _forms(columns: Sequence[Column], frame: Frame, marked: Sequence[MarkedText] | None) -> dict[str, str]:
+    if marked is not None:
+        bodies = [(answer_html(text.html) + _share(text)) if text.words else "" for text in marked]
+        around = replace(frame, below=(marks_meaning(len(marked)), *frame.below))
     else:
         shown = [column.shown for column in columns]
         bodies, around = [answer_html(AnswerForms.of(text).html) if text else "" for text in shown], frame

@@ -19,9 +19,8 @@ from typing import Any
 from ...runtime.importing import quick_imports
 from ..text import CONTROL_CHARACTERS, LABEL, WRAPS, note_html, note_plain, text_html, to_plain
 from . import formulas
-from .footer import Footer, footer_html, remarks
+from .footer import Footer, footer_html, remarks, thinking_html
 from .highlight import highlighted
-from .thinking import thinking_html
 
 WEB_ADDRESS = "(?i:https?://|mailto:)"
 MAX_HIGHLIGHTED = 20_000  # characters of code in an answer: more would slow the page down
@@ -76,6 +75,12 @@ def to_html(source: str, left: dict[str, float] | None = None) -> str:
         return str(_parser().render(formulas.to_dollars(source), left))
     except Exception:  # the answer must be shown even where it cannot be rendered
         return f"<pre>{html.escape(source, quote=False)}</pre>"
+
+
+def folded_code(summary: str, code: str, language: str) -> str:
+    """Return a line of HTML that unfolds to a block of code."""
+    box = _code_box(highlighted(to_plain(code), language))
+    return f'<details class="jctx-code"><summary>{text_html(summary)}</summary>{box}</details>'
 
 
 def to_markdown(source: str) -> str:
@@ -226,6 +231,10 @@ def _code(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
     language = (token.info.split() or ["text"])[0]
     body = _coloured(token, language, env)
     attributes = renderer.renderAttrs(token)
+    return _code_box(body, attributes)
+
+
+def _code_box(body: str, attributes: str = "") -> str:
     return f'<div class="highlight"><pre{attributes} {SCROLLS}{CODE_STYLE}">{body}</pre></div>\n'
 
 

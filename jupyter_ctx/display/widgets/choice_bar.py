@@ -5,19 +5,17 @@ Clicks may arrive in any thread, also while a cell runs. The bar shows each resu
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
 from ...errors import in_words
 from ..answer.column_page import choice_line, title
-from ..text import WRAPS, note_html, note_plain, spoken_html, text_html
+from ..text import WRAPS, note_html, note_plain, text_html
 from .static_twin import LIVE, Twin, show
 
 MARK_LABEL, MARKED_LABEL = "Mark differences", "✓ Differences marked"
 _LINE = f"font-size:90%;line-height:1.5;{WRAPS}"
-_HIDDEN = "<style>.jctx-hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}</style>"
 
 
 class ChoiceBar:
@@ -25,102 +23,84 @@ class ChoiceBar:
 
     ``heads`` name the answers; those whose indexes are ``missing`` have no button. ``on_pick`` takes the index, from
     0, of the answer to use; a result other than ``None`` is shown until ``update`` says that the answer is used.
-    ``on_mark`` takes whether to mark, and its button is left out where it is ``None``. Errors of both are shown.
+    ``on_mark`` takes whether to mark. Errors of both are shown.
     """
 
     def __init__(
         self,
         heads: Sequence[str],
         on_pick: Callable[[int], object],
-        on_mark: Callable[[bool], object] | None = None,
-        *,
-        chosen: int | None = None,
+        on_mark: Callable[[bool], object],
         missing: Collection[int] = (),
     ) -> None:
         self._heads, self._on_pick, self._on_mark = list(heads), on_pick, on_mark
-        self._lock = threading.RLock()
-        self._chosen, self._busy, self._marked = chosen, False, False
+        self._chosen: int | None = None
+        self._marked = False
         self._unused = ""
-        self._working = threading.Lock()  # one click at a time: a second one is dropped
-        self._pressed: Any = None
         self._twin: Twin | None = None
         self._build(missing)
         self._draw()
-        self._say(self._choice(chosen), spoken=False)
+        self._say(self._choice(None))
 
     def show(self) -> None:
         """Show the bar in the running cell, with its static twin above."""
-        with self._lock:
-            self._twin = show(self.widget, self._forms())
+        self._twin = show(self.widget, self._forms())
 
-    def update(self, chosen: int | None, busy: bool = False, unused: str = "") -> None:
-        """Show which answer the conversation uses now; while ``busy`` no other can be taken.
+    def update(self, chosen: int | None, unused: str = "") -> None:
+        """Show which answer the conversation uses now.
 
         ``unused`` is the line where none is used; empty: the usual one.
         """
-        with self._lock:
-            changed = chosen != self._chosen or unused != self._unused
-            self._chosen, self._busy, self._unused = chosen, busy, unused
-            self._draw()
-            if changed:
-                self._say(self._choice(chosen))
-            if self._twin is not None:
-                self._twin.update(self._forms())
+        changed = chosen != self._chosen or unused != self._unused
+        self._chosen, self._unused = chosen, unused
+        self._draw()
+        if changed:
+            self._say(self._choice(chosen))
+        if self._twin is not None:
+            self._twin.update(self._forms())
 
     def press(self, number: int) -> None:
         """Take an answer into the conversation, as its button does."""
-        self._pressed = self._picks[number]
-        if self._busy:
-            self._say("A cell is running: take an answer when it has ended.")
-        elif number == self._chosen:
+        if number == self._chosen:
             self._say(self._choice(number))
         else:
             self._tried(lambda: self._pick(number))
 
     def toggle(self) -> None:
         """Mark the words in which the answers differ, or take the marks away, as the button does."""
-        self._pressed = self._marker
         self._tried(self._mark)
 
     def _pick(self, number: int) -> str:
-        said = self._on_pick(number)
-        if said is None:
-            self.update(number, self._busy)
+        result = self._on_pick(number)
+        if result is None:
+            self.update(number)
         # a result of an action that has to wait for a turn to end: the answer is not used yet
-        return self._choice(number) if self._chosen == number else str(said)
+        return self._choice(number) if self._chosen == number else str(result)
 
     def _mark(self) -> str:
-        if self._on_mark is None:
-            return ""
         wanted = not self._marked
         self._on_mark(wanted)
-        with self._lock:
-            self._marked = wanted
-            self._draw()
+        self._marked = wanted
+        self._draw()
         return "Words that differ are underlined." if wanted else "The marks are taken away."
 
     def _tried(self, act: Callable[[], str]) -> None:
         """Do what a button does, and show its result or its error."""
-        if not self._working.acquire(blocking=False):
-            return
         try:
             self._say(act())
         except Exception as error:
             self._say(in_words(error), "alert")
-        finally:
-            self._working.release()
 
     # drawing
 
     def _choice(self, chosen: int | None) -> str:
         return self._unused if chosen is None and self._unused else choice_line(chosen, len(self._heads))
 
-    def _say(self, text: str, role: str = "status", *, spoken: bool = True) -> None:
-        with self._lock:
-            weight = ";font-weight:600" if role == "alert" else ""
-            self._line.value = f'<div class="jctx-choice jctx-{role}" style="{_LINE}{weight}">{text_html(text)}</div>'
-            if spoken:
-                self._spoken.value = _HIDDEN + spoken_html(text, role, "jctx-hidden")
+    def _say(self, text: str, role: str = "status") -> None:
+        """Show a line below the buttons, and announce it to screen readers."""
+        weight = ";font-weight:600" if role == "alert" else ""
+        attributes = f'class="jctx-choice jctx-{role}" role="{role}" style="{_LINE}{weight}"'
+        self._line.value = f"<div {attributes}>{text_html(text)}</div>"
 
     def _forms(self) -> dict[str, str]:
         line = self._choice(self._chosen)
@@ -132,7 +112,6 @@ class ChoiceBar:
                 used = number == self._chosen
                 button.description = f"✓ {number + 1} is used" if used else f"Use {number + 1}"
                 button.button_style = "primary" if used else ""
-                button.disabled = self._busy and button is not self._pressed  # a disabled button loses the focus
         self._marker.description = MARKED_LABEL if self._marked else MARK_LABEL
 
     def _build(self, missing: Collection[int]) -> None:
@@ -147,10 +126,8 @@ class ChoiceBar:
         ]
         self._marker = self._button("mark", "Underline the words in which the answers differ", self.toggle)
         usable = [button for number, button in enumerate(self._picks) if number not in missing]
-        row = [*usable, *([self._marker] if self._on_mark is not None else [])]
         self._line = ipywidgets.HTML(layout=layout(overflow="visible"))
-        self._spoken = ipywidgets.HTML(layout=layout(overflow="visible"))
-        children = [ipywidgets.HBox(row, layout=wrap), self._line, self._spoken]
+        children = [ipywidgets.HBox([*usable, self._marker], layout=wrap), self._line]
         self.widget = ipywidgets.VBox(children, layout=layout(overflow="visible"))
         for name in ("jctx-choices", LIVE):
             self.widget.add_class(name)

@@ -7,13 +7,14 @@ colours (gauge_page.py); the saved notebook plain colours, hex and rgba, which s
 from __future__ import annotations
 
 import html
+import time
 
 from ... import wording as words
-from ...context.info import ContextInfo, Plan
+from ...context.context_info import ContextInfo, Plan
 from ...context.windows import ContextWindow
-from ...wording.layout import line_width, wrapped
+from ...wording.layout import line_width, wrapped, wrapped_list
 from ..text import WRAPS, text_html, to_plain
-from .gauge_bar import SEGMENT_KINDS, SegmentKind, bar_parts, text_bar
+from .gauge_bar import SEGMENT_KINDS, bar_parts, terminal_bar, text_bar
 from .gauge_bar import legend as legend
 
 SHAPES = {"ok": "●", "half": "◐", "high": "▲", "full": "■", "over": "✖"}
@@ -115,24 +116,14 @@ def moment(info: ContextInfo, asked_again: int = 0) -> str:
 
 def gauge_text(info: ContextInfo, name: str = "", when: str = "") -> str:
     """Return the gauge as plain text, in characters that every font has."""
-    return _in_characters(text_bar(info, lambda kind, length: kind.sign * length), info, name, when)
+    read = f"{when}: " if when else ""
+    return f"Context [{text_bar(info)}] {read}{gauge_line(info, name).removeprefix('Context ')}"
 
 
 def gauge_terminal(info: ContextInfo, *, coloured: bool, name: str = "") -> str:
     """Return the gauge for a terminal, in block characters and, where ``coloured``, ANSI colours."""
-
-    def drawn(kind: SegmentKind, length: int) -> str:
-        glyphs = kind.glyph * length
-        return f"\x1b[{kind.ansi}m{glyphs}\x1b[0m" if coloured and length else glyphs
-
-    plain = text_bar(info, lambda kind, length: kind.glyph * length)
-    lines = wrapped(_in_characters(plain, info, name), line_width(), "  ")
-    return lines.replace(plain, text_bar(info, drawn), 1)
-
-
-def _in_characters(bar: str, info: ContextInfo, name: str, when: str = "") -> str:
-    read = f"{when}: " if when else ""
-    return f"Context [{bar}] {read}{gauge_line(info, name).removeprefix('Context ')}"
+    lines = wrapped(gauge_text(info, name), line_width(), "  ")
+    return lines.replace(text_bar(info), terminal_bar(info, coloured=coloured), 1)
 
 
 def gauge_forms(info: ContextInfo, name: str = "", asked_again: int = 0) -> dict[str, str]:
@@ -158,3 +149,40 @@ def gauge_static(info: ContextInfo, name: str = "", when: str | None = None) -> 
         '<div style="display:flex;max-width:480px;height:6px;margin:4px 0;border-radius:3px;overflow:hidden">'
         f"{bar}</div><span>{text_html(said)}</span></div>"
     )
+
+
+def status_text(info: ContextInfo, turns: int, *, terminal: bool = False) -> str:
+    """Return how full the context window is, with the whole calculation; ``terminal``: with the bar shown there."""
+    width = line_width()
+    budget, window = info.budget, info.budget.window
+    about = "" if info.exact or not info.used else "~"
+    capped = window.max_input_tokens is not None and not window.is_of_prompts
+    input_cap = f", input at most {window.max_input_tokens:,}" if capped else ""
+    age = f", {words.ago(time.time() - window.since)}" if window.since else ""
+    parts = ", ".join(f"{s.name} {s.tokens:,}" for s in info.segments if s.tokens) or "nothing yet"
+    reported = "not reported yet" if info.reported is None else f"last report: {info.reported:,} input + output"
+    cached = f"; {info.cached:,} of {info.sent:,} input tokens from the cache" if info.cached else ""
+    unpriced = f"; the price of {info.unpriced:,} more is unknown" if info.unpriced else ""
+    bill = [("cost", cost_text(info), f"of all replies so far{unpriced}")] if info.cost or info.unpriced else []
+    share = f" ({100 * budget.share:.0f} % of it)" if budget.share < 1 else ""
+    left_over = (
+        f"the next send leaves out {words.turns(info.will_leave)}" if info.will_leave else "left for the next prompt"
+    )
+    rows = [
+        ("window", f"{window.bound}{window.tokens:,}", window.origin + age + input_cap),
+        *([] if window.is_of_prompts else [("− reserve", f"{budget.reserve:,}", "kept free for the reply")]),
+        ("= limit", f"{info.limit:,}", f"the largest prompt{share}"),
+        ("− fixed", f"{budget.fixed:,}", "always sent: template, system prompt, memory, pinned turns, summary"),
+        ("= available", f"{budget.available:,}", f"for other turns; {budget.target:,} after the margin for estimates"),
+        ("used", f"{about}{info.used:,}", parts),
+        ("", "", f"{reported}{cached}"),
+        ("headroom", f"{about}{budget.headroom:,}", left_over),
+        *bill,
+    ]  # fmt: skip
+    lines = [f"{name:<12}{figure:>10}  {note}" for name, figure, note in rows]
+    left = f", {info.left_out:,} left out" if info.left_out else ""
+    said = f"{words.turns(turns)}: {info.in_view:,} in the next request{left}"
+    more = [] if info.more_turns is None else [words.room_for_turns(info.more_turns)]
+    bar = gauge_terminal(info, coloured=False) if terminal else wrapped(gauge_text(info), width, "  ")
+    head = [bar, wrapped_list(legend(terminal=terminal), width, "  ")]
+    return to_plain("\n".join([*head, *lines, "; ".join([said, *more])]))

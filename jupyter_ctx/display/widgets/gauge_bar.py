@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import groupby
 
 from ...context.budget import HALF
-from ...context.info import ContextInfo
+from ...context.context_info import ContextInfo
 
 GRAY = "rgba(128,128,128,{})"  # translucent: quiet on light and on dark pages
 TEXT_WIDTH = 30  # characters of the bar
@@ -26,7 +26,7 @@ class SegmentKind:
     label: str  # in the legend and the tip
     change: str  # what to type to change the part, for the tip
     colour: str  # in HTML: hex, or rgba of what holds nothing
-    sign: str  # in plain text: a character that every font has
+    sign: str  # in plain text: a character that every font has, another one for each kind
     glyph: str  # in a terminal
     ansi: int  # colour code, in a terminal
 
@@ -111,13 +111,13 @@ def _length(info: ContextInfo) -> int:
     return max(1, info.limit + info.budget.reserve, info.used)
 
 
-def legend(*, glyphs: bool = False) -> str:
+def legend(*, terminal: bool = False) -> str:
     """Return what the signs of the plain-text bar mean, or the glyphs of the terminal's."""
-    parts = "; ".join(f"{kind.glyph if glyphs else kind.sign} {kind.label}" for kind in SEGMENT_KINDS.values())
-    return f"In the {'terminal' if glyphs else 'text'} bar: {parts}; | the limit of a prompt"
+    parts = "; ".join(f"{kind.glyph if terminal else kind.sign} {kind.label}" for kind in SEGMENT_KINDS.values())
+    return f"In the {'terminal' if terminal else 'text'} bar: {parts}; | the limit of a prompt"
 
 
-def text_bar(info: ContextInfo, draw: Callable[[SegmentKind, int], str]) -> str:
+def text_bar(info: ContextInfo) -> str:
     """Return the parts in whole characters, at least one for each that takes tokens, and ``|`` at the limit."""
     bar, at, limit = "", 0, round(limit_mark(info) * TEXT_WIDTH)
     for part in bar_parts(info):
@@ -125,6 +125,20 @@ def text_bar(info: ContextInfo, draw: Callable[[SegmentKind, int], str]) -> str:
         end = min(max(round(part.end * TEXT_WIDTH), least), TEXT_WIDTH)
         kind, mark = SEGMENT_KINDS[part.name], min(max(limit, at), end)
         line = "|" if at < limit <= end or (limit == at == 0) else ""
-        bar += draw(kind, mark - at) + line + draw(kind, end - mark)
+        bar += kind.sign * (mark - at) + line + kind.sign * (end - mark)
         at = max(at, end)
+    return bar
+
+
+def terminal_bar(info: ContextInfo, *, coloured: bool) -> str:
+    """Return the same bar in block characters and, where ``coloured``, ANSI colours."""
+    kinds = {kind.sign: kind for kind in SEGMENT_KINDS.values()}
+    bar = ""
+    for sign, run in groupby(text_bar(info)):
+        kind = kinds.get(sign)
+        if kind is None:  # the line at the limit
+            bar += sign
+            continue
+        glyphs = kind.glyph * len(list(run))
+        bar += f"\x1b[{kind.ansi}m{glyphs}\x1b[0m" if coloured else glyphs
     return bar

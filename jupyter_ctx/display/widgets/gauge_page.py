@@ -1,5 +1,7 @@
 """Draw the live gauge as HTML: a bar whose parts are reached by arrow keys, and two lines of fixed height below it.
 
+The stylesheet gives rows of fixed heights, so that nothing moves whatever they say.
+
 The second line says what is pointed at or focused: a part of the bar, or what a button would do. At rest it
 names the model and its window, or the result of the last action.
 """
@@ -7,14 +9,15 @@ names the model and its window, or the result of the last action.
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ...context.info import ContextInfo, Plan
+from ...context.context_info import ContextInfo, Plan
 from ..text import text_html, to_plain
 from .gauge import SHAPES, gauge_line, model_line, plan_line, used_lines
-from .gauge_bar import bar_marks, bar_parts
+from .gauge_bar import SEGMENT_KINDS, bar_marks, bar_parts
 
+OPEN_TAB = "jctx-open"  # the class of the menu's tab whose view is shown
 BUTTONS = ("Summarise", "Trim", "Clear", "Undo", "Redo")  # of the panel, each with its plan
 TURN_RUNS = "A turn is running: the buttons work again when it has ended."
 
@@ -108,3 +111,114 @@ def _css(name: str) -> str:
 
 def _text(text: str) -> str:
     return html.escape(to_plain(text))
+
+
+MARKS = ("half", "room", "limit")
+# em of each button: as many as its longest usual label needs; longer ones are cut, and whole in the tooltip
+BUTTON_WIDTHS = {"summarise": 6.6, "trim": 3.6, "clear": 3.8, "undo": 8.6, "redo": 8.6, "more": 3.9}
+_INK = "var(--jp-ui-font-color1,var(--vscode-editor-foreground,inherit))"
+_QUIET = "var(--jp-ui-font-color2,var(--vscode-descriptionForeground,inherit))"
+_ALARM = "var(--jp-error-color1,#c62828)"
+_SIGNS = {"ok": "var(--jp-success-color1,#388e3c)", "high": "var(--jp-warn-color1,#b26a00)", "full": _ALARM}
+_SIGNS |= {"half": "var(--jp-brand-color1,#1976d2)", "over": _ALARM}
+
+
+def _colours() -> str:
+    kinds = ((_css(name), kind.colour) for name, kind in SEGMENT_KINDS.items())
+    return "".join(f".jctx-{name}{{background-color:{colour}}}" for name, colour in kinds)
+
+
+def _signs() -> str:
+    return "".join(f".jctx-{state} .jctx-sign{{color:{colour}}}" for state, colour in _SIGNS.items())
+
+
+def _widths() -> str:
+    return "".join(f".jctx-panel .jctx-do-{name}{{width:{width}em}}" for name, width in BUTTON_WIDTHS.items())
+
+
+def _shown(state: str, names: Iterable[str]) -> str:
+    """Return the rules by which what is in a state, such as ``:hover``, shows its text instead of that at rest."""
+    pairs = ",".join(f".jctx-panel:has(.jctx-key-{name}{state}) .jctx-of-{name}" for name in names)
+    return f".jctx-panel:has(.jctx-key{state}) .jctx-detail{{visibility:hidden}}{pairs}{{visibility:visible}}"
+
+
+def _keys() -> list[str]:
+    return [*(_css(name) for name in SEGMENT_KINDS), *MARKS, *map(str.lower, BUTTONS)]
+
+
+GAUGE_STYLE = (
+    "<style>"
+    ".jctx-panel{container:jctx-panel/inline-size;max-width:1000px;width:100%;box-sizing:border-box;"
+    f"padding:4px 0 2px;overflow:visible;color:{_INK};"
+    "font-family:var(--jp-ui-font-family,system-ui,sans-serif)}"
+    ".jctx-panel .jctx-grid{display:grid;grid-template-columns:minmax(0,1fr) auto;column-gap:16px;"
+    "align-items:center;overflow:visible}"
+    ".jctx-panel .jctx-grid>*{margin:0;width:auto;height:auto;min-width:0}"
+    ".jctx-panel .jctx-lines{grid-column:1/-1}"
+    ".jp-LinkedOutputView .jctx-panel{padding:8px}"
+    # the bar: 8 px are seen, 16 px can be pointed at
+    ".jctx{margin:0;font-size:12px;line-height:18px}"
+    ".jctx-bar{position:relative;display:flex;gap:1px;height:16px}"
+    ".jctx-meter{position:absolute;inset:0;pointer-events:none}"
+    ".jctx-key:is(.jctx-part,.jctx-mark){appearance:none;-webkit-appearance:none;box-sizing:border-box;border:0;"
+    "margin:0;cursor:default;height:16px}"
+    ".jctx-part{flex:0 1 0;min-width:2px;width:auto;padding:4px 0;background-clip:content-box;border-radius:1px/5px}"
+    ".jctx-part:first-child{border-radius:4px 1px 1px 4px/8px 5px 5px 8px}"
+    ".jctx-part:nth-last-child(1 of .jctx-part){border-radius:1px 4px 4px 1px/5px 8px 8px 5px}"
+    ".jctx-mark{position:absolute;top:0;left:calc(var(--at) - 4px);width:8px;border-radius:2px;"
+    f"background:linear-gradient({_INK},{_INK}) center/2px 14px no-repeat}}"
+    f".jctx-mark.jctx-half{{background:linear-gradient({_QUIET},{_QUIET}) center bottom/1px 4px no-repeat}}"
+    f".jctx-room+.jctx-limit{{background:linear-gradient({_QUIET},{_QUIET}) center/1px 10px no-repeat}}"
+    ".jctx-part:is(:hover,:focus-visible){filter:brightness(1.2)}"
+    ".jctx-key:is(.jctx-part,.jctx-mark):focus-visible{outline:2px solid var(--jp-brand-color1,#1976d2);"
+    "outline-offset:0;z-index:1}" + _colours() + ".jctx-part.jctx-free{background-color:var(--jp-layout-color2,#eee)}"
+    ".jctx-part.jctx-margin{background-color:var(--jp-layout-color2,#eee);background-image:repeating-linear-gradient("
+    "135deg,rgba(128,128,128,.5) 0 1px,transparent 1px 6px)}"
+    ".jctx-part.jctx-reserve{background-color:transparent;background-image:repeating-linear-gradient(135deg,"
+    "rgba(128,128,128,.4) 0 1px,transparent 1px 4px)}"
+    ".jctx-guess .jctx-part:not(.jctx-free,.jctx-margin,.jctx-reserve){background-image:repeating-linear-gradient("
+    "45deg,transparent 0 4px,rgba(255,255,255,.5) 4px 6px)}"
+    # the lines
+    ".jctx-line,.jctx-detail{overflow:hidden;overflow-wrap:anywhere;display:-webkit-box;-webkit-box-orient:vertical;"
+    "-webkit-line-clamp:var(--rows)}"
+    ".jctx-line,.jctx-details{height:calc(18px*var(--rows));--rows:1}"
+    ".jctx-details{display:grid}.jctx-detail{grid-area:1/1;visibility:hidden;min-width:0}"
+    f".jctx-detail.jctx-rest{{visibility:visible}}.jctx-detail.jctx-model{{color:{_QUIET}}}"
+    ".jctx-sign{display:inline-block;width:1.3em}"
+    ".jctx-line{font-variant-numeric:tabular-nums}:is(.jctx-full,.jctx-over) .jctx-line{font-weight:600}"
+    + _signs()
+    + f".jctx-detail.jctx-alert{{color:{_ALARM}}}"
+    + _shown(":focus-visible", _keys())
+    + _shown(":hover", _keys())
+    # the buttons
+    + ".jctx-panel :is(.jctx-row,.jctx-toolbar){display:flex;flex-flow:row wrap;gap:2px;margin:0}"
+    ".jctx-panel .jctx-do{height:24px;line-height:24px;padding:0 4px;margin:0;font-size:12px;border-radius:3px;"
+    "flex:none;width:auto;box-shadow:none;overflow:hidden;text-overflow:ellipsis}"
+    + _widths()
+    + ".jctx-panel .jctx-do:is(:hover,:focus-visible):enabled{background-color:var(--jp-layout-color3,#bdbdbd)}"
+    f".jctx-panel .jctx-do:is(.jctx-off,:disabled){{background-color:transparent;color:{_QUIET}}}"
+    ".jctx-panel .jctx-do:disabled{opacity:.6}"
+    ".jctx-panel .jctx-do:focus-visible{outline:2px solid var(--jp-brand-color1,#1976d2);outline-offset:-1px}"
+    ".jctx-hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}"
+    "@container jctx-panel (min-width:561px){.jctx-narrow{display:none}}"
+    "@container jctx-panel (max-width:760px){.jctx-details{--rows:2}"
+    ".jctx-panel .jctx-grid{grid-template-columns:minmax(0,1fr)}.jctx-panel .jctx-row{order:1;margin-top:4px}}"
+    "@container jctx-panel (max-width:560px){.jctx-details{--rows:3}.jctx-wide{display:none}}"
+    "@container jctx-panel (max-width:400px){.jctx-panel .jctx-toolbar{width:100%}"
+    ".jctx-panel :is(.jctx-do-undo,.jctx-do-redo){width:calc(50% - 1px);padding:0 2px}}"
+    "@container jctx-panel (max-width:330px){.jctx-line{--rows:2}.jctx-details{--rows:4}}"
+    "@media (forced-colors:active){.jctx-key:is(.jctx-part,.jctx-mark){forced-color-adjust:none}"
+    ".jctx-part:is(.jctx-free,.jctx-margin,.jctx-reserve){background-color:Canvas}"
+    ".jctx-part:is(.jctx-margin,.jctx-reserve){background-image:repeating-linear-gradient(135deg,GrayText 0 1px,"
+    "transparent 1px 4px)}.jctx-bar{outline:1px solid CanvasText;outline-offset:-3px}"
+    ".jctx-mark{background:linear-gradient(CanvasText,CanvasText) center/2px 16px no-repeat}"
+    ".jctx-panel .jctx-do{border:1px solid ButtonText;line-height:22px}"
+    ".jctx-panel .jctx-do:is(.jctx-off,:disabled){color:GrayText;border:1px dashed GrayText}}"
+    "body:not(:has(.jp-Notebook)) .jctx-twin{display:none}"
+    # the menu's tabs, with a sign that is no part of the button's name, where the browser knows how to say so
+    ".jctx-tab::before{content:'▸ ';content:'▸ ' / ''}"
+    f".{OPEN_TAB}::before{{content:'▾ ';content:'▾ ' / ''}}"
+    f".jctx-toolbar .{OPEN_TAB}{{font-weight:600;box-shadow:inset 0 -2px 0 var(--jp-brand-color1,#1976d2)}}"
+    f"@media (forced-colors:active){{.jctx-toolbar .{OPEN_TAB}{{border:1px solid}}}}"
+    "</style>"
+)

@@ -14,16 +14,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ...context.info import ContextInfo, Plan
-from ...errors import in_words
+from ...context.context_info import ContextInfo, Plan
+from ...errors import ChatError, in_words
 from ...runtime.interrupts import Stopper
 from ..text import spoken_html, text_html, to_plain
 from .gauge import gauge_forms, plan_line
-from .gauge_page import BUTTONS, TURN_RUNS, PressResult, bar_html, lines_html
-from .gauge_place import GaugePlace
-from .gauge_style import GAUGE_STYLE
-from .panel_menu import PanelMenu, PanelView
-from .static_twin import LIVE, Twin, show
+from .gauge_page import BUTTONS, GAUGE_STYLE, OPEN_TAB, TURN_RUNS, PressResult, bar_html, lines_html
+from .static_twin import LIVE, GaugePlace, Twin, show
 
 PROGRESS_SECONDS = 1.0  # between two lines of progress
 OFF = "jctx-off"  # the class of a button that can do nothing
@@ -37,13 +34,10 @@ class Controls:
 
     read: Callable[[], ContextInfo]
     plans: Callable[[], Mapping[str, Plan]]  # by command, such as "trim"
+    act: Callable[[str], object]  # does what a command says, such as "trim"
     summarise: Callable[[Stopper], object]  # may take long; the Stopper ends it
-    trim: Callable[[], object]
-    clear: Callable[[], object]
-    undo: Callable[[], object]
-    redo: Callable[[], object]
     writer: Callable[[], str]  # the model that writes summaries, or ""
-    menu: Mapping[str, Callable[[], PanelView]]  # by label, what makes the view that a button of the menu opens
+    menu: Mapping[str, Callable[[], Any]]  # by label, what returns the widget of a view: one for a conversation
     name: Callable[[], str] = str  # the conversation's, or "" where it is the only one
     busy: Callable[[], bool] = bool  # whether a turn is running
 
@@ -55,6 +49,7 @@ class GaugePanel:
         self._controls = controls
         self._lock = threading.RLock()
         self._said, self._pressed = PressResult(), ""
+        self._opened = ""  # the tab whose view is shown
         self._fresh = False
         self._work: Stopper | None = None
         self._turned = 0.0  # when a summary was begun or ended
@@ -119,19 +114,34 @@ class GaugePanel:
         if name == "Summarise":
             self._begin_or_end()
             return
-        act: Callable[[], object] = getattr(self._controls, name.lower())
-        self._settle(name, *_tried(act))
+        result, role = _tried(lambda: self._controls.act(name.lower()))
+        with self._lock:
+            self._say(result, role, button=name)
 
     def unfold(self) -> None:
-        """Show the menu, or hide it with the view that it has opened."""
+        """Show the menu's tabs, or hide them with the view that is open."""
         with self._lock:
             self._pressed = "More"
-            self._menu.unfold()
+            folded = self._menu.layout.display == "none"
+            self._menu.layout.display = None if folded else "none"
+            self._open("")
 
-    def _settle(self, name: str, said: str, role: str) -> None:
-        """Show the result of a button; the keyboard's focus stays on it, also where it can do nothing now."""
+    def toggle(self, name: str) -> None:
+        """Open the view of a tab, or close it."""
         with self._lock:
-            self._say(said, role, button=name)
+            try:
+                self._open("" if name == self._opened else name)
+            except ChatError as error:
+                self._say(str(error), "alert")
+
+    def _open(self, name: str) -> None:
+        """Show the view of a tab, as it is of the conversation that is current now; an empty name: none."""
+        self._area.children = (self._controls.menu[name](),) if name else ()
+        self._opened = name
+        for other, tab in self._tabs.items():
+            is_open = other == name
+            tab.tooltip = "open: shown below" if is_open else "closed"
+            (tab.add_class if is_open else tab.remove_class)(OPEN_TAB)
 
     def _forms(self, asked_again: int = 0) -> dict[str, str]:
         """Return the gauge's static forms."""
@@ -158,11 +168,11 @@ class GaugePanel:
     def _summarise(self, stopper: Stopper) -> None:
         done = threading.Event()
         threading.Thread(target=self._tick, args=(done,), name="jupyter_ctx progress", daemon=True).start()
-        said = _tried(lambda: self._controls.summarise(stopper))
+        result, role = _tried(lambda: self._controls.summarise(stopper))
         done.set()
         with self._lock:
             self._work, self._turned = None, time.monotonic()
-            self._settle("Summarise", *said)
+            self._say(result, role, button="Summarise")
 
     def _tick(self, done: threading.Event) -> None:
         """Show the seconds that the summary has taken, until ``done``."""
@@ -209,7 +219,7 @@ class GaugePanel:
             self._twin.update(gauge_forms(info, self._controls.name()))
         if self._place is not None:
             self._place.draw(gauge_forms(info, self._controls.name(), self._place.asked_again))
-        self._menu.update()
+        self._open(self._opened)
 
     def _draw_words(self, info: ContextInfo, plans: Mapping[str, Plan]) -> None:
         """Draw the lines and the buttons; while a turn runs, they say so."""
@@ -243,15 +253,19 @@ class GaugePanel:
         style = ipywidgets.HTML(GAUGE_STYLE, layout=ipywidgets.Layout(display="none"))
         self._bar, self._lines, self._spoken = (ipywidgets.HTML(layout=self._plain) for _ in range(3))
         self._buttons = {name: self._button(name, partial(self.press, name)) for name in BUTTONS}
-        self._menu = PanelMenu(self._controls.menu, self._say, self._lock)
+        self._tabs = {name: self._tab(name) for name in self._controls.menu}
+        folded = ipywidgets.Layout(display="none", flex_flow="row wrap")
+        self._menu = ipywidgets.HBox([*self._tabs.values()], layout=folded)
+        self._area = ipywidgets.VBox(layout=self._plain)
         self._last = self._button("More", self.unfold)
         self._last.tooltip = "More: preview, history and settings"
         toolbar = ipywidgets.HBox([*self._buttons.values()], layout=self._plain)
         row = ipywidgets.HBox([toolbar, self._last], layout=self._plain)
         head = ipywidgets.Box([self._bar, row, self._lines], layout=self._plain)
-        self.widget = ipywidgets.VBox([style, head, self._menu.widget, self._spoken], layout=self._plain)
+        menu = ipywidgets.VBox([self._menu, self._area], layout=self._plain)
+        self.widget = ipywidgets.VBox([style, head, menu, self._spoken], layout=self._plain)
         named = {"grid": head, "row": row, "toolbar": toolbar, "lines": self._lines, "panel": self.widget}
-        for name, widget in named.items():
+        for name, widget in (*named.items(), ("toolbar", self._menu)):
             widget.add_class(f"jctx-{name}")
         self.widget.add_class(LIVE)
 
@@ -263,6 +277,16 @@ class GaugePanel:
             button.add_class(f"jctx-{kind}")
         button.on_click(lambda _: act())
         return button
+
+    def _tab(self, name: str) -> Any:
+        import ipywidgets
+
+        low = ipywidgets.Layout(width="auto", height="24px", padding="0 8px", margin="0 2px 0 0")
+        tab = ipywidgets.Button(description=name, tooltip="closed", layout=low)
+        for kind in (f"do-{name.lower()}", "tab"):
+            tab.add_class(f"jctx-{kind}")
+        tab.on_click(lambda _: self.toggle(name))
+        return tab
 
 
 def _not_drawn(error: Exception) -> str:

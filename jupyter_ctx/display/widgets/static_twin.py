@@ -46,5 +46,38 @@ def show(widget: Any, forms: dict[str, str]) -> Twin:
     return twin
 
 
+class GaugePlace:
+    """The place of the gauge below one chat cell: a box that holds the panel, with its still picture.
+
+    The panel is in the newest place alone. When it leaves for a newer one, a still picture stays, which says of which
+    turn it is. The panel leaves by the children of the box, which reach the page after a reload too. ``asked_again``:
+    the turn that the cell asked again, or 0.
+    """
+
+    def __init__(self, panel: Any, forms: dict[str, str], layout: Any, asked_again: int = 0) -> None:
+        import ipywidgets
+
+        self.asked_again, self._still = asked_again, forms["text/html"]
+        self._box = ipywidgets.Box([panel], layout=layout)
+        self._twin: Twin | None = show(self._box, forms)
+
+    def draw(self, forms: dict[str, str]) -> None:
+        """Draw the picture anew, unless it is kept."""
+        if self._twin is not None:
+            self._still = forms["text/html"]
+            self._twin.update(forms)
+
+    def keep(self) -> None:
+        """Keep the picture as it is from now on."""
+        self._twin = None
+
+    def leave(self) -> None:
+        """Let the panel go; the picture stays, and stands in the box for hosts that do not show the twin."""
+        import ipywidgets
+
+        self.keep()
+        self._box.children = (ipywidgets.HTML(self._still),)
+
+
 def _styled(forms: dict[str, str]) -> dict[str, str]:
     return {**forms, "text/html": f'{TWIN_STYLE}<div class="jctx-twin">{forms["text/html"]}</div>'}

@@ -13,13 +13,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import ChatError, in_words
+from ..tables import (
+    TableRow,
+    TableRows,
+    caption_html,
+    column_sides,
+    heads_html,
+    row_html,
+    sorted_indexes,
+    table,
+)
 from ..text import WRAPS, spoken_html, text_html, to_plain
 from .static_twin import LIVE, Twin, show
-from .tables import TableRow, TableRows, caption_html, figure, heads_html, row_html, table
 
 TURNS_PER_PAGE = 15  # a few at a time, because each row has three widgets
 ROW_HEIGHT = 28  # pixels, of a row of the table and of the boxes over it
-AS_SENT = "as sent"  # the order of the conversation
+AS_SENT = "as sent"  # the order of the conversation, from the page of the newest turns
 MARK_NAMES = ("pin", "exclude")
 MARK_TIPS = ("always sent, however full it is", "not sent until this is unticked")
 MARK_WIDTHS = {"pin": 44, "exclude": 64, "full text": 64}  # pixels, of the columns below the boxes
@@ -41,18 +50,14 @@ class SelectionTable:
     """What a TurnTable draws.
 
     ``rows``: their first cell is the turn's number. ``marks``: those of the turns, by number. ``texts``: the full text
-    of each row, "" for none; fewer than rows: none for the others.
+    of each row, "" for none.
     """
 
     head: TableRow
     rows: TableRows
     caption: str
     marks: Mapping[int, MarkBoxes]
-    texts: Sequence[str] = ()
-
-    def text(self, index: int) -> str:
-        """Return the full text of a row."""
-        return self.texts[index] if index < len(self.texts) else ""
+    texts: Sequence[str]
 
 
 def table_forms(what: SelectionTable) -> dict[str, str]:
@@ -78,11 +83,11 @@ class TurnTable:
     def __init__(self, read: Callable[[], SelectionTable], mark: Callable[[int, str, bool], object]) -> None:
         self._read, self._mark = read, mark
         self._lock = threading.RLock()
-        self._page = 0  # from the newest turns; of a column, from its first row
+        self._page = 0  # as sent, from the newest turns; else from the first row
         self._drawing = False
         self._ended = ""
         self._twin: Twin | None = None
-        self._shown: list[int] = []  # the indexes of the rows in view
+        self._shown: Sequence[int] = ()  # the indexes of the rows in view
         self._full: tuple[str, str, str] | None = None  # the turn, the role and the text that is shown in full
         self._table = self._read()
         self._build()
@@ -123,37 +128,40 @@ class TurnTable:
 
     def _draw(self) -> None:
         with self._lock:
-            what = self._table
-            order = sorted_indexes(what.rows, what.head, str(self._by.value), descending=bool(self._down.value))
-            self._down.layout.display = "none" if self._is_as_sent else None
+            order = self._order()
             last = max(0, -(-len(order) // TURNS_PER_PAGE) - 1)
             self._page = min(self._page, last)
             begin, end = self._span(len(order))
             self._shown = order[begin:end]
-            self._html.value = _page_html(what, self._shown)
+            self._html.value = _page_html(self._table, self._shown)
             self._follow_full()
             self._set_boxes()
             self._draw_pager(begin, end, len(order), last)
             self._draw_full()
+
+    def _order(self) -> Sequence[int]:
+        """Return the indexes of the rows in the chosen order."""
+        if self._is_as_sent:
+            return range(len(self._table.rows))
+        column, descending = self._orders[self._by.value]
+        return sorted_indexes(self._table.rows, column, descending=descending)
 
     @property
     def _is_as_sent(self) -> bool:
         return bool(self._by.value == AS_SENT)
 
     def _span(self, count: int) -> tuple[int, int]:
-        """Return where the page begins and ends; as sent, pages are counted from the newest turn."""
-        if self._is_as_sent:
-            end = count - self._page * TURNS_PER_PAGE
-            return max(0, end - TURNS_PER_PAGE), end
+        """Return where the page begins and ends."""
         begin = self._page * TURNS_PER_PAGE
-        return begin, min(count, begin + TURNS_PER_PAGE)
+        end = min(count, begin + TURNS_PER_PAGE)
+        return (count - end, count - begin) if self._is_as_sent else (begin, end)
 
     def _draw_pager(self, begin: int, end: int, count: int, last: int) -> None:
         self._pager.layout.display = None if last else "none"
         self._where.value = f"rows {begin + 1:,} to {end:,} of {count:,}"
+        further, back = self._page < last, self._page > 0
         names = ("Older", "Newer") if self._is_as_sent else ("Back", "Next")
-        on, back = self._page < last, self._page > 0
-        possible_ones = (on, back) if self._is_as_sent else (back, on)
+        possible_ones = (further, back) if self._is_as_sent else (back, further)
         for button, name, possible in zip(self._turners, names, possible_ones, strict=True):
             with button.hold_sync():
                 button.description = name
@@ -191,19 +199,18 @@ class TurnTable:
             row.unfold.tooltip = row.unfold.description = f"full text of {self._named(index)}"
         is_open = self._full is not None and self._full == self._full_of(index)
         (row.unfold.add_class if is_open else row.unfold.remove_class)(UNFOLDED)
-        _set_display(row.unfold, shown=bool(self._table.text(index)))
+        _set_display(row.unfold, shown=bool(self._table.texts[index]))
 
     def _named(self, index: int) -> str:
         """Return what a row is of, in words, such as ``turn 3, assistant``."""
         number, role, _ = self._full_of(index)
-        turn = f"turn {number}" if number.isdigit() else ""
-        return ", ".join(filter(None, (turn, role))) or "this row"
+        return _row_name("turn", number, role) or "this row"
 
     def _full_of(self, index: int) -> tuple[str, str, str]:
         row, head = self._table.rows[index], list(self._table.head)
         if isinstance(row, str):
             return "", "", ""
-        return row[0], row[head.index("role")] if "role" in head else "", self._table.text(index)
+        return row[0], row[head.index("role")] if "role" in head else "", self._table.texts[index]
 
     def _follow_full(self) -> None:
         """Close the text that is shown in full where its row is not on this page; draw a turn's newest text."""
@@ -219,8 +226,7 @@ class TurnTable:
             self._below.value = ""
             return
         number, role, text = self._full
-        turn = f"Turn {number}" if number.isdigit() else ""
-        name = html.escape(to_plain(", ".join(filter(None, (turn, role)))), quote=True)
+        name = html.escape(to_plain(_row_name("Turn", number, role)), quote=True)
         cut = f"\n… {len(text) - MOST_IN_FULL:,} more characters" if len(text) > MOST_IN_FULL else ""
         self._below.value = (
             f'<div class="jctx-full" role="region" tabindex="0" aria-label="{name}" data-lm-suppress-shortcuts="true">'
@@ -247,24 +253,14 @@ class TurnTable:
             self._full = None if self._full == wanted else wanted
             self._draw()
 
-    def _turn(self, side: int) -> None:
-        """Go to the page on the left (-1) or right (1): that of older turns or newer ones; stay where there is none."""
+    def _turn(self, rightwards: int) -> None:
+        """Go to the page on the right (1) or left (-1), as sent that of newer turns or older ones; stay at the end."""
         with self._lock:
-            self._page = max(0, self._page + (-side if self._is_as_sent else side))
+            self._page = max(0, self._page + (-rightwards if self._is_as_sent else rightwards))
             self._draw()
 
-    def _sort_by(self) -> None:
-        """Sort by the column that was chosen: figures from the largest, text from its first letter."""
-        rows = [row for row in self._table.rows if not isinstance(row, str)]
-        column = None if self._is_as_sent else list(self._table.head).index(str(self._by.value))
-        figures = [] if column is None else [row[column] for row in rows if figure(row[column]) is not None]
-        down = 2 * len(figures) > len(rows)
-        if self._down.value == down:
-            self._sort()
-        else:
-            self._down.value = down  # which sorts
-
     def _sort(self) -> None:
+        """Show the first page of the order that was chosen."""
         with self._lock:
             self._page = 0
             self._draw()
@@ -289,50 +285,44 @@ class TurnTable:
 
         layout = ipywidgets.Layout
         self._rows = list[_RowWidgets]()
-        head = [AS_SENT, *self._table.head]
-        self._by = ipywidgets.Dropdown(
-            description="Sort by", options=head, layout=layout(width="14em", max_width="calc(100% - 4px)")
-        )
-        self._down = ipywidgets.Checkbox(description="largest first", indent=False, layout=layout(width="auto"))
-        self._by.observe(lambda _: self._sort_by(), "value")
-        self._down.observe(lambda _: self._sort(), "value")
         self._html = ipywidgets.HTML(layout=layout(margin="0", overflow="visible", min_width="100%"))
         self._column = ipywidgets.VBox(layout=layout(margin="0", overflow="visible"))
         self._column.add_class("jctx-boxes")
         self._column.add_class("jctx-toolbar")
         self._below, self._said, self._where = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.Label()
-        small = layout(width="auto", height="24px", padding="0 8px")
-        self._turners = tuple(ipywidgets.Button(layout=small) for _ in range(2))
-        for button, side in zip(self._turners, (-1, 1), strict=True):
-            button.add_class("jctx-turner")
-            button.on_click(lambda _, side=side: self._turn(side))
-        row = {"flex_flow": "row wrap", "align_items": "center", "overflow": "visible"}
-        self._pager = ipywidgets.HBox([self._turners[0], self._where, self._turners[1]], layout=layout(**row))
+        self._turners = self._turner(-1), self._turner(1)
+        row = layout(flex_flow="row wrap", align_items="center", overflow="visible")
+        self._pager = ipywidgets.HBox([self._turners[0], self._where, self._turners[1]], layout=row)
+        self._orders = {
+            f"{name}, {word}": (column, word == "descending")
+            for column, name in enumerate(self._table.head)
+            for word in ("ascending", "descending")
+        }
+        width = layout(width="18em", max_width="calc(100% - 4px)")
+        self._by = ipywidgets.Dropdown(description="Sort by", options=[AS_SENT, *self._orders], layout=width)
+        self._by.observe(lambda _: self._sort(), "value")
         style = ipywidgets.HTML(TABLE_STYLE, layout=layout(display="none"))
         scroll = ipywidgets.Box([self._html, self._column], layout=layout(margin="0"))
         scroll.add_class("jctx-scroll")
-        choices = ipywidgets.HBox([self._by, self._down], layout=layout(**row))  # the pager hides alone
-        parts = [style, choices, scroll, self._pager, self._below, self._said]
+        parts = [style, self._by, scroll, self._pager, self._below, self._said]
         self.widget = ipywidgets.VBox(parts, layout=layout(overflow="visible"))
         self.widget.add_class("jctx-turns")
         self.widget.add_class(LIVE)
 
+    def _turner(self, rightwards: int) -> Any:
+        """Return a button that turns pages."""
+        import ipywidgets
 
-def sorted_indexes(rows: TableRows, head: TableRow, by: str, *, descending: bool) -> list[int]:
-    """Return the indexes of rows sorted by a column, numbers as numbers.
-
-    Lines across the table stay only in the order ``as sent``.
-    """
-    if by == AS_SENT:
-        return [*range(len(rows))][:: -1 if descending else 1]
-    column = list(head).index(by)
-    cells = {index: row[column] for index, row in enumerate(rows) if not isinstance(row, str)}
-    return sorted(cells, key=lambda index: _key(cells[index]), reverse=descending)
+        small = ipywidgets.Layout(width="auto", height="24px", padding="0 8px")
+        button = ipywidgets.Button(layout=small)
+        button.add_class("jctx-turner")
+        button.on_click(lambda _: self._turn(rightwards))
+        return button
 
 
-def _key(cell: str) -> tuple[bool, float, str]:
-    number = figure(cell)
-    return (number is None, number or 0.0, cell.casefold())
+def _row_name(turn: str, number: str, role: str) -> str:
+    parts = (f"{turn} {number}" if number.isdigit() else "", role)
+    return ", ".join(filter(None, parts))
 
 
 def _number(row: TableRow | str) -> int | None:
@@ -358,13 +348,13 @@ def _page_html(what: SelectionTable, shown: Sequence[int]) -> str:
         f'<th class="jctx-boxed" style="width:{width}px;min-width:{width}px">{name}</th>'
         for name, width in MARK_WIDTHS.items()
     )
-    width = len(MARK_WIDTHS)
+    width, sides = len(MARK_WIDTHS), column_sides(what.head, what.rows)
     rows = "".join(
-        f"<tr><td></td>{'<td></td>' * (width - 1)}{row_html(what.rows[index], len(what.head))}</tr>" for index in shown
+        f"<tr><td></td>{'<td></td>' * (width - 1)}{row_html(what.rows[index], sides)}</tr>" for index in shown
     )
     return (
         f'<div class="jctx-rows"><table class="jctx-table">{caption_html(what.caption)}'
-        f"<thead><tr>{heads}{heads_html(what.head)}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f"<thead><tr>{heads}{heads_html(what.head, sides)}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
 

@@ -1,0 +1,136 @@
+"""A value of the notebook as it goes with a prompt: a picture, a brief of a table, or text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from inspect import getsource
+from io import BytesIO, StringIO
+from pathlib import Path, PurePath
+from textwrap import dedent
+from typing import Any, cast
+
+from ..conversation.messages import Attachment
+from ..errors import InvalidRequestError
+from ..runtime.redaction import BLANKED, Redactor
+from ..template.kinds import described, module_of
+from .array_briefs import array_brief, array_of
+from .attached import Attached, Blanks, TextRoom
+from .attached_files import attached_data, attached_file
+from .error_report import attached_error
+from .figures import pictures_in
+from .guarded import guarded
+from .library_tables import library_table
+from .media import SIGNATURE_BYTES, ImageFile, guessed_tokens, media_type_of
+from .rich_text import markup_text
+from .table_briefs import frame_brief
+from .texts import about_tokens, fitted_text, fitted_value, headed
+from .tracebacks import failure_of
+
+_SCALARS = (str, bytes, int, float)
+INSTEAD = {
+    "a module": "name what is in it",
+    "a function": "call it and name what it returns, or write {{ In[N] }} for the cell N that defines it",
+    "a class": "name an instance of it, or write {{ In[N] }} for the cell N that defines it",
+    "an iterator, which reading would use up": "make a list of it and name that",
+}
+
+
+def attached_value(name: str, value: Any, room: TextRoom, redactor: Redactor) -> Attached:
+    """Return a value as it goes with a prompt; ``name`` is how the user wrote it. Raises InvalidRequestError."""
+    kind = type(value)  # not isinstance, which may run the value's code
+    if issubclass(kind, Attached):
+        return cast(Attached, value)
+    if issubclass(kind, PurePath):
+        return attached_file(Path(value), redactor)
+    if issubclass(kind, BaseException):
+        half = replace(room, tokens=room.tokens // 2)  # a report takes twice as much
+        report = attached_error(failure_of(value), half, redactor)
+        return replace(report, name=name, text=f"{name}:\n{report.text}")
+    if kind in (BytesIO, StringIO):  # not read, which would move on in it
+        value = value.getvalue()
+    if kind in (bytes, bytearray, BytesIO) and media_type_of(value[:SIGNATURE_BYTES]) == "application/pdf":
+        return attached_data(name, "application/pdf", bytes(value))
+    blanked = Blanks(redactor)
+    if issubclass(kind, _SCALARS) and blanked.hides(name, value):
+        return Attached(name, headed(name, BLANKED), what="blanked", notices=blanked.notices(name))
+    source = _source(value)
+    if source:
+        text, what = fitted_text(name, source, room, blanked)
+        return Attached(name, text, what=f"its source, {what}", notices=blanked.notices(name))
+    _check_data(name, value)
+    pictures = pictures_in(name, value, redactor.masked)
+    shown = _with_pictures(name, pictures.found) if pictures.found else None
+    if shown is not None and pictures.rest is None:
+        return shown
+    rest = value if shown is None else pictures.rest
+    room.count("")  # a tokenizer is loaded in its own time
+    text, what = guarded(name, lambda: _text_of(name, rest, room, blanked), redactor.masked)
+    if shown is None:
+        return Attached(name, text, what=what, notices=blanked.notices(name))
+    return Attached(
+        name, f"{shown.text}\n{text}", shown.files, f"{shown.what}; the rest as text: {what}",
+        notices=blanked.notices(name),
+    )  # fmt: skip
+
+
+def _source(value: Any) -> str:
+    """Return the source of a function or a class that was written in Python; empty for any other value."""
+    if described(value) not in ("a function", "a class"):
+        return ""
+    try:
+        return dedent(getsource(value)).rstrip()
+    except (OSError, TypeError):
+        return ""
+
+
+def _check_data(name: str, value: Any) -> None:
+    if value is None:
+        raise InvalidRequestError(f"{name} is None: there is nothing to send.")
+    kind = described(value)
+    if kind in INSTEAD:
+        raise InvalidRequestError(f"{name} is {kind}: {INSTEAD[kind]}. Nothing was sent.")
+
+
+def _text_of(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tuple[str, str]:
+    value = _held(value)
+    if isinstance(value, str):
+        if not value.strip():
+            raise InvalidRequestError(f"{name} is an empty text: there is nothing to send.")
+        return fitted_text(name, str.__str__(value), room, blanked)
+    blanked.learn(value)
+    data = room.for_data()
+    graph = getattr(type(value), "__dask_graph__", None)
+    is_to_compute = graph is not None and graph(value) is not None  # by Dask, whose frames are tables
+    table = None if is_to_compute and module_of(type(value)) != "dask" else library_table(value)
+    if table is not None:
+        return frame_brief(name, table, data, blanked)
+    if is_to_compute:
+        text, what = fitted_text(name, repr(value), data, blanked)
+        return text, f"not computed, {what}"
+    array = array_of(value)
+    if array is not None:
+        return array_brief(name, type(value).__name__, array, data, blanked)
+    markup = markup_text(value)
+    return fitted_text(name, markup, room, blanked) if markup else fitted_value(name, value, data, blanked)
+
+
+def _held(value: Any) -> Any:
+    """Return what a value only shows: the table of a pandas Styler, the data of an object of ``IPython.display``."""
+    kind = type(value)
+    if kind.__name__ == "Styler" and module_of(kind) == "pandas":
+        return value.data
+    if module_of(kind) == "IPython" and isinstance(getattr(value, "data", None), dict | list):
+        return value.data
+    return value
+
+
+def _with_pictures(name: str, pictures: list[tuple[str, ImageFile]]) -> Attached:
+    """Return pictures as files, and the line that tells the model which is which."""
+    files = tuple(
+        Attachment(each, picture.media_type, picture.data, guessed_tokens(picture.media_type, picture.data))
+        for each, picture in pictures
+    )
+    lines = [f"{each}: {picture.noun}." for each, picture in pictures]
+    tokens = about_tokens(sum(file.tokens for file in files))
+    what = pictures[0][1].size if len(pictures) == 1 else f"{len(pictures)} images"
+    return Attached(name, "\n".join(lines), files, f"{what}, {tokens}")

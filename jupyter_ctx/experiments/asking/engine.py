@@ -1,0 +1,445 @@
+"""The coordinator of a run: which request starts when, and what becomes of its answer.
+
+One thread decides everything here; the requests themselves run in an executor. Every answer is written before it is
+counted as done, so that a run that is killed asks only again what was on its way.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import queue
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import BrokenExecutor, CancelledError, Future
+from dataclasses import dataclass, field, replace
+from pickle import PicklingError
+from typing import NamedTuple
+
+from ...conversation.messages import new_id
+from ...errors import ChatError, in_words
+from ...session.ask import Ask, Asker
+from ...session.threads import Threads
+from ...storage.claims import AHEAD, Claims
+from ...storage.stored_answers import AnswerKey, Answers
+from ..batch.batch_run import ModelBatches
+from ..money.purse import Purse
+from ..row_request import RowRequest, Tried, as_stored, as_tried
+from ..run_options import Options
+from .governor import MOST_AT_ONCE, START_AT_ONCE, Governor
+from .work import Here, Work, close_run, open_run, work
+
+NO_REQUEST = -1
+LOCAL_AT_ONCE = 2  # requests to a local model: one is answered while the next is on its way
+TICK = 0.25  # seconds between looks at whether Python is ending
+BROKEN = ("cut", "interrupted")  # how an answer ends whose connection was closed
+HOPELESS = (BrokenExecutor, CancelledError, ImportError, AttributeError, TypeError, PicklingError)  # for all requests
+PASSING = ("busy", "limited")  # faults that are not kept: the next run asks again
+LONG_PAUSE = 3.0  # seconds of a pause from which on it is told
+BUSY_FROM = 3  # of the newest requests that were refused: from which on it is told
+HOPELESS_AFTER = 5  # requests that were given up before any was answered: the server is not there
+LAST_WAIT = 0.8  # seconds that a stopped run waits for requests on their way
+GOES_ON = "The batches go on at the provider, and the same run begun again fetches their answers"
+
+
+class Sent(NamedTuple):
+    """A request on its way, when it began, the money reserved for it, and its future."""
+
+    job: RowRequest
+    began: float
+    worst: float | None
+    future: Future[Tried]
+
+
+class Ended(NamedTuple):
+    """How a run ended: ``why`` is empty where every request was answered; ``failed``: whether that is an error."""
+
+    why: str = ""
+    failed: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Lane:
+    """The requests to one endpoint that wait, and what decides when they start.
+
+    ``warm`` are groups whose prompt cache is written; ``first`` are those whose first request is on its way.
+    """
+
+    governor: Governor
+    waiting: dict[int | None, deque[RowRequest]] = field(default_factory=dict)  # by group
+    again: list[tuple[float, int, RowRequest]] = field(default_factory=list)  # a heap of those that are tried again
+    warm: set[int | None] = field(default_factory=lambda: {None})
+    first: set[int | None] = field(default_factory=set)
+    soon: deque[RowRequest] = field(default_factory=deque)  # what an answer has led to, before new rows
+    open: int = 0
+    answered: bool = False  # any request at all
+    given_up: int = 0  # requests, after several tries each
+
+    def add(self, job: RowRequest) -> None:
+        """Let a request wait at the end of its group."""
+        self.waiting.setdefault(job.group, deque()).append(job)
+
+    def next(self, now: float) -> RowRequest | None:
+        """Return the next request that may start, and take it out."""
+        if self.soon:
+            return self.soon.popleft()
+        if self.again and self.again[0][0] <= now:
+            job = heapq.heappop(self.again)[2]
+            if job.group not in self.warm:
+                self.first.add(job.group)
+            return job
+        for group, jobs in self.waiting.items():
+            if group in self.first:
+                continue
+            if group not in self.warm:
+                self.first.add(group)
+            job = jobs.popleft()
+            if not jobs:
+                del self.waiting[group]
+            return job
+        return None
+
+    def upcoming(self) -> list[AnswerKey]:
+        """Return what the next requests are stored under."""
+        jobs = itertools.chain(self.soon, *self.waiting.values())
+        return [job.key for job in itertools.islice(jobs, AHEAD) if not job.anew]
+
+    def put_back(self, job: RowRequest) -> None:
+        """Return a request that could not start to the head of the line."""
+        self.first.discard(job.group)
+        self.waiting = {job.group: deque([job, *self.waiting.pop(job.group, ())]), **self.waiting}
+
+    def begun(self, job: RowRequest) -> None:
+        """Let the other requests of a group start: the first token came, or the first request failed."""
+        self.first.discard(job.group)
+        self.warm.add(job.group)
+
+    def retry(self, job: RowRequest, at: float, number: int) -> None:
+        """Try a request again at a time; it has written no prompt cache."""
+        self.first.discard(job.group)
+        heapq.heappush(self.again, (at, number, job))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no request waits or is on its way."""
+        return not (self.waiting or self.again or self.soon or self.open)
+
+
+class Engine:
+    """Asks the requests of a run until all are answered, the money is spent, somebody stops it, or nothing can succeed.
+
+    Lanes of local models are served one after the other, since each needs a server in this process. An answer is
+    stored in ``answers`` before it counts as done. ``waits`` is called while the run waits for what others ask for.
+    """
+
+    def __init__(
+        self, asker: Asker, answers: Answers, options: Options, purse: Purse, waits: Callable[[], object]
+    ) -> None:
+        self._run, self._asker, self._models = new_id(), asker, asker.models
+        self._answers, self._options, self._purse, self._waits = answers, options, purse, waits
+        self._executor = options.executor or Threads(options.concurrency or MOST_AT_ONCE, "jupyter_ctx ask")
+        self._claims = Claims(answers, self._run, failed=not options.retry)
+        self._batches = ModelBatches(asker, answers, purse, is_wanted=options.batch)
+        self._lanes: dict[str, Lane] = {}
+        self._elsewhere: dict[AnswerKey, list[RowRequest]] = {}  # what other runs ask for
+        self._events = queue.SimpleQueue[tuple[int, Future[Tried] | None]]()
+        self._open: dict[int, Sent] = {}  # by number
+        self._numbers, self._chance = itertools.count(), random.Random(self._run)
+        self._stopped, self._left = threading.Event(), threading.Event()
+        self._ended: Ended | None = None
+
+    @property
+    def away(self) -> str:
+        """What the run waits for, in words; empty where nothing is worth saying."""
+        if not self._batches.is_idle:
+            return self._batches.away
+        pauses = [lane.governor.paused_until for lane in tuple(self._lanes.values()) if not lane.is_empty]
+        wait = max(pauses, default=0.0) - time.monotonic()
+        if wait > LONG_PAUSE:
+            return f"the server asks for a pause, {wait:,.0f} s are left"
+        busy = max((lane.governor.newest for lane in tuple(self._lanes.values()) if lane.again), default=(0, 0))
+        if busy[0] >= BUSY_FROM:
+            return f"server busy: {busy[0]:,} of {busy[1]:,} asked again"
+        if self._elsewhere:
+            return f"{len(self._elsewhere):,} rows are being asked by another run"
+        again = sum(len(lane.again) for lane in tuple(self._lanes.values()) if not lane.answered)
+        return f"no answer yet, {again:,} failed and are asked again" if again else ""
+
+    def add(self, jobs: Iterable[RowRequest], *, soon: bool = False) -> None:
+        """Add requests, ``soon``: before new rows; in the coordinator's thread, or before it runs."""
+        for job in jobs:
+            if self._batches.takes(job):
+                continue
+            if job.lane not in self._lanes:
+                self._lanes[job.lane] = Lane(self._governor(job.lane))
+            if soon:
+                self._lanes[job.lane].soon.append(job)
+            else:
+                self._lanes[job.lane].add(job)
+
+    def stop(self) -> None:
+        """Stop as soon as may be, from any thread; answers that came are kept.
+
+        Providers are asked to end their batches. A request that begins one is not broken off: nobody would know the
+        batch, to end it.
+        """
+        self._stopped.set()
+        if not self._batches.is_wanted:
+            self._models.close()
+        self._events.put((NO_REQUEST, None))
+
+    def leave(self) -> None:
+        """Wait for nothing any more, from any thread; batches go on, and the next run fetches their answers."""
+        self._left.set()
+        if not self._batches.is_wanted:
+            self.stop()
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether nothing more is sent."""
+        return self._stopped.is_set()
+
+    def begun(self, number: int) -> None:
+        """Hear that the first token of a request came, from any thread."""
+        self._events.put((number, None))
+
+    def run(self) -> Ended:
+        """Ask everything, and return how that ended."""
+        open_run(self._run, Here(self._asker, self.begun, self._stopped.is_set))
+        try:
+            while self._ended is None:
+                self._look()
+                wait = min(self._start(), self._advance_batches())
+                self._ended = self._ended or self._outcome()
+                if self._ended is None:
+                    self._take(wait)
+            self._leave(self._ended)
+            return self._ended
+        finally:
+            self._batches.let_go()
+            if self._open:
+                self._stopped.set()
+                self._models.close()
+                self._cancel()
+            close_run(self._run)
+
+    def end(self) -> None:
+        """Let go of what was claimed, and of the threads: the run has ended, and its answers are stored."""
+        self._claims.end()
+        if self._options.executor is None:
+            self._executor.shutdown(wait=False, cancel_futures=True)
+
+    def _governor(self, lane: str) -> Governor:
+        if is_local(lane):
+            return Governor(LOCAL_AT_ONCE, LOCAL_AT_ONCE)
+        most = self._options.concurrency
+        return Governor(most or MOST_AT_ONCE, most or START_AT_ONCE)
+
+    def _outcome(self) -> Ended | None:
+        """Return how the run ended, once it has."""
+        if not threading.main_thread().is_alive():  # Python is ending
+            self.leave()
+        batches = self._batches
+        if not batches.is_idle:
+            return Ended(GOES_ON) if self._left.is_set() else None
+        if self._stopped.is_set() or self._left.is_set():
+            return Ended("stopped")
+        is_busy = self._open or self._elsewhere or not all(lane.is_empty for lane in self._lanes.values())
+        if is_busy or not (batches.is_empty or batches.lack):
+            return None
+        return Ended("" if batches.is_empty else batches.lack)
+
+    def _advance_batches(self) -> float:
+        """Take the steps of batches that are due; return the seconds until the next one, a moment at most."""
+        if self.is_stopped and self._open:
+            self._models.close()
+            self._cancel()
+        try:
+            due = self._batches.advance(is_cancelled=self.is_stopped)
+        except ChatError as error:
+            self._ended = Ended(in_words(error), failed=True)
+            return 0.0
+        return min(TICK, max(0.0, due - time.monotonic()))
+
+    def _look(self) -> None:
+        """Take the answers that other runs have, and ask for what they have let go."""
+        answers, let_go = self._claims.look(self._elsewhere)
+        for key, stored in answers.items():
+            for job in self._elsewhere.pop(key):
+                job.done(as_tried(stored), True)
+        for key in let_go:
+            self.add(self._elsewhere.pop(key), soon=True)
+        if self._elsewhere:
+            self._waits()
+
+    def _is_own(self, lane: Lane, job: RowRequest) -> bool:
+        """Return whether to ask for an answer; one that another run asks for is waited for."""
+        if job.tries or job.anew or self._claims.is_own(job.key, lane.upcoming):
+            return True
+        lane.begun(job)
+        self._elsewhere.setdefault(job.key, []).append(job)
+        return False
+
+    def _start(self) -> float:
+        """Start every request that may start now; return the seconds until another one may."""
+        wait = TICK
+        for lane in [] if self.is_stopped else self._served():
+            while self._ended is None:
+                now = time.monotonic()
+                at = lane.governor.may_start(now)
+                if at > now:
+                    wait = min(wait, at - now)
+                    break
+                job = lane.next(now)
+                if job is None:
+                    wait = min([wait, *(max(0.0, at - now) for at, *_ in lane.again[:1])])
+                    break
+                if self._is_own(lane, job) and not self._submit(lane, job, now):
+                    break
+        return wait
+
+    def _served(self) -> list[Lane]:
+        """Return the lanes that may start requests: of those of local models, only the first with any."""
+        turn = next((name for name, lane in self._lanes.items() if is_local(name) and not lane.is_empty), None)
+        return [lane for name, lane in self._lanes.items() if not is_local(name) or name == turn]
+
+    def _submit(self, lane: Lane, job: RowRequest, now: float) -> bool:
+        """Send one request; return whether there was money for it."""
+        ask = job.make()
+        worst = job.worst(ask)
+        if not self._purse.reserve(worst):
+            lane.put_back(job)
+            if not self._open and self._batches.is_idle:
+                self._ended = Ended(self._purse.said(worst))
+            return False
+        number = next(self._numbers)
+        job.tries += 1
+        lane.open += 1
+        lane.governor.started(now)
+        try:
+            future = self._executor.submit(work, self._work(ask, number))
+        except Exception as error:  # it was shut down, or it died
+            self._ended = Ended(_of_the_executor(error), failed=True)
+            lane.open -= 1
+            self._purse.settle(worst, 0.0)
+            return False
+        self._open[number] = Sent(job, now, worst, future)
+        future.add_done_callback(lambda done: self._events.put((number, done)))
+        return True
+
+    def _work(self, ask: Ask, number: int) -> Work:
+        return Work(self._run, ask, number, self._models.has_guest, self._models.has_key(ask.settings))
+
+    def _take(self, wait: float) -> None:
+        """Wait for something to happen, and deal with all that has happened."""
+        happened = list[tuple[int, Future[Tried] | None]]()
+        try:
+            happened.append(self._events.get(timeout=wait))
+            while True:
+                happened.append(self._events.get_nowait())
+        except queue.Empty:
+            pass
+        came = list[tuple[RowRequest, Tried]]()
+        for number, future in happened:
+            if future is None:
+                if number in self._open:
+                    job = self._open[number].job
+                    self._lanes[job.lane].begun(job)
+            elif number in self._open:
+                came += self._finished(number, future)
+        lasting = [(job.key, as_stored(tried)) for job, tried in came if tried.fault not in PASSING]
+        if lasting:
+            self._answers.keep(lasting)
+        for job, tried in came:
+            job.done(tried, False)
+
+    def _finished(self, number: int, future: Future[Tried]) -> list[tuple[RowRequest, Tried]]:
+        """Settle a request that has ended; return it where it is done and need not be tried again."""
+        job, began, worst, _ = self._open.pop(number)
+        lane, now, tried = self._lanes[job.lane], time.monotonic(), _result_of(future)
+        lane.open -= 1
+        cost = tried.answered.reply.cost if tried.answered is not None else None if tried.billed else 0.0
+        self._purse.settle(worst, cost)
+        tried = _without_cut(tried)
+        _tell(lane.governor, tried, now, began)
+        if tried.fault == "run":
+            self._ended = self._ended or Ended(tried.error, failed=True)
+            return []
+        if tried.fault in PASSING:
+            if self._stopped.is_set() or self._ended is not None:
+                return []
+            is_limited = tried.fault == "limited"
+            at = lane.governor.retry_at(job.tries, now, self._chance, limited=is_limited, named=tried.retry_after)
+            if at is not None:
+                lane.retry(job, at, number)
+                return []
+            lane.given_up += 1
+            if not lane.answered and lane.given_up >= HOPELESS_AFTER:
+                why = f"{tried.error} {lane.given_up} requests failed several times, and none was answered."
+                self._ended = self._ended or Ended(why, failed=True)
+                return []
+        else:
+            lane.answered = True
+        lane.begun(job)
+        if self._stopped.is_set() and (tried.answered is None or tried.answered.reply.stop_reason in BROKEN):
+            return []  # its connection was closed
+        return [(job, tried)]
+
+    def _leave(self, ended: Ended) -> None:
+        """Let requests on their way end: for a moment where others failed, whole where the money is spent."""
+        until = float("inf")
+        if ended.failed:
+            until = time.monotonic() + LAST_WAIT
+            self._cancel()
+        while self._open and time.monotonic() < until:
+            if self._stopped.is_set() or not threading.main_thread().is_alive():
+                self._stopped.set()
+                until = min(until, time.monotonic() + LAST_WAIT)
+                self._models.close()  # again each time: one may have connected meanwhile
+                self._cancel()
+            self._take(min(TICK, max(0.0, until - time.monotonic())))
+
+    def _cancel(self) -> None:
+        """Cancel the requests that have not begun."""
+        for number, sent in list(self._open.items()):
+            if sent.future.cancel():
+                del self._open[number]
+                self._lanes[sent.job.lane].open -= 1
+                self._purse.settle(sent.worst, 0.0)
+
+
+def is_local(lane: str) -> bool:
+    """Return whether a lane is that of a model that runs in this process."""
+    return lane.startswith("local ")
+
+
+def _without_cut(tried: Tried) -> Tried:
+    """Return a broken-off answer as a fault that another try may mend; what came is kept where none does."""
+    if tried.answered is None or tried.answered.reply.stop_reason != "cut" or tried.fault:
+        return tried
+    return replace(tried, error="The answer broke off before its end, in every try.", fault="busy")
+
+
+def _tell(governor: Governor, tried: Tried, now: float, began: float) -> None:
+    """Tell the governor how a request ended that began at a time."""
+    if tried.fault == "limited":
+        governor.refused(now, began, tried.retry_after)
+    elif tried.fault == "busy":
+        governor.failed(now, began)
+    else:
+        governor.succeeded(now, began)
+
+
+def _result_of(future: Future[Tried]) -> Tried:
+    """Return what became of a request. An executor that died ends the run, a worker that died does not."""
+    error = CancelledError("it cancelled a request") if future.cancelled() else future.exception()
+    if error is None:
+        return future.result()
+    return Tried(None, _of_the_executor(error), "run" if isinstance(error, HOPELESS) else "busy", billed=True)
+
+
+def _of_the_executor(error: BaseException) -> str:
+    return f"The executor failed ({type(error).__name__}: {str(error) or 'it said no more'}): begin another one."

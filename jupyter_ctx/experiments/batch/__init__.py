@@ -1,0 +1,1 @@
+"""Rows asked in batches of a provider, at half price and within a day."""

@@ -1,0 +1,1 @@
+"""What a run may cost, told before it begins, and never passed."""

@@ -1,0 +1,1 @@
+"""What becomes of the results: tables, comparisons, pictures and files."""

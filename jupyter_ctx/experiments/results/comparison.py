@@ -1,0 +1,313 @@
+"""What a run scored, and whether one prompt did better than another: tables, each with sentences to quote."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from statistics import stdev
+from typing import Any
+
+from ...display.text import text_html
+from ...errors import InvalidRequestError
+from ...session.tabular import RowT, Table
+from ...wording import visible
+from ..statistics import verdicts
+from ..statistics.same_rows import Pairing, inputs_of, joined_groups, observations, prompts_of
+from ..statistics.significance import (
+    ALPHA,
+    CONFIDENCE,
+    POWER,
+    Interval,
+    are_equal,
+    clustered,
+    holm,
+    is_resampled,
+    is_skewed,
+    mcnemar,
+    mean_interval,
+    paired_rates,
+    rows_for_mean,
+    rows_paired,
+    t_quantile,
+)
+from ..statistics.tally import Key, Tally, by_arm, groups_of, same_repeats, scorers_of, tally
+from ..statistics.verdicts import ArmRow, ComparedRow
+from ..table.results import Result
+from .differences import Differences, differences
+from .sides import Pair, Side, near, pairs_of, results_of
+
+MAX_SENTENCES = 30  # shown below a table
+
+
+class WithSentences(Table[RowT]):
+    """A table with sentences below it; a column that is empty in every row is not shown."""
+
+    newest = False
+    sentences: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return "\n\n".join(filter(None, (super().__repr__() if self else "", *self._shown())))
+
+    def _repr_html_(self) -> str:
+        table = super()._repr_html_() if self else ""
+        return table + "".join(f'<p dir="auto">{text_html(sentence)}</p>' for sentence in self._shown())
+
+    def _shown(self) -> list[str]:
+        more = len(self.sentences) - MAX_SENTENCES
+        rest = [f"… {more:,} more sentences are in .sentences"] if more > 0 else []
+        return [*map(visible, self.sentences[:MAX_SENTENCES]), *rest]
+
+
+class RunSummary(WithSentences[ArmRow]):
+    """What each scorer says of each arm of a run, with sentences that say it in words."""
+
+    columns = ArmRow._fields
+
+
+class Comparison(WithSentences[ComparedRow]):
+    """How two or more prompts compare, scorer by scorer, with sentences that say it in words."""
+
+    columns = ComparedRow._fields
+    pairs: tuple[Pair, ...] = ()
+
+    def differences(self, scorer: str | None = None) -> Differences:
+        """Return the shared rows with both answers side by side, those first that ``scorer`` scored differently.
+
+        Without a name it is the first scorer. Rows whose answers differ in words come next, then all others.
+        """
+        known = list(dict.fromkeys(row.scorer for row in self if row.scorer))
+        if scorer is not None and scorer not in known:
+            raise InvalidRequestError(f"scorer={scorer!r}: there is none of this name.{near(scorer, known)}")
+        return differences(self.pairs, scorer or next(iter(known), ""))
+
+
+def summary(results: Iterable[Result], *, group: str | None = None) -> RunSummary:
+    """Return what each scorer says of each arm: rates with Wilson intervals, means with t intervals.
+
+    ``results`` are a run's, or a run. ``group`` is the column that says which rows belong together; without it the
+    run's own is used. Repeats of a row are averaged first, and so are rows with the same prompt, which share its
+    answers. Failed and truncated answers are counted apart. Raises InvalidRequestError.
+    """
+    group, arms = group or _group_of(results), by_arm(results_of(results))
+    every = [result for found in arms.values() for result in found]
+    rows, sentences = list[ArmRow](), list[str]()
+    for arm, found in arms.items():
+        prompts = prompts_of(found)
+        inputs = inputs_of(found)
+        keys = observations(inputs, prompts)
+        groups = joined_groups(groups_of(inputs, group), keys)
+        for scorer in scorers_of(found) or [""]:
+            counted = tally(found, scorer, keys, every)
+            interval = counted.interval(_of_rows(groups, counted))
+            rows.append(_arm_row(arm, scorer, interval, counted))
+            values = list(counted.rows.values()) if counted.kind == "mean" else []
+            sentence = verdicts.of_arm(arm, scorer, interval, counted, group if scorer else None)
+            sentences.append(sentence + verdicts.of_skewness(_skewness(values, group)))
+            sentences += filter(None, [verdicts.of_answers(arm, counted)])
+        shared = verdicts.of_prompts(arm, len(prompts), len(set(prompts.values())))
+        sentences += filter(None, [shared, verdicts.of_repeats(arm, same_repeats(found))])
+    table = RunSummary(rows)
+    table.sentences = tuple(dict.fromkeys(sentences)) if rows else ("There are no results yet.",)
+    return table
+
+
+def compare(
+    first: Any,
+    second: Any = None,
+    *others: Any,
+    group: str | None = None,
+    names: Sequence[str] = (),
+) -> Comparison:
+    """Return whether prompts differ on the same rows, scorer by scorer.
+
+    ``compare(a, b)`` compares two runs, or lists of their results: b with a, and in the same way all ``others`` with
+    a. ``compare(run, "tone=formal", "tone=plain")`` compares arms of one run, the first being the one that all others
+    are compared with; ``compare(run)`` takes all its arms. A part of an arm's label names all arms that have it, and
+    those are compared whose other parameters are the same. Two runs of several arms are compared arm by arm.
+
+    Rows are the same where their inputs are, in the columns that both runs have; others are left out. Yes/no scores
+    get McNemar's exact test and Tango's interval, others a seeded paired bootstrap, or Student's interval where the
+    rows are many and even; ``group``, the column that says
+    which rows belong together, gets a clustered t interval. Repeats of a row are averaged first, and so are rows with
+    the same prompt in either arm: they are one observation in both. p values are adjusted for all comparisons by
+    Holm's method, and rows needed are told at the level divided by their number. ``names`` are for the runs, instead
+    of their own or A, B and so on.
+
+    Raises InvalidRequestError where two runs have no row in common, or an arm is unknown.
+    """
+    group = group or _group_of(first)
+    measured, notes = list[_Measured](), list[str]()
+    pairs = pairs_of(first, second, others, names)
+    for a, b, paired in pairs:
+        prompts = _shared_prompts(a, b, paired)
+        of = observations(paired.first.values(), *prompts)
+        notes += [*_of_prompts(a, b, prompts, of), *paired.notes]
+        groups = joined_groups(groups_of({key: a.inputs[row] for row, key in paired.first.items()}, group), of)
+        measured += [_measure(a, b, scorer, paired, of, groups) for scorer in _scorers(a, b)]
+    adjusted = holm([each.interval.p for each in measured])
+    tests = sum(not math.isnan(p) for p in adjusted)
+    table = Comparison(_compared_row(each, p, tests) for each, p in zip(measured, adjusted, strict=True))
+    table.sentences = (
+        *(
+            verdicts.of_pair(row, each.kind, tests, group, each.unasked) + verdicts.of_skewness(each.skewed)
+            for row, each in zip(table, measured, strict=True)
+        ),
+        *dict.fromkeys(
+            verdicts.of_answers(side.name, counted)
+            for each in measured
+            for side, counted in zip(each.sides, each.tallies, strict=True)
+        ),
+        *(verdicts.of_repeats(side.name, same_repeats(side.results)) for side in _each(pairs)),
+        *dict.fromkeys(notes),
+    )
+    table.sentences = tuple(filter(None, table.sentences))
+    table.pairs = tuple(pairs)
+    return table
+
+
+# what is compared
+
+
+def _group_of(run: object) -> str | None:
+    group = getattr(run, "group", None)
+    return group if isinstance(group, str) and group else None
+
+
+def _each(pairs: Iterable[Pair]) -> Iterable[Side]:
+    """Return every side once."""
+    return {side.name: side for a, b, _ in pairs for side in (a, b)}.values()
+
+
+def _scorers(a: Side, b: Side) -> list[str]:
+    return scorers_of([*a.results, *b.results]) or [""]
+
+
+# what it comes to
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """One scorer's comparison, before the p values of all are adjusted."""
+
+    sides: tuple[Side, Side]
+    scorer: str
+    values: tuple[float | None, float | None]
+    tallies: tuple[Tally, Tally]
+    interval: Interval
+    test: str
+    rows_needed: Callable[[float], float]  # by the level of the test
+    skewed: verdicts.Skewness = ""
+
+    @property
+    def unasked(self) -> str:
+        """The end of a sentence that says how much of the two runs was not asked."""
+        return verdicts.of_unasked({side.name: found for side, found in zip(self.sides, self.tallies, strict=True)})
+
+    @property
+    def kind(self) -> str:
+        """What is compared, as in a tally; means where one of the two has means."""
+        kinds = {each.kind for each in self.tallies if each.rows}
+        if "mean" in kinds:
+            return "mean"
+        return "rate" if "rate" in kinds else "yes/no"
+
+
+def _shared_prompts(a: Side, b: Side, paired: Pairing) -> tuple[dict[Key, Hashable], dict[Key, Hashable]]:
+    """Return the prompts of the shared rows in both arms, of those with an answer that counts in both."""
+    first, second = (
+        {key: side.prompts[row] for row, key in keys.items() if row in side.prompts}
+        for side, keys in ((a, paired.first), (b, paired.second))
+    )
+    return {key: first[key] for key in first if key in second}, {key: second[key] for key in first if key in second}
+
+
+def _of_prompts(a: Side, b: Side, prompts: Sequence[Mapping[Key, Hashable]], of: Mapping[Key, Key]) -> Iterator[str]:
+    """Yield sentences where rows have the same prompt."""
+    different = [len(set(found.values())) for found in prompts]
+    for side, count in zip((a, b), different, strict=True):
+        yield verdicts.of_prompts(side.name, len(prompts[0]), count)
+    count = len({of[key] for key in prompts[0]})
+    yield verdicts.of_joined(a.name, b.name, count) if count < max(different) else ""
+
+
+def _measure(
+    a: Side, b: Side, scorer: str, paired: Pairing, of: Mapping[Key, Key], groups: Mapping[Key, Hashable] | None
+) -> _Measured:
+    every = (*a.results, *b.results)
+    found = tally(a.results, scorer, paired.first, every), tally(b.results, scorer, paired.second, every)
+    both = {key: of[key] for key in found[0].rows if key in found[1].rows}
+    tallies = found[0].merged(both), found[1].merged(both)
+    shared = list(tallies[0].rows)
+    scores = [(tallies[0].rows[key], tallies[1].rows[key]) for key in shared]
+    values = tuple(math.fsum(side) / len(shared) for side in zip(*scores, strict=True)) or (None, None)
+    changes = [0.0 if are_equal(each) else each[1] - each[0] for each in scores]
+    yes_no = all(each.kind == "yes/no" for each in tallies)
+    needed: Callable[..., float]
+    if groups is not None:
+        interval, test = clustered(changes, [groups[key] for key in shared]), "clustered t"
+        needed = partial(_needed, interval, len({groups[key] for key in shared}) - 1)
+    elif yes_no and len(shared) > 1:
+        alone = changes.count(-1), changes.count(1)
+        interval, test = paired_rates(*alone, len(shared)), "McNemar exact"
+        needed = partial(rows_paired, interval.value, sum(alone) / len(shared), POWER)
+    else:
+        interval, test = mean_interval(changes), "paired bootstrap" if is_resampled(changes) else "paired t"
+        needed = partial(rows_for_mean, interval.value, stdev(changes) if len(changes) > 1 else 0.0, POWER)
+    if found[0].kind != "mean" and found[1].kind != "mean":
+        interval = interval.within(-1.0, 1.0)
+    if not interval.is_known:
+        alike = len(shared) if groups is None else len({groups[key] for key in shared})
+        needed, test = _never, test if len(shared) > 1 else ""
+        if interval.value and alike > 1:
+            interval, test = replace(interval, p=mcnemar(0, alike)), "sign test"
+    skewed = "" if test == "McNemar exact" else _skewness(changes, groups)
+    return _Measured((a, b), scorer, (values[0], values[1]), tallies, interval, test, needed, skewed)
+
+
+def _skewness(values: Sequence[float], groups: object) -> verdicts.Skewness:
+    """Return what was done for the interval of a mean where a few values weigh much."""
+    if not is_skewed(values):
+        return ""
+    return "widened" if is_resampled(values) and groups is None else "left"
+
+
+def _never(alpha: float) -> float:
+    """Return how many rows are needed where nothing is known of a difference."""
+    del alpha
+    return math.inf
+
+
+def _needed(interval: Interval, degrees: int, alpha: float) -> float:
+    """Return the rows needed for a difference of this size, from the width of its t interval."""
+    error = (interval.high - interval.low) / 2 / t_quantile((1 + CONFIDENCE) / 2, degrees)
+    return rows_for_mean(interval.value, error * math.sqrt(interval.n), alpha=alpha)
+
+
+def _of_rows(groups: Mapping[Key, Hashable] | None, counted: Tally) -> Mapping[Key, Hashable] | None:
+    return None if groups is None else {key: groups[key] for key in counted.rows}
+
+
+def _arm_row(arm: str, scorer: str, interval: Interval, counted: Tally) -> ArmRow:
+    value, low, high = map(_known, (interval.value, interval.low, interval.high))
+    left, kind = counted.uncounted, counted.kind if counted.rows else ""
+    return ArmRow(
+        arm, scorer, len(counted.rows), value, low, high, kind, counted.answers, left.failed, left.truncated,
+        left.unscored, left.unasked,
+    )  # fmt: skip
+
+
+def _compared_row(each: _Measured, adjusted: float, tests: int) -> ComparedRow:
+    interval, (a, b), left = each.interval, each.sides, [str(side.uncounted) for side in each.tallies]
+    rows = each.rows_needed(ALPHA / max(1, tests))
+    needed = round(rows) if math.isfinite(rows) else None
+    difference, low, high, p = map(_known, (interval.value, interval.low, interval.high, interval.p))
+    return ComparedRow(
+        a.name, b.name, each.scorer, interval.n, *each.values, difference, low, high, p, _known(adjusted),
+        each.test, needed, *left,
+    )  # fmt: skip
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value

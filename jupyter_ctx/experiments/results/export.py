@@ -1,0 +1,156 @@
+"""Write a run to a file: as JSON, or as a notebook that asks the same again and compares."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ...conversation.messages import new_id
+from ...errors import InvalidRequestError
+from ...runtime.files import path_of, write_export
+from ...wording import visible
+from .record import RUN_MARK, RUN_VERSION, RunRecord, as_values, from_values
+
+RUN_FORMATS = (".json", ".ipynb")
+UNSET: dict[str, Any] = {"repeat": 1, "schema": None, "group": None, "names": {}, "name": ""}  # options of a sweep
+_FACTORY = re.compile(r"[a-z_]+(?=\()")  # of a scorer that comes with jupyter_ctx, such as exact("answer")
+_FUNCTION = re.compile(r"^def (\w+)\(", re.MULTILINE)
+
+
+def export_run(record: RunRecord, path: str | Path, known_keys: Iterable[str] = ()) -> Path:
+    """Write all that is needed to repeat a run to a file, whole or not at all, and return its absolute path.
+
+    A ``.json`` file is data, which :func:`load_run` reads; an ``.ipynb`` file is a notebook that asks the same again
+    and compares the answers. ``known_keys`` are secrets in use; they, those in environment variables and whatever
+    looks like a key are written as ``***``. Raises InvalidRequestError for another format, a folder that does not
+    exist, and a file that is there and is not an exported run.
+    """
+    file = path_of(path)
+    if file.suffix.lower() not in RUN_FORMATS:
+        raise InvalidRequestError(f"{file}: a run is exported as {' or '.join(RUN_FORMATS)}; name such a file.")
+    values = as_values(record, known_keys)
+    text = _json(values) if file.suffix.lower() == ".json" else _json(_notebook(values))
+    return write_export(file, text, _is_exported)
+
+
+def load_run(text: str) -> RunRecord:
+    """Return the run in the text of an exported .json file. Raises InvalidRequestError."""
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidRequestError(f"This is no exported run: it is not JSON ({error}).") from None
+    return from_values(values)
+
+
+def _json(values: object) -> str:
+    return json.dumps(values, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+
+
+def _is_exported(text: str) -> bool:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    metadata = found.get("metadata") if isinstance(found, dict) else None
+    return any(isinstance(each, dict) and RUN_MARK in each for each in (found, metadata))
+
+
+# the notebook
+
+
+def _notebook(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a notebook in format 4.5: the parts of the run, to be changed at will, then the answers as recorded."""
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    told = "\n\n".join(["## As it was", *map(_words, values["summary"])])
+    cells = [
+        _markdown(_title(values)),
+        _code(_setup(values)),
+        _code(_scorers(values["scorers"])),
+        _markdown(
+            "## Ask again\n\n`store=None` asks every row again; without it, answers that are stored here are taken."
+        ),
+        _code(_sweep(values)),
+        _code(f"summary(run, group={values['group']!r})"),
+        _markdown(told),
+        _code(_recorded(values)),
+        _code('compare(recorded, run, names=("recorded", "repeated"))'),
+    ]
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, RUN_MARK: RUN_VERSION}
+    return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _title(values: Mapping[str, Any]) -> str:
+    windows = [
+        f"- {model}: window of {window['tokens']:,} tokens ({window.get('source', 'unknown')})"
+        for model, window in values["windows"].items()
+    ]
+    packages = ", ".join(f"{name} {version}" for name, version in values["packages"].items())
+    begun = f"Begun {values['begun']}. " if values["begun"] else ""
+    rows = f"{begun}{len(values['rows']):,} rows, {len(values['answers']):,} answers."
+    return "\n\n".join(
+        filter(
+            None,
+            (f"# {_words(values['name'] or 'A run')}", _words(rows), "\n".join(map(_words, windows)), _words(packages)),
+        )
+    )
+
+
+def _setup(values: Mapping[str, Any]) -> str:
+    rows = "\n".join(f"    {row!r}," for row in values["rows"])
+    return (
+        "from jupyter_ctx import compare, sweep\nfrom jupyter_ctx.experiments.results.comparison import summary\n"
+        "from jupyter_ctx.experiments.results.export import load_run\n\n"
+        f"template = {_literal(values['template'])}\n\nrows = [\n{rows}\n]"
+    )
+
+
+def _scorers(sources: Mapping[str, str]) -> str:
+    """Return the cell of scorers; one without a source is a comment."""
+    functions = {name: found[1] for name, source in sources.items() if (found := _FUNCTION.search(source))}
+    values = {name: functions.get(name, source) for name, source in sources.items() if source}
+    used = sorted({found[0] for name in values if name not in functions and (found := _FACTORY.match(values[name]))})
+    lines = [f"from jupyter_ctx import {', '.join(used)}", ""] if used else []
+    for name in functions:
+        lines += [sources[name].rstrip(), "", ""]
+    lines += ["scorers = {", *(f"    {name!r}: {value}," for name, value in values.items()), "}"]
+    lines += [f"# {name!r} has no source: write it again" for name, source in sources.items() if not source]
+    return "\n".join(lines)
+
+
+def _sweep(values: Mapping[str, Any]) -> str:
+    """Return the call that asks the same."""
+    settings = {name: value for name, value in values["settings"].items() if value is not None}
+    options = {name: values[name] for name, unset in UNSET.items() if values[name] != unset}
+    arguments = [f"    {name}={value!r}," for name, value in {**settings, **options}.items() if name.isidentifier()]
+    return "\n".join(
+        ["run = sweep(", "    template,", "    rows,", f"    {values['grid']!r},", *arguments, "    scorers=scorers,",
+         "    store=None,", ")", "run.result()"]
+    )  # fmt: skip
+
+
+def _recorded(values: Mapping[str, Any]) -> str:
+    text = json.dumps(values, ensure_ascii=False, allow_nan=False)
+    return f'recorded = load_run({text!r})\nf"{{len(recorded.results):,}} answers are recorded"'
+
+
+def _literal(text: str) -> str:
+    """Return a text as Python source, in lines where it has some."""
+    plain = "\n" in text and not re.search(r"[^\n -\[\]-~\xa0-\ud7ff]", text) and '"""' not in text
+    return f'"""{text}"""' if plain and not text.endswith('"') else repr(text)
+
+
+def _words(text: str) -> str:
+    """Return text as Markdown that is no markup: a model's name, or a scorer's, may be anything."""
+    return re.sub(r"([\\`*_{}\[\]<>#$|!])", r"\\\1", visible(text))
+
+
+def _markdown(source: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "id": new_id(), "metadata": {}, "source": source}
+
+
+def _code(source: str) -> dict[str, Any]:
+    cell: dict[str, Any] = {"cell_type": "code", "id": new_id(), "metadata": {}, "execution_count": None}
+    return {**cell, "source": source, "outputs": []}

@@ -1,0 +1,96 @@
+"""What a run is told beside its template, its rows and the settings of its requests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from ..config.settings import SETTING_NAMES
+from ..errors import InvalidRequestError, check_whole_number
+from ..wording import did_you_mean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a run asks.
+
+    repeat: how often each row is asked
+    schema: what each answer must be: a pydantic model, a dataclass, a TypedDict or a JSON schema
+    scorers: functions of a row and its reply, alone, in a list or by name
+    group: the column whose equal values belong together, such as questions about one document
+    max_cost: US dollars that are never passed; ``None``: no such cap
+    limit: rows to ask, the first ones; ``None``: all
+    pilot: rows to ask first, at most ten, evenly spread, so that the price of the others can be told
+    retry: whether rows that failed are asked again
+    concurrency: requests at once; ``None``: it adapts to the server
+    executor: where requests run; ``None``: in threads
+    batch: whether the provider's batch interface is used, at about half the price and within a day
+    name: what tables and pictures call the run
+    dry_run: whether only the price is told, and nothing is sent
+    yes: whether it may begin without asking, above the settings confirm_cost and confirm_rows
+    names: values that the template may use beside the columns, such as a notebook's variables
+    store: where answers are kept: as for Chat, and "default" by default; ``None``: in memory only
+    progress: whether a bar is shown; ``None``: where somebody looks
+    agree: puts a question to the user; ``None``: nobody can be asked
+    tell: is given the run before it begins, to show what it may cost
+    """
+
+    repeat: int = 1
+    schema: Any = None
+    scorers: Any = ()
+    group: str | None = None
+    max_cost: float | None = None
+    limit: int | None = None
+    pilot: int = 0
+    retry: bool = False
+    concurrency: int | None = None
+    executor: Executor | None = None
+    batch: bool = False
+    name: str = ""
+    dry_run: bool = False
+    yes: bool = False
+    names: Mapping[str, Any] = field(default_factory=dict)
+    store: str | Path | None = "default"
+    progress: bool | None = None
+    agree: Callable[[str], bool] | None = None
+    tell: Callable[[Any], object] | None = None
+
+    def __post_init__(self) -> None:
+        check_whole_number("repeat", self.repeat, least=1)
+        check_whole_number("pilot", self.pilot, least=0, most=MOST_PILOTS)
+        for name, value in {"limit": self.limit, "concurrency": self.concurrency}.items():
+            if value is not None:
+                check_whole_number(name, value, least=1)
+        cost = self.max_cost
+        if cost is not None and (isinstance(cost, bool) or not isinstance(cost, int | float) or not cost > 0):
+            raise InvalidRequestError(f"max_cost is {cost!r}: it must be US dollars above 0.")
+        if self.executor is not None and not callable(getattr(self.executor, "submit", None)):
+            raise InvalidRequestError(
+                f"executor is {self.executor!r}: it must be a concurrent.futures.Executor, "
+                "such as client.get_executor()."
+            )
+        if self.batch and self.executor is not None:
+            raise InvalidRequestError(
+                "batch=True needs no executor=: the provider runs the requests. Give one of them."
+            )
+
+
+MOST_PILOTS = 10
+OPTION_NAMES = tuple(each.name for each in fields(Options))
+
+
+def parted(given: Mapping[str, Any]) -> tuple[Options, dict[str, Any]]:
+    """Return the options among named arguments, and the rest, which are settings.
+
+    Raises InvalidRequestError for a name that is neither, with the nearest one.
+    """
+    unknown = next((name for name in given if name not in OPTION_NAMES and name not in SETTING_NAMES), None)
+    if unknown is not None:
+        hint = did_you_mean(unknown, (*OPTION_NAMES, *SETTING_NAMES), "{}=")
+        hint = hint or f" There are {', '.join(OPTION_NAMES)}, and every setting."
+        raise InvalidRequestError(f"A run takes no {unknown}=.{hint}")
+    options = {name: value for name, value in given.items() if name in OPTION_NAMES}
+    return Options(**options), {name: value for name, value in given.items() if name not in OPTION_NAMES}

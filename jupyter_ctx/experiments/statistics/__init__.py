@@ -1,0 +1,1 @@
+"""Figures of scored answers: tallies by arm, intervals, paired tests, and what they support."""

@@ -1,0 +1,183 @@
+"""Count what each arm of a run scored, row by row; what is not counted stands apart and is never a wrong answer."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...errors import InvalidRequestError
+from ...wording import did_you_mean
+from ..table.results import Result, Score
+from .significance import Interval, averaged, clustered, clustered_rate, mean_interval, wilson
+
+Key = Hashable  # of a row: its number, or what it shares with the same row of another run
+
+
+@dataclass(frozen=True, slots=True)
+class Uncounted:
+    """Answers that no figure counts.
+
+    failed: there is no answer, or none that its schema allows
+    truncated: a part of the prompt or of the answer is missing
+    unscored: the scorer could not say
+    unasked: the run ended before
+    """
+
+    failed: int = 0
+    truncated: int = 0
+    unscored: int = 0
+    unasked: int = 0
+
+    def __str__(self) -> str:
+        asked = (self.failed, "failed"), (self.truncated, "truncated"), (self.unscored, "without a score")
+        return _counts(*asked, (self.unasked, "not asked"))
+
+
+@dataclass(frozen=True, slots=True)
+class Unusual:
+    """Answers that count as they were scored, though they are no ordinary ones.
+
+    refused: the model refused, or a filter of its provider stopped the answer
+    empty: there is no text
+    """
+
+    refused: int = 0
+    empty: int = 0
+
+    def __str__(self) -> str:
+        return _counts((self.refused, "refused or filtered"), (self.empty, "empty"))
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What one scorer says of one arm.
+
+    rows: the score of each row, averaged over its repeats, and over rows with the same prompt
+    kind: ``"yes/no"`` where every score is 1 or 0, or true or false, once for each row or the same in all its repeats;
+    ``"rate"`` where rows are averages of such scores; else ``"mean"``
+    answers: how many there are, with those that were not asked for
+    uncounted: those that are not counted
+    unusual: those that are, and are no ordinary ones
+    """
+
+    rows: Mapping[Key, float]
+    kind: str
+    answers: int
+    uncounted: Uncounted
+    unusual: Unusual
+
+    def interval(self, groups: Mapping[Key, Hashable] | None = None) -> Interval:
+        """Return the rate or the mean over all rows with its interval; ``groups`` says which rows belong together.
+
+        One row, or none, has no interval.
+        """
+        values = list(self.rows.values())
+        if len(values) < 2:
+            return Interval(values[0] if values else math.nan, math.nan, math.nan, len(values))
+        if groups is not None:
+            of = clustered if self.kind == "mean" else clustered_rate
+            return of(values, [groups[key] for key in self.rows])
+        if self.kind == "yes/no":
+            return wilson(sum(values), len(values))
+        return mean_interval(values) if self.kind == "mean" else clustered_rate(values, list(self.rows))
+
+    def merged(self, of: Mapping[Key, Key]) -> Tally:
+        """Return the same of the rows in ``of``, averaged where that has the same observation for several."""
+        rows = averaged((of[key], score) for key, score in self.rows.items() if key in of)
+        whole = all(value in (0.0, 1.0) for value in rows.values())
+        return replace(self, rows=rows, kind="rate" if self.kind == "yes/no" and not whole else self.kind)
+
+
+def by_arm(results: Iterable[Result]) -> dict[str, list[Result]]:
+    """Return the results of each arm, in the order in which the arms come. Raises InvalidRequestError."""
+    arms: dict[str, list[Result]] = {}
+    for result in results:
+        if not isinstance(result, Result):
+            raise InvalidRequestError(f"Results of a run are needed, not {type(result).__name__}: {result!r:.60}")
+        arms.setdefault(result.arm, []).append(result)
+    return arms
+
+
+def scorers_of(results: Iterable[Result]) -> list[str]:
+    """Return the names of all scorers, in the order in which they come."""
+    return list(dict.fromkeys(name for result in results for name in result.scores))
+
+
+def tally(
+    results: Sequence[Result], scorer: str, keys: Mapping[int, Key] | None = None, among: Iterable[Result] = ()
+) -> Tally:
+    """Return what a scorer says of the results of one arm; ``keys`` names the rows that count, by their numbers.
+
+    ``among`` are the results of all arms: the scores are a rate where none of them is another number than 1 and 0. An
+    empty ``scorer`` is for runs without any: nothing is missing there.
+    """
+    known = (number(result.scores.get(scorer)) for result in (*results, *among))
+    is_rate = all(score in (None, 0.0, 1.0) for score in known)
+    results = [result for result in results if keys is None or result.row in keys]
+    counting = [result for result in results if result.counts]
+    scored = [(result, score) for result in counting if (score := number(result.scores.get(scorer))) is not None]
+    rows = averaged((result.row if keys is None else keys[result.row], score) for result, score in scored)
+    is_whole = all(value in (0.0, 1.0) for value in rows.values())
+    kind = ("yes/no" if is_whole else "rate") if is_rate and scored else "mean"
+    failed, unasked = sum(result.failed for result in results), sum(not result.asked for result in results)
+    truncated = len(results) - failed - unasked - len(counting)
+    uncounted = Uncounted(failed, truncated, len(counting) - len(scored) if scorer else 0, unasked)
+    replies = [result.reply for result in counting if result.reply is not None]
+    refused = sum(reply.stop_reason == "refusal" for reply in replies)
+    empty = sum(not reply.text.strip() and reply.stop_reason != "refusal" for reply in replies)
+    return Tally(rows, kind, len(results), uncounted, Unusual(refused, empty))
+
+
+def _counts(*parts: tuple[int, str]) -> str:
+    return ", ".join(f"{count:,} {what}" for count, what in parts if count)
+
+
+def number(score: object) -> float | None:
+    """Return a score as a number, or ``None`` where it is none: NumPy's numbers count, NaN and infinity do not."""
+    try:
+        value = float(score)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return value if math.isfinite(value) and not isinstance(score, str | bytes) else None
+
+
+def is_truth(score: object) -> bool:
+    """Return whether a score is true or false, NumPy's included."""
+    return isinstance(score, bool) or type(score).__name__ in ("bool_", "bool")
+
+
+def same_repeats(results: Iterable[Result]) -> int:
+    """Return how often rows were repeated with the same text each time; 0 where any text differs, or none is repeated.
+
+    At temperature 0, and with a seed, that is how models answer: such repeats are one observation.
+    """
+    texts: dict[int, list[str]] = {}
+    for result in results:
+        if result.reply is not None and result.counts:
+            texts.setdefault(result.row, []).append(result.reply.text)
+    repeated = [found for found in texts.values() if len(found) > 1]
+    return max(map(len, repeated)) if repeated and all(len(set(found)) == 1 for found in repeated) else 0
+
+
+def groups_of(inputs: Mapping[Any, Mapping[str, Any]], column: str | None) -> dict[Key, Hashable] | None:
+    """Return the group of each row, which a column of the table names. Raises InvalidRequestError."""
+    if column is None:
+        return None
+    known = Counter(name for row in inputs.values() for name in row)
+    if inputs and known[column] < len(inputs):
+        others = [name for name in known if name != column]
+        hint = did_you_mean(column, others, "{!r}") or f" Columns: {', '.join(known) or 'none'}."
+        missing = f"{len(inputs) - known[column]:,} of {len(inputs):,} rows have no column"
+        raise InvalidRequestError(f"group={column!r}: {missing} {column!r}.{hint}")
+    return {key: str(row[column]) for key, row in inputs.items()}
+
+
+def shown_score(score: Score) -> str:
+    """Return one score as text."""
+    value = number(score)
+    if value is None:
+        return "no score"
+    return ("yes" if score else "no") if is_truth(score) else f"{value:.4g}"

@@ -1,0 +1,295 @@
+"""What an arm scored, and how two compare: a row of a table, and a sentence that says what it supports, and no more."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal, NamedTuple
+
+from ... import wording as words
+from .significance import ALPHA, FEW_ROWS, Interval
+from .tally import Tally
+
+
+class ArmRow(NamedTuple):
+    """What one scorer says of one arm.
+
+    ``arm``: its label; empty where the run has one arm.
+    ``scorer``: its name.
+    ``n``: rows that have a score; repeats of a row, and rows with the same prompt, count once.
+    ``value``: the rate or the mean over these rows; ``None`` without any.
+    ``low``, ``high``: the ends of its 95 % interval; ``None`` where the rows are too few, such as one.
+    ``kind``: ``yes/no``, ``rate`` (of rows that are averages of repeats) or ``mean``.
+    ``answers``: all answers of the table's rows.
+    ``failed``, ``truncated``, ``unscored``, ``unasked``: answers that are not counted, and why.
+    """
+
+    arm: str
+    scorer: str
+    n: int
+    value: float | None
+    low: float | None
+    high: float | None
+    kind: str
+    answers: int
+    failed: int
+    truncated: int
+    unscored: int
+    unasked: int = 0
+
+
+class ComparedRow(NamedTuple):
+    """One scorer's comparison of two prompts on the same rows.
+
+    ``first``, ``second``: what is compared.
+    ``scorer``: its name.
+    ``n``: rows that have a score in both; repeats of a row, and rows with the same prompt, count once.
+    ``first_value``, ``second_value``: the rate or the mean over these rows.
+    ``difference``: the second less the first.
+    ``low``, ``high``: the ends of the difference's 95 % interval.
+    ``p``: how often chance alone leads to such a difference.
+    ``p_holm``: the same, adjusted for all comparisons of the table.
+    ``test``: where ``p`` and the interval are from; empty where fewer than two rows have a score in both.
+    ``rows_needed``: rows that show a difference of this size four times in five, adjusted for all comparisons.
+    ``first_uncounted``, ``second_uncounted``: answers on the shared rows that failed, were truncated or have no score.
+    """
+
+    first: str
+    second: str
+    scorer: str
+    n: int
+    first_value: float | None
+    second_value: float | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    p_holm: float | None
+    test: str
+    rows_needed: int | None
+    first_uncounted: str
+    second_uncounted: str
+
+
+Skewness = Literal["", "widened", "left"]  # what was done for an interval where a few rows weigh much
+MANY = 1_000_000  # rows that nobody asks
+
+
+# one arm
+
+
+def of_arm(arm: str, scorer: str, interval: Interval, counted: Tally, group: str | None) -> str:
+    """Return what a scorer says of an arm: ``41 of 50 rows pass "ok" (82 %, 95 % interval 69 to 90 %)``."""
+    begin, rest = f"{arm}: " if arm else "", of_unasked({"": counted})
+    if not scorer:
+        answers = words.counted(counted.answers - counted.uncounted.unasked, "answer")
+        return f"{begin}{answers}{rest}. There is no scorer that says which of them are right."
+    if not counted.rows:
+        return f'{begin}no row has a score by "{scorer}", so nothing can be said of it{rest}.'
+    together = f", rows clustered by {group}" if group else ""
+    return f"{begin}{_value(scorer, interval, counted)} {_spread(interval, counted.kind, together)}{rest}."
+
+
+def of_unasked(tallies: Mapping[str, Tally]) -> str:
+    """Return the end of a sentence that says how much of a run was not asked; empty where all was.
+
+    ``tallies`` are those that the sentence rests on, by what it calls them.
+    """
+    parts = list[str]()
+    for name, counted in tallies.items():
+        where = f" with {name}" if name else ""
+        if counted.uncounted.unasked:
+            parts.append(f"{counted.uncounted.unasked:,} of {words.counted(counted.answers, 'answer')}{where}")
+    return f"; the run ended before it had asked for {' and '.join(parts)}" if parts else ""
+
+
+def of_answers(name: str, counted: Tally) -> str:
+    """Return a sentence about the answers that are left out, or are no ordinary ones; empty where there are none."""
+    left, unusual = str(replace(counted.uncounted, unasked=0)), str(counted.unusual)
+    begin = f"{name}: of" if name else "Of"
+    parts = [f"{left}: left out, and not counted as wrong"] if left else []
+    parts += [f"{unusual}: counted as they were scored"] if unusual else []
+    return f"{begin} {words.counted(counted.answers, 'answer')} {'; '.join(parts)}." if parts else ""
+
+
+def _value(scorer: str, interval: Interval, counted: Tally) -> str:
+    rows = words.counted(interval.n, "row")
+    if counted.kind == "yes/no":
+        passing = "passes" if interval.n == 1 else "pass"
+        return f'{sum(counted.rows.values()):,.0f} of {rows} {passing} "{scorer}"'
+    if counted.kind == "rate":
+        each = "averaged over its answers" if interval.n == 1 else "each averaged over its answers"
+        return f'{percent(interval.value)} pass "{scorer}", the mean of {rows}, {each}'
+    return f'the mean of "{scorer}" is {number_text(interval.value)} over {rows}'
+
+
+def _spread(interval: Interval, kind: str, together: str) -> str:
+    share = f"{percent(interval.value)}, " if kind == "yes/no" else ""
+    if not interval.is_known:
+        few = "one row or one group tells" if interval.n < 2 or together else "rows that all have the same score tell"
+        return f"({share}without an interval: {few} nothing about others)"
+    low, high = interval.low, interval.high
+    ends = f"{number_text(low)} to {number_text(high)}" if kind == "mean" else f"{percent(low)} to {percent(high)}"
+    return f"({share}95 % interval {ends.replace(' %', '', 1)}{together})"
+
+
+def of_repeats(name: str, repeats: int) -> str:
+    """Return a sentence where all repeats of every row are the same text; empty where ``repeats`` is 0."""
+    begin = f"{name}: " if name else ""
+    many = f"the {repeats} answers to a row are the same text each time"
+    return f"{begin}{many}: they are one observation, not {repeats}." if repeats else ""
+
+
+def of_prompts(name: str, rows: int, prompts: int) -> str:
+    """Return a sentence where rows have the same prompt; empty where each has its own."""
+    begin = f"{name}: " if name else ""
+    if prompts >= rows:
+        return ""
+    if prompts == 1:
+        return f"{begin}{rows:,} rows ask the same prompt: they are one observation, not {rows:,}."
+    return f"{begin}{rows:,} rows ask {prompts:,} different prompts: rows with the same prompt count as one row."
+
+
+def of_joined(first: str, second: str, observations: int) -> str:
+    """Return a sentence where rows that have the same prompt in one of two arms only count as one row in both."""
+    many = words.counted(observations, "observation")
+    return f"Rows with the same prompt in {first} or in {second} count as one row in both: {many} in all."
+
+
+def of_skewness(skewed: Skewness) -> str:
+    """Return a warning where a few rows weigh much in a mean, and what was done about it; else nothing."""
+    if not skewed:
+        return ""
+    done = {
+        "widened": "the interval is wider for that, and more rows would tell more",
+        "left": "the true mean is outside this interval more often than 1 time in 20",
+    }
+    return f" A few rows weigh much: {done[skewed]}."
+
+
+# two prompts
+
+
+def of_pair(row: ComparedRow, kind: str, tests: int, group: str | None, rest: str = "") -> str:
+    """Return what a comparison supports.
+
+    ``kind`` is as in a tally, ``tests`` how many p values there are, and ``rest`` what :func:`of_unasked` says.
+    """
+    if not row.scorer:
+        return f"There is no scorer that says whether {row.first} or {row.second} is right."
+    if row.n < 2 or row.difference is None:
+        have = "Only one observation has" if row.n == 1 else "No row has"
+        both = f"in both {row.first} and {row.second}"
+        return f'{have} a score by "{row.scorer}" {both}, so they cannot be compared{rest}.'
+    together = f", rows clustered by {group}" if group else ""
+    change = _change(row, kind, together)
+    return f"{_lead(row, kind)}: {_both(row, kind)}, {change}, {_verdict(row, tests)}{rest}.{_needed(row, tests)}"
+
+
+def _lead(row: ComparedRow, kind: str) -> str:
+    """Return what is shown, in few words."""
+    if row.p_holm is None:
+        return "Nothing follows for other rows"
+    if row.p_holm >= ALPHA:
+        return "No difference shown"
+    higher, lower = ("higher", "lower") if kind == "mean" else ("better", "worse")
+    is_lower = (row.difference or 0.0) < 0
+    return f"{row.second} is {lower if is_lower else higher} than {row.first}"
+
+
+def _both(row: ComparedRow, kind: str) -> str:
+    first, second = row.first_value or 0.0, row.second_value or 0.0
+    if kind == "mean":
+        figures = f'the mean of "{row.scorer}" is {number_text(second)}', number_text(first)
+    elif kind == "rate":
+        figures = f'{percent(second)} pass "{row.scorer}"', percent(first)
+    else:
+        hits = [round(value * row.n) for value in (second, first)]
+        figures = (
+            f'{hits[0]:,} of {row.n:,} rows pass "{row.scorer}" ({percent(second)})',
+            f"{hits[1]:,} ({percent(first)})",
+        )
+    return f"with {row.second}, {figures[0]}, with {row.first} {figures[1]}"
+
+
+def _change(row: ComparedRow, kind: str, together: str) -> str:
+    change = row.difference or 0.0
+    size, ends = _size(row, kind, change)
+    interval = f" (95 % interval {ends}{together})" if ends else together
+    where = f"on the same {row.n:,} rows"
+    if not change:
+        return f"{where} the same on average{interval}"
+    return f"{where} {size} {'less' if change < 0 else 'more'}{interval}"
+
+
+def _size(row: ComparedRow, kind: str, change: float) -> tuple[str, str]:
+    """Return the size of a difference, and the ends of its interval, seen from the second prompt."""
+    shown = number_text if kind == "mean" else points
+    sign = -1 if change < 0 else 1
+    ends = sorted(sign * end for end in (row.low, row.high) if end is not None)
+    size = shown(abs(change)) + ("" if kind == "mean" else " points")
+    return size, f"{shown(ends[0])} to {shown(ends[1])}" if ends else ""
+
+
+def _verdict(row: ComparedRow, tests: int) -> str:
+    if row.p is None or row.p_holm is None:
+        return "and no row differs" if not row.difference else "and one group tells nothing about others"
+    chance = f"{row.test} p {p_value(row.p)}"
+    if tests > 1:
+        chance += f", {p_value(row.p_holm).removeprefix('= ')} adjusted for {tests} comparisons"
+    if row.p_holm < ALPHA:
+        return f"more than chance alone explains ({chance})"
+    if not row.difference:
+        return f"which does not show that they are equal ({chance})"
+    return f"which chance alone could explain ({chance})"
+
+
+def _needed(row: ComparedRow, tests: int) -> str:
+    rows = row.rows_needed
+    if row.p_holm is None or row.p_holm < ALPHA or not rows or rows <= row.n or row.n < FEW_ROWS:
+        return ""
+    if rows > MANY:
+        return " To show a difference so small would take more than a million rows."
+    adjusted = f", adjusted for {tests} comparisons" if tests > 1 else ""
+    size = f"a difference of this size 4 times in 5{adjusted}"
+    return f" If it is real, about {rounded_up(rows):,} rows would show {size}."
+
+
+# figures
+
+
+def percent(share: float) -> str:
+    """Return a share in percent: 0 and 100 % are those only, and not what rounds to them."""
+    return f"{_rounded(100 * share, (0, 100))} %"
+
+
+def points(share: float) -> str:
+    """Return a difference of two shares in percentage points."""
+    return _rounded(100 * share, (0,)).replace("-", "−")
+
+
+def _rounded(value: float, exactly: tuple[float, ...]) -> str:
+    texts = [f"{value:.{digits}f}" for digits in range(4)]
+    return next((text for text in texts if float(text) not in exactly or abs(value - float(text)) < 1e-9), texts[-1])
+
+
+def number_text(value: float) -> str:
+    """Return a number with three significant digits, more where it is larger than 1,000."""
+    if abs(value) >= 1_000:
+        return f"{value:,.0f}".replace("-", "−")
+    return f"{value:.3g}".replace("-", "−") if value else "0"
+
+
+def p_value(p: float) -> str:
+    """Return a p value with its sign, rounded so that it stays on its side of 0.05."""
+    if p < 0.001:
+        return "< 0.001"
+    texts = (f"{p:.{digits}f}" for digits in ((2, 3, 4, 5, 6) if p >= 0.1 else (3, 4, 5, 6)))
+    return f"= {next((text for text in texts if (float(text) < ALPHA) == (p < ALPHA)), p)}"
+
+
+def rounded_up(rows: int) -> int:
+    """Return a number of rows with two significant digits: no more is known of it."""
+    size: int = 10 ** max(0, len(str(rows)) - 2)
+    return math.ceil(rows / size) * size

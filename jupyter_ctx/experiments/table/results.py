@@ -1,0 +1,301 @@
+"""The answers of a run, one for each row, arm and repeat, and their pandas and Polars frames."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+from ...errors import MissingDependencyError
+from ...providers.base import Reply
+from ...session.tabular import MAX_SHOWN_ROWS, Table, cell_text
+from .rows import Row, Rows
+
+Score = bool | float | None
+NO_SCORES: Mapping[str, Score] = {}
+MAX_SHOWN_COLUMNS = 4  # of the inputs, in a table to look at
+_WRONG = ("error", "problems")
+_LAST = ("input_tokens", "output_tokens", "cost", "seconds", "stop_reason", "error", "problems", "cached", "truncated")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One answer to one row of the table, in one arm, in one repeat.
+
+    row: the position of the row in the table, from 0
+    arm: the label of the arm, such as "tone=formal"; empty where a run has one arm only
+    repeat: the number of the repeat, from 0
+    inputs: the columns of the row
+    values: the values of the grid in this arm
+    filled: the text that was sent, or what makes it anew: prompts need not be kept once for each answer
+    reply: the answer; ``None`` where the row failed
+    error: what went wrong; empty where nothing did
+    cached: whether the answer was stored already, so that nothing was sent
+    truncated: whether a part of the prompt was left out or not read, or the answer was cut
+    scores: what each scorer said; ``None`` where it could not say
+    problems: what went wrong in scoring, a line each
+    asked: whether it was asked or answered before; false where the run ended before that
+    """
+
+    row: int
+    arm: str
+    repeat: int
+    inputs: Mapping[str, Any]
+    values: Mapping[str, Any]
+    filled: str | Callable[[], str] = field(compare=False)
+    reply: Reply | None = None
+    error: str = ""
+    cached: bool = False
+    truncated: bool = False
+    scores: Mapping[str, Score] = field(default_factory=lambda: NO_SCORES)
+    problems: tuple[str, ...] = ()
+    asked: bool = True
+
+    @property
+    def prompt(self) -> str:
+        """The text that was sent; empty where the row cannot be filled in."""
+        return self.filled if isinstance(self.filled, str) else self.filled()
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is no answer, or none that its schema allows."""
+        return self.asked and (self.reply is None or bool(self.error))
+
+    @property
+    def counts(self) -> bool:
+        """Whether the answer may be counted as right or wrong: it came, and nothing of it or its prompt is missing."""
+        return self.asked and not self.failed and not self.truncated
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The fields of a structured answer by name; empty where there is none."""
+        return fields_of(self.reply.parsed) if self.reply is not None else {}
+
+    def __repr__(self) -> str:
+        text = self.error if self.reply is None else repr(self.reply.text[:40])
+        return f"Result(row {self.row}{f', {self.arm}' if self.arm else ''}, repeat {self.repeat}: {text})"
+
+
+class Results(Table[Result]):
+    """The answers of a run, in the order of the rows, with the arms and the repeats of each."""
+
+    __slots__ = ()
+
+    @property
+    def failed(self) -> Results:
+        """Those without an answer, or without one that its schema allows."""
+        return Results(result for result in self if result.failed)
+
+    @property
+    def truncated(self) -> Results:
+        """Those with an answer that is not counted, because a part of it or of its prompt is missing."""
+        return Results(result for result in self if result.truncated and not result.failed)
+
+    @property
+    def unasked(self) -> Results:
+        """Those that were not asked for, because the run ended before."""
+        return Results(result for result in self if not result.asked)
+
+    def to_dataframe(self) -> Any:
+        """Return a pandas DataFrame with a row for each answer. Raises MissingDependencyError.
+
+        Its columns: the row's inputs, the grid's values, ``repeat`` where rows were repeated, ``reply``, the fields of
+        a structured answer, the scores, and what is known of the request. A name that is there twice has the prefix
+        ``input_``, ``value_``, ``score_`` or ``parsed_``. ``error`` is empty where nothing
+        went wrong; ``problems`` is there where some answers could not be scored. Where the run ended before it had
+        asked for all, ``asked`` is true or false and ``attrs["unasked"]`` says for how many it had not. Where each
+        row was asked once, the index is the table's.
+        """
+        names = _Names.of(self)
+        inputs, numbers = self._inputs(names, "iloc")
+        once = len(set(numbers)) == len(numbers)
+        frame = pandas_frame(inputs, self._columns(names), numbers, once=once)
+        if names.cut_short:
+            frame.attrs["unasked"] = len(self.unasked)
+        return frame
+
+    def to_polars(self) -> Any:
+        """Return a Polars frame with the columns of :meth:`to_dataframe`. Polars must have been imported."""
+        names = _Names.of(self)
+        inputs, numbers = self._inputs(names, "hstack")
+        return polars_frame(inputs, self._columns(names), numbers)
+
+    def to_frame(self) -> Any:
+        """Return a frame of the library that the table came from: Polars, else pandas."""
+        rows = _table_of(self)
+        is_polars = rows is not None and hasattr(rows.frame, "hstack")
+        return self.to_polars() if is_polars else self.to_dataframe()
+
+    def _inputs(self, names: _Names, kind: str) -> tuple[Any, list[int]]:
+        """Return the frame that was read, if it has the attribute ``kind``, or columns; and the numbers of the rows."""
+        rows, numbers = _table_of(self), [result.row for result in self]
+        if rows is not None and hasattr(rows.frame, kind):
+            frame = rows.frame[:]
+            frame.columns = list(names.inputs.values())
+            return frame, numbers
+        return {new: [result.inputs.get(old) for result in self] for old, new in names.inputs.items()}, numbers
+
+    def _columns(self, names: _Names) -> dict[str, list[Any]]:
+        """Return the columns behind the inputs."""
+        found = {new: [result.values.get(old) for result in self] for old, new in names.values.items()}
+        if names.repeated:
+            found["repeat"] = [result.repeat for result in self]
+        replies = [result.reply for result in self]
+        found["reply"] = [None if reply is None else reply.text for reply in replies]
+        if names.parsed:
+            parsed = [result.fields for result in self]
+            found |= {new: [each.get(old) for each in parsed] for old, new in names.parsed.items()}
+        found |= {new: [result.scores.get(old) for result in self] for old, new in names.scores.items()}
+        usages = [getattr(reply, "usage", None) for reply in replies]
+        for name in ("input_tokens", "output_tokens"):
+            found[name] = [getattr(usage, name, None) for usage in usages]
+        for name in ("cost", "seconds", "stop_reason"):
+            found[name] = [getattr(reply, name, None) for reply in replies]
+        found["error"] = [result.error for result in self]
+        if any(result.problems for result in self):
+            found["problems"] = ["; ".join(result.problems) for result in self]
+        found["cached"] = [result.cached for result in self]
+        found["truncated"] = [result.truncated for result in self]
+        if names.cut_short:
+            found["asked"] = [result.asked for result in self]
+        return found
+
+    def _cells(self) -> list[list[str]]:
+        newest = Results(self[-MAX_SHOWN_ROWS:])
+        names = _Names.of(newest)
+        shown = dict(list(names.inputs.items())[:MAX_SHOWN_COLUMNS])
+        columns: dict[str, Sequence[Any]] = {"row": [result.row for result in newest]}
+        columns |= {new: [result.inputs.get(old) for result in newest] for old, new in shown.items()}
+        rest = newest._columns(names)
+        columns |= {
+            name: values for name, values in rest.items() if name not in _LAST or (name in _WRONG and any(values))
+        }
+        return [list(columns), *([cell_text(value) for value in line] for line in zip(*columns.values(), strict=True))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The names of columns: of the inputs, the grid's values, the parsed fields and the scores, by what they were."""
+
+    inputs: Mapping[str, str]
+    values: Mapping[str, str]
+    parsed: Mapping[str, str]
+    scores: Mapping[str, str]
+    repeated: bool
+    cut_short: bool
+
+    @classmethod
+    def of(cls, results: Sequence[Result]) -> _Names:
+        """Return the names that the columns of results have, each once."""
+        repeated = any(result.repeat for result in results)
+        cut_short = not all(result.asked for result in results)
+        taken = {*_LAST, "reply", *(["repeat"] if repeated else []), *(["asked"] if cut_short else [])}
+        values = _free((result.values for result in results), "value_", taken)
+        scores = _free((result.scores for result in results), "score_", taken)
+        rows = _table_of(results)
+        inputs = _free([rows.cells] if rows is not None else (result.inputs for result in results), "input_", taken)
+        parsed = _free((result.fields for result in results), "parsed_", taken)
+        return cls(inputs, values, parsed, scores, repeated, cut_short)
+
+
+def _free(found: Iterable[Iterable[str]], prefix: str, taken: set[str]) -> dict[str, str]:
+    """Return for each name one that no column has yet, and count it as taken."""
+    names: dict[str, str] = {}
+    for name in dict.fromkeys(name for each in found for name in each):
+        names[name] = str(name)
+        while names[name] in taken:
+            names[name] = prefix + names[name]
+        taken.add(names[name])
+    return names
+
+
+def _table_of(results: Sequence[Result]) -> Rows | None:
+    """Return the table that all inputs are rows of; ``None`` where they are not views of one table."""
+    first = results[0].inputs if results else None
+    if not isinstance(first, Row):
+        return None
+    same = all(isinstance(result.inputs, Row) and result.inputs.rows is first.rows for result in results)
+    return first.rows if same else None
+
+
+def fields_of(value: Any) -> Mapping[str, Any]:
+    """Return the fields of a mapping, a data class or a pydantic model; empty for anything else."""
+    if isinstance(value, Mapping):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: getattr(value, each.name) for each in fields(value)}
+    if hasattr(type(value), "model_fields"):
+        return {name: getattr(value, name) for name in type(value).model_fields}
+    return {}
+
+
+Columns = Mapping[str, Sequence[Any]]
+_KINDS = {bool: ("bool", "boolean"), int: ("int64", "Int64"), float: ("float64", "float64")}  # without and with gaps
+
+
+def pandas_frame(inputs: Any, columns: Columns, numbers: Sequence[int], *, once: bool) -> Any:
+    """Return a pandas DataFrame of the inputs and of further columns.
+
+    inputs: columns, or a pandas DataFrame whose rows are taken, with their types
+    numbers: of each row of the result, the row of the table
+    once: whether each row of the table is there once at most: the result then has the index of its rows, so that it
+        can be joined to the table
+
+    Raises MissingDependencyError.
+    """
+    try:
+        import pandas
+    except ImportError:
+        raise MissingDependencyError("A DataFrame needs pandas: pip install pandas") from None
+    if isinstance(inputs, Mapping):
+        index: Any = pandas.Index(numbers) if once else None
+        return pandas.DataFrame(
+            {name: _series(pandas, values, index) for name, values in {**inputs, **columns}.items()}, index=index
+        )
+    taken = inputs.iloc[list(numbers)]
+    if not once and _is_default(pandas, inputs.index):
+        taken = taken.reset_index(drop=True)
+    rest = {name: _series(pandas, values, taken.index) for name, values in columns.items()}
+    return pandas.concat([taken, pandas.DataFrame(rest, index=taken.index)], axis="columns")
+
+
+def polars_frame(inputs: Any, columns: Columns, numbers: Sequence[int]) -> Any:
+    """Return a Polars frame of the inputs, which are columns or a Polars frame whose rows are taken, and of others."""
+    polars = sys.modules["polars"]
+    table = polars.DataFrame([_polars_series(polars, name, values) for name, values in columns.items()])
+    if isinstance(inputs, Mapping):
+        inputs = polars.DataFrame([_polars_series(polars, name, values) for name, values in inputs.items()])
+        return inputs.hstack(table)
+    return inputs[list(numbers)].hstack(table)
+
+
+def _is_default(pandas: Any, index: Any) -> bool:
+    """Return whether an index only counts the rows."""
+    return isinstance(index, pandas.RangeIndex) and index.start == 0 and index.step == 1 and index.name is None
+
+
+def _series(pandas: Any, values: Sequence[Any], index: Any) -> Any:
+    kinds = {type(value) for value in values}
+    gaps = type(None) in kinds
+    kinds.discard(type(None))
+    if kinds == {int, float} or not kinds:
+        kinds = {float}
+    if len(kinds) == 1 and (kind := kinds.pop()) in _KINDS:
+        try:
+            return pandas.Series(list(values), index=index, dtype=_KINDS[kind][gaps])
+        except OverflowError:  # a whole number of more than 64 bits
+            return pandas.Series(list(values), index=index, dtype="object")
+    try:
+        return pandas.Series(list(values), index=index)
+    except (ValueError, TypeError, OverflowError):
+        return pandas.Series(list(values), index=index, dtype="object")
+
+
+def _polars_series(polars: Any, name: str, values: Sequence[Any]) -> Any:
+    kinds = {type(value) for value in values}
+    dtype = polars.Float64 if {int, float} <= kinds <= {int, float, type(None)} else None
+    try:
+        return polars.Series(name, list(values), dtype=dtype, strict=True)
+    except (TypeError, ValueError, OverflowError, polars.exceptions.PolarsError):
+        return polars.Series(name, list(values), dtype=polars.Object)

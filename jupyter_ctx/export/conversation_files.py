@@ -1,0 +1,148 @@
+"""Export conversations to files, and load them: the formats by their suffixes.
+
+All formats contain the same: messages in OpenAI's form, and *marks* (metadata) with everything else. A file
+that was edited, or written by another tool, is read as far as its messages go.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from ..conversation.conversation import Conversation
+from ..conversation.events import Added
+from ..conversation.messages import Summary, Turn, TurnRecord
+from ..conversation.text_safety import clean
+from ..errors import InvalidRequestError
+from ..runtime.files import reason_of, write_export
+from ..runtime.redaction import Redactor
+from . import markdown_text, notebook_file, openai_messages
+from .openai_messages import from_messages as from_messages
+
+
+class Format(Protocol):
+    """A module that writes a conversation as text, and reads one from text."""
+
+    def write(self, added: Added) -> str:
+        """Return a conversation as text."""
+
+    def read(self, text: str) -> Added:
+        """Return the conversation in a text. Raises InvalidRequestError."""
+
+    def is_ours(self, text: str) -> bool:
+        """Return whether a text is an export."""
+
+
+FORMATS: Mapping[str, Format] = {".md": markdown_text, ".json": openai_messages, ".ipynb": notebook_file}
+
+
+def carried(conversation: Conversation) -> Added:
+    """Return the turns since the last clear in their current versions, with pins, exclusions and summary."""
+    places, summary = conversation.places, conversation.summary
+    turns = tuple(place.turn for place in places)
+    pinned = tuple(place.turn.id for place in places if place.pinned)
+    excluded = tuple(place.turn.id for place in places if place.excluded)
+    if summary is not None:
+        covers = summary.covers & {turn.id for turn in turns}
+        summary = replace(summary, covers=covers) if covers else None
+    return Added(turns, conversation.system, pinned, excluded, summary)
+
+
+def renewed(added: Added) -> Added:
+    """Return the turns under new ids for another conversation, without cells, sizes and costs."""
+    turns = {turn.id: _renewed(turn) for turn in added.turns}
+    summary = added.summary
+    if summary is not None:
+        covers = frozenset(turns[old].id for old in summary.covers if old in turns)
+        summary = Summary(summary.text, covers, summary.method)
+    pinned, excluded = (tuple(turns[old].id for old in marked) for marked in (added.pinned, added.excluded))
+    return Added(tuple(turns.values()), added.system, pinned, excluded, summary)
+
+
+def _renewed(turn: Turn) -> Turn:
+    record = TurnRecord(turn.model, turn.stop_reason, sources=turn.record.sources, typed=turn.record.typed)
+    return Turn(turn.prompt, turn.reply, turn.attachments, record=record)
+
+
+def redacted(added: Added, redactor: Redactor) -> Added:
+    """Return a conversation with ``***`` for the secrets in its texts."""
+    masked = redactor.masked
+    turns = []
+    for turn in added.turns:
+        typed, attached = turn.prompt[: turn.record.typed], turn.prompt[len(turn.prompt[: turn.record.typed]) :]
+        shown = masked(typed)
+        record = replace(turn.record, typed=None if turn.record.typed is None else len(shown))
+        turns.append(replace(turn, prompt=shown + masked(attached), reply=masked(turn.reply), record=record))
+    system = added.system and masked(added.system)
+    summary = added.summary and replace(added.summary, text=masked(added.summary.text))
+    return replace(added, turns=tuple(turns), system=system, summary=summary)
+
+
+def written(added: Added, suffix: str) -> str:
+    """Return a conversation as text that UTF-8 can encode. Raises InvalidRequestError for an unknown suffix."""
+    return clean(_format(suffix).write(added))
+
+
+def read(text: str, suffix: str) -> Added:
+    """Return the conversation in a file's text, with new ids for its turns and its summary.
+
+    Raises InvalidRequestError when the text is not a conversation, or contains a prompt that cannot be sent.
+    """
+    return _format(suffix).read(text.removeprefix("\ufeff"))
+
+
+def is_export(text: str, suffix: str) -> bool:
+    """Return whether a text begins or ends as exports do, even if it was edited since."""
+    return _format(suffix).is_ours(text.removeprefix("\ufeff"))
+
+
+def _format(suffix: str) -> Format:
+    if not suffix:
+        raise InvalidRequestError(f"The file name has no suffix: use one of {', '.join(FORMATS)}.")
+    if suffix.lower() not in FORMATS:
+        raise InvalidRequestError(f"A conversation cannot be a {suffix!r} file: use one of {', '.join(FORMATS)}.")
+    return FORMATS[suffix.lower()]
+
+
+def export(conversation: Conversation, path: Path, redactor: Redactor, notebook: str | None = None) -> Path:
+    """Write a conversation to a file in the format of its suffix, whole or not at all, and return the absolute path.
+
+    Secrets in its texts are written as ``***``.
+
+    Raises InvalidRequestError when there is nothing to export, when the folder does not exist, and when the path is
+    a file that is not an earlier export, or the running ``notebook``.
+    """
+    added = redacted(carried(conversation), redactor)
+    text = written(added, path.suffix)
+    if not added.turns:
+        raise InvalidRequestError("There is nothing to export: this conversation has no turns yet.")
+    if notebook and _is_same(path, notebook):
+        raise InvalidRequestError(f"{path} is the running notebook: choose another name.")
+    return write_export(path, text, partial(is_export, suffix=path.suffix))
+
+
+def _is_same(path: Path, notebook: str) -> bool:
+    with suppress(OSError, ValueError):
+        return os.path.realpath(path) == os.path.realpath(notebook) or os.path.samefile(path, notebook)
+    return False
+
+
+def load(path: Path) -> Added:
+    """Return the conversation in a file. Raises InvalidRequestError, which names the file."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidRequestError(f"{path} is not UTF-8 text, so it cannot be a conversation.") from None
+    except (OSError, ValueError) as error:
+        raise InvalidRequestError(
+            f"{path} cannot be read: {reason_of(error)} (looked for from {Path.cwd()})."
+        ) from None
+    try:
+        return read(text, path.suffix)
+    except InvalidRequestError as error:
+        raise InvalidRequestError(f"{path}: {error}") from None

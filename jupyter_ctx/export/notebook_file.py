@@ -1,0 +1,155 @@
+"""Conversations as executable notebooks: one cell per turn, with its images and its answer as outputs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..conversation.events import Added
+from ..conversation.messages import Attachment, Turn, new_id
+from ..errors import InvalidRequestError
+from ..providers.request_body import as_base64
+from .markdown_text import in_line
+from .openai_messages import (
+    EXPORT_KEY,
+    EXPORT_VERSION,
+    IMAGE,
+    MarkedMessage,
+    TurnMarks,
+    dumped,
+    file_marks,
+    find,
+    found_in,
+    marked,
+    parse_json,
+    together,
+    turns_with_files,
+)
+
+SYSTEM = "%%chat system"  # how the cell of a system prompt begins
+CHAT_MAGICS = ("%%chat", "%%ctx")
+NOT_RECORDED = {"--no-history", "--no_history", "--preview"}
+# of cells that ran: what stands beside an answer, the forms of an answer with the best first, and what is no part of it
+WIDGET, BESIDE = "application/vnd.jupyter.widget-view+json", ("jctx-twin", "jctx-warning")
+FORMS = ("text/markdown", "text/plain")
+NOTICE = re.compile(r"^(?:> \*\*\[ctx\]\*\*|\[ctx\]) .*\n*", re.M)  # no line of an answer begins so
+JSON_BELOW = re.compile(r"^(`{3,})json\n(.*?)\n\1$", re.M | re.S)  # the tables of a structured answer
+# viewers colour, terminals obey
+NOTEBOOK_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def write(added: Added) -> str:
+    """Return a conversation as a notebook in format 4.5."""
+    cells = [_cell(f"%load_ext {EXPORT_KEY}")]
+    if added.system is not None:
+        cells.append(_cell(f"{SYSTEM}\n{added.system}\n"))  # IPython runs no cell without a line
+    for turn, marks in turns_with_files(added):
+        first = "%%chat --raw" if turn.prompt.strip() else "# nothing was asked in words"  # it would stop the run
+        # with the answer, not with the cell: another run writes another one, of which this is not true
+        ours = {**marks, "reply": turn.reply}
+        if turn.attachments:
+            cells.append(_note(turn))
+        data = {"text/plain": NOTEBOOK_CONTROLS.sub("�", turn.reply.replace("\r\n", "\n"))}
+        answer = {"output_type": "display_data", "data": data, "metadata": {EXPORT_KEY: ours}}
+        cells.append(
+            _cell(f"{first}\n{turn.prompt}", *(_image(file) for file in turn.attachments if file.is_picture), answer)
+        )
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, EXPORT_KEY: file_marks(added)}
+    return dumped({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
+
+
+def _note(turn: Turn) -> TurnMarks:
+    """Return a text cell that says what went with the prompt below it, and that another run does not send it."""
+    names = ", ".join(in_line(name) for name in turn.sources)
+    text = f"With the prompt below went: {names}. It is kept in this file, and running the cell again does not send it."
+    return {"cell_type": "markdown", "id": new_id(), "metadata": {}, "source": text}
+
+
+def _image(file: Attachment) -> TurnMarks:
+    """Return an image as an output."""
+    data = {file.media_type: as_base64(file)}
+    return {"output_type": "display_data", "data": data, "metadata": {EXPORT_KEY: {IMAGE: file.name}}}
+
+
+def _images(outputs: list[object]) -> list[str]:
+    """Return the images among outputs as data URLs."""
+    urls = list[str]()
+    for output in outputs:
+        if IMAGE in find(dict, output, "metadata", EXPORT_KEY):
+            data = find(dict, output, "data")
+            kinds = (kind for kind in data if str(kind).startswith("image/"))
+            urls += (f"data:{kind};base64,{''.join(_whole(data, kind).split())}" for kind in kinds)
+    return urls
+
+
+def read(text: str) -> Added:
+    """Return the conversation in a notebook, exported or saved after its cells ran. Raises InvalidRequestError."""
+    notebook = parse_json(text)
+    cells = find(dict, notebook).get("cells")
+    if not isinstance(cells, list):
+        raise InvalidRequestError("This notebook has no cells as format 4 has them: open it in Jupyter and save it.")
+    ours = find(dict, notebook, "metadata", EXPORT_KEY)
+    is_exported = ours.get("version") == EXPORT_VERSION
+    messages = [message for cell in cells for message in _messages(cell, is_exported)]
+    if not messages and not is_exported:
+        raise InvalidRequestError("No cell begins with %%chat and has an answer: run the notebook and save it.")
+    system = [each for each in messages if each[0].role == "system"][-1:]
+    turns = [each for each in messages if each[0].role != "system"]
+    return together([*system, *turns], ours.get("summary"))
+
+
+def is_ours(text: str) -> bool:
+    """Return whether a notebook is an export."""
+    return "version" in found_in(text, "metadata", EXPORT_KEY)
+
+
+def _cell(source: str, *outputs: TurnMarks) -> TurnMarks:
+    """Return a cell with an id that no other notebook has, not even another export."""
+    cell: TurnMarks = {"cell_type": "code", "id": new_id(), "metadata": {}, "execution_count": None}
+    return {**cell, "source": source, "outputs": outputs}
+
+
+def _messages(cell: object, is_exported: bool) -> Iterator[MarkedMessage]:
+    """Yield the messages of a cell of code: a system prompt, or a prompt with its answer."""
+    if find(str, cell, "cell_type") != "code":
+        return
+    first, _, body = _whole(cell, "source").lstrip().partition("\n")
+    outputs = find(list, cell, "outputs")
+    all_marks = (find(dict, output, "metadata", EXPORT_KEY) for output in outputs)
+    marks = next((marks for marks in all_marks if "reply" in marks), {})
+    if marks:
+        yield marked("user", body, marks, _images(outputs))
+        yield marked("assistant", find(str, marks, "reply"), {})
+    elif first.split() == SYSTEM.split():
+        yield marked("system", body.removesuffix("\n") if is_exported else body.strip(), {})
+    elif reply := _answer(first, outputs):
+        yield marked("user", body.rstrip("\n"), {})
+        yield marked("assistant", reply, {})
+
+
+def _answer(line: str, outputs: list[object]) -> str:
+    """Return the answer that a cell shows below a prompt with this first line; empty for another kind of cell."""
+    magic, *words = line.split() or [""]
+    if magic not in CHAT_MAGICS or (words and not words[0].startswith("-")) or NOT_RECORDED.intersection(words):
+        return ""
+    shown = [data for data in (find(dict, output, "data") for output in outputs) if not _is_beside(data)]
+    for form in FORMS:
+        texts = [NOTICE.sub("", _whole(data, form)).strip() for data in shown]
+        answer = next((text for text in reversed(texts) if text), "")
+        if answer:
+            values = [block[2] for block in JSON_BELOW.finditer(answer)] if "--schema" in words else []
+            return values[0] if values else answer
+    return ""
+
+
+def _is_beside(data: TurnMarks) -> bool:
+    """Return whether an output is the gauge, its static twin or a notice."""
+    page, text = _whole(data, "text/html"), _whole(data, "text/plain")
+    return WIDGET in data or any(name in page for name in BESIDE) or text.startswith("Context [")
+
+
+def _whole(holder: object, name: str) -> str:
+    """Return a text that a notebook stores whole or as a list of lines."""
+    lines = find(list, holder, name) or [find(str, holder, name)]
+    return "".join(line for line in lines if isinstance(line, str))

@@ -1,0 +1,226 @@
+"""Several answers to one cell, side by side: whom it asks, and what is shown of them."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from ..chat import Chat
+from ..conversation.messages import Alternatives, Turn, TurnRecord
+from ..display.answer.column_page import Column, Frame, compared_forms
+from ..display.answer.columns import AnswerColumns, TerminalColumns
+from ..display.answer.footer import Footer
+from ..display.tables import first_words
+from ..display.widgets.choice_bar import ChoiceBar
+from ..errors import ChatError, InvalidRequestError
+from ..models.registry import settings_with
+from ..providers.base import Reply
+from ..runtime.frontend import Where
+from ..runtime.interrupts import uninterrupted
+from ..session.notices import STORED
+from ..session.prompt import Prompt
+from ..session.side_by_side import MOST_AT_A_TIME, Candidate
+from .answer_parts import ending, object_forms, remarks_on, shown_forms
+from .line_options import settings_of
+
+FIRST_TAKEN = "Unless told otherwise, the first whole answer is taken: --pick N takes another."
+
+
+def columns_of(chat: Chat, options: Namespace) -> tuple[Candidate, ...]:
+    """Return whom a line asks: every model with every temperature, so often. Raises UsageError."""
+    models, temperatures = _listed(options.model), _listed(options.temperature)
+    samples = options.samples or 1
+    count = len(models) * len(temperatures) * samples
+    if count < 2:
+        raise UsageError("-n 1 is a prompt as any other: leave -n out, or give a larger number.")
+    if count > MOST_AT_A_TIME:
+        raise UsageError(
+            f"{count} answers are more than the {MOST_AT_A_TIME} that stand side by side: %%chat map asks a prompt any "
+            "number of times (--repeat N). Nothing was sent."
+        )
+    usual, columns = settings_of(options), []
+    for model, temperature, sample in product(models, temperatures, range(1, samples + 1)):
+        asked: Mapping[str, Any] = {**usual, "model": model, "temperature": temperature}
+        settings = settings_with(chat.config, {name: value for name, value in asked.items() if value is not None})
+        parts = [settings.model]
+        parts += [f"temperature {temperature}"] if len(temperatures) > 1 else []
+        parts += [f"{sample} of {samples}"] if samples > 1 else []
+        columns.append(Candidate(" · ".join(parts), asked))
+    return tuple(columns)
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+class SideBySideCell:
+    """The answers of one cell, side by side, and the buttons that take one. Raises UsageError.
+
+    It shows which answer is taken until :meth:`end`: its cell has others then.
+
+    first: the options of the line as they are for the first answer
+    id: of the answers that were kept
+    """
+
+    def __init__(self, chat: Chat, options: Namespace, place: Where) -> None:
+        self._chat, self._place, self._columns = chat, place, columns_of(chat, options)
+        self.first = Namespace(**{**vars(options), **self._columns[0].options})
+        self._picked: int | None = options.pick
+        if self._picked is not None and self._picked > len(self._columns):
+            raise UsageError(
+                f"--pick {self._picked}: the line asks for {len(self._columns)} answers. Nothing was sent."
+            )
+        if self._picked is not None and options.no_history:
+            raise UsageError(
+                "--pick takes an answer into the conversation, and --no-history keeps none. Nothing was sent."
+            )
+        self._heads = [column.label for column in self._columns]
+        self._replies: dict[int, Reply] = {}
+        self.id = ""
+        self._begun = False
+        self._chosen: int | None = None
+        self._bar: ChoiceBar | None = None
+
+    def prompts(self, prompt: Prompt) -> tuple[Prompt, ...]:
+        """Return the prompt as each column is asked it."""
+        return tuple(replace(prompt, options=column.options) for column in self._columns)
+
+    def ask(self, prompt: Prompt, above: Sequence[str]) -> list[Reply | None]:
+        """Ask, show what comes below the notices ``above``, and return the replies, ``None`` for one that failed.
+
+        Raises a ChatError where none is whole, and ChatInterrupted; what came is kept and shown.
+        """
+        if self._place.kind == "terminal":
+            self._view: AnswerColumns = TerminalColumns(self._heads, above)
+        else:
+            streaming = self._place.kind == "notebook"
+            self._view = AnswerColumns(self._heads, above, streaming=streaming, plain=self.first.plain)
+        self.sent, self.failed = self._view.sent, self._view.failed
+        self.feed, self.think = self._view.feed, self._view.think
+        try:
+            found = self._chat.desk.ask_each(prompt, self._columns, self)
+        except (ChatError, KeyboardInterrupt) as error:
+            with uninterrupted():
+                last = next(reversed(self._chat.conversation.offers.values()), None)
+                self._offer(last if last is not None and self._shows(last, prompt) else None)
+            raise error from None
+        picked = self._picked
+        if picked is None and self._place.kind != "notebook" and not self._chat.desk.chosen(found.id):
+            is_whole = [not answer.error and not answer.problem for answer in found.answers]
+            picked = is_whole.index(True) + 1
+        if prompt.record and picked is not None:
+            self._chat.desk.choose(picked, found.id)
+        self._offer(found if prompt.record else None)
+        return [self._replies.get(column) for column in range(len(self._columns))]
+
+    def _shows(self, found: Alternatives, prompt: Prompt) -> bool:
+        """Return whether these answers are the ones shown: of this execution, or stored ones of the cell."""
+        asked, is_stored = found.asked.record, any(reply.stored for reply in self._replies.values())
+        return asked.run == prompt.run or (is_stored and asked.cell == prompt.cell)
+
+    @property
+    def kept_in(self) -> Chat | None:
+        """The conversation that keeps the answers; ``None``: none of them was kept."""
+        return self._chat if self.id else None
+
+    def _offer(self, found: Alternatives | None) -> None:
+        """Show the whole answers, and how to take one; ``None``: they were not kept."""
+        if not self._begun:
+            return
+        if found is None:
+            self._view.close(None)
+            return
+        self.id, self._chosen = found.id, self._chat.desk.chosen(found.id)
+        is_automatic = self._place.kind != "notebook" and self._picked is None and self._chosen is not None
+        self._view.close(_index(self._chosen), (FIRST_TAKEN,) if is_automatic else ())
+        if self._place.kind == "notebook":
+            missing = [index for index, answer in enumerate(found.answers) if answer.error]
+            self._bar = ChoiceBar(
+                self._heads, lambda i: self._chat.desk.choose(i + 1, self.id), self._view.mark, missing=missing
+            )
+            self._bar.show()
+            self._bar.update(_index(self._chosen), unused=self._unused)
+            self._chat.desk.listeners.append(self._follow)
+
+    @property
+    def _unused(self) -> str:
+        """The line where none of the answers is taken, and its cell has a turn all the same."""
+        places = self._chat.conversation.of_cell(self._place.cell)
+        if not places or self._chosen is not None:
+            return ""
+        turn = self._chat.conversation.index(places[0].id) + 1
+        count = len(self._heads)
+        return f"Turn {turn} has another answer of this cell: %chat pick N (1 to {count}) takes one of these."
+
+    def end(self) -> None:
+        """Follow the conversation no longer."""
+        if self._follow in self._chat.desk.listeners:
+            self._chat.desk.listeners.remove(self._follow)
+
+    def _follow(self, _change: object) -> None:
+        """Show which answer is taken now."""
+        if self._bar is None:
+            return
+        before, self._chosen = self._chosen, self._chat.desk.chosen(self.id)
+        if before != self._chosen:
+            self._view.choose(_index(self._chosen))
+        self._bar.update(_index(self._chosen), unused=self._unused)
+
+    # what comes
+
+    def begin(self) -> None:
+        """Show that the answers come now."""
+        self._begun = True
+        self._view.begin()
+
+    def done(self, column: int, reply: Reply) -> None:
+        """Show a whole answer, with its figures."""
+        self._replies[column] = reply
+        notices = (*(line for line in reply.notices if line != STORED), *ending(reply))
+        figures = replace(
+            _figures(reply.model, reply), notes=remarks_on(reply)
+        )  # of stored answers too: they are there to be compared
+        self._view.done(column, reply.text, reply.thinking, figures, notices, shown_forms(reply))
+
+
+def show_versions(chat: Chat, number: int | None) -> dict[str, str]:
+    """Return all answers of a turn side by side, with the words that differ marked; ``None``: those that came last.
+
+    Raises InvalidRequestError where there are not two.
+    """
+    offers = list(chat.conversation.offers.values())
+    if number is None and offers:
+        chosen = chat.desk.chosen(offers[-1].id)
+        turns = [offers[-1].turn(answer) for answer in offers[-1].answers]
+        columns = [
+            _stored_column(answer.label, turn, answer.error)
+            for answer, turn in zip(offers[-1].answers, turns, strict=True)
+        ]
+    else:
+        number = number or len(chat.turns)
+        turns, current = list(chat.desk.versions(number)), chat.desk.turn(number)
+        chosen = next(i for i, turn in enumerate(turns, 1) if turn.id == current.id)
+        columns = [_stored_column(turn.model, turn) for turn in turns]
+    if len(turns) < 2:
+        raise InvalidRequestError(f"Turn {number} has one answer: there is nothing to compare.")
+    above = (f"Answers to: {first_words(turns[-1].typed)}",)
+    return compared_forms(columns, Frame(above, chosen=_index(chosen)))
+
+
+def _stored_column(label: str, turn: Turn, error: str = "") -> Column:
+    figures = _figures(turn.model, turn.record) if turn.reply else None
+    return Column(label, turn.reply, footer=figures, error=error, forms=object_forms(turn.reply))
+
+
+def _figures(model: str, of: Reply | TurnRecord) -> Footer:
+    return Footer(model, of.usage, of.seconds, of.cost, of.stop_reason)
+
+
+def _index(number: int | None) -> int | None:
+    """Return the index of an answer, which is shown as its number from 1."""
+    return None if number is None else number - 1

@@ -1,0 +1,251 @@
+"""What a conversation shows of itself, still and live: turns, answers, the next request and its price, settings."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from .. import wording as words_of
+from ..chat import Chat
+from ..config.settings import SETTINGS, Settings, typed_value
+from ..display.tables import first_words, shortened, table
+from ..display.widgets.settings_form import Choice, Form
+from ..display.widgets.turn_table import MarkBoxes, SelectionTable, TurnTable
+from ..models.model_names import model_names
+from ..models.request_price import GIVE_PRICES, RequestPrice, price_range, unknown_prices
+from ..runtime.frontend import Origin
+from ..session.actions import Change
+from ..session.history import ENDINGS
+from ..session.preview import View, ViewPart
+from ..session.prompt import Prompt
+from ..storage.holders import is_held_elsewhere
+from ..storage.store import ConversationRow
+
+ABOUT_TOKENS = re.compile(r" \(about [\d,]+ tokens\)|, about [\d,]+ tokens")
+MOST_NAMES = 90  # characters of what went with a prompt
+OMITTED = 20  # messages that a preview lists of those that are not sent
+NEWER_PREVIEW = "This preview is as it was: a newer one of the same conversation has been shown."
+REPLY_LENGTHS = ("none", "256", "1,024", "4k", "16k")  # that the form suggests
+_View = TypeVar("_View", TurnTable, Form)
+
+
+def history_table(chat: Chat) -> SelectionTable:
+    """Return every turn since the last clear, with its state in the next request."""
+    rows = [
+        (
+            str(row.turn), row.cell, _with(turn.typed, row.attached), first_words(row.reply),
+            f"{'' if row.exact else '~'}{row.tokens:,}", ", ".join((*row.states, *_versions(row.versions))),
+        )
+        for row, turn in zip(chat.history(), chat.turns, strict=True)
+    ]  # fmt: skip
+    cleared = len(chat.conversation.cleared)
+    counted = words_of.turns(len(rows)) if rows else "No turns yet"
+    kept_out = f" since the last clear; {cleared:,} before it {'is' if cleared == 1 else 'are'} left out"
+    caption = f"{counted}{kept_out if cleared else ''}{'' if rows else '.'}"
+    texts = [f"{turn.prompt}\n\n{turn.reply}" for turn in chat.turns]
+    return SelectionTable(("turn", "cell", "prompt", "reply", "tokens", "state"), rows, caption, _marked(chat), texts)
+
+
+def _with(prompt: str, attached: str) -> str:
+    """Return the beginning of a prompt, and what went with it, whose tokens stand in a column of their own."""
+    named = shortened(ABOUT_TOKENS.sub("", attached), MOST_NAMES)
+    return f"{first_words(prompt)} [with {named}]" if attached else first_words(prompt)
+
+
+def _marked(chat: Chat) -> dict[int, MarkBoxes]:
+    return {number: MarkBoxes(place.pinned, place.excluded) for number, place in enumerate(chat.conversation.places, 1)}
+
+
+def _versions(count: int) -> tuple[str, ...]:
+    return (f"{count} answers",) if count > 1 else ()
+
+
+def versions_table(chat: Chat, number: int) -> dict[str, str]:
+    """Return all answers that a turn has had, and which one is sent."""
+    current = chat.desk.turn(number)
+    rows = [
+        (
+            str(i), turn.model, _with(turn.typed, ", ".join(turn.sources)), first_words(turn.reply),
+            ", ".join(filter(None, ("current" if turn is current else "", ENDINGS[turn.stop_reason]))),
+        )
+        for i, turn in enumerate(chat.desk.versions(number), 1)
+    ]  # fmt: skip
+    others = f"%chat pick {number} VERSION brings an answer back" if len(rows) > 1 else "it has had one answer"
+    caption = f"Turn {number}: {others}"
+    return table(("version", "model", "prompt", "reply", "state"), rows, caption)
+
+
+def conversations_table(rows: Sequence[ConversationRow], current: str, origin: Origin) -> dict[str, str]:
+    """Return conversations with their size and when they were last used."""
+    now, cells = time.time(), list[Sequence[str]]()
+    for row in rows:
+        here = row.notebook == origin.scope
+        state = "current" if here and row.name == current else "in another kernel" if is_held_elsewhere(row) else ""
+        notebook = "this one" if here else row.notebook or "scripts"
+        cells.append((row.name, words_of.turns(row.turns), words_of.ago(now - row.updated), state, notebook))
+    head: Sequence[str] = ("conversation", "turns", "last used", "state", "notebook")
+    if all(row.notebook == origin.scope for row in rows):
+        head, cells = head[:-1], [cell[:-1] for cell in cells]
+    caption = "Conversations: %chat switch NAME talks in another one"
+    return table(head, cells, caption if cells else "No conversations yet.")
+
+
+def preview_table(chat: Chat, view: View, prices: Sequence[RequestPrice] = ()) -> SelectionTable:
+    """Return the next request part by part; above its first line, the turns that are not sent.
+
+    ``prices``: of all requests that are sent at once, where this is the first of several.
+    """
+    total = max(1, view.input_tokens)
+    rows: list[Sequence[str] | str] = list(_left_out(view.omitted))
+    left = view.omitted[-OMITTED:]
+    texts = [*[""] * (len(rows) - len(left)), *(part.text for part in left)]
+    if rows:
+        rows.append("the request begins here")
+        texts.append("")
+    rows += [_part(part, f"{100 * part.tokens / total:.0f} %") for part in view.messages]
+    texts += [part.text for part in view.messages]
+    if view.template:
+        share = f"{100 * view.template / total:.0f} %"
+        rows.append(("", "", "what the model's server adds to the messages", f"~{view.template:,}", share, "template"))
+        texts.append("")
+    about = "" if view.exact else "~"
+    which = f"The first of {len(prices)} requests" if prices else "The next request"
+    caption = f"{which}: {about}{view.input_tokens:,} tokens in {words_of.counted(len(view.messages), 'message')}"
+    caption += _price(prices or [view.price]) if view.messages else ""
+    return SelectionTable(("turn", "role", "text", "tokens", "share", "state"), rows, caption, _marked(chat), texts)
+
+
+def _price(prices: Sequence[RequestPrice]) -> str:
+    """Return what requests cost that are sent at once, as the end of a sentence; nothing where nobody bills them."""
+    if all(price.is_free for price in prices):
+        return ""
+    together, several = price_range(prices), len(prices) > 1
+    if together is None:
+        return f"; {unknown_prices(prices) if several else 'its price is unknown'}. {GIVE_PRICES}"
+    about = "" if all(price.exact for price in prices) else "~"
+    low, high = (f"{about}{words_of.dollars(cost)}" for cost in together)
+    sent = sum(price.input or 0.0 for price in prices)
+    cached = sum(price.cached_tokens for price in prices)
+    to_send = f"{about}{words_of.dollars(sent)} to send"
+    if together[0] < sent:
+        to_send += f" ({low} if the {cached:,} just sent are still cached)"
+    replies, each = ("replies", " each") if several else ("a reply", "")
+    length = f"{max(price.output_tokens for price in prices):,} tokens{each}"
+    if all(price.is_limited or price.is_free for price in prices):
+        most = f"up to {high.lstrip('~')} with {replies} of at most {length}"
+    else:
+        most = f"{high} with {replies} of {length}, which may be longer: no max_tokens is set"
+    rates = [f"{price.model}: {price.rates}" if several else str(price.rates) for price in prices if price.rates]
+    which = f"all {len(prices)} together: " if several else ""
+    return f"; {which}{to_send}, {most} ({'; '.join(dict.fromkeys(rates))})"
+
+
+def _left_out(parts: Sequence[ViewPart]) -> Iterator[Sequence[str]]:
+    """Yield the rows of turns that are not sent: the newest, and how many come before them."""
+    more = parts[: max(0, len(parts) - OMITTED)]
+    if more:
+        tokens = sum(part.tokens for part in more)
+        yield ("…", "", f"{len(more):,} messages before these", f"~{tokens:,}", "–", "not sent")
+    yield from (_part(part, "–") for part in parts[len(more) :])
+
+
+def _part(part: ViewPart, share: str) -> Sequence[str]:
+    tokens = f"{'' if part.exact else '~'}{part.tokens:,}"
+    state = f"{part.state}, stale" if part.stale else part.state
+    return (str(part.number or ""), part.role, _with(part.text[: part.typed], part.attached), tokens, share, state)
+
+
+def previewed(chat: Chat, prompt: Prompt, columns: Sequence[Prompt] = ()) -> SelectionTable:
+    """Return the next request part by part, with the price of all ``columns`` where it is one of several."""
+    return preview_table(chat, chat.desk.view(prompt), [chat.desk.view(column).price for column in columns])
+
+
+def mark(chat: Chat, number: int, name: str, on: bool) -> Change:
+    """Pin or exclude a turn, or undo that."""
+    verbs = {("pin", True): chat.pin, ("pin", False): chat.unpin, ("exclude", True): chat.exclude}
+    return verbs.get((name, on), chat.include)(number)
+
+
+class LiveViews:
+    """The views of conversations, each made once and redrawn whenever its conversation changes."""
+
+    def __init__(self) -> None:
+        self._views: dict[tuple[Chat, str], Any] = {}
+
+    def history(self, chat: Chat) -> TurnTable:
+        """Return every turn, with boxes that pin and exclude."""
+        return self._once(chat, "history", lambda: live_history(chat))
+
+    def settings(self, chat: Chat) -> Form:
+        """Return the form of settings."""
+        return self._once(chat, "settings", lambda: live_settings(chat))
+
+    def preview(self, chat: Chat, prompt: Prompt, columns: Sequence[Prompt] = ()) -> TurnTable:
+        """Return the next request, with boxes that pin and exclude its turns.
+
+        Of those with a prompt of their own, the newest stays current: each would cost a reckoning at every turn.
+        ``columns``: see :func:`previewed`.
+        """
+        if prompt == Prompt("", prompt.options) and not _has_options(prompt) and not columns:
+            return self._once(chat, "preview", lambda: live_preview(chat, prompt))
+        older = self._views.pop((chat, "prompt"), None)
+        if older is not None:
+            older.end(NEWER_PREVIEW)
+            chat.desk.listeners.remove(older.update)
+        return self._once(chat, "prompt", lambda: live_preview(chat, prompt, columns))
+
+    def _once(self, chat: Chat, kind: str, make: Callable[[], _View]) -> _View:
+        key = chat, kind
+        if key not in self._views:
+            self._views[key] = view = make()
+            chat.desk.listeners.append(view.update)
+        made: _View = self._views[key]
+        return made
+
+
+def _has_options(prompt: Prompt) -> bool:
+    return any(value is not None for value in prompt.options.values())
+
+
+def live_history(chat: Chat) -> TurnTable:
+    """Return every turn, with boxes that pin and exclude."""
+    return TurnTable(lambda: history_table(chat), partial(mark, chat))
+
+
+def live_preview(chat: Chat, prompt: Prompt, columns: Sequence[Prompt] = ()) -> TurnTable:
+    """Return the next request, with boxes that pin and exclude its turns; ``columns``: see :func:`previewed`."""
+    return TurnTable(lambda: previewed(chat, prompt, columns), partial(mark, chat))
+
+
+def live_settings(chat: Chat) -> Form:
+    """Return the form of those settings that declare a label."""
+
+    def change(name: str, value: Any) -> str:
+        before = chat.config
+        chat.configure(**{name: value})
+        said = [f"{SETTINGS[name].label}: {typed_value(getattr(chat.config, name))}."]
+        if before.base_url and chat.config.base_url is None:
+            said.append(f"The server's address went with {before.model}.")
+        return " ".join([*said, *filter(None, [chat.models.missing_key(chat.config) if name == "model" else ""])])
+
+    return Form(setting_choices(), lambda name: getattr(chat.config, name), change)
+
+
+def setting_choices() -> tuple[Choice, ...]:
+    """Return what the form of settings shows of each that declares a label."""
+    return tuple(_choice(name) for name, each in SETTINGS.items() if each.label)
+
+
+def _choice(name: str) -> Choice:
+    declared, default = SETTINGS[name], getattr(Settings(), name)
+    values = [(words, value) for value, words in declared.offers.items()]
+    typed = () if values else _suggested(name)
+    return Choice(name, declared.label, declared.help, default, values, typed, typed_value)
+
+
+def _suggested(name: str) -> Sequence[str]:
+    """Return what a field to type in suggests."""
+    return REPLY_LENGTHS if name == "max_tokens" else tuple(model_names())

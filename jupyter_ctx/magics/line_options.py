@@ -1,0 +1,228 @@
+"""The options of ``%%chat``, declared once for the parser, the pages of ``?``, Tab completion and README's tables.
+
+To add one, add a line to :data:`OPTIONS`, among those of a prompt the most used first. An option named like a setting
+sets it for the cell.
+"""
+
+from __future__ import annotations
+
+import shlex
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache, partial
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic_arguments import MagicArgumentParser
+
+from ..config.settings import HELP, SETTING_NAMES
+
+A_PROMPT = ""  # the name of what is no command: a prompt
+ONE_CONVERSATION = "*"  # every command that is about one conversation
+ASKING = (A_PROMPT, "preview", "fix", "continue")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: its spellings, what it takes, what it does, and where.
+
+    flag: the long form, which is listed
+    of: the commands that it belongs to; ``A_PROMPT`` is a prompt
+    takes: a word in capitals that says what follows; nothing for a switch
+    into: the name of its value, where that is not the flag's
+    repeats: it may be repeated, and its value is a list
+    repeats_for: the commands for which it may be repeated, where that is not all
+    """
+
+    flag: str
+    help: str
+    of: tuple[str, ...]
+    takes: str = ""
+    short: str = ""
+    into: str = ""
+    repeats: bool = False
+    repeats_for: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The attribute of the parsed line that holds its value."""
+        return self.into or self.flag.strip("-").replace("-", "_")
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Every spelling, the short one first."""
+        other = self.flag[:2] + self.flag[2:].replace("-", "_")
+        return tuple(dict.fromkeys(filter(None, (self.short, self.flag, other))))
+
+    @property
+    def usage(self) -> str:
+        """The flag with what it takes."""
+        return f"{self.flag} {self.takes}".strip()
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """The short flag, and the long one with what it takes."""
+        return tuple(filter(None, (self.short, self.usage)))
+
+    @property
+    def is_setting(self) -> bool:
+        """Whether it sets a setting for the cell."""
+        return self.name in SETTING_NAMES
+
+
+def _setting(flag: str, takes: str, short: str = "", **declared: Any) -> Option:
+    """Declare an option that sets a setting; the setting explains it."""
+    name = declared.get("into") or flag.strip("-").replace("-", "_")
+    places = (*ASKING, "map", *declared.pop("also_of", ("use",)))
+    return Option(flag, HELP[name], places, takes, short, **declared)
+
+
+def _of_map(flag: str, summary: str, takes: str = "", **declared: Any) -> Option:
+    """Declare an option of ``%%chat map``."""
+    return Option(flag, summary, ("map",), takes, **declared)
+
+
+OPTIONS = (
+    _setting("--model", "MODEL", "-m", repeats_for=(A_PROMPT, "map")),
+    Option(
+        "--attach", "send a variable (a plot, a table, any value), a file or an address; may be repeated",
+        ASKING, "NAME_OR_FILE", "-a", repeats=True,
+    ),
+    _setting("--system", "TEXT", "-s", also_of=()),
+    _setting("--temperature", "T", "-t", repeats_for=(A_PROMPT,)),
+    _setting("--max-tokens", "N"),
+    Option(
+        "--error", "send the last error along: its traceback in short, and the cell it came from",
+        (A_PROMPT, "preview", "fix"),
+    ),
+    Option(
+        "--out", "store the Reply, --schema's value, a list (side by side) or a DataFrame (map)",
+        (*ASKING, "map"), "VAR", "-o",
+    ),
+    Option(
+        "--schema", "the answer must be a value of this class or JSON schema (a variable)", (A_PROMPT, "map"), "NAME"
+    ),
+    Option(
+        "--conversation", "talk in this conversation for the cell; a new one if need be",
+        (A_PROMPT, ONE_CONVERSATION), "CONVERSATION", "-i",
+    ),
+    Option("--new", "begin the conversation anew with this cell", (A_PROMPT, "preview", "fix")),
+    Option("--no-history", "send this prompt alone, and record nothing", (A_PROMPT, "preview", "fix")),
+    Option("--preview", "show what would be sent, and send nothing", (A_PROMPT, "fix")),
+    Option(
+        "--samples", "ask so often at once, and show the answers side by side, as for several -m or -t",
+        (A_PROMPT,), "N", "-n",
+    ),
+    Option("--pick", "of answers side by side, take this one (%chat pick N, or its button)", (A_PROMPT,), "N"),
+    Option("--ask", "ask again, even if the answer is stored", (A_PROMPT, "fix", "continue")),
+    Option("--append", "add a turn instead of replacing this cell's", ASKING),
+    Option("--raw", "leave {{ expressions }} as typed", (A_PROMPT, "preview")),
+    Option("--plain", "show the answer as text only", ASKING),
+    Option(
+        "--no-redact", "send what goes along with -a and --error as it is, keys and passwords included", ASKING
+    ),
+    _setting("--on-overflow", "HOW"),
+    _setting("--window", "N"),
+    _setting("--set", "NAME=VALUE", into="parameters", repeats=True),
+    _setting("--base-url", "URL", also_of=("use", "key")),
+    _setting("--prices", "IN,OUT,CACHED"),
+    _of_map("--as", "name the run, and store it in this variable", "VAR", into="named"),
+    _of_map("--limit", "ask the first N rows only", "N"),
+    _of_map("--repeat", "ask each row so often", "N"),
+    _of_map("--score", "score answers by this function (variable); may be repeated", "NAME", repeats=True),
+    _of_map("--dry-run", "show the price and the first prompts, and send nothing"),
+    _of_map("--max-cost", "never spend more than so many US dollars", "DOLLARS"),
+    _of_map("--pilot", "ask so many rows first, at most 10, to tell the price of the others", "N"),
+    _of_map("--retry", "ask rows again that failed"),
+    _of_map("--batch", "use the provider's batches, at about half the price and within a day"),
+    _of_map("--yes", "begin without asking, whatever it may cost"),
+    Option("--versions", "show all answers of turn N", ("history",)),
+    Option("--answers", "delete all answers that maps have stored", ("delete",)),
+    Option("--extractive", "keep lines of your own, and ask no model", ("summarise",)),
+    Option("--summary", "add only a summary of it", ("resume",)),
+)  # fmt: skip
+NUMBERS: Mapping[str, tuple[Callable[[str], float], int, str]] = {  # by what an option takes: kind, least, in words
+    "N": (int, 1, "a whole number from 1"),
+    "DOLLARS": (float, 0, "US dollars, such as 0.50"),
+}
+OF_A_REQUEST = tuple(option.name for option in OPTIONS if option.is_setting)
+OF_A_PROMPT = tuple(option for option in OPTIONS if A_PROMPT in option.of)
+
+
+@cache
+def line_parser() -> MagicArgumentParser:
+    """Return the parser of lines, which knows every option, so that one in a wrong place can be told where it belongs.
+
+    Raises UsageError when it parses.
+    """
+    parser = MagicArgumentParser("chat", add_help=False)
+    parser.add_argument("words", nargs="*")
+    for option in OPTIONS:
+        if not option.takes:
+            parser.add_argument(*option.flags, dest=option.name, action="store_true")
+            continue
+        action = "append" if option.repeats or option.repeats_for else "store"
+        parse = str if option.is_setting or option.takes not in NUMBERS else partial(_number, option)
+        parser.add_argument(*option.flags, dest=option.name, action=action, metavar=option.takes, type=parse)
+    return parser
+
+
+def _number(option: Option, typed: str) -> float:
+    """Return the number that an option takes. Raises UsageError."""
+    kind, least, words = NUMBERS[option.takes]
+    try:
+        number = kind(typed.removeprefix("$"))
+    except ValueError:
+        number = -1
+    if not number >= least:  # nor for nan
+        raise UsageError(f"{option.short or option.flag} takes {words}, not {typed!r}")
+    return number
+
+
+def split_line(line: str) -> list[str]:
+    """Return a line's words, split as a shell would; at spaces where a quote is not closed."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=False)
+    lexer.whitespace_split, lexer.commenters, lexer.escape = True, "", ""
+    try:
+        return list(lexer)
+    except ValueError:
+        return line.split()
+
+
+@lru_cache(maxsize=8)
+def parsed_line(line: str) -> Namespace:
+    """Parse a line's words, and keep the result: most lines are repeated. Raises UsageError."""
+    found: Namespace = line_parser().parse_intermixed_args(split_line(line))
+    return found
+
+
+def given(options: Namespace) -> Iterable[Option]:
+    """Return the options that a line has."""
+    return (option for option in OPTIONS if getattr(options, option.name) not in (None, False, []))
+
+
+def check_repeated(options: Namespace, command: str = A_PROMPT) -> None:
+    """Let options that may be repeated for one command have one value elsewhere. Raises UsageError."""
+    for option in given(options):
+        if not option.repeats_for:
+            continue
+        values = getattr(options, option.name)
+        may = command in option.repeats_for
+        if len(values) > 1 and not may:
+            raise UsageError(
+                f"{option.flag} is given {len(values)} times ({', '.join(values)}), and %chat {command} takes one. "
+                "Nothing was sent."
+            )
+        if not command or not may:
+            setattr(options, option.name, values[0] if len(values) == 1 else values)
+
+
+def is_several(options: Namespace) -> bool:
+    """Return whether a line asks for several answers at once."""
+    return isinstance(options.model, list) or isinstance(options.temperature, list) or options.samples is not None
+
+
+def settings_of(options: Namespace) -> dict[str, Any]:
+    """Return the settings that a line gives for its request; ``None`` for those it does not."""
+    return {name: getattr(options, name) for name in OF_A_REQUEST}

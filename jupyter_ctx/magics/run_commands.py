@@ -1,0 +1,273 @@
+"""``%%chat map`` and ``%chat plot``: ask the prompt in a cell of every row of a table, and draw what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.display import display
+
+from ..config.settings import MODEL_SETTINGS
+from ..errors import ChatError, ChatInterrupted, InvalidRequestError, MissingDependencyError
+from ..experiments.results.heat_map import draw_heat_map
+from ..experiments.results.pictures import Picture, draw_rates
+from ..experiments.results.turn_chart import draw_turns, turn_figures, turns_text
+from ..experiments.run import Run
+from ..experiments.statistics.tally import scorers_of
+from ..runtime.frontend import where
+from ..wording import counted, dollars
+from .command_table import Call, say
+from .line_options import settings_of
+from .questions import asked_first
+from .variables import check_new_name, nearest, schema_named, scorers_named, table_named, value_named
+
+PROMPTS_SHOWN, PROMPT_SHOWN = 3, 2_000  # prompts that a dry run shows, and characters of each
+MOST_SENTENCES = 12
+MOST_SCORERS = 6  # of one run that are drawn
+USUAL = {"error": "", "cached": False, "truncated": False, "stop_reason": "stop"}  # what need not be shown
+
+
+def ask_rows(call: Call) -> object:
+    """Ask the prompt in a cell of every row of a table. Raises UsageError and a ChatError."""
+    name = call.one("a table, as a variable or the path of a CSV or JSONL file")
+    if call.text is None or not call.text.strip():
+        raise UsageError(
+            f"%%chat map {name} heads a cell: write the prompt below it, with {{{{ column }}}} for what each row has."
+        )
+    for flag, new in (("-o", call.options.out), ("--as", call.options.named)):
+        if new is not None:
+            _check_bound(flag, new, name)
+    if call.options.out is not None and call.options.out == call.options.named:
+        raise UsageError(f"-o and --as are both {call.options.out}: one is the DataFrame, the other the run.")
+    return MapCell(call, table_named(name, call.host.shell.user_ns)).ask()
+
+
+def _check_bound(flag: str, new: str, table: str) -> None:
+    """Refuse a name that cannot be bound, and that of the table. Raises UsageError."""
+    check_new_name(flag, new)
+    if new == table.partition(".")[0]:
+        raise UsageError(f"{flag} {new} would replace the table, which the next run of the cell asks. Choose another.")
+
+
+class MapCell:
+    """One use of ``%%chat map``: a run, what is shown of it, and the names it is bound to."""
+
+    def __init__(self, call: Call, table: Any) -> None:
+        self._call, self._table, self._shell = call, table, call.host.shell
+        self._options, self._variables = call.options, call.host.shell.user_ns
+        self._run: Run | None = None
+        self._told: tuple[str, ...] = ()
+
+    def ask(self) -> object:
+        """Tell the price, ask every row, and show the answers. Raises a ChatError where the run as a whole failed."""
+        begun = time.monotonic()
+        try:
+            self._run = run = self._begin()
+            if self._options.dry_run:
+                say(_first_prompts(run))
+                return None
+            self._bind(self._options.named, run)
+            table, error = _ended(run)
+        except ChatInterrupted:
+            raise
+        except KeyboardInterrupt:
+            raise ChatInterrupted(self._stopped()) from None
+        self._bind(self._options.out, table)
+        if isinstance(error, ChatInterrupted):
+            raise error
+        self._show(run, table, time.monotonic() - begun, str(error or ""))
+        if error is not None:
+            raise error
+        self._shell.displayhook.update_user_ns(table)
+        return None
+
+    def _begin(self) -> Run:
+        options, variables = self._options, self._variables
+        models = options.model or []
+        given = {name: value for name, value in settings_of(options).items() if value is not None and name != "model"}
+        grid: dict[str, list[Any]] = {}
+        if len(models) == 1:
+            given["model"] = models[0]
+        elif models:  # what goes with a model is given for each
+            grid = {"model": models} | {name: [given.pop(name)] for name in MODEL_SETTINGS if name in given}
+        schema = schema_named(options.schema, variables) if options.schema is not None else None
+        is_read = where(self._shell).kind != "headless"  # else the figures below the table are enough
+        return self._call.chat.sweep(
+            (self._call.text or "").strip("\n"), self._table, grid,
+            scorers=scorers_named(options.score or [], variables), schema=schema, names=variables,
+            repeat=options.repeat or 1, limit=options.limit, pilot=options.pilot or 0, max_cost=options.max_cost,
+            dry_run=options.dry_run, yes=options.yes, retry=options.retry, batch=options.batch,
+            name=options.named or "", agree=self._agree, tell=self._tell, progress=None if is_read else False, **given,
+        )  # fmt: skip
+
+    def _tell(self, run: Run) -> None:
+        """Show the price, and what to know of the table, before anything is sent."""
+        self._run, self._told = run, run.notices
+        say(str(run.estimate), *run.notices, sep="\n")
+
+    def _agree(self, question: str) -> bool:
+        """Return whether the user agrees; money is not spent without a yes. Raises UsageError where nobody is asked."""
+        estimate = str(self._run.estimate) if self._run is not None else ""
+        agreed = asked_first(question.removeprefix(estimate).strip())
+        if agreed is None:
+            raise UsageError(
+                "This is above confirm_cost or confirm_rows, and nobody can be asked here: --yes begins it, and "
+                "%chat config confirm_cost none and %chat config confirm_rows none ask no more. "
+                f"{self._sent().capitalize()}."
+            )
+        return agreed
+
+    def _bind(self, name: str | None, value: object) -> None:
+        if name is not None:
+            self._variables[name] = value
+
+    def _show(self, run: Run, table: Any, seconds: float, error: str) -> None:
+        """Show the answers, and below them figures, notices that are new, and what the scores say."""
+        if any(result.asked for result in run.results):
+            display(_with_news(table))
+        if error:  # which has the figures
+            return
+        notices = [line for line in run.notices if line not in self._told]
+        say(_figures(run, seconds), *_remedies(run), *notices, *_verdicts(run), sep="\n")
+
+    def _sent(self) -> str:
+        """Return what was sent before the run began."""
+        piloted = self._run is not None and self._run.estimate.pilots
+        return "only the pilot was asked, and its answers are kept" if piloted else "nothing was sent"
+
+    def _stopped(self) -> str:
+        """Return what Ctrl-C leaves, where nothing waited for the run."""
+        if self._run is None or not self._run.progress.done:
+            return f"stopped; {self._sent()}."
+        self._run.cancel()
+        return f"stopped; {self._run.progress}."
+
+
+def _ended(run: Run) -> tuple[Any, BaseException | None]:
+    """Wait for a run; return its table, and how it failed. Without pandas the table is that of the results."""
+    try:
+        return run.result(), None
+    except MissingDependencyError:
+        return run.results, None
+    except (ChatError, ChatInterrupted) as error:
+        try:
+            return run.results.to_frame(), error
+        except MissingDependencyError:
+            return run.results, error
+
+
+def _with_news(table: Any) -> Any:
+    """Return a DataFrame of pandas without columns that tell nothing here; a table of another kind as it is."""
+    if not hasattr(table, "iloc") or not len(table):
+        return table
+    silent = [name for name, usual in USUAL.items() if name in table.columns and (table[name] == usual).all()]
+    silent += [name for name in ("cost",) if name in table.columns and table[name].isna().all()]
+    return table.drop(columns=silent)
+
+
+def _figures(run: Run, seconds: float) -> str:
+    """Return the figures of a run in one line."""
+    results, progress = run.results, run.progress
+    said = [f"{len(results.failed):,} failed", f"{len(results.truncated):,} truncated", f"{progress.cached:,} stored"]
+    said.append(f"{run.unasked:,} not asked")
+    counts = [each for each in said if not each.startswith("0 ")]
+    cost = [dollars(progress.cost)] if progress.cost else []
+    cost += [f"{run.unpriced:,} at an unknown price"] if run.unpriced else []
+    asked, answers = counted(len(run.plan.rows), "row"), len(run.plan)
+    head = asked if answers == len(run.plan.rows) else f"{answers:,} answers to {asked}"
+    return ", ".join([head, *counts, *cost, f"{seconds:.1f} s"])
+
+
+def _remedies(run: Run) -> Iterable[str]:
+    """Yield what to do about rows that failed or were truncated."""
+    results = run.results
+    if results.failed:
+        first = results.failed[0]
+        arm = f" ({first.arm})" if first.arm else ""
+        yield f"Row {first.row}{arm} failed: {first.error} --retry asks failed rows again."
+    if results.truncated:
+        why = {each.reply.stop_reason for each in results.truncated if each.reply is not None}
+        remedy = ": raise --max-tokens" if "max_tokens" in why else ""
+        yield f"Truncated: a part of the prompt or of the answer is missing{remedy}. Such rows count in no rate."
+    problem = next((each for each in results if each.problems), None)
+    if problem is not None:
+        yield f"Row {problem.row} has no score: {problem.problems[0]}"
+
+
+def _verdicts(run: Run) -> list[str]:
+    """Return the sentences of the summary, where there are scores."""
+    if not any(result.scores for result in run.results):
+        return []
+    said = list(run.summary().sentences)
+    more = len(said) - MOST_SENTENCES
+    return [*said[:MOST_SENTENCES], f"… and {more} more: run.summary() has all."] if more > 0 else said
+
+
+def _first_prompts(run: Run) -> str:
+    """Return the first prompts of a run as they would be sent."""
+    plan, arms = run.plan, run.plan.arms
+    shown = [_prompt(run, row) for row in range(min(PROMPTS_SHOWN, len(plan.rows)))]
+    more = len(plan.rows) - len(shown)
+    said = [f"… and {counted(more, 'row')} more"] if more else []
+    said += [f"each in {len(arms)} arms: {', '.join(arm.label for arm in arms)}"] if len(arms) > 1 else []
+    said += [f"{plan.repeat} times"] if plan.repeat > 1 else []
+    return "\n\n".join([*shown, "; ".join([*said, "nothing was sent."]).capitalize()])
+
+
+def _prompt(run: Run, row: int) -> str:
+    try:
+        ask = run.plan.ask(row, 0)
+    except ChatError as error:
+        return f"--- row {row} ---\n{error}"
+    system = f"[system] {ask.system}\n" if ask.system else ""
+    text = f"{system}{ask.messages[-1].content}"
+    cut = f"\n… {len(text) - PROMPT_SHOWN:,} characters more" if len(text) > PROMPT_SHOWN else ""
+    return f"--- row {row} ---\n{text[:PROMPT_SHOWN]}{cut}"
+
+
+def plot(call: Call) -> object:
+    """Draw the run in a variable, or the turns. Raises UsageError, and InvalidRequestError where nothing is known."""
+    if not call.words:
+        turns, limit = turn_figures(call.chat.conversation, call.chat.usage()), call.chat.info().limit
+        return _show(call, lambda: [draw_turns(turns, limit)], lambda: turns_text(turns, limit))
+    name, variables = call.one("the variable of a run"), call.host.shell.user_ns
+    run = value_named(name, variables)
+    if not isinstance(run, Run):
+        hint = nearest(name, variables, lambda value: isinstance(value, Run))
+        hint = hint or " %%chat map TABLE --as NAME makes one."
+        what = f"is a {type(run).__name__}" if run is not None else "is not there"
+        raise UsageError(f"%chat plot takes the variable of a run, and {name} {what}.{hint}")
+    results = run.results
+    scorers = scorers_of(results)[:MOST_SCORERS]
+    if not scorers:
+        counts = f"{len(results.truncated):,} truncated, {len(results.failed):,} failed"
+        raise InvalidRequestError(
+            f"There is nothing to draw: no answer of {name} has a score ({len(results):,} answers, {counts}). "
+            "%%chat map --score NAME scores answers that came whole."
+        )
+    return _show(call, lambda: _pictures(run, scorers), lambda: repr(run.summary()))
+
+
+def _pictures(run: Run, scorers: Iterable[str]) -> Iterable[Picture]:
+    """Yield the pictures of a run: rates by scorer, and a heat map where two parameters vary."""
+    vary = [name for name, values in run.grid.items() if len(values) > 1]
+    for scorer in scorers:
+        yield draw_rates(run, scorer)
+        if len(vary) == 2:
+            yield draw_heat_map(run, scorer)
+
+
+def _show(call: Call, pictures: Callable[[], Iterable[Picture]], text: Callable[[], str]) -> object:
+    """Show pictures; in a terminal, and without matplotlib, text that says the same."""
+    problem = ""
+    if where(call.host.shell).kind != "terminal":
+        try:
+            for picture in pictures():
+                display(picture)
+            return None
+        except MissingDependencyError as error:
+            problem = str(error)
+    say(*filter(None, (text(), problem)), sep="\n")
+    return None

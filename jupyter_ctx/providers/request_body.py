@@ -1,0 +1,112 @@
+"""The body of a request: files, parameters, the schema where the prompt must tell it, and all of it as JSON."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..conversation.messages import Attachment, Message
+from .base import AnswerSchema, Request
+from .error_mapping import Refusal
+
+REFUSES_SCHEMA = (
+    r"(?i)response.?format|output.?(?:config|format)|text\.format|schema|json.?mode|structured.?output|mime.?type"
+    r"|grammar"
+)
+OF_A_PARAMETER = frozenset({400, 404, 422, 500, 501})  # llama.cpp fails with 500 on what it cannot make a grammar of
+
+
+def as_base64(attachment: Attachment) -> str:
+    """Return a file's bytes in base64."""
+    return base64.b64encode(attachment.data).decode()
+
+
+def data_url(attachment: Attachment) -> str:
+    """Return a file as a data URL, or the address at which the provider fetches it."""
+    return attachment.address or f"data:{attachment.media_type};base64,{as_base64(attachment)}"
+
+
+def as_part(attachment: Attachment) -> dict[str, Any]:
+    """Return a file as a part of a message of Chat Completions."""
+    url = data_url(attachment)
+    if attachment.kind == "image":
+        return {"type": "image_url", "image_url": {"url": url}}
+    return {"type": "file", "file": {"filename": attachment.name, "file_data": url}}
+
+
+def content(message: Message, part: Callable[[Attachment], dict[str, Any]], text: str = "text") -> Any:
+    """Return a message's text, or with files a list of parts; ``text`` is what a part of text is called."""
+    if not message.attachments:
+        return message.content
+    said = [{"type": text, "text": message.content}] if message.content else []
+    return [*map(part, message.attachments), *said]
+
+
+def schema_text(schema: AnswerSchema) -> str:
+    """Return a schema as JSON, which also tells one from another."""
+    return json.dumps(schema.json, ensure_ascii=False)
+
+
+def told(schema: AnswerSchema) -> str:
+    """Return the words that ask for an answer of a schema."""
+    return f"Answer with one JSON object that matches this JSON Schema, and with nothing else:\n{schema_text(schema)}"
+
+
+def in_prompt(request: Request) -> Request:
+    """Return a request whose last message asks for its schema; one without a schema as it is."""
+    if request.schema is None:
+        return request
+    *before, last = request.messages
+    content = "\n\n".join(filter(None, (last.content, told(request.schema))))
+    return replace(request, messages=(*before, replace(last, content=content)))
+
+
+def refuses_schema(refusal: Refusal) -> bool:
+    """Return whether a refusal is about the schema, or about the parameter that holds it."""
+    return refusal.code in OF_A_PARAMETER and not refusal.overflow and bool(re.search(REFUSES_SCHEMA, refusal.text))
+
+
+def with_parameters(body: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a body with further parameters; one that is an object in both has the fields of both."""
+    joined = {
+        name: {**body[name], **value}
+        for name, value in given.items()
+        if isinstance(value, Mapping) and isinstance(body.get(name), Mapping)
+    }
+    return {**body, **given, **joined}
+
+
+ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def encoded(body: Mapping[str, Any], messages: str) -> bytes:
+    """Return a body as JSON; ``messages`` names the long list in it, which holds nothing but texts."""
+    fields = (
+        ENCODER.encode(name).encode() + b":" + (_texts(value) if name == messages else ENCODER.encode(value).encode())
+        for name, value in body.items()
+    )
+    return b"{" + b",".join(fields) + b"}"
+
+
+def unwritable(body: Mapping[str, Any]) -> list[str]:
+    """Return the names of the values that JSON cannot hold."""
+    return [name for name, value in body.items() if not _is_writable(value)]
+
+
+def _is_writable(value: Any) -> bool:
+    try:
+        ENCODER.encode(value).encode()
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def _texts(messages: Any) -> bytes:
+    """Return texts, in lists and objects, as JSON: ten times faster than json, which writes numbers differently."""
+    import msgspec
+
+    return msgspec.json.encode(messages, enc_hook=str.__str__)  # a subclass of str is written as its text

@@ -1,0 +1,240 @@
+"""One request that touches no conversation: fitted, sent, recovered and reported like a cell's."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from sys import intern
+from typing import Any, NamedTuple
+
+from ..attachments.attached import with_attached
+from ..attachments.attached_files import GivenPart, attached_part
+from ..config.settings import Settings, default_settings
+from ..conversation.conversation import Conversation
+from ..conversation.events import Added
+from ..conversation.messages import Attachment, Message
+from ..conversation.schema import Schema
+from ..conversation.text_safety import checked
+from ..errors import ChatInterrupted, InvalidRequestError
+from ..export.openai_messages import joined, together
+from ..models.registry import Models, Target, full_name, key_owner
+from ..providers.base import AnswerSchema, Reply, Request, SupportsStream
+from ..providers.guests import guest
+from ..providers.lookup import given_address
+from ..runtime.redaction import Redactor, without_address_keys
+from .attempt import Attempt
+from .exchange import Coming, Exchanged, exchange
+from .judge import Verdict, verdict_on
+from .notices import Outcome, notices_of
+from .planner import Fitter
+from .prompt import attached_parts, text_room
+from .tries import answered, as_answer
+
+CUT_SHORT = ("max_tokens", "context_window", "cut", "interrupted")
+NO_PAST = Conversation()
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request before it is fitted. It holds no key, and may be pickled.
+
+    messages: the system prompt first, where there is one; the last one is the user's
+    settings: the model, and how it is asked
+    schema: what the answer must be; ``None``: text
+    shared: characters with which the last message begins like those of other requests; ``None``: none share its prefix
+    waits: whether a busy server is waited for, a few seconds at most
+    """
+
+    messages: tuple[Message, ...]
+    settings: Settings
+    schema: AnswerSchema | None = None
+    shared: int | None = None
+    waits: bool = True
+
+    @property
+    def system(self) -> str:
+        """The system prompt, or an empty text."""
+        return self.messages[0].content if self.messages[0].role == "system" else ""
+
+    @property
+    def model(self) -> str:
+        """The model's full name; at an address of the user's own, the name used there."""
+        return self.settings.model if self.settings.base_url else full_name(self.settings.model)
+
+    @property
+    def digest(self) -> str:
+        """The fingerprint of all that decides the answer: equal requests have equal ones, on every machine."""
+        found = _begun(self.settings, self.schema).copy()
+        for message in self.messages:
+            found.update(f"\0{message.role}\0{message.content}".encode())
+            for attachment in message.attachments:
+                found.update(b"\0" + attachment.data)
+        return found.hexdigest()
+
+
+class AskReply(NamedTuple):
+    """An answer, and what to know of it.
+
+    reply: the answer; its notices say what was done to make the request fit
+    truncated: whether a part of the request was left out or not read, or the answer was cut
+    """
+
+    reply: Reply
+    truncated: bool
+
+
+class Asker:
+    """Asks models; several threads may ask at once."""
+
+    def __init__(self, models: Models) -> None:
+        self.models = models
+
+    def planned(self, ask: Ask, fitter: Fitter | None = None, *, server: bool = True) -> Attempt:
+        """Return the request as it would be sent. ``server``: it may be asked for its window, and started."""
+        target = self.target(ask, server=server)
+        past, said = _past(ask), ask.messages[-1]
+        if server and said.attachments and target.provider.reads_images(ask=True) is not None:
+            target = self.target(ask, server=server)
+        target.check_files(said.attachments)
+        fitter = fitter or Fitter(self.models)
+        return fitter.attempt(said, target, past, len(past.places), ask.system, lasting=False, apart=False)
+
+    def target(self, ask: Ask, *, server: bool) -> Target:
+        """Return where the request goes."""
+        target = self.models.target(ask.settings, ask=server)
+        cache_key = "jupyter_ctx" if ask.shared is not None else None
+        return replace(target, schema=ask.schema, shared=ask.shared, waits=ask.waits, cache_key=cache_key)
+
+    def answered(self, ask: Ask, coming: Coming | None = None, schema: Schema | None = None) -> AskReply:
+        """Send a request and return the answer. Raises a ChatError, or KeyboardInterrupt.
+
+        With a ``schema`` the answer is parsed, and asked for once more where it does not match.
+        """
+        fitter = Fitter(self.models)
+        planned = self.planned(ask, fitter)
+        coming = coming or Coming()
+        coming.begin()
+        return with_notices(planned, answered(schema, partial(exchange, self.models, fitter), planned, coming))
+
+    def from_batch(self, ask: Ask, reply: Reply, *, is_its_own: bool = True) -> AskReply:
+        """Return the answer to a request that was part of a batch, at its price; nothing is learned from it.
+
+        ``is_its_own``: whether the reply answers this very request, and not another one to the same model. Raises a
+        ContextOverflowError where the window ended the reply before its first token.
+        """
+        planned = self.planned(ask)
+        verdict = verdict_on(planned, reply, None) if is_its_own else Verdict(reply)
+        cost = self.models.cost(planned.target, reply.usage, reply.model, batch=True)
+        reply = replace(verdict.reply, model=planned.target.model, cost=cost)
+        return with_notices(planned, Exchanged(planned, verdict._replace(reply=reply)))
+
+
+def with_notices(planned: Attempt, found: Exchanged) -> AskReply:
+    """Return an answer with what was done to make its request fit. Raises what ended the exchange."""
+    verdict = found.whole()
+    outcome = Outcome(planned, found.sent, found.refusal, verdict, apart=True)
+    reply = verdict.reply
+    notices = (*reply.notices, *(intern(notice.text) for notice in notices_of(outcome)))
+    reply = replace(reply, notices=notices, model=intern(reply.model))  # many rows are told the same
+    return AskReply(reply, _is_truncated(found))
+
+
+def ask(
+    request: str | Iterable[object] | Request,
+    model: str | None = None,
+    *,
+    provider: SupportsStream | None = None,
+    api_key: str | None = None,
+    attachments: Any = (),
+    schema: Any = None,
+    on_piece: Callable[[str], object] | None = None,
+    on_thought: Callable[[str], object] | None = None,
+    **settings: Any,
+) -> Reply:
+    """Send one request apart from any conversation, and return the reply; nothing is stored.
+
+    ``request`` is a prompt, messages in OpenAI's form of which the last is the user's, or a
+    :class:`~jupyter_ctx.Request`. Where it does not fit, its oldest turns are left out, and the reply's ``notices``
+    say so. ``provider``, ``api_key`` and ``settings`` are as for :class:`~jupyter_ctx.Chat`, the other arguments as
+    for its ``send``. Several threads may ask at once.
+
+    Raises a :class:`~jupyter_ctx.ChatError`; InvalidAnswerError, which holds the reply, where it does not match the
+    ``schema``.
+    """
+    kind = None if schema is None else Schema.of(schema)
+    answers = guest(provider, model) if provider is not None else None
+    given = {"model": answers.model if answers else model, **settings}
+    chosen = default_settings({}, {name: value for name, value in given.items() if value is not None})
+    models = Models(answers) if answers or api_key is not None else _shared_models()
+    if api_key is not None:
+        models.set_key(key_owner(chosen), api_key)
+    try:
+        asked = ask_of(
+            request, chosen, attached_parts(attachments, partial(text_room, models, chosen), Redactor(models.secrets))
+        )
+        asked = asked if kind is None else replace(asked, schema=as_answer(kind))
+        return Asker(models).answered(asked, Coming(None, on_piece, on_thought), kind).reply
+    except KeyboardInterrupt:
+        raise ChatInterrupted("stopped; nothing was recorded.") from None
+
+
+def ask_of(request: str | Iterable[object] | Request, settings: Settings, attachments: Iterable[GivenPart] = ()) -> Ask:
+    """Return a request with these settings. Raises InvalidRequestError for one that cannot be sent."""
+    if isinstance(request, Request):
+        own = {"max_tokens": request.max_tokens, "temperature": request.temperature, "parameters": request.parameters}
+        settings = settings.changed({name: value for name, value in own.items() if value})
+        return Ask(_whole(request.messages, settings), settings, request.schema, request.shared, request.waits)
+    if not isinstance(request, str):
+        return Ask(_whole(tuple(joined(request)), settings), settings)
+    files: tuple[Attachment, ...] = ()
+    if attachments:
+        request, files = with_attached(request, (attached_part(each, Redactor()) for each in attachments))
+    return Ask(_whole((Message("user", checked(request), files),), settings), settings)
+
+
+def _whole(messages: Sequence[Message], settings: Settings) -> tuple[Message, ...]:
+    """Return messages with the system prompt of the settings, where they have none."""
+    if not messages or messages[-1].role != "user":
+        raise InvalidRequestError("A request ends with a user's message: there is none at its end.")
+    if not messages[-1].content.strip() and not messages[-1].attachments:
+        raise InvalidRequestError("The prompt is empty.")
+    if settings.system and messages[0].role != "system":
+        return (Message("system", settings.system), *messages)
+    return tuple(messages)
+
+
+def _past(ask: Ask) -> Conversation:
+    """Return the conversation before the last message."""
+    before = ask.messages[1:-1] if ask.system else ask.messages[:-1]
+    if not before:
+        return NO_PAST
+    past, added = Conversation(), together((message, {}) for message in before)
+    past.append(Added(added.turns))
+    return past
+
+
+def _is_truncated(found: Exchanged) -> bool:
+    sent, verdict = found.sent, found.whole()
+    left_out = sent.left_out or sent.dropped or verdict.truncated
+    return bool(left_out) or verdict.reply.stop_reason in CUT_SHORT
+
+
+@cache
+def _shared_models() -> Models:
+    """Return the models of all requests without a provider or key of their own: they share connections."""
+    return Models()
+
+
+def _begun(settings: Settings, schema: AnswerSchema | None) -> hashlib.blake2b:
+    """Return a hash that has read everything but the messages."""
+    address = settings.base_url or given_address(settings.model.partition("/")[0])
+    where = without_address_keys(address).rstrip("/")
+    asked: Mapping[str, Any] = {
+        "model": settings.model, "base_url": where, "window": settings.window, "n_ctx": settings.n_ctx,
+        "temperature": settings.temperature, "max_tokens": settings.max_tokens, "parameters": dict(settings.parameters),
+        "schema": dict(schema.json) if schema is not None else None,
+    }  # fmt: skip
+    return hashlib.blake2b(json.dumps(asked, sort_keys=True, default=str).encode(), digest_size=16)

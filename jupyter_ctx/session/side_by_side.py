@@ -1,0 +1,409 @@
+"""Ask several models the same at once: the conversation's next turn, of which the user takes one answer."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import blake2b
+from typing import Any, Literal, NamedTuple, Protocol
+
+from ..conversation.events import Kept, Offered, Said
+from ..conversation.messages import Alternative, Alternatives, new_id
+from ..conversation.schema import Schema
+from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, ProviderError, in_words
+from ..models.registry import Target
+from ..models.request_price import Confirm, check_confirmed
+from ..providers.base import Reply
+from ..runtime.interrupts import GRACE_SECONDS, POLL_SECONDS, uninterrupted
+from ..runtime.redaction import Redactor
+from .ask import with_notices
+from .attempt import Attempt
+from .exchange import Coming, Exchanged, exchange
+from .judge import INCOMPLETE, Verdict
+from .messages_sent import request_digest
+from .planner import Fitter
+from .send import record_of, stored_reply
+from .session import Session
+from .threads import Threads
+from .tries import answered, as_answer
+
+NOT_BEGUN = "It was stopped before any text came."
+MOST_AT_A_TIME = 12  # answers at once: more do not fit a page
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Whom to ask.
+
+    label: the model and how it is asked, as it is shown
+    options: settings for this request alone; ``None`` leaves one as it is
+    """
+
+    label: str
+    options: Mapping[str, Any]
+
+
+class Watcher(Protocol):
+    """Who is shown the answers while they come; every call comes from the thread that asks."""
+
+    def begin(self) -> object:
+        """Hear that the answers come now."""
+
+    def sent(self, column: int, model: str, why: str) -> object:
+        """Hear which model is waited for, each time a request is sent; ``why`` it is another one than before."""
+
+    def feed(self, column: int, piece: str) -> object:
+        """Take a piece of an answer."""
+
+    def think(self, column: int, piece: str) -> object:
+        """Take a piece of a model's thinking."""
+
+    def done(self, column: int, reply: Reply) -> object:
+        """Take a whole answer, or what an interrupt has left of one."""
+
+    def failed(self, column: int, error: str) -> object:
+        """Take what went wrong, in words."""
+
+
+class _Piece(NamedTuple):
+    """What a thread tells of its column: a piece of text, a thought, that a model is asked, or its end (neither)."""
+
+    column: int
+    text: str = ""
+    is_thought: bool = False
+    asked: tuple[str, str] | None = None
+
+
+class _StopError(KeyboardInterrupt):
+    """Ctrl-C was pressed while this thread's answer came."""
+
+
+@dataclass(slots=True)
+class _Request:
+    """One column's request, and what became of it."""
+
+    fitter: Fitter
+    options: Mapping[str, Any]
+    turn_id: str = field(default_factory=new_id)
+    planned: Attempt | None = None
+    answered: tuple[Attempt, Verdict] | None = None
+    billed: list[tuple[Target, Reply]] = field(default_factory=list)
+    reply: Reply | None = None
+    error: BaseException | None = None
+    known: Alternative | None = None
+
+
+class SideBySide:
+    """Asks one prompt of several models for a session; the conversation stays as it is."""
+
+    def __init__(self, session: Session, schema: Schema | None = None, confirm: Confirm | None = None) -> None:
+        self._session, self._schema, self._confirm = session, schema, confirm
+        self._heard = queue.SimpleQueue[_Piece]()
+        self._is_stopped = False
+
+    def of(
+        self,
+        said: Said,
+        columns: Sequence[Candidate],
+        watcher: Watcher,
+        *,
+        record: bool,
+        stored: Literal["cell", "all"] | None,
+    ) -> Alternatives:
+        """Return the answers, one for each column, and keep them beside the conversation.
+
+        A request that fails says so in its column. Answers that are stored for the same requests are not asked for
+        again. Raises ChatError where every column failed, and ChatInterrupted.
+        """
+        requests = [self._planned(said, column, record=record) for column in columns]
+        digest = self._digest(requests)
+        offered = self._find(said, requests, digest, stored) if stored is not None and record else None
+        asked = [i for i, request in enumerate(requests) if request.known is None and request.error is None]
+        self._check_price([requests[i] for i in asked])
+        if offered is not None:
+            self._session.notebook.seen.add(offered.id)
+        watcher.begin()
+        for i, request in enumerate(requests):
+            if request.known is not None and offered is not None:
+                request.reply = self._reply_of(offered, request.known)
+                watcher.done(i, request.reply)
+            elif request.error is not None:
+                watcher.failed(i, _words(request.error))
+        if offered is not None and not asked:
+            if offered.id not in self._session.conversation.offers:
+                self._session.record(Offered(offered))
+            self._keep_shown(said, offered)
+            return _checked(requests, offered)
+        interrupted = self._ask(requests, asked, watcher)
+        found = self._alternatives(said, columns, requests, digest)
+        if any(not answer.error for answer in found.answers) and record:
+            self._session.record(Offered(found))
+        if interrupted:
+            kept = "the answers so far are kept." if found.turns and record else "nothing was recorded."
+            raise ChatInterrupted(f"stopped; {kept}")
+        return _checked(requests, found)
+
+    def _planned(self, said: Said, column: Candidate, *, record: bool) -> _Request:
+        """Return the request of a column; its error where it cannot be sent."""
+        session, request = self._session, _Request(Fitter(self._session.models), column.options)
+        try:
+            target = session.target(column.options, ask=True, schema=as_answer(self._schema))
+            system = session.system_for(column.options)
+            request.planned = session.attempt(said, target, system, record=record, fitter=request.fitter, offered=True)
+        except ChatError as error:
+            request.error = error
+        return request
+
+    def _check_price(self, requests: Sequence[_Request]) -> None:
+        """Ask the user where the answers may cost more than ``confirm_above``. Raises InvalidRequestError."""
+        session = self._session
+        planned = [request.planned for request in requests if request.planned is not None]
+        tries = 1 if self._schema is None else 2
+        prices = [session.price(attempt, tries=tries) for attempt in planned]
+        what = "This prompt" if len(prices) == 1 else f"These {len(prices)} answers together"
+        check_confirmed(prices, session.settings.confirm_above, self._confirm, what)
+
+    def _digest(self, requests: Sequence[_Request]) -> str:
+        """Return the fingerprint of all requests, in order."""
+        found = blake2b(digest_size=16)
+        for request in requests:
+            planned = request.planned
+            own = "" if planned is None else request_digest(planned.target, planned.request)
+            found.update(f"{own}\0".encode())
+        return found.hexdigest()
+
+    # answers that are there already
+
+    def _find(
+        self, said: Said, requests: Sequence[_Request], digest: str, stored: Literal["cell", "all"]
+    ) -> Alternatives | None:
+        """Find stored answers to these requests; ``known`` of a request is set where there is one."""
+        session = self._session
+        if stored == "all":
+            found = session.journal.offered(digest) if session.journal is not None else None
+        else:
+            found = self._of_cell(said)
+        left = [answer for answer in found.answers if not answer.error] if found is not None else []
+        for request in requests if found is not None else ():
+            request.known = next((answer for answer in left if self._answers(answer, request, said, found)), None)
+            left = [answer for answer in left if answer is not request.known]
+        if found is None or not any(request.known for request in requests):
+            return None
+        if stored == "all":
+            found = _copied(found, said)
+            for request, answer in zip(requests, found.answers, strict=False):
+                request.known = answer if request.known is not None else None
+        return found
+
+    def _of_cell(self, said: Said) -> Alternatives | None:
+        """Return what the cell was answered before a restart of the kernel, the newest."""
+        cell, past = said.turn.record.cell, self._session.conversation
+        if cell is None or said.begins_anew(past):
+            return None
+        offers = (offer for offer in reversed(past.offers.values()) if offer.asked.record.cell == cell)
+        newest = next(offers, None)
+        return None if newest is None or newest.id in self._session.notebook.seen else newest
+
+    def _answers(self, answer: Alternative, request: _Request, said: Said, offered: Alternatives | None) -> bool:
+        """Return whether a stored answer is one to this request."""
+        planned, session = request.planned, self._session
+        if planned is None or offered is None or answer.record.stop_reason in INCOMPLETE:
+            return False
+        if request_digest(planned.target, planned.request) == answer.record.digest:
+            return True
+        turn, now = offered.turn(answer), session.conversation
+        if offered.id not in now.offers:
+            return False
+        system = session.system_for(request.options, turn)
+        return any(
+            session.request_then(past, said, turn, past.position_of(offered), planned.target, system)
+            == answer.record.digest
+            for past in (now, *now.earlier)
+        )
+
+    def _reply_of(self, offered: Alternatives, answer: Alternative) -> Reply:
+        found = stored_reply(offered.turn(answer), self._schema)
+        if found is None:  # the schema has changed in a way that the request does not show
+            raise InvalidRequestError("A stored answer does not match the schema: --ask asks again.")
+        return found
+
+    def _keep_shown(self, said: Said, offered: Alternatives) -> None:
+        """Count the cell as run where one of the answers is its turn."""
+        place, asked = self._session.conversation.place_of(offered), said.turn.record
+        if place is not None and place.run != asked.run:
+            self._session.record(Kept(place.id, asked.run or "", asked.execution))
+
+    # asking
+
+    def _ask(self, requests: Sequence[_Request], asked: Sequence[int], watcher: Watcher) -> bool:
+        """Send requests at once, and tell the watcher what comes; return whether Ctrl-C stopped it."""
+        threads, left = Threads(max(1, len(asked)), "jupyter_ctx side by side"), set(asked)
+        try:
+            for i in asked:
+                threads.submit(self._answer, i, requests[i])
+            while left:
+                self._hear(requests, left, watcher)
+        except BaseException as error:
+            with uninterrupted():
+                self._stop(requests, left, watcher)
+            if not isinstance(error, KeyboardInterrupt):
+                raise
+            return True
+        finally:
+            threads.shutdown(cancel_futures=True)
+        return False
+
+    def _hear(self, requests: Sequence[_Request], left: set[int], watcher: Watcher) -> None:
+        """Pass on what a thread tells next; once all is stopped, only how each column ended."""
+        try:
+            told = self._heard.get(timeout=POLL_SECONDS)
+        except queue.Empty:
+            return
+        if told.asked is not None or told.text:
+            if not self._is_stopped:
+                _pass_on(told, watcher)
+            return
+        left.discard(told.column)
+        with uninterrupted():
+            self._ended(told.column, requests[told.column], watcher)
+
+    def _stop(self, requests: Sequence[_Request], left: set[int], watcher: Watcher) -> None:
+        """End the requests that are on their way, and keep what has come of them."""
+        self._is_stopped = True
+        for i in left:
+            planned = requests[i].planned
+            if planned is not None:
+                planned.target.provider.close()
+        for _ in range(round(2 * GRACE_SECONDS / POLL_SECONDS)):
+            if left:
+                self._hear(requests, left, watcher)
+        while left and not self._heard.empty():
+            self._hear(requests, left, watcher)
+
+    def _answer(self, column: int, request: _Request) -> None:
+        """Send one request, in a thread of its own."""
+        try:
+            assert request.planned is not None
+
+            coming = Coming(
+                on_piece=partial(self._tell, column),
+                on_thought=partial(self._tell, column, is_thought=True),
+                on_sent=lambda model, why: self._heard.put(_Piece(column, asked=(model, why))),
+            )
+            send = partial(exchange, self._session.models, request.fitter, turn_id=request.turn_id)
+            found = answered(self._schema, send, request.planned, coming)
+            request.billed = [(found.sent.target, reply) for reply in found.replies]
+            request.answered = self._kept(found)
+            request.reply = reply = with_notices(request.planned, found).reply
+            if reply.stop_reason == "cut":
+                raise ProviderError(f"The reply broke off{f' ({reply.detail})' if reply.detail else ''}.")
+        except BaseException as error:  # of this column alone
+            request.error = _StopError() if self._is_stopped else error
+            if isinstance(error, InvalidAnswerError):
+                request.reply = error.reply
+        finally:
+            self._heard.put(_Piece(column))
+
+    def _kept(self, found: Exchanged) -> tuple[Attempt, Verdict] | None:
+        """Return the request and the answer that are kept; what broke off when all was stopped was interrupted."""
+        verdict = found.verdict
+        if verdict is None or not found.replies:
+            return None
+        if self._is_stopped and verdict.reply.stop_reason == "cut":  # its connection was closed
+            verdict = verdict._replace(reply=replace(verdict.reply, stop_reason="interrupted"))
+        return found.sent, verdict
+
+    def _tell(self, column: int, text: str, *, is_thought: bool = False) -> None:
+        if self._is_stopped:
+            raise _StopError
+        if text:
+            self._heard.put(_Piece(column, text, is_thought))
+
+    def _ended(self, column: int, request: _Request, watcher: Watcher) -> None:
+        """Count what a column's answers cost, and say how it ended."""
+        for target, reply in request.billed:
+            self._session.spend(target, reply)
+        if request.reply is None and request.answered is not None:  # interrupted, or broken off
+            request.reply = request.answered[1].reply
+        if request.reply is not None and (request.reply.text or request.error is None):
+            watcher.done(column, request.reply)
+        if request.error is not None:
+            watcher.failed(column, self._problem(request) or _words(request.error))
+
+    # what is kept
+
+    def _alternatives(
+        self, said: Said, columns: Sequence[Candidate], requests: Sequence[_Request], digest: str
+    ) -> Alternatives:
+        answers = map(partial(self._alternative, said), columns, requests)
+        return Alternatives(said.turn, tuple(answers), said.append, said.new, digest)
+
+    def _alternative(self, said: Said, column: Candidate, request: _Request) -> Alternative:
+        if request.known is not None:
+            return replace(request.known, label=column.label)
+        if request.answered is None:
+            error = _words(request.error) if request.error is not None else NOT_BEGUN
+            return Alternative(column.label, error=error)
+        attempt, verdict = request.answered
+        reply, problem = verdict.reply, self._problem(request)
+        if not reply.text.strip():
+            return Alternative(column.label, error=problem or "The reply was empty.")
+        record = record_of(said.turn.record, attempt, reply, request.turn_id)
+        return Alternative(column.label, reply.text, reply.thinking, record, problem=problem)
+
+    def _problem(self, request: _Request) -> str:
+        """Return what is wrong with an answer, in words; empty: nothing is, or there is none."""
+        reply = request.answered[1].reply if request.answered is not None else None
+        if reply is None:
+            return ""
+        if isinstance(request.error, KeyboardInterrupt):
+            return "Interrupted: the text so far is kept." if reply.text else NOT_BEGUN
+        if request.error is not None:
+            return _words(request.error)
+        if reply.stop_reason == "refusal":
+            return f"The model refused to answer{f': {reply.detail}' if reply.detail else '.'}"
+        return ""
+
+
+def _pass_on(piece: _Piece, watcher: Watcher) -> None:
+    """Tell a watcher who is waited for, or what came."""
+    if piece.asked is not None:
+        watcher.sent(piece.column, *piece.asked)
+    elif piece.is_thought:
+        watcher.think(piece.column, piece.text)
+    else:
+        watcher.feed(piece.column, piece.text)
+
+
+def _words(error: BaseException) -> str:
+    """Return an error in words, without keys."""
+    if isinstance(error, KeyboardInterrupt):
+        return NOT_BEGUN
+    return in_words(error, Redactor().masked) if isinstance(error, Exception) else type(error).__name__
+
+
+def _checked(requests: Sequence[_Request], found: Alternatives) -> Alternatives:
+    """Return the answers. Raises ChatError where none is whole: the only error there is, or all of them in words."""
+    problems = list(dict.fromkeys(answer.error or answer.problem for answer in found.answers))
+    if "" in problems:
+        return found
+    errors = [request.error for request in requests if request.error is not None]
+    if len(problems) == 1 and errors and isinstance(errors[0], ChatError):
+        raise errors[0]
+    raise ChatError(f"None of the {len(requests)} gave a whole answer. {' '.join(problems)}")
+
+
+def _copied(found: Alternatives, said: Said) -> Alternatives:
+    """Return stored answers of another conversation as answers to this cell."""
+    asked = said.turn.record
+
+    def own(answer: Alternative) -> Alternative:
+        record = replace(
+            answer.record, id=new_id(), start=None, summary=None, cost=None, stored=True, cell=asked.cell,
+            run=asked.run, execution=asked.execution, source=asked.source,
+        )  # fmt: skip
+        return replace(answer, record=record)
+
+    return replace(found, asked=said.turn, answers=tuple(map(own, found.answers)), id=new_id())

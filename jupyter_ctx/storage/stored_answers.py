@@ -1,0 +1,220 @@
+"""The answers of experiments: a table of their own in the database of the conversations.
+
+An answer is kept under its user, the digest of its request's content, and the number of its repeat, so that a run
+that is started again asks only what is missing. Answers are written as they come, and again where that failed. Each
+method is one transaction, unless it says otherwise.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ..context.usage import Usage
+from ..conversation.messages import StopReason
+from ..errors import StoreError
+from .connection import Connection, by_parts, raw
+from .database import Database
+from .database_tables import ANSWERS, BATCHES, CLAIMS
+from .serialization import UnreadableError, decoded, encoded_text
+from .store import owner, store_address
+
+AnswerKey = tuple[str, int]  # the digest of a request, and the number of its repeat from 0
+IN_ONE_TRANSACTION = 10_000  # keys: the time of one transaction is limited
+CALM = 2.0  # seconds without an attempt after the first failure; doubled by each further one
+MOST_CALM = 30.0
+AT_MOST = 1_000  # answers in one transaction
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnswer:
+    """An answer to one row, or what went wrong with it.
+
+    ``text``, ``thinking``, ``usage``, ``stop_reason``, ``detail``, ``model``, ``cost``, ``seconds``, ``notices``: as
+    of a :class:`~jupyter_ctx.providers.base.Reply`.
+    ``truncated``: whether a part of the prompt was left out or not read, or the answer was cut.
+    ``error``: what went wrong; empty where nothing did.
+    ``answered``: whether there is an answer; also beside an error, where the answer is not what its schema allows.
+    ``at``: when it was written, in seconds since 1970.
+    """
+
+    text: str = ""
+    thinking: str = ""
+    usage: Usage | None = None
+    stop_reason: StopReason = "stop"
+    detail: str = ""
+    model: str = ""
+    cost: float | None = None
+    seconds: float | None = None
+    notices: tuple[str, ...] = ()
+    truncated: bool = False
+    error: str = ""
+    answered: bool = True
+    at: float = 0.0
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is an error, which may be asked again."""
+        return bool(self.error) or not self.answered
+
+
+DEFAULTS = {field.name: field.default for field in fields(StoredAnswer)}
+WRITE = f"""
+    INSERT INTO {ANSWERS} (owner, digest, repeat, at, failed, body)
+    VALUES (:owner, :digest, :repeat, :at, :failed, :body)
+    ON CONFLICT (owner, digest, repeat) DO UPDATE SET at = excluded.at, failed = excluded.failed, body = excluded.body
+    WHERE excluded.failed = 0 OR {ANSWERS}.failed <> 0
+"""  # an answer that another process has is worth more than an error
+
+
+class Answers:
+    """The answers of one user in a database, and those that could not be written yet, which wait in memory.
+
+    Every method raises StoreError where the database fails, except :meth:`keep` and :meth:`settle`.
+
+    ``address``: as ``Chat(store=…)`` takes it; ``"default"``: the store of the conversations. ``now``: the clock.
+    """
+
+    def __init__(
+        self, address: str | Path | Database = "default", *, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.database = address if isinstance(address, Database) else Database(store_address(address))
+        self.owner = owner()
+        self._notices: list[str] = []
+        self._waiting: dict[AnswerKey, StoredAnswer] = {}
+        self._now = now
+        self._calm, self._calm_until = 0.0, 0.0
+        self._trouble = ""
+
+    @property
+    def notices(self) -> list[str]:
+        """Lines to be shown once: of a damaged file that was moved aside, for example."""
+        self._notices += self.database.notices
+        self.database.notices.clear()
+        return self._notices
+
+    @property
+    def waiting(self) -> int:
+        """How many answers are in memory only."""
+        return len(self._waiting)
+
+    def find(self, keys: Iterable[AnswerKey], *, failed: bool = True) -> dict[AnswerKey, StoredAnswer]:
+        """Return what is stored or waits under these keys, in a transaction for each ten thousand.
+
+        A damaged row is not there. ``failed``: whether errors count as well.
+        """
+        answers, rest = dict[AnswerKey, StoredAnswer](), iter(keys)
+        while wanted := set(islice(rest, IN_ONE_TRANSACTION)):
+            answers.update(self.database.run(self._reading(wanted, failed=failed), write=False))
+            for key in wanted & self._waiting.keys():
+                if failed or not self._waiting[key].failed:
+                    answers[key] = self._waiting[key]
+        return answers
+
+    def keep(self, rows: Iterable[tuple[AnswerKey, StoredAnswer]]) -> None:
+        """Write these answers and those that wait; where the store fails, all wait. Never raises StoreError."""
+        for key, answer in rows:
+            before = self._waiting.get(key)
+            if before is None or before.failed or not answer.failed:
+                self._waiting[key] = answer
+        if self._now() >= self._calm_until:
+            self.settle()
+
+    def settle(self) -> bool:
+        """Write what waits, now; return whether nothing waits any more. Never raises StoreError."""
+        try:
+            while part := list(islice(self._waiting.items(), AT_MOST)):
+                self.write(part)
+                for key, _ in part:
+                    del self._waiting[key]
+        except StoreError as error:
+            self._failed(error)
+            return False
+        if self._trouble:
+            self.notices.append(f"Saved again in {self.database.shown}: no answer was lost.")
+        self._calm, self._calm_until, self._trouble = 0.0, 0.0, ""
+        return True
+
+    def _failed(self, error: StoreError) -> None:
+        self._calm = min(MOST_CALM, 2 * self._calm or CALM)
+        self._calm_until = self._now() + self._calm
+        trouble = str(error).partition(": ")[0]  # what follows a driver may say in other words each time
+        if trouble != self._trouble:
+            self.notices.append(f"{error} Answers are kept in memory, and are saved when that can be done.")
+        self._trouble = trouble
+
+    def write(self, rows: Sequence[tuple[AnswerKey, StoredAnswer]]) -> None:
+        """Write all of these, or none. An answer replaces what is there; an error replaces no answer."""
+        now = time.time()
+        values = [
+            {
+                "owner": self.owner, "digest": digest, "repeat": repeat, "at": answer.at or now,
+                "failed": int(answer.failed), "body": _body(answer),
+            }
+            for (digest, repeat), answer in sorted(rows, key=lambda row: row[0])  # two writers wait in one order
+        ]  # fmt: skip
+        done = f"DELETE FROM {CLAIMS} WHERE owner = :owner AND digest = :digest AND repeat = :repeat"
+
+        def write(connection: Connection) -> None:
+            connection.execute_many(WRITE, values)
+            connection.execute_many(done, values)
+
+        if values:
+            self.database.run(write)
+
+    def delete_all(self) -> int:
+        """Remove the user's answers for good, and forget open batches, whose answers will not be fetched.
+
+        Return how many answers there were.
+        """
+        mine = {"owner": self.owner}
+
+        def remove(connection: Connection) -> int:
+            connection.execute(f"DELETE FROM {BATCHES} WHERE owner = :owner", mine)
+            return int(connection.execute(f"DELETE FROM {ANSWERS} WHERE owner = :owner", mine).rowcount)
+
+        removed = self.database.run(remove)
+        if removed:
+            self.database.forget_deleted()
+        return removed
+
+    def close(self) -> None:
+        """Let go of the database; the next use opens it again."""
+        self.database.close()
+
+    def _reading(
+        self, wanted: set[AnswerKey], *, failed: bool
+    ) -> Callable[[Connection], dict[AnswerKey, StoredAnswer]]:
+        digests = list(dict.fromkeys(digest for digest, _ in wanted))
+        which = "" if failed else " AND failed = 0"
+
+        def read(connection: Connection) -> dict[AnswerKey, StoredAnswer]:
+            answers = dict[AnswerKey, StoredAnswer]()
+            columns = ", ".join((raw(connection, "digest"), "repeat", "at", raw(connection, "body")))
+            for names, values in by_parts(digests):
+                statement = f"SELECT {columns} FROM {ANSWERS} WHERE owner = :owner AND digest IN ({names}){which}"
+                rows = connection.execute(statement, {"owner": self.owner, **values})
+                answers.update((key, answer) for key, answer in _read(rows) if key in wanted)
+            return answers
+
+        return read
+
+
+def _read(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[AnswerKey, StoredAnswer]]:
+    """Yield the answers that can be read; SQLite accepts any type in any column."""
+    for digest, repeat, at, body in rows:
+        with suppress(UnreadableError, UnicodeDecodeError):
+            answer: StoredAnswer = decoded(StoredAnswer, body)
+            key = digest.decode() if isinstance(digest, bytes) else digest
+            yield (key, repeat), replace(answer, at=at if isinstance(at, float) else 0.0)
+
+
+def _body(answer: StoredAnswer) -> str:
+    """Return an answer as JSON, without what has its usual value."""
+    values = ((name, getattr(answer, name)) for name in DEFAULTS if name != "at")
+    return encoded_text({name: value for name, value in values if value != DEFAULTS[name]})

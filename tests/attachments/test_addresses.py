@@ -1,0 +1,64 @@
+"""Images and PDFs at an address go as that address, unless providers cannot reach it or it holds a key."""
+
+from __future__ import annotations
+
+import pytest
+from cells import Cells
+
+from jupyter_ctx import InvalidRequestError
+from jupyter_ctx.attachments.addresses import attached_address
+
+
+@pytest.mark.parametrize(
+    ("address", "name", "kind"),
+    [
+        ("https://example.com/a/cat.png", "cat.png", "image"),
+        ("https://example.com/A%20B.JPG?raw=true&w=300", "A%20B.JPG", "image"),
+        ("https://example.com:8443/paper.pdf#page=2", "paper.pdf", "pdf"),
+        ("https://xn--e1afmkfd.xn--p1ai/cat.webp", "cat.webp", "image"),
+    ],
+)
+def test_what_is_at_a_public_address_is_named_and_not_fetched(address: str, name: str, kind: str) -> None:
+    part = attached_address(address)
+    (file,) = part.files
+    assert (file.name, file.kind, file.address, part.name) == (name, kind, address, address)
+    assert file.tokens > 1_000
+    assert part.text.startswith(f"{name}: ")
+
+
+UNREACHABLE = (
+    "localhost 127.0.0.1 10.0.0.3 192.168.1.4:8888 169.254.169.254 [::1] [fd00::1] nas nas.local db.internal 127.1 "
+    "0x7f.1 2130706433 localhost."
+)
+
+
+@pytest.mark.parametrize("host", UNREACHABLE.split())
+def test_no_provider_reaches_a_network_of_ones_own(host: str) -> None:
+    with pytest.raises(InvalidRequestError):
+        attached_address(f"https://{host}/cat.png")
+
+
+@pytest.mark.parametrize(
+    "carried",
+    [
+        "ada:s3cret@example.com/cat.png", "ada@example.com/cat.png", "example.com/cat.png?token=s3cret",
+        "example.com/cat.png?X-Amz-Credential=a&X-Amz-Signature=s3cret", "example.com/cat.png?sv=2020&sig=s3cret",
+        "example.com/cat.png?api_key=s3cret", "example.com/cat.png#access_token=s3cret",
+        "example.com/sk-proj-s3cretabcdefghijklmnop1234567890/cat.png",
+    ],
+)  # fmt: skip
+def test_an_address_that_holds_a_key_is_refused_without_it(carried: str) -> None:
+    with pytest.raises(InvalidRequestError, match="key") as raised:
+        attached_address(f"https://{carried}")
+    assert "s3cret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://example.com/cat.png", "ftp://example.com/cat.png", "https://example.com/", "https://example.com:x/cat.png",
+     "https://example.com/caf\N{LATIN SMALL LETTER E WITH ACUTE}.png", "https://example.com/page.html"],
+)  # fmt: skip
+def test_other_addresses_are_one_clear_line(address: str, cells: Cells) -> None:
+    said = str(cells.fail(f"%%chat -a {address}\nLook:"))
+    assert said.startswith(address)
+    assert "\n" not in said

@@ -1,0 +1,159 @@
+"""Everything that we show, on one page: readable in every theme and width, with nothing for axe to find."""
+
+from __future__ import annotations
+
+import json
+import re
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+from column_pages import BAR, SETUP, SKY
+from gauge_pages import LOAD, button, ended
+from jupyter_page import APPS, SCREENSHOTS, NotebookPage, Open
+from page_checks import FOREIGN, OVERFLOWS, RICH, THEMES, complaints
+from playwright.sync_api import Locator, expect
+from server import events, piece, send, serve
+
+pytest_plugins = ("browsing",)
+
+LONG_NAME = "openai/" + "-".join(f"a-very-long-name-of-a-model-{n}" for n in range(12))
+TYPES = """
+import datetime, enum, typing
+import pydantic
+class Genre(enum.Enum):
+    drama = "drama"
+    comedy = "comedy"
+class Person(pydantic.BaseModel):
+    name: str
+    born: typing.Optional[datetime.date] = None
+    roles: list[str] = []
+class Film(pydantic.BaseModel):
+    title: str
+    genre: Genre
+    plot: str
+    money: dict[str, int]
+    cast: list[Person]
+"""
+FILM = {
+    "title": "<b onmouseover=hacked=1>Up</b> *and* $x$ \\(y\\) away",
+    "genre": "comedy",
+    "plot": "Seventy-eight year old Carl travels to Paradise Falls in his house equipped with balloons. " * 5,
+    "money": {"budget": 175_000_000, "gross": 735_100_000},
+    "cast": [
+        {"name": "Ed Asner", "born": "1929-11-15", "roles": ["Carl"]},
+        {"name": "كريستوفر بلامر", "roles": ["Charles Muntz", "the narrator of the newsreel, at first"]},
+        *({"name": f"Dog {number}"} for number in range(50)),
+    ],
+}
+CODE = "First:\n\n```bash\npip install x\n```\n\nthen\n\n```python\nimport x\nx.run()\n```"
+
+
+def boxes(place: Locator) -> list[dict[str, Any]]:
+    """Where the columns are on the page."""
+    found = [column.bounding_box() for column in place.locator(".jctx-column").all()]
+    assert all(found)
+    return found  # type: ignore[return-value]
+
+
+def is_beside(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return bool(one["x"] + one["width"] <= other["x"] and abs(one["y"] - other["y"]) < 2)
+
+
+def is_below(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    return bool(one["y"] + one["height"] <= other["y"] and abs(one["x"] - other["x"]) < 2)
+
+
+def resize(notebook: NotebookPage, width: int, height: int = 900) -> None:
+    notebook.page.set_viewport_size({"width": width, "height": height})
+    notebook.page.wait_for_timeout(300)
+
+
+def told(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
+    """Answer with an object, code, what reads from the right, or all that Markdown has, as it is asked for."""
+    prompt = request["messages"][-1]["content"]
+    answers = {"film": json.dumps(FILM), "code": CODE, "foreign": FOREIGN}
+    text = next((answer for word, answer in answers.items() if word in prompt), RICH)
+    send(handler, 200, events(piece(text), end="") + ended(request, text), "text/event-stream")
+
+
+def check_structured(answer: Locator, listed: Locator) -> None:
+    expect(answer.locator("table")).to_have_count(2)
+    expect(answer).to_contain_text("cast: 40 of 52 rows shown")
+    expect(answer.locator("tbody tr").first.locator("td")).to_have_text(FILM["title"])
+    assert answer.locator("mjx-container, b, em").count() == 0
+    for cell in answer.locator("td, th").all()[:12]:
+        assert cell.evaluate("cell => getComputedStyle(cell).textAlign") in ("left", "start")
+    expect(answer.locator("pre")).to_be_hidden()
+    answer.locator("summary").first.click()
+    expect(answer.locator("pre")).to_be_visible()
+    expect(answer.locator("pre")).to_contain_text('"budget": 175000000')
+    expect(listed.locator(".jctx-table").locator("visible=true")).to_have_count(1)
+    code = listed.locator("pre").nth(1)
+    expect(code).to_be_hidden()
+    listed.locator("summary", has_text="%chat code 2").press("Enter")
+    expect(code).to_be_visible()
+    expect(code).to_contain_text("x.run()")
+
+
+def check_columns(notebook: NotebookPage, output: Locator) -> None:
+    """Side by side where there is room, else below each other; nothing leaves its box."""
+    for width, is_placed in ((1400, is_beside), (500, is_below)):
+        resize(notebook, width)
+        first, second, third = boxes(output)
+        assert is_placed(first, second)
+        assert is_placed(second, third)
+        assert notebook.page.evaluate(OVERFLOWS) == []
+    scrolling = output.locator(".jctx-column pre").first
+    assert scrolling.evaluate("part => part.scrollWidth > part.clientWidth")
+
+
+@pytest.mark.parametrize("app", APPS)
+def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(open_page: Open, app: str) -> None:
+    with serve(told) as (url, _):
+        notebook = open_page(
+            LOAD,
+            f"%chat use {LONG_NAME} --base-url {url} --window 2000\n%chat config summary_model local/smollm2",
+            TYPES,
+            "%%chat --no-history --schema Film -o film\nA film?",
+            "%%chat\nSome code?",
+            "%chat code",
+            "%%chat --no-history\nSome foreign text",
+            f"{SETUP}\nview = stream([RICH, FOREIGN, '{SKY}'], ['Along: df.'], 0.001)\nview.close(chosen := 0){BAR}",
+            "fill(9)\n%chat history",
+            "%chat preview",
+            "%%chat\nShow me all.",
+            app=app,
+        )
+        notebook.run(*range(11))
+    structured, listed, foreign, columns, history, preview, panel = map(notebook.output, (3, 5, 6, 7, 8, 9, 10))
+    expect(notebook.answer(10).locator("mjx-container")).to_have_count(2)
+    expect(foreign.locator(".jctx-answer p").first).to_have_css("direction", "rtl")
+    check_structured(structured.locator(".jctx-answer"), listed)
+    columns.get_by_role("button", name="Mark differences").click()
+    expect(columns.locator("mark").first).to_be_visible()
+    history.get_by_label("pin 2").check()
+    button(panel, "More").click()
+    button(panel, "Settings").click()
+    expect(panel.get_by_label("When it is full")).to_be_visible()
+    button(panel, "Trim").click()
+    expect(panel.locator(".jctx-said")).to_contain_text("→")
+    check_columns(notebook, columns)
+    resize(notebook, 1200, 6000)  # what is out of view has no colours to axe
+    notebook.page.mouse.move(0, 0)
+    found = {}
+    themes = THEMES if app == "notebook" else {name: THEMES[name] for name in ("dark", "light")}
+    for name, theme in themes.items():
+        notebook.use_theme(theme)
+        shown = {"structured": structured, "columns": columns, "history": history, "preview": preview, "answer": panel}
+        for what, output in shown.items():
+            output.screenshot(path=SCREENSHOTS / f"{what}-{app}-{name}.png")
+        found[name] = complaints(notebook)
+    assert found == dict.fromkeys(themes, "")
+    panel.locator(".jctx-part.jctx-this-turn").focus()
+    notebook.page.keyboard.press("ArrowLeft")
+    expect(panel.locator(".jctx-part.jctx-earlier-turns")).to_be_focused()
+    expect(panel.locator(".jctx-of-earlier-turns")).to_have_text(re.compile("earlier turns: "))
+    expect(panel.locator(".jctx-rest")).to_be_hidden()
+    assert notebook.errors == []
+    assert notebook.foreign_requests == []

@@ -1,0 +1,195 @@
+"""What a run may cost: the cap holds whatever comes, and ranges are told before and after a pilot."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jupyter_ctx.config.settings import Settings
+from jupyter_ctx.errors import InvalidRequestError
+from jupyter_ctx.experiments.money.estimate import Estimate, Part, check_price, count_tokens, total_range
+from jupyter_ctx.experiments.money.purse import Purse
+from jupyter_ctx.experiments.run_options import Options
+from jupyter_ctx.models.registry import Models, Target
+from jupyter_ctx.models.request_price import is_free, price_of, worst_case
+
+MODELS = Models()
+
+
+def target(model: str, **given: object) -> Target:
+    return MODELS.target(Settings(model=model).changed(given), ask=False)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    cap=st.floats(0.001, 10),
+    at_once=st.integers(1, 100),
+    rows=st.lists(st.tuples(st.floats(1e-6, 0.5), st.floats(0, 1) | st.none()), max_size=200),
+    seed=st.integers(0, 99),
+)
+def test_the_cap_is_never_passed_and_a_run_ends_only_where_the_next_request_might_pass_it(
+    cap: float, at_once: int, rows: list[tuple[float, float | None]], seed: int
+) -> None:
+    purse, chance, on_their_way = Purse(cap), random.Random(seed), list[tuple[float, float | None]]()
+    waiting = deque(rows)
+    while waiting or on_their_way:
+        while waiting and len(on_their_way) < at_once and purse.reserve(waiting[0][0]):
+            worst, share = waiting.popleft()
+            on_their_way.append((worst, None if share is None else worst * share))
+        if not on_their_way:
+            assert (purse.spent or 0.0) + waiting[0][0] > cap * (1 - 1e-9)
+            break
+        assert (purse.spent or 0.0) + purse.reserved <= cap
+        purse.settle(*on_their_way.pop(chance.randrange(len(on_their_way))))
+        assert (purse.spent or 0.0) <= cap
+    assert purse.reserved >= 0
+
+
+def test_unknown_costs_are_charged_as_the_worst() -> None:
+    purse = Purse(1.0)
+    assert purse.reserve(0.6)
+    purse.settle(0.6, None)
+    assert purse.spent == pytest.approx(0.6)
+    assert not purse.reserve(0.6)
+
+
+def test_a_price_above_the_worst_case_raises_what_is_reserved_for_all_others() -> None:
+    purse = Purse(1.0)
+    assert all(purse.reserve(0.1) for _ in range(3))
+    purse.settle(0.1, 0.2)
+    assert purse.reserved == pytest.approx(2 * 0.1 * 2 * 1.1)
+    assert purse.reserve(0.1)
+    assert not purse.reserve(0.1)
+    assert "$0.20 of it are spent, and the next request may cost up to $0.22" in purse.said(0.1)
+
+
+def test_a_thousand_small_sums_add_up_exactly() -> None:
+    purse = Purse(1.0)
+    for _ in range(1_000):
+        assert purse.reserve(0.001)
+        purse.settle(0.001, 0.001)
+    assert purse.spent == 1.0
+    assert not purse.reserve(1e-9)
+
+
+def test_without_a_cap_everything_is_reserved_and_an_unknown_price_stays_unknown() -> None:
+    purse = Purse()
+    assert purse.reserve(None)
+    purse.settle(None, None)
+    assert purse.spent is None
+    purse.settle(None, 0.5)
+    assert purse.spent == 0.5
+
+
+def test_the_worst_case_has_a_margin_for_estimates_and_a_cache_that_is_written() -> None:
+    claude = target("anthropic/claude-sonnet-4-5", max_tokens=100)
+    price = price_of(MODELS, claude)
+    assert price is not None
+    assert price.written == pytest.approx(1.25 * price.input)
+    worst = worst_case(MODELS, claude, 1_000)
+    assert worst is not None
+    assert worst >= 1_250 * price.written + 100 * price.output
+
+
+def test_the_worst_case_of_a_long_request_is_at_the_price_of_long_requests() -> None:
+    claude = target("anthropic/claude-sonnet-4-5", max_tokens=100)
+    price = price_of(MODELS, claude)
+    assert price is not None
+    worst = worst_case(MODELS, claude, 300_000)
+    assert worst is not None
+    assert worst > 2 * 300_000 * price.input
+
+
+def test_a_cap_with_an_unknown_price_is_refused_with_the_model_s_name() -> None:
+    capped, known, unknown = Options(max_cost=1.0), Settings(model="openai/gpt-5.2"), Settings(model="openai/gpt-99")
+    with pytest.raises(InvalidRequestError, match=r"price of openai/gpt-99 is unknown"):
+        check_price(MODELS, [known, unknown], capped)
+    with pytest.raises(InvalidRequestError, match=r"price of mine is unknown"):
+        check_price(MODELS, [Settings(model="mine", base_url="http://127.0.0.1:9/v1")], capped)
+    check_price(MODELS, [Settings(model="local/smollm2"), known], capped)
+    check_price(MODELS, [unknown], Options())
+
+
+def test_an_estimate_is_one_plain_line() -> None:
+    part = Part(target("openai/gpt-5.2", max_tokens=256), 200, 61_400)
+    assert str(Estimate.of(MODELS, [part])) == (
+        "200 rows to openai/gpt-5.2: 61,400 tokens in, at most 51,200 out (max_tokens 256): $0.11 to $0.82."
+    )
+
+
+def test_without_max_tokens_an_estimate_is_open_upwards_and_says_so() -> None:
+    part = Part(target("openai/gpt-5.2"), 200, 61_400)
+    estimate = Estimate.of(MODELS, [part])
+    assert estimate.cost is not None
+    assert estimate.cost[1] is None
+    assert "open upwards: set max_tokens" in str(estimate)
+    piloted = Estimate.of(MODELS, [replace(part, rows=190, outputs=(100, 120, 300, 80), spent=0.01)])
+    assert "or more: max_tokens is not set" in str(piloted)
+
+
+def test_an_estimate_says_that_max_tokens_is_sent_because_of_a_cap() -> None:
+    sent = target("openai/gpt-5.2", max_tokens=25_000)
+    assert "max_tokens 25,000, sent because of max_cost" in str(
+        Estimate.of(MODELS, [Part(sent, 10, 100, is_capped=True)])
+    )
+
+
+def test_an_unknown_price_is_said_and_is_never_nothing() -> None:
+    estimate = Estimate.of(MODELS, [Part(target("openai/gpt-99"), 10, 1_000)])
+    assert estimate.cost is None
+    assert "the price of openai/gpt-99 is unknown. Give it" in str(estimate)
+
+
+def test_a_model_of_one_s_own_has_no_price() -> None:
+    assert is_free(target("local/smollm2"))
+    assert not is_free(target("mine", base_url="http://127.0.0.1:9/v1"))
+    assert str(Estimate.of(MODELS, [Part(target("local/smollm2"), 10, 1_000)])).endswith("nobody bills it.")
+
+
+def test_a_run_asks_first_above_either_setting() -> None:
+    cheap = Estimate.of(MODELS, [Part(target("openai/gpt-5.2", max_tokens=10), 10, 100)])
+    dear = Estimate.of(MODELS, [Part(target("openai/gpt-5.2", max_tokens=10_000), 100, 100)])
+    assert not cheap.is_above(1.0, 1_000)
+    assert dear.is_above(1.0, 1_000)
+    assert cheap.is_above(1.0, 9)
+    assert not dear.is_above(None, None)
+
+
+def test_texts_are_counted_as_one_by_one_whether_they_share_a_beginning_or_not() -> None:
+    words, chance = Path(__file__).read_text("utf-8").split(), random.Random(1)
+    rows = [" ".join(chance.choices(words, k=60)) for _ in range(100)]
+    head = " ".join(chance.choices(words, k=600))
+    for model in ("openai/gpt-5.2", "anthropic/claude-sonnet-4-5"):
+        meter = target(model).meter
+        for texts in (rows, [f"{head}\n{row}" for row in rows]):
+            assert count_tokens(meter, texts) == pytest.approx(sum(map(meter.message, texts)), rel=0.01)
+
+
+@pytest.mark.parametrize("spread", [0.3, 1.0, 1.5])
+def test_the_range_after_ten_pilots_is_right_in_most_tables(spread: float) -> None:
+    right, most = 0, 4_096
+    for seed in range(40):
+        chance = random.Random(seed)
+        lengths = [max(1, min(most, round(chance.lognormvariate(5.5, spread)))) for _ in range(200)]
+        low, high = total_range(lengths[:10], 190, most)
+        assert high is not None
+        right += low <= sum(lengths[10:]) <= high
+    assert right >= 34
+
+
+@given(st.lists(st.integers(0, 5_000), max_size=10), st.integers(0, 1_000), st.integers(1, 5_000) | st.none())
+@settings(max_examples=30, deadline=None)
+def test_a_range_is_never_above_what_max_tokens_allows(seen: list[int], count: int, most: int | None) -> None:
+    low, high = total_range(seen, count, most)
+    assert low >= 0
+    if most is not None:
+        assert high is not None
+        assert high <= count * most
+    if high is not None and max(seen, default=0) <= (most or 5_000):
+        assert low <= high

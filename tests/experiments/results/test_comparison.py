@@ -1,0 +1,625 @@
+"""What a run scored and whether B is better than A: figures, and sentences that claim no more than these support."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jupyter_ctx import InvalidRequestError, Reply, sweep
+from jupyter_ctx.display.tables import changes_html
+from jupyter_ctx.experiments.results.comparison import Comparison, compare, summary
+from jupyter_ctx.experiments.statistics.significance import paired_rates, rows_paired, wilson
+from jupyter_ctx.experiments.statistics.verdicts import p_value, percent
+from jupyter_ctx.experiments.table.results import Result
+from jupyter_ctx.testing import ScriptedProvider
+from jupyter_ctx.wording.layout import cut_apart
+from jupyter_ctx.wording.word_changes import as_text, word_changes
+
+
+def result(row: int, score: Any = True, **changes: Any) -> Result:
+    scores: Mapping[str, Any] = score if isinstance(score, dict) else {"ok": score}
+    text = changes.pop("text", f"It is {score}.")
+    given = {"arm": "", "repeat": 0, "inputs": {"question": f"Number {row}?"}, "values": {}, "filled": f"Say {row}"}
+    return Result(row, **{**given, "reply": Reply(text), "scores": scores, **changes})
+
+
+def yes_no(right: int, of: int, *, first: int = 0, **changes: Any) -> list[Result]:
+    """Results of rows of which so many are right, from the row ``first`` on."""
+    return [result(row, first <= row < first + right, **changes) for row in range(of)]
+
+
+def only(comparison: Comparison) -> Any:
+    (row,) = comparison
+    return row
+
+
+# one run
+
+
+def test_a_rate_is_told_with_its_interval() -> None:
+    table = summary(yes_no(41, 50))
+    interval = wilson(41, 50)
+    (row,) = table
+    assert (row.n, row.value, row.low, row.high) == (50, 0.82, interval.low, interval.high)
+    assert table.sentences == ('41 of 50 rows pass "ok" (82 %, 95 % interval 69 to 90 %).',)
+
+
+def test_ten_of_ten_is_not_told_as_certain() -> None:
+    assert '10 of 10 rows pass "ok" (100 %, 95 % interval 72 to 100 %)' in str(summary(yes_no(10, 10)))
+
+
+def test_a_mean_is_told_with_its_interval() -> None:
+    (row,) = summary([result(i, float(i)) for i in range(5)])
+    assert (row.kind, row.value, round(row.low, 2), round(row.high, 2)) == ("mean", 2.0, 0.04, 3.96)
+
+
+def test_failed_truncated_and_unscored_answers_are_counted_apart_and_never_as_wrong() -> None:
+    lost = result(10, False, reply=None, error="The server is gone.")
+    cut, silent, odd = result(11, False, truncated=True), result(12, None), result(13, math.nan)
+    table = summary([*yes_no(9, 10), lost, cut, silent, odd])
+    (row,) = table
+    assert (row.n, row.value, row.answers) == (10, 0.9, 14)
+    assert (row.failed, row.truncated, row.unscored) == (1, 1, 2)
+    assert table.sentences[-1].startswith("Of 14 answers 1 failed, 1 truncated, 2 without a score: left out")
+
+
+def test_refused_filtered_and_empty_answers_are_counted_in_a_line_of_their_own() -> None:
+    refused = [result(i, False, reply=Reply("I cannot.", stop_reason="refusal")) for i in (10, 11)]
+    table = summary([*yes_no(9, 10), *refused, result(12, False, reply=Reply(" \n"))])
+    assert (table[0].n, table[0].failed) == (13, 0)
+    assert table.sentences[-1].startswith("Of 13 answers 2 refused or filtered, 1 empty: counted")
+
+
+@pytest.mark.parametrize("of", [bool, int, float, np.bool_, np.int64, np.float32, Decimal])
+def test_ones_and_zeros_of_any_type_are_rates(of: Callable[[int], Any]) -> None:
+    (row,) = summary([result(i, of(i < 9)) for i in range(10)])
+    assert (row.kind, row.value) == ("yes/no", 0.9)
+    assert row.high <= 1
+    a, b = ([result(i, of(right)) for i in range(30)] for right in (0, 1))
+    assert (only(compare(a, b)).test, only(compare(a, b)).p < 0.001) == ("McNemar exact", True)
+
+
+def test_ones_and_zeros_are_numbers_where_another_arm_has_other_numbers() -> None:
+    arms = [result(i, i % 2, arm="a") for i in range(9)] + [result(i, i, arm="b") for i in range(9)]
+    assert [row.kind for row in summary(arms)] == ["mean", "mean"]
+
+
+def test_a_rate_of_repeats_and_groups_stays_between_0_and_1() -> None:
+    answers = [result(i, float(i > 0 or k > 0), inputs={"d": i % 3}, repeat=k) for i in range(6) for k in range(2)]
+    (row,), (grouped,) = summary(answers), summary(answers, group="d")
+    assert row.kind == grouped.kind == "rate"
+    assert max(row.high, grouped.high) <= 1
+    worse = [result(i, 0.0, inputs={"d": i % 3}, repeat=k) for i in range(6) for k in range(2)]
+    for table in (compare(worse, answers), compare(worse, answers, group="d")):
+        assert only(table).high <= 1
+
+
+def test_a_grade_that_rises_in_every_row_follows() -> None:
+    table = compare([result(i, 2) for i in range(30)], [result(i, 3) for i in range(30)])
+    row = only(table)
+    assert (row.difference, row.test, row.p < 0.001, row.low) == (1, "sign test", True, None)
+    assert table.sentences[0].startswith("B is higher than A: ")
+    grouped = compare(*([result(i, s, inputs={"d": i % 3, "q": i}) for i in range(30)] for s in (2, 3)), group="d")
+    assert only(grouped).p == 0.25, "three groups"
+
+
+def test_an_interval_does_not_contradict_its_test() -> None:
+    row = only(compare(yes_no(0, 5), yes_no(5, 5)))
+    assert (row.p, row.low, row.high) == (0.0625, 0.0, 1.0)
+    assert compare(yes_no(0, 5), yes_no(5, 5)).sentences[0].startswith("No difference shown: ")
+    for first in range(40):
+        for second in range(40):
+            interval = paired_rates(first, second, 100)
+            assert (interval.low > 0 or interval.high < 0) == (interval.p < 0.05)
+
+
+def test_a_schema_s_invalid_answer_is_a_failed_one() -> None:
+    (row,) = summary([result(0, True), result(1, True, error="The answer is no JSON.")])
+    assert (row.n, row.failed) == (1, 1)
+
+
+def test_repeats_are_averaged_so_that_three_answers_to_a_row_are_one() -> None:
+    rng = random.Random(3)
+    answers = [result(i, rng.random() < 0.7, repeat=k, text=f"{k}") for i in range(20) for k in range(3)]
+    table = summary(answers)
+    (row,) = table
+    assert (row.n, row.answers, row.kind) == (20, 60, "rate")
+    once = wilson(row.value * 60, 60)
+    assert row.high - row.low > once.high - once.low, "sixty answers are not sixty rows"
+    assert "the mean of 20 rows, each averaged over its answers" in str(table)
+
+
+def test_repeats_that_are_the_same_text_are_said_to_be_one_observation() -> None:
+    table = summary([result(i, i < 7, repeat=k) for i in range(10) for k in range(5)])
+    (row,) = table
+    assert (row.kind, row.n) == ("yes/no", 10)
+    assert "they are one observation, not 5" in table.sentences[-1]
+
+
+def test_rows_of_one_group_resemble_each_other_and_widen_the_interval() -> None:
+    rows = [result(i, i // 5 % 2 == 0, inputs={"document": i // 5, "q": i}) for i in range(50)]
+    (alone,), (grouped,) = summary(rows), summary(rows, group="document")
+    assert grouped.value == alone.value
+    assert grouped.high - grouped.low > 1.5 * (alone.high - alone.low)
+    assert "rows clustered by document" in str(summary(rows, group="document"))
+    assert summary(SimpleNamespace(results=rows, group="document"))[0] == grouped  # type: ignore[arg-type]
+
+
+def test_a_group_that_is_no_column_is_named_with_the_nearest_one() -> None:
+    with pytest.raises(InvalidRequestError, match=r"group='documnet': 2 of 2 rows .* Did you mean 'document'\?"):
+        summary([result(i, inputs={"document": i}) for i in range(2)], group="documnet")
+
+
+def test_a_run_that_failed_altogether_says_so() -> None:
+    table = summary([result(i, {}, reply=None, error="No server.") for i in range(3)])
+    (row,) = table
+    assert (row.n, row.value, row.failed) == (0, None, 3)
+    assert "3 failed" in str(table)
+    assert str(summary([])) == "There are no results yet."
+
+
+def test_scores_that_are_all_the_same_have_no_interval() -> None:
+    table = summary([result(i, 0.5) for i in range(8)])
+    assert table[0].low is None
+    assert "without an interval: rows that all have the same score tell nothing about others" in str(table)
+
+
+def test_equal_scores_are_not_said_to_weigh_much_because_of_rounding() -> None:
+    scores = [0.1 * 7 if i % 2 else 0.7 for i in range(20)]
+    assert len(set(scores)) == 2
+    told = str(summary([result(i, score) for i, score in enumerate(scores)]))
+    assert "without an interval: rows that all have the same score tell nothing about others" in told
+    assert "weigh much" not in told
+    table = compare([result(i, 0.7) for i in range(20)], [result(i, score) for i, score in enumerate(scores)])
+    assert (only(table).difference, only(table).p) == (0, None)
+    assert "weigh much" not in str(table)
+
+
+def test_one_right_answer_has_no_interval() -> None:
+    table = summary(yes_no(1, 1))
+    assert (table[0].value, table[0].low, table[0].high) == (1, None, None)
+    assert '1 of 1 row passes "ok" (100 %, without an interval' in str(table)
+    assert only(compare(yes_no(0, 1), yes_no(1, 1))).low is None
+
+
+@pytest.mark.parametrize("scorer", ["right", "is polite", "f1", "length < 10"])
+def test_sentences_read_well_with_any_name_of_a_scorer(scorer: str) -> None:
+    a, b = ([result(i, {scorer: i < right}) for i in range(50)] for right in (25, 39))
+    (sentence,) = compare(a, b).sentences
+    assert sentence.startswith(
+        f'B is better than A: with B, 39 of 50 rows pass "{scorer}" (78 %), with A 25 (50 %), on the same 50 rows 28 '
+    )
+    words = [result(i, {scorer: float(i)}) for i in range(5)]
+    assert summary(words).sentences[0].startswith(f'the mean of "{scorer}" is 2 over 5 rows (95 % interval')
+
+
+# rows with the same prompt
+
+
+def test_rows_with_the_same_prompt_are_one_observation() -> None:
+    a, b = ([result(i, right, filled="Say it", cached=i > 0) for i in range(50)] for right in (False, True))
+    (row,) = table = summary(b)
+    assert (row.n, row.answers, row.value, row.low) == (1, 50, 1, None)
+    assert table.sentences[-1] == "50 rows ask the same prompt: they are one observation, not 50."
+    compared = compare(a, b)
+    assert (only(compared).n, only(compared).p, only(compared).low) == (1, None, None)
+    assert 'Only one observation has a score by "ok" in both A and B, so they cannot be compared.' in str(compared)
+    assert "B: 50 rows ask the same prompt: they are one observation, not 50." in compared.sentences
+
+
+def test_rows_with_the_same_prompt_that_is_asked_for_real_are_one_observation() -> None:
+    rows = [{"id": i, "text": "same" if i < 8 else f"other {i}"} for i in range(10)]
+    run = sweep("Say {{ text }}", rows, scorers={"ok": lambda row, reply: True}, provider=ScriptedProvider())
+    assert run.wait(20)
+    assert (run.summary()[0].n, run.summary()[0].answers) == (3, 10)
+    assert "10 rows ask 3 different prompts: rows with the same prompt count as one row." in run.summary().sentences
+
+
+def test_different_scores_of_the_same_prompt_are_averaged() -> None:
+    rows = [result(i, i % 2 == 0, filled=f"Say {i // 2}") for i in range(20)]
+    (row,) = table = summary(rows)
+    assert (row.n, row.value, row.kind) == (10, 0.5, "rate")
+    assert '50 % pass "ok", the mean of 10 rows, each averaged over its answers' in str(table)
+
+
+def test_rows_that_ask_the_same_in_one_arm_are_one_observation_in_both() -> None:
+    a = [result(i, False, filled=f"Say {i // 2}") for i in range(20)]
+    b = [result(i, True, filled=f"Tell {1 if i == 2 else i}") for i in range(20)]
+    table = compare(a, b)
+    assert only(table).n == 9, "rows 0 and 1, and 2 and 3, are the same in A, and rows 1 and 2 in B"
+    assert "A: 20 rows ask 10 different prompts: rows with the same prompt count as one row." in table.sentences
+    joined = "Rows with the same prompt in A or in B count as one row in both: 9 observations in all."
+    assert joined in table.sentences
+
+
+def test_groups_that_share_a_prompt_are_one_group() -> None:
+    rows = [result(i, i % 3 > 0, inputs={"document": i // 5, "q": i}, filled=f"Say {i % 15}") for i in range(30)]
+    (row,) = summary(rows, group="document")
+    assert row.n == 15
+    apart = [result(i, i % 3 > 0, inputs={"document": i // 5, "q": i}) for i in range(15)]
+    assert (row.low, row.high) == summary(apart, group="document")[0][4:6], "three groups, not six"
+
+
+def test_prompts_that_failed_are_not_said_to_be_the_same() -> None:
+    rows = [*yes_no(3, 4), *(result(i, {}, reply=None, error="empty", filled="") for i in (4, 5))]
+    assert "prompt" not in str(summary(rows))
+
+
+def test_the_prompt_of_a_row_is_made_once_for_all_scorers_and_repeats() -> None:
+    made: list[int] = []
+
+    def filled(row: int) -> str:
+        made.append(row)
+        return f"Say {row}"
+
+    scores = {"ok": True, "words": 3.0}
+    run = [
+        result(i, scores, arm=arm, repeat=k, filled=partial(filled, i))
+        for arm in ("a", "b", "c") for i in range(4) for k in range(2)
+    ]  # fmt: skip
+    summary(run)
+    assert len(made) == 12
+    compare(run)
+    assert len(made) == 24
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=30))
+def test_one_observation_never_has_an_interval_and_n_is_that_of_the_prompts(rows: list[tuple[int, bool]]) -> None:
+    found = [result(i, right, filled=f"Say {prompt}") for i, (prompt, right) in enumerate(rows)]
+    prompts = len({prompt for prompt, _ in rows})
+    (row,), (compared,) = summary(found), compare(found, [result(i, True) for i in range(len(rows))])
+    assert row.n == compared.n == prompts
+    assert prompts > 1 or (row.low, compared.low, compared.p) == (None, None, None)
+
+
+def test_each_arm_and_scorer_has_a_row_and_a_sentence() -> None:
+    rows = [result(i, {"ok": True, "words": float(i)}, arm=arm) for arm in ("tone=a", "tone=b") for i in range(4)]
+    table = summary(rows)
+    assert [(row.arm, row.scorer) for row in table] == [
+        ("tone=a", "ok"), ("tone=a", "words"), ("tone=b", "ok"), ("tone=b", "words"),
+    ]  # fmt: skip
+    assert [sentence.split(":")[0] for sentence in table.sentences] == ["tone=a", "tone=a", "tone=b", "tone=b"]
+    assert list(table.to_dataframe()["arm"]) == ["tone=a", "tone=a", "tone=b", "tone=b"]
+
+
+def test_a_few_rows_that_weigh_much_are_warned_of() -> None:
+    even, skewed = [float(i) for i in range(30)], [1.0 + i / 100 for i in range(29)] + [90.0]
+    assert "weigh much" not in str(summary([result(i, score) for i, score in enumerate(even)]))
+    assert "A few rows weigh much" in str(summary([result(i, score) for i, score in enumerate(skewed)]))
+    base = [result(i, 0.0) for i in range(30)]
+    assert "A few rows weigh much" in str(compare(base, [result(i, score) for i, score in enumerate(skewed)]))
+
+
+def test_a_hundred_arms_are_not_told_in_a_hundred_sentences() -> None:
+    table = summary([result(i, i > 2, arm=f"n={n}") for n in range(100) for i in range(4)])
+    assert len(table.sentences) == len(table) == 100
+    assert str(table).endswith("… 70 more sentences are in .sentences")
+
+
+# two runs
+
+
+def test_a_small_difference_is_not_told_as_one() -> None:
+    table = compare(yes_no(36, 50), yes_no(41, 50, first=4))
+    row = only(table)
+    assert (row.n, row.first_value, row.second_value, round(row.difference, 6)) == (50, 0.72, 0.82, 0.1)
+    (sentence,) = table.sentences
+    assert sentence.startswith('No difference shown: with B, 41 of 50 rows pass "ok" (82 %), with A 36 (72 %), on the')
+    assert "10 points more (95 % interval " in sentence
+    assert "which chance alone could explain (McNemar exact p = " in sentence
+    assert "would show a difference of this size 4 times in 5." in sentence
+
+
+def test_a_large_difference_on_the_same_rows_is_told_as_one() -> None:
+    table = compare(yes_no(60, 100), yes_no(75, 100))
+    assert "more than chance alone explains (McNemar exact p < 0.001)." in str(table)
+    assert "4 times in 5" not in str(table)
+
+
+def test_a_worse_prompt_is_told_as_worse() -> None:
+    (sentence,) = compare(yes_no(75, 100), yes_no(60, 100)).sentences
+    assert sentence.startswith("B is worse than A: ")
+    assert "on the same 100 rows 15 points less (95 % interval 9 to 23)" in sentence
+
+
+def test_equal_rates_are_not_told_as_equality() -> None:
+    table = compare(yes_no(8, 10), yes_no(8, 10))
+    row = only(table)
+    assert (row.difference, row.p, row.rows_needed) == (0, 1, None)
+    assert "which does not show that they are equal" in str(table)
+
+
+def test_means_on_the_same_rows_are_compared_by_a_paired_bootstrap() -> None:
+    rng = random.Random(6)
+    base = [rng.gauss(50, 20) for _ in range(40)]
+    a, b = [result(i, x) for i, x in enumerate(base)], [result(i, x + rng.gauss(2, 1)) for i, x in enumerate(base)]
+    row = only(compare(a, b))
+    assert row.test == "paired bootstrap"
+    assert row.p < 0.001, "unpaired, the rows' own spread of 20 would hide a difference of 2"
+    assert compare(a, b).sentences[0].startswith("B is higher than A: ")
+
+
+def test_comparisons_of_several_arms_are_adjusted_together() -> None:
+    arms = {"a": yes_no(20, 40, arm="a"), "b": yes_no(26, 40, arm="b"), "c": yes_no(33, 40, arm="c")}
+    run = [each for found in arms.values() for each in found]
+    table = compare(run)
+    assert [(row.first, row.second) for row in table] == [("a", "b"), ("a", "c")]
+    assert [row.p_holm for row in table] == [table[0].p, 2 * table[1].p]
+    assert all("adjusted for 2 comparisons" in sentence for sentence in table.sentences)
+    assert [row.second for row in compare(run, "b", "c")] == ["c"]
+
+
+def test_the_rows_needed_are_told_at_the_level_of_all_comparisons() -> None:
+    arms = [yes_no(12, 20, arm="a"), *(yes_no(15, 20, arm=f"b{i}", first=1) for i in range(10))]
+    alone, together = compare(arms[0], arms[1]), compare([each for found in arms for each in found])
+    assert together[0].rows_needed == rows_paired(0.15, 5 / 20, alpha=0.05 / 10)
+    assert alone[0].rows_needed == rows_paired(0.15, 5 / 20)
+    assert "4 times in 5, adjusted for 10 comparisons." in together.sentences[0]
+    assert "4 times in 5." in alone.sentences[0]
+
+
+def test_a_part_of_a_label_compares_arms_that_are_the_same_otherwise() -> None:
+    grid = [(tone, heat) for tone in ("x", "y") for heat in (0, 1)]
+    run = [
+        each
+        for tone, heat in grid
+        for each in yes_no(9, 12, arm=f"tone={tone}, heat={heat}", values={"tone": tone, "heat": heat})
+    ]
+    table = compare(run, "tone=x", "tone=y")
+    assert [row[:2] for row in table] == [(f"tone=x, heat={heat}", f"tone=y, heat={heat}") for heat in (0, 1)]
+    assert [row[:2] for row in compare(run, "heat=0", "heat=1")] == [
+        (f"tone={tone}, heat=0", f"tone={tone}, heat=1") for tone in "xy"
+    ]
+    with pytest.raises(InvalidRequestError, match="no arms differ in these values alone; arms here: 'tone=x, heat=0'"):
+        compare(run, "tone=x", "heat=1")
+    with pytest.raises(InvalidRequestError, match=r"no arm 'tone=z'\. There are: 'tone=x, heat=0', "):
+        compare(run, "tone=x", "tone=z")
+
+
+def test_of_many_arms_the_first_are_shown() -> None:
+    table = summary([each for arm in range(70) for each in yes_no(3, 6, arm=f"tone={arm}")])
+    assert "the first 60 of 70" in str(table)
+    assert "tone=0 " in str(table).partition("\n\n")[0]
+    assert "tone=60 " not in str(table).partition("\n\n")[0]
+
+
+def test_many_runs_are_compared_with_the_first() -> None:
+    table = compare(*(yes_no(3, 6) for _ in range(30)))
+    assert [row.second for row in table][-4:] == ["run 27", "run 28", "run 29", "run 30"]
+    assert {row.first for row in table} == {"A"}
+
+
+def test_runs_with_names_of_their_own_are_called_by_them() -> None:
+    old, new = (SimpleNamespace(results=yes_no(3, 6), name=name) for name in ("old", "new"))
+    assert compare(old, new)[0][:2] == ("old", "new")
+    assert compare(old, old)[0][:2] == compare(old, yes_no(3, 6))[0][:2] == ("A", "B")
+
+
+def test_columns_that_are_empty_are_not_shown() -> None:
+    assert "first_uncounted" not in str(compare(yes_no(3, 6), yes_no(4, 6)))
+    assert "first_uncounted" in compare(yes_no(3, 6), yes_no(4, 6)).to_dataframe().columns
+    assert str(summary(yes_no(3, 6))).startswith("scorer  n  value")
+
+
+def test_an_unknown_arm_is_refused_with_the_nearest_one() -> None:
+    run = [*yes_no(1, 2, arm="tone=formal"), *yes_no(1, 2, arm="tone=plain")]
+    with pytest.raises(InvalidRequestError, match=r"no arm 'tone=fromal'. Did you mean 'tone=formal'\?"):
+        compare(run, "tone=fromal", "tone=plain")
+    with pytest.raises(InvalidRequestError, match="two runs, or two arms of one"):
+        compare(yes_no(1, 2))
+
+
+def test_runs_of_several_arms_are_compared_arm_by_arm() -> None:
+    first = [*yes_no(1, 12, arm="t=0"), *yes_no(2, 12, arm="t=1")]
+    table = compare(first, [*yes_no(9, 12, arm="t=1"), *yes_no(9, 12, arm="t=0")], names=("old", "new"))
+    assert [(row.first, row.second) for row in table] == [("old (t=0)", "new (t=0)"), ("old (t=1)", "new (t=1)")]
+    with pytest.raises(InvalidRequestError, match="no arm in common"):
+        compare(first, [*yes_no(9, 12, arm="x"), *yes_no(9, 12, arm="y")])
+
+
+def test_rows_are_matched_by_their_inputs_when_a_table_was_sorted_or_cut() -> None:
+    a, b = yes_no(5, 10), [result(9 - i, i < 5, inputs={"question": f"Number {i}?"}) for i in range(2, 10)]
+    table = compare(a, b)
+    row = only(table)
+    assert (row.n, row.difference) == (8, 0), "the same rows were right, under other numbers"
+    assert "Rows whose inputs are not in both runs were left out: 2 of A." in table.sentences
+
+
+def test_a_column_that_one_run_lacks_is_said() -> None:
+    other = [result(i, True, inputs={"question": f"Number {i}?", "note": "x"}) for i in range(10)]
+    assert "Rows were matched by the columns that both runs have: question." in compare(yes_no(5, 10), other).sentences
+
+
+def test_rows_with_the_same_inputs_are_paired_in_their_order() -> None:
+    twice = [result(i, i == 1, inputs={"q": "same"}) for i in range(2)]
+    row = only(compare(twice, twice))
+    assert (row.n, row.difference, row.p) == (2, 0, 1)
+
+
+def test_runs_without_a_common_row_or_column_are_refused() -> None:
+    with pytest.raises(InvalidRequestError, match="A and B have no row in common: none of the 2 rows"):
+        compare(yes_no(1, 2), [result(0, inputs={"question": "another"})])
+    with pytest.raises(InvalidRequestError, match="without a common one their rows cannot be compared"):
+        compare(yes_no(1, 2), [result(0, inputs={"text": "another"})])
+
+
+@pytest.mark.parametrize("bad", [5, "tone=a", [1, 2], None])
+def test_what_is_no_run_is_refused(bad: object) -> None:
+    with pytest.raises(InvalidRequestError):
+        compare(bad, yes_no(1, 2))
+
+
+def test_a_row_that_failed_in_one_run_is_left_out_of_both() -> None:
+    b = [result(0, False, reply=None, error="busy"), *yes_no(20, 20)[1:]]
+    table = compare(yes_no(20, 20), b)
+    assert (only(table).n, only(table).difference) == (19, 0)
+    assert table.sentences[-1].startswith("B: of 20 answers 1 failed: left out")
+
+
+def test_a_scorer_that_one_run_lacks_cannot_be_compared() -> None:
+    table = compare([result(i, {"ok": True}) for i in range(3)], [result(i, {"length": 4.0}) for i in range(3)])
+    assert [(row.scorer, row.n, row.p) for row in table] == [("ok", 0, None), ("length", 0, None)]
+    assert all("so they cannot be compared" in sentence for sentence in table.sentences[:2])
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_nothing_is_concluded_from_one_row_or_none(rows: int) -> None:
+    failed = [result(i, True, reply=None, error="gone") for i in range(rows, 5)]
+    table = compare(yes_no(5, 5), [*yes_no(rows, rows), *failed])
+    assert "so they cannot be compared" in str(table)
+    assert compare([], []).sentences == ("There is no scorer that says whether A or B is right.",)
+
+
+def test_grouped_rows_are_compared_with_clustered_errors() -> None:
+    a = [result(i, False, inputs={"document": i // 10, "q": i}) for i in range(60)]
+    b = [result(i, i // 10 < 3, inputs={"document": i // 10, "q": i}) for i in range(60)]
+    assert only(compare(a, b)).p < 0.001
+    row = only(compare(a, b, group="document"))
+    assert (row.test, row.p > 0.05) == ("clustered t", True), "six documents, not sixty rows"
+    assert 'with B, 30 of 60 rows pass "ok" (50 %), with A 0 (0 %)' in str(compare(a, b, group="document"))
+
+
+@given(
+    st.lists(st.sampled_from([True, False, None, 0.5, math.nan, "failed", "cut"]), min_size=0, max_size=30), st.data()
+)
+def test_any_scores_give_a_table_with_figures_in_order(scores: list[Any], data: st.DataObject) -> None:
+    def run() -> list[Result]:
+        return [
+            result(i, score if not isinstance(score, str) else True, truncated=score == "cut",
+                   error="gone" if score == "failed" else "", repeat=0)
+            for i, score in enumerate(data.draw(st.permutations(scores)))
+        ]  # fmt: skip
+
+    table = compare(run(), run())
+    assert isinstance(table, Comparison)
+    for row in table:
+        assert row.low is None or row.low <= row.difference <= row.high
+        assert row.p is None or 0 <= row.p <= row.p_holm <= 1
+    assert str(table)
+    assert table._repr_html_()
+    assert str(table.differences())
+
+
+# figures in words
+
+
+def test_only_0_and_100_percent_are_told_as_such() -> None:
+    assert [percent(x) for x in (0, 0.001, 0.5, 0.996, 0.9999, 1)] == [
+        "0 %",
+        "0.1 %",
+        "50 %",
+        "99.6 %",
+        "99.99 %",
+        "100 %",
+    ]
+
+
+def test_a_p_value_stays_on_its_side_of_one_in_twenty() -> None:
+    told = [p_value(p) for p in (0.0496, 0.0504, 0.04999, 0.5, 0.0001)]
+    assert told == ["= 0.0496", "= 0.050", "= 0.04999", "= 0.50", "< 0.001"]
+
+
+# side by side
+
+
+def test_rows_whose_scores_differ_come_first_and_their_words_are_marked() -> None:
+    a = [result(0, True, text="The cat sat."), result(1, True, text="Red and green"), result(2, True, text="Same.")]
+    b = [result(0, True, text="The dog sat."), result(1, False, text="Red or green"), result(2, True, text="Same.")]
+    shown = compare(a, b).differences()
+    assert [row.row for row in shown] == [1, 0, 2]
+    text = str(shown)
+    assert "A (ok: yes): Red [-and-] green\n  B (ok: no): Red {+or+} green" in text
+    assert "The [-cat-] sat." in text
+    page = shown._repr_html_()
+    assert ">and</del>" in page
+    assert ">or</ins>" in page
+
+
+def test_rows_with_the_same_answers_are_counted_and_not_shown() -> None:
+    a = [result(row, True, filled=f"A {row}") for row in range(3)]
+    b = [result(row, row != 1, filled=f"B {row}") for row in range(3)]
+    shown = str(compare(a, b).differences())
+    assert "row 1" in shown
+    assert "row 0" not in shown
+    assert "… and 2 rows with the same answers and scores" in shown
+
+
+def test_prompts_that_differ_are_marked_too() -> None:
+    a, b = [result(0, True, filled="Be formal: hi")], [result(0, False, filled="Be plain: hi")]
+    assert "prompt of A: Be [-formal-]: hi" in str(compare(a, b).differences())
+
+
+def test_a_failed_and_a_truncated_answer_are_said_side_by_side() -> None:
+    text = str(compare([result(0, True, reply=None, error="busy")], [result(0, True, truncated=True)]).differences())
+    assert "busy" in text
+    assert "truncated" in text
+
+
+def test_an_unknown_scorer_has_no_differences() -> None:
+    with pytest.raises(InvalidRequestError, match=r"scorer='okay'.*Did you mean 'ok'\?"):
+        compare(yes_no(1, 2), yes_no(1, 2)).differences("okay")
+
+
+def test_what_a_model_says_is_no_markup_and_no_formula() -> None:
+    bad = "<script>alert(1)</script> $x$ \x1b[31m"
+    rows = [result(0, {bad: True}, text=bad, filled=bad, arm=bad, inputs={"q": bad})]
+    other = [result(0, {bad: False}, text="plain", filled="plain", inputs={"q": bad})]
+    table = compare(rows, other, names=(bad, bad + "2"))
+    for page in (table._repr_html_(), table.differences()._repr_html_(), summary(rows)._repr_html_()):
+        assert "<script" not in page
+        assert "\x1b" not in page
+        assert "$x$" not in page
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_marked_texts_are_the_texts(first: str, second: str) -> None:
+    ours = word_changes(first, second)
+    plain = ["".join(piece.text for piece in pieces) for pieces in ours]
+    assert (plain[0] == plain[1]) == (not any(piece.changed for pieces in ours for piece in pieces))
+    kept = ["".join(piece.text for piece in pieces if not piece.changed) for pieces in ours]
+    assert kept[0] == kept[1]
+
+
+def test_languages_without_spaces_are_compared_sign_by_sign() -> None:
+    first, second = word_changes("今日は晴れです", "今日は雨です")
+    assert as_text(first, "del") == "今日は[-晴れ-]です"
+    assert "雨</ins>" in changes_html(second, "ins")
+
+
+def test_very_long_answers_are_compared_in_moderate_time() -> None:
+    rng = random.Random(1)
+    long = " ".join(rng.choice("abcdefgh") for _ in range(50_000))
+    first, _ = word_changes(long, long[::-1])
+    assert first[-1].text.endswith("more characters")
+
+
+# labels
+
+
+@given(
+    st.lists(st.text("ab", max_size=60).map("Be brief, then ".__add__), min_size=2, unique=True), st.integers(12, 40)
+)
+def test_long_texts_that_begin_alike_are_told_apart_within_their_room(texts: list[str], most: int) -> None:
+    shown = cut_apart(texts, most)
+    assert len(set(shown)) == len(texts)
+    assert max(map(len, shown)) <= most
+
+
+@pytest.mark.parametrize("tones", [("Be brief, and go on " * 4 + "A", "Be brief, and go on " * 4 + "B"), (1, "1")])
+def test_arms_whose_values_look_alike_are_two_arms(tones: tuple[object, object]) -> None:
+    model = {"provider": ScriptedProvider(), "store": None, "yes": True, "progress": False}
+    run = sweep("{{ tone }} {{ text }}", ["a", "b"], {"tone": tones}, scorers={"ok": lambda row, reply: True}, **model)
+    run.wait()
+    first, second = (row.arm for row in run.summary())
+    assert first != second
+    assert compare(run, first, second)[0].n == 2

@@ -1,0 +1,246 @@
+"""A run in a file: all that is needed to repeat it, nothing that is secret, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel
+from server import events, piece, serve, usage
+
+from jupyter_ctx import ContextWindow, InvalidRequestError, Reply, Usage, compare, judge, sweep
+from jupyter_ctx.experiments.results.export import export_run, load_run
+from jupyter_ctx.experiments.results.record import RunRecord, as_values, from_values
+from jupyter_ctx.experiments.scorers import contains, exact, json_equal, regex, source_of
+from jupyter_ctx.experiments.table.results import Result
+
+ROWS = [{"text": "cat", "answer": "Katze"}, {"text": 'a "dog"\n', "answer": "Hund"}]
+KEY = "sk-proj-" + "a1B2c3D4" * 5
+
+
+def polite(row: Any, reply: Reply) -> bool:
+    return "please" in reply.text
+
+
+def record(**changes: Any) -> RunRecord:
+    reply = Reply("Katze", Usage(9, 3, cache_read_tokens=4), "stop", "local/smollm2", cost=0.001, seconds=0.5)
+    results = (
+        Result(
+            0, "tone=plain", 0, ROWS[0], {"tone": "plain"}, "Translate cat", reply, scores={"ok": True, "length": 5.0}
+        ),
+        Result(1, "tone=plain", 0, ROWS[1], {"tone": "plain"}, "Translate dog", error="The server is gone."),
+    )
+    given: dict[str, Any] = {
+        "template": "Translate\n{{ text }}, {{ tone }}{{ note }}", "rows": ROWS, "results": results,
+        "settings": {"model": "local/smollm2", "temperature": 0.0, "max_tokens": 8},
+        "windows": {"local/smollm2": ContextWindow(2_048, source="given")}, "grid": {"tone": ["plain"]},
+        "scorers": {"ok": exact("answer").source, "polite": source_of(polite)}, "name": "animals",
+    }  # fmt: skip
+    return RunRecord(**{**given, **changes})
+
+
+def test_a_run_in_json_comes_back_as_it_was(tmp_path: Path) -> None:
+    written = record(
+        repeat=2, schema={"type": "object"}, group="answer", names={"note": "x"}, begun="2026-11-23T05:00:00"
+    )
+    back = load_run(export_run(written, tmp_path / "run.json").read_text("utf-8"))
+    assert back == RunRecord(**{name: getattr(back, name) for name in RunRecord.__slots__})
+    for name in RunRecord.__slots__:
+        expected = getattr(written, name)
+        assert getattr(back, name) == (list(expected) if name == "results" else expected), name
+    assert "Python" in back.packages
+    assert "jupyter_ctx" in back.packages
+
+
+def test_an_export_without_what_is_not_known_is_read(tmp_path: Path) -> None:
+    values = json.loads(export_run(record(), tmp_path / "run.json").read_text("utf-8"))
+    asked, failed = values["answers"]
+    del failed["reply"], asked["reply"]["parsed"], asked["reply"]["usage"]["reasoning_tokens"]
+    asked["reply"]["usage"].pop("guessed")
+    assert from_values(values).results == list(record().results)
+
+
+def test_a_run_that_was_read_can_be_compared(tmp_path: Path) -> None:
+    back = load_run(export_run(record(), tmp_path / "run.json").read_text("utf-8"))
+    (row, *_) = compare(back, record())
+    assert (row.n, row.difference) == (1, 0)
+
+
+def test_the_notebook_is_valid_and_its_cells_hold_the_whole_run(tmp_path: Path) -> None:
+    path = export_run(record(), tmp_path / "run.ipynb")
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    for source in cells:
+        compile(source, "cell", "exec")
+    names: dict[str, Any] = {}
+    exec(cells[1], names)  # the scorers
+    assert names["scorers"]["ok"](ROWS[0], Reply("Katze"))
+    assert names["scorers"]["polite"](ROWS[0], Reply("Yes, please"))
+    assert "model='local/smollm2'" in cells[2]
+    assert "window of 2,048 tokens (given)" in notebook.cells[0].source
+    exec("from jupyter_ctx.experiments.results.export import load_run\n" + cells[4], names)
+    assert [result.scores for result in names["recorded"].results] == [{"ok": True, "length": 5.0}, {}]
+
+
+def test_the_notebook_asks_the_same_again_and_compares(tmp_path: Path) -> None:
+    body = events(piece("Katze"), piece("", "stop"), usage(9, 2))
+    template, grid, scorers = "Translate {{ text }}, {{ tone }}", {"tone": ["plain", "formal"]}, {"ok": exact("answer")}
+    with serve(body) as (url, seen):
+        settings = {"model": "openai/m", "base_url": url, "temperature": 0.5}
+        run = sweep(template, ROWS, grid, scorers=scorers, store=None, api_key="k", **settings)
+        run.result()
+        sources = {name: source_of(scorer) for name, scorer in scorers.items()}
+        asked = record(template=template, results=run.results, settings=settings, grid=grid, scorers=sources)
+        cells = nbformat.read(export_run(asked, tmp_path / "run.ipynb"), as_version=4).cells
+        names: dict[str, Any] = {}
+        for cell in cells:
+            if cell.cell_type == "code":
+                exec(cell.source, names)
+        assert len(seen) == 8, "each of four requests twice"
+        asked_for = [str(request["messages"]) for request in seen]
+        assert sorted(asked_for[:4]) == sorted(asked_for[4:])
+    table = compare(names["recorded"], names["run"])
+    assert [(row.n, row.difference) for row in table] == [(2, 0), (2, 0)]
+
+
+@given(st.text(max_size=60))
+def test_any_text_of_a_template_and_a_row_survives_a_notebook(text: str) -> None:
+    from jupyter_ctx.experiments.results.export import _setup
+
+    source = _setup({"template": text, "rows": [{"text": text}]})
+    names: dict[str, Any] = {}
+    exec(source.partition("\n\n")[2], names)
+    assert (names["template"], names["rows"]) == (text, [{"text": text}])
+
+
+def test_no_key_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_SERVICE_TOKEN", "hunter2hunter2hunter2")
+    secret = record(
+        template=f"Use {KEY} and hunter2hunter2hunter2: {{{{ text }}}}",
+        rows=[{"text": f"Authorization: Bearer {KEY}", "answer": "known-and-unlike-any-key"}],
+        results=[Result(0, "", 0, {}, {}, KEY, Reply(KEY), error=KEY)],
+        settings={
+            "base_url": "https://user:pass@host/v1?key=abcdefgh", "api_key": "short",
+            "parameters": {"extra_headers": {"Authorization": "Bearer abc", "X-Api-Key": "tiny"}, "seed": 7},
+        },
+        scorers={"ok": f"exact(text='{KEY}')"}, names={"note": KEY},
+    )  # fmt: skip
+    for name in ("run.json", "run.ipynb"):
+        text = export_run(secret, tmp_path / name, ["known-and-unlike-any-key"]).read_text("utf-8")
+        for hidden in (KEY, "hunter2", "known-and-unlike", "user:pass", "abcdefgh", "short", "Bearer abc", "tiny"):
+            assert hidden not in text, (name, hidden)
+        assert "seed" in text
+
+
+def test_values_of_other_types_are_written_as_json_has_them() -> None:
+    rows = [
+        {"n": np.int64(3), "day": date(2026, 11, 23), "nan": math.nan, "array": np.array([1.5, 2.0]), "b": np.True_}
+    ]
+    values = as_values(record(rows=rows, results=()))
+    assert values["rows"] == [{"n": 3, "day": "2026-11-23", "nan": None, "array": [1.5, 2.0], "b": True}]
+    assert from_values(json.loads(json.dumps(values, allow_nan=False))).rows == values["rows"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("run.csv", "exported as .json or .ipynb"),
+        ("none/run.json", "does not exist"),
+        ("mine.json", "not an earlier export"),
+    ],
+)
+def test_a_file_that_cannot_or_must_not_be_written_is_refused(tmp_path: Path, name: str, words: str) -> None:
+    (tmp_path / "mine.json").write_text('{"my": "data"}')
+    with pytest.raises(InvalidRequestError, match=words):
+        export_run(record(), tmp_path / name)
+    assert (tmp_path / "mine.json").read_text() == '{"my": "data"}'
+
+
+def test_an_earlier_export_is_replaced_and_nothing_else_is_left(tmp_path: Path) -> None:
+    for name in ("run.json", "run.ipynb"):
+        export_run(record(), tmp_path / name)
+        export_run(record(name="again"), tmp_path / name)
+    assert load_run((tmp_path / "run.json").read_text("utf-8")).name == "again"
+    assert sorted(os.listdir(tmp_path)) == ["run.ipynb", "run.json"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", "not json", '{"jupyter_ctx_run": 1}', '{"jupyter_ctx_run": 2}', "[" * 100_000]
+)
+def test_what_is_no_exported_run_is_refused(text: str) -> None:
+    with pytest.raises(InvalidRequestError, match="exported run"):
+        load_run(text)
+
+
+def test_a_damaged_export_is_refused() -> None:
+    values = as_values(record())
+    for answers in ([{"row": 99}], [5], "x", [{**values["answers"][0], "reply": {"text": "x"}}]):
+        with pytest.raises(InvalidRequestError, match="damaged"):
+            from_values({**values, "answers": answers})
+
+
+def test_a_scorer_s_source_makes_it_again() -> None:
+    assert exact("answer", ignore_case=True).source == "exact('answer', ignore_case=True)"
+    assert contains(text="cat", field="name").source == "contains(text='cat', field='name')"
+    assert regex(r"\d+").source == "regex('\\\\d+')"
+    assert json_equal("answer").source == "json_equal('answer')"
+    assert source_of(polite).startswith("def polite(")
+    assert source_of(lambda row, reply: True) == source_of(len) == ""
+
+
+def test_of_a_notebook_s_names_those_that_the_template_reads_are_kept() -> None:
+    names = {"limit": 3, "text": "hidden by the column", "tone": "hidden by the grid", "other": "x", "upper": "y"}
+    kept = record(template="{{ text }} {{ tone }} {{ limit + 1 }} {{ x.upper }}, other", names=names)
+    assert as_values(kept)["names"] == {"limit": 3}
+
+
+@dataclass
+class Translation:
+    word: str
+
+
+def test_the_fields_of_structured_answers_are_kept() -> None:
+    class Model(BaseModel):
+        word: str
+
+    for parsed in (Translation("Katze"), Model(word="Katze"), {"word": "Katze"}):
+        reply = Reply('{"word": "Katze"}', parsed=parsed)
+        back = from_values(as_values(record(results=[Result(0, "", 0, ROWS[0], {}, "", reply)])))
+        assert back.results[0].reply is not None
+        assert back.results[0].reply.parsed == {"word": "Katze"}
+
+
+def test_a_judge_s_source_makes_it_again() -> None:
+    made = judge("Is it polite?", model="openai/m", temperature=0.0, base_url="https://host/v1")
+    assert made.source == (
+        "judge('Is it polite?', model='openai/m', name='judge', temperature=0.0, base_url='https://host/v1')"
+    )
+    assert eval(made.source, {"judge": judge}).source == made.source
+    with pytest.raises(InvalidRequestError, match="must not contain a password"):
+        judge("Is it polite?", model="openai/m", base_url="https://host/v1?key=abc")
+
+
+def test_a_scorer_without_a_source_is_a_comment_in_the_notebook(tmp_path: Path) -> None:
+    path = export_run(record(scorers={"mine": ""}), tmp_path / "run.ipynb")
+    source = nbformat.read(path, as_version=4).cells[2].source
+    assert source == "scorers = {\n}\n# 'mine' has no source: write it again"
+
+
+def test_what_a_model_says_is_no_markup_in_the_notebook(tmp_path: Path) -> None:
+    bad = "<img src=x onerror=alert(1)> **b** $x$"
+    path = export_run(
+        record(name=bad, settings={"model": bad}, windows={bad: ContextWindow(9)}), tmp_path / "run.ipynb"
+    )
+    pages = "".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown")
+    assert "<img" not in pages.replace("\\<img", "")

@@ -1,0 +1,320 @@
+"""Tables of every kind become rows; what is wrong with one is said in words."""
+
+from __future__ import annotations
+
+import csv
+import json
+import pickle
+import tracemalloc
+from collections import namedtuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from jupyter_ctx import InvalidRequestError
+from jupyter_ctx.experiments.table.rows import Rows, read_rows
+
+Point = namedtuple("Point", "text n")
+
+
+@dataclass
+class Question:
+    text: str
+    n: int
+
+
+class OfArrow:
+    """A table of which nothing is known but Arrow's PyCapsule interface."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._frame = frame
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._frame.__arrow_c_stream__(requested_schema)
+
+
+def texts_of(rows: Rows) -> list[dict[str, Any]]:
+    return [dict(row) for row in rows]
+
+
+TWO = [{"text": "a", "n": 1}, {"text": "b", "n": 2}]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        TWO,
+        tuple(TWO),
+        {"text": ["a", "b"], "n": (1, 2)},
+        {"text": np.array(["a", "b"]), "n": pd.Series([1, 2])},
+        pd.DataFrame(TWO),
+        pl.DataFrame(TWO),
+        OfArrow(pl.DataFrame(TWO)),
+        [Point("a", 1), Point("b", 2)],
+        [Question("a", 1), Question("b", 2)],
+        (row for row in TWO),
+        read_rows(TWO),
+    ],
+    ids=lambda table: type(table).__name__,
+)
+def test_every_kind_of_table_gives_the_same_rows(table: Any) -> None:
+    rows = read_rows(table)
+    assert rows.columns == ("text", "n")
+    assert texts_of(rows) == TWO
+    assert [type(value) for value in rows[1].values()] == [str, int]
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "values"),
+    [
+        (["a", "b"], "text", ["a", "b"]),
+        ([1, 2.5, None], "text", [1, 2.5, None]),
+        (range(3), "text", [0, 1, 2]),
+        (np.array([1, 2]), "text", [1, 2]),
+        (pd.Series(["x"], name="question"), "question", ["x"]),
+        (pd.Series(["x"]), "text", ["x"]),
+        (pl.Series("q", ["x"]), "q", ["x"]),
+        (pd.DataFrame([[1], [2]]), "0", [1, 2]),
+    ],
+)
+def test_one_column_of_values_is_a_table(table: Any, column: str, values: list[Any]) -> None:
+    assert texts_of(read_rows(table)) == [{column: value} for value in values]
+
+
+def test_cells_are_of_python_s_own_types_and_missing_ones_are_none() -> None:
+    frame = pd.DataFrame({
+        "text": ["a", None], "n": [1.0, np.nan], "whole": pd.array([1, None], dtype="Int64"),
+        "when": pd.to_datetime(["2024-01-01", None]), "kind": pd.Categorical(["u", None]), "list": [[1], None],
+    })  # fmt: skip
+    first, second = read_rows(frame)
+    assert dict(first) == {
+        "text": "a", "n": 1.0, "whole": 1, "when": pd.Timestamp("2024-01-01"), "kind": "u", "list": [1],
+    }  # fmt: skip
+    assert [type(first[name]) for name in ("n", "whole", "kind")] == [float, int, str]
+    assert set(second.values()) == {None}
+    assert texts_of(read_rows(pl.DataFrame({"a": [[1, 2], None]}))) == [{"a": [1, 2]}, {"a": None}]
+    assert texts_of(read_rows([{"a": float("nan")}, {"b": np.float64("nan")}])) == [{"a": None, "b": None}] * 2
+
+
+def test_missing_cells_are_counted_in_one_line_for_the_columns_that_are_used() -> None:
+    rows = read_rows([{"text": "a"}, {"text": None, "n": 1}, {"text": "c", "n": 3}])
+    assert rows.notices(["text", "n"]) == (
+        "Missing cells are filled in as empty text: text in 1 of 3 rows, n in 1 of 3 rows.",
+    )
+    assert rows.notices([]) == ()
+    assert read_rows(TWO).notices() == ()
+
+
+def test_whole_numbers_that_pandas_made_decimals_are_pointed_out() -> None:
+    frame = pd.DataFrame({"year": [1815, None], "share": [0.5, None]})
+    lines = read_rows(frame).notices()
+    assert [line.split(":")[0] for line in lines[1:]] == ["year"]
+    assert len(read_rows(frame.convert_dtypes()).notices()) == 1
+
+
+def test_the_table_may_change_while_it_is_asked() -> None:
+    frame, listed = pd.DataFrame({"text": ["a", "b"]}), [{"text": "a"}, {"text": "b"}]
+    of_frame, of_list = read_rows(frame), read_rows(listed)
+    frame.loc[0, "text"] = listed[0]["text"] = "changed"
+    assert of_frame[0]["text"] == of_list[0]["text"] == "a"
+
+
+def test_a_limit_takes_the_first_rows_and_no_more_of_a_generator() -> None:
+    def endless() -> Iterator[str]:
+        for number in range(10):
+            yield str(number)
+            assert number < 2
+
+    assert len(read_rows(endless(), limit=3)) == 3
+    for table in (pd.DataFrame(TWO), pl.DataFrame(TWO), TWO, {"text": ["a", "b"], "n": [1, 2]}):
+        rows = read_rows(table, limit=1)
+        assert texts_of(rows) == TWO[:1]
+        assert rows.frame is None or len(rows.frame) == 1
+    assert texts_of(read_rows(TWO, limit=5)) == TWO
+
+
+@pytest.mark.parametrize("limit", [0, -1, True, "3", 2.5])
+def test_a_limit_that_is_no_number_of_rows_is_refused(limit: Any) -> None:
+    with pytest.raises(InvalidRequestError, match="limit is"):
+        read_rows(TWO, limit)
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ([], "has no rows"),
+        (pd.DataFrame({"text": []}), "has no rows"),
+        ({}, "has no rows"),
+        (None, "rows is None: it must be a DataFrame, a list of dicts"),
+        (5, "rows is 5"),
+        (b"bytes", "rows is b'bytes'"),
+        ("Is this a row?", r"For one row, write a list: \[text\]"),
+        ({"text": "a"}, r"its 'text' is 'a': each column must be a list"),
+        ({"text": ["a"], "n": [1, 2]}, "The columns differ in length: text 1, n 2"),
+        ([{"a": 1}, "text"], "Row 1 is 'text': it must be a mapping of columns"),
+        (["text", {"a": 1}], r"Row 1 is \{'a': 1\}: it must be text"),
+        ([[1, 2]], r"Row 0 is \[1, 2\]"),
+        (np.zeros((2, 2)), "Row 0 is"),
+        ({"a", "b"}, r"a set, which has no order: write sorted"),
+        (pl.LazyFrame({"a": [1]}), r"write rows.collect\(\)"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "Columns 1 and 2 are both named 'a'"),
+        ([{0: 1, "0": 2}], "Columns 1 and 2 are both named '0'"),
+        ([{"": 1}], "Column 1 of 1 has no name"),
+        (pd.DataFrame([[1]], columns=[np.nan]), "Column 1 of 1 has no name"),
+        (iter(int, 1), "more than 1,000,000 rows in .*: say how many to ask"),
+        (range(10**9), "more than 1,000,000 rows"),
+    ],
+)
+def test_a_table_that_cannot_be_asked_is_refused_in_words(table: Any, said: str) -> None:
+    with pytest.raises(InvalidRequestError, match=said):
+        read_rows(table)
+
+
+def test_a_row_is_a_mapping_that_pickles_without_its_table() -> None:
+    rows = read_rows({"text": ["x" * 1000] * 1000})
+    assert rows[0] == {"text": "x" * 1000} == pickle.loads(pickle.dumps(rows[0]))
+    assert len(pickle.dumps(rows[0])) < 2000
+    assert rows[-1] == rows[999]
+    with pytest.raises(IndexError, match="no row 1000"):
+        rows[1000]
+    with pytest.raises(KeyError):
+        rows[0]["nope"]
+
+
+def test_a_hundred_thousand_rows_take_little_memory_beside_the_table() -> None:
+    frame = pd.DataFrame({"text": [f"{number:040}" for number in range(100_000)]})
+    tracemalloc.start()
+    rows = read_rows(frame)
+    kept = [rows[number] for number in range(len(rows))]
+    taken = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert len(kept) == 100_000
+    assert taken < frame.memory_usage(deep=True).sum() * 1.2
+
+
+# files
+
+
+def written(tmp_path: Path, name: str, content: str | bytes) -> Path:
+    path = tmp_path / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def test_a_csv_keeps_quoted_newlines_and_commas_and_skips_empty_lines(tmp_path: Path) -> None:
+    path = written(tmp_path, "faq.csv", '\ufeffquestion,answer\r\n"a, ""b""\nc",1\r\n\r\nd,\r\ne\r\n')
+    rows = read_rows(path)
+    assert texts_of(rows) == [
+        {"question": 'a, "b"\nc', "answer": "1"}, {"question": "d", "answer": None}, {"question": "e", "answer": None},
+    ]  # fmt: skip
+    assert rows.source == "faq.csv"
+    assert texts_of(read_rows(str(path))) == texts_of(rows)
+    assert len(read_rows(path, limit=1)) == 1
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl", "t.json"])
+def test_files_are_read_in_every_encoding_that_says_what_it_is(tmp_path: Path, name: str, encoding: str) -> None:
+    table = {"t.csv": "text,n\né,1\n", "t.tsv": "text\tn\né\t1\n", "t.jsonl": '{"text": "é", "n": "1"}\n\n'}
+    content = table.get(name, '[{"text": "é", "n": "1"}]')
+    assert texts_of(read_rows(written(tmp_path, name, content.encode(encoding)))) == [{"text": "é", "n": "1"}]
+
+
+def test_other_delimiters_are_found_and_told(tmp_path: Path) -> None:
+    rows = read_rows(written(tmp_path, "t.csv", "text;n\n1,5;2\n"))
+    assert texts_of(rows) == [{"text": "1,5", "n": "2"}]
+    assert rows.notices() == ("t.csv was read with ';' between its columns.",)
+
+
+def test_the_index_that_pandas_writes_without_a_name_gets_one(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    pd.DataFrame(TWO).to_csv(path)
+    assert read_rows(path).columns == ("Unnamed: 0", "text", "n")
+
+
+def test_a_cell_may_hold_a_whole_document(tmp_path: Path) -> None:
+    before = csv.field_size_limit()
+    path = written(tmp_path, "t.csv", f"text\n{'x' * 200_000}\n")
+    assert len(read_rows(path)[0]["text"]) == 200_000
+    assert csv.field_size_limit() == before
+
+
+def test_lines_of_json_are_objects_or_texts(tmp_path: Path) -> None:
+    assert texts_of(read_rows(written(tmp_path, "t.jsonl", '"a"\n"b"'))) == [{"text": "a"}, {"text": "b"}]
+    rows = read_rows(written(tmp_path, "u.ndjson", '{"a": 1}\n{"b": NaN}'))
+    assert texts_of(rows) == [{"a": 1, "b": None}, {"a": None, "b": None}]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("t.csv", "a,b\n1,2\n\n1,2,3\n", "t.csv, line 4: 3 fields, and the header names 2"),
+        ("t.csv", 'a,b\n1,"2\n', "t.csv, line 2: unexpected end of data"),
+        ("t.csv", 'a,b\n"1"x,2\n', "t.csv, line 2: "),
+        ("t.csv", "a,b,a\n1,2,3\n", "columns 1 and 3 are both named 'a'"),
+        ("t.csv", b"a\nok\n\xe9t\xe9\n", r"t.csv, line 3: the byte 0xe9 is not UTF-8.*encoding='cp1252'"),
+        ("t.csv", "", "has no rows"),
+        ("t.csv", "a,b\n", "has no rows"),
+        ("t.jsonl", '{"a": 1}\n{"a": \n', "t.jsonl, line 2: this is not JSON"),
+        ("t.jsonl", '{"a": 1}\n[1]\n', "t.jsonl, line 2: a row must be an object"),
+        ("t.jsonl", "[" * 100_000, "t.jsonl, line 1: "),
+        ("t.jsonl", b'{"a": 1}\n{"a": "\xff"}', "t.jsonl, line 2: the byte 0xff"),
+        ("t.json", '{"a": 1}', "must be a list"),
+        ("t.json", "[1,", "t.json is not JSON"),
+        ("t.xlsx", "x", "must be one of .csv, .tsv, .jsonl, .ndjson, .json"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said_with_its_line(
+    tmp_path: Path, name: str, content: str | bytes, said: str
+) -> None:
+    with pytest.raises(InvalidRequestError, match=said):
+        read_rows(written(tmp_path, name, content))
+
+
+def test_a_file_that_is_not_there_names_the_nearest_one(tmp_path: Path) -> None:
+    written(tmp_path, "questions.csv", "a\n1\n")
+    with pytest.raises(InvalidRequestError, match=r"There is no file .*question\.csv\. Did you mean questions\.csv\?"):
+        read_rows(tmp_path / "question.csv")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(InvalidRequestError, match="cannot be read"):
+        read_rows(tmp_path / "folder.csv")
+
+
+CELL = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(cells=st.lists(st.tuples(CELL, CELL), min_size=1, max_size=6))
+def test_what_csv_and_json_write_is_read_back(tmp_path: Path, cells: list[tuple[str, str]]) -> None:
+    with (tmp_path / "t.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("a", "b"), *cells])
+    assert texts_of(read_rows(tmp_path / "t.csv")) == [{"a": a or None, "b": b or None} for a, b in cells]
+    lines = [json.dumps({"a": a, "b": b}, ensure_ascii=False) for a, b in cells]
+    (tmp_path / "t.jsonl").write_bytes("\n".join(lines).encode())
+    assert texts_of(read_rows(tmp_path / "t.jsonl")) == [{"a": a, "b": b} for a, b in cells]
+
+
+COLUMNS = {
+    "text": CELL, "n": st.integers(-(2**63), 2**63 - 1), "part": st.floats(allow_nan=False), "flag": st.booleans(),
+}  # fmt: skip
+
+
+@settings(max_examples=60)
+@given(table=st.lists(st.fixed_dictionaries(COLUMNS), min_size=1, max_size=9), data=st.data())
+def test_a_frame_of_any_library_gives_what_polars_holds(table: list[dict[str, Any]], data: st.DataObject) -> None:
+    frame = pl.DataFrame(table).with_columns(
+        pl.Series("maybe", [data.draw(st.none() | st.integers(0, 9)) for _ in table], dtype=pl.Int64),
+        pl.Series("kind", [data.draw(st.sampled_from([None, "u", "v"])) for _ in table], dtype=pl.Categorical),
+        pl.lit(date(2024, 1, 1)).alias("day"),
+    )
+    part = frame[data.draw(st.integers(0, len(table) - 1)) :]
+    assert texts_of(read_rows(OfArrow(part))) == texts_of(read_rows(part))

@@ -1,0 +1,101 @@
+"""No reply fills the memory: whatever a server sends, in each provider's wire format."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import zlib
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dialects import DIALECTS, KEY, Dialect
+from endless_server import endless
+from server import serve
+
+from jupyter_ctx import ProviderError
+from jupyter_ctx.providers.lookup import get_provider
+from jupyter_ctx.providers.stream_events import AnswerParts
+
+MOST_GROWTH = 100  # MB
+SUPPORT = Path(__file__).resolve().parents[1] / "support"
+FORMS = ("error", "line", "gzip")
+ASKING = """
+import json, resource, sys
+from dialects import DIALECTS
+from server import send, serve
+from jupyter_ctx import ProviderError
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1_024
+
+seen = []
+for name, dialect in DIALECTS.items():
+    with serve(dialect.answer("Hi"), path="") as (url, _):
+        dialect.chat(url).send("x")  # all that is imported is in memory
+    for form in sys.argv[2:]:
+        before = peak()
+        chat = dialect.chat(f"{sys.argv[1]}/{name}/{form}")
+        try:
+            chat.send("x")
+            said = ""
+        except ProviderError as error:
+            said = str(error)
+        kept = [(turn.reply[:20], turn.stop_reason) for turn in chat.turns]
+        seen.append((name, form, said, kept, peak() - before))
+print(json.dumps(seen))
+"""
+
+
+def asked(*forms: str) -> list[Any]:
+    """What each dialect makes of endless replies, in a process whose memory is its own."""
+    with endless() as url:
+        ran = subprocess.run(
+            [sys.executable, "-c", ASKING, url, *forms], cwd=SUPPORT, capture_output=True, text=True, check=True
+        )
+    return list(json.loads(ran.stdout))
+
+
+def test_a_reply_without_end_is_cut_said_and_takes_no_memory() -> None:
+    results = asked(*FORMS)
+    assert len(results) == len(FORMS) * len(DIALECTS)
+    for name, form, said, kept, _ in results:
+        assert f"{2 if form == 'error' else 16} MB" in said, (name, form, said)
+        assert kept == ([["Some text", "cut"]] if form == "line" else []), (name, form)
+    assert sum(growth for *_, growth in results) < MOST_GROWTH
+
+
+@pytest.mark.load
+def test_tokens_without_end_are_cut_and_kept() -> None:
+    for name, _, said, kept, growth in asked("tokens"):
+        assert "128 MB" in said, name
+        assert [stop for _, stop in kept] == ["cut"]
+        assert growth < 2 * MOST_GROWTH, name  # over a million pieces of text
+
+
+@pytest.mark.parametrize(("form", "words"), [("rows", "more than 8 MB"), ("br", "compressed .* not asked for")])
+def test_a_list_of_models_without_end_is_cut(form: str, words: str) -> None:
+    with endless() as url, pytest.raises(ProviderError, match=words):
+        get_provider("m", base_url=f"{url}/completions/{form}", api_key=KEY).cards()
+
+
+def test_a_compressed_answer_is_read_as_it_comes(dialect: Dialect) -> None:
+    def answer(handler: BaseHTTPRequestHandler, _: Any) -> None:
+        squeeze = zlib.compressobj(wbits=31)
+        handler.send_response(200)
+        handler.send_header("Content-Encoding", handler.headers["Accept-Encoding"])
+        handler.end_headers()
+        for part in (dialect.pieces(["Some ", "text"]), dialect.end()):
+            handler.wfile.write(squeeze.compress(part.encode()) + squeeze.flush(zlib.Z_SYNC_FLUSH))
+        handler.wfile.write(squeeze.flush())
+
+    with serve(answer, path="") as (url, _):
+        assert dialect.chat(url).send("x").text == "Some text"
+
+
+def test_an_answer_of_many_short_lines_is_read_in_time_that_grows_with_its_length() -> None:
+    parts = AnswerParts([b"{\n", *[b'"a":\n}\n'] * 50_000])
+    assert list(parts) == []
+    assert parts.words is not None

@@ -1,0 +1,81 @@
+"""One request apart from any conversation."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from answering_rows import KEY, answering_rows
+
+from jupyter_ctx import AuthenticationError, Message, Request, ask
+from jupyter_ctx.providers import local
+from jupyter_ctx.testing import Answer, ScriptedProvider
+
+
+def test_a_prompt_is_answered_and_nothing_is_written(tmp_path: Path) -> None:
+    with answering_rows() as asked:
+        reply = ask("hello", **asked.model, temperature=0.5)
+    assert (reply.text, reply.model, reply.stop_reason) == ("HELLO", "m", "stop")
+    assert asked.requests[0]["temperature"] == 0.5
+    assert not list(tmp_path.rglob("*.sqlite*"))
+
+
+def test_messages_are_sent_as_they_are() -> None:
+    guest = ScriptedProvider("Blue.")
+    said = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Hello"},
+        {"role": "assistant", "content": "Hi."},
+        {"role": "user", "content": "Which colour?"},
+    ]
+    assert ask(said, provider=guest).text == "Blue."
+    sent = [(message.role, message.content) for message in guest.requests[0].messages]
+    assert sent == [(message["role"], message["content"]) for message in said]
+
+
+def test_a_request_brings_its_own_settings() -> None:
+    guest = ScriptedProvider("Blue.")
+    request = Request((Message("user", "Which?"),), max_tokens=7, temperature=0.25)
+    ask(request, provider=guest)
+    assert (guest.requests[0].max_tokens, guest.requests[0].temperature) == (7, 0.25)
+
+
+def test_pieces_are_shown_as_they_come() -> None:
+    shown = list[str]()
+    ask("Which?", provider=ScriptedProvider(Answer(["Bl", "ue."])), on_piece=shown.append)
+    assert shown == ["Bl", "ue."]
+
+
+def test_what_does_not_fit_loses_its_oldest_turns_and_says_so() -> None:
+    guest = ScriptedProvider(window=600)
+    old = [{"role": role, "content": f"{n} " + "word " * 100} for n in range(6) for role in ("user", "assistant")]
+    reply = ask([*old, {"role": "user", "content": "Which?"}], provider=guest, max_tokens=20)
+    assert reply.text == "Yes."
+    assert guest.refused
+    assert reply.notices
+    assert len(guest.requests[-1].messages) < len(old)
+
+
+def test_several_threads_may_ask_at_once() -> None:
+    with answering_rows(seconds=0.1) as asked, ThreadPoolExecutor(8) as threads:
+        answers = threads.map(lambda n: ask(f"number {n}", **asked.model).text, range(16))
+        assert list(answers) == [f"NUMBER {n}" for n in range(16)]
+    assert asked.most > 4
+
+
+def test_threads_that_ask_a_local_model_share_its_server(local_model: str) -> None:
+    local.stop_servers()
+    with ThreadPoolExecutor(4) as threads:
+        said = set(threads.map(lambda _: ask("Why?", local_model, max_tokens=8).text, range(8)))
+    assert len(said) == 1
+    assert len(local._running) == 1
+
+
+def test_an_error_does_not_show_the_key() -> None:
+    from answering_rows import Refusal
+
+    refusal = Refusal(401, f'{{"error": {{"message": "Incorrect API key: {KEY}"}}}}')
+    with answering_rows(lambda _: refusal) as asked, pytest.raises(AuthenticationError) as error:
+        ask("hello", **asked.model)
+    assert KEY not in str(error.value)

@@ -1,0 +1,45 @@
+"""A screen in place of the page: keeps all that a live output displays, and when."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+PARAGRAPH = (
+    "The **quick** brown fox jumps over the lazy dog, and then it sits down to think about "
+    "what it has done for a while, as `foxes` do, until the evening comes.\n\n"
+)
+CODE = "```python\ndef area(radius: float) -> float:\n    return math.pi * radius**2\n```\n\n"
+ANSWER = (4 * PARAGRAPH + "## And so on\n\n" + CODE + "- one\n- two\n- *three*\n\n") * 20
+LETTERS_A_TOKEN = 4.4
+
+
+class Screen:
+    """What was shown, each time in all its forms."""
+
+    def __init__(self) -> None:
+        self.shown: list[dict[str, str]] = []
+        self.times: list[float] = []
+
+    def display(self, forms: dict[str, str], **_: Any) -> Screen:
+        self.update(forms)
+        return self
+
+    def update(self, forms: dict[str, str], **_: Any) -> None:
+        self.shown.append(forms)
+        self.times.append(time.monotonic())
+
+    @property
+    def text(self) -> str:
+        """The words that are shown now."""
+        page = next(iter(self.shown[-1].values()), "") if self.shown else ""
+        return re.sub(r"<[^>]*>", "", page)
+
+    def wait_for(self, text: str, seconds: float = 10) -> float:
+        """How long it took until the last update had it."""
+        begun = time.monotonic()
+        while not self.shown or not any(text in form for form in self.shown[-1].values()):
+            assert time.monotonic() - begun < seconds, f"{text!r} was never shown"
+            time.sleep(0.005)
+        return time.monotonic() - begun

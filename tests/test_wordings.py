@@ -1,0 +1,139 @@
+"""What users are told: each sentence stands once, in wordings.json, below the cell that brings it about.
+
+``pytest tests/test_wordings.py --rewrite`` writes down what is said now, and fills in what is empty ("").
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from answering_rows import Asked, answering_rows
+from cells import Cells, Open
+
+from jupyter_ctx.conversation.conversation import Conversation
+
+TABLE = Path(__file__).with_name("wordings.json")
+WORDINGS: dict[str, dict[str, str]] = json.loads(TABLE.read_text("utf-8"))
+BEGIN = """
+%load_ext jupyter_ctx
+import jupyter_ctx
+from jupyter_ctx import *
+from jupyter_ctx.testing import *
+chat = get_chat()
+"""
+AT_A_SERVER = """
+import pandas, pathlib, types
+chat.configure(model="m", base_url=url, window=4_000)
+text, numbers, four, nothing = "Some text.", [1, 2, 3], 4, None
+results = {"fig": "a text", "my fig": "one with a space"}
+held = types.SimpleNamespace(inner=1)
+frame = pandas.DataFrame({"a": ["x"]})
+def function(): ...
+class Kind: ...
+_ = pathlib.Path("notes.txt").write_text("x")
+"""
+PICTURES = f"""
+{AT_A_SERVER}
+from IPython.display import Image as Shown
+from PIL import Image
+from matplotlib import pyplot
+chat = Chat(provider=ScriptedProvider(takes=frozenset(["image"])))
+figures = [pyplot.figure(figsize=(1, 1)) for _ in range(11)]
+notebook = pathlib.Path("x.ipynb")
+"""
+MAPS = f"""
+{AT_A_SERVER}
+df = pandas.DataFrame({{"word": ["sun"], "said": ["SUN"]}})
+none, right = df[:0], exact("said")
+OPENAI_API_KEY = "sk-" + "a1B2" * 10
+"""
+TALKED = """
+chat = Chat("openai/gpt-4o")
+_ = chat.add_messages(2 * [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hi."}])
+"""
+CODE = """
+for answer in ("```\\n1 + 1\\n```\\n\\n```sh\\nls\\n```", "Only `words`."):
+    _ = chat.add_messages([{"role": "user", "content": "Say."}, {"role": "assistant", "content": answer}])
+"""
+CONVERSATIONS = """
+_ = chat.add_messages([{"role": "user", "content": "Say one."}, {"role": "assistant", "content": "One."}])
+%chat new plans
+%chat switch main
+"""
+REASONS = """
+def chat_of(serves=400, answer="y" * 40, **settings):
+    return Chat(provider=ScriptedProvider(answer, window=serves, model="log/m"), window=400, **settings)
+def notice(prompt, **settings):
+    chat = chat_of(**settings)
+    return next(notice for _ in range(30) for notice in chat.send(prompt).notices)
+def refused(prompt, **settings):
+    chat = chat_of(**settings)
+    while True: chat.send(prompt)
+pinned = chat_of(700)
+for turn in (1, 2, 3, 3):
+    _ = pinned.send("x" * 300), pinned.pin(1, turn)
+"""
+PRICES = """
+from jupyter_ctx.models.request_price import price_text
+from priced import Priced
+unlisted = Priced("Yes.", model="anthropic/claude-x")
+one, new = (Chat(provider=each, max_tokens=1_000).preview("Hello.").price for each in (Priced("Yes."), unlisted))
+"""
+SETUPS = {
+    "prompts": AT_A_SERVER,
+    "attachments": AT_A_SERVER,
+    "pictures": PICTURES,
+    "maps": MAPS,
+    "methods of a chat of two turns": TALKED,
+    "turns with code": CODE,
+    "conversations main and plans": CONVERSATIONS,
+    "what is done to turns": TALKED,
+    "why turns are left out": REASONS,
+    "prices": PRICES,
+}
+
+
+class Notebook:
+    """Cells run one after the other, and what each of them says."""
+
+    def __init__(self, cells: Cells, asked: Asked, folder: Path) -> None:
+        self.cells, self.asked, self.folder = cells, asked, folder
+
+    def said(self, cell: str) -> str:
+        """Return the error of a cell, or else what it prints, where addresses and folders have one name each."""
+        before, requests = self.conversation, len(self.asked.requests)
+        result, shown = self.cells.outcome(cell)
+        if isinstance(result, BaseException):
+            text = str(result)
+            assert "\n" not in text, text
+            shown = f"{type(result).__name__}: {text}"
+            sent = len(self.asked.requests) - requests
+            assert sent or self.conversation.revision == before.revision, f"{cell} failed, and has changed something"
+        return shown.strip().replace(self.asked.url, "URL").replace(str(self.folder), "FOLDER")
+
+    @property
+    def conversation(self) -> Conversation:
+        chat: Any = self.cells.shell.user_ns["chat"]
+        return chat.conversation
+
+
+@pytest.mark.parametrize("group", WORDINGS)
+def test_what_is_said(
+    group: str, opened: Open, tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    with answering_rows() as asked:
+        cells = opened()
+        cells.shell.user_ns["url"] = asked.url
+        cells.run(BEGIN + SETUPS.get(group, ""))
+        notebook = Notebook(cells, asked, tmp_path)
+        now = {cell: notebook.said(cell) for cell in WORDINGS[group]}
+    if request.config.getoption("rewrite"):
+        table = json.loads(TABLE.read_text("utf-8"))
+        text = json.dumps({**table, group: now}, ensure_ascii=False, indent=1)
+        TABLE.write_text(text + "\n", "utf-8")
+    else:
+        assert now == WORDINGS[group]
