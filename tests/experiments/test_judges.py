@@ -89,10 +89,10 @@ def test_a_verdict_is_a_field_or_the_first_word(text: str, verdict: bool | None)
     assert judge("Is it polite?", model="openai/gpt-5.2").read(Reply(text)) is verdict
 
 
-def test_a_real_model_gives_a_verdict(local_model: str) -> None:
-    verdicts: Judge = judge("Is it polite?", model=local_model)
+def test_a_real_model_gives_a_verdict(real_model: str) -> None:
+    verdicts: Judge = judge("Is it polite?", model=real_model)
     request = verdicts.ask(Result(0, "", 0, {}, {}, "Greet me.", Reply("Hello.")))
-    reply = ask(Request(request.messages, schema=request.schema, max_tokens=24), model=local_model)
+    reply = ask(Request(request.messages, schema=request.schema, max_tokens=24), model=real_model, temperature=0)
     assert verdicts.read(reply) in (True, False)
 
 
