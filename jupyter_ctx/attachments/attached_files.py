@@ -64,7 +64,8 @@ def _part(thing: Any, names: Counter[str], attach: Callable[[str, Any], Attached
     if thing is None:
         raise InvalidRequestError("attachments has None in it: there is nothing to send. Nothing was sent.")
     if issubclass(type(thing), str) and not is_address(thing) and not exists(thing):
-        named = thing if len(thing) <= LONGEST_NAME else f"{thing[:LONGEST_NAME]}…"
+        shown = Redactor().masked(thing)  # what was meant as a text may hold a key
+        named = shown if len(shown) <= LONGEST_NAME else f"{shown[:LONGEST_NAME]}…"
         raise InvalidRequestError(
             f"attachments: there is no file {named!r} (looked for from {os.getcwd()}). A text belongs into the prompt; "
             "attachments={'note': text} sends it under a name. Nothing was sent."

@@ -11,7 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from jupyter_ctx import Chat
+from jupyter_ctx import Chat, InvalidRequestError
 from jupyter_ctx.attachments.attached import Attached, TextRoom
 from jupyter_ctx.attachments.attached_values import attached_value
 from jupyter_ctx.runtime.redaction import Redactor
@@ -84,3 +84,9 @@ def test_several_things_take_half_of_the_limit_together_at_most() -> None:
     assert 0.3 * chat.info().limit < view.input_tokens < 0.6 * chat.info().limit
     alone = chat.preview("Look.", attachments=frame, attach_share=0.8)
     assert alone.input_tokens > 0.6 * chat.info().limit
+
+
+def test_a_text_in_place_of_a_file_is_refused_without_the_key_in_it() -> None:
+    with pytest.raises(InvalidRequestError) as raised:
+        Chat(provider=ScriptedProvider("Yes.")).send("Look.", attachments=["host=h password=Zq8hT2mLx93kPbV7"])
+    assert "Zq8h" not in str(raised.value)
