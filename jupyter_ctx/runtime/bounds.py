@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Any, TypeVar, cast
 
 from .interrupts import uninterrupted
+from .thread_timer import start_timer
 
 if sys.platform == "linux":
     import resource
@@ -53,17 +54,17 @@ _limits_lock = threading.Lock()
 def bounded_call(seconds: float, call: Callable[[], T], *, memory: int | None = CALL_MEMORY) -> T:
     """Return what ``call`` returns. Raises TooSlowError after ``seconds``, and MemoryError when it takes too much.
 
-    In the main thread the call is stopped between two steps of Python code, also while it sleeps or waits; when it
-    catches the exception it is stopped again, at last at every step. Nothing is raised outside of the call: what it
-    leaves is freed in its own time. Elsewhere, and on Windows, the call runs in a thread of its own, which is left
-    behind when it cannot be stopped.
+    In the main thread the call is stopped between two steps of Python code, also while it sleeps or waits, and on Linux
+    in compiled code that looks for signals, as for Ctrl-C; when it catches the exception it is stopped again, at last
+    at every step. Nothing is raised outside of the call: what it leaves is freed in its own time. Elsewhere, and on
+    Windows, the call runs in a thread of its own, which is left behind when it cannot be stopped.
 
     On Linux, allocations fail beyond ``memory`` bytes more than the process had, in processes that the call starts,
     too; where there is no such limit, the memory is looked at while the call runs.
 
-    Compiled code that never returns to the interpreter (``sum(range(10**11))``) cannot be stopped, not by Ctrl-C
-    either; ``os._exit`` ends the process, and so do libraries in Rust (Polars) when an allocation fails. Only a process
-    of its own could hold these.
+    Compiled code that never looks (``sum(range(10**11))``) cannot be stopped, not by Ctrl-C either; ``os._exit`` ends
+    the process, and so do libraries in Rust (Polars) when an allocation fails. Only a process of its own could hold
+    these.
     """
     watch = _Watch(sys._getframe(), seconds, memory)
     try:
@@ -89,6 +90,7 @@ class _Watch:
         self._marker, self._seconds, self._end = marker, seconds, time.monotonic() + seconds
         self._memory = memory  # to be looked at; None: unlimited, or limited by the system
         self._running = _thread.allocate_lock()
+        self._end_timer: Callable[[], object] | None = None
         self.by_signal = (
             bool(_STOP)
             and threading.current_thread() is threading.main_thread()
@@ -107,12 +109,15 @@ class _Watch:
                     _handlers.append(signal.signal(_STOP, _stopped))
                 _watches.append(self)
                 _thread.start_new_thread(self._watch, (partial(self._signal, threading.get_ident()),))
+                self._end_timer = start_timer(_STOP, self._seconds, AGAIN_SECONDS)
 
     def end(self) -> None:
         """Undo all of it, in any case."""
         with uninterrupted():
             _unlimit(self)
             if self.by_signal:
+                if self._end_timer is not None:
+                    self._end_timer()
                 self._running.release()
                 _watches.remove(self)
                 if not _watches:

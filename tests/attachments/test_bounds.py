@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import signal
+import sys
 import threading
 import time
+from collections.abc import Callable
 
 import pytest
 from expressions import HOSTILE
@@ -54,6 +57,15 @@ def test_a_call_is_stopped_once_and_what_it_leaves_is_freed_in_its_own_time() ->
             bounded_call(0.01, call)
         assert signal.getsignal(bounds._STOP) is before
     assert len(freed) == 20
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere only Ctrl-C stops such code")
+@pytest.mark.parametrize("call", [lambda: re.match("(a+)+$", "a" * 40 + "b"), lambda: 9 ** (9**8)])
+def test_compiled_code_that_looks_for_signals_is_stopped(call: Callable[[], object]) -> None:
+    begun = time.process_time()
+    with pytest.raises(TooSlowError):
+        bounded_call(0.05, call)
+    assert time.process_time() - begun < 0.5
 
 
 def test_a_call_within_a_call_has_its_own_time() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 BEGIN = """
-import asyncio, collections, ctypes, dataclasses, functools, gc, io, itertools, os, random, signal, sys, threading, time
-import types, warnings, weakref
+import asyncio, collections, ctypes, dataclasses, functools, gc, io, itertools, os, random, re, signal, sys, threading
+import time, types, warnings, weakref
 import numpy as np, pandas as pd
 def loop():
     while True: pass
@@ -57,6 +57,8 @@ ACTS = {  # what a method may do
     "raises BaseException": "fails(BaseException('no'))",
     "raises GeneratorExit": "fails(GeneratorExit())",
     "raises StopIteration": "fails(StopIteration())",
+    "goes back and forth": "re.match('(a+)+$', 'a' * 40 + 'b')",
+    "counts far": "len(str(9 ** 9 ** 8))",
     "exits": "sys.exit()",
     "ends badly": "''.join(str(fails(ValueError())) for _ in ending())",
     "leaves an endless __del__": "[Dying()] and 'x'",
