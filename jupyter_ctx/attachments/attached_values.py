@@ -11,7 +11,8 @@ from typing import Any, cast
 
 from ..conversation.messages import Attachment
 from ..errors import InvalidRequestError
-from ..runtime.redaction import BLANKED, Redactor
+from ..runtime.redaction import Redactor
+from ..runtime.secret_names import BLANKED
 from ..template.kinds import described, module_of
 from .array_briefs import array_brief, array_of
 from .attached import Attached, Blanks, TextRoom

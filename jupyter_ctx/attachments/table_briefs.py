@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from ..errors import InvalidRequestError
-from ..runtime.redaction import BLANKED
+from ..runtime.secret_names import BLANKED
 from ..template.kinds import is_library_scalar
 from ..wording import counted, plural
 from .attached import Blanks, TextRoom
