@@ -224,8 +224,3 @@ def _cell(value: Any, characters: int, blanked: Blanks) -> str:
     for sign, escaped in (("\\", "\\\\"), ("|", "\\|"), ("\n", "\\n"), ("\r", "\\r")):
         text = text.replace(sign, escaped)
     return text
-
-
-def frame_brief(name: str, table: LibraryTable, room: TextRoom, blanked: Blanks) -> tuple[str, str]:
-    """Return a brief of a table, and what was sent of what. Raises InvalidRequestError."""
-    return FrameBrief(name, table, room, blanked).written()
