@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any
 
 from .secret_names import (
@@ -39,9 +39,9 @@ def secrets_in(text: str) -> Iterator[Span]:
     """Yield the places of secrets in a text, in any order; they may overlap."""
     small = text.lower()
     lines = text.replace("\\n", " \n").replace("\\t", " \t").replace("\\r", "  ")  # of a repr, at the same places
-    for words, find in _FINDERS:
+    for words, finders in _FINDERS:
         if any(word in small for word in words):
-            yield from find(lines)
+            yield from chain.from_iterable(find(lines) for find in finders)
 
 
 def _matches(pattern: str, is_secret: Callable[[re.Match[str]], bool] = bool) -> Finder:
@@ -400,23 +400,26 @@ def _named(text: str) -> Iterator[Span]:
 
 
 _NAME_PARTS = (
-    "pass", "pwd", "pw", "pin", "otp", "secret", "token", "cred", "auth", "cookie", "key", "sig", "hmac", "pat", "sas",
-    "sid", "kennwort", "senha", "contrasena", "mnemonic", "seed_", "recovery", "backup_", "mfa",
+    "pass", "pw", "pin", "otp", "secret", "token", "cred", "auth", "cookie", "key", "sig", "hmac", "pat", "sas", "sid",
+    "kennwort", "senha", "contrasena", "mnemonic", "seed_", "recovery", "backup_", "mfa",
 )  # fmt: skip
-_FINDERS: tuple[tuple[tuple[str, ...], Finder], ...] = (  # words of which one is in a text that is searched, and how
-    (("",), _matches(_SHAPES)),  # in any text: to search for it is quicker than for its hundred beginnings
-    (("private key", "private-lines:", "private-mac:"), _blocks),
-    (("://",), _matches(_PASSWORD_IN_ADDRESS)),
-    (("bearer",), _matches(_BEARER)),
-    (("basic",), _matches(_BASIC, _is_user_and_password)),
-    ((" '", ' "'), _matches(_IN_SQL)),
-    (("login",), _matches(_IN_NETRC)),
-    ((":5", ":6", ":*"), _matches(_IN_PGPASS)),
-    (("curl",), _matches(_CURL, _is_of_curl)),
-    ((" --",), _matches(_FLAG, _is_option)),
-    (_NAME_PARTS, _matches(_PARAMETER, _is_parameter)),
-    (_NAME_PARTS, _matches(_IN_A_SENTENCE, lambda match: looks_random(match[1].rstrip(".:!?")))),
-    (_NAME_PARTS, _assigned),
-    (_NAME_PARTS, _named),
-    (_NAME_PARTS, _delimited),
+_AFTER_NAMES: tuple[Finder, ...] = (
+    _matches(_PARAMETER, _is_parameter),
+    _matches(_IN_A_SENTENCE, lambda match: looks_random(match[1].rstrip(".:!?"))),
+    _assigned,
+    _named,
+    _delimited,
+)
+_FINDERS: tuple[tuple[tuple[str, ...], tuple[Finder, ...]], ...] = (  # words, one of which is in a text to search
+    (("",), (_matches(_SHAPES),)),  # in any text: to search for it is quicker than for its hundred beginnings
+    (("private key", "private-lines:", "private-mac:"), (_blocks,)),
+    (("://",), (_matches(_PASSWORD_IN_ADDRESS),)),
+    (("bearer",), (_matches(_BEARER),)),
+    (("basic",), (_matches(_BASIC, _is_user_and_password),)),
+    ((" '", ' "'), (_matches(_IN_SQL),)),
+    (("login",), (_matches(_IN_NETRC),)),
+    ((":5", ":6", ":*"), (_matches(_IN_PGPASS),)),
+    (("curl",), (_matches(_CURL, _is_of_curl),)),
+    ((" --",), (_matches(_FLAG, _is_option),)),
+    (_NAME_PARTS, _AFTER_NAMES),
 )
