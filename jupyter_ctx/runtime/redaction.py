@@ -1,7 +1,8 @@
 """Blank secrets in whatever leaves the kernel: prompts, attachments, errors, exports and records.
 
 A secret is a key in use, a value of an environment variable that is named like one, what looks like one or stands under
-such a name in a text (``secret_texts``, ``secret_names``), and what several values hold together (``secret_parts``).
+such a name in a text (``secret_texts``, by ``private_keys`` and ``secret_names``), and what several values
+hold together (``secret_parts``).
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from ..errors import InvalidRequestError
+from .private_keys import Span
 from .secret_names import BLANKED, NO_SECRETS, is_secret_value, kind_of
 from .secret_parts import LearnedSecrets, with_beginning
-from .secret_texts import Span, secrets_in
+from .secret_texts import secrets_in
 
 _MIN_VALUE = 12  # characters of an environment variable's value: a shorter one may be any word
 _MIN_KEY = 8  # characters of a key in use: what stands for one where a server needs none is shorter, such as EMPTY

@@ -47,6 +47,7 @@ _TOKEN = LatePattern(r"(?:^|_)(?<!pad_)(?<!bos_)(?<!eos_)(?<!unk_)(?<!sep_)(?<!c
 _AMBIGUOUS = LatePattern(r"(?:^|_)(?:auth|pat|cookie|sas|sid|jwt|bearer|key(?:_?id)?)$")
 _SHORT = LatePattern(r"(?:^|_)(pin|totp|otp)$|^(?:pass|pw)$")
 _COUNTED = LatePattern(r"(?:n|nb|nums?|number|count|max|min|len|total|avg|mean|is|has|had|no|public|primary|foreign)_")
+_SIGNED = LatePattern(r"(?i)(?:.*[-_])?(?:auth|code|credential|hmac|key|policy|sig|signature|token)")
 _PARTS = LatePattern(r"[A-Z]+s?(?![a-z])|[A-Z]?[a-z]+|\d+")
 _SUFFIX = LatePattern(r"(?:_(?:\d+|value|text|str|bytes|prod|dev|test|staging|old|new|base64|b64|hash))+$")
 
@@ -85,6 +86,11 @@ def names_anything(label: object) -> bool:
     """Return whether a secret may stand under a label; one of pandas may have several levels."""
     levels = label if type(label) is tuple else (label,)
     return any(is_text(level) and kind_of(level) for level in levels)
+
+
+def signs_an_address(name: str) -> bool:
+    """Return whether a parameter of an address may be a key, or sign the address."""
+    return bool(kind_of(name)) or _SIGNED.fullmatch(name) is not None
 
 
 # names that stand beside their values

@@ -7,6 +7,7 @@ from inspect import getattr_static
 from itertools import islice, zip_longest
 from typing import Any
 
+from .private_keys import Span, key_lines
 from .secret_names import (
     HOLDERS,
     LatePattern,
@@ -19,7 +20,6 @@ from .secret_names import (
     names_anything,
     names_beside,
 )
-from .secret_texts import Span, key_lines
 
 _BEGINNING = 16  # characters at the start of a long key that identify it: a printed table cuts long texts
 _MOST_PARTS = 50_000  # parts of a value that are looked through

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, zip_longest
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
+from .private_keys import Span, key_blocks
 from .secret_names import (
     NAME_LABELS,
     SCHEME,
@@ -25,14 +26,13 @@ from .secret_names import (
     kind_of,
     looks_random,
     names_beside,
+    signs_an_address,
 )
 
-Span = tuple[int, int]
 Finder = Callable[[str], Iterator[Span]]
-_LONGEST_BLOCK = 20_000  # characters of a private key
+_LONGEST_VALUE = 20_000  # characters of a value that fills a line
 _LONGEST_LINE = 400  # characters of a line that tell whether it is secret
 _LONGEST_LIST = 600  # characters of a list or tuple in brackets that is looked through
-_GAP = 200  # characters between two lines of a private key, where some are left out
 
 
 def secrets_in(text: str) -> Iterator[Span]:
@@ -52,58 +52,6 @@ def _matches(pattern: str, is_secret: Callable[[re.Match[str]], bool] = bool) ->
         return (match.span(match.lastindex or 0) for match in compiled.finditer(text) if is_secret(match))
 
     return find
-
-
-# private keys
-
-_BLOCK = LatePattern(
-    r"(?P<begin>-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY|Private-Lines: ?\d)"
-    r"|-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{0,5}|Private-(?:MAC|Hash): ?\w{0,128}"
-)
-_LINE_OF_A_BLOCK = LatePattern(r"[A-Za-z0-9+/=]{16,}+")
-
-
-def _blocks(text: str) -> Iterator[Span]:
-    """Yield private keys from their first line to their last, also where the one or the other was cut off."""
-    end = 0
-    marks = list(_BLOCK.finditer(text))
-    for mark, after in zip_longest(marks, marks[1:]):
-        if mark["begin"] and after is not None and not after["begin"] and after.start() - mark.end() < _LONGEST_BLOCK:
-            yield mark.start(), after.end()
-            end = after.end()
-        elif mark["begin"]:
-            stop = min(after.start() if after else len(text), mark.end() + _LONGEST_BLOCK)
-            yield mark.start(), _reach(mark.end(), _LINE_OF_A_BLOCK.finditer(text, mark.end(), stop))
-        elif mark.end() > end:
-            start = max(end, mark.start() - _LONGEST_BLOCK)
-            yield _reach_back(mark.start(), _LINE_OF_A_BLOCK.finditer(text, start, mark.start())), mark.end()
-            end = mark.end()
-
-
-def _reach(end: int, lines: Iterable[re.Match[str]]) -> int:
-    """Return where the lines of a private key end that follow a place."""
-    for line in lines:
-        if line.start() - end > _GAP:
-            break
-        end = line.end()
-    return end
-
-
-def _reach_back(start: int, lines: Iterable[re.Match[str]]) -> int:
-    """Return where the lines of a private key begin that end at a place."""
-    for line in reversed(list(lines)):
-        if start - line.end() > _GAP:
-            break
-        start = line.start()
-    return start
-
-
-def key_lines(text: str) -> Iterator[str]:
-    """Yield the lines of the private keys in a text."""
-    lines = "\n".join(text[slice(*span)] for span in _blocks(text)).split("\n")
-    for line, after in zip_longest(map(str.strip, lines), lines[1:], fillvalue=""):
-        if _LINE_OF_A_BLOCK.fullmatch(line) or _BLOCK.search(line) or (line and _BLOCK.search(after)):
-            yield line
 
 
 # shapes, each with words of which one is in a text that has it
@@ -135,7 +83,6 @@ _IN_PGPASS = r"(?m)^[^:\s]{1,200}:(?:[56]\d{3}|\*):[^:\s]{1,80}:[^:\s]{1,80}:([^
 _CURL = r"""\s(?:-u|--user|--proxy-user)[ =]?["']?[^\s:"']{1,80}:([^\s"']{3,200})"""
 _FLAG = r"""(?<![\w-])--([\w-]{2,60})\s{1,3}(?![-|\[(])["']?([^\s"'<>]{3,400})"""
 _PARAMETER = r"""[?&]([\w.-]{1,60})=([^&\s"'<>#]{3,4000}+)"""
-_SIGNED = LatePattern(r"(?i)(?:.*[-_])?(?:auth|code|credential|hmac|key|policy|sig|signature|token)")
 _IN_A_SENTENCE = (  # the first letter by itself, which is quick to search for
     r"""(?x)[pstcaPSTCA](?<![\w-].)(?i:assw(?:or)?d|assphrase|ecret|oken|redentials?|pi[ -]?key)[ \t]
     (?:(?:is|was|provided|given|used)[ \t:,]{1,3}){0,2}["'`]?([^\s"'`,;()<>=]{8,400}+)"""
@@ -164,11 +111,6 @@ def _is_parameter(match: re.Match[str]) -> bool:
     is_label = name.lower().endswith(("code", "key", "policy", "token")) and kind_of(name) != "secret"
     is_signed = is_label or signs_an_address(name)
     return is_signed and is_secret_text(match[2], "token" if is_label else "secret")
-
-
-def signs_an_address(name: str) -> bool:
-    """Return whether a parameter of an address may be a key, or sign the address."""
-    return bool(kind_of(name)) or _SIGNED.fullmatch(name) is not None
 
 
 # tables
@@ -312,7 +254,7 @@ def _bare_value(text: str, name: re.Match[str], at: int, kind: str) -> Iterator[
         is_one = " " not in whole or is_upper
         is_pair = is_header and (kind == "secret" or "=" in whole)
         if (is_pair or is_one) and is_secret_text(whole, "secret" if is_pair else kind, bare=True):
-            yield at, at + len(_rest_of_line(text, at, _LONGEST_BLOCK))
+            yield at, at + len(_rest_of_line(text, at, _LONGEST_VALUE))
             return
     word = _BARE.match(text, at)
     if word and is_secret_text(word[0], kind, bare=True) and _is_no_name(text, word, name[2]):
@@ -412,7 +354,7 @@ _AFTER_NAMES: tuple[Finder, ...] = (
 )
 _FINDERS: tuple[tuple[tuple[str, ...], tuple[Finder, ...]], ...] = (  # words, one of which is in a text to search
     (("",), (_matches(_SHAPES),)),  # in any text: to search for it is quicker than for its hundred beginnings
-    (("private key", "private-lines:", "private-mac:"), (_blocks,)),
+    (("private key", "private-lines:", "private-mac:"), (key_blocks,)),
     (("://",), (_matches(_PASSWORD_IN_ADDRESS),)),
     (("bearer",), (_matches(_BEARER),)),
     (("basic",), (_matches(_BASIC, _is_user_and_password),)),
