@@ -94,7 +94,7 @@ def kept_table(name: str, cards: Collection[Card]) -> WindowTable:
     Where the file cannot be written, the list is asked for again.
     """
     stated = ((card.id.lower(), card.stated) for card in cards)
-    rows = {name: WindowRow(w.tokens, w.max_input_tokens, w.max_output_tokens) for name, w in stated if w}
+    rows = {model: WindowRow(w.tokens, w.max_input_tokens, w.max_output_tokens) for model, w in stated if w}
     images = {spell(card.id.lower()): card.images for card in cards if card.images is not None}
     if name and os.environ.get("JUPYTER_CTX_STORE") != "memory":
         with suppress(OSError):

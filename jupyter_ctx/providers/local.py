@@ -59,12 +59,12 @@ class LocalProvider(Provider):
     takes_schema = True
 
     def __init__(self, name: str, *, n_ctx: int | None = None, n_threads: int | None = None) -> None:
-        name, said = _split_window(name)
+        name, window = _split_window(name)
         self.name, path = name, _find(name)
         most = max(trained_window(path) or MOST_N_CTX, LEAST_N_CTX)
-        if said is not None and not LEAST_N_CTX <= said <= most:
-            raise InvalidRequestError(f"local/{name}@{said}: a window from {LEAST_N_CTX} to {most:,} can be served.")
-        served = said or min(max(n_ctx or DEFAULT_N_CTX, LEAST_N_CTX), most)
+        if window is not None and not LEAST_N_CTX <= window <= most:
+            raise InvalidRequestError(f"local/{name}@{window}: a window from {LEAST_N_CTX} to {most:,} can be served.")
+        served = window or min(max(n_ctx or DEFAULT_N_CTX, LEAST_N_CTX), most)
         self.spec = Spec(path, -(-served // BLOCK) * BLOCK, n_threads or 1)
         self.model = f"local/{name}"
         self.endpoint = f"local {self.spec.path}@{self.spec.n_ctx}"
