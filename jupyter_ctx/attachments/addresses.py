@@ -8,7 +8,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from ..conversation.messages import Attachment
 from ..errors import InvalidRequestError
-from ..runtime.redaction import Redactor, signs_an_address
+from ..runtime.redaction import Redactor
+from ..runtime.secret_names import signs_an_address
 from .attached import Attached
 from .media import MAX_IMAGE_TOKENS, TOKENS_A_PAGE
 

@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from ..conversation.text_safety import lasting
-from ..runtime.redaction import BLANKED, names_a_secret
+from ..runtime.secret_names import BLANKED, names_a_secret
 from .attached import Blanks, TextRoom
 from .digits import decimal_text, digits_apart, written_array
 from .texts import about_tokens, fitted_text, headed

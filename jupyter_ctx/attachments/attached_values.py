@@ -11,7 +11,8 @@ from typing import Any, cast
 
 from ..conversation.messages import Attachment
 from ..errors import InvalidRequestError
-from ..runtime.redaction import BLANKED, Redactor
+from ..runtime.redaction import Redactor
+from ..runtime.secret_names import BLANKED
 from ..template.kinds import described, module_of
 from .array_briefs import array_brief, array_of
 from .attached import Attached, Blanks, TextRoom
@@ -22,7 +23,7 @@ from .guarded import guarded
 from .library_tables import library_table
 from .media import SIGNATURE_BYTES, ImageFile, guessed_tokens, media_type_of
 from .rich_text import markup_text
-from .table_briefs import frame_brief
+from .table_briefs import FrameBrief
 from .texts import about_tokens, fitted_text, fitted_value, headed
 from .tracebacks import failure_of
 
@@ -103,7 +104,7 @@ def _text_of(name: str, value: Any, room: TextRoom, blanked: Blanks) -> tuple[st
     is_to_compute = graph is not None and graph(value) is not None  # by Dask, whose frames are tables
     table = None if is_to_compute and module_of(type(value)) != "dask" else library_table(value)
     if table is not None:
-        return frame_brief(name, table, data, blanked)
+        return FrameBrief(name, table, data, blanked).written()
     if is_to_compute:
         text, what = fitted_text(name, repr(value), data, blanked)
         return text, f"not computed, {what}"

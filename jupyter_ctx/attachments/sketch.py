@@ -10,7 +10,7 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 from ..conversation.text_safety import lasting
-from ..runtime.redaction import BLANKED
+from ..runtime.secret_names import BLANKED
 from ..template.kinds import VIEWS, array_kind, module_of, name_of
 from .attached import Blanks
 from .digits import written_array

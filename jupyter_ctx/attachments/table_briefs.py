@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from ..errors import InvalidRequestError
-from ..runtime.redaction import BLANKED
+from ..runtime.secret_names import BLANKED
 from ..template.kinds import is_library_scalar
 from ..wording import counted, plural
 from .attached import Blanks, TextRoom
@@ -224,8 +224,3 @@ def _cell(value: Any, characters: int, blanked: Blanks) -> str:
     for sign, escaped in (("\\", "\\\\"), ("|", "\\|"), ("\n", "\\n"), ("\r", "\\r")):
         text = text.replace(sign, escaped)
     return text
-
-
-def frame_brief(name: str, table: LibraryTable, room: TextRoom, blanked: Blanks) -> tuple[str, str]:
-    """Return a brief of a table, and what was sent of what. Raises InvalidRequestError."""
-    return FrameBrief(name, table, room, blanked).written()

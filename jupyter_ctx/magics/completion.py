@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from IPython.core.completer import CompletionContext, SimpleCompletion
 from IPython.core.getipython import get_ipython
 
-from ..runtime.redaction import names_a_secret
+from ..runtime.secret_names import names_a_secret
 from ..template.kinds import module_of
 from ..template.suggestions import BEGUN, Suggestion, column_names, described_type, suggestions
 from ..template.value_reading import is_data

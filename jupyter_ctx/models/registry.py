@@ -23,8 +23,8 @@ from ..errors import InvalidRequestError
 from ..providers.anthropic import Anthropic
 from ..providers.base import AnswerSchema, Provider, Request
 from ..providers.catalog import clean_key, key_variables
-from ..providers.guests import Guest
-from ..providers.lookup import bills, check_known, get_provider, missing_key, shadowed_providers, split_model
+from ..providers.guests import Guest, shadowed
+from ..providers.lookup import bills, check_known, get_provider, missing_key, split_model
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .model_names import near_models
 from .pricing import BATCH_SHARE, CACHE_WRITES, given_prices, price
@@ -393,7 +393,7 @@ class Models:
         if settings.base_url is None and self._guest is not None and settings.model == self._guest.model:
             return self._guest
         if settings.base_url is None and full_name(settings.model) != DEFAULT_MODEL:
-            self._stated.problems.update(dict.fromkeys(shadowed_providers()))
+            self._stated.problems.update(dict.fromkeys(shadowed()))
         n_ctx = settings.n_ctx or settings.window
         missing = self.missing_key(settings)  # a variable may be set later
         key = (settings.model, settings.base_url, n_ctx, settings.n_threads, settings.timeout, missing)

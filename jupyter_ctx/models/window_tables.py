@@ -88,19 +88,18 @@ def _ours() -> WindowTable:
     return replace(FAMILY_TABLE, problem=problem)
 
 
-def table_of(cards: Collection[Card]) -> WindowTable:
-    """Return the windows that a provider's list states, and which of its models read images."""
-    stated = ((card.id.lower(), card.stated) for card in cards)
-    rows = {name: WindowRow(w.tokens, w.max_input_tokens, w.max_output_tokens) for name, w in stated if w}
-    images = {spell(card.id.lower()): card.images for card in cards if card.images is not None}
-    return WindowTable(rows, "provider", images=images)
-
-
 def kept_table(name: str, cards: Collection[Card]) -> WindowTable:
-    """Return the windows that a provider's list states, and keep them for a day."""
-    table = table_of(cards)
-    keep_list(name, table)
-    return table
+    """Return what a provider's list states of windows and of who reads images, and keep it for a day.
+
+    Where the file cannot be written, the list is asked for again.
+    """
+    stated = ((card.id.lower(), card.stated) for card in cards)
+    rows = {model: WindowRow(w.tokens, w.max_input_tokens, w.max_output_tokens) for model, w in stated if w}
+    images = {spell(card.id.lower()): card.images for card in cards if card.images is not None}
+    if name and os.environ.get("JUPYTER_CTX_STORE") != "memory":
+        with suppress(OSError):
+            write_own(_list_path(name), json.dumps({**rows, IMAGES_KEY: images}))
+    return WindowTable(rows, "provider", images=images)
 
 
 class StatedWindows:
@@ -174,14 +173,6 @@ def kept_names(name: str) -> tuple[str, ...]:
         table = _read(_list_path(name), "provider")
         return tuple(table.rows) if table is not None else ()
     return ()
-
-
-def keep_list(name: str, table: WindowTable) -> None:
-    """Keep a provider's list for a day; where the file cannot be written, the list is asked for again."""
-    if not name or os.environ.get("JUPYTER_CTX_STORE") == "memory":
-        return
-    with suppress(OSError):
-        write_own(_list_path(name), json.dumps({**table.rows, IMAGES_KEY: table.images}))
 
 
 def _list_path(name: str) -> Path:

@@ -179,7 +179,8 @@ class Adapter(ABC):
             while True:
                 ending, closed, spared = Ending(self.at.model), self._closed, len(self._spared)
                 try:
-                    for piece in self._answer(request, ending):
+                    response = self._start(self._connect(), request)
+                    for piece in self._pieces(allow(response, ANSWER), ending):
                         pieces.append(_clean(piece))
                         yield pieces[-1]
                     break
@@ -256,18 +257,12 @@ class Adapter(ABC):
         ending = Ending(self.at.model)
         with self._translating():
             if status >= 300:
-                refusal = Refusal(status, dict(body))
-                raise refusal.error(
-                    self.at.address, self.at.model, self.at.name, own=self.at.serves, keyless=self.at.api_key == NO_KEY
-                )
+                raise self._refusal_error(Refusal(status, dict(body)))
             pieces = [_clean(piece) for piece in self._pieces([ENCODER.encode(body).encode()], ending)]
         return ending.reply(pieces)
 
-    def _answer(self, request: Request, ending: Ending) -> Iterator[str | Thought]:
-        """Yield the non-empty pieces of one answer."""
-        yield from self._pieces(allow(self._start(self._connect(), request), ANSWER), ending)
-
     def _pieces(self, chunks: Iterable[bytes], ending: Ending) -> Iterator[str | Thought]:
+        """Yield the non-empty pieces of one answer."""
         answer = AnswerParts(chunks)
         length = 0
         for piece in self._read(iter(answer), ending):
@@ -375,9 +370,7 @@ class Adapter(ABC):
     def _translated(self, error: Exception, *, begun: bool) -> ChatError:
         refusal, where = self._refused(error), self.at.address
         if refusal is not None:
-            return refusal.error(
-                where, self.at.model, self.at.name, own=self.at.serves, keyless=self.at.api_key == NO_KEY
-            )
+            return self._refusal_error(refusal)
         cause = self._cause(error)
         if isinstance(cause, BodyError):
             return ProviderError(f"{where} {cause}")
@@ -391,6 +384,10 @@ class Adapter(ABC):
         if isinstance(cause, self.http.TimeoutException):
             return ProviderConnectionError(f"{where} did not answer in time.")
         return ProviderConnectionError(f"No connection to {where}. Check the address, and that the server is running.")
+
+    def _refusal_error(self, refusal: Refusal) -> ChatError:
+        at = self.at
+        return refusal.error(at.address, at.model, at.name, own=at.serves, keyless=at.api_key == NO_KEY)
 
     def _refused(self, error: Exception) -> Refusal | None:
         """Return the provider's refusal in an error, or ``None`` for any other error."""

@@ -21,35 +21,21 @@ from ..errors import (
     RateLimitError,
 )
 
-STATUS_OF = {  # an error inside a stream carries a word instead of a status, Gemini's bad key one beside a 400
-    "apikeyinvalid": 401,
-    "unauthenticated": 401,
-    "authentication": 401,
-    "invalidapikey": 401,
-    "permission": 403,
-    "permissiondenied": 403,
-    "notfound": 404,
-    "modelnotfound": 404,
-    "ratelimit": 429,
-    "ratelimitexceeded": 429,
-    "ratelimitreached": 429,
-    "toomanyrequests": 429,
-    "resourceexhausted": 429,
-    "insufficientquota": 429,
-    "exceededcurrentquota": 429,
-    "api": 500,
-    "server": 500,
-    "internal": 500,
-    "internalserver": 500,
-    "badgateway": 502,
-    "serviceunavailable": 503,
-    "unavailable": 503,
-    "deadlineexceeded": 504,
-    "gatewaytimeout": 504,
-    "overloaded": 529,
-    "engineoverloaded": 529,
-    "serveroverloaded": 529,
+WORDS_FOR = {  # an error inside a stream carries a word instead of a status, Gemini's bad key one beside a 400
+    401: "apikeyinvalid unauthenticated authentication invalidapikey",
+    403: "permission permissiondenied",
+    404: "notfound modelnotfound",
+    429: (
+        "ratelimit ratelimitexceeded ratelimitreached toomanyrequests resourceexhausted insufficientquota "
+        "exceededcurrentquota"
+    ),
+    500: "api server internal internalserver",
+    502: "badgateway",
+    503: "serviceunavailable unavailable",
+    504: "deadlineexceeded gatewaytimeout",
+    529: "overloaded engineoverloaded serveroverloaded",
 }
+STATUS_OF = {word: status for status, words in WORDS_FOR.items() for word in words.split()}
 IN_WORDS = (  # where an error inside an answer carries nothing else
     (429, r"(?i)rate.?limit|too many requests"),
     (

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from functools import lru_cache
 from math import prod
 from pathlib import Path
 from typing import BinaryIO
@@ -20,20 +19,9 @@ STRUCT_FORMATS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?"
 STRING, ARRAY = 8, 9
 # Bits a number takes, by the type of its tensor: F32, F16, Q4_0 to Q8_0, Q2_K to Q6_K, BF16; others take one at least.
 BITS_PER_WEIGHT = {
-    0: 32,
-    1: 16,
-    2: 4.5,
-    3: 5,
-    6: 5.5,
-    7: 6,
-    8: 8.5,
-    10: 2.625,
-    11: 3.4375,
-    12: 4.5,
-    13: 5.5,
-    14: 6.5625,
-    30: 16,
-}
+    0: 32, 1: 16, 2: 4.5, 3: 5, 6: 5.5, 7: 6, 8: 8.5,
+    10: 2.625, 11: 3.4375, 12: 4.5, 13: 5.5, 14: 6.5625, 30: 16,
+}  # fmt: skip
 CONTEXT_LENGTH, ALIGNMENT = ".context_length", "general.alignment"
 LONGEST_KEY, MAX_ENTRIES = 65_535, 10_000_000  # what no real file has more of: damage must not cost memory or time
 OTHERS = (  # what files begin with that people take for one
@@ -49,35 +37,7 @@ def trained_window(path: Path) -> int | None:
     Raises InvalidRequestError, or ModelNotFoundError, with what is the matter with a file that is
     missing, unreadable, empty, foreign or cut off in its head.
     """
-    return _trained_window(path, *_state(path))
-
-
-def check_whole(path: Path) -> None:
-    """Raise InvalidRequestError where a file ends before the data of its tensors does."""
-    size = _state(path)[0]
-    with path.open("rb") as file:
-        try:
-            least = _least_size(file)
-        except (struct.error, ValueError):
-            raise _cut(path, size) from None
-    if size < least:
-        raise _cut(path, size)
-
-
-def _state(path: Path) -> tuple[int, int]:
-    """Return a file's size in bytes and its time, which change when the file does."""
-    try:
-        state = path.stat()
-    except OSError as error:
-        raise _unreadable(path, error) from None
-    if path.is_dir():
-        raise InvalidRequestError(f"{path} is a folder: name the .gguf file in it.")
-    return state.st_size, state.st_mtime_ns
-
-
-@lru_cache(maxsize=16)
-def _trained_window(path: Path, size: int, changed: int) -> int | None:
-    del changed
+    size = _size(path)
     try:
         with path.open("rb") as file:
             _check_kind(path, file.read(64))
@@ -89,6 +49,29 @@ def _trained_window(path: Path, size: int, changed: int) -> int | None:
         if isinstance(error, InvalidRequestError):
             raise
         raise _cut(path, size) from None
+
+
+def check_whole(path: Path) -> None:
+    """Raise InvalidRequestError where a file ends before the data of its tensors does."""
+    size = _size(path)
+    with path.open("rb") as file:
+        try:
+            least = _least_size(file)
+        except (struct.error, ValueError):
+            raise _cut(path, size) from None
+    if size < least:
+        raise _cut(path, size)
+
+
+def _size(path: Path) -> int:
+    """Return a file's size in bytes."""
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise _unreadable(path, error) from None
+    if path.is_dir():
+        raise InvalidRequestError(f"{path} is a folder: name the .gguf file in it.")
+    return size
 
 
 def _check_kind(path: Path, start: bytes) -> None:

@@ -13,6 +13,7 @@ from ..context.windows import ContextWindow
 from ..conversation.text_safety import clean
 from ..errors import ChatError, InvalidRequestError, ProviderError, in_words
 from .base import Card, Provider, Reply, Request, Thought, streaming
+from .catalog import PROVIDER_NAMES
 from .request_body import in_prompt
 
 if TYPE_CHECKING:
@@ -119,9 +120,9 @@ def guest(given: Any, model: str | None) -> Guest:
     return Guest(given, name)
 
 
-def guest_names(built_in: tuple[str, ...]) -> tuple[str, ...]:
+def guest_names() -> tuple[str, ...]:
     """Return the names that installed packages have registered, without those that are taken."""
-    return tuple(sorted({entry.name for entry in _entry_points()} - set(built_in)))
+    return tuple(sorted({entry.name for entry in _entry_points()} - set(PROVIDER_NAMES)))
 
 
 def invite(name: str, model: str, **options: Any) -> Guest | None:
@@ -147,18 +148,18 @@ def invite(name: str, model: str, **options: Any) -> Guest | None:
     return invited
 
 
-def shadowed(built_in: tuple[str, ...]) -> tuple[str, ...]:
+def shadowed() -> tuple[str, ...]:
     """Return one line for each registered provider whose name is taken, and which is therefore never used."""
-    return _shadowed(built_in, tuple(sys.path))
+    return _shadowed(tuple(sys.path))
 
 
 @cache
-def _shadowed(built_in: tuple[str, ...], path: tuple[str, ...]) -> tuple[str, ...]:
+def _shadowed(path: tuple[str, ...]) -> tuple[str, ...]:
     del path  # where packages are looked for: reading all that is there takes a while
     return tuple(
         f"The provider {entry.name!r} ({entry.value} of {_package(entry)}) is not used: that name is built in."
         for entry in _entry_points()
-        if entry.name in built_in
+        if entry.name in PROVIDER_NAMES
     )
 
 

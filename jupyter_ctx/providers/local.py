@@ -30,7 +30,7 @@ from ..errors import (
     ProviderError,
 )
 from .adapter import Endpoint
-from .base import Card, Reply, Request, Thought
+from .base import Card, Provider, Reply, Request, Thought
 from .gguf import check_whole, trained_window
 from .openai_chat import ChatCompletions
 from .weights import FETCH, MODEL_PACKAGES, find_weights
@@ -52,25 +52,23 @@ class Spec(NamedTuple):
     n_threads: int = 1
 
 
-class LocalProvider:
+class LocalProvider(Provider):
     """``local/smollm2``, or ``local/`` and the path of a GGUF file; ``@N`` sets the window."""
 
+    sends_reserve = True  # else it writes on and on
+    takes_schema = True
+
     def __init__(self, name: str, *, n_ctx: int | None = None, n_threads: int | None = None) -> None:
-        name, said = _split_window(name)
+        name, window = _split_window(name)
         self.name, path = name, _find(name)
         most = max(trained_window(path) or MOST_N_CTX, LEAST_N_CTX)
-        if said is not None and not LEAST_N_CTX <= said <= most:
-            raise InvalidRequestError(f"local/{name}@{said}: a window from {LEAST_N_CTX} to {most:,} can be served.")
-        served = said or min(max(n_ctx or DEFAULT_N_CTX, LEAST_N_CTX), most)
+        if window is not None and not LEAST_N_CTX <= window <= most:
+            raise InvalidRequestError(f"local/{name}@{window}: a window from {LEAST_N_CTX} to {most:,} can be served.")
+        served = window or min(max(n_ctx or DEFAULT_N_CTX, LEAST_N_CTX), most)
         self.spec = Spec(path, -(-served // BLOCK) * BLOCK, n_threads or 1)
         self.model = f"local/{name}"
         self.endpoint = f"local {self.spec.path}@{self.spec.n_ctx}"
         self.tokenizer = f"local {self.spec.path}"
-        self.sends_reserve = True  # else it writes on and on
-        self.takes: frozenset[str] = frozenset()
-        self.fetches = self.converts = self.takes
-        self.takes_schema = True
-        self.truncates = self.catalogue = ""
 
     def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
         """Yield thoughts and text as they arrive, then exactly one Reply."""
@@ -96,12 +94,6 @@ class LocalProvider:
         running = _running.get(self.spec)
         known = running.provider.served_window(ask=False) if running else None
         return known or ContextWindow(self.spec.n_ctx, source="server")
-
-    def reads_images(self, *, ask: bool) -> None:
-        """Return ``None``: no file is taken."""
-
-    def forget_window(self) -> None:
-        """Do nothing: the window is fixed when the server is started."""
 
     def cards(self) -> tuple[Card, ...]:
         """Return the installed models, each with the window that it is started with under that name."""

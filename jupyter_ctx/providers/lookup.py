@@ -12,10 +12,8 @@ from ..runtime.redaction import checked_address
 from ..wording import did_you_mean
 from .adapter import BY_ENVIRONMENT, NO_KEY, Adapter, Endpoint
 from .base import Provider
-from .catalog import BARE, ELSEWHERE, PROVIDER_NAMES, SERVICES, Service, address_of, key_of, tidied
-from .catalog import clean_key as clean_key
-from .catalog import key_variables as key_variables
-from .guests import guest_names, invite, shadowed
+from .catalog import BARE, ELSEWHERE, PROVIDER_NAMES, SERVICES, Service, address_of, clean_key, key_of, tidied
+from .guests import guest_names, invite
 from .local import LocalProvider
 from .openai_chat import ChatCompletions
 
@@ -78,30 +76,21 @@ def get_provider(
         return LocalProvider(name, n_ctx=n_ctx, n_threads=n_threads)
     service = SERVICES.get(provider)
     if service is None:
-        return _invited(provider, name, api_key, timeout)
+        invited = invite(provider, name, api_key=api_key or None, timeout=timeout)
+        if invited is None:
+            raise _no_provider(provider, f"/{name}")
+        return invited
     return _make(service, provider, name, _address(provider, service), api_key or _key(service), timeout)
-
-
-def _invited(provider: str, name: str, api_key: str, timeout: float) -> Provider:
-    found = invite(provider, name, api_key=api_key or None, timeout=timeout)
-    if found is None:
-        raise _no_provider(provider, f"/{name}")
-    return found
 
 
 def provider_names() -> tuple[str, ...]:
     """Return the names of all providers: the built-in ones, then those that installed packages have registered."""
-    return (*PROVIDER_NAMES, *guest_names(PROVIDER_NAMES))
+    return (*PROVIDER_NAMES, *guest_names())
 
 
 def key_holders() -> tuple[str, ...]:
     """Return the names of the providers that may want a key."""
     return provider_names()[1:]
-
-
-def shadowed_providers() -> tuple[str, ...]:
-    """Return one line for each provider that a package has registered under a built-in name."""
-    return shadowed(PROVIDER_NAMES)
 
 
 def given_address(provider: str) -> str:

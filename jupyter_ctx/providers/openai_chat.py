@@ -19,16 +19,23 @@ from .sdk import Sdk
 from .stream_events import DONE, EventError, count, dict_at, dicts_at, text_at
 from .think_tags import Splitter, begins_inside
 
-SDK = Sdk("openai", oldest=(2, 16), newest=3, on_httpx2=3)
 
+class OpenAIAdapter(Adapter):
+    """A model behind one of the APIs that OpenAI's SDK speaks."""
 
-def new_client(at: Endpoint, http: Any) -> Any:
-    """Return a client of the SDK with retries off."""
-    import openai
+    sdk = Sdk("openai", oldest=(2, 16), newest=3, on_httpx2=3)
 
-    return openai.OpenAI(
-        base_url=at.base_url, api_key=at.api_key, http_client=http, timeout=http.timeout, max_retries=0
-    )
+    def _new_client(self, http: Any) -> Any:
+        import openai
+
+        at = self.at
+        return openai.OpenAI(
+            base_url=at.base_url, api_key=at.api_key, http_client=http, timeout=http.timeout, max_retries=0
+        )
+
+    def _listing(self, client: Any) -> Any:
+        """Return the unparsed list: Together's is a bare array, which the SDK's own method refuses."""
+        return client.with_options(timeout=ASK_SECONDS).get("/models", cast_to=object)
 
 
 def usage_of(reported: Mapping[str, Any]) -> Usage | None:
@@ -62,19 +69,14 @@ BAD_PARAMETER = frozenset({400, 404, 422})
 OLLAMA_LOADED = "/api/ps"
 
 
-class ChatCompletions(Adapter):
+class ChatCompletions(OpenAIAdapter):
     """A model behind an OpenAI-compatible endpoint."""
-
-    sdk = SDK
 
     def __init__(self, at: Endpoint) -> None:
         super().__init__(at)
         self._missing: set[str] = set()  # paths that this server has not
         self._inside = begins_inside(at.model)
         self._shown: dict[str, Any] | None = None  # what Ollama says of the model
-
-    def _new_client(self, http: Any) -> Any:
-        return new_client(self.at, http)
 
     def _start(self, client: Any, request: Request) -> Any:
         return self._post(client, "/chat/completions", self.body(request))
@@ -172,10 +174,6 @@ class ChatCompletions(Adapter):
             with suppress(ChatError):
                 self._shown = self._asked_twice(lambda client: self._posted(client, path, {"model": self.at.model}))
         return super().reads_images(ask=ask) if self._shown is None else reads_images(self._shown)
-
-    def _listing(self, client: Any) -> Any:
-        """Return the unparsed list: Together's is a bare array, which the SDK's own method refuses."""
-        return client.with_options(timeout=ASK_SECONDS).get("/models", cast_to=object)
 
     def _loaded(self, client: Any) -> tuple[Card, ...]:
         asked = client.with_options(timeout=ASK_SECONDS)

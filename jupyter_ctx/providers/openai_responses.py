@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..conversation.messages import Attachment
-from .adapter import ASK_SECONDS, Adapter
 from .base import Request, Thought
 from .endings import Ending
-from .openai_chat import SDK, new_client, usage_of
+from .openai_chat import OpenAIAdapter, usage_of
 from .request_body import content, data_url, with_parameters
 from .stream_events import EventError, dict_at, dicts_at, text_at
 
@@ -21,14 +20,10 @@ THOUGHTS = {  # what comes as a thought, and what numbers its parts
 }
 
 
-class Responses(Adapter):
+class Responses(OpenAIAdapter):
     """A model behind the Responses API. Nothing of a conversation is kept there (``store`` is off)."""
 
-    sdk = SDK
-    fetches = Adapter.takes
-
-    def _new_client(self, http: Any) -> Any:
-        return new_client(self.at, http)
+    fetches = OpenAIAdapter.takes
 
     def _start(self, client: Any, request: Request) -> Any:
         return self._post(client, "/responses", self.body(request), "input")
@@ -77,9 +72,6 @@ class Responses(Adapter):
                 _end(response, ending)
         if refused:
             ending.stop_reason, ending.detail = "refusal", refused
-
-    def _listing(self, client: Any) -> Any:
-        return client.with_options(timeout=ASK_SECONDS).get("/models", cast_to=object)
 
 
 def _text_format(request: Request, form: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -51,17 +51,13 @@ def schema_text(schema: AnswerSchema) -> str:
     return json.dumps(schema.json, ensure_ascii=False)
 
 
-def told(schema: AnswerSchema) -> str:
-    """Return the words that ask for an answer of a schema."""
-    return f"Answer with one JSON object that matches this JSON Schema, and with nothing else:\n{schema_text(schema)}"
-
-
 def in_prompt(request: Request) -> Request:
     """Return a request whose last message asks for its schema; one without a schema as it is."""
     if request.schema is None:
         return request
     *before, last = request.messages
-    content = "\n\n".join(filter(None, (last.content, told(request.schema))))
+    demand = "Answer with one JSON object that matches this JSON Schema, and with nothing else:"
+    content = "\n\n".join(filter(None, (last.content, f"{demand}\n{schema_text(request.schema)}")))
     return replace(request, messages=(*before, replace(last, content=content)))
 
 

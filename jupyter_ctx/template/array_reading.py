@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any, TypeVar
 
@@ -114,19 +114,18 @@ def named_columns(value: Any) -> Iterator[tuple[Any, Any]]:
 
     Names that are no texts, nor made of texts, are left out: working with them may run code.
     """
-    for name, sample in _columns(value):
+    for name, dtype in _columns(value):
         if all(type(level) is str for level in (name if type(name) is tuple else (name,))):
-            yield name, sample
+            yield name, _sample(dtype)
 
 
-def _columns(value: Any) -> Iterator[tuple[Any, Any]]:
+def _columns(value: Any) -> Iterable[tuple[Any, Any]]:
     value = value.obj if array_kind(value) == "locator" else value
     if array_kind(value) == "array":
-        yield from ((name, _sample(field[0])) for name, field in (value.dtype.fields or {}).items())
-    elif name_of(type(value)) == "DataFrame":
-        yield from ((name, _sample(dtype)) for name, dtype in zip(value.columns, value.dtypes, strict=True))
-    elif name_of(type(value)) == "Series":
-        yield value.name, _sample(value.dtype)
+        return ((name, field[0]) for name, field in (value.dtype.fields or {}).items())
+    if name_of(type(value)) == "DataFrame":
+        return zip(value.columns, value.dtypes, strict=True)
+    return [(value.name, value.dtype)] if name_of(type(value)) == "Series" else []
 
 
 def column_cells(value: Any, name: Any, sample: Any) -> Iterator[Any]:

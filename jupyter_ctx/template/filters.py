@@ -48,10 +48,6 @@ def either(reader: Reader, value: Any, name: Any, *, item_first: bool = False) -
     return reader.item(value, name) if by_item else reader.attribute(value, name)
 
 
-def _text(reader: Reader, value: Any) -> str:
-    return reader.text(value)
-
-
 def _method(name: str) -> Callable[..., Any]:
     return lambda reader, value, *args: call(reader, reader.text(value), name, args, {})
 
@@ -128,10 +124,6 @@ def _absolute(reader: Reader, value: Any) -> Any:
     return call(reader, value, "abs", (), {}) if array_kind(value) else abs(reader.plain(value))
 
 
-def _list(reader: Reader, value: Any) -> list[Any]:
-    return list(reader.members(value))
-
-
 def _reverse(reader: Reader, value: Any) -> Any:
     return value[::-1] if type(value) is str else list(reader.members(value))[::-1]
 
@@ -180,16 +172,13 @@ def _default(reader: Reader, value: Any, default: Any = "", boolean: bool = Fals
     return default if boolean and not truth(reader, value) else value
 
 
-def _length(reader: Reader, value: Any) -> int:
-    return reader.size(value)
-
-
 FILTERS: dict[str, Callable[..., Any]] = {
     **{name: _jinjas(name) for name in (*_OF_TEXTS, "float", "int")},
-    "abs": _absolute, "count": _length, "d": _default, "default": _default, "first": _end(0), "items": _items,
-    "join": _join, "last": _end(-1), "length": _length, "list": _list, "map": _map, "max": _most(max),
-    "min": _most(min), "replace": _method("replace"), "reverse": _reverse, "round": _round, "safe": _text,
-    "sort": _sort, "string": _text, "sum": _sum, "tojson": _json, "unique": _unique,
+    "abs": _absolute, "count": Reader.size, "d": _default, "default": _default, "first": _end(0), "items": _items,
+    "join": _join, "last": _end(-1), "length": Reader.size, "list": lambda reader, value: list(reader.members(value)),
+    "map": _map, "max": _most(max), "min": _most(min), "replace": _method("replace"), "reverse": _reverse,
+    "round": _round, "safe": Reader.text, "sort": _sort, "string": Reader.text, "sum": _sum, "tojson": _json,
+    "unique": _unique,
 }  # fmt: skip
 
 

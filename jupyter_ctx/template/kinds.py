@@ -42,6 +42,7 @@ _ARRAYS = {
     **{("pandas", f"{name}Array"): "values" for name in _ARRAYS_OF}, ("pandas", "Categorical"): "values",
     ("polars", "DataFrame"): "polars", ("polars", "Series"): "polars",
 }  # fmt: skip
+_NUMPY_TEXTS = ("str_", "bytes_", "void", "object_")
 _PANDAS = ("Timestamp", "Timedelta", "Period", "Interval", "NaTType", "NAType")
 
 
@@ -75,16 +76,16 @@ def is_library_scalar(value: object) -> bool:
     library, name = module_of(kind), name_of(kind)
     if library == "pandas":
         return (name in _PANDAS or (name.endswith("Dtype") and name != "IntervalDtype")) and _is_genuine(kind)
-    return library == "numpy" and issubclass(kind, _numpy("generic", "dtype")) and not issubclass(kind, _numpy_text())
+    return (
+        library == "numpy"
+        and issubclass(kind, _numpy("generic", "dtype"))
+        and not issubclass(kind, _numpy(*_NUMPY_TEXTS))
+    )
 
 
 def _numpy(*names: str) -> tuple[type, ...]:
     numpy = sys.modules.get("numpy")
     return tuple(found for name in names if (found := getattr(numpy, name, None)) is not None)
-
-
-def _numpy_text() -> tuple[type, ...]:
-    return _numpy("str_", "bytes_", "void", "object_")
 
 
 def is_scalar(value: object) -> bool:

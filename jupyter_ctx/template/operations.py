@@ -98,6 +98,7 @@ def chain(values: Sequence[str]) -> str:
 
 
 _OF_DATES = ("isoformat", "strftime", "weekday", "isoweekday", "isocalendar", "toordinal", "ctime", "timetuple")
+_OF_COUNTERS = ("most_common", "total")
 _OF_SETS = ("union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint")
 METHODS: dict[type, tuple[str, ...]] = {
     str: (
@@ -123,7 +124,7 @@ def call(reader: Reader, value: Any, name: str, args: Sequence[Any], keywords: M
         return reader.arrays.call(value, name, args, keywords)
     if is_library_scalar(value):
         return _scalar_method(value, name, args, keywords)
-    if issubclass(type(value), Counter) and name in ("most_common", "total"):
+    if issubclass(type(value), Counter) and name in _OF_COUNTERS:
         return getattr(Counter(reader.plain(value)), name)(*args, **keywords)
     if name == "get" and issubclass(type(value), dict):
         return _get(reader, value, *args)
@@ -139,19 +140,24 @@ def call(reader: Reader, value: Any, name: str, args: Sequence[Any], keywords: M
 
 def method_names(value: Any) -> tuple[str, ...]:
     """Return the names of the methods of a value that a prompt may call."""
-    kind = type(value)
     if array_kind(value):
         return readable(value)[1]
     if is_library_scalar(value):
-        return tuple(name for name in SCALAR_METHODS if hasattr(kind, name))
-    base = kind if kind in METHODS else next((base for base in METHODS if issubclass(kind, base)), None)
-    counter = ("most_common", "total") if issubclass(kind, Counter) else ()
+        return tuple(name for name in SCALAR_METHODS if hasattr(type(value), name))
+    base = _base(value)
+    counter = _OF_COUNTERS if issubclass(type(value), Counter) else ()
     return (*METHODS[base], *counter) if base is not None else ()
 
 
+def _base(value: Any) -> type | None:
+    """Return the built-in type whose methods a value has."""
+    kind = type(value)
+    bases = [base for base in METHODS if issubclass(kind, base)]
+    return next((base for base in bases if base is kind), bases[0] if bases else None)
+
+
 def _listed(value: Any, name: str) -> type:
-    kind = next((kind for kind in METHODS if type(value) is kind), None)
-    kind = kind or next((kind for kind in METHODS if issubclass(type(value), kind)), None)
+    kind = _base(value)
     if kind is None or name not in METHODS[kind]:
         raise RefusedError(f"a prompt cannot call {name}() of {name_of(type(value)) if kind else described(value)}")
     return kind

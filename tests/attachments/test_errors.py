@@ -145,6 +145,7 @@ KINDS = {
     "e = ValueError('x')\ne.add_note('a note')\nraise e": ["ValueError: x\na note"],
     "raise ValueError('word ' * 1_000_000)": ["ValueError: word word", "… 4,99", " characters left out …\nword"],
     "class E(Exception):\n    pass\nraise E": ["-->  3 raise E\nE\n".replace("  3", " 3")],
+    "raise ValueError('a\\0b \\x1b[31mred \\ud800')": ["ValueError: a�b �[31mred �\n"],
     "%nonsense": ["--> 1 %nonsense", "Line magic function `%nonsense` not found."],
 }  # fmt: skip
 
@@ -186,11 +187,6 @@ def test_an_error_that_hides_all_of_itself_is_named() -> None:
         __cause__ = __context__ = property(lambda self: 1 / 0)  # type: ignore[assignment]
 
     assert "(the error cannot be read)" in failure_of(HidingError("x")).traceback
-
-
-def test_characters_that_providers_refuse_are_replaced(numbered: Cells) -> None:
-    fails(numbered, "raise ValueError('a\\0b \\x1b[31mred \\ud800')")
-    assert "ValueError: a�b �[31mred �\n" in error_text(numbered)
 
 
 def test_keys_are_blanked_and_that_is_said(numbered: Cells, monkeypatch: pytest.MonkeyPatch) -> None:

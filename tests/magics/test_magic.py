@@ -28,7 +28,7 @@ from jupyter_ctx.display.widgets.turn_table import table_forms
 from jupyter_ctx.magics.command_table import COMMANDS
 from jupyter_ctx.magics.conversation_tables import preview_table
 from jupyter_ctx.magics.registration import door_of
-from jupyter_ctx.models.window_tables import keep_list, table_of
+from jupyter_ctx.models.window_tables import kept_table
 from jupyter_ctx.providers.base import Card
 
 Ask = Callable[..., Any]
@@ -408,7 +408,7 @@ def test_tab_offers_no_prefixes_and_nothing_that_does_not_talk(cells: Cells) -> 
 
 
 def test_tab_offers_the_list_that_a_provider_gave(cells: Cells) -> None:
-    keep_list("https://api.groq.com/openai/v1", table_of([Card("llama-9", stated=ContextWindow(9_000))]))
+    kept_table("https://api.groq.com/openai/v1", [Card("llama-9", stated=ContextWindow(9_000))])
     found = completions(cells, "%chat use groq/")
     assert "%chat use groq/llama-9" in found
     assert all(name.startswith("%chat use groq/") for name in found)

@@ -114,80 +114,48 @@ def test_the_vocabulary_is_the_one_that_tiktoken_expects(name: Any) -> None:
     assert packed(dict(ranks)) == (FOLDER / f"{name}.ranks").read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("model", "family"),
-    [
-        ("openai/gpt-5.2", O200K),
-        ("azure/gpt-4o-mini", O200K),
-        ("o3-mini", O200K),
-        ("groq/openai/gpt-oss-120b", O200K),
-        ("gpt-4-turbo", CL100K),
-        ("gpt-3.5-turbo", CL100K),
-        ("anthropic/claude-sonnet-4-5", CLAUDE),
-        ("claude-3-opus", CLAUDE),
-        ("claude-opus-4-7", NEW_CLAUDE),
-        ("openrouter/anthropic/claude-sonnet-5", NEW_CLAUDE),
-        ("google/gemini-3.8-flash", LARGE_VOCABULARY),
-        ("phi-2", SMALL_VOCABULARY),
-        ("nobody/knows", UNKNOWN),
-        ("turbo3", UNKNOWN),
-    ],
+FAMILIES: tuple[tuple[Family, str], ...] = (
+    (O200K, "openai/gpt-5.2 azure/gpt-4o-mini o3-mini groq/openai/gpt-oss-120b"),
+    (CL100K, "gpt-4-turbo gpt-3.5-turbo"),
+    (CLAUDE, "anthropic/claude-sonnet-4-5 claude-3-opus"),
+    (NEW_CLAUDE, "claude-opus-4-7 openrouter/anthropic/claude-sonnet-5"),
+    (LARGE_VOCABULARY, "google/gemini-3.8-flash"),
+    (SMALL_VOCABULARY, "phi-2"),
+    (UNKNOWN, "nobody/knows turbo3"),
 )
-def test_a_name_says_what_family_a_model_is_of(model: str, family: Family) -> None:
-    assert family_of(model) is family
+RATIOS: tuple[tuple[tuple[float, ...], str], ...] = (
+    (SMOLLM, "local/smollm2"),
+    (LLAMA_2, "mistral-7b-instruct ollama/mixtral:8x7b mixtral-8x7b-32768"),
+    (TEKKEN, "mistral-small-2506"),
+    (LLAMA_3, "groq/llama-3.3-70b-versatile ollama/llama3.2:1b"),
+    (LLAMA_4, "meta-llama/llama-4-scout"),
+    (QWEN, "qwen3-32b deepseek-r1-distill-qwen-7b"),
+    (DEEPSEEK, "deepseek/deepseek-chat"),
+    (CLAUDE_2, "claude-2.1"),
+)
+THINKING = """
+    openai/o3 gpt-5.2 google/gemini-2.5-pro gemini-3.8-flash groq/openai/gpt-oss-120b deepseek/deepseek-reasoner
+    ollama/deepseek-r1:7b together/deepseek-ai/DeepSeek-R1 xai/grok-4 qwen3-30b-thinking
+"""
+AT_ONCE = "gpt-4o gpt-5-chat-latest gemini-2.5-flash-lite gemini-2.0-flash grok-3 local/smollm2"
 
 
-@pytest.mark.parametrize(
-    ("model", "ratios"),
-    [
-        ("local/smollm2", SMOLLM),
-        ("mistral-7b-instruct", LLAMA_2),
-        ("ollama/mixtral:8x7b", LLAMA_2),
-        ("mixtral-8x7b-32768", LLAMA_2),
-        ("mistral-small-2506", TEKKEN),
-        ("groq/llama-3.3-70b-versatile", LLAMA_3),
-        ("ollama/llama3.2:1b", LLAMA_3),
-        ("meta-llama/llama-4-scout", LLAMA_4),
-        ("qwen3-32b", QWEN),
-        ("deepseek-r1-distill-qwen-7b", QWEN),
-        ("deepseek/deepseek-chat", DEEPSEEK),
-        ("claude-2.1", CLAUDE_2),
-    ],
-)
-def test_a_name_says_what_ratios_are_likely(model: str, ratios: tuple[float, ...]) -> None:
-    assert family_of(model).ratios == (ratios,)
+def test_a_name_says_what_family_a_model_is_of_and_what_ratios_are_likely() -> None:
+    for family, models in FAMILIES:
+        assert all(family_of(model) is family for model in models.split()), models
+    for ratios, models in RATIOS:
+        assert {family_of(model).ratios for model in models.split()} == {(ratios,)}
+
+
+def test_models_that_think_are_known_by_name() -> None:
+    assert all(map(thinks, THINKING.split()))
+    assert not any(map(thinks, AT_ONCE.split()))
 
 
 @pytest.mark.parametrize("ratios", ALL_RATIOS)
 def test_every_vocabulary_has_a_ratio_for_each_kind_of_text(ratios: tuple[float, ...]) -> None:
     assert len(ratios) == len(CHARACTER_KINDS)
     assert min(ratios) > 0
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        "openai/o3",
-        "gpt-5.2",
-        "google/gemini-2.5-pro",
-        "gemini-3.8-flash",
-        "groq/openai/gpt-oss-120b",
-        "deepseek/deepseek-reasoner",
-        "ollama/deepseek-r1:7b",
-        "together/deepseek-ai/DeepSeek-R1",
-        "xai/grok-4",
-        "qwen3-30b-thinking",
-    ],
-)
-def test_models_that_think_are_known_by_name(model: str) -> None:
-    assert thinks(model)
-
-
-@pytest.mark.parametrize(
-    "model", ["gpt-4o", "gpt-5-chat-latest", "gemini-2.5-flash-lite", "gemini-2.0-flash", "grok-3", "local/smollm2"]
-)
-def test_models_that_answer_at_once_are_not_taken_for_such(model: str) -> None:
-    assert not thinks(model)
 
 
 def test_a_prompt_is_counted_by_its_models_vocabulary() -> None:

@@ -327,17 +327,9 @@ class OneAddress(BaseHTTPRequestHandler):
         pass
 
 
-TYPED = [
-    "",
-    "/",
-    "/v1",
-    "/v1/",
-    "/v1//",
-    "/v1/chat/completions",
-    "/v1/chat/completions/",
-    "/chat/completions",
-    "/v1/models",
-]
+TYPED = (
+    "", "/", "/v1", "/v1/", "/v1//", "/v1/chat/completions", "/v1/chat/completions/", "/chat/completions", "/v1/models",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("typed", TYPED)
@@ -380,66 +372,52 @@ def test_a_model_that_is_missing_is_not_looked_for_at_other_addresses(server: St
     assert len(server.seen) == 1
 
 
-@pytest.mark.parametrize("ending", ["", "/", "/v1", "/v1/", "/v1/messages"])
-def test_anthropics_address_is_understood_too(ending: str, server: Steps) -> None:
-    server.does(DIALECTS["anthropic"], answers(DIALECTS["anthropic"]))
-    assert Chat("anthropic/m", base_url=server.url + ending).send("x").text == "Hi"
-    assert server.seen[0]["path"] == "/v1/messages"
+PATHS = {
+    "anthropic": (r"/v1/messages", ("", "/", "/v1", "/v1/", "/v1/messages")),
+    "google": (
+        r"/v1(beta)?/models/m:streamGenerateContent\?alt=sse", ("", "/", "/v1beta", "/v1beta/", "/v1beta/models"),
+    ),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("ending", ["", "/", "/v1beta", "/v1beta/", "/v1beta/models"])
-def test_geminis_address_is_understood_too(ending: str, server: Steps) -> None:
-    server.does(DIALECTS["google"], answers(DIALECTS["google"]))
-    assert Chat("google/m", base_url=server.url + ending).send("x").text == "Hi"
-    assert re.fullmatch(r"/v1(beta)?/models/m:streamGenerateContent\?alt=sse", server.seen[0]["path"])
+@pytest.mark.parametrize("provider", PATHS)
+def test_addresses_of_the_other_apis_are_understood_too(provider: str, server: Steps) -> None:
+    path, endings = PATHS[provider]
+    server.does(DIALECTS[provider], answers(DIALECTS[provider]))
+    for ending in endings:
+        assert Chat(f"{provider}/m", base_url=server.url + ending).send("x").text == "Hi"
+    assert all(re.fullmatch(path, request["path"]) for request in server.seen)
 
 
-@pytest.mark.parametrize(
-    ("said", "address"),
-    [
-        ("https://box", "https://box:443/v1"),
-        ("http://box", "http://box:80/v1"),
-        ("box", "http://box:11434/v1"),
-        ("box:8000", "http://box:8000/v1"),
-        (":8000", "http://127.0.0.1:8000/v1"),
-        ("0.0.0.0", "http://127.0.0.1:11434/v1"),
-        ("0.0.0.0:8000", "http://127.0.0.1:8000/v1"),
-        ("[::]:8000", "http://[::1]:8000/v1"),
-        ("[::1]", "http://[::1]:11434/v1"),
-        ("::1", "http://[::1]:11434/v1"),
-        ("http://box/", "http://box:80/v1"),
-        ("https://box/ollama", "https://box:443/ollama/v1"),
-        ("http://box:8000/v1", "http://box:8000/v1"),
-        ("box:port", "http://box:11434/v1"),
-        ("box:99999", "http://box:11434/v1"),
-        ('"box"', "http://box:11434/v1"),
-        (" http://127.0.0.1:8000 \n", "http://127.0.0.1:8000/v1"),
-        ("", "http://127.0.0.1:11434/v1"),
-    ],
-)
-def test_ollamas_variable_means_what_it_means_to_ollama(
-    said: str, address: str, monkeypatch: pytest.MonkeyPatch
+VARIABLES = {  # what people set, and the address that it means
+    ("ollama/m", "OLLAMA_HOST"): {
+        "https://box": "https://box:443/v1", "http://box": "http://box:80/v1", "box": "http://box:11434/v1",
+        "box:8000": "http://box:8000/v1", ":8000": "http://127.0.0.1:8000/v1", "[::1]": "http://[::1]:11434/v1",
+        "0.0.0.0": "http://127.0.0.1:11434/v1", "0.0.0.0:8000": "http://127.0.0.1:8000/v1",
+        "[::]:8000": "http://[::1]:8000/v1", "::1": "http://[::1]:11434/v1", "http://box/": "http://box:80/v1",
+        "https://box/ollama": "https://box:443/ollama/v1", "http://box:8000/v1": "http://box:8000/v1",
+        "box:port": "http://box:11434/v1", "box:99999": "http://box:11434/v1", '"box"': "http://box:11434/v1",
+        " http://127.0.0.1:8000 \n": "http://127.0.0.1:8000/v1", "": "http://127.0.0.1:11434/v1",
+    },
+    ("azure/m", "AZURE_OPENAI_ENDPOINT"): {
+        "https://name.openai.azure.com": "https://name.openai.azure.com/openai/v1",
+        "name.openai.azure.com/": "https://name.openai.azure.com/openai/v1",
+        "https://name.openai.azure.com/openai/v1/": "https://name.openai.azure.com/openai/v1",
+        "https://name.openai.azure.com/openai/v1/responses": "https://name.openai.azure.com/openai/v1",
+        "http://127.0.0.1:8000": "http://127.0.0.1:8000/openai/v1", "box:8000": "http://box:8000/openai/v1",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("model", "variable"), VARIABLES)
+def test_a_variable_with_an_address_is_understood_as_people_set_it(
+    model: str, variable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OLLAMA_HOST", said)
-    assert get_provider("ollama/m").at.base_url == address  # type: ignore[attr-defined]
-
-
-@pytest.mark.parametrize(
-    ("said", "address"),
-    [
-        ("https://name.openai.azure.com", "https://name.openai.azure.com/openai/v1"),
-        ("name.openai.azure.com/", "https://name.openai.azure.com/openai/v1"),
-        ("https://name.openai.azure.com/openai/v1/", "https://name.openai.azure.com/openai/v1"),
-        ("https://name.openai.azure.com/openai/v1/responses", "https://name.openai.azure.com/openai/v1"),
-        ("http://127.0.0.1:8000", "http://127.0.0.1:8000/openai/v1"),
-        ("box:8000", "http://box:8000/openai/v1"),
-    ],
-)
-def test_azures_variable_is_understood_as_people_type_it(
-    said: str, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", said)
-    assert get_provider("azure/m").at.base_url == address  # type: ignore[attr-defined]
+    understood: dict[str, str] = {}
+    for said in VARIABLES[model, variable]:
+        monkeypatch.setenv(variable, said)
+        understood[said] = get_provider(model).at.base_url  # type: ignore[attr-defined]
+    assert understood == VARIABLES[model, variable]
 
 
 def test_a_hosted_service_is_not_taken_for_a_wrong_address(server: Steps) -> None:

@@ -89,6 +89,7 @@ def test_what_was_thought_is_not_sent_again_nor_exported(dialect: Dialect, tmp_p
 def test_a_thought_that_nobody_counts_has_its_share_of_what_was_said(dialect: Dialect) -> None:
     with answering(dialect, dialect.answer("y" * 20, thoughts=["x" * 60], said=40)) as (chat, _):
         assert chat.send("x").usage == Usage(9, 40, reasoning_tokens=30, guessed=True)
+        assert not chat.info().exact
 
 
 def test_a_request_is_told_from_others_by_what_is_sent_not_by_what_was_thought() -> None:
@@ -290,16 +291,6 @@ def test_usage_tells_what_every_answer_took() -> None:
         chat.clear()
     assert chat.usage() == ()
     assert chat.usage().total[:6] == (0, 0, 0, 0, 0, None)
-
-
-def test_usage_adds_up_what_is_priced(monkeypatch: pytest.MonkeyPatch) -> None:
-    answer = DIALECTS["anthropic"].answer("Hi", sent=100_000, said=1_000)
-    with serve(answer, path="") as (url, _):
-        monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
-        chat = Chat("anthropic/claude-sonnet-4-5", api_key="k")
-        replies = [chat.send("x"), chat.send("y"), chat.send("z", model="anthropic/claude-nobody-knows")]
-    assert [row.cost for row in chat.usage()] == [reply.cost for reply in replies]
-    assert chat.usage().total.cost == pytest.approx(2 * 0.315)
 
 
 def test_a_reply_is_shown_in_one_line_and_printed_whole() -> None:

@@ -15,7 +15,8 @@ import pytest
 from jupyter_ctx import Chat
 from jupyter_ctx.errors import InvalidRequestError
 from jupyter_ctx.experiments.results.record import RunRecord, as_values
-from jupyter_ctx.runtime.redaction import Redactor, names_a_secret
+from jupyter_ctx.runtime.redaction import Redactor
+from jupyter_ctx.runtime.secret_names import names_a_secret
 from jupyter_ctx.template.filling import fill
 from jupyter_ctx.testing import ScriptedProvider
 
@@ -58,7 +59,8 @@ SHAPES: dict[str, tuple[str, tuple[str, ...]]] = {
             ("machine h\n  login ada\n  password hunter\n", "hunter"), ("db.x.org:5432:app:ada:geheim", "geheim"),
             ("CREATE USER ada PASSWORD 'hunter2'", "hunter2"), ("sk-proj-Zq3vX9bN2mK7tR5wY8pL4dF6", "Zq3v"),
             ("AIza" + "SyD4k8Jq2mZx7Vb1Nc5Lp9Rt3Ws6Yh0Gf4U", "SyD4"), ("dapi0123456789abcdef0123456789abcdef", "0123"),
-            ("ghp_16C7e42F292c6912E7710c838347Ae178B4a", "16C7"), ("glpat-ABCDEFGHijklmnop1234", "ABCD"),
+            ("ghp_16C7e42F292c6912E7710c838347Ae178B4a", "16C7"),
+            (repr("a\nghp_16C7e42F292c6912E7710c838347Ae178B4a\nb"), "16C7"), ("glpat-ABCDEFGHijklmnop1234", "ABCD"),
             ("db:\n  passphrase: >-\n    hunter two\n    swordfish\n  port: 80", "swordfish"),
             ("credentials:\n  - usr1\n  - swordfish\nport: 80", "swordfish"), ("api_keys:\n- hunter2", "hunter2"),
             ('[a]\npassword = """\nhunter2\nswordfish"""', "swordfish"),

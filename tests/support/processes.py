@@ -119,6 +119,7 @@ def _outcome(what: str, pipe: int, begun: float, status: int, usage: Any) -> Out
 
 def main(kind: str, at_once: int, members: Iterable[str]) -> None:
     """Print the outcome of each member."""
+    import pandas  # noqa: F401
     import polars  # noqa: F401
 
     import jupyter_ctx.attachments.attached_values

@@ -13,7 +13,8 @@ from ...context.usage import Usage
 from ...context.windows import ContextWindow
 from ...errors import InvalidRequestError
 from ...providers.base import Reply
-from ...runtime.redaction import BLANKED, Redactor, names_beside, without_address_keys
+from ...runtime.redaction import Redactor, without_address_keys
+from ...runtime.secret_names import BLANKED, names_beside
 from ..table.results import Result
 from .comparison import summary
 
