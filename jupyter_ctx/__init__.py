@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from .experiments.judges import judge
     from .experiments.results.comparison import compare
+    from .experiments.results.export import load_run
     from .experiments.run import Run
     from .experiments.scorers import contains, exact, json_equal, regex
     from .experiments.start import sweep
@@ -84,6 +85,7 @@ __all__ = [
     "get_chat",
     "json_equal",
     "judge",
+    "load_run",
     "regex",
     "resolve_window",
     "sweep",
@@ -101,6 +103,7 @@ _HOMES = {  # the module of each public name, which is imported when the name is
     "conversation.messages": ("Message",),
     "errors": tuple(name for name in __all__ if name.endswith("Error") or name == "ChatInterrupted"),
     "experiments.results.comparison": ("compare",),
+    "experiments.results.export": ("load_run",),
     "session.ask": ("ask",),
     "experiments.judges": ("judge",),
     "experiments.table.results": ("Result", "Results"),

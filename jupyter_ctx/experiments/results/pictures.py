@@ -20,7 +20,7 @@ from ...wording import visible
 from ..statistics.tally import scorers_of
 from ..statistics.verdicts import ArmRow, number_text, percent
 from .comparison import summary
-from .sides import near, results_of
+from .sides import check_scorer, results_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,8 +134,8 @@ def scorer_named(results: Sequence[Any], name: str | None) -> str:
     known = scorers_of(results)
     if not known:
         raise InvalidRequestError("There is nothing to draw: these results have no scores. Give the run scorers=.")
-    if name is not None and name not in known:
-        raise InvalidRequestError(f"scorer={name!r}: there is none of this name.{near(name, known)}")
+    if name is not None:
+        check_scorer(name, known)
     return name or known[0]
 
 
