@@ -57,9 +57,7 @@ def assert_not_worse(
     Raises InvalidRequestError where nothing can be compared: no row or no score is in both, the scorer is unknown, or
     the margin is not from 0 to below 1.
     """
-    is_number = isinstance(margin, int | float) and not isinstance(margin, bool)
-    if not is_number or not 0 <= margin < 1:
-        raise InvalidRequestError(f"margin is {margin!r}: it must be from 0 to below 1, such as 0.02 for two points.")
+    check_margin(margin)
     if a is b:
         raise InvalidRequestError("a and b are the same run, so nothing tells them apart: give two.")
     compared = compare(a, b, names=names, scorer=scorer)
@@ -76,6 +74,13 @@ def assert_not_worse(
         parts = ["\n".join([told[i], *_rows_that_fell(compared, compared[i])]) for i in fallen]
         raise WorseError("\n\n".join(parts), comparison=compared)
     return compared
+
+
+def check_margin(margin: object) -> None:
+    """Raise InvalidRequestError where a margin is no number from 0 to below 1."""
+    is_number = isinstance(margin, int | float) and not isinstance(margin, bool)
+    if not is_number or not 0 <= margin < 1:  # type: ignore[operator]
+        raise InvalidRequestError(f"margin is {margin!r}: it must be from 0 to below 1, such as 0.02 for two points.")
 
 
 def _lost(pair: Pair, row: ComparedRow) -> tuple[int, int]:
