@@ -8,8 +8,9 @@ from typing import Any
 
 import nbformat
 import pytest
+from answering_rows import answering_rows
 
-from jupyter_ctx import Reply, Result, Results
+from jupyter_ctx import Reply, Result, Results, load_run
 from jupyter_ctx.__main__ import main
 from jupyter_ctx.experiments.results.export import export_run
 from jupyter_ctx.experiments.results.record import RunRecord
@@ -120,6 +121,22 @@ def test_a_run_that_is_worse_than_a_baseline_fails(tmp_path: Path, build: Build)
     assert build(same, "--not-worse-than", baseline)[0] == 0
     assert build(same, "--not-worse-than", baseline, "--strict")[0] == 1
     assert build(worse, "--not-worse-than", baseline, "--margin", "0.5")[0] == 0
+
+
+def test_the_test_in_the_documentation_records_and_then_compares(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "builds.md").read_text("utf-8")
+    source = page.split("```python\n")[1].split("```")[0]
+    (tmp_path / "questions.csv").write_text(
+        "question,answer\nWhat is the capital of France?,Paris\nAnd of Italy?,Rome\n"
+    )
+    with answering_rows(lambda prompt: "Paris." if "France" in prompt else "Rome") as asked:
+        there = ", ".join(f"{name}={value!r}" for name, value in asked.model.items())
+        names: dict[str, Any] = {"__file__": str(tmp_path / "test_prompt.py")}
+        exec(source.replace('model="openai/gpt-5-mini"', f"{there}, prices=(1, 1)"), names)
+        for name in ("test_most_answers_are_right", *["test_the_prompt_is_not_worse_than_before"] * 2):
+            names[name]()
+    assert len(asked.prompts) == 2
+    assert load_run(tmp_path / "baseline.json").summary()[0].value == 1.0
 
 
 RUNS = """

@@ -50,7 +50,7 @@ def load_run(path: str | Path) -> RunRecord:
     try:
         text = file.read_bytes().decode("utf-8")
     except (OSError, ValueError) as error:
-        raise InvalidRequestError(f"{file} is no exported run: {reason_of(error)}. {EXPORTS}") from None
+        raise InvalidRequestError(f"{file} cannot be read as an exported run: {reason_of(error)}. {EXPORTS}") from None
     return read_run(text, str(file))
 
 
@@ -58,7 +58,7 @@ def read_run(text: str, whence: str = "This text") -> RunRecord:
     """Return the run in the text of an exported file; ``whence`` is for the error: InvalidRequestError."""
     values = _parsed(text, whence)
     if isinstance(values, dict) and "cells" in values:
-        values = _parsed(_recorded_in(values["cells"]), f"{whence}, a notebook,")
+        values = _parsed(_recorded_in(values["cells"]) or "null", whence)
     return from_values(values, whence)
 
 
@@ -66,7 +66,7 @@ def _parsed(text: str, whence: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidRequestError(f"{whence} is no whole exported run: not JSON ({error}). {EXPORTS}") from None
+        raise InvalidRequestError(f"{whence} is no exported run, or is cut: not JSON ({error}). {EXPORTS}") from None
 
 
 def _recorded_in(cells: Any) -> str:

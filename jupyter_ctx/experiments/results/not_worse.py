@@ -95,23 +95,26 @@ def _verdict(row: ComparedRow, margin: float, strict: bool, lost: int, scored: i
     if lost > margin * scored:
         why = f" ({row.second_uncounted})" if row.second_uncounted else ""
         rows = f"{lost:,} of {counted(scored, 'row')}"
-        return True, f"{row.second} has no score on {rows} that {row.first} has one on{why}: above the margin {margin}."
+        return (
+            True,
+            f"{row.second} has no score on {rows} that {row.first} has one on{why}: more than {margin} of them.",
+        )
     change = row.difference or 0.0
     if change < -margin - ROUNDING and row.p_holm is not None and row.p_holm < ALPHA:
-        return True, f"That is a loss beyond the margin {margin}."
+        return True, f"That is a loss of more than {margin}."
     if row.low is not None and row.low > -margin:
-        return False, f"A loss of the margin {margin} is excluded."
-    return strict, f"A loss of the margin {margin} is not excluded.{_rows_needed(row, margin)}"
+        return False, f"A loss of {margin} is excluded."
+    return strict, f"A loss of {margin} is not excluded{_rows_needed(row, margin)}."
 
 
 def _rows_needed(row: ComparedRow, margin: float) -> str:
-    """Return a sentence on how many rows would tell a loss of the margin, were the difference as it was measured."""
+    """Return the end of a sentence that says how many rows would tell, were the difference as it was measured."""
     if row.low is None or row.high is None:
         return ""
     quantile = t_quantile((1 + CONFIDENCE) / 2, row.n - 1)
     deviation = (row.high - row.low) / 2 / quantile * math.sqrt(row.n)
     rows = rows_for_mean((row.difference or 0.0) + margin, deviation)
-    return f" About {rounded_up(round(rows)):,} rows would tell." if row.n < rows <= MANY else ""
+    return f"; about {rounded_up(round(rows)):,} rows would tell" if row.n < rows <= MANY else ""
 
 
 def _rows_that_fell(compared: Comparison, row: ComparedRow) -> list[str]:

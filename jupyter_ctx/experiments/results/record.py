@@ -135,7 +135,7 @@ def from_values(values: Any, whence: str = "This") -> RunRecord:
 
     version = values.get(RUN_MARK) if isinstance(values, dict) else None
     if type(version) is not int or version < RUN_VERSION:
-        raise InvalidRequestError(f"{whence} is no exported run: it lacks {RUN_MARK!r}. {EXPORTS}")
+        raise InvalidRequestError(f"{whence} is no exported run: {RUN_MARK!r} is not in it. {EXPORTS}")
     if version > RUN_VERSION:
         raise InvalidRequestError(
             f"{whence} is an exported run of a newer jupyter_ctx (format {version:,}, and this one reads "

@@ -103,8 +103,10 @@ def _runs(runs: Sequence[Any], names: Sequence[str]) -> Iterator[tuple[Side, Sid
 def results_of(run: Any) -> Iterable[Result]:
     """Return the results of a run, or what is a list of them already. Raises InvalidRequestError."""
     results = getattr(run, "results", run)
-    if isinstance(results, str) or not isinstance(results, Iterable):
-        raise InvalidRequestError(f"A run or a list of its results is needed, not {type(run).__name__}.")
+    is_frame = hasattr(results, "columns") and not isinstance(results, tuple)
+    if isinstance(results, str) or is_frame or not isinstance(results, Iterable):
+        kind = type(run).__name__
+        raise InvalidRequestError(f"A run, load_run(path) or a list of a run's results is needed, not {kind}.")
     return results
 
 

@@ -96,9 +96,7 @@ def by_arm(results: Iterable[Result]) -> dict[str, list[Result]]:
     arms: dict[str, list[Result]] = {}
     for result in results:
         if not isinstance(result, Result):
-            raise InvalidRequestError(
-                f"Results of a run are needed, not {type(result).__name__}: {result!r:.60}. Give the run itself."
-            )
+            raise InvalidRequestError(f"Results of a run are needed, not {type(result).__name__}: {result!r:.60}")
         arms.setdefault(result.arm, []).append(result)
     return arms
 

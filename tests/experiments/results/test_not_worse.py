@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pandas import DataFrame
 
 from jupyter_ctx import InvalidRequestError, Reply, Result, assert_not_worse
 
@@ -49,13 +50,13 @@ def test_what_chance_or_the_margin_explains_passes(hits: int, rows: int, margin:
 def test_a_small_table_passes_and_says_what_it_would_take_and_strictly_it_fails() -> None:
     old, new = passing(18, 20), passing(17, 20)
     (sentence,) = assert_not_worse(old, new, 0.1).sentences
-    assert "A loss of the margin 0.1 is not excluded. About " in sentence
+    assert "A loss of 0.1 is not excluded; about " in sentence
     assert sentence in fails(old, new, 0.1, strict=True)
 
 
 def test_a_loss_that_is_excluded_passes_strictly() -> None:
     (sentence,) = assert_not_worse(passing(900, 1_000), passing(899, 1_000), strict=True).sentences
-    assert sentence.endswith("A loss of the margin 0.02 is excluded.")
+    assert sentence.endswith("A loss of 0.02 is excluded.")
 
 
 def test_a_grade_that_falls_by_as_much_in_every_row_fails() -> None:
@@ -111,7 +112,8 @@ SAME = passing(5, 5)
         ([result(0)], [result(0)], "scorers="),
         (passing(1, 2), [result(7, True)], "no row in common"),
         (passing(1, 2, arm="x") + passing(1, 2, arm="y"), passing(1, 2, arm="z") + passing(1, 2, arm="w"), "no arm in"),
-        ("run.json", passing(1, 2), "run or a list"),
+        ("run.json", passing(1, 2), "list of a run's results"),
+        (DataFrame({"q": [1]}), passing(1, 2), "not DataFrame"),
         ([{"right": 1}], passing(1, 2), "Results of a run"),
     ],
 )
