@@ -7,8 +7,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from typing import Any
 
-from .display.text import to_plain
 from .errors import ChatError
+from .experiments.builds import check, report, runs_of
+from .experiments.results.conditions import GRAMMAR, condition_of
+from .experiments.results.export import load_run
+from .experiments.results.not_worse import check_margin
 from .providers.fetching import fetch_weights
 from .providers.weights import MODEL_PACKAGES
 
@@ -46,8 +49,6 @@ def _model(options: Namespace) -> int:
 
 
 def _add_run(commands: Any) -> None:
-    from .experiments.results.conditions import GRAMMAR
-
     run = commands.add_parser(
         "run",
         help="check what a prompt scored, and end with an exit code for a build",
@@ -70,27 +71,23 @@ def _add_run(commands: Any) -> None:
 
 
 def _run(options: Namespace) -> int:
-    from .experiments.builds import check, report, runs_of
-    from .experiments.results.conditions import condition_of
-    from .experiments.results.export import load_run
-    from .experiments.results.not_worse import check_margin
-
     try:
         check_margin(options.margin)
         conditions = [condition_of(text) for text in options.conditions]
         baseline = load_run(options.not_worse_than) if options.not_worse_than is not None else None
         runs = runs_of(options.file)
-        print(to_plain(report(runs)))
-        outcomes = list(check(runs, conditions, baseline, options.margin, strict=options.strict))
+        print(report(runs))
+        found = check(runs, conditions, baseline, options.margin, strict=options.strict)
     except AssertionError as error:  # of a cell
         print(f"jupyter ctx: {error}", file=sys.stderr)
         return 1
     except ChatError as error:
         print(f"jupyter ctx: {error}", file=sys.stderr)
         return 2
-    for outcome in outcomes:
-        print("\n" + to_plain(f"{'✓' if outcome.holds else '✗'} {outcome.sentence}"))
-    return int(not all(outcome.holds for outcome in outcomes))
+    for holds, sentence in found:
+        mark = "✓" if holds else "✗"
+        print(f"\n{mark} {sentence}")
+    return int(not all(holds for holds, _ in found))
 
 
 if __name__ == "__main__":

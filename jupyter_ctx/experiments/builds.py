@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from math import fsum
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,12 +11,13 @@ from typing import Any
 from ..display.tables import table_text
 from ..errors import InvalidRequestError, MissingDependencyError
 from ..runtime.files import path_of, reason_of
-from ..wording import dollars
-from .results.conditions import Arms, Condition, Outcome, outcomes
+from ..wording import dollars, visible
+from .results.conditions import Checked, Condition, checks_of
 from .results.export import load_run
 from .results.not_worse import WorseError, assert_not_worse
 from .results.pictures import arm_figures
 from .results.record import RunRecord
+from .results.sides import Arms
 from .run import Run
 from .statistics.tally import by_arm
 from .table.results import Result
@@ -57,7 +58,7 @@ def _execute(file: Path, folder: str) -> None:
         import nbclient
         import nbformat
     except ImportError:
-        raise MissingDependencyError("A notebook is executed by nbclient: pip install nbclient") from None
+        raise MissingDependencyError('A notebook is executed by nbclient: pip install "jupyter_ctx[builds]"') from None
     try:
         notebook: Any = nbformat.read(file, as_version=4)
     except OSError as error:
@@ -69,7 +70,7 @@ def _execute(file: Path, folder: str) -> None:
     try:
         nbclient.NotebookClient(notebook, timeout=None, resources=place).execute()
     except nbclient.exceptions.CellExecutionError as error:
-        failed = f"{file}: {error.ename}: {error.evalue}"
+        failed = visible(f"{file}: {error.ename}: {error.evalue}")
         if error.ename in (AssertionError.__name__, WorseError.__name__):
             raise WorseError(failed) from None
         raise InvalidRequestError(failed) from None
@@ -86,26 +87,25 @@ def report(runs: Runs) -> str:
         lines += [[name, row.scorer, *arm_figures(row), costs[row.arm]] for row in told]
         sentences += told.sentences
     head = ["run", "scorer", "arm", "value", "95 % interval", "rows", "cost"]
-    return "\n\n".join([table_text(head, lines), *sentences])
+    return visible("\n\n".join([table_text(head, lines), *sentences]))
 
 
 def check(
     runs: Runs, conditions: Iterable[Condition], baseline: RunRecord | None, margin: float, *, strict: bool
-) -> Iterator[Outcome]:
-    """Yield whether each condition holds, and whether each run is not worse than another one.
+) -> list[Checked]:
+    """Return whether each condition holds, and whether each run is not worse than another one.
 
     Raises InvalidRequestError for what cannot be checked.
     """
     arms = _arms(runs)
-    for condition in conditions:
-        yield from outcomes(condition, arms)
+    found = [each for condition in conditions for each in checks_of(condition, arms)]
     for name, run in runs.items() if baseline is not None else ():
         try:
             compared = assert_not_worse(baseline, run, margin, strict=strict, names=("baseline", name))
+            found.append(Checked(True, "\n".join(compared.sentences)))
         except WorseError as error:
-            yield Outcome(False, str(error))
-        else:
-            yield Outcome(True, "\n".join(compared.sentences))
+            found.append(Checked(False, str(error)))
+    return [Checked(holds, visible(sentence)) for holds, sentence in found]
 
 
 def _arms(runs: Runs) -> Arms:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from statistics import fmean
 from typing import NamedTuple
 
 from ...errors import InvalidRequestError
 from ..statistics.same_rows import observations, prompts_of
 from ..statistics.tally import scorers_of, tally
-from ..table.results import Result
 from .not_worse import ROUNDING
-from .sides import near
+from .sides import Arms, near
 
 GRAMMAR = "SCORER >= 0.8, SCORER[ARM] < 0.1 or SCORER[ARM] >= SCORER[OTHER ARM] - 0.02 (>=, >, <= or <)"
 COMPARES: dict[str, Callable[[float, float], bool]] = {
@@ -24,11 +23,10 @@ _CONDITION = re.compile(
     rf"\s*(?P<scorer>{_SCORER})\s*(\[(?P<arm>.+?)\])?\s*(?P<sign>>=|<=|>|<)\s*"
     rf"((?P<number>-?{_NUMBER})|(?P<other>{_SCORER})\s*\[(?P<other_arm>.+?)\]\s*((?P<by>[-+]\s*{_NUMBER}))?)\s*"
 )
-Arms = Mapping[str, Sequence[Result]]
 Condition = re.Match[str]
 
 
-class Outcome(NamedTuple):
+class Checked(NamedTuple):
     """Whether a condition holds of one arm, and a sentence that says so."""
 
     holds: bool
@@ -44,8 +42,9 @@ class _Figure(NamedTuple):
     answers: int
 
     def __str__(self) -> str:
-        note = f" ({self.lost:,} of {self.answers:,} answers failed or were not asked, and count against it)"
-        return f"{self.value:.6g} in {self.arm}{note if self.lost else ''}"
+        figure = f"{self.value:.6g} in {self.arm}"
+        lost = f"{self.lost:,} of {self.answers:,} answers failed or were not asked, and count against it"
+        return f"{figure} ({lost})" if self.lost else figure
 
 
 def condition_of(text: str) -> Condition:
@@ -58,24 +57,26 @@ def condition_of(text: str) -> Condition:
     return parts
 
 
-def outcomes(condition: Condition, arms: Arms) -> Iterator[Outcome]:
+def checks_of(condition: Condition, arms: Arms) -> Iterator[Checked]:
     """Yield whether a condition holds of the arm that it names, else of each with its scorer.
 
     Answers that failed or were not asked for count against it. Raises InvalidRequestError for an unknown arm or scorer.
     """
     scorer, sign, other = condition["scorer"], condition["sign"], condition["other"]
-    limit, reference = float((condition["number"] or condition["by"] or "0").replace(" ", "")), ""
+    number = condition["number"] or condition["by"] or "0"
+    limit, reference = float("".join(number.split())), ""
     is_upper = sign.startswith("<")
     if other is not None:
         found = _figure(arms, other, condition["other_arm"], highest=not is_upper)
         limit += found.value
         reference = f", {found}"
     limit += -ROUNDING if sign in (">=", "<") else ROUNDING
-    for arm in [condition["arm"]] if condition["arm"] else _arms_with(scorer, arms):
+    named = [condition["arm"]] if condition["arm"] else _arms_with(scorer, arms)
+    for arm in named:
         found = _figure(arms, scorer, arm, highest=is_upper)
         holds = COMPARES[sign](found.value, limit)
         verb = "holds" if holds else "does not hold"
-        yield Outcome(holds, f"{condition[0].strip()} {verb}: {found}{reference}.")
+        yield Checked(holds, f"{condition[0].strip()} {verb}: {found}{reference}.")
 
 
 def _arms_with(scorer: str, arms: Arms) -> list[str]:

@@ -16,7 +16,7 @@ from .comparison import Comparison, compare
 from .differences import DifferenceRow
 from .sides import Pair
 
-MOST_ROWS = 10  # that an error shows
+MOST_FALLEN = 10  # that an error shows
 ROUNDING = 1e-9  # of a difference of two rates: 0.80 − 0.78 is a margin of 0.02
 
 
@@ -124,9 +124,9 @@ def _rows_that_fell(compared: Comparison, row: ComparedRow) -> list[str]:
     lines = [
         f"  row {each.row} ({first_words(each.first_prompt)}): {shown_score(each.first_score)} → "
         f"{shown_score(each.second_score)}; {first_words(each.first_answer)} → {first_words(each.second_answer)}"
-        for each in fell[:MOST_ROWS]
+        for each in fell[:MOST_FALLEN]
     ]
-    more = len(fell) - MOST_ROWS
+    more = len(fell) - MOST_FALLEN
     return [*lines, f"  … and {more:,} more"] if more > 0 else lines
 
 
