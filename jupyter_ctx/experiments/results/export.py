@@ -48,7 +48,7 @@ def load_run(path: str | Path) -> RunRecord:
     """
     file = path_of(path)
     try:
-        text = file.read_bytes().decode("utf-8")
+        text = file.read_bytes().decode("utf-8-sig")
     except (OSError, ValueError) as error:
         raise InvalidRequestError(f"{file} cannot be read as an exported run: {reason_of(error)}. {EXPORTS}") from None
     return read_run(text, str(file))
