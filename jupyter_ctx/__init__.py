@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     )
     from .experiments.judges import judge
     from .experiments.results.comparison import compare
+    from .experiments.results.export import load_run
+    from .experiments.results.not_worse import assert_not_worse
     from .experiments.run import Run
     from .experiments.scorers import contains, exact, json_equal, regex
     from .experiments.start import sweep
@@ -77,6 +79,7 @@ __all__ = [
     "Usage",
     "View",
     "ask",
+    "assert_not_worse",
     "classify_overflow",
     "compare",
     "contains",
@@ -84,6 +87,7 @@ __all__ = [
     "get_chat",
     "json_equal",
     "judge",
+    "load_run",
     "regex",
     "resolve_window",
     "sweep",
@@ -101,6 +105,8 @@ _HOMES = {  # the module of each public name, which is imported when the name is
     "conversation.messages": ("Message",),
     "errors": tuple(name for name in __all__ if name.endswith("Error") or name == "ChatInterrupted"),
     "experiments.results.comparison": ("compare",),
+    "experiments.results.export": ("load_run",),
+    "experiments.results.not_worse": ("assert_not_worse",),
     "session.ask": ("ask",),
     "experiments.judges": ("judge",),
     "experiments.table.results": ("Result", "Results"),

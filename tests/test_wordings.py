@@ -50,6 +50,19 @@ df = pandas.DataFrame({{"word": ["sun"], "said": ["SUN"]}})
 none, right = df[:0], exact("said")
 OPENAI_API_KEY = "sk-" + "a1B2" * 10
 """
+SAVED = f"""
+{AT_A_SERVER}
+def graded(hits):
+    given = [(i, "", 0, {{"q": i}}, {{}}, f"q {{i}}", Reply("So."), "", False, False) for i in range(20)]
+    return [Result(*each, {{"right": each[0] < hits}}) for each in given]
+old, new = graded(18), graded(17)
+run = chat.map("{{{{ a }}}}", frame, store=None, progress=False)
+_ = run.result()
+files = {{"list.json": "[1]", "newer.json": '{{"jupyter_ctx_run": 2}}', "cut.json": '{{"jupyter_ctx_run": 1,'}}
+files |= {{"odd.json": '{{"jupyter_ctx_run": 1, "template": 5}}', "empty.ipynb": '{{"cells": []}}'}}
+for name, content in files.items():
+    _ = pathlib.Path(name).write_text(content)
+"""
 TALKED = """
 chat = Chat("openai/gpt-4o")
 _ = chat.add_messages(2 * [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hi."}])
@@ -87,6 +100,7 @@ SETUPS = {
     "attachments": AT_A_SERVER,
     "pictures": PICTURES,
     "maps": MAPS,
+    "saved runs": SAVED,
     "methods of a chat of two turns": TALKED,
     "turns with code": CODE,
     "conversations main and plans": CONVERSATIONS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -25,10 +25,8 @@ from .asking.engine import Ended, Engine, is_local
 from .asking.progress import LastLine, Progress, RunBar, bar_of
 from .money.estimate import quoted, with_limit
 from .money.purse import Purse
-from .results.comparison import RunSummary, summary
 from .results.export import export_run
-from .results.heat_map import draw_heat_map
-from .results.pictures import Picture, draw_rates
+from .results.reading import ReadableRun
 from .results.record import RunRecord
 from .row_request import RowRequest, Tried, as_tried
 from .run_options import Options
@@ -38,14 +36,16 @@ from .table.results import Result, Results
 
 POLL = 0.05  # seconds between looks for Ctrl-C
 AFTER_CTRL_C = 0.95  # seconds that a run may take to stop
+Again = Callable[["Run", Mapping[str, Any]], "Run"]  # begins a run anew, with some settings and options changed
 
 
-class Run:
+class Run(ReadableRun):
     """A prompt asked of many rows. It goes on in a thread of its own; :meth:`result` waits for its end.
 
     name: what tables and pictures call it
     plan: what is asked
     estimate: what it may cost, told before anything is sent
+    begun: when it was begun, as ISO 8601 has it; empty before
     paid: US dollars of its cost that were paid for its pilot
     """
 
@@ -61,10 +61,11 @@ class Run:
         at_end: Callable[[Run], object] | None = None,
         *,
         is_pilot: bool = False,
+        again: Again | None = None,
     ) -> None:
         self.name, self.plan, self.options = options.name, plan, options
         self._looked, self._notes, self._answers = looked, notes, answers
-        self._at_end, self._is_pilot = at_end, is_pilot
+        self._at_end, self._is_pilot, self._again = at_end, is_pilot, again
         self._models = models.apart()
         self._asker = Asker(self._models)
         self._scorers = Scorers.of(options.scorers)
@@ -79,14 +80,14 @@ class Run:
         self._lanes: dict[tuple[object, ...], str] = {}
         self._engine = Engine(self._asker, answers, options, self._purse, self._show)
         self._delivery = Delivery(plan, self._scorers, self._send, self._keep)
-        self._begun, self._ended, self._done = "", Ended(), threading.Event()
+        self.begun, self._ended, self._done = "", Ended(), threading.Event()
         self._bar: LastLine | RunBar | None = None
         missing = [places[0] for key, places in self._places.items() if key not in self._stored]
         seen = pilot.results if pilot is not None else ()
         self.estimate = quoted(plan, looked, self._asker, missing, self._scorers.judges, seen, batch=options.batch)
 
     def __repr__(self) -> str:
-        state = "ended" if self._done.is_set() else "running" if self._begun else "not begun"
+        state = "ended" if self._done.is_set() else "running" if self.begun else "not begun"
         return f"Run({self.name or 'unnamed'}: {self.progress}, {state})"
 
     # reading
@@ -132,6 +133,13 @@ class Run:
         return self.options.group
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """What requests are sent with, beside the grid: the model, and the settings that differ from the defaults."""
+        first = self.plan.arms[0].settings
+        settings = {name: value for name, value in kept_settings(Settings(), first).items() if name not in self.grid}
+        return {**settings, "model": first.model}
+
+    @property
     def grid(self) -> dict[str, list[Any]]:
         """The values of each name in the grid."""
         grid: dict[str, list[Any]] = {}
@@ -141,30 +149,16 @@ class Run:
                 values += [value] if value not in values else []
         return grid
 
-    def summary(self) -> RunSummary:
-        """Return the rate or the mean of each arm by each scorer, with 95 % intervals and a sentence to quote."""
-        return summary(self.results, group=self.group)
-
-    def rates(self, scorer: str | None = None, *, dark: bool = False) -> Picture:
-        """Draw the rate or the mean of each arm with its interval, by one scorer; without a name, the first."""
-        return draw_rates(self, scorer, dark=dark)
-
-    def heat_map(
-        self, scorer: str | None = None, *, x: str | None = None, y: str | None = None, dark: bool = False
-    ) -> Picture:
-        """Draw the rate or the mean for each pair of values of two parameters of the grid."""
-        return draw_heat_map(self, scorer, x=x, y=y, dark=dark)
-
     def export(self, path: str | Path) -> Path:
         """Write all that is needed to repeat the run to a .json or .ipynb file, without keys, and return its path."""
-        plan, first = self.plan, self.plan.arms[0].settings
-        settings = {name: value for name, value in kept_settings(Settings(), first).items() if name not in self.grid}
+        plan = self.plan
         targets = [self._models.target(arm.settings, ask=False) for arm in plan.arms]
         record = RunRecord(
-            plan.template.text, plan.rows, self.results, {**settings, "model": first.model},
+            plan.template.text, plan.rows, self.results, self.settings,
             windows={target.model: target.window for target in targets}, grid=self.grid, repeat=plan.repeat,
             schema=plan.schema.json if plan.schema is not None else None, scorers=self._scorers.sources,
-            names=plan.template.names, group=self.group, name=self.name, begun=self._begun,
+            names=plan.template.names, group=self.group, name=self.name, begun=self.begun,
+            cost=self.cost,
         )  # fmt: skip
         return export_run(record, path, self._models.secrets)
 
@@ -172,15 +166,27 @@ class Run:
 
     def begin(self) -> Run:
         """Begin; a run that has begun goes on."""
-        if not self._begun:
-            self._begun = datetime.now(UTC).isoformat(timespec="seconds")
+        if not self.begun:
+            self.begun = datetime.now(UTC).isoformat(timespec="seconds")
             self._bar = bar_of(self._progress, self.name, self.options.progress)
             threading.Thread(target=self._go, name="jupyter_ctx run", daemon=True).start()
         return self
 
+    def repeat(self, **changes: Any) -> Run:
+        """Ask the same of another model, or with other settings, and return the new run, which has begun.
+
+        ``run.repeat(model="openai/gpt-5.2")`` takes the template, the rows, the grid, the scorers and the options of
+        this run; ``changes`` are settings and options in their place. Its price is told, and asked about, like that of
+        any run. ``compare(run, again)`` calls the two by their names, else by their models. Raises InvalidRequestError
+        for a setting that is in the grid.
+        """
+        if self._again is None:
+            raise InvalidRequestError("This run cannot be repeated: sweep(…) or chat.map(…) makes one that can.")
+        return self._again(self, changes)
+
     def cancel(self) -> None:
         """Stop the run, and return at once; answers that came are kept. A provider is asked to end its batches."""
-        if self._begun:
+        if self.begun:
             self._engine.stop()
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -189,7 +195,7 @@ class Run:
         Ctrl-C stops the run: raises ChatInterrupted. Batches go on at the provider, and the same run begun again
         fetches their answers.
         """
-        if not self._begun:
+        if not self.begun:
             raise InvalidRequestError("The run has not begun: begin() begins it; dry_run=True only tells its price.")
         until = time.monotonic() + (float("inf") if timeout is None else timeout)
         try:

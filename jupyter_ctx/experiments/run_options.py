@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -82,8 +82,8 @@ MOST_PILOTS = 10
 OPTION_NAMES = tuple(each.name for each in fields(Options))
 
 
-def parted(given: Mapping[str, Any]) -> tuple[Options, dict[str, Any]]:
-    """Return the options among named arguments, and the rest, which are settings.
+def parted(given: Mapping[str, Any], begun: Options | None = None) -> tuple[Options, dict[str, Any]]:
+    """Return the options among named arguments, beside those of a run ``begun``, and the rest, which are settings.
 
     Raises InvalidRequestError for a name that is neither, with the nearest one.
     """
@@ -93,4 +93,6 @@ def parted(given: Mapping[str, Any]) -> tuple[Options, dict[str, Any]]:
         hint = hint or f" There are {', '.join(OPTION_NAMES)}, and every setting."
         raise InvalidRequestError(f"A run takes no {unknown}=.{hint}")
     options = {name: value for name, value in given.items() if name in OPTION_NAMES}
-    return Options(**options), {name: value for name, value in given.items() if name not in OPTION_NAMES}
+    return replace(begun or Options(), **options), {
+        name: value for name, value in given.items() if name not in OPTION_NAMES
+    }

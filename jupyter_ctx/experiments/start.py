@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ..config.settings import SETTING_NAMES, Settings, default_settings
 from ..conversation.schema import Schema
 from ..errors import AuthenticationError, InvalidRequestError
-from ..models.registry import Models, key_owner
+from ..models.registry import Models, key_owner, settings_with
 from ..providers.base import SupportsStream
 from ..providers.batch_services import batches_of
 from ..providers.guests import guest
 from ..storage.connection import MEMORY
 from ..storage.stored_answers import Answers
 from .money.estimate import check_agreed, check_price, with_limit
-from .run import Run
+from .run import Again, Run
 from .run_options import Options, parted
 from .scorers import Scorers
 from .table.plan import Arm, RunPlan, arms_of, looked_at
@@ -83,10 +84,11 @@ def start(
         batches_of(models.target(arm.settings, ask=False).provider)
     answers = Answers(MEMORY if options.store is None else options.store)
     plan = RunPlan(text, table, arms, options.repeat, schema)
-    run = Run(plan, looked_at(plan), models, answers, options, notes, at_end=ended)
+    again = partial(_again, models, settings, ended)
+    run = Run(plan, looked_at(plan), models, answers, options, notes, at_end=ended, again=again)
     if options.pilot and len(table) > options.pilot and not options.dry_run:
         _check_keys(models, asked, options)
-        run = _piloted(run, models, answers, ended)
+        run = _piloted(run, models, answers, ended, again)
     if options.tell is not None:
         options.tell(run)
     if options.dry_run:
@@ -96,7 +98,19 @@ def start(
     return run.begin()
 
 
-def _piloted(run: Run, models: Models, answers: Answers, ended: Callable[[Run], object] | None) -> Run:
+def _again(
+    models: Models, settings: Settings, ended: Callable[[Run], object] | None, run: Run, changes: Mapping[str, Any]
+) -> Run:
+    """Begin a run like another with some settings and options anew; a yes to the price of one is none to the other."""
+    options, given = parted(changes, replace(run.options, dry_run=False, yes=False))
+    fixed = next((name for name in given if name in run.grid), None)
+    if fixed is not None:
+        raise InvalidRequestError(f"{fixed}= is a name of this run's grid: sweep(…, {{{fixed!r}: […]}}) asks others.")
+    plan, asked = run.plan, settings_with(settings, given)
+    return start(plan.template.text, plan.rows, run.grid, models.apart(), asked, options, ended)
+
+
+def _piloted(run: Run, models: Models, answers: Answers, ended: Callable[[Run], object] | None, again: Again) -> Run:
     """Ask some rows, evenly spread, and return the run with an estimate that rests on their answers."""
     options, rows = run.options, run.plan.rows
     step = len(rows) // options.pilot
@@ -105,7 +119,7 @@ def _piloted(run: Run, models: Models, answers: Answers, ended: Callable[[Run], 
     alone = replace(options, scorers=(), batch=False, progress=False)
     pilot = Run(first, looked_at(first), models, answers, alone, at_end=ended, is_pilot=True)
     pilot.begin().result()
-    return Run(run.plan, looked_at(run.plan), models, answers, options, run.notices, pilot, ended)
+    return Run(run.plan, looked_at(run.plan), models, answers, options, run.notices, pilot, ended, again=again)
 
 
 def _check_keys(models: Models, asked: Iterable[Settings], options: Options) -> None:

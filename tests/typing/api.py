@@ -27,9 +27,11 @@ from jupyter_ctx import (
     Usage,
     View,
     ask,
+    assert_not_worse,
     classify_overflow,
     compare,
     get_chat,
+    load_run,
     resolve_window,
     sweep,
 )
@@ -139,4 +141,10 @@ def experiments(chat: Chat, rows: list[dict[str, str]]) -> str:
     assert_type(run.results, Results)
     assert_type(run.results[0], Result)
     other = sweep("{{ text }} {{ tone }}", rows, {"tone": ["Politely."]}, model="local/smollm2")
-    return str(compare(run, other))
+    again = run.repeat(model="openai/gpt-5.2")
+    assert_type(again.unasked, int)
+    saved = load_run(again.export(Path("run.json")))
+    assert_type(saved.results, Results)
+    assert_type(saved.cost, float | None)
+    assert_not_worse(saved, run, margin=0.05, scorer="long", strict=True)
+    return str(compare(saved, other, scorer="long").sentences + saved.summary().sentences)

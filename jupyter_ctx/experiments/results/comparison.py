@@ -10,7 +10,6 @@ from statistics import stdev
 from typing import Any
 
 from ...display.text import text_html
-from ...errors import InvalidRequestError
 from ...session.tabular import RowT, Table
 from ...wording import visible
 from ..statistics import verdicts
@@ -36,7 +35,7 @@ from ..statistics.tally import Key, Tally, by_arm, groups_of, same_repeats, scor
 from ..statistics.verdicts import ArmRow, ComparedRow
 from ..table.results import Result
 from .differences import Differences, differences
-from .sides import Pair, Side, near, pairs_of, results_of
+from .sides import Pair, Side, check_scorer, pairs_of, results_of
 
 MAX_SENTENCES = 30  # shown below a table
 
@@ -78,8 +77,8 @@ class Comparison(WithSentences[ComparedRow]):
         Without a name it is the first scorer. Rows whose answers differ in words come next, then all others.
         """
         known = list(dict.fromkeys(row.scorer for row in self if row.scorer))
-        if scorer is not None and scorer not in known:
-            raise InvalidRequestError(f"scorer={scorer!r}: there is none of this name.{near(scorer, known)}")
+        if scorer is not None:
+            check_scorer(scorer, known)
         return differences(self.pairs, scorer or next(iter(known), ""))
 
 
@@ -119,6 +118,7 @@ def compare(
     *others: Any,
     group: str | None = None,
     names: Sequence[str] = (),
+    scorer: str | None = None,
 ) -> Comparison:
     """Return whether prompts differ on the same rows, scorer by scorer.
 
@@ -133,9 +133,9 @@ def compare(
     which rows belong together, gets a clustered t interval. Repeats of a row are averaged first, and so are rows with
     the same prompt in either arm: they are one observation in both. p values are adjusted for all comparisons by
     Holm's method, and rows needed are told at the level divided by their number. ``names`` are for the runs, instead
-    of their own or A, B and so on.
+    of their own names, their models, or A, B and so on. ``scorer`` is the only one to compare by; without it all are.
 
-    Raises InvalidRequestError where two runs have no row in common, or an arm is unknown.
+    Raises InvalidRequestError where two runs have no row in common, or an arm or the scorer is unknown.
     """
     group = group or _group_of(first)
     measured, notes = list[_Measured](), list[str]()
@@ -145,7 +145,7 @@ def compare(
         of = observations(paired.first.values(), *prompts)
         notes += [*_of_prompts(a, b, prompts, of), *paired.notes]
         groups = joined_groups(groups_of({key: a.inputs[row] for row, key in paired.first.items()}, group), of)
-        measured += [_measure(a, b, scorer, paired, of, groups) for scorer in _scorers(a, b)]
+        measured += [_measure(a, b, each, paired, of, groups) for each in _scorers(a, b, scorer)]
     adjusted = holm([each.interval.p for each in measured])
     tests = sum(not math.isnan(p) for p in adjusted)
     table = Comparison(_compared_row(each, p, tests) for each, p in zip(measured, adjusted, strict=True))
@@ -180,8 +180,13 @@ def _each(pairs: Iterable[Pair]) -> Iterable[Side]:
     return {side.name: side for a, b, _ in pairs for side in (a, b)}.values()
 
 
-def _scorers(a: Side, b: Side) -> list[str]:
-    return scorers_of([*a.results, *b.results]) or [""]
+def _scorers(a: Side, b: Side, scorer: str | None) -> list[str]:
+    """Return the scorers of both, or the one that is named. Raises InvalidRequestError where neither has it."""
+    known = scorers_of([*a.results, *b.results])
+    if scorer is not None:
+        check_scorer(scorer, known)
+        return [scorer]
+    return known or [""]
 
 
 # what it comes to

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from ast import literal_eval
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ...conversation.messages import new_id
 from ...errors import InvalidRequestError
-from ...runtime.files import path_of, write_export
+from ...runtime.files import path_of, reason_of, write_export
 from ...wording import visible
-from .record import RUN_MARK, RUN_VERSION, RunRecord, as_values, from_values
+from .record import EXPORTS, RUN_MARK, RUN_VERSION, RunRecord, as_values, from_values
 
 RUN_FORMATS = (".json", ".ipynb")
 UNSET: dict[str, Any] = {"repeat": 1, "schema": None, "group": None, "names": {}, "name": ""}  # options of a sweep
 _FACTORY = re.compile(r"[a-z_]+(?=\()")  # of a scorer that comes with jupyter_ctx, such as exact("answer")
+_RECORDED = re.compile(r"recorded = read_run\((.*)\)$", re.MULTILINE)  # the text that _recorded writes
 _FUNCTION = re.compile(r"^def (\w+)\(", re.MULTILINE)
 
 
@@ -36,13 +39,44 @@ def export_run(record: RunRecord, path: str | Path, known_keys: Iterable[str] = 
     return write_export(file, text, _is_exported)
 
 
-def load_run(text: str) -> RunRecord:
-    """Return the run in the text of an exported .json file. Raises InvalidRequestError."""
+def load_run(path: str | Path) -> RunRecord:
+    """Return the run in a file that ``run.export(path)`` wrote, as a frozen value with all that is read of a run.
+
+    ``path`` is that of a .json file, or of an exported .ipynb notebook, of which the recorded answers are taken. The
+    run can be compared with any other, one that goes on included. What looked like a key is ``***``. Raises
+    InvalidRequestError for a file that is missing, damaged, no exported run, or written by a newer release.
+    """
+    file = path_of(path)
     try:
-        values = json.loads(text)
+        text = file.read_bytes().decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise InvalidRequestError(f"{file} cannot be read as an exported run: {reason_of(error)}. {EXPORTS}") from None
+    return read_run(text, str(file))
+
+
+def read_run(text: str, whence: str = "This text") -> RunRecord:
+    """Return the run in the text of an exported file; ``whence`` is for the error: InvalidRequestError."""
+    values = _parsed(text, whence)
+    if isinstance(values, dict) and "cells" in values:
+        values = _parsed(_recorded_in(values["cells"]) or "null", whence)
+    return from_values(values, whence)
+
+
+def _parsed(text: str, whence: str) -> Any:
+    try:
+        return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidRequestError(f"This is no exported run: it is not JSON ({error}).") from None
-    return from_values(values)
+        raise InvalidRequestError(f"{whence} is no exported run, or is cut: not JSON ({error}). {EXPORTS}") from None
+
+
+def _recorded_in(cells: Any) -> str:
+    """Return the answers in a notebook as the text that :func:`_recorded` put there; empty where there are none."""
+    with suppress(TypeError, LookupError, ValueError, SyntaxError, RecursionError, MemoryError):
+        for cell in cells:
+            found = _RECORDED.match("".join(cell["source"]))  # Jupyter writes lines
+            if found:
+                return str(literal_eval(found[1]))
+    return ""
 
 
 def _json(values: object) -> str:
@@ -102,7 +136,7 @@ def _setup(values: Mapping[str, Any]) -> str:
     rows = "\n".join(f"    {row!r}," for row in values["rows"])
     return (
         "from jupyter_ctx import compare, sweep\nfrom jupyter_ctx.experiments.results.comparison import summary\n"
-        "from jupyter_ctx.experiments.results.export import load_run\n\n"
+        "from jupyter_ctx.experiments.results.export import read_run\n\n"
         f"template = {_literal(values['template'])}\n\nrows = [\n{rows}\n]"
     )
 
@@ -133,7 +167,7 @@ def _sweep(values: Mapping[str, Any]) -> str:
 
 def _recorded(values: Mapping[str, Any]) -> str:
     text = json.dumps(values, ensure_ascii=False, allow_nan=False)
-    return f'recorded = load_run({text!r})\nf"{{len(recorded.results):,}} answers are recorded"'
+    return f'recorded = read_run({text!r})\nf"{{len(recorded.results):,}} answers are recorded"'
 
 
 def _literal(text: str) -> str:

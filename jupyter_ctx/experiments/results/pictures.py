@@ -20,7 +20,7 @@ from ...wording import visible
 from ..statistics.tally import scorers_of
 from ..statistics.verdicts import ArmRow, number_text, percent
 from .comparison import summary
-from .sides import near, results_of
+from .sides import check_scorer, results_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -126,7 +126,7 @@ def draw_rates(results: Any, scorer: str | None = None, *, group: str | None = N
     more = f"; the first {MAX_ARMS} of {len(rows)} arms" if len(rows) > MAX_ARMS else ""
     title = f"{name}, with 95 % intervals"
     titled(axes, f"{title} (in brackets: rows){more}", palette)
-    return Picture(figure, f"{title}\n{table_text(('arm', 'value', 'interval', 'rows'), list(map(_line, rows)))}")
+    return Picture(figure, f"{title}\n{table_text(('arm', 'value', 'interval', 'rows'), list(map(arm_figures, rows)))}")
 
 
 def scorer_named(results: Sequence[Any], name: str | None) -> str:
@@ -134,8 +134,8 @@ def scorer_named(results: Sequence[Any], name: str | None) -> str:
     known = scorers_of(results)
     if not known:
         raise InvalidRequestError("There is nothing to draw: these results have no scores. Give the run scorers=.")
-    if name is not None and name not in known:
-        raise InvalidRequestError(f"scorer={name!r}: there is none of this name.{near(name, known)}")
+    if name is not None:
+        check_scorer(name, known)
     return name or known[0]
 
 
@@ -187,8 +187,8 @@ def label_of(text: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most - 1 - half]}…{line[-half:]}"
 
 
-def _line(row: ArmRow) -> tuple[str, ...]:
-    """Return the figures of an arm as text."""
+def arm_figures(row: ArmRow) -> tuple[str, ...]:
+    """Return the label of an arm, its rate or mean, the interval, and the number of rows, as text."""
     shown = percent if row.kind != "mean" else number_text
     value, low, high = ("–" if end is None else shown(end) for end in (row.value, row.low, row.high))
     interval = f"{low.removesuffix(' %')} to {high}" if row.low is not None else "no interval"

@@ -2,33 +2,52 @@
 
 from __future__ import annotations
 
-import math
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, NotRequired, TypedDict, get_type_hints
 
-from ...context.usage import Usage
 from ...context.windows import ContextWindow
 from ...errors import InvalidRequestError
 from ...providers.base import Reply
 from ...runtime.redaction import Redactor, without_address_keys
 from ...runtime.secret_names import BLANKED, names_beside
-from ..table.results import Result
+from ...wording import counted
+from ..table.json_values import json_value
+from ..table.results import Result, Results, Score
 from .comparison import summary
+from .reading import ReadableRun
 
 RUN_MARK, RUN_VERSION = "jupyter_ctx_run", 1
+NEVER_LEFT_OUT = ("template", "rows", "answers")
+EXPORTS = 'run.export("run.json") writes one.'
 PACKAGES = (
     "jupyter_ctx", "openai", "anthropic", "google-genai", "xllamacpp", "tiktoken", "genai-prices",
 )  # fmt: skip
-OF_AN_ANSWER = ("row", "arm", "repeat", "values", "error", "cached", "truncated", "scores", "problems", "asked")
 _EXPRESSION, _NAME = re.compile(r"\{\{(.*?)\}\}", re.DOTALL), re.compile(r"(?<![\w.])[^\W\d]\w*")
 
 
-@dataclass(frozen=True, slots=True)
-class RunRecord:
-    """A run, as it was asked and answered.
+class SavedAnswer(TypedDict):
+    """One answer in a file; the columns of its row are in the table already."""
+
+    row: int
+    arm: str
+    repeat: int
+    values: dict[str, Any]
+    error: str
+    cached: bool
+    truncated: bool
+    scores: dict[str, Score]
+    problems: tuple[str, ...]
+    prompt: str
+    asked: NotRequired[bool]  # older exports lack it, and the reply
+    reply: NotRequired[Reply | None]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RunRecord(ReadableRun):
+    """A run, as it was asked and answered; :func:`load_run` reads one from a file.
 
     template: the prompt, with ``{{ column }}`` to be filled in
     rows: the table: the columns of each row
@@ -43,12 +62,13 @@ class RunRecord:
     group: the column that says which rows belong together
     name: what the run is called
     begun: when, as ISO 8601 has it
+    cost: US dollars spent on it, on its pilot too; ``None`` where no price is known
     packages: the version of each package that took part, and of Python
     """
 
     template: str
     rows: Sequence[Mapping[str, Any]]
-    results: Sequence[Result]
+    results: Results
     settings: Mapping[str, Any] = field(default_factory=dict)
     windows: Mapping[str, ContextWindow] = field(default_factory=dict)
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
@@ -59,7 +79,17 @@ class RunRecord:
     group: str | None = None
     name: str = ""
     begun: str = ""
+    cost: float | None = None
     packages: Mapping[str, str] = field(default_factory=lambda: package_versions())
+
+    def __repr__(self) -> str:
+        answers, rows = counted(len(self.results), "answer"), counted(len(self.rows), "row")
+        return f"RunRecord({self.name or 'unnamed'}: {answers} to {rows}, begun {self.begun or 'never'})"
+
+    @property
+    def unasked(self) -> int:
+        """How many answers were not asked for, because the run ended before."""
+        return len(self.results.unasked)
 
 
 def package_versions() -> dict[str, str]:
@@ -90,23 +120,39 @@ def as_values(record: RunRecord, known_keys: Iterable[str] = ()) -> dict[str, An
         "answers": [_answer(result) for result in record.results],
         "summary": summary(record.results, group=record.group).sentences,
     }
-    values, redactor = _plain(held), Redactor(known_keys)
+    values, redactor = json_value(held), Redactor(known_keys)
     redactor.learn(held)  # pairs and the fields of arrays tell names of secrets, which JSON does not keep
     redactor.learn(values)
     masked: dict[str, Any] = _masked(values, redactor)
+    for answer, result in zip(masked["answers"], record.results, strict=True):  # scores are no secrets, whatever
+        scores: dict[str, Score] = json_value(result.scores)  # their scorer is called
+        answer["scores"] = {redactor.masked(name): score for name, score in scores.items()}
     return masked
 
 
-def from_values(values: Any) -> RunRecord:
-    """Return the record that :func:`as_values` made values of. Raises InvalidRequestError."""
-    if not isinstance(values, dict) or values.get(RUN_MARK) != RUN_VERSION:
-        raise InvalidRequestError("This is no exported run: run.export(path) writes one.")
+def from_values(values: Any, whence: str = "This") -> RunRecord:
+    """Return the record that :func:`as_values` made values of; ``whence`` is for the error: InvalidRequestError."""
+    import msgspec
+
+    version = values.get(RUN_MARK) if isinstance(values, dict) else None
+    if type(version) is not int or version < RUN_VERSION:
+        raise InvalidRequestError(f"{whence} is no exported run: {RUN_MARK!r} is not in it. {EXPORTS}")
+    if version > RUN_VERSION:
+        raise InvalidRequestError(
+            f"{whence} is an exported run of a newer jupyter_ctx (format {version:,}, and this one reads "
+            f"{RUN_VERSION}): pip install --upgrade jupyter_ctx"
+        )
+    kinds = {**get_type_hints(RunRecord), "answers": list[SavedAnswer]}
+    del kinds["results"]
+    own = dict[str, Any]()
     try:
-        own = {each.name: values[each.name] for each in fields(RunRecord) if each.name != "results"}
-        own["windows"] = {model: ContextWindow(**window) for model, window in values["windows"].items()}
-        return RunRecord(**own, results=[_result(answer, values["rows"]) for answer in values["answers"]])
-    except (KeyError, IndexError, TypeError, AttributeError) as error:
-        raise InvalidRequestError(f"This exported run is damaged: {type(error).__name__} {error}.") from None
+        for name, kind in kinds.items():  # "answers" is the last
+            if name in values or name in NEVER_LEFT_OUT:
+                own[name] = msgspec.convert(values.get(name), kind)
+        results = Results(_result(answer, own["rows"]) for answer in own.pop("answers"))
+    except (msgspec.ValidationError, IndexError) as error:
+        raise InvalidRequestError(f"{whence} is a damaged exported run ({name}: {error}). {EXPORTS}") from None
+    return RunRecord(**own, results=results)
 
 
 def _names_read(record: RunRecord) -> dict[str, Any]:
@@ -117,40 +163,17 @@ def _names_read(record: RunRecord) -> dict[str, Any]:
     return {name: record.names[name] for name in words if name in record.names}
 
 
-def _answer(result: Result) -> dict[str, Any]:
-    """Return one answer; the columns of its row are in the table already."""
-    own = {name: getattr(result, name) for name in OF_AN_ANSWER}
-    return {**own, "prompt": result.prompt, "reply": result.reply}
+def _answer(result: Result) -> SavedAnswer:
+    own: Any = {name: getattr(result, name) for name in SavedAnswer.__annotations__}
+    return own  # type: ignore[no-any-return]
 
 
-def _result(answer: dict[str, Any], rows: Sequence[Mapping[str, Any]]) -> Result:
-    own = {name: answer[name] for name in OF_AN_ANSWER if name in answer or name != "asked"}  # older exports lack it
-    own["problems"] = tuple(own["problems"])
-    reply = _reply(answer["reply"]) if answer.get("reply") is not None else None  # an older export leaves it out
-    return Result(**own, inputs=rows[answer["row"]], filled=answer["prompt"], reply=reply)
-
-
-def _reply(values: dict[str, Any]) -> Reply:
-    counts = values.get("usage")
-    usage = None if counts is None else Usage(**{"input_tokens": 0, "output_tokens": 0, **counts})
-    return Reply(**{**values, "usage": usage, "notices": tuple(values["notices"])})
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON has it: NaN as null, NumPy's as Python's, objects of fields as these, others as text."""
-    if is_dataclass(value) and not isinstance(value, type):
-        value = {each.name: getattr(value, each.name) for each in fields(value)}
-    elif hasattr(value, "model_dump"):  # pydantic's
-        value = value.model_dump(mode="json")
-    elif hasattr(value, "tolist"):  # NumPy's, arrays included
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {str(name): _plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(part) for part in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
+def _result(answer: SavedAnswer, rows: Sequence[Mapping[str, Any]]) -> Result:
+    own: dict[str, Any] = {**answer}
+    row, prompt = answer["row"], own.pop("prompt")
+    if not 0 <= row < len(rows):
+        raise IndexError(f"there is no row {row}")
+    return Result(**own, inputs=rows[row], filled=prompt)
 
 
 def _masked(value: Any, redactor: Redactor) -> Any:

@@ -76,7 +76,7 @@ def _arms_with(arms: Arms, label: str) -> dict[tuple[str, ...], str]:
         return {(): label}
     named = dict[tuple[str, ...], str]()
     values = [results[0].values for results in arms.values()]
-    shown = {name: value_labels([each[name] for each in values]) for name in values[0]}
+    shown = {name: value_labels([each.get(name) for each in values]) for name in values[0]}
     for at, arm in enumerate(arms):
         parts = [f"{name}={labels[at]}" for name, labels in shown.items()]
         given = [part for part in parts if f", {part}, " in f", {label}, "]
@@ -103,8 +103,10 @@ def _runs(runs: Sequence[Any], names: Sequence[str]) -> Iterator[tuple[Side, Sid
 def results_of(run: Any) -> Iterable[Result]:
     """Return the results of a run, or what is a list of them already. Raises InvalidRequestError."""
     results = getattr(run, "results", run)
-    if isinstance(results, str) or not isinstance(results, Iterable):
-        raise InvalidRequestError(f"A run or a list of its results is needed, not {type(run).__name__}.")
+    is_frame = hasattr(results, "columns") and not isinstance(results, tuple)
+    if isinstance(results, str) or is_frame or not isinstance(results, Iterable):
+        kind = type(run).__name__
+        raise InvalidRequestError(f"A run, load_run(path) or a list of a run's results is needed, not {kind}.")
     return results
 
 
@@ -113,10 +115,19 @@ def near(name: str, known: Sequence[str]) -> str:
     return did_you_mean(name, known, "{!r}") or f" There are: {', '.join(map(repr, known)) or 'none'}."
 
 
+def check_scorer(name: str, known: Sequence[str]) -> None:
+    """Raise InvalidRequestError where there is no scorer of this name."""
+    if name not in known:
+        raise InvalidRequestError(f"scorer={name!r}: there is none of this name.{near(name, known)}")
+
+
 def _own_names(runs: Sequence[Any]) -> Sequence[str]:
-    """Return the names of runs, where all have one of their own."""
-    names = [getattr(run, "name", "") for run in runs]
-    return names if all(isinstance(name, str) and name for name in names) and len(set(names)) == len(names) else ()
+    """Return what tells all runs apart: their own names, else their models; nothing where neither does."""
+    for attribute in ("name", "model"):
+        names = [getattr(run, attribute, "") for run in runs]
+        if all(isinstance(name, str) and name for name in names) and len(set(names)) == len(names):
+            return names
+    return ()
 
 
 def _same_arms(first: Arms, second: Arms, name: str, other: str) -> dict[str, tuple[list[Result], list[Result]]]:

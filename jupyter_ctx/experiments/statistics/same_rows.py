@@ -13,6 +13,7 @@ from hashlib import blake2b
 from typing import Any, TypeVar
 
 from ...errors import InvalidRequestError
+from ..table.json_values import json_value
 from ..table.results import Result
 from .tally import Key
 
@@ -119,7 +120,7 @@ def _keys(rows: Inputs, columns: list[str]) -> dict[int, Key]:
         return {row: row for row in rows}
     seen, keys = Counter[Key](), dict[int, Key]()
     for row, inputs in rows.items():
-        held = tuple(str(inputs.get(name)) for name in columns)  # 1 is NumPy's 1 as well
+        held = tuple(str(json_value(inputs.get(name))) for name in columns)  # as a run in a file has it
         keys[row] = (held, seen[held])
         seen[held] += 1
     return keys

@@ -19,10 +19,10 @@ from pydantic import BaseModel
 from server import events, piece, serve, usage
 
 from jupyter_ctx import ContextWindow, InvalidRequestError, Reply, Usage, compare, judge, sweep
-from jupyter_ctx.experiments.results.export import export_run, load_run
+from jupyter_ctx.experiments.results.export import export_run, load_run, read_run
 from jupyter_ctx.experiments.results.record import RunRecord, as_values, from_values
 from jupyter_ctx.experiments.scorers import contains, exact, json_equal, regex, source_of
-from jupyter_ctx.experiments.table.results import Result
+from jupyter_ctx.experiments.table.results import Result, Results
 
 ROWS = [{"text": "cat", "answer": "Katze"}, {"text": 'a "dog"\n', "answer": "Hund"}]
 KEY = "sk-proj-" + "a1B2c3D4" * 5
@@ -41,7 +41,7 @@ def record(**changes: Any) -> RunRecord:
         Result(1, "tone=plain", 0, ROWS[1], {"tone": "plain"}, "Translate dog", error="The server is gone."),
     )
     given: dict[str, Any] = {
-        "template": "Translate\n{{ text }}, {{ tone }}{{ note }}", "rows": ROWS, "results": results,
+        "template": "Translate\n{{ text }}, {{ tone }}{{ note }}", "rows": ROWS, "results": Results(results),
         "settings": {"model": "local/smollm2", "temperature": 0.0, "max_tokens": 8},
         "windows": {"local/smollm2": ContextWindow(2_048, source="given")}, "grid": {"tone": ["plain"]},
         "scorers": {"ok": exact("answer").source, "polite": source_of(polite)}, "name": "animals",
@@ -53,11 +53,10 @@ def test_a_run_in_json_comes_back_as_it_was(tmp_path: Path) -> None:
     written = record(
         repeat=2, schema={"type": "object"}, group="answer", names={"note": "x"}, begun="2026-11-23T05:00:00"
     )
-    back = load_run(export_run(written, tmp_path / "run.json").read_text("utf-8"))
+    back = load_run(export_run(written, tmp_path / "run.json"))
     assert back == RunRecord(**{name: getattr(back, name) for name in RunRecord.__slots__})
     for name in RunRecord.__slots__:
-        expected = getattr(written, name)
-        assert getattr(back, name) == (list(expected) if name == "results" else expected), name
+        assert getattr(back, name) == getattr(written, name), name
     assert "Python" in back.packages
     assert "jupyter_ctx" in back.packages
 
@@ -67,11 +66,11 @@ def test_an_export_without_what_is_not_known_is_read(tmp_path: Path) -> None:
     asked, failed = values["answers"]
     del failed["reply"], asked["reply"]["parsed"], asked["reply"]["usage"]["reasoning_tokens"]
     asked["reply"]["usage"].pop("guessed")
-    assert from_values(values).results == list(record().results)
+    assert from_values(values).results == record().results
 
 
 def test_a_run_that_was_read_can_be_compared(tmp_path: Path) -> None:
-    back = load_run(export_run(record(), tmp_path / "run.json").read_text("utf-8"))
+    back = load_run(export_run(record(), tmp_path / "run.json"))
     (row, *_) = compare(back, record())
     assert (row.n, row.difference) == (1, 0)
 
@@ -89,7 +88,7 @@ def test_the_notebook_is_valid_and_its_cells_hold_the_whole_run(tmp_path: Path) 
     assert names["scorers"]["polite"](ROWS[0], Reply("Yes, please"))
     assert "model='local/smollm2'" in cells[2]
     assert "window of 2,048 tokens (given)" in notebook.cells[0].source
-    exec("from jupyter_ctx.experiments.results.export import load_run\n" + cells[4], names)
+    exec("from jupyter_ctx.experiments.results.export import read_run\n" + cells[4], names)
     assert [result.scores for result in names["recorded"].results] == [{"ok": True, "length": 5.0}, {}]
 
 
@@ -171,7 +170,7 @@ def test_an_earlier_export_is_replaced_and_nothing_else_is_left(tmp_path: Path) 
     for name in ("run.json", "run.ipynb"):
         export_run(record(), tmp_path / name)
         export_run(record(name="again"), tmp_path / name)
-    assert load_run((tmp_path / "run.json").read_text("utf-8")).name == "again"
+    assert load_run(tmp_path / "run.json").name == "again"
     assert sorted(os.listdir(tmp_path)) == ["run.ipynb", "run.json"]
 
 
@@ -180,12 +179,12 @@ def test_an_earlier_export_is_replaced_and_nothing_else_is_left(tmp_path: Path) 
 )
 def test_what_is_no_exported_run_is_refused(text: str) -> None:
     with pytest.raises(InvalidRequestError, match="exported run"):
-        load_run(text)
+        read_run(text)
 
 
 def test_a_damaged_export_is_refused() -> None:
     values = as_values(record())
-    for answers in ([{"row": 99}], [5], "x", [{**values["answers"][0], "reply": {"text": "x"}}]):
+    for answers in ([{"row": 99}], [5], "x", [{**values["answers"][0], "reply": {"text": 5}}]):
         with pytest.raises(InvalidRequestError, match="damaged"):
             from_values({**values, "answers": answers})
 

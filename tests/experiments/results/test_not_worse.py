@@ -1,0 +1,122 @@
+"""A prompt that does worse fails a test, with the sentence to quote and the rows that fell; chance does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pandas import DataFrame
+
+from jupyter_ctx import InvalidRequestError, Reply, Result, assert_not_worse
+
+
+def result(i: int, score: Any = None, *, arm: str = "", **changes: Any) -> Result:
+    reply = Reply(f"answer {score} to {i}")
+    scores = {} if score is None else {"right": score}
+    return Result(i, arm, 0, {"q": i}, {}, f"question {i}", **{"reply": reply, "scores": scores, **changes})
+
+
+def passing(hits: int, rows: int, **changes: Any) -> list[Result]:
+    """Results of which the first ones are right."""
+    return [result(i, i < hits, **changes) for i in range(rows)]
+
+
+def fails(a: Any, b: Any, *given: Any, **options: Any) -> str:
+    with pytest.raises(AssertionError) as error:
+        assert_not_worse(a, b, *given, **options)
+    return str(error.value)
+
+
+def test_a_loss_that_is_shown_fails_with_the_sentence_and_ten_of_the_rows() -> None:
+    sentence, *rows, more = fails(passing(45, 50), passing(30, 50), names=("old", "new")).splitlines()
+    assert sentence.startswith("new is worse than old: with new, 30 of 50 rows pass")
+    assert (len(rows), more) == (10, "  … and 5 more")
+    assert rows[0] == "  row 30 (question 30): yes → no; answer True to 30 → answer False to 30"
+
+
+def test_the_error_has_the_whole_comparison() -> None:
+    with pytest.raises(AssertionError) as error:
+        assert_not_worse(passing(45, 50), passing(30, 50))
+    (row,) = error.value.comparison  # type: ignore[attr-defined]
+    assert (row.n, row.first_value, row.second_value) == (50, 0.9, 0.6)
+
+
+@pytest.mark.parametrize(("hits", "rows", "margin"), [(9, 10, 0.02), (10, 10, 0.02), (45, 50, 0.2), (480, 500, 0.04)])
+def test_what_chance_or_the_margin_explains_passes(hits: int, rows: int, margin: float) -> None:
+    table = assert_not_worse(passing(rows, rows), passing(hits, rows), margin)
+    assert len(table) == 1
+
+
+def test_a_small_table_passes_and_says_what_it_would_take_and_strictly_it_fails() -> None:
+    old, new = passing(18, 20), passing(17, 20)
+    (sentence,) = assert_not_worse(old, new, 0.1).sentences
+    assert "A loss of 0.1 is not excluded; about " in sentence
+    assert sentence in fails(old, new, 0.1, strict=True)
+
+
+def test_a_loss_that_is_excluded_passes_strictly() -> None:
+    (sentence,) = assert_not_worse(passing(900, 1_000), passing(899, 1_000), strict=True).sentences
+    assert sentence.endswith("A loss of 0.02 is excluded.")
+
+
+def test_a_grade_that_falls_by_as_much_in_every_row_fails() -> None:
+    text = fails([result(i, 3.0) for i in range(30)], [result(i, 2.0) for i in range(30)])
+    assert text.startswith("B is lower than A: ")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"reply": None, "error": "gone"}, "4 failed"),
+        ({"asked": False}, "4 not asked"),
+        ({"scores": {}}, "4 without a"),
+    ],
+)
+def test_rows_that_are_lost_count_against_the_second_run(change: dict[str, Any], why: str) -> None:
+    whole = passing(50, 50)
+    lost = [*passing(46, 46), *(result(i, **change) for i in range(46, 50))]
+    text = fails(whole, lost)
+    assert f"B has no score on 4 of 50 rows that A has one on ({why}" in text
+    assert "  row 46 (question 46): yes → no score" in text
+    assert_not_worse(whole, lost, 0.08)
+    assert_not_worse(lost, whole)
+
+
+def test_of_several_scorers_and_arms_each_counts_and_one_can_be_named() -> None:
+    def both(hits: int, long: int, arm: str) -> list[Result]:
+        return [result(i, arm=arm, scores={"right": i < hits, "long": i < long}) for i in range(50)]
+
+    old, new = [*both(50, 50, "x"), *both(50, 50, "y")], [*both(50, 50, "x"), *both(50, 20, "y")]
+    assert "B (y) is worse than A (y)" in fails(old, new)
+    assert [row.scorer for row in assert_not_worse(old, new, scorer="right")] == ["right", "right"]
+    with pytest.raises(InvalidRequestError, match="Did you mean 'right'"):
+        assert_not_worse(old, new, scorer="rigth")
+
+
+@pytest.mark.parametrize("margin", [-0.01, 1, 2.0, float("nan"), True, "0.1", None])
+def test_a_margin_is_a_share(margin: Any) -> None:
+    with pytest.raises(InvalidRequestError, match="margin is"):
+        assert_not_worse(passing(1, 2), passing(1, 2), margin)
+
+
+SAME = passing(5, 5)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "words"),
+    [
+        (SAME, SAME, "same run"),
+        ([], passing(1, 2), "Nothing can be compared"),
+        (passing(1, 2), [], "Nothing can be compared"),
+        ([], [], "Nothing can be compared"),
+        ([result(0)], [result(0)], "scorers="),
+        (passing(1, 2), [result(7, True)], "no row in common"),
+        (passing(1, 2, arm="x") + passing(1, 2, arm="y"), passing(1, 2, arm="z") + passing(1, 2, arm="w"), "no arm in"),
+        ("run.json", passing(1, 2), "list of a run's results"),
+        (DataFrame({"q": [1]}), passing(1, 2), "not DataFrame"),
+        ([{"right": 1}], passing(1, 2), "Results of a run"),
+    ],
+)
+def test_what_cannot_be_compared_is_one_clear_error(a: Any, b: Any, words: str) -> None:
+    with pytest.raises(InvalidRequestError, match=words):
+        assert_not_worse(a, b)
