@@ -18,7 +18,7 @@ from ..errors import ContextOverflowError
 from ..models.registry import Target
 from ..providers.base import Request
 from .messages_sent import megabytes, request_bytes
-from .view import Scope, in_view, turn_tokens
+from .view import Scope, in_view, turn_tokens, view_key
 
 MARGIN_FOR_ESTIMATES = f"of {MARGIN:.0%} for estimates".replace("%", " %")
 
@@ -124,6 +124,11 @@ class Attempt(Question):
         """Return the turns it carries."""
         passed, rest = in_view(self.past, self.scope, self.cut.start)
         return passed + rest
+
+    def key(self, *added: str) -> str:
+        """Return the fingerprint of its view, with the ids of turns that are ``added`` to it."""
+        turns = [place.turn.id for place in self.places]
+        return view_key(self.target.provider.tokenizer, self.scope.fixed, [*turns, *added])
 
     def begins_at(self, turn_id: str) -> str | None:
         """Return the place at which the view begins: ``None``: at the first turn; ``turn_id``: no turn is in view."""

@@ -23,7 +23,6 @@ from .judge import INCOMPLETE, Verdict
 from .messages_sent import request_digest
 from .notices import STORED, Outcome, nearly_full, notices_of
 from .session import Session
-from .state import NO_VIEW
 from .tries import answered, as_answer, parsed_reply
 
 SUMMARY_FAILURES = 2
@@ -192,15 +191,11 @@ class Sender:
 
     def _keep(self, said: Said, attempt: Attempt, *, counted: bool) -> None:
         session, summary = self._session, attempt.past.summary
-        now = attempt.scope._replace(at=attempt.scope.at + 1)  # where that is the end, all of the view was counted
-        drafted = summary is not None and summary.id not in session.conversation.summaries
-        session.record(
-            *([Summarized(summary, "before")] if summary is not None and drafted else []),
-            said,
-            counted=lambda: session.key(attempt.target, now, attempt.cut.start) if counted else (),
-        )
+        view = attempt.key(said.turn.id)
         plain = attempt.request.schema is None  # what a schema takes is not in the next request
-        session.change(sent=session.key(attempt.target, now, attempt.cut.start) if plain else NO_VIEW)
+        session.change(counted=view if counted else "", sent=view if plain else "")
+        drafted = summary is not None and summary.id not in session.conversation.summaries
+        session.record(*([Summarized(summary, "before")] if summary is not None and drafted else []), said)
         session.fitter.answered_at = time.monotonic()
 
     def _outdated(self, sent: Attempt) -> tuple[int, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from hashlib import blake2b
 from typing import Literal, NamedTuple
 
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
@@ -80,6 +82,12 @@ def without_summary(scope: Scope) -> Scope:
 def _scope(at: int, floor: int, system: str, summary: Summary | None) -> Scope:
     text = summary_message(summary.text) + SUMMARY_ANSWER if summary is not None else ""
     return Scope(at, floor, Fixed(system, text), summary)
+
+
+def view_key(tokenizer: str, fixed: Fixed, turns: Iterable[str]) -> str:
+    """Return a fingerprint of what one tokenizer counts: the fixed texts, and turn versions by their ids."""
+    parts = "\0".join((tokenizer, *fixed, *turns))
+    return blake2b(parts.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
 def turn_tokens(turn: Turn, meter: Meter) -> float:
