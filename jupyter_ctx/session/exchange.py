@@ -113,7 +113,6 @@ Previous: TypeAlias = Callable[[Attempt], Turn | None]
 
 
 def exchange(
-    models: Models,
     fitter: Fitter,
     planned: Attempt,
     coming: Coming,
@@ -144,13 +143,13 @@ def exchange(
                     last = retry == RETRIES or bool(coming.thoughts)
                     attempt = fitter.smaller(attempt, error, last=last)
                     coming.sent(attempt.target.model, sent_again(attempt, error))
-        return _learned(models, Exchanged(attempt, verdict, refusal=refusal), turn_id)
+        return _learned(fitter.models, Exchanged(attempt, verdict, refusal=refusal), turn_id)
     except BaseException as error:  # whatever it is, the text that came is returned
         if not coming.pieces:
             return Exchanged(attempt, None, refusal=refusal, error=error)
         broken = coming.broken("interrupted" if isinstance(error, KeyboardInterrupt) else "cut")
         with uninterrupted():
-            came = _learned(models, Exchanged(attempt, Verdict(broken), refusal=refusal, error=error), turn_id)
+            came = _learned(fitter.models, Exchanged(attempt, Verdict(broken), refusal=refusal, error=error), turn_id)
             return came if not isinstance(error, ContextOverflowError) else _refused_late(fitter, came, error)
 
 

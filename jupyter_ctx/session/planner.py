@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 from ..context.budget import LEAST_MARGIN, MARGIN
@@ -24,11 +23,10 @@ COUNTS = 3  # times that a provider is asked for the size of one request
 
 
 class Fitter:
-    """Plans requests of one conversation."""
+    """Plans requests; ``models`` learn from the refusals of those that were too large."""
 
     def __init__(self, models: Models) -> None:
-        self._models = models
-        self.answered_at: float | None = None  # when the last turn was recorded, by the monotonic clock
+        self.models = models
 
     def ledger(self, target: Target, past: Conversation, scope: Scope) -> Ledger:
         """Return the sizes of all turns; 0 for those that no view in this scope may hold."""
@@ -59,9 +57,8 @@ class Fitter:
         """Return what the next request takes with an empty prompt, in a view that begins at ``start``."""
         fixed, ledger = target.meter.fixed(scope.fixed), self.ledger(target, past, scope)
         guessed = 0.0 if target.meter.counted(scope.fixed) else fixed
-        idle = None if self.answered_at is None else time.monotonic() - self.answered_at
         budget = target.budget(fixed)._replace(margin=MARGIN)
-        return Occupancy(ledger, budget, start, scope.at, guessed=guessed, idle=idle)
+        return Occupancy(ledger, budget, start, scope.at, guessed=guessed)
 
     def room_ends(self, target: Target, past: Conversation, now: Occupancy) -> int:
         """Return up to how many tokens the next request may have before room is made: with a prompt like the last."""
@@ -121,13 +118,13 @@ class Fitter:
         if error.by_bytes and given_up:
             raise heavy_error(refused)
         shown = TooHeavy(request_bytes(refused.request.messages)) if error.by_bytes else seen(refused, overflow)
-        target = self._models.learn(refused.target, shown, failed=given_up)  # for the next cell, too
+        target = self.models.learn(refused.target, shown, failed=given_up)  # for the next cell, too
         if given_up:
             raise overflow_error(replace(refused, target=target), overflow, kept=kept)
         try:
             return self._lighter(refused, target) if error.by_bytes else self._shorter(refused, target, overflow)
         except ContextOverflowError:
-            self._models.failed(target)
+            self.models.failed(target)
             raise
 
     def _shorter(self, refused: Attempt, target: Target, overflow: Overflow) -> Attempt:

@@ -164,9 +164,8 @@ class Sender:
     ) -> Exchanged:
         """Exchange the planned request for an answer, and record the turn: whole, or with a flag what came of it."""
         session, turn_id = self._session, new_id()
-        send = partial(
-            exchange, session.models, session.fitter, turn_id=turn_id if record else None, previous=session.previous
-        )
+        turn_to_be = turn_id if record else None
+        send = partial(exchange, session.fitter, turn_id=turn_to_be, previous=session.previous)
         try:
             with uninterrupted():
                 exchanged = answered(schema, send, planned, coming)
@@ -196,7 +195,7 @@ class Sender:
         session.change(counted=view if counted else "", sent=view if plain else "")
         drafted = summary is not None and summary.id not in session.conversation.summaries
         session.record(*([Summarized(summary, "before")] if summary is not None and drafted else []), said)
-        session.fitter.answered_at = time.monotonic()
+        session.answered_at = time.monotonic()
 
     def _outdated(self, sent: Attempt) -> tuple[int, ...]:
         """Return the numbers of later turns that answered another version of the turn that was just recorded."""

@@ -62,6 +62,7 @@ class Session:
         self.fitter, self.memory = Fitter(self.models), MemoryFile(self.notebook.folder)
         self._cache_key = f"jupyter_ctx-{new_id()}"
         self._has_set_system = False
+        self.answered_at: float | None = None  # when the last turn was recorded, by the monotonic clock
         self._lock = threading.Lock()  # a button's callback may run in another thread
 
     @property
@@ -151,8 +152,7 @@ class Session:
 
     def target(self, options: Mapping[str, Any], *, ask: bool, schema: AnswerSchema | None = None) -> Target:
         """Return where a request with these options goes. ``ask``: the server may be asked and started."""
-        given = {name: value for name, value in options.items() if value is not None}
-        target = self.models.target(settings_with(self.settings, given) if given else self.settings, ask=ask)
+        target = self.models.target(self._settings_for(options), ask=ask)
         return replace(target, cache_key=self._cache_key, schema=schema)
 
     def asked(self, options: Mapping[str, Any]) -> str:
@@ -161,8 +161,11 @@ class Session:
 
     def room(self, options: Mapping[str, Any], among: int = 1) -> TextRoom:
         """Return how much room one of so many attached things may take in a request with these options."""
+        return text_room(self.models, self._settings_for(options), among)
+
+    def _settings_for(self, options: Mapping[str, Any]) -> Settings:
         given = {name: value for name, value in options.items() if value is not None}
-        return text_room(self.models, settings_with(self.settings, given) if given else self.settings, among)
+        return settings_with(self.settings, given) if given else self.settings
 
     def attempt(
         self,
@@ -172,13 +175,12 @@ class Session:
         *,
         record: bool,
         summary: Summary | None = None,
-        fitter: Fitter | None = None,
         offered: bool = False,
     ) -> Attempt:
         """Return the request for a turn, in its place among earlier turns.
 
-        ``summary`` stands for older turns although it is not recorded yet. ``fitter`` plans the request, and shares
-        nothing with other threads; ``None``: the session's own. ``offered``: the answer may be taken later.
+        ``summary`` stands for older turns although it is not recorded yet. ``offered``: the answer may be
+        taken later.
         """
         past = Conversation() if said.begins_anew(self.conversation) or not record else self.conversation
         past = past.summarized(summary) if summary is not None else past
@@ -193,8 +195,7 @@ class Session:
         # what is sent once is not worth a cache's writing fee
         target = target if record else replace(target, cache_key=None)
         apart = bool(differs) or system != self.system
-        fitter = fitter or self.fitter
-        return fitter.attempt(message, target, past, at, system, lasting=lasting, apart=apart)
+        return self.fitter.attempt(message, target, past, at, system, lasting=lasting, apart=apart)
 
     def request_then(
         self, past: Conversation, said: Said, turn: Turn, at: int, target: Target, system: str
@@ -264,7 +265,7 @@ class Session:
 
     def _just_sent(self, attempt: Attempt) -> int:
         """Return how many tokens of a request the one before it had, where a prompt cache may hold them."""
-        answered, turn = self.fitter.answered_at, self.previous(attempt)
+        answered, turn = self.answered_at, self.previous(attempt)
         if answered is None or turn is None or turn.usage is None or turn.model != attempt.target.model:
             return 0
         kept = JUST_SENT.get(attempt.target.settings.cache_ttl or "", USUALLY_KEPT)
@@ -275,7 +276,6 @@ class Session:
         """Return the session and its next request, with an empty prompt, for readers; no server is asked."""
         target = self.target({}, ask=False)
         scope, start = self.now(target)
-        ledger = self.fitter.ledger(target, self.conversation, scope)
         past, state = self.conversation, self.state
         passed, rest = in_view(past, scope, start)
         key = view_key(target.provider.tokenizer, scope.fixed, [place.turn.id for place in (*passed, *rest)])
@@ -284,7 +284,9 @@ class Session:
         tried = occupancy if target.trial is None else self.fitter.occupancy(target.trial, past, scope, start)
         decision, room_ends = decide(tried, target.settings), self.fitter.room_ends(target, past, occupancy)
         more = None if typical is None else more_turns(occupancy, target.settings, typical)
-        return Snapshot(past, state, target, scope, start, ledger, decision, room_ends, key == state.counted, more)
+        return Snapshot(
+            past, state, target, scope, start, occupancy.ledger, decision, room_ends, key == state.counted, more
+        )
 
     def view(self, said: Said, options: Mapping[str, Any], *, record: bool, schema: AnswerSchema | None = None) -> View:
         """Return the request for a turn before it is sent, part by part, with what it leaves out."""

@@ -23,7 +23,6 @@ from .attempt import Attempt
 from .exchange import Coming, Exchanged, exchange
 from .judge import INCOMPLETE, Verdict
 from .messages_sent import request_digest
-from .planner import Fitter
 from .send import record_of, stored_reply
 from .session import Session
 from .threads import Threads
@@ -84,7 +83,6 @@ class _StopError(KeyboardInterrupt):
 class _Request:
     """One column's request, and what became of it."""
 
-    fitter: Fitter
     options: Mapping[str, Any]
     turn_id: str = field(default_factory=new_id)
     planned: Attempt | None = None
@@ -147,11 +145,11 @@ class SideBySide:
 
     def _planned(self, said: Said, column: Candidate, *, record: bool) -> _Request:
         """Return the request of a column; its error where it cannot be sent."""
-        session, request = self._session, _Request(Fitter(self._session.models), column.options)
+        session, request = self._session, _Request(column.options)
         try:
             target = session.target(column.options, ask=True, schema=as_answer(self._schema))
             system = session.system_for(column.options)
-            request.planned = session.attempt(said, target, system, record=record, fitter=request.fitter, offered=True)
+            request.planned = session.attempt(said, target, system, record=record, offered=True)
         except ChatError as error:
             request.error = error
         return request
@@ -292,7 +290,7 @@ class SideBySide:
                 on_thought=partial(self._tell, column, is_thought=True),
                 on_sent=lambda model, why: self._heard.put(_Piece(column, asked=(model, why))),
             )
-            send = partial(exchange, self._session.models, request.fitter, turn_id=request.turn_id)
+            send = partial(exchange, self._session.fitter, turn_id=request.turn_id)
             found = answered(self._schema, send, request.planned, coming)
             request.billed = [(found.sent.target, reply) for reply in found.replies]
             request.answered = self._kept(found)
