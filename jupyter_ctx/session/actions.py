@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal, NamedTuple, get_args
@@ -34,7 +34,6 @@ from ..conversation.messages import Summary, Turn
 from ..conversation.places import Place
 from ..conversation.text_safety import checked
 from ..errors import ChatError, InvalidRequestError, check_whole_number
-from ..export.openai_messages import from_messages
 from ..models.registry import Target
 from ..models.request_price import Confirm, RequestPrice, check_confirmed, is_above, request_price
 from ..providers.base import Reply
@@ -410,10 +409,6 @@ class Actions:
         if checked(text) == self._session.own_system:
             return Change("The system prompt is that already", changed=False)
         return self._apply(SystemSet(text), "System prompt set" if text else "System prompt taken away")
-
-    def add_messages(self, messages: Iterable[Mapping[str, object]]) -> Change:
-        """Take in a conversation in OpenAI's form, a turn for each prompt with its reply."""
-        return self.add(from_messages(messages))
 
     def add(self, added: Added) -> Change:
         """Take in turns of another conversation, with what it had beside them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
@@ -66,13 +66,11 @@ class Watcher(Protocol):
         """Take what went wrong, in words."""
 
 
-class _Piece(NamedTuple):
-    """What a thread tells of its column: a piece of text, a thought, that a model is asked, or its end (neither)."""
+class _News(NamedTuple):
+    """What a thread tells of its column: how the watcher is told of it, or that the column has ended (``None``)."""
 
     column: int
-    text: str = ""
-    is_thought: bool = False
-    asked: tuple[str, str] | None = None
+    tell: Callable[[], object] | None = None
 
 
 class _StopError(KeyboardInterrupt):
@@ -98,7 +96,7 @@ class SideBySide:
 
     def __init__(self, session: Session, schema: Schema | None = None, confirm: Confirm | None = None) -> None:
         self._session, self._schema, self._confirm = session, schema, confirm
-        self._heard = queue.SimpleQueue[_Piece]()
+        self._heard = queue.SimpleQueue[_News]()
         self._is_stopped = False
 
     def of(
@@ -240,7 +238,7 @@ class SideBySide:
         threads, left = Threads(max(1, len(asked)), "jupyter_ctx side by side"), set(asked)
         try:
             for i in asked:
-                threads.submit(self._answer, i, requests[i])
+                threads.submit(self._answer, i, requests[i], watcher)
             while left:
                 self._hear(requests, left, watcher)
         except BaseException as error:
@@ -256,16 +254,15 @@ class SideBySide:
     def _hear(self, requests: Sequence[_Request], left: set[int], watcher: Watcher) -> None:
         """Pass on what a thread tells next; once all is stopped, only how each column ended."""
         try:
-            told = self._heard.get(timeout=POLL_SECONDS)
+            column, tell = self._heard.get(timeout=POLL_SECONDS)
         except queue.Empty:
             return
-        if told.asked is not None or told.text:
-            if not self._is_stopped:
-                _pass_on(told, watcher)
-            return
-        left.discard(told.column)
-        with uninterrupted():
-            self._ended(told.column, requests[told.column], watcher)
+        if tell is None:
+            left.discard(column)
+            with uninterrupted():
+                self._ended(column, requests[column], watcher)
+        elif not self._is_stopped:
+            tell()
 
     def _stop(self, requests: Sequence[_Request], left: set[int], watcher: Watcher) -> None:
         """End the requests that are on their way, and keep what has come of them."""
@@ -280,15 +277,14 @@ class SideBySide:
         while left and not self._heard.empty():
             self._hear(requests, left, watcher)
 
-    def _answer(self, column: int, request: _Request) -> None:
+    def _answer(self, column: int, request: _Request, watcher: Watcher) -> None:
         """Send one request, in a thread of its own."""
         try:
             assert request.planned is not None
-
             coming = Coming(
-                on_piece=partial(self._tell, column),
-                on_thought=partial(self._tell, column, is_thought=True),
-                on_sent=lambda model, why: self._heard.put(_Piece(column, asked=(model, why))),
+                on_piece=partial(self._tell, watcher.feed, column),
+                on_thought=partial(self._tell, watcher.think, column),
+                on_sent=partial(self._tell, watcher.sent, column),
             )
             send = partial(exchange, self._session.fitter, turn_id=request.turn_id)
             found = answered(self._schema, send, request.planned, coming)
@@ -302,7 +298,7 @@ class SideBySide:
             if isinstance(error, InvalidAnswerError):
                 request.reply = error.reply
         finally:
-            self._heard.put(_Piece(column))
+            self._heard.put(_News(column))
 
     def _kept(self, found: Exchanged) -> tuple[Attempt, Verdict] | None:
         """Return the request and the answer that are kept; what broke off when all was stopped was interrupted."""
@@ -313,11 +309,12 @@ class SideBySide:
             verdict = verdict._replace(reply=replace(verdict.reply, stop_reason="interrupted"))
         return found.sent, verdict
 
-    def _tell(self, column: int, text: str, *, is_thought: bool = False) -> None:
+    def _tell(self, tell: Callable[..., object], column: int, text: str, *more: str) -> None:
+        """Let the thread that asks tell the watcher of a text that is not empty. Raises _StopError."""
         if self._is_stopped:
             raise _StopError
         if text:
-            self._heard.put(_Piece(column, text, is_thought))
+            self._heard.put(_News(column, partial(tell, column, text, *more)))
 
     def _ended(self, column: int, request: _Request, watcher: Watcher) -> None:
         """Count what a column's answers cost, and say how it ended."""
@@ -363,16 +360,6 @@ class SideBySide:
         if reply.stop_reason == "refusal":
             return f"The model refused to answer{f': {reply.detail}' if reply.detail else '.'}"
         return ""
-
-
-def _pass_on(piece: _Piece, watcher: Watcher) -> None:
-    """Tell a watcher who is waited for, or what came."""
-    if piece.asked is not None:
-        watcher.sent(piece.column, *piece.asked)
-    elif piece.is_thought:
-        watcher.think(piece.column, piece.text)
-    else:
-        watcher.feed(piece.column, piece.text)
 
 
 def _words(error: BaseException) -> str:
