@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ledgers import ledger_of
 
 from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.context import policy
 from jupyter_ctx.context.budget import Budget
-from jupyter_ctx.context.compaction import Ledger, Occupancy
+from jupyter_ctx.context.compaction import Occupancy
 from jupyter_ctx.context.policy import CompactionSettings, Decision, Room, decide
 from jupyter_ctx.context.windows import ContextWindow
 
 
 def occupancy(turns: int, *, lasting: bool = True) -> Occupancy:
     """A request with so many turns of 100 tokens each, at a limit of 1,000."""
-    ledger = Ledger()
-    for _ in range(turns):
-        ledger.append(100)
-    return Occupancy(ledger, Budget(ContextWindow(1_000), 0), 0, turns, lasting=lasting)
+    return Occupancy(ledger_of([100] * turns), Budget(ContextWindow(1_000), 0), 0, turns, lasting=lasting)
 
 
 def decided(turns: int, *, lasting: bool = True, **settings: Any) -> Decision:

@@ -21,6 +21,7 @@ from jupyter_ctx import Chat
 from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin
 from jupyter_ctx.storage.journal import close_stores
+from scripts import python, start
 
 MODEL = "openai/gpt-4o"
 
@@ -62,19 +63,6 @@ def check(address: str) -> None:
     if not address.startswith("postgres"):
         with contextlib.closing(sqlite3.connect(address)) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-
-
-def start(source: str, *arguments: object) -> subprocess.Popen[str]:
-    command = [sys.executable, "-W", "error::ResourceWarning", "-c", source, *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def python(source: str, *arguments: object) -> str:
-    """What a script prints that runs in a process of its own."""
-    done = start(source, *arguments)
-    said, complaints = done.communicate(timeout=300)
-    assert (done.returncode, complaints) == (0, "")
-    return said
 
 
 # a first turn imports and reads what all need, once for those that are forked from there
