@@ -107,11 +107,6 @@ class _Older(NamedTuple):
     instead_of: float
     beside: float
 
-    @property
-    def named(self) -> str:
-        """Return the turns in words."""
-        return words.named_turns(self.numbers)
-
 
 class Actions:
     """The actions on one session. An action that changes nothing records no event, and says so.
@@ -226,8 +221,8 @@ class Actions:
         if problem:
             return SummaryDraft(f"Summary dropped: {problem}{cost}", failed=True)
         covers = older.covered | {turn.id for turn in material.turns}
-        paid = f" for {words.dollars(spent)}" if spent else ""
-        return SummaryDraft(f"Summarised {older.named}{paid}{note}", Summary(text, frozenset(covers), method))
+        named, paid = words.named_turns(older.numbers), f" for {words.dollars(spent)}" if spent else ""
+        return SummaryDraft(f"Summarised {named}{paid}{note}", Summary(text, frozenset(covers), method))
 
     def affordable(self) -> Method | None:
         """Return how to write a summary whose price the user was not asked about: by a model only where it is low."""
@@ -283,7 +278,7 @@ class Actions:
             return Plan(self._why_no_summary(), possible=False)
         empty = target.meter.fixed(Fixed(self._session.system, summary_message("") + SUMMARY_ANSWER))
         most = min(empty + summary_cap(info.limit), older.instead_of) + older.beside
-        text = f"send {older.named} as a summary"
+        text = f"send {words.named_turns(older.numbers)} as a summary"
         return Plan(text, before=info.used, after=round(most), at_most=True)
 
     def _written(

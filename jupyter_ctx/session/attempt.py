@@ -27,7 +27,7 @@ MARGIN_FOR_ESTIMATES = f"of {MARGIN:.0%} for estimates".replace("%", " %")
 class Question:
     """A new message, where it is sent, and the conversation that may go with it.
 
-    said: the new message
+    message: the new message
     target: where it goes
     past: the conversation that it continues
     scope: what of that may stand before it
@@ -37,7 +37,7 @@ class Question:
     lacks_summary: whether there was no room for the summary
     """
 
-    said: Message
+    message: Message
     target: Target
     past: Conversation
     scope: Scope
@@ -49,7 +49,7 @@ class Question:
     @property
     def prompt(self) -> str:
         """Return what is asked, without the files that go with it."""
-        return self.said.content
+        return self.message.content
 
     @property
     def budget(self) -> Budget:
@@ -109,7 +109,7 @@ class Attempt(Question):
         meter, fixed = self.target.meter, self.scope.fixed
         others = 0.0 if meter.counted(fixed) else meter.fixed(fixed)
         others += self.ledger.guessed(self.cut.start, self.scope.at)
-        margin = MARGIN if others or self.said.attached else meter.margin(self.prompt)
+        margin = MARGIN if others or self.message.attached else meter.margin(self.prompt)
         template = OVERHEAD_AT_MOST if meter.learned.overhead is None else 0.0
         estimated = others + self.asked
         return self.tokens - estimated + estimated / (1 - margin) + template
@@ -142,7 +142,7 @@ class Attempt(Question):
         fixed, ledger, start, end = self.scope.fixed, self.ledger, self.cut.start, self.scope.at
         turns, guessed = ledger.between(start, end) + ledger.pinned(end), ledger.guessed(start, end)
         before, guesses = self.target.meter.fixed(fixed) + turns, self._guesses() if guessed else {}
-        return SentRequest(fixed, self.prompt, before, turns - guessed, guesses, self._sizes, self.said.attached)
+        return SentRequest(fixed, self.prompt, before, turns - guessed, guesses, self._sizes, self.message.attached)
 
     def _guesses(self) -> dict[str, Guess]:
         """Return the turns that no report has counted, by their ids."""
@@ -200,7 +200,7 @@ def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: 
 
 def heavy_error(attempt: Attempt) -> ContextOverflowError:
     """Return the error for a request that was refused for its bytes where none is smaller."""
-    files = sorted(attempt.said.attachments, key=lambda file: -len(file.data))
+    files = sorted(attempt.message.attachments, key=lambda file: -len(file.data))
     largest = f" {files[0].name} has {megabytes(len(files[0].data))}." if files else ""
     size = megabytes(request_bytes(attempt.request.messages))
     return ContextOverflowError(

@@ -68,7 +68,7 @@ class Fitter:
         return now.most(target.settings.compact_at)
 
     def attempt(
-        self, said: Message, target: Target, past: Conversation, at: int, system: str, *, lasting: bool, apart: bool
+        self, message: Message, target: Target, past: Conversation, at: int, system: str, *, lasting: bool, apart: bool
     ) -> Attempt:
         """Return the request for a prompt at a position; ``lasting``, ``apart``: see :class:`Question`.
 
@@ -77,9 +77,9 @@ class Fitter:
         """
         scope = scope_at(past, at, system)
         start = self.start(target, past, scope, apart=apart)
-        question = Question(said, target, past, scope, start, lasting, apart, lacks_summary=False)
+        question = Question(message, target, past, scope, start, lasting, apart, lacks_summary=False)
         attempt = self._plan(question, question.first)
-        if target.settings.token_counting == "provider" and said.content:
+        if target.settings.token_counting == "provider" and message.content:
             attempt = self._counted(attempt)
         if attempt.decision.means == "refuse":
             raise overflow_error(attempt.uncut())
@@ -173,18 +173,18 @@ class Fitter:
 
     def _plan(self, question: Question, start: int, goal: float | None = None) -> Attempt:
         """Return the request in a view that begins at ``start`` or later, by the policy of compaction."""
-        said, target, past, scope = question.said, question.target, question.past, question.scope
-        asked, margin = target.meter.message(said.content) + said.attached, target.meter.margin(said.content)
+        message, target, past, scope = question.message, question.target, question.past, question.scope
+        asked, margin = target.meter.message(message.content) + message.attached, target.meter.margin(message.content)
         asked += target.meter.tokens(schema_text(target.schema)) if target.schema is not None else 0.0
         now = self.occupancy(target, past, scope, start)
-        if not now.guessed + now.ledger.guessed(start, scope.at) and not said.attached:
+        if not now.guessed + now.ledger.guessed(start, scope.at) and not message.attached:
             now = now._replace(budget=now.budget._replace(margin=margin))  # where all else is counted
         lasting = question.lasting and target.evidence.heavy is None  # a summary is measured in tokens
         now = now._replace(first=question.first, prompt=asked, lasting=lasting)
         decision = decide(now, target.settings, goal=goal)
-        request = self.request(target, past, scope, decision.cut.start, target.sendable(said))
+        request = self.request(target, past, scope, decision.cut.start, target.sendable(message))
         attempt = Attempt(
-            said, target, past, scope, question.first, question.lasting, question.apart,
+            message, target, past, scope, question.first, question.lasting, question.apart,
             question.lacks_summary, decision, now.ledger, asked, request,
         )  # fmt: skip
         most = target.evidence.most_bytes

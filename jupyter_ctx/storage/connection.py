@@ -106,15 +106,6 @@ class Connection:
         row = self.execute(statement, values).fetchone()
         return row[0] if row is not None else None
 
-    def commit(self) -> None:
-        """End the transaction: what it wrote stays."""
-        self.execute("COMMIT")
-
-    def roll_back(self) -> None:
-        """End the transaction, if there is one: nothing of it stays."""
-        with suppress(Exception):
-            self.execute("ROLLBACK")
-
     @property
     def is_alive(self) -> bool:
         """Whether the server still answers; a file always does."""

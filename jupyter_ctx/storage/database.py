@@ -212,9 +212,10 @@ class Database:
         try:
             self._begin(connection, write=write)
             yield
-            connection.commit()
+            connection.execute("COMMIT")
         except BaseException:
-            connection.roll_back()
+            with suppress(Exception):  # there may be none
+                connection.execute("ROLLBACK")
             raise
 
     def _open(self, link: _Link) -> Connection:

@@ -19,7 +19,7 @@ from ..conversation.messages import new_id
 from ..runtime.frontend import EARLIER, Origin
 from .holders import Holder
 from .store import Claim, ConversationRow
-from .takeover import Clues
+from .takeover import Clues, is_kernels
 
 MAIN = "main"
 NO_CLUES = Clues()
@@ -45,8 +45,8 @@ class Wish(NamedTuple):
         return self.known.get(row.id, NO_CLUES)
 
     def is_kernels(self, row: ConversationRow) -> bool:
-        """Return whether this kernel used the conversation last, perhaps before a restart."""
-        return self.origin.kernel is not None and row.kernel == self.origin.kernel
+        """Return whether it is this kernel's, as :func:`~.takeover.is_kernels`."""
+        return is_kernels(row, self.origin)
 
 
 def choose(rows: Sequence[ConversationRow], wish: Wish, is_held: Callable[[ConversationRow], bool]) -> Claim:
@@ -94,7 +94,7 @@ def at_home(rows: Iterable[ConversationRow], origin: Origin) -> Origin:
     A kernel keeps the name that its notebook had when it was started. Where that was renamed
     since, and another notebook has its old path, the names of the two are kept apart.
     """
-    mine = (row.notebook for row in rows if origin.kernel is not None and row.kernel == origin.kernel)
+    mine = (row.notebook for row in rows if is_kernels(row, origin))
     earlier = next((place for place in mine if EARLIER.sub("", place) == origin.notebook != place), None)
     return origin._replace(notebook=earlier) if earlier is not None else origin
 
