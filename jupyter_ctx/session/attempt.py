@@ -156,15 +156,18 @@ class Attempt(Question):
 
     def uncut(self) -> Attempt:
         """Return the same as it was before turns were left out, for a message about its size."""
-        cut = self.cut._replace(start=self.first, tokens=self.cut.before)
         counted = self.counted if self.cut.start == self.first else None
-        return replace(self, decision=self.decision._replace(cut=cut), counted=counted)
+        return replace(self.with_cut(start=self.first, tokens=self.cut.before), counted=counted)
 
-    def because(self, reasons: tuple[str, ...], *, too_large: bool) -> Attempt:
-        """Return the same with what demanded room before its turns were counted."""
-        every = tuple(dict.fromkeys((*reasons, *self.decision.reasons)))
-        decision = self.decision._replace(reasons=every, too_large=too_large or self.decision.too_large)
-        return replace(self, decision=decision)
+    def with_cut(self, **changes: float) -> Attempt:
+        """Return the same with other fields of its cut; what is sent stays."""
+        return replace(self, decision=self.decision._replace(cut=self.cut._replace(**changes)))  # type: ignore[arg-type]
+
+    def because(self, before: Decision) -> Attempt:
+        """Return the same with what demanded room ``before`` its turns were counted."""
+        reasons = tuple(dict.fromkeys((*before.reasons, *self.decision.reasons)))
+        too_large = before.too_large or self.decision.too_large
+        return replace(self, decision=self.decision._replace(reasons=reasons, too_large=too_large))
 
 
 def seen(refused: Attempt, overflow: Overflow) -> Refused:

@@ -140,8 +140,9 @@ def exchange(
                     refusal = refusal or error
                     if coming.pieces:
                         raise
-                    last = retry == RETRIES or bool(coming.thoughts)
-                    attempt = fitter.smaller(attempt, error, last=last)
+                    if retry == RETRIES or coming.thoughts:
+                        raise fitter.given_up(attempt, error) from None
+                    attempt = fitter.smaller(attempt, error)
                     coming.sent(attempt.target.model, sent_again(attempt, error))
         return _learned(fitter.models, Exchanged(attempt, verdict, refusal=refusal), turn_id)
     except BaseException as error:  # whatever it is, the text that came is returned
@@ -150,16 +151,9 @@ def exchange(
         broken = coming.broken("interrupted" if isinstance(error, KeyboardInterrupt) else "cut")
         with uninterrupted():
             came = _learned(fitter.models, Exchanged(attempt, Verdict(broken), refusal=refusal, error=error), turn_id)
-            return came if not isinstance(error, ContextOverflowError) else _refused_late(fitter, came, error)
-
-
-def _refused_late(fitter: Fitter, came: Exchanged, refusal: ContextOverflowError) -> Exchanged:
-    """Return what came before a refusal, with the error that says so; no less is sent once text was shown."""
-    try:
-        fitter.smaller(came.sent, refusal, last=True, kept=True)
-    except ContextOverflowError as error:
-        return came._replace(error=error)
-    raise AssertionError("a last refusal is raised")
+            if isinstance(error, ContextOverflowError):
+                return came._replace(error=fitter.given_up(attempt, error, kept=True))
+            return came
 
 
 def _streamed(attempt: Attempt, coming: Coming, previous: Previous | None) -> Verdict:

@@ -44,10 +44,11 @@ class Fitter:
         """
         if scope.at == 0:
             return 0
-        last, ledger = past.places[scope.at - 1], self.ledger(target, past, scope)
+        last = past.places[scope.at - 1]
         sent, now = last.versions[0], (target.window.tokens, target.model)
         start = min(max(scope.floor, past.index(last.own_start if apart else last.start)), scope.at)
         if start > scope.floor and (sent.record.window, sent.model) != now:
+            ledger = self.ledger(target, past, scope)
             fixed = target.meter.fixed(scope.fixed) + ledger.pinned(scope.at)
             if comes_back(fixed + ledger.between(scope.floor, scope.at), target.budget().limit):
                 return scope.floor
@@ -100,27 +101,33 @@ class Fitter:
                 return attempt
             if attempt.request.schema is None:
                 attempt.target.meter.told(attempt.sent, tokens)
-            start, reasons = attempt.cut.start, attempt.decision.reasons
-            too_large = attempt.decision.too_large
-            attempt = self._plan(attempt, start)
-            attempt = attempt.because(reasons, too_large=too_large)
-            if attempt.cut.start == start:
+            before = attempt
+            attempt = self._plan(before, before.cut.start).because(before.decision)
+            if attempt.cut.start == before.cut.start:
                 return replace(attempt, counted=tokens)
         return attempt
 
-    def smaller(self, refused: Attempt, error: ContextOverflowError, *, last: bool, kept: bool = False) -> Attempt:
+    def given_up(self, refused: Attempt, error: ContextOverflowError, *, kept: bool = False) -> ContextOverflowError:
+        """Learn from a refusal after which nothing more is sent, and return the error that says so.
+
+        ``kept``: text had come, and was recorded.
+        """
+        if error.by_bytes:
+            return heavy_error(refused)
+        overflow = error.overflow or Overflow()
+        target = self.models.learn(refused.target, seen(refused, overflow), failed=True)  # for the next cell, too
+        return overflow_error(replace(refused, target=target), overflow, kept=kept)
+
+    def smaller(self, refused: Attempt, error: ContextOverflowError) -> Attempt:
         """Return a request that is strictly smaller than the refused one, in tokens or in bytes.
 
-        Raises ContextOverflowError where there is none, or where the refusal was the ``last`` that is borne; ``kept``:
-        text had come, and was recorded.
+        Raises ContextOverflowError where there is none, and where ``on_overflow`` is "stop".
         """
-        overflow, given_up = error.overflow or Overflow(), last or refused.target.settings.on_overflow == "stop"
-        if error.by_bytes and given_up:
-            raise heavy_error(refused)
+        if refused.target.settings.on_overflow == "stop":
+            raise self.given_up(refused, error)
+        overflow = error.overflow or Overflow()
         shown = TooHeavy(request_bytes(refused.request.messages)) if error.by_bytes else seen(refused, overflow)
-        target = self.models.learn(refused.target, shown, failed=given_up)  # for the next cell, too
-        if given_up:
-            raise overflow_error(replace(refused, target=target), overflow, kept=kept)
+        target = self.models.learn(refused.target, shown)
         try:
             return self._lighter(refused, target) if error.by_bytes else self._shorter(refused, target, overflow)
         except ContextOverflowError:
@@ -212,8 +219,7 @@ class Fitter:
             return full
         first, start = (max(position, past.covered_to(scope.covers)) for position in (full.first, start))
         attempt = self._plan(replace(full, scope=without_summary(scope), first=first, lacks_summary=True), start, goal)
-        cut = attempt.cut._replace(before=full.cut.before)
-        return replace(attempt, decision=attempt.decision._replace(cut=cut))
+        return attempt.with_cut(before=full.cut.before)
 
 
 def _sends_less(attempt: Attempt, refused: Attempt) -> bool:
