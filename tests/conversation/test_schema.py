@@ -324,7 +324,7 @@ def test_a_schema_above_the_limits_of_strict_modes_is_not_sent_to_them() -> None
     wide = {"type": "object", "properties": {f"p{i}": {"type": "integer"} for i in range(5_001)}}
     listed = {"type": "object", "properties": {"a": {"enum": [f"v{i}" for i in range(1_001)]}}}
     for given_ in (deep, wide, listed):
-        assert strict_form(Schema.of(given_).json, OPENAI_FORM) is None
+        assert strict_form(given_, OPENAI_FORM) is None
 
 
 TEXT = st.text(max_size=8)
