@@ -26,7 +26,7 @@ from ..runtime.redaction import Redactor, without_address_keys
 from .attempt import Attempt
 from .exchange import Coming, Exchanged, exchange
 from .judge import Verdict, verdict_on
-from .messages_sent import fingerprint
+from .messages_sent import digested
 from .notices import Outcome, notices_of
 from .planner import Fitter
 from .prompt import attached_parts, text_room
@@ -66,7 +66,7 @@ class Ask:
     @property
     def digest(self) -> str:
         """The fingerprint of all that decides the answer: equal requests have equal ones, on every machine."""
-        return fingerprint(_beside_messages(self.settings, self.schema), self.messages)
+        return digested(_beside_messages(self.settings, self.schema), self.messages)
 
 
 class AskReply(NamedTuple):

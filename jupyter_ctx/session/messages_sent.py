@@ -80,10 +80,10 @@ def request_digest(target: Target, request: Request) -> str:
     )  # fmt: skip
     if request.schema is not None:
         asked = (*asked, dict(request.schema.json))
-    return fingerprint(asked, request.messages)
+    return digested(asked, request.messages)
 
 
-def fingerprint(settings: object, messages: Iterable[Message]) -> str:
+def digested(settings: object, messages: Iterable[Message]) -> str:
     """Return a digest of messages, files included, and of the settings that they are sent with, as JSON."""
     digest = hashlib.blake2b(json.dumps(settings, sort_keys=True, default=str).encode(), digest_size=16)
     for message in messages:

@@ -21,7 +21,7 @@ from .ask import with_notices
 from .attempt import Attempt
 from .exchange import Coming, Exchanged, exchange
 from .judge import INCOMPLETE, Verdict
-from .messages_sent import fingerprint, request_digest
+from .messages_sent import digested, request_digest
 from .send import record_of, stored_reply
 from .session import Session
 from .threads import Threads
@@ -165,7 +165,7 @@ class SideBySide:
     def _digest(self, requests: Sequence[_Request]) -> str:
         """Return the fingerprint of all requests, in order."""
         planned = [request.planned for request in requests]
-        return fingerprint([each and request_digest(each.target, each.request) for each in planned], ())
+        return digested([each and request_digest(each.target, each.request) for each in planned], ())
 
     # answers that are there already
 

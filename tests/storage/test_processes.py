@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from interpreters import python, start
 from jupyter_client import KernelManager
 from kernels import Kernel, error
 
@@ -21,7 +22,6 @@ from jupyter_ctx import Chat
 from jupyter_ctx.library import Library
 from jupyter_ctx.runtime.frontend import Origin
 from jupyter_ctx.storage.journal import close_stores
-from scripts import python, start
 
 MODEL = "openai/gpt-4o"
 

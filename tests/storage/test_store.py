@@ -23,6 +23,7 @@ from dialects import DIALECTS, KEY
 from event_sequences import actions, state
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from interpreters import python
 from postgres import Postgres
 from requirements import need
 from server import send, serve
@@ -52,7 +53,6 @@ from jupyter_ctx.session.session import Session
 from jupyter_ctx.storage.database_tables import CONVERSATIONS, EVENTS, SCHEMA_VERSION
 from jupyter_ctx.storage.journal import Journal, close_stores
 from jupyter_ctx.storage.store import ConversationRow
-from scripts import python
 
 Sql = Callable[..., list[Any]]
 Content = Callable[[], str]

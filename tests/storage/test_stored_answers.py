@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from interpreters import start
 from stored_chats import open_chat, prompts, say
 
 import jupyter_ctx.storage.database
@@ -22,7 +23,6 @@ from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.errors import StoreError
 from jupyter_ctx.storage.database_tables import ANSWERS
 from jupyter_ctx.storage.stored_answers import AnswerKey, Answers, StoredAnswer
-from scripts import start
 
 FULL = StoredAnswer(
     "Blue.", "It scatters.", Usage(21, 7, 4, 2, 3, True), "max_tokens", "why", "openai/gpt-5.2", 0.25, 1.5, ("one",),
