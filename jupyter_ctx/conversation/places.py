@@ -165,15 +165,15 @@ class Places:
 
     def stale(self) -> frozenset[str]:
         """Return the ids of the places whose answer was written after an answer that was replaced since."""
-        found, changed, latest = set(), list[Place](), 0
+        stale, changed, latest = set(), list[Place](), 0
         for place in self.places:
             written = self._written[place.turn.id]
             if latest > written and any(self._differs(other, place, written) for other in changed):
-                found.add(place.id)
+                stale.add(place.id)
             if len(place.shown) > 1:
                 changed.append(place)
                 latest = max(latest, place.shown[-1][0])
-        return frozenset(found)
+        return frozenset(stale)
 
     def outdated_by(self, changed: Place) -> list[Place]:
         """Return the later places whose answer was written after another answer of this place."""

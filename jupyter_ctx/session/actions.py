@@ -71,8 +71,8 @@ class Change(NamedTuple):
     def __str__(self) -> str:
         moved = self.changed and self.before != self.after
         text = self.text.rstrip(".")
-        said = f"{text} ({self.before:,} → {self.after:,} tokens)." if moved else f"{text}."
-        return f"{said} {self.note}".rstrip()
+        line = f"{text} ({self.before:,} → {self.after:,} tokens)." if moved else f"{text}."
+        return f"{line} {self.note}".rstrip()
 
 
 class SummaryDraft(NamedTuple):
@@ -388,8 +388,8 @@ class Actions:
 
     def set_memory(self, path: str) -> Change:
         """Add a file's text to the system prompt; an empty path: no file's."""
-        memory, said = self._session.memory, self._session.conversation.memory
-        if path == said or (not path and memory.path(said) is None):
+        memory, chosen = self._session.memory, self._session.conversation.memory
+        if path == chosen or (not path and memory.path(chosen) is None):
             return Change("There is no memory file" if not path else "That is the memory file already", changed=False)
         file = memory.path(path)
         if file is not None:
@@ -479,9 +479,9 @@ def _also(event: Pinned | Excluded, turns: Mapping[int, Place]) -> str:
         pinned = named(excluded=False)
         return f"No longer pinned: {pinned}; %chat pin {pinned} brings it back and keeps it in view." if pinned else ""
     out, empty = named(excluded=True), " ".join(str(n) for n, place in turns.items() if not place.turn.reply)
-    said = [f"No longer excluded: {out}."] if out else []
-    said += [f"Pinned or not, a turn without an answer is not sent: {empty}."] if empty else []
-    return " ".join(said)
+    notes = [f"No longer excluded: {out}."] if out else []
+    notes += [f"Pinned or not, a turn without an answer is not sent: {empty}."] if empty else []
+    return " ".join(notes)
 
 
 def _summary_problem(text: str, kept: int, wanted: int) -> str | None:

@@ -125,14 +125,14 @@ class Asker:
         return with_notices(planned, Exchanged(planned, verdict._replace(reply=reply)))
 
 
-def with_notices(planned: Attempt, found: Exchanged) -> AskReply:
+def with_notices(planned: Attempt, exchanged: Exchanged) -> AskReply:
     """Return an answer with what was done to make its request fit. Raises what ended the exchange."""
-    verdict = found.whole()
-    outcome = Outcome(planned, found.sent, found.refusal, verdict, apart=True)
+    verdict = exchanged.whole()
+    outcome = Outcome(planned, exchanged.sent, exchanged.refusal, verdict, apart=True)
     reply = verdict.reply
     notices = (*reply.notices, *(intern(notice.text) for notice in notices_of(outcome)))
     reply = replace(reply, notices=notices, model=intern(reply.model))  # many rows are told the same
-    return AskReply(reply, _is_truncated(found))
+    return AskReply(reply, _is_truncated(exchanged))
 
 
 def ask(
@@ -209,8 +209,8 @@ def _past(ask: Ask) -> Conversation:
     return past
 
 
-def _is_truncated(found: Exchanged) -> bool:
-    sent, verdict = found.sent, found.whole()
+def _is_truncated(exchanged: Exchanged) -> bool:
+    sent, verdict = exchanged.sent, exchanged.whole()
     left_out = sent.left_out or sent.dropped or verdict.truncated
     return bool(left_out) or verdict.reply.stop_reason in CUT_SHORT
 

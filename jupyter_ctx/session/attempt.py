@@ -179,15 +179,15 @@ def seen(refused: Attempt, overflow: Overflow) -> Refused:
 def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: bool = False) -> ContextOverflowError:
     """Return the error for a request that does not fit, with figures and remedy; ``kept``: text was recorded."""
     target, limit = attempt.target, attempt.budget.limit
-    said = overflow.input_tokens if overflow else None
-    used = said if said is not None else whole(attempt.tokens)
+    stated = overflow.input_tokens if overflow else None
+    used = stated if stated is not None else whole(attempt.tokens)
     largest = _largest(attempt, used)
     parts = ", ".join(f"{name} ({tokens:,})" for name, tokens in largest)
     holds = f"{target.model} takes {limit:,} ({_bounds(attempt)})"
-    figures = f"{'' if said is not None else 'about '}{used:,} tokens do not fit: {holds}"
+    figures = f"{'' if stated is not None else 'about '}{used:,} tokens do not fit: {holds}"
     if overflow is None:
         figures = _by_settings(attempt, used) or _by_estimate(attempt, used) or figures
-    if overflow and said is None and (target.window.refused or used <= limit):
+    if overflow and stated is None and (target.window.refused or used <= limit):
         passed = f"; it has taken {target.window.passed:,}" if target.window.passed else ""
         figures = f"the provider refused about {used:,} tokens as too many and gave no limit{passed}"
     return ContextOverflowError(
@@ -223,15 +223,15 @@ def _bounds(attempt: Attempt) -> str:
 def _by_settings(attempt: Attempt, used: int) -> str:
     """Return which settings hold a request back that would fit, with the figures; empty: it would not fit."""
     turns, limit, settings = _loose(attempt), attempt.budget.limit, attempt.target.settings
-    said = list[str]()
+    causes = list[str]()
     if attempt.decision.too_large:
         return ""
     if settings.max_turns is not None and len(turns) > settings.max_turns:
-        said.append(f"max_turns is {settings.max_turns:,} and {len(turns):,} earlier turns are in view")
+        causes.append(f"max_turns is {settings.max_turns:,} and {len(turns):,} earlier turns are in view")
     if any(reason.startswith("compact_at") for reason in attempt.decision.reasons):
         more = "are more" if used > settings.compact_at * limit else f"and a margin {MARGIN_FOR_ESTIMATES} are more"
-        said.append(f"about {used:,} tokens {more} than {100 * settings.compact_at:g} % of {limit:,} (compact_at)")
-    return "; ".join(said)
+        causes.append(f"about {used:,} tokens {more} than {100 * settings.compact_at:g} % of {limit:,} (compact_at)")
+    return "; ".join(causes)
 
 
 def _by_estimate(attempt: Attempt, used: int) -> str:

@@ -49,10 +49,10 @@ class Coming:
         if self.on_first is not None and not self.pieces and not self.thoughts:
             self.on_first()
         if isinstance(item, Thought):
-            text, kept, show = item.text, self.thoughts, self.on_thought
+            text, parts, show = item.text, self.thoughts, self.on_thought
         else:
-            text, kept, show = item, self.pieces, self.on_piece
-        kept.append(text)
+            text, parts, show = item, self.pieces, self.on_piece
+        parts.append(text)
         if show is not None:
             show(text)
 

@@ -56,8 +56,8 @@ class Sender:
         sent, verdict, refusal = exchanged.sent, exchanged.whole(), exchanged.refusal
         reply = verdict.reply
         if reply.stop_reason == "cut":
-            kept = "What came is kept, marked as cut." if reply.text else "No text had come; nothing was recorded."
-            raise ProviderError(f"The reply broke off{f' ({reply.detail})' if reply.detail else ''}. {kept}")
+            left = "What came is kept, marked as cut." if reply.text else "No text had come; nothing was recorded."
+            raise ProviderError(f"The reply broke off{f' ({reply.detail})' if reply.detail else ''}. {left}")
         try:
             after = self._follow_up(planned, sent, verdict, coming)
             problems = (*session.models.problems, *session.memory.problems)
@@ -66,8 +66,8 @@ class Sender:
             lines = notices_of(Outcome(planned, sent, refusal, verdict, problems, files, before, after, outdated))
         except KeyboardInterrupt:
             raise ChatInterrupted("stopped after the answer, which is kept.") from None
-        told = (line.text for line in lines if not line.once or session.once(line.once))
-        return replace(reply, notices=(*reply.notices, *told))
+        new = (line.text for line in lines if not line.once or session.once(line.once))
+        return replace(reply, notices=(*reply.notices, *new))
 
     def _planned(
         self, said: Said, options: Mapping[str, Any], schema: AnswerSchema | None, coming: Coming, *, record: bool

@@ -112,8 +112,8 @@ class Session:
     @property
     def own_system(self) -> str:
         """The conversation's own system prompt, else that of the settings."""
-        said = self.conversation.system
-        return said if said is not None else self.settings.system or ""
+        prompt = self.conversation.system
+        return prompt if prompt is not None else self.settings.system or ""
 
     @property
     def system(self) -> str:
@@ -146,8 +146,8 @@ class Session:
         if path is None or not text or self.conversation.memory is not None:
             return None
         file, version = fingerprint(str(path)), fingerprint(text)
-        told = self.notebook.told
-        before, told[file] = told.get(file), version
+        versions = self.notebook.told
+        before, versions[file] = versions.get(file), version
         return self.memory.notice(changed=before is not None) if before != version else None
 
     def target(self, options: Mapping[str, Any], *, ask: bool, schema: AnswerSchema | None = None) -> Target:
@@ -268,9 +268,9 @@ class Session:
         answered, turn = self.answered_at, self.previous(attempt)
         if answered is None or turn is None or turn.usage is None or turn.model != attempt.target.model:
             return 0
-        kept = JUST_SENT.get(attempt.target.settings.cache_ttl or "", USUALLY_KEPT)
+        seconds = JUST_SENT.get(attempt.target.settings.cache_ttl or "", USUALLY_KEPT)
         sent = turn.usage.input_tokens
-        return sent if sent >= LEAST_CACHED and time.monotonic() - answered <= kept else 0
+        return sent if sent >= LEAST_CACHED and time.monotonic() - answered <= seconds else 0
 
     def snapshot(self) -> Snapshot:
         """Return the session and its next request, with an empty prompt, for readers; no server is asked."""

@@ -40,8 +40,8 @@ class Address(NamedTuple):
             return cls("sqlite")
         if "://" not in text:
             return cls("sqlite", str(Path(text).expanduser().absolute()))
-        found = URL.fullmatch(text)
-        parts = found.groupdict("") if found else {"scheme": "", "host": ""}
+        match = URL.fullmatch(text)
+        parts = match.groupdict("") if match else {"scheme": "", "host": ""}
         kind = SCHEMES.get(parts.pop("scheme"))
         if kind is None or (kind == "sqlite" and parts["host"]):
             return None

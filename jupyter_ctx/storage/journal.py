@@ -269,8 +269,8 @@ class Journal:
     def _event_of(self, digest: str) -> Event | None:
         try:
             places = filter(None, (self.row.notebook, self.origin.run_of))
-            found = self.store.answered(digest, places, runs=self.origin.runs)
-            return read_event(found) if found is not None else None
+            row = self.store.answered(digest, places, runs=self.origin.runs)
+            return read_event(row) if row is not None else None
         except StoreError as error:
             self._failed(error)
             return None
@@ -331,9 +331,9 @@ class Journal:
 
     def _collect(self) -> None:
         if self._store is not None:
-            said = self._store.database.notices
-            self.notices += said
-            said.clear()
+            notices = self._store.database.notices
+            self.notices += notices
+            notices.clear()
 
     def _hold(self) -> None:
         """Keep other kernels from the conversation, and show other machines that this process lives."""

@@ -111,9 +111,9 @@ def sizes_of(text: str | bytes) -> list[Sizes]:
 
 def state_text(state: StoredState) -> str:
     """Encode what a conversation knows beside its events; keys in addresses are removed."""
-    kept: StoredState = {**state}
-    kept["warned"] = [without_address_keys(line) for line in state.get("warned", [])]
-    return encoded_text(kept)
+    cleaned: StoredState = {**state}
+    cleaned["warned"] = [without_address_keys(line) for line in state.get("warned", [])]
+    return encoded_text(cleaned)
 
 
 def stored_state(text: str | bytes | None) -> StoredState:
