@@ -15,6 +15,7 @@ from .conversation.conversation import Conversation
 from .conversation.messages import Turn
 from .conversation.text_safety import checked
 from .errors import InvalidRequestError
+from .export.openai_messages import from_messages
 from .models.registry import Models, key_owner, settings_with
 from .models.request_price import Confirm
 from .providers.base import Reply, SupportsStream
@@ -232,7 +233,7 @@ class Chat:
 
     def add_messages(self, messages: Iterable[Mapping[str, object]]) -> Change:
         """Append a conversation in OpenAI's format; a system message at its beginning becomes the system prompt."""
-        return self.desk.do(lambda: self.desk.actions.add_messages(messages))
+        return self.desk.do(lambda: self.desk.actions.add(from_messages(messages)))
 
     def load(self, path: str | Path) -> Change:
         """Append the conversation in an exported file; JSON and notebooks of other programs are read, too."""

@@ -171,11 +171,11 @@ class Library:
 
     def delete_answers(self) -> int:
         """Delete every stored answer of runs over tables for good, and return how many. Raises StoreError."""
-        found = Answers(self._address)
+        answers = Answers(self._address)
         try:
-            return found.delete_all()
+            return answers.delete_all()
         finally:
-            found.close()
+            answers.close()
 
     def resume(self, notebook: str, name: str | None = None, *, summary: bool = False) -> Change:
         """Append another notebook's conversation, or a ``summary`` of it, to the current one."""
@@ -289,9 +289,9 @@ class Library:
         rows = [row for row in self.rows(everywhere=True) if row.turns and row.id != here and name in (None, row.name)]
         exact = [row for row in rows if row.notebook in (path, notebook)]
         near = [row for row in rows if row.notebook.endswith(f"{os.sep}{notebook}")]
-        found = {row.notebook for row in near}
-        if not exact and len(found) > 1:
-            raise InvalidRequestError(f"{notebook!r} may be {' or '.join(sorted(found))}: give the whole path.")
+        notebooks = {row.notebook for row in near}
+        if not exact and len(notebooks) > 1:
+            raise InvalidRequestError(f"{notebook!r} may be {' or '.join(sorted(notebooks))}: give the whole path.")
         if not exact and not near and not self._path(notebook).is_file():
             which = f" with a conversation {name!r}" if name else ""
             raise InvalidRequestError(

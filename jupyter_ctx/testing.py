@@ -145,8 +145,8 @@ class ScriptedProvider(Provider):
 
     def _answer(self, request: Request) -> Answer:
         script = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        told = script(request) if callable(script) else script
-        return Answer(told) if isinstance(told, str) else told
+        answer = script(request) if callable(script) else script
+        return Answer(answer) if isinstance(answer, str) else answer
 
     def _reply(self, answer: Answer, pieces: tuple[str | Thought, ...], size: int) -> Reply:
         text = "".join(piece for piece in pieces if isinstance(piece, str))
@@ -244,20 +244,20 @@ def _check_lists(provider: Provider, request: Request) -> None:
 
 def _check_threads(provider: object, request: Request) -> None:
     """Check two streams at once, on a provider that was closed before."""
-    found: list[list[object] | Exception] = []
+    outcomes: list[list[object] | Exception] = []
 
     def run() -> None:
         try:
-            found.append(_streamed(provider, request))
+            outcomes.append(_streamed(provider, request))
         except Exception as error:
-            found.append(error)
+            outcomes.append(error)
 
     threads = [threading.Thread(target=run) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    for items in found:
+    for items in outcomes:
         assert not isinstance(items, Exception), f"two threads may stream at once, after close() too: {items!r}"
         _check_reply(items)
 
@@ -268,6 +268,6 @@ def _check_refusal(provider: Provider, too_long: Request) -> None:
         _streamed(provider, too_long)
     except ChatError as error:
         raised = error
-    said = "was answered" if raised is None else f"raised {raised!r}"
-    assert isinstance(raised, ContextOverflowError), f"too long a request raises ContextOverflowError; this one {said}"
+    did = "was answered" if raised is None else f"raised {raised!r}"
+    assert isinstance(raised, ContextOverflowError), f"too long a request raises ContextOverflowError; this one {did}"
     assert raised.overflow is not None, "ContextOverflowError carries an Overflow, even if an empty one"

@@ -153,6 +153,9 @@ def test_a_chat_of_a_script_is_kept_only_where_it_is_told_to(tmp_path: Path) -> 
         ("", {"__vsc_ipynb_file__": "/home/a/y.ipynb"}, "/home/a/y.ipynb"),
         ("", {"__session__": "/home/a/z.ipynb"}, "/home/a/z.ipynb"),
         ("https://colab.research.google.com/notebook#fileId=1aB-c_9&x=1", {}, "fileId=1aB-c_9"),
+        ("https://colab/#fileId=https%3A//github.com/a/b.ipynb&x", {}, "fileId=https%3A//github.com/a/b.ipynb"),
+        ("", {"__vsc_ipynb_file__": r"c:\users\ann\x.ipynb"}, r"c:\users\ann\x.ipynb"),
+        ("", {"__vsc_ipynb_file__": "Untitled-1.ipynb"}, None),  # several notebooks may be called that
         ("/home/a/Console 1", {}, None),
         ("x.ipynb", {}, None),
         ("", {}, None),

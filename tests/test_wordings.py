@@ -118,14 +118,14 @@ class Notebook:
 
     def said(self, cell: str) -> str:
         """Return the error of a cell, or else what it prints, where addresses and folders have one name each."""
-        before, requests = self.conversation, len(self.asked.requests)
+        before, requests = self.conversation.length, len(self.asked.requests)
         result, shown = self.cells.outcome(cell)
         if isinstance(result, BaseException):
             text = str(result)
             assert "\n" not in text, text
             shown = f"{type(result).__name__}: {text}"
             sent = len(self.asked.requests) - requests
-            assert sent or self.conversation.revision == before.revision, f"{cell} failed, and has changed something"
+            assert sent or self.conversation.length == before, f"{cell} failed, and has changed something"
         return shown.strip().replace(self.asked.url, "URL").replace(str(self.folder), "FOLDER")
 
     @property

@@ -21,14 +21,14 @@ def load_aliases() -> dict[str, str]:
     """Return every short name with its model. Raises InvalidRequestError, naming a file that cannot be used."""
     path = _path()
     try:
-        found = json.loads(path.read_text("utf-8"))
+        aliases = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise InvalidRequestError(f"{path} cannot be read ({error}): correct or remove it.") from None
-    if not isinstance(found, dict):
+    if not isinstance(aliases, dict):
         raise InvalidRequestError(f"{path} must hold an object of names and models: correct or remove it.")
-    return {name: model for name, model in found.items() if isinstance(model, str)}
+    return {name: model for name, model in aliases.items() if isinstance(model, str)}
 
 
 def set_alias(name: str, model: str | None) -> None:

@@ -277,16 +277,16 @@ def wanted(name: str) -> str:
     if choices(name):
         return f"one of {', '.join(choices(name))}"
     share, bounds = SETTINGS[name].share, SETTINGS[name].bounds
-    said = "a share of the limit" if share and kind is float else SETTINGS[name].wanted
-    said = said or KINDS[typing.get_origin(kind) or kind]
+    kind_of_value = "a share of the limit" if share and kind is float else SETTINGS[name].wanted
+    kind_of_value = kind_of_value or KINDS[typing.get_origin(kind) or kind]
     if "le" in bounds:
         least = f"{bounds['ge']:g}" if "ge" in bounds else f"above {bounds['gt']:g}"
-        said += f" from {least} to {bounds['le']:,g}"
+        kind_of_value += f" from {least} to {bounds['le']:,g}"
     elif bounds:
-        said += f", {bounds['ge']:g} or more"
-    said += " (80% is the same as 0.8)" if share else ""
-    said += " (128k is the same as 128,000)" if SETTINGS[name].tokens else ""
-    return f"{said}, or none" if optional or name == "parameters" else said
+        kind_of_value += f", {bounds['ge']:g} or more"
+    kind_of_value += " (80% is the same as 0.8)" if share else ""
+    kind_of_value += " (128k is the same as 128,000)" if SETTINGS[name].tokens else ""
+    return f"{kind_of_value}, or none" if optional or name == "parameters" else kind_of_value
 
 
 def default_settings(config: Mapping[str, Any], given: Mapping[str, Any]) -> Settings:
@@ -389,8 +389,8 @@ def _share(text: str) -> float:
 
 def _in_figures(value: Any) -> Any:
     """Return a number of tokens that is typed with k or M in figures: 128k is 128000."""
-    found = re.fullmatch(r"(\d+|\d*\.\d+) ?([km])", value.strip().lower()) if isinstance(value, str) else None
-    return str(round(float(found[1]) * TOKEN_UNITS[found[2]])) if found else value
+    typed = re.fullmatch(r"(\d+|\d*\.\d+) ?([km])", value.strip().lower()) if isinstance(value, str) else None
+    return str(round(float(typed[1]) * TOKEN_UNITS[typed[2]])) if typed else value
 
 
 def is_none(value: Any) -> bool:
@@ -408,16 +408,16 @@ def _is_default(name: str, value: Any) -> bool:
 def _parameters(value: Any) -> Mapping[str, Any]:
     """Return parameters from a mapping, or from one or several texts NAME=VALUE, where VALUE may be JSON."""
     if isinstance(value, Mapping):
-        found = dict(value)
+        parameters = dict(value)
     elif _takes_all_away(value):
-        found = {}
+        parameters = {}
     else:
         pairs = [pair.partition("=") for pair in ([value] if isinstance(value, str) else value)]
         for name, equals, text in pairs:
             if not (name.strip() and equals):
                 raise InvalidRequestError(f"{name + equals + text!r} is not a parameter: write NAME=VALUE.")
-        found = {name.strip(): _json(text) for name, _, text in pairs}
-    return found
+        parameters = {name.strip(): _json(text) for name, _, text in pairs}
+    return parameters
 
 
 def _takes_all_away(value: Any) -> bool:

@@ -88,7 +88,6 @@ class Occupancy(NamedTuple):
     first: the first turn that was in view before any refusal; ``None`` where that is ``start``
     prompt: the estimated size of the new prompt
     guessed: how many of the tokens that are always sent are only estimated
-    idle: seconds since the last answer of this kernel; ``None`` before the first
     lasting: whether later requests go on from this one, so that a summary would serve them too
     """
 
@@ -99,7 +98,6 @@ class Occupancy(NamedTuple):
     first: int | None = None
     prompt: float = 0.0
     guessed: float = 0.0
-    idle: float | None = None
     lasting: bool = False
 
     @property

@@ -45,10 +45,10 @@ class Refused(NamedTuple):
     @property
     def size(self) -> int:
         """The tokens of the prompt: as the refusal states them, else as counted here."""
-        said = self.overflow.input_tokens
-        if said is None:
+        stated = self.overflow.input_tokens
+        if stated is None:
             return self.tokens
-        return max(said, self.tokens) if self.overflow.input_is_bound else said
+        return max(stated, self.tokens) if self.overflow.input_is_bound else stated
 
     @property
     def stated(self) -> int | None:
@@ -57,15 +57,15 @@ class Refused(NamedTuple):
 
     def limit(self, passed: int = 0) -> int | None:
         """Return the stated limit if it is credible; ``passed`` is the largest prompt accepted so far, in tokens."""
-        said, overflow = self.stated, self.overflow
-        if said is None or said < LEAST_WINDOW:
+        stated, overflow = self.stated, self.overflow
+        if stated is None or stated < LEAST_WINDOW:
             return None
         whole = self.size + (0 if overflow.max_input_tokens else overflow.output_tokens or self.output)
         if overflow.input_tokens is None or overflow.input_is_bound:  # the size is an estimate
             whole = math.ceil(whole * (SURE if 2 * passed >= self.tokens else UNSURE))
-        if whole < said:
+        if whole < stated:
             return None
-        return None if self.retry and self.size <= WELL_BELOW * said else said
+        return None if self.retry and self.size <= WELL_BELOW * stated else stated
 
 
 class Accepted(NamedTuple):

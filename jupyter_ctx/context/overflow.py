@@ -217,16 +217,16 @@ def _classified(status: int | None, text: str) -> Overflow | None:
     if not named and any(_finds(veto, text) for veto in (*OTHER_LIMITS, *BYTE_LIMITS)):
         return None
     named = named or any(_finds(phrase, text) for phrase in PHRASES) or any(map(_is_said, text.split("\n")))
-    said = _numbers(text) if named or _finds(TOKEN_TOPIC, text) else {}
-    if not (named or _is_too_much(said)):
+    figures = _numbers(text) if named or _finds(TOKEN_TOPIC, text) else {}
+    if not (named or _is_too_much(figures)):
         return None
     return Overflow(
-        context_window=said.get("limit"),
-        max_input_tokens=said.get("cap"),
-        input_tokens=said.get("input"),
-        output_tokens=said.get("output"),
-        excess=said.get("excess"),
-        input_is_bound="bound" in said,
+        context_window=figures.get("limit"),
+        max_input_tokens=figures.get("cap"),
+        input_tokens=figures.get("input"),
+        output_tokens=figures.get("output"),
+        excess=figures.get("excess"),
+        input_is_bound="bound" in figures,
     )
 
 
@@ -253,9 +253,9 @@ def _word() -> re.Pattern[str]:
     return _pattern("(?<![a-z])(?:" + "|".join(f"({row})" for row in rows) + ")")
 
 
-def _is_too_much(said: dict[str, int]) -> bool:
-    sent = said["input"] + said.get("output", 0) if "input" in said else said.get("both", 0)
-    return sent >= said.get("limit", sent + 1) >= LEAST_LIMIT
+def _is_too_much(figures: dict[str, int]) -> bool:
+    sent = figures["input"] + figures.get("output", 0) if "input" in figures else figures.get("both", 0)
+    return sent >= figures.get("limit", sent + 1) >= LEAST_LIMIT
 
 
 def _lines(body: Any) -> Iterator[str]:
@@ -314,14 +314,14 @@ def _ends(text: str) -> str:
 
 def _numbers(text: str) -> dict[str, int]:
     """Return the number of each role that is clear; of two numbers with one role, the first."""
-    said: dict[str, int] = {}
+    figures: dict[str, int] = {}
     for line in _pattern(ADDRESS).sub(" ", text).split("\n"):
-        said = {**_numbers_of(line), **said}
-    return said
+        figures = {**_numbers_of(line), **figures}
+    return figures
 
 
 def _numbers_of(line: str) -> dict[str, int]:
-    said: dict[str, int] = {}
+    figures: dict[str, int] = {}
     end = 0
     for match in _pattern(NUMBER).finditer(line):
         before, after = line[max(end - 1, match.start() - 60, 0) : match.start()], line[match.end() : match.end() + 40]
@@ -329,33 +329,34 @@ def _numbers_of(line: str) -> dict[str, int]:
         roles = tuple(_roles(before, after))
         if "none" in roles:
             continue
-        role = next((role for role in roles if said.get(role, value + 1) != value), None)
-        if role == "limit" and value < said.get("limit", 0) and "input" not in said and _finds(BEYOND, before):
-            said["input"] = said.pop("limit")  # "the context is 9,000 tokens, this exceeds the window of 8,192"
-        if role is None or role in said:
+        role = next((role for role in roles if figures.get(role, value + 1) != value), None)
+        if role == "limit" and value < figures.get("limit", 0) and "input" not in figures and _finds(BEYOND, before):
+            figures["input"] = figures.pop("limit")  # "the context is 9,000 tokens, this exceeds the window of 8,192"
+        if role is None or role in figures:
             continue
-        if role in ("input", "total") and "input" not in said and _finds(LOWER_BOUND, before):
-            said["bound"] = 1
-        said[role] = value
+        if role in ("input", "total") and "input" not in figures and _finds(LOWER_BOUND, before):
+            figures["bound"] = 1
+        figures[role] = value
         if role in ("limit", "beyond") and _finds(INPUT_LIMIT, line[max(0, match.start() - 150) : match.start()]):
-            said["cap"] = value
-    return _settled(said, line)
+            figures["cap"] = value
+    return _settled(figures, line)
 
 
-def _settled(said: dict[str, int], line: str) -> dict[str, int]:
+def _settled(figures: dict[str, int], line: str) -> dict[str, int]:
     """Settle the roles of numbers that are known only as exceeded, as sent or as tokens."""
-    if "beyond" in said:
-        said.setdefault("limit" if "limit" not in said else "input", said["beyond"])
-    rest = said.get("tokens", 0)  # a number of tokens without a role: if larger than the limit, it was sent
-    if rest > said.get("limit", rest):
-        said.setdefault("input", rest)
-    elif 0 < rest < said.get("input", 0):
-        said.setdefault("limit", rest)
-    if "input" in said:
-        said["input"] += said.get("tools", 0)
-    elif "total" in said and "output" not in said and (_finds(INPUT_WORDS, line) or not _finds(OUTPUT_WORDS, line)):
-        said["both" if _finds(SUM_WORDS, line) else "input"] = said["total"]
-    return said
+    if "beyond" in figures:
+        figures.setdefault("limit" if "limit" not in figures else "input", figures["beyond"])
+    rest = figures.get("tokens", 0)  # a number of tokens without a role: if larger than the limit, it was sent
+    if rest > figures.get("limit", rest):
+        figures.setdefault("input", rest)
+    elif 0 < rest < figures.get("input", 0):
+        figures.setdefault("limit", rest)
+    is_of_input = _finds(INPUT_WORDS, line) or not _finds(OUTPUT_WORDS, line)
+    if "input" in figures:
+        figures["input"] += figures.get("tools", 0)
+    elif "total" in figures and "output" not in figures and is_of_input:
+        figures["both" if _finds(SUM_WORDS, line) else "input"] = figures["total"]
+    return figures
 
 
 def _roles(before: str, after: str) -> Iterator[str]:

@@ -4,15 +4,10 @@
 :class:`Decision`. The planner carries the decision out, the sender writes the summaries that it
 asks for, and the gauge shows it as "the next send leaves out …".
 
-To add a trigger, for example "compact when the conversation rested for an hour":
+To add a trigger (CONTRIBUTING.md follows one to the letter):
 
 1. Write a function here that takes the occupancy and the settings and returns a :class:`Room`
-   where room must be made, else ``None``, and add it to :data:`TRIGGERS`::
-
-       def idle(now: Occupancy, settings: CompactionSettings) -> Room | None:
-           long = settings.compact_idle is not None and (now.idle or 0.0) >= settings.compact_idle
-           return Room(f"compact_idle {settings.compact_idle}") if long else None
-
+   where room must be made, else ``None``, and add it to :data:`TRIGGERS`.
 2. Where the trigger has a setting, declare it in ``config/settings.py`` and name it in
    :class:`CompactionSettings` below.
 

@@ -34,8 +34,8 @@ DEFINITION = (
 
 def facts(text: str) -> frozenset[str]:
     """Return the numbers, names and identifiers of a text."""
-    found = re.findall(FACT, text, re.X | re.M)  # compiled when first needed
-    return frozenset(match.strip("`\"'「」").rstrip(".,:").lower() for match in found) - {""}
+    matches = re.findall(FACT, text, re.X | re.M)  # compiled when first needed
+    return frozenset(match.strip("`\"'「」").rstrip(".,:").lower() for match in matches) - {""}
 
 
 def missing_facts(said: Sequence[str], summary: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -163,19 +163,19 @@ def transcript(said: Sequence[Exchange], *, small: bool) -> list[str]:
 
 def portions(texts: Sequence[str], room: float, measure: Measure) -> list[str]:
     """Join texts to portions of at most ``room`` tokens; a longer text loses its middle."""
-    found: list[str] = []
+    joined: list[str] = []
     held = 0.0
     for text in texts:
         size = measure(text)
         if size > room:
             text, size = clipped(text, room, measure), room
-        if found and held + size <= room:
-            found[-1] += f"\n{text}"
+        if joined and held + size <= room:
+            joined[-1] += f"\n{text}"
             held += size
         else:
-            found.append(text)
+            joined.append(text)
             held = size
-    return found
+    return joined
 
 
 def clipped(text: str, room: float, measure: Measure) -> str:

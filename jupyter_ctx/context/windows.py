@@ -109,10 +109,10 @@ class ContextWindow:
     def evidence(self) -> tuple[tuple[Seen, int], ...]:
         """The observations behind a learned window, each with its tokens."""
         stated = None if self.is_of_prompts else self.max_input_tokens or self.tokens
-        found: tuple[tuple[Seen, int | None], ...] = (
+        figures: tuple[tuple[Seen, int | None], ...] = (
             ("given", self.given), ("refused", self.refused), ("stated", stated), ("passed", self.passed)
         )  # fmt: skip
-        return tuple((what, tokens) for what, tokens in found if tokens)
+        return tuple((what, tokens) for what, tokens in figures if tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,12 +327,12 @@ def same_window(rest: str) -> bool:
 
 def stated_size(model: str) -> ContextWindow | None:
     """Return the window that a model's name states, such as `-4k`, `-8192`, `128k` or `-1m`."""
-    found = list(re.finditer(_SIZES, model.lower().rpartition("/")[2][-MAX_NAME:]))
-    if not found:
+    sizes = list(re.finditer(_SIZES, model.lower().rpartition("/")[2][-MAX_NAME:]))
+    if not sizes:
         return None
-    number, thousands, millions = found[-1].groups()
+    number, thousands, millions = sizes[-1].groups()
     tokens = int(number) if number else int(millions) * 1_000_000 if millions else _thousands(int(thousands))
-    return ContextWindow(tokens, matched=f"-{found[-1].group()}")
+    return ContextWindow(tokens, matched=f"-{sizes[-1].group()}")
 
 
 def _thousands(size: int) -> int:
@@ -399,20 +399,20 @@ def choose_window(
     model: str, tables: Iterable[WindowTable], *, given: int | None = None, served: ContextWindow | None = None
 ) -> ContextWindow:
     """Return the window that the user gives, else the one that the server reports, else that of the tables."""
-    found = served or _from_tables(model, tables)
+    window = served or _from_tables(model, tables)
     if given is None:
-        return found
-    cap = found.max_input_tokens
+        return window
+    cap = window.max_input_tokens
     cap = cap if cap is not None and cap < given else None
-    return replace(found, tokens=given, max_input_tokens=cap, source="given", matched=None)
+    return replace(window, tokens=given, max_input_tokens=cap, source="given", matched=None)
 
 
 def _from_tables(model: str, tables: Iterable[WindowTable]) -> ContextWindow:
     """Return the first row of the model's own; else the size in its name; else the first guess of a table."""
     likely = None
     for table in tables:
-        found = table.find(model)
-        if found is not None and not found.is_guess:
-            return found
-        likely = likely or found
+        window = table.find(model)
+        if window is not None and not window.is_guess:
+            return window
+        likely = likely or window
     return stated_size(model) or likely or ContextWindow(ASSUMED_TOKENS)

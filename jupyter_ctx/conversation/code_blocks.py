@@ -84,25 +84,25 @@ def _without_prompts(text: str) -> str:
     """Return the code of an interactive session without prompts and output; any other code as it is."""
     if PYTHON_SESSION.match(text) is None:
         return text
-    found, lines = list[str](), text.splitlines()
+    code, lines = list[str](), text.splitlines()
     for line in lines:
         prompt = PYTHON_PROMPT.match(line)
         if prompt is not None:
-            found.append(line[prompt.end() :])
-    return "\n".join(found).rstrip()
+            code.append(line[prompt.end() :])
+    return "\n".join(code).rstrip()
 
 
 def _commands(text: str) -> str:
     """Return the commands of a shell session without prompts and output; any other script as it is."""
     if SHELL_PROMPT.match(text) is None:
         return text
-    found, goes_on = list[str](), False
+    commands, goes_on = list[str](), False
     for line in text.splitlines():
         prompt = SHELL_PROMPT.match(line)
         if prompt is not None or goes_on or line.startswith("#") or "<<" in text:
-            found.append(line[prompt.end() :] if prompt is not None else line.removeprefix("> "))
+            commands.append(line[prompt.end() :] if prompt is not None else line.removeprefix("> "))
             goes_on = line.endswith("\\")
-    return "\n".join(found)
+    return "\n".join(commands)
 
 
 def code_blocks(text: str) -> tuple[CodeBlock, ...]:

@@ -120,7 +120,6 @@ class Conversation(Places):
         for step in self._done:
             for event in step.events:
                 self._fold(event)
-        self.revision += 1
 
     def _fold(self, event: Event) -> bool:
         """Fold one event in; return whether it took something back: an answer or a mark."""

@@ -97,11 +97,9 @@ class Places:
     ``offers``: answers of which at most one is a turn, by the id of them all, in the order in which they came.
     ``files``: one attachment of each kind with which a turn came, as a file and by its address.
     ``earlier``: the places as they were before each turn that began anew, since the last clear.
-    ``revision``: changes whenever anything but an append at the end happened.
     """
 
     def __init__(self) -> None:
-        self.revision = 0
         self._reset()
 
     def _reset(self) -> None:
@@ -167,15 +165,15 @@ class Places:
 
     def stale(self) -> frozenset[str]:
         """Return the ids of the places whose answer was written after an answer that was replaced since."""
-        found, changed, latest = set(), list[Place](), 0
+        stale, changed, latest = set(), list[Place](), 0
         for place in self.places:
             written = self._written[place.turn.id]
             if latest > written and any(self._differs(other, place, written) for other in changed):
-                found.add(place.id)
+                stale.add(place.id)
             if len(place.shown) > 1:
                 changed.append(place)
                 latest = max(latest, place.shown[-1][0])
-        return frozenset(found)
+        return frozenset(stale)
 
     def outdated_by(self, changed: Place) -> list[Place]:
         """Return the later places whose answer was written after another answer of this place."""
@@ -254,17 +252,14 @@ class Places:
         self.places, self.pins = [], []
         self._index, self._cells, self._moved, self._marked = {}, {}, {}, {}
         self.trimmed_to, self.summary, self._lost = 0, None, 0
-        self.revision += 1
 
     def trim(self, first: str | None) -> None:
         """Leave out the places before ``first``; all of them where it is ``None``."""
         self.trimmed_to = len(self.places) if first is None else self.index(first)
-        self.revision += 1
 
     def stand_in(self, summary: Summary) -> None:
         """Let a summary stand for the turns that it covers."""
         self.summary = self.summaries[summary.id] = summary
-        self.revision += 1
 
     def mark(self, places: tuple[str, ...], *, pinned: bool, on: bool = True) -> None:
         """Pin places (else exclude them), or take that back."""
@@ -273,7 +268,6 @@ class Places:
             place.mark(self._now, pinned=pinned, on=on)
             self._marked[place.id] = place
         self._find_pins()
-        self.revision += 1
 
     def include_all(self) -> None:
         """Forget trims, automatic cuts and exclusions."""
@@ -282,19 +276,16 @@ class Places:
             place.start = place.own_start = None
             if place.excluded:
                 place.mark(self._now, pinned=False, on=False)
-        self.revision += 1
 
     def set_system(self, text: str) -> None:
         """Set the system prompt."""
         self.system = text
         self._prompts.append((self._now, text, self.memory))
-        self.revision += 1
 
     def set_memory(self, path: str) -> None:
         """Set the memory file."""
         self.memory = path
         self._prompts.append((self._now, self.system, path))
-        self.revision += 1
 
     def pick(self, place: str, turn: str) -> None:
         """Make an older version of a place its current one again."""
@@ -303,7 +294,6 @@ class Places:
             for version in there.versions:
                 if version.id == turn:
                     there.show(version, self._now)
-        self.revision += 1
 
     def offer(self, alternatives: Alternatives) -> None:
         """Keep answers of which none is a turn yet."""
@@ -333,7 +323,6 @@ class Places:
         there.versions = [*{each.id: each for each in before}.values(), *offered.turns]
         if there.turn is not turn:
             there.show(turn, self._now)
-        self.revision += 1
 
     def _note_files(self, turn: Turn) -> None:
         self.files.update({(file.kind, bool(file.address)): file for file in turn.attachments})
@@ -393,7 +382,6 @@ class Places:
     def lose(self, *, turn: bool) -> None:
         """Record that a step cannot be read, which may have been a ``turn``."""
         self._lost = len(self.places) if turn else self._lost
-        self.revision += 1
 
     def _chosen(self, places: tuple[str, ...]) -> list[Place]:
         return [self.places[self._index[place]] for place in places if place in self._index]
@@ -417,7 +405,6 @@ class Places:
             self._reindex()
         if turn.record.cell is not None:
             self._cells[turn.record.cell] = [first]
-        self.revision += 1
 
     def _insert(self, at: int, turn: Turn, mine: list[Place]) -> None:
         place = Place.of(turn, self.places[at - 1].start if at else None, self._now)
@@ -425,7 +412,6 @@ class Places:
         mine.append(place)
         self.trimmed_to += at <= self.trimmed_to
         self._reindex()
-        self.revision += 1
 
     def _reindex(self) -> None:
         self._index = {place.id: i for i, place in enumerate(self.places)}

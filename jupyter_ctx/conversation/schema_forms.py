@@ -53,10 +53,10 @@ class _NotStrict(Exception):  # noqa: N818  # found on the way, and never raised
 def strict_form(schema: Mapping[str, Any], form: SchemaForm) -> dict[str, Any] | None:
     """Return a schema with all objects closed and all properties required, in a form; ``None``: it has none."""
     try:
-        found = _Strict(schema, form).root()
+        strict = _Strict(schema, form).root()
     except (_NotStrict, RecursionError):
         return None
-    return found if _is_small(found) else None
+    return strict if _is_small(strict) else None
 
 
 def resolved(reference: str, root: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -249,8 +249,8 @@ def _unwrapped(node: Mapping[str, Any]) -> Mapping[str, Any]:
 def _described(found: dict[str, Any], left: Mapping[str, Any]) -> dict[str, Any]:
     """Return a part whose description tells what the form leaves out."""
     if left:
-        told = "; ".join(f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in left.items())
-        found["description"] = " ".join(filter(None, (found.get("description"), f"({told})")))
+        left_out = "; ".join(f"{name}: {json.dumps(value, ensure_ascii=False)}" for name, value in left.items())
+        found["description"] = " ".join(filter(None, (found.get("description"), f"({left_out})")))
     return found
 
 

@@ -24,11 +24,11 @@ def checked(prompt: str) -> str:
     """Return a text that every server accepts."""
     if not isinstance(prompt, str):
         raise InvalidRequestError(f"A prompt is text, not {type(prompt).__name__}.")
-    found = UNSENDABLE.search(prompt)
-    if found:
-        kind = "a NUL" if found.group() == "\0" else f"a lone surrogate (U+{ord(found.group()):04X})"
+    unsendable = UNSENDABLE.search(prompt)
+    if unsendable:
+        kind = "a NUL" if unsendable.group() == "\0" else f"a lone surrogate (U+{ord(unsendable.group()):04X})"
         raise InvalidRequestError(
-            f"There is {kind} at character {found.start() + 1:,}: no model takes that. Take it out."
+            f"There is {kind} at character {unsendable.start() + 1:,}: no model takes that. Take it out."
         )
     return prompt
 

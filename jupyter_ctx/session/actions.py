@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal, NamedTuple, get_args
@@ -34,7 +34,6 @@ from ..conversation.messages import Summary, Turn
 from ..conversation.places import Place
 from ..conversation.text_safety import checked
 from ..errors import ChatError, InvalidRequestError, check_whole_number
-from ..export.openai_messages import from_messages
 from ..models.registry import Target
 from ..models.request_price import Confirm, RequestPrice, check_confirmed, is_above, request_price
 from ..providers.base import Reply
@@ -72,8 +71,8 @@ class Change(NamedTuple):
     def __str__(self) -> str:
         moved = self.changed and self.before != self.after
         text = self.text.rstrip(".")
-        said = f"{text} ({self.before:,} → {self.after:,} tokens)." if moved else f"{text}."
-        return f"{said} {self.note}".rstrip()
+        line = f"{text} ({self.before:,} → {self.after:,} tokens)." if moved else f"{text}."
+        return f"{line} {self.note}".rstrip()
 
 
 class SummaryDraft(NamedTuple):
@@ -107,11 +106,6 @@ class _Older(NamedTuple):
     covered: frozenset[str]
     instead_of: float
     beside: float
-
-    @property
-    def named(self) -> str:
-        """Return the turns in words."""
-        return words.named_turns(self.numbers)
 
 
 class Actions:
@@ -227,8 +221,8 @@ class Actions:
         if problem:
             return SummaryDraft(f"Summary dropped: {problem}{cost}", failed=True)
         covers = older.covered | {turn.id for turn in material.turns}
-        paid = f" for {words.dollars(spent)}" if spent else ""
-        return SummaryDraft(f"Summarised {older.named}{paid}{note}", Summary(text, frozenset(covers), method))
+        named, paid = words.named_turns(older.numbers), f" for {words.dollars(spent)}" if spent else ""
+        return SummaryDraft(f"Summarised {named}{paid}{note}", Summary(text, frozenset(covers), method))
 
     def affordable(self) -> Method | None:
         """Return how to write a summary whose price the user was not asked about: by a model only where it is low."""
@@ -284,7 +278,7 @@ class Actions:
             return Plan(self._why_no_summary(), possible=False)
         empty = target.meter.fixed(Fixed(self._session.system, summary_message("") + SUMMARY_ANSWER))
         most = min(empty + summary_cap(info.limit), older.instead_of) + older.beside
-        text = f"send {older.named} as a summary"
+        text = f"send {words.named_turns(older.numbers)} as a summary"
         return Plan(text, before=info.used, after=round(most), at_most=True)
 
     def _written(
@@ -394,8 +388,8 @@ class Actions:
 
     def set_memory(self, path: str) -> Change:
         """Add a file's text to the system prompt; an empty path: no file's."""
-        memory, said = self._session.memory, self._session.conversation.memory
-        if path == said or (not path and memory.path(said) is None):
+        memory, chosen = self._session.memory, self._session.conversation.memory
+        if path == chosen or (not path and memory.path(chosen) is None):
             return Change("There is no memory file" if not path else "That is the memory file already", changed=False)
         file = memory.path(path)
         if file is not None:
@@ -410,10 +404,6 @@ class Actions:
         if checked(text) == self._session.own_system:
             return Change("The system prompt is that already", changed=False)
         return self._apply(SystemSet(text), "System prompt set" if text else "System prompt taken away")
-
-    def add_messages(self, messages: Iterable[Mapping[str, object]]) -> Change:
-        """Take in a conversation in OpenAI's form, a turn for each prompt with its reply."""
-        return self.add(from_messages(messages))
 
     def add(self, added: Added) -> Change:
         """Take in turns of another conversation, with what it had beside them."""
@@ -489,9 +479,9 @@ def _also(event: Pinned | Excluded, turns: Mapping[int, Place]) -> str:
         pinned = named(excluded=False)
         return f"No longer pinned: {pinned}; %chat pin {pinned} brings it back and keeps it in view." if pinned else ""
     out, empty = named(excluded=True), " ".join(str(n) for n, place in turns.items() if not place.turn.reply)
-    said = [f"No longer excluded: {out}."] if out else []
-    said += [f"Pinned or not, a turn without an answer is not sent: {empty}."] if empty else []
-    return " ".join(said)
+    notes = [f"No longer excluded: {out}."] if out else []
+    notes += [f"Pinned or not, a turn without an answer is not sent: {empty}."] if empty else []
+    return " ".join(notes)
 
 
 def _summary_problem(text: str, kept: int, wanted: int) -> str | None:

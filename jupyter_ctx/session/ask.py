@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -28,6 +26,7 @@ from ..runtime.redaction import Redactor, without_address_keys
 from .attempt import Attempt
 from .exchange import Coming, Exchanged, exchange
 from .judge import Verdict, verdict_on
+from .messages_sent import digested
 from .notices import Outcome, notices_of
 from .planner import Fitter
 from .prompt import attached_parts, text_room
@@ -67,12 +66,7 @@ class Ask:
     @property
     def digest(self) -> str:
         """The fingerprint of all that decides the answer: equal requests have equal ones, on every machine."""
-        found = _begun(self.settings, self.schema).copy()
-        for message in self.messages:
-            found.update(f"\0{message.role}\0{message.content}".encode())
-            for attachment in message.attachments:
-                found.update(b"\0" + attachment.data)
-        return found.hexdigest()
+        return digested(_beside_messages(self.settings, self.schema), self.messages)
 
 
 class AskReply(NamedTuple):
@@ -91,19 +85,19 @@ class Asker:
 
     def __init__(self, models: Models) -> None:
         self.models = models
+        self._fitter = Fitter(models)
 
-    def planned(self, ask: Ask, fitter: Fitter | None = None, *, server: bool = True) -> Attempt:
-        """Return the request as it would be sent. ``server``: it may be asked for its window, and started."""
-        target = self.target(ask, server=server)
-        past, said = _past(ask), ask.messages[-1]
-        if server and said.attachments and target.provider.reads_images(ask=True) is not None:
-            target = self.target(ask, server=server)
-        target.check_files(said.attachments)
-        fitter = fitter or Fitter(self.models)
-        return fitter.attempt(said, target, past, len(past.places), ask.system, lasting=False, apart=False)
+    def planned(self, ask: Ask) -> Attempt:
+        """Return the request as it is sent; its server is asked for its window, and started."""
+        target = self.target(ask, server=True)
+        past, question = _past(ask), ask.messages[-1]
+        if question.attachments and target.provider.reads_images(ask=True) is not None:
+            target = self.target(ask, server=True)
+        target.check_files(question.attachments)
+        return self._fitter.attempt(question, target, past, len(past.places), ask.system, lasting=False, apart=False)
 
     def target(self, ask: Ask, *, server: bool) -> Target:
-        """Return where the request goes."""
+        """Return where the request goes. ``server``: it may be asked for its window, and started."""
         target = self.models.target(ask.settings, ask=server)
         cache_key = "jupyter_ctx" if ask.shared is not None else None
         return replace(target, schema=ask.schema, shared=ask.shared, waits=ask.waits, cache_key=cache_key)
@@ -113,11 +107,10 @@ class Asker:
 
         With a ``schema`` the answer is parsed, and asked for once more where it does not match.
         """
-        fitter = Fitter(self.models)
-        planned = self.planned(ask, fitter)
+        planned = self.planned(ask)
         coming = coming or Coming()
         coming.begin()
-        return with_notices(planned, answered(schema, partial(exchange, self.models, fitter), planned, coming))
+        return with_notices(planned, answered(schema, partial(exchange, self._fitter), planned, coming))
 
     def from_batch(self, ask: Ask, reply: Reply, *, is_its_own: bool = True) -> AskReply:
         """Return the answer to a request that was part of a batch, at its price; nothing is learned from it.
@@ -132,14 +125,14 @@ class Asker:
         return with_notices(planned, Exchanged(planned, verdict._replace(reply=reply)))
 
 
-def with_notices(planned: Attempt, found: Exchanged) -> AskReply:
+def with_notices(planned: Attempt, exchanged: Exchanged) -> AskReply:
     """Return an answer with what was done to make its request fit. Raises what ended the exchange."""
-    verdict = found.whole()
-    outcome = Outcome(planned, found.sent, found.refusal, verdict, apart=True)
+    verdict = exchanged.whole()
+    outcome = Outcome(planned, exchanged.sent, exchanged.refusal, verdict, apart=True)
     reply = verdict.reply
     notices = (*reply.notices, *(intern(notice.text) for notice in notices_of(outcome)))
     reply = replace(reply, notices=notices, model=intern(reply.model))  # many rows are told the same
-    return AskReply(reply, _is_truncated(found))
+    return AskReply(reply, _is_truncated(exchanged))
 
 
 def ask(
@@ -216,8 +209,8 @@ def _past(ask: Ask) -> Conversation:
     return past
 
 
-def _is_truncated(found: Exchanged) -> bool:
-    sent, verdict = found.sent, found.whole()
+def _is_truncated(exchanged: Exchanged) -> bool:
+    sent, verdict = exchanged.sent, exchanged.whole()
     left_out = sent.left_out or sent.dropped or verdict.truncated
     return bool(left_out) or verdict.reply.stop_reason in CUT_SHORT
 
@@ -228,13 +221,12 @@ def _shared_models() -> Models:
     return Models()
 
 
-def _begun(settings: Settings, schema: AnswerSchema | None) -> hashlib.blake2b:
-    """Return a hash that has read everything but the messages."""
+def _beside_messages(settings: Settings, schema: AnswerSchema | None) -> Mapping[str, Any]:
+    """Return everything but the messages that decides an answer."""
     address = settings.base_url or given_address(settings.model.partition("/")[0])
     where = without_address_keys(address).rstrip("/")
-    asked: Mapping[str, Any] = {
+    return {
         "model": settings.model, "base_url": where, "window": settings.window, "n_ctx": settings.n_ctx,
         "temperature": settings.temperature, "max_tokens": settings.max_tokens, "parameters": dict(settings.parameters),
         "schema": dict(schema.json) if schema is not None else None,
     }  # fmt: skip
-    return hashlib.blake2b(json.dumps(asked, sort_keys=True, default=str).encode(), digest_size=16)

@@ -18,7 +18,7 @@ from ..errors import ContextOverflowError
 from ..models.registry import Target
 from ..providers.base import Request
 from .messages_sent import megabytes, request_bytes
-from .view import Scope, in_view, turn_tokens
+from .view import Scope, in_view, turn_tokens, view_key
 
 MARGIN_FOR_ESTIMATES = f"of {MARGIN:.0%} for estimates".replace("%", " %")
 
@@ -27,7 +27,7 @@ MARGIN_FOR_ESTIMATES = f"of {MARGIN:.0%} for estimates".replace("%", " %")
 class Question:
     """A new message, where it is sent, and the conversation that may go with it.
 
-    said: the new message
+    message: the new message
     target: where it goes
     past: the conversation that it continues
     scope: what of that may stand before it
@@ -37,7 +37,7 @@ class Question:
     lacks_summary: whether there was no room for the summary
     """
 
-    said: Message
+    message: Message
     target: Target
     past: Conversation
     scope: Scope
@@ -49,7 +49,7 @@ class Question:
     @property
     def prompt(self) -> str:
         """Return what is asked, without the files that go with it."""
-        return self.said.content
+        return self.message.content
 
     @property
     def budget(self) -> Budget:
@@ -109,7 +109,7 @@ class Attempt(Question):
         meter, fixed = self.target.meter, self.scope.fixed
         others = 0.0 if meter.counted(fixed) else meter.fixed(fixed)
         others += self.ledger.guessed(self.cut.start, self.scope.at)
-        margin = MARGIN if others or self.said.attached else meter.margin(self.prompt)
+        margin = MARGIN if others or self.message.attached else meter.margin(self.prompt)
         template = OVERHEAD_AT_MOST if meter.learned.overhead is None else 0.0
         estimated = others + self.asked
         return self.tokens - estimated + estimated / (1 - margin) + template
@@ -125,6 +125,11 @@ class Attempt(Question):
         passed, rest = in_view(self.past, self.scope, self.cut.start)
         return passed + rest
 
+    def key(self, *added: str) -> str:
+        """Return the fingerprint of its view, with the ids of turns that are ``added`` to it."""
+        turns = [place.turn.id for place in self.places]
+        return view_key(self.target.provider.tokenizer, self.scope.fixed, [*turns, *added])
+
     def begins_at(self, turn_id: str) -> str | None:
         """Return the place at which the view begins: ``None``: at the first turn; ``turn_id``: no turn is in view."""
         if self.cut.start == 0:
@@ -137,7 +142,7 @@ class Attempt(Question):
         fixed, ledger, start, end = self.scope.fixed, self.ledger, self.cut.start, self.scope.at
         turns, guessed = ledger.between(start, end) + ledger.pinned(end), ledger.guessed(start, end)
         before, guesses = self.target.meter.fixed(fixed) + turns, self._guesses() if guessed else {}
-        return SentRequest(fixed, self.prompt, before, turns - guessed, guesses, self._sizes, self.said.attached)
+        return SentRequest(fixed, self.prompt, before, turns - guessed, guesses, self._sizes, self.message.attached)
 
     def _guesses(self) -> dict[str, Guess]:
         """Return the turns that no report has counted, by their ids."""
@@ -151,15 +156,18 @@ class Attempt(Question):
 
     def uncut(self) -> Attempt:
         """Return the same as it was before turns were left out, for a message about its size."""
-        cut = self.cut._replace(start=self.first, tokens=self.cut.before)
         counted = self.counted if self.cut.start == self.first else None
-        return replace(self, decision=self.decision._replace(cut=cut), counted=counted)
+        return replace(self.with_cut(start=self.first, tokens=self.cut.before), counted=counted)
 
-    def because(self, reasons: tuple[str, ...], *, too_large: bool) -> Attempt:
-        """Return the same with what demanded room before its turns were counted."""
-        every = tuple(dict.fromkeys((*reasons, *self.decision.reasons)))
-        decision = self.decision._replace(reasons=every, too_large=too_large or self.decision.too_large)
-        return replace(self, decision=decision)
+    def with_cut(self, **changes: float) -> Attempt:
+        """Return the same with other fields of its cut; what is sent stays."""
+        return replace(self, decision=self.decision._replace(cut=self.cut._replace(**changes)))  # type: ignore[arg-type]
+
+    def because(self, before: Decision) -> Attempt:
+        """Return the same with what demanded room ``before`` its turns were counted."""
+        reasons = tuple(dict.fromkeys((*before.reasons, *self.decision.reasons)))
+        too_large = before.too_large or self.decision.too_large
+        return replace(self, decision=self.decision._replace(reasons=reasons, too_large=too_large))
 
 
 def seen(refused: Attempt, overflow: Overflow) -> Refused:
@@ -171,15 +179,15 @@ def seen(refused: Attempt, overflow: Overflow) -> Refused:
 def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: bool = False) -> ContextOverflowError:
     """Return the error for a request that does not fit, with figures and remedy; ``kept``: text was recorded."""
     target, limit = attempt.target, attempt.budget.limit
-    said = overflow.input_tokens if overflow else None
-    used = said if said is not None else whole(attempt.tokens)
+    stated = overflow.input_tokens if overflow else None
+    used = stated if stated is not None else whole(attempt.tokens)
     largest = _largest(attempt, used)
     parts = ", ".join(f"{name} ({tokens:,})" for name, tokens in largest)
     holds = f"{target.model} takes {limit:,} ({_bounds(attempt)})"
-    figures = f"{'' if said is not None else 'about '}{used:,} tokens do not fit: {holds}"
+    figures = f"{'' if stated is not None else 'about '}{used:,} tokens do not fit: {holds}"
     if overflow is None:
         figures = _by_settings(attempt, used) or _by_estimate(attempt, used) or figures
-    if overflow and said is None and (target.window.refused or used <= limit):
+    if overflow and stated is None and (target.window.refused or used <= limit):
         passed = f"; it has taken {target.window.passed:,}" if target.window.passed else ""
         figures = f"the provider refused about {used:,} tokens as too many and gave no limit{passed}"
     return ContextOverflowError(
@@ -195,7 +203,7 @@ def overflow_error(attempt: Attempt, overflow: Overflow | None = None, *, kept: 
 
 def heavy_error(attempt: Attempt) -> ContextOverflowError:
     """Return the error for a request that was refused for its bytes where none is smaller."""
-    files = sorted(attempt.said.attachments, key=lambda file: -len(file.data))
+    files = sorted(attempt.message.attachments, key=lambda file: -len(file.data))
     largest = f" {files[0].name} has {megabytes(len(files[0].data))}." if files else ""
     size = megabytes(request_bytes(attempt.request.messages))
     return ContextOverflowError(
@@ -215,15 +223,15 @@ def _bounds(attempt: Attempt) -> str:
 def _by_settings(attempt: Attempt, used: int) -> str:
     """Return which settings hold a request back that would fit, with the figures; empty: it would not fit."""
     turns, limit, settings = _loose(attempt), attempt.budget.limit, attempt.target.settings
-    said = list[str]()
+    causes = list[str]()
     if attempt.decision.too_large:
         return ""
     if settings.max_turns is not None and len(turns) > settings.max_turns:
-        said.append(f"max_turns is {settings.max_turns:,} and {len(turns):,} earlier turns are in view")
+        causes.append(f"max_turns is {settings.max_turns:,} and {len(turns):,} earlier turns are in view")
     if any(reason.startswith("compact_at") for reason in attempt.decision.reasons):
         more = "are more" if used > settings.compact_at * limit else f"and a margin {MARGIN_FOR_ESTIMATES} are more"
-        said.append(f"about {used:,} tokens {more} than {100 * settings.compact_at:g} % of {limit:,} (compact_at)")
-    return "; ".join(said)
+        causes.append(f"about {used:,} tokens {more} than {100 * settings.compact_at:g} % of {limit:,} (compact_at)")
+    return "; ".join(causes)
 
 
 def _by_estimate(attempt: Attempt, used: int) -> str:

@@ -22,7 +22,6 @@ from ..runtime.redaction import Redactor, Unredacted
 from ..storage.journal import Journal
 from .actions import Actions, Change, Method
 from .exchange import Coming
-from .history import turns_without_cells
 from .notices import large_values, sized, threshold
 from .preview import View
 from .prompt import Prompt, attached_parts
@@ -140,8 +139,8 @@ class Desk:
         from .side_by_side import SideBySide
 
         with self._turn(prompt) as said:
-            asking = SideBySide(self.session, prompt.schema, self._confirm)
-            return asking.of(said, columns, watcher, record=prompt.record, stored=prompt.stored)
+            asking = SideBySide(self.session, watcher, prompt.schema, self._confirm)
+            return asking.of(said, columns, record=prompt.record, stored=prompt.stored)
 
     @contextmanager
     def _turn(self, prompt: Prompt) -> Iterator[Said]:
@@ -387,7 +386,8 @@ class Desk:
 
     def deleted(self) -> tuple[int, ...]:
         """Return the numbers of the turns that may be sent although their cells were deleted."""
-        return turns_without_cells(self.session.conversation, self.session.notebook.deleted)
+        gone, places = self.session.notebook.deleted, enumerate(self.session.conversation.places, 1)
+        return tuple(number for number, place in places if place.turn.record.cell in gone and place.sendable)
 
     def savings(self) -> Savings:
         """Return what prompt caches have saved so far, in tokens and dollars."""

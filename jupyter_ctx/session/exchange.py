@@ -49,10 +49,10 @@ class Coming:
         if self.on_first is not None and not self.pieces and not self.thoughts:
             self.on_first()
         if isinstance(item, Thought):
-            text, kept, show = item.text, self.thoughts, self.on_thought
+            text, parts, show = item.text, self.thoughts, self.on_thought
         else:
-            text, kept, show = item, self.pieces, self.on_piece
-        kept.append(text)
+            text, parts, show = item, self.pieces, self.on_piece
+        parts.append(text)
         if show is not None:
             show(text)
 
@@ -113,7 +113,6 @@ Previous: TypeAlias = Callable[[Attempt], Turn | None]
 
 
 def exchange(
-    models: Models,
     fitter: Fitter,
     planned: Attempt,
     coming: Coming,
@@ -141,26 +140,20 @@ def exchange(
                     refusal = refusal or error
                     if coming.pieces:
                         raise
-                    last = retry == RETRIES or bool(coming.thoughts)
-                    attempt = fitter.smaller(attempt, error, last=last)
+                    if retry == RETRIES or coming.thoughts:
+                        raise fitter.given_up(attempt, error) from None
+                    attempt = fitter.smaller(attempt, error)
                     coming.sent(attempt.target.model, sent_again(attempt, error))
-        return _learned(models, Exchanged(attempt, verdict, refusal=refusal), turn_id)
+        return _learned(fitter.models, Exchanged(attempt, verdict, refusal=refusal), turn_id)
     except BaseException as error:  # whatever it is, the text that came is returned
         if not coming.pieces:
             return Exchanged(attempt, None, refusal=refusal, error=error)
         broken = coming.broken("interrupted" if isinstance(error, KeyboardInterrupt) else "cut")
         with uninterrupted():
-            came = _learned(models, Exchanged(attempt, Verdict(broken), refusal=refusal, error=error), turn_id)
-            return came if not isinstance(error, ContextOverflowError) else _refused_late(fitter, came, error)
-
-
-def _refused_late(fitter: Fitter, came: Exchanged, refusal: ContextOverflowError) -> Exchanged:
-    """Return what came before a refusal, with the error that says so; no less is sent once text was shown."""
-    try:
-        fitter.smaller(came.sent, refusal, last=True, kept=True)
-    except ContextOverflowError as error:
-        return came._replace(error=error)
-    raise AssertionError("a last refusal is raised")
+            came = _learned(fitter.models, Exchanged(attempt, Verdict(broken), refusal=refusal, error=error), turn_id)
+            if isinstance(error, ContextOverflowError):
+                return came._replace(error=fitter.given_up(attempt, error, kept=True))
+            return came
 
 
 def _streamed(attempt: Attempt, coming: Coming, previous: Previous | None) -> Verdict:

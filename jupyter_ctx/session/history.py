@@ -7,7 +7,6 @@ from itertools import count
 from typing import ClassVar, NamedTuple
 
 from .. import wording as words
-from ..conversation.conversation import Conversation
 from ..conversation.messages import StopReason
 from ..conversation.places import Place
 from .snapshot import Snapshot
@@ -80,12 +79,6 @@ def history(now: Snapshot, deleted: Collection[str]) -> History:
         return HistoryRow(number, cell, turn.prompt, turn.reply, size, exact, states, versions, turn.model, attached)
 
     return History(map(row, count(1), past.places, part_states(past, now.scope, now.start)))
-
-
-def turns_without_cells(conversation: Conversation, deleted: Collection[str]) -> tuple[int, ...]:
-    """Return the numbers of the turns that may be sent although their cells were deleted."""
-    places = enumerate(conversation.places, 1)
-    return tuple(number for number, place in places if place.turn.record.cell in deleted and place.sendable)
 
 
 def cell_of(place: Place) -> str:

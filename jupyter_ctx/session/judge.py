@@ -58,8 +58,8 @@ def verdict_on(attempt: Attempt, reply: Reply, previous: Turn | None) -> Verdict
     usage = reply.usage
     if reply.stop_reason == "max_tokens" and usage is not None and _window_ended(attempt, reply, usage):
         reply = replace(reply, stop_reason="context_window")
-    said = reply.text or reply.thinking or (usage is not None and usage.output_tokens > UNSAID)
-    if reply.stop_reason == "context_window" and not said:
+    has_content = reply.text or reply.thinking or (usage is not None and usage.output_tokens > UNSAID)
+    if reply.stop_reason == "context_window" and not has_content:
         overflow = Overflow(input_tokens=usage.input_tokens if usage else None)
         raise ContextOverflowError("The window had no room for a reply.", overflow=overflow)
     if usage is None:

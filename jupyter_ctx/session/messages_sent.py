@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
@@ -80,8 +80,13 @@ def request_digest(target: Target, request: Request) -> str:
     )  # fmt: skip
     if request.schema is not None:
         asked = (*asked, dict(request.schema.json))
-    digest = hashlib.blake2b(json.dumps(asked, sort_keys=True, default=str).encode(), digest_size=16)
-    for message in request.messages:
+    return digested(asked, request.messages)
+
+
+def digested(settings: object, messages: Iterable[Message]) -> str:
+    """Return a digest of messages, files included, and of the settings that they are sent with, as JSON."""
+    digest = hashlib.blake2b(json.dumps(settings, sort_keys=True, default=str).encode(), digest_size=16)
+    for message in messages:
         digest.update(f"\0{message.role}\0{message.content}".encode())
         for attachment in message.attachments:
             digest.update(b"\0" + attachment.data)

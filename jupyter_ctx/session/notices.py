@@ -106,9 +106,9 @@ def _of_the_fit(outcome: Outcome) -> Iterator[Notice]:
     elif gone:
         yield Notice(_fitted(planned, gone))
     if refusal is not None:
-        said = _lighter(sent) if refusal.by_bytes else _recovered(planned, refusal.overflow or Overflow(), sent)
-        kept = "" if outcome.apart or refusal.by_bytes else _kept(sent.gone(planned.cut.start))
-        yield Notice(said + kept)
+        done = _lighter(sent) if refusal.by_bytes else _recovered(planned, refusal.overflow or Overflow(), sent)
+        where = "" if outcome.apart or refusal.by_bytes else _kept(sent.gone(planned.cut.start))
+        yield Notice(done + where)
     if sent.dropped:
         names = " and ".join(dict.fromkeys(file.name for file in sent.dropped))
         size = megabytes(sum(len(file.data) for file in sent.dropped))
@@ -260,14 +260,14 @@ def sized(parts: Sequence[Attached], target: Target) -> tuple[str, ...]:
     for part, count in zip(parts, tokens, strict=True):
         if count > limit:
             raise InvalidRequestError(_too_large(part, count, target))
-    said = [_said(part, count) for part, count in zip(parts, tokens, strict=True)]
+    sizes = [_said(part, count) for part, count in zip(parts, tokens, strict=True)]
     large = [
         f"{part.name} is large: about {count:,} tokens, {100 * count / limit:,.0f} % of the {limit:,} that a prompt "
         "may have."
         for part, count in zip(parts, tokens, strict=True)
         if count > LARGE_VALUES * limit and not part.what
     ]
-    return (*([f"With the prompt: {', '.join(said)}."] if said else ()), *large)
+    return (*([f"With the prompt: {', '.join(sizes)}."] if sizes else ()), *large)
 
 
 def _said(part: Attached, tokens: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 from ..context.budget import LEAST_MARGIN, MARGIN
@@ -24,11 +23,10 @@ COUNTS = 3  # times that a provider is asked for the size of one request
 
 
 class Fitter:
-    """Plans requests of one conversation."""
+    """Plans requests; ``models`` learn from the refusals of those that were too large."""
 
     def __init__(self, models: Models) -> None:
-        self._models = models
-        self.answered_at: float | None = None  # when the last turn was recorded, by the monotonic clock
+        self.models = models
 
     def ledger(self, target: Target, past: Conversation, scope: Scope) -> Ledger:
         """Return the sizes of all turns; 0 for those that no view in this scope may hold."""
@@ -46,10 +44,11 @@ class Fitter:
         """
         if scope.at == 0:
             return 0
-        last, ledger = past.places[scope.at - 1], self.ledger(target, past, scope)
+        last = past.places[scope.at - 1]
         sent, now = last.versions[0], (target.window.tokens, target.model)
         start = min(max(scope.floor, past.index(last.own_start if apart else last.start)), scope.at)
         if start > scope.floor and (sent.record.window, sent.model) != now:
+            ledger = self.ledger(target, past, scope)
             fixed = target.meter.fixed(scope.fixed) + ledger.pinned(scope.at)
             if comes_back(fixed + ledger.between(scope.floor, scope.at), target.budget().limit):
                 return scope.floor
@@ -59,9 +58,8 @@ class Fitter:
         """Return what the next request takes with an empty prompt, in a view that begins at ``start``."""
         fixed, ledger = target.meter.fixed(scope.fixed), self.ledger(target, past, scope)
         guessed = 0.0 if target.meter.counted(scope.fixed) else fixed
-        idle = None if self.answered_at is None else time.monotonic() - self.answered_at
         budget = target.budget(fixed)._replace(margin=MARGIN)
-        return Occupancy(ledger, budget, start, scope.at, guessed=guessed, idle=idle)
+        return Occupancy(ledger, budget, start, scope.at, guessed=guessed)
 
     def room_ends(self, target: Target, past: Conversation, now: Occupancy) -> int:
         """Return up to how many tokens the next request may have before room is made: with a prompt like the last."""
@@ -71,7 +69,7 @@ class Fitter:
         return now.most(target.settings.compact_at)
 
     def attempt(
-        self, said: Message, target: Target, past: Conversation, at: int, system: str, *, lasting: bool, apart: bool
+        self, message: Message, target: Target, past: Conversation, at: int, system: str, *, lasting: bool, apart: bool
     ) -> Attempt:
         """Return the request for a prompt at a position; ``lasting``, ``apart``: see :class:`Question`.
 
@@ -80,9 +78,9 @@ class Fitter:
         """
         scope = scope_at(past, at, system)
         start = self.start(target, past, scope, apart=apart)
-        question = Question(said, target, past, scope, start, lasting, apart, lacks_summary=False)
+        question = Question(message, target, past, scope, start, lasting, apart, lacks_summary=False)
         attempt = self._plan(question, question.first)
-        if target.settings.token_counting == "provider" and said.content:
+        if target.settings.token_counting == "provider" and message.content:
             attempt = self._counted(attempt)
         if attempt.decision.means == "refuse":
             raise overflow_error(attempt.uncut())
@@ -103,31 +101,37 @@ class Fitter:
                 return attempt
             if attempt.request.schema is None:
                 attempt.target.meter.told(attempt.sent, tokens)
-            start, reasons = attempt.cut.start, attempt.decision.reasons
-            too_large = attempt.decision.too_large
-            attempt = self._plan(attempt, start)
-            attempt = attempt.because(reasons, too_large=too_large)
-            if attempt.cut.start == start:
+            before = attempt
+            attempt = self._plan(before, before.cut.start).because(before.decision)
+            if attempt.cut.start == before.cut.start:
                 return replace(attempt, counted=tokens)
         return attempt
 
-    def smaller(self, refused: Attempt, error: ContextOverflowError, *, last: bool, kept: bool = False) -> Attempt:
+    def given_up(self, refused: Attempt, error: ContextOverflowError, *, kept: bool = False) -> ContextOverflowError:
+        """Learn from a refusal after which nothing more is sent, and return the error that says so.
+
+        ``kept``: text had come, and was recorded.
+        """
+        if error.by_bytes:
+            return heavy_error(refused)
+        overflow = error.overflow or Overflow()
+        target = self.models.learn(refused.target, seen(refused, overflow), failed=True)  # for the next cell, too
+        return overflow_error(replace(refused, target=target), overflow, kept=kept)
+
+    def smaller(self, refused: Attempt, error: ContextOverflowError) -> Attempt:
         """Return a request that is strictly smaller than the refused one, in tokens or in bytes.
 
-        Raises ContextOverflowError where there is none, or where the refusal was the ``last`` that is borne; ``kept``:
-        text had come, and was recorded.
+        Raises ContextOverflowError where there is none, and where ``on_overflow`` is "stop".
         """
-        overflow, given_up = error.overflow or Overflow(), last or refused.target.settings.on_overflow == "stop"
-        if error.by_bytes and given_up:
-            raise heavy_error(refused)
+        if refused.target.settings.on_overflow == "stop":
+            raise self.given_up(refused, error)
+        overflow = error.overflow or Overflow()
         shown = TooHeavy(request_bytes(refused.request.messages)) if error.by_bytes else seen(refused, overflow)
-        target = self._models.learn(refused.target, shown, failed=given_up)  # for the next cell, too
-        if given_up:
-            raise overflow_error(replace(refused, target=target), overflow, kept=kept)
+        target = self.models.learn(refused.target, shown)
         try:
             return self._lighter(refused, target) if error.by_bytes else self._shorter(refused, target, overflow)
         except ContextOverflowError:
-            self._models.failed(target)
+            self.models.failed(target)
             raise
 
     def _shorter(self, refused: Attempt, target: Target, overflow: Overflow) -> Attempt:
@@ -176,18 +180,18 @@ class Fitter:
 
     def _plan(self, question: Question, start: int, goal: float | None = None) -> Attempt:
         """Return the request in a view that begins at ``start`` or later, by the policy of compaction."""
-        said, target, past, scope = question.said, question.target, question.past, question.scope
-        asked, margin = target.meter.message(said.content) + said.attached, target.meter.margin(said.content)
+        message, target, past, scope = question.message, question.target, question.past, question.scope
+        asked, margin = target.meter.message(message.content) + message.attached, target.meter.margin(message.content)
         asked += target.meter.tokens(schema_text(target.schema)) if target.schema is not None else 0.0
         now = self.occupancy(target, past, scope, start)
-        if not now.guessed + now.ledger.guessed(start, scope.at) and not said.attached:
+        if not now.guessed + now.ledger.guessed(start, scope.at) and not message.attached:
             now = now._replace(budget=now.budget._replace(margin=margin))  # where all else is counted
         lasting = question.lasting and target.evidence.heavy is None  # a summary is measured in tokens
         now = now._replace(first=question.first, prompt=asked, lasting=lasting)
         decision = decide(now, target.settings, goal=goal)
-        request = self.request(target, past, scope, decision.cut.start, target.sendable(said))
+        request = self.request(target, past, scope, decision.cut.start, target.sendable(message))
         attempt = Attempt(
-            said, target, past, scope, question.first, question.lasting, question.apart,
+            message, target, past, scope, question.first, question.lasting, question.apart,
             question.lacks_summary, decision, now.ledger, asked, request,
         )  # fmt: skip
         most = target.evidence.most_bytes
@@ -215,8 +219,7 @@ class Fitter:
             return full
         first, start = (max(position, past.covered_to(scope.covers)) for position in (full.first, start))
         attempt = self._plan(replace(full, scope=without_summary(scope), first=first, lacks_summary=True), start, goal)
-        cut = attempt.cut._replace(before=full.cut.before)
-        return replace(attempt, decision=attempt.decision._replace(cut=cut))
+        return attempt.with_cut(before=full.cut.before)
 
 
 def _sends_less(attempt: Attempt, refused: Attempt) -> bool:

@@ -23,7 +23,6 @@ from .judge import INCOMPLETE, Verdict
 from .messages_sent import request_digest
 from .notices import STORED, Outcome, nearly_full, notices_of
 from .session import Session
-from .state import NO_VIEW
 from .tries import answered, as_answer, parsed_reply
 
 SUMMARY_FAILURES = 2
@@ -57,8 +56,8 @@ class Sender:
         sent, verdict, refusal = exchanged.sent, exchanged.whole(), exchanged.refusal
         reply = verdict.reply
         if reply.stop_reason == "cut":
-            kept = "What came is kept, marked as cut." if reply.text else "No text had come; nothing was recorded."
-            raise ProviderError(f"The reply broke off{f' ({reply.detail})' if reply.detail else ''}. {kept}")
+            left = "What came is kept, marked as cut." if reply.text else "No text had come; nothing was recorded."
+            raise ProviderError(f"The reply broke off{f' ({reply.detail})' if reply.detail else ''}. {left}")
         try:
             after = self._follow_up(planned, sent, verdict, coming)
             problems = (*session.models.problems, *session.memory.problems)
@@ -67,8 +66,8 @@ class Sender:
             lines = notices_of(Outcome(planned, sent, refusal, verdict, problems, files, before, after, outdated))
         except KeyboardInterrupt:
             raise ChatInterrupted("stopped after the answer, which is kept.") from None
-        told = (line.text for line in lines if not line.once or session.once(line.once))
-        return replace(reply, notices=(*reply.notices, *told))
+        new = (line.text for line in lines if not line.once or session.once(line.once))
+        return replace(reply, notices=(*reply.notices, *new))
 
     def _planned(
         self, said: Said, options: Mapping[str, Any], schema: AnswerSchema | None, coming: Coming, *, record: bool
@@ -165,9 +164,8 @@ class Sender:
     ) -> Exchanged:
         """Exchange the planned request for an answer, and record the turn: whole, or with a flag what came of it."""
         session, turn_id = self._session, new_id()
-        send = partial(
-            exchange, session.models, session.fitter, turn_id=turn_id if record else None, previous=session.previous
-        )
+        turn_to_be = turn_id if record else None
+        send = partial(exchange, session.fitter, turn_id=turn_to_be, previous=session.previous)
         try:
             with uninterrupted():
                 exchanged = answered(schema, send, planned, coming)
@@ -192,16 +190,12 @@ class Sender:
 
     def _keep(self, said: Said, attempt: Attempt, *, counted: bool) -> None:
         session, summary = self._session, attempt.past.summary
-        now = attempt.scope._replace(at=attempt.scope.at + 1)  # where that is the end, all of the view was counted
-        drafted = summary is not None and summary.id not in session.conversation.summaries
-        session.record(
-            *([Summarized(summary, "before")] if summary is not None and drafted else []),
-            said,
-            counted=lambda: session.key(attempt.target, now, attempt.cut.start) if counted else (),
-        )
+        view = attempt.key(said.turn.id)
         plain = attempt.request.schema is None  # what a schema takes is not in the next request
-        session.change(sent=session.key(attempt.target, now, attempt.cut.start) if plain else NO_VIEW)
-        session.fitter.answered_at = time.monotonic()
+        session.change(counted=view if counted else "", sent=view if plain else "")
+        drafted = summary is not None and summary.id not in session.conversation.summaries
+        session.record(*([Summarized(summary, "before")] if summary is not None and drafted else []), said)
+        session.answered_at = time.monotonic()
 
     def _outdated(self, sent: Attempt) -> tuple[int, ...]:
         """Return the numbers of later turns that answered another version of the turn that was just recorded."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,9 +28,9 @@ from .planner import Fitter
 from .preview import View, preview
 from .prompt import text_room
 from .snapshot import Snapshot, typical_turn
-from .state import NO_VIEW, NOT_FOUND_YET, NotebookState, SessionState, ViewKey
+from .state import NotebookState, SessionState
 from .system_prompt import MemoryFile, joined_system
-from .view import Scope, scope_at, scope_then
+from .view import Scope, in_view, scope_at, scope_then, view_key
 
 JUST_SENT = {"1h": 3_600.0}  # seconds, by cache_ttl, for which what was sent last may be in a prompt cache
 USUALLY_KEPT = 600.0  # seconds: OpenAI keeps it for 5 to 10 minutes, Anthropic for 5
@@ -63,7 +62,8 @@ class Session:
         self.fitter, self.memory = Fitter(self.models), MemoryFile(self.notebook.folder)
         self._cache_key = f"jupyter_ctx-{new_id()}"
         self._has_set_system = False
-        self._lock = threading.Lock()  # the gauge may read, and so find a view again, in another thread
+        self.answered_at: float | None = None  # when the last turn was recorded, by the monotonic clock
+        self._lock = threading.Lock()  # a button's callback may run in another thread
 
     @property
     def settings(self) -> Settings:
@@ -75,9 +75,8 @@ class Session:
         with self._lock:
             self.state = self.state._replace(**changes)
 
-    def record(self, *events: Event, counted: Callable[[], ViewKey] | None = None) -> None:
-        """Append the events and save them; ``counted`` gives the view whose size was reported with them."""
-        self._look_again()
+    def record(self, *events: Event) -> None:
+        """Append the events and save them."""
         for event in events:
             self.conversation.append(event)
             if isinstance(event, Said):
@@ -88,8 +87,6 @@ class Session:
                 self._has_set_system = True
             elif isinstance(event, Offered):
                 self.notebook.seen.update((event.alternatives.id, *(turn.id for turn in event.alternatives.turns)))
-        if counted is not None:
-            self.change(counted=counted())
         self.save(*events)
 
     def close(self) -> None:
@@ -101,12 +98,8 @@ class Session:
     def save(self, *events: Event) -> None:
         """Write the events and the state to the store, if there is one."""
         if self.journal is not None:
-            state = self.state.stored(self.models.state(), self.notebook, exact=self._is_exact())
+            state = self.state.stored(self.models.state(), self.notebook)
             self.journal.save(events, self.models.news(), state, self.conversation, self.models.sizes)
-
-    def _is_exact(self) -> bool:
-        counted = self.state.counted
-        return counted == NOT_FOUND_YET or (counted != NO_VIEW and counted == self._now_key())
 
     def restore(self, opened: Opened, given: Mapping[str, Any] | None = None) -> None:
         """Continue an opened conversation; settings that were ``given`` hold."""
@@ -116,29 +109,11 @@ class Session:
         self.notebook.restore(opened.state)
         self.models.restore(opened.state, opened.sizes)
 
-    def _look_again(self) -> None:
-        """Find the view whose size was known before a restart."""
-        if self.state.counted != NOT_FOUND_YET:
-            return
-        self.change(counted=NO_VIEW)
-        places = self.conversation.places
-        with suppress(ChatError):
-            if places and places[-1].turn.model == self.target({}, ask=False).model:
-                self.change(counted=self._now_key())
-
-    def _now_key(self) -> ViewKey:
-        """Return the view of the next request at the end; none where no model can be named."""
-        try:
-            target = self.target({}, ask=False)
-            return self.key(target, *self.now(target))
-        except ChatError:
-            return NO_VIEW
-
     @property
     def own_system(self) -> str:
         """The conversation's own system prompt, else that of the settings."""
-        said = self.conversation.system
-        return said if said is not None else self.settings.system or ""
+        prompt = self.conversation.system
+        return prompt if prompt is not None else self.settings.system or ""
 
     @property
     def system(self) -> str:
@@ -171,14 +146,13 @@ class Session:
         if path is None or not text or self.conversation.memory is not None:
             return None
         file, version = fingerprint(str(path)), fingerprint(text)
-        told = self.notebook.told
-        before, told[file] = told.get(file), version
+        versions = self.notebook.told
+        before, versions[file] = versions.get(file), version
         return self.memory.notice(changed=before is not None) if before != version else None
 
     def target(self, options: Mapping[str, Any], *, ask: bool, schema: AnswerSchema | None = None) -> Target:
         """Return where a request with these options goes. ``ask``: the server may be asked and started."""
-        given = {name: value for name, value in options.items() if value is not None}
-        target = self.models.target(settings_with(self.settings, given) if given else self.settings, ask=ask)
+        target = self.models.target(self._settings_for(options), ask=ask)
         return replace(target, cache_key=self._cache_key, schema=schema)
 
     def asked(self, options: Mapping[str, Any]) -> str:
@@ -187,8 +161,11 @@ class Session:
 
     def room(self, options: Mapping[str, Any], among: int = 1) -> TextRoom:
         """Return how much room one of so many attached things may take in a request with these options."""
+        return text_room(self.models, self._settings_for(options), among)
+
+    def _settings_for(self, options: Mapping[str, Any]) -> Settings:
         given = {name: value for name, value in options.items() if value is not None}
-        return text_room(self.models, settings_with(self.settings, given) if given else self.settings, among)
+        return settings_with(self.settings, given) if given else self.settings
 
     def attempt(
         self,
@@ -198,13 +175,12 @@ class Session:
         *,
         record: bool,
         summary: Summary | None = None,
-        fitter: Fitter | None = None,
         offered: bool = False,
     ) -> Attempt:
         """Return the request for a turn, in its place among earlier turns.
 
-        ``summary`` stands for older turns although it is not recorded yet. ``fitter`` plans the request, and shares
-        nothing with other threads; ``None``: the session's own. ``offered``: the answer may be taken later.
+        ``summary`` stands for older turns although it is not recorded yet. ``offered``: the answer may be
+        taken later.
         """
         past = Conversation() if said.begins_anew(self.conversation) or not record else self.conversation
         past = past.summarized(summary) if summary is not None else past
@@ -219,8 +195,7 @@ class Session:
         # what is sent once is not worth a cache's writing fee
         target = target if record else replace(target, cache_key=None)
         apart = bool(differs) or system != self.system
-        fitter = fitter or self.fitter
-        return fitter.attempt(message, target, past, at, system, lasting=lasting, apart=apart)
+        return self.fitter.attempt(message, target, past, at, system, lasting=lasting, apart=apart)
 
     def request_then(
         self, past: Conversation, said: Said, turn: Turn, at: int, target: Target, system: str
@@ -267,21 +242,10 @@ class Session:
         scope = scope_at(self.conversation, len(self.conversation.places), self.system)
         return scope, self.fitter.start(target, self.conversation, scope)
 
-    def key(self, target: Target, scope: Scope, start: int) -> ViewKey:
-        """Return what tells one view of this conversation from another."""
-        return (self.conversation.revision, target.provider.tokenizer, scope.fixed, start, scope.at)
-
-    def is_counted(self, target: Target, scope: Scope, start: int) -> bool:
-        """Return whether this is the view whose size the provider reported last."""
-        self._look_again()
-        return self.state.counted != NO_VIEW and self.key(target, scope, start) == self.state.counted
-
     def previous(self, attempt: Attempt) -> Turn | None:
         """Return the last turn, where the request is that turn's with its reply and a new prompt added."""
-        view = (attempt.target, attempt.scope, attempt.cut.start)
-        if attempt.past is not self.conversation or not (self.is_counted(*view) or self.key(*view) == self.state.sent):
-            return None
-        return attempt.past.places[attempt.scope.at - 1].turn
+        turns = [place.turn for place in attempt.places]
+        return turns[-1] if turns and attempt.key() in (self.state.counted, self.state.sent) else None
 
     def price(self, attempt: Attempt, *, tries: int = 1) -> RequestPrice:
         """Return what a request may cost, before it is sent; ``tries``: how often it may be asked."""
@@ -301,31 +265,34 @@ class Session:
 
     def _just_sent(self, attempt: Attempt) -> int:
         """Return how many tokens of a request the one before it had, where a prompt cache may hold them."""
-        answered, turn = self.fitter.answered_at, self.previous(attempt)
+        answered, turn = self.answered_at, self.previous(attempt)
         if answered is None or turn is None or turn.usage is None or turn.model != attempt.target.model:
             return 0
-        kept = JUST_SENT.get(attempt.target.settings.cache_ttl or "", USUALLY_KEPT)
+        seconds = JUST_SENT.get(attempt.target.settings.cache_ttl or "", USUALLY_KEPT)
         sent = turn.usage.input_tokens
-        return sent if sent >= LEAST_CACHED and time.monotonic() - answered <= kept else 0
+        return sent if sent >= LEAST_CACHED and time.monotonic() - answered <= seconds else 0
 
     def snapshot(self) -> Snapshot:
         """Return the session and its next request, with an empty prompt, for readers; no server is asked."""
         target = self.target({}, ask=False)
         scope, start = self.now(target)
-        ledger = self.fitter.ledger(target, self.conversation, scope)
-        past, state, exact = self.conversation, self.state, self.is_counted(target, scope, start)
+        past, state = self.conversation, self.state
+        passed, rest = in_view(past, scope, start)
+        key = view_key(target.provider.tokenizer, scope.fixed, [place.turn.id for place in (*passed, *rest)])
         occupancy, typical = self.fitter.occupancy(target, past, scope, start), typical_turn(past, target.meter)
         # a learned limit that the next request retries leaves nothing out
         tried = occupancy if target.trial is None else self.fitter.occupancy(target.trial, past, scope, start)
         decision, room_ends = decide(tried, target.settings), self.fitter.room_ends(target, past, occupancy)
         more = None if typical is None else more_turns(occupancy, target.settings, typical)
-        return Snapshot(past, state, target, scope, start, ledger, decision, room_ends, exact, more)
+        return Snapshot(
+            past, state, target, scope, start, occupancy.ledger, decision, room_ends, key == state.counted, more
+        )
 
     def view(self, said: Said, options: Mapping[str, Any], *, record: bool, schema: AnswerSchema | None = None) -> View:
         """Return the request for a turn before it is sent, part by part, with what it leaves out."""
         target = self.target(options, ask=False, schema=schema)
         attempt = self.attempt(said, target, self.system_for(options), record=record)
-        counted = self.is_counted(attempt.target, attempt.scope, attempt.cut.start)
+        counted = attempt.key() == self.state.counted
         return preview(
             attempt, said.turn, is_counted=counted, price=self.price(attempt, tries=1 if schema is None else 2)
         )

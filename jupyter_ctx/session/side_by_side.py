@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import queue
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from hashlib import blake2b
 from typing import Any, Literal, NamedTuple, Protocol
 
 from ..conversation.events import Kept, Offered, Said
@@ -22,8 +21,7 @@ from .ask import with_notices
 from .attempt import Attempt
 from .exchange import Coming, Exchanged, exchange
 from .judge import INCOMPLETE, Verdict
-from .messages_sent import request_digest
-from .planner import Fitter
+from .messages_sent import digested, request_digest
 from .send import record_of, stored_reply
 from .session import Session
 from .threads import Threads
@@ -67,13 +65,11 @@ class Watcher(Protocol):
         """Take what went wrong, in words."""
 
 
-class _Piece(NamedTuple):
-    """What a thread tells of its column: a piece of text, a thought, that a model is asked, or its end (neither)."""
+class _News(NamedTuple):
+    """What a thread tells of its column: how the watcher is told of it, or that the column has ended (``None``)."""
 
     column: int
-    text: str = ""
-    is_thought: bool = False
-    asked: tuple[str, str] | None = None
+    tell: Callable[[], object] | None = None
 
 
 class _StopError(KeyboardInterrupt):
@@ -84,7 +80,6 @@ class _StopError(KeyboardInterrupt):
 class _Request:
     """One column's request, and what became of it."""
 
-    fitter: Fitter
     options: Mapping[str, Any]
     turn_id: str = field(default_factory=new_id)
     planned: Attempt | None = None
@@ -98,16 +93,17 @@ class _Request:
 class SideBySide:
     """Asks one prompt of several models for a session; the conversation stays as it is."""
 
-    def __init__(self, session: Session, schema: Schema | None = None, confirm: Confirm | None = None) -> None:
-        self._session, self._schema, self._confirm = session, schema, confirm
-        self._heard = queue.SimpleQueue[_Piece]()
+    def __init__(
+        self, session: Session, watcher: Watcher, schema: Schema | None = None, confirm: Confirm | None = None
+    ) -> None:
+        self._session, self._watcher, self._schema, self._confirm = session, watcher, schema, confirm
+        self._heard = queue.SimpleQueue[_News]()
         self._is_stopped = False
 
     def of(
         self,
         said: Said,
         columns: Sequence[Candidate],
-        watcher: Watcher,
         *,
         record: bool,
         stored: Literal["cell", "all"] | None,
@@ -124,34 +120,35 @@ class SideBySide:
         self._check_price([requests[i] for i in asked])
         if offered is not None:
             self._session.notebook.seen.add(offered.id)
-        watcher.begin()
+        self._watcher.begin()
         for i, request in enumerate(requests):
             if request.known is not None and offered is not None:
                 request.reply = self._reply_of(offered, request.known)
-                watcher.done(i, request.reply)
+                self._watcher.done(i, request.reply)
             elif request.error is not None:
-                watcher.failed(i, _words(request.error))
+                self._watcher.failed(i, _words(request.error))
         if offered is not None and not asked:
             if offered.id not in self._session.conversation.offers:
                 self._session.record(Offered(offered))
             self._keep_shown(said, offered)
             return _checked(requests, offered)
-        interrupted = self._ask(requests, asked, watcher)
-        found = self._alternatives(said, columns, requests, digest)
-        if any(not answer.error for answer in found.answers) and record:
-            self._session.record(Offered(found))
+        interrupted = self._ask(requests, asked)
+        answers = tuple(map(partial(self._alternative, said), columns, requests))
+        alternatives = Alternatives(said.turn, answers, said.append, said.new, digest)
+        if alternatives.turns and record:
+            self._session.record(Offered(alternatives))
         if interrupted:
-            kept = "the answers so far are kept." if found.turns and record else "nothing was recorded."
-            raise ChatInterrupted(f"stopped; {kept}")
-        return _checked(requests, found)
+            left = "the answers so far are kept." if alternatives.turns and record else "nothing was recorded."
+            raise ChatInterrupted(f"stopped; {left}")
+        return _checked(requests, alternatives)
 
     def _planned(self, said: Said, column: Candidate, *, record: bool) -> _Request:
         """Return the request of a column; its error where it cannot be sent."""
-        session, request = self._session, _Request(Fitter(self._session.models), column.options)
+        session, request = self._session, _Request(column.options)
         try:
             target = session.target(column.options, ask=True, schema=as_answer(self._schema))
             system = session.system_for(column.options)
-            request.planned = session.attempt(said, target, system, record=record, fitter=request.fitter, offered=True)
+            request.planned = session.attempt(said, target, system, record=record, offered=True)
         except ChatError as error:
             request.error = error
         return request
@@ -167,12 +164,8 @@ class SideBySide:
 
     def _digest(self, requests: Sequence[_Request]) -> str:
         """Return the fingerprint of all requests, in order."""
-        found = blake2b(digest_size=16)
-        for request in requests:
-            planned = request.planned
-            own = "" if planned is None else request_digest(planned.target, planned.request)
-            found.update(f"{own}\0".encode())
-        return found.hexdigest()
+        planned = [request.planned for request in requests]
+        return digested([each and request_digest(each.target, each.request) for each in planned], ())
 
     # answers that are there already
 
@@ -182,20 +175,22 @@ class SideBySide:
         """Find stored answers to these requests; ``known`` of a request is set where there is one."""
         session = self._session
         if stored == "all":
-            found = session.journal.offered(digest) if session.journal is not None else None
+            offered = session.journal.offered(digest) if session.journal is not None else None
         else:
-            found = self._of_cell(said)
-        left = [answer for answer in found.answers if not answer.error] if found is not None else []
-        for request in requests if found is not None else ():
-            request.known = next((answer for answer in left if self._answers(answer, request, said, found)), None)
+            offered = self._of_cell(said)
+        if offered is None:
+            return None
+        left = [answer for answer in offered.answers if not answer.error]
+        for request in requests:
+            request.known = next((answer for answer in left if self._answers(answer, request, said, offered)), None)
             left = [answer for answer in left if answer is not request.known]
-        if found is None or not any(request.known for request in requests):
+        if not any(request.known for request in requests):
             return None
         if stored == "all":
-            found = _copied(found, said)
-            for request, answer in zip(requests, found.answers, strict=False):
+            offered = _copied(offered, said)
+            for request, answer in zip(requests, offered.answers, strict=False):
                 request.known = answer if request.known is not None else None
-        return found
+        return offered
 
     def _of_cell(self, said: Said) -> Alternatives | None:
         """Return what the cell was answered before a restart of the kernel, the newest."""
@@ -206,10 +201,10 @@ class SideBySide:
         newest = next(offers, None)
         return None if newest is None or newest.id in self._session.notebook.seen else newest
 
-    def _answers(self, answer: Alternative, request: _Request, said: Said, offered: Alternatives | None) -> bool:
+    def _answers(self, answer: Alternative, request: _Request, said: Said, offered: Alternatives) -> bool:
         """Return whether a stored answer is one to this request."""
         planned, session = request.planned, self._session
-        if planned is None or offered is None or answer.record.stop_reason in INCOMPLETE:
+        if planned is None or answer.record.stop_reason in INCOMPLETE:
             return False
         if request_digest(planned.target, planned.request) == answer.record.digest:
             return True
@@ -224,10 +219,10 @@ class SideBySide:
         )
 
     def _reply_of(self, offered: Alternatives, answer: Alternative) -> Reply:
-        found = stored_reply(offered.turn(answer), self._schema)
-        if found is None:  # the schema has changed in a way that the request does not show
+        reply = stored_reply(offered.turn(answer), self._schema)
+        if reply is None:  # the schema has changed in a way that the request does not show
             raise InvalidRequestError("A stored answer does not match the schema: --ask asks again.")
-        return found
+        return reply
 
     def _keep_shown(self, said: Said, offered: Alternatives) -> None:
         """Count the cell as run where one of the answers is its turn."""
@@ -237,17 +232,17 @@ class SideBySide:
 
     # asking
 
-    def _ask(self, requests: Sequence[_Request], asked: Sequence[int], watcher: Watcher) -> bool:
+    def _ask(self, requests: Sequence[_Request], asked: Sequence[int]) -> bool:
         """Send requests at once, and tell the watcher what comes; return whether Ctrl-C stopped it."""
         threads, left = Threads(max(1, len(asked)), "jupyter_ctx side by side"), set(asked)
         try:
             for i in asked:
                 threads.submit(self._answer, i, requests[i])
             while left:
-                self._hear(requests, left, watcher)
+                self._hear(requests, left)
         except BaseException as error:
             with uninterrupted():
-                self._stop(requests, left, watcher)
+                self._stop(requests, left)
             if not isinstance(error, KeyboardInterrupt):
                 raise
             return True
@@ -255,21 +250,20 @@ class SideBySide:
             threads.shutdown(cancel_futures=True)
         return False
 
-    def _hear(self, requests: Sequence[_Request], left: set[int], watcher: Watcher) -> None:
+    def _hear(self, requests: Sequence[_Request], left: set[int]) -> None:
         """Pass on what a thread tells next; once all is stopped, only how each column ended."""
         try:
-            told = self._heard.get(timeout=POLL_SECONDS)
+            column, tell = self._heard.get(timeout=POLL_SECONDS)
         except queue.Empty:
             return
-        if told.asked is not None or told.text:
-            if not self._is_stopped:
-                _pass_on(told, watcher)
-            return
-        left.discard(told.column)
-        with uninterrupted():
-            self._ended(told.column, requests[told.column], watcher)
+        if tell is None:
+            left.discard(column)
+            with uninterrupted():
+                self._ended(column, requests[column])
+        elif not self._is_stopped:
+            tell()
 
-    def _stop(self, requests: Sequence[_Request], left: set[int], watcher: Watcher) -> None:
+    def _stop(self, requests: Sequence[_Request], left: set[int]) -> None:
         """End the requests that are on their way, and keep what has come of them."""
         self._is_stopped = True
         for i in left:
@@ -278,25 +272,25 @@ class SideBySide:
                 planned.target.provider.close()
         for _ in range(round(2 * GRACE_SECONDS / POLL_SECONDS)):
             if left:
-                self._hear(requests, left, watcher)
+                self._hear(requests, left)
         while left and not self._heard.empty():
-            self._hear(requests, left, watcher)
+            self._hear(requests, left)
 
     def _answer(self, column: int, request: _Request) -> None:
         """Send one request, in a thread of its own."""
         try:
             assert request.planned is not None
-
+            watcher = self._watcher
             coming = Coming(
-                on_piece=partial(self._tell, column),
-                on_thought=partial(self._tell, column, is_thought=True),
-                on_sent=lambda model, why: self._heard.put(_Piece(column, asked=(model, why))),
+                on_piece=partial(self._tell, watcher.feed, column),
+                on_thought=partial(self._tell, watcher.think, column),
+                on_sent=partial(self._tell, watcher.sent, column),
             )
-            send = partial(exchange, self._session.models, request.fitter, turn_id=request.turn_id)
-            found = answered(self._schema, send, request.planned, coming)
-            request.billed = [(found.sent.target, reply) for reply in found.replies]
-            request.answered = self._kept(found)
-            request.reply = reply = with_notices(request.planned, found).reply
+            send = partial(exchange, self._session.fitter, turn_id=request.turn_id)
+            exchanged = answered(self._schema, send, request.planned, coming)
+            request.billed = [(exchanged.sent.target, reply) for reply in exchanged.replies]
+            request.answered = self._answered(exchanged)
+            request.reply = reply = with_notices(request.planned, exchanged).reply
             if reply.stop_reason == "cut":
                 raise ProviderError(f"The reply broke off{f' ({reply.detail})' if reply.detail else ''}.")
         except BaseException as error:  # of this column alone
@@ -304,41 +298,36 @@ class SideBySide:
             if isinstance(error, InvalidAnswerError):
                 request.reply = error.reply
         finally:
-            self._heard.put(_Piece(column))
+            self._heard.put(_News(column))
 
-    def _kept(self, found: Exchanged) -> tuple[Attempt, Verdict] | None:
+    def _answered(self, exchanged: Exchanged) -> tuple[Attempt, Verdict] | None:
         """Return the request and the answer that are kept; what broke off when all was stopped was interrupted."""
-        verdict = found.verdict
-        if verdict is None or not found.replies:
+        verdict = exchanged.verdict
+        if verdict is None or not exchanged.replies:
             return None
         if self._is_stopped and verdict.reply.stop_reason == "cut":  # its connection was closed
             verdict = verdict._replace(reply=replace(verdict.reply, stop_reason="interrupted"))
-        return found.sent, verdict
+        return exchanged.sent, verdict
 
-    def _tell(self, column: int, text: str, *, is_thought: bool = False) -> None:
+    def _tell(self, tell: Callable[..., object], column: int, text: str, *more: str) -> None:
+        """Let the thread that asks tell the watcher of a text that is not empty. Raises _StopError."""
         if self._is_stopped:
             raise _StopError
         if text:
-            self._heard.put(_Piece(column, text, is_thought))
+            self._heard.put(_News(column, partial(tell, column, text, *more)))
 
-    def _ended(self, column: int, request: _Request, watcher: Watcher) -> None:
+    def _ended(self, column: int, request: _Request) -> None:
         """Count what a column's answers cost, and say how it ended."""
         for target, reply in request.billed:
             self._session.spend(target, reply)
         if request.reply is None and request.answered is not None:  # interrupted, or broken off
             request.reply = request.answered[1].reply
         if request.reply is not None and (request.reply.text or request.error is None):
-            watcher.done(column, request.reply)
+            self._watcher.done(column, request.reply)
         if request.error is not None:
-            watcher.failed(column, self._problem(request) or _words(request.error))
+            self._watcher.failed(column, self._problem(request) or _words(request.error))
 
     # what is kept
-
-    def _alternatives(
-        self, said: Said, columns: Sequence[Candidate], requests: Sequence[_Request], digest: str
-    ) -> Alternatives:
-        answers = map(partial(self._alternative, said), columns, requests)
-        return Alternatives(said.turn, tuple(answers), said.append, said.new, digest)
 
     def _alternative(self, said: Said, column: Candidate, request: _Request) -> Alternative:
         if request.known is not None:
@@ -367,16 +356,6 @@ class SideBySide:
         return ""
 
 
-def _pass_on(piece: _Piece, watcher: Watcher) -> None:
-    """Tell a watcher who is waited for, or what came."""
-    if piece.asked is not None:
-        watcher.sent(piece.column, *piece.asked)
-    elif piece.is_thought:
-        watcher.think(piece.column, piece.text)
-    else:
-        watcher.feed(piece.column, piece.text)
-
-
 def _words(error: BaseException) -> str:
     """Return an error in words, without keys."""
     if isinstance(error, KeyboardInterrupt):
@@ -384,18 +363,18 @@ def _words(error: BaseException) -> str:
     return in_words(error, Redactor().masked) if isinstance(error, Exception) else type(error).__name__
 
 
-def _checked(requests: Sequence[_Request], found: Alternatives) -> Alternatives:
+def _checked(requests: Sequence[_Request], offered: Alternatives) -> Alternatives:
     """Return the answers. Raises ChatError where none is whole: the only error there is, or all of them in words."""
-    problems = list(dict.fromkeys(answer.error or answer.problem for answer in found.answers))
+    problems = list(dict.fromkeys(answer.error or answer.problem for answer in offered.answers))
     if "" in problems:
-        return found
+        return offered
     errors = [request.error for request in requests if request.error is not None]
     if len(problems) == 1 and errors and isinstance(errors[0], ChatError):
         raise errors[0]
     raise ChatError(f"None of the {len(requests)} gave a whole answer. {' '.join(problems)}")
 
 
-def _copied(found: Alternatives, said: Said) -> Alternatives:
+def _copied(offered: Alternatives, said: Said) -> Alternatives:
     """Return stored answers of another conversation as answers to this cell."""
     asked = said.turn.record
 
@@ -406,4 +385,4 @@ def _copied(found: Alternatives, said: Said) -> Alternatives:
         )  # fmt: skip
         return replace(answer, record=record)
 
-    return replace(found, asked=said.turn, answers=tuple(map(own, found.answers)), id=new_id())
+    return replace(offered, asked=said.turn, answers=tuple(map(own, offered.answers)), id=new_id())

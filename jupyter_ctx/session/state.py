@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from ..config.settings import Settings, kept_settings, restored_settings
 from ..context.usage import Spending
 from ..conversation.conversation import Conversation
 from ..storage.serialization import StoredState
 
-ViewKey: TypeAlias = tuple[object, ...]
-NO_VIEW: ViewKey = ()
-NOT_FOUND_YET: ViewKey = ("counted before a restart",)  # which view that was is found when first asked for
 NEARLY_FULL = -1.0  # stands among the thresholds for the warning before a reply
 
 
@@ -51,8 +48,8 @@ class SessionState(NamedTuple):
     ``announced``: shares of the limit whose notice was shown.
     ``warned``: notices that are shown once, and were.
     ``spent``: what replies cost.
-    ``counted``: the view whose size the provider reported last.
-    ``sent``: the view that the last request and its reply left.
+    ``counted``: the view whose size the provider reported last, as ``view_key`` names it; empty: none.
+    ``sent``: the view that the last request and its reply left, as ``counted``.
     ``taken_at``: steps of the conversation when it was taken over from another notebook, else ``None``.
     """
 
@@ -61,8 +58,8 @@ class SessionState(NamedTuple):
     announced: frozenset[float] = frozenset()
     warned: frozenset[str] = frozenset()
     spent: Spending = Spending()
-    counted: ViewKey = NO_VIEW
-    sent: ViewKey = NO_VIEW
+    counted: str = ""
+    sent: str = ""
     taken_at: int | None = None
 
     def restored(self, stored: StoredState, given: Mapping[str, Any]) -> SessionState:
@@ -72,11 +69,11 @@ class SessionState(NamedTuple):
             announced=self.announced.union(stored.get("announced", ())),
             warned=self.warned.union(stored.get("warned", ())),
             spent=stored.get("spent", self.spent),
-            counted=NOT_FOUND_YET if stored.get("exact") else NO_VIEW,
+            counted=stored.get("counted", ""),
         )
 
-    def stored(self, learned: StoredState, notebook: NotebookState, *, exact: bool) -> StoredState:
-        """Return what storage keeps: this state, what was ``learned`` of models, and whether the size is ``exact``."""
+    def stored(self, learned: StoredState, notebook: NotebookState) -> StoredState:
+        """Return what storage keeps: this state, and what was ``learned`` of models."""
         return {
             **learned,
             "settings": kept_settings(self.defaults, self.settings),
@@ -85,7 +82,7 @@ class SessionState(NamedTuple):
             "spent": self.spent,
             "deleted": sorted(notebook.deleted),
             "told": dict(notebook.told),
-            "exact": exact,
+            "counted": self.counted,
         }
 
     def passed(self, fill: float) -> frozenset[float]:

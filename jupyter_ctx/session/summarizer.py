@@ -71,12 +71,15 @@ def extractive_summary(older: Older, target: Target, cap: int) -> str:
     Small models' replies are left out: there is little room, and their replies are worth less of it.
     """
     small = target.window.tokens <= SMALL_WINDOW
-    said: list[Exchange] = [(older.before, ""), *((prompt, "" if small else reply) for prompt, reply in older.said)]
+    exchanges: list[Exchange] = [
+        (older.before, ""),
+        *((prompt, "" if small else reply) for prompt, reply in older.said),
+    ]
     wanted, _ = missing_facts(older.prompts, "")
-    text = "\n".join(pick_lines(said, wanted, cap, target.meter.tokens))
+    text = "\n".join(pick_lines(exchanges, wanted, cap, target.meter.tokens))
     if keeps_enough(len(wanted) - len(missing_facts(older.prompts, text)[1]), len(wanted)):
         return text
-    return "\n".join(pick_lines(said, wanted, cap, target.meter.tokens, evenly=False))
+    return "\n".join(pick_lines(exchanges, wanted, cap, target.meter.tokens, evenly=False))
 
 
 def model_summary(
@@ -136,13 +139,13 @@ def _length(target: Target, cap: int) -> int:
 
 def completed_summary(text: str, older: Older, target: Target, cap: int) -> tuple[str, int, int]:
     """Return the summary with lost facts as the user's own lines while they fit, with the facts kept and wanted."""
-    said = older.prompts
-    wanted, lost = missing_facts(said, text)
+    prompts = older.prompts
+    wanted, lost = missing_facts(prompts, text)
     room = cap - target.meter.tokens(text)
     if lost and room > 0:
-        lines = pick_lines([(prompt, "") for prompt in said], lost, room, target.meter.tokens)
+        lines = pick_lines([(prompt, "") for prompt in prompts], lost, room, target.meter.tokens)
         text = "\n".join([text, *(line for line in lines if line not in text)]).strip()
-        _, lost = missing_facts(said, text)
+        _, lost = missing_facts(prompts, text)
     return text, len(wanted) - len(lost), len(wanted)
 
 

@@ -99,8 +99,8 @@ class MemoryFile:
         where = target()
         cap = int(where.budget().limit * MEMORY_SHARE * (1 - MARGIN))
         try:
-            found = path.stat()
-            key = (path, found.st_mtime_ns, found.st_size, cap, where.provider.tokenizer)
+            status = path.stat()
+            key = (path, status.st_mtime_ns, status.st_size, cap, where.provider.tokenizer)
             if self._read is None or self._read.key != key:
                 # a meter that has learned nothing cuts the file after a restart where it was cut before
                 meter = Models().meter(where.provider, where.settings)

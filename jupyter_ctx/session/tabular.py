@@ -34,7 +34,7 @@ class Table(tuple[RowT, ...]):
         if not rows:
             return f"{type(self).__name__}: nothing yet"
         text = table_text(head, rows, line_width())
-        return "\n".join(filter(None, (text, self._more().strip(), self._below())))
+        return "\n".join(filter(None, (text, self._more(), self._below())))
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Write the table; in a list, only how many rows it has."""
@@ -49,7 +49,7 @@ class Table(tuple[RowT, ...]):
         head, *rows = self._cells()
         if not rows:
             return text_html(repr(self))
-        return table_html(head, rows, " ".join(filter(None, (self._more().strip(), below))), below=True)
+        return table_html(head, rows, " ".join(filter(None, (self._more(), below))), below=True)
 
     def _below(self) -> str:
         """Return a line to show below the rows."""
@@ -79,7 +79,7 @@ class Table(tuple[RowT, ...]):
 
     def _more(self) -> str:
         which = "newest" if self.newest else "first"
-        more = f"\n… the {which} {MAX_SHOWN_ROWS} of {len(self):,}; to_dataframe() has all"
+        more = f"… the {which} {MAX_SHOWN_ROWS} of {len(self):,}; to_dataframe() has all"
         return more if len(self) > MAX_SHOWN_ROWS else ""
 
 

@@ -44,8 +44,8 @@ def parsed_reply(reply: Reply, schema: Schema, *more: str) -> Reply:
 def asked_again(answer: str, wrong: InvalidAnswerError) -> tuple[Message, Message]:
     """Return what follows an invalid answer: the answer itself, and what is wrong with it."""
     problems = "\n".join(f"- {problem}" for problem in wrong.problems) or f"- {wrong}"
-    said = f"That answer is not valid:\n{problems}\nAnswer again with the whole corrected JSON object alone."
-    return Message("assistant", answer.strip() or "{}"), Message("user", said)  # providers refuse empty messages
+    request = f"That answer is not valid:\n{problems}\nAnswer again with the whole corrected JSON object alone."
+    return Message("assistant", answer.strip() or "{}"), Message("user", request)  # providers refuse empty messages
 
 
 def second_request(request: Request, reply: Reply, schema: Schema) -> Request | None:
@@ -134,16 +134,16 @@ def _of_both(first: Exchanged, second: Exchanged, schema: Schema) -> Exchanged:
     return both._replace(error=error)
 
 
-def _parsed(found: Exchanged, schema: Schema | None, *more: str, is_second: bool = False) -> Exchanged:
+def _parsed(exchanged: Exchanged, schema: Schema | None, *more: str, is_second: bool = False) -> Exchanged:
     """Return an exchange with the parsed value of its answer, or the error where that does not match."""
-    verdict = found.verdict
-    if schema is None or verdict is None or found.error is not None or verdict.reply.stop_reason in INCOMPLETE:
-        return found
+    verdict = exchanged.verdict
+    if schema is None or verdict is None or exchanged.error is not None or verdict.reply.stop_reason in INCOMPLETE:
+        return exchanged
     try:
         reply = parsed_reply(verdict.reply, schema, *(["It was asked for twice."] if is_second else more))
     except InvalidAnswerError as error:
-        return found._replace(error=error)
+        return exchanged._replace(error=error)
     if is_second:
         notice = f"The first answer was not a valid {schema.name}, so it was asked for once more."
         reply = replace(reply, notices=(*reply.notices, notice))
-    return found._replace(verdict=verdict._replace(reply=reply))
+    return exchanged._replace(verdict=verdict._replace(reply=reply))

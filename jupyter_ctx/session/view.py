@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from hashlib import blake2b
 from typing import Literal, NamedTuple
 
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
@@ -48,10 +50,14 @@ class Scope(NamedTuple):
         """Return whether the turn may be sent, pinned or not."""
         return place.sendable and (place.pinned or place.turn.id not in self.covers)
 
+    def is_loose(self, place: Place) -> bool:
+        """Return whether the turn may be sent, and a cut behind it leaves it out."""
+        return not place.pinned and self.holds(place)
+
     def loose(self, conversation: Conversation, start: int, end: int) -> list[int]:
         """Return the numbers, from 1, of the turns between two positions that a cut behind them leaves out."""
         places = enumerate(conversation.places[start:end], start + 1)
-        return [number for number, place in places if not place.pinned and self.holds(place)]
+        return [number for number, place in places if self.is_loose(place)]
 
 
 def scope_at(conversation: Conversation, at: int, system: str) -> Scope:
@@ -82,6 +88,12 @@ def _scope(at: int, floor: int, system: str, summary: Summary | None) -> Scope:
     return Scope(at, floor, Fixed(system, text), summary)
 
 
+def view_key(tokenizer: str, fixed: Fixed, turns: Iterable[str]) -> str:
+    """Return a fingerprint of what one tokenizer counts: the fixed texts, and turn versions by their ids."""
+    parts = "\0".join((tokenizer, *fixed, *turns))
+    return blake2b(parts.encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+
 def turn_tokens(turn: Turn, meter: Meter) -> float:
     """Return the tokens of a turn as one model counts them."""
     return meter.turn(turn.id, turn.prompt, turn.reply, turn.attached)
@@ -90,28 +102,16 @@ def turn_tokens(turn: Turn, meter: Meter) -> float:
 def in_view(conversation: Conversation, scope: Scope, start: int) -> tuple[list[Place], list[Place]]:
     """Return the turns of a view that begins at ``start``: pinned turns from before it, and the rest.
 
-    A pinned turn keeps its place while it stands among turns that are sent as they are.
+    A pinned turn keeps its place while it stands among turns that are sent as they are; beside a summary, these begin
+    at one that is not pinned.
     """
-    start = first_verbatim(conversation, scope, start)
+    if scope.covers:
+        loose = (i for i in range(start, scope.at) if scope.is_loose(conversation.places[i]))
+        start = next(loose, scope.at)
+    start = min(start, scope.at)
+    pinned = [place for place in conversation.pins if conversation.index(place.id) < start]
     rest = conversation.places[start : scope.at]
-    return kept_by_pins(conversation, scope, start), [place for place in rest if scope.holds(place)]
-
-
-def kept_by_pins(conversation: Conversation, scope: Scope, start: int) -> list[Place]:
-    """Return the pinned turns before this position."""
-    return [place for place in conversation.pins if scope.holds(place) and conversation.index(place.id) < start]
-
-
-def first_verbatim(conversation: Conversation, scope: Scope, start: int) -> int:
-    """Return where the turns that are sent as they are begin: beside a summary, at one that is not pinned."""
-    if not scope.covers:
-        return min(start, scope.at)
-    after = (i for i in range(start, scope.at) if _is_loose(conversation.places[i], scope))
-    return next(after, scope.at)
-
-
-def _is_loose(place: Place, scope: Scope) -> bool:
-    return not place.pinned and scope.holds(place)
+    return list(filter(scope.holds, pinned)), list(filter(scope.holds, rest))
 
 
 def part_states(conversation: Conversation, scope: Scope, start: int) -> list[PartStatus]:

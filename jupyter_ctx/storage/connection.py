@@ -40,8 +40,8 @@ class Address(NamedTuple):
             return cls("sqlite")
         if "://" not in text:
             return cls("sqlite", str(Path(text).expanduser().absolute()))
-        found = URL.fullmatch(text)
-        parts = found.groupdict("") if found else {"scheme": "", "host": ""}
+        match = URL.fullmatch(text)
+        parts = match.groupdict("") if match else {"scheme": "", "host": ""}
         kind = SCHEMES.get(parts.pop("scheme"))
         if kind is None or (kind == "sqlite" and parts["host"]):
             return None
@@ -105,15 +105,6 @@ class Connection:
         """Return the first value of the first row, or ``None``."""
         row = self.execute(statement, values).fetchone()
         return row[0] if row is not None else None
-
-    def commit(self) -> None:
-        """End the transaction: what it wrote stays."""
-        self.execute("COMMIT")
-
-    def roll_back(self) -> None:
-        """End the transaction, if there is one: nothing of it stays."""
-        with suppress(Exception):
-            self.execute("ROLLBACK")
 
     @property
     def is_alive(self) -> bool:

@@ -212,9 +212,10 @@ class Database:
         try:
             self._begin(connection, write=write)
             yield
-            connection.commit()
+            connection.execute("COMMIT")
         except BaseException:
-            connection.roll_back()
+            with suppress(Exception):  # there may be none
+                connection.execute("ROLLBACK")
             raise
 
     def _open(self, link: _Link) -> Connection:
@@ -346,12 +347,12 @@ class Database:
             return StoreError(f"{self.shown} {UNOPENED} ({error.strerror}).")
         if isinstance(error, ImportError):
             return StoreError(f"{self.shown} needs {error.name or 'psycopg'}: pip install 'jupyter_ctx[postgres]'.")
-        said = _first_line(error).rstrip(".")
+        reason = _first_line(error).rstrip(".")
         if len(self._address.password) >= PASSWORD_LENGTH:
-            said = said.replace(self._address.password, "***")
+            reason = reason.replace(self._address.password, "***")
         if self._address.kind != "sqlite":
-            said = f"see to it that it answers ({said})"
-        return StoreError(f"{self.shown} cannot be used: {said}.")
+            reason = f"see to it that it answers ({reason})"
+        return StoreError(f"{self.shown} cannot be used: {reason}.")
 
     def _move_aside(self, link: _Link) -> None:
         """Keep a damaged file under another name, unless another kernel has done so already."""
@@ -416,10 +417,10 @@ def _is_foreign(path: Path) -> bool:
 def _identity(path: Path | None) -> object:
     """Return what tells a file from another of the same name."""
     try:
-        found = path.stat() if path is not None else None
+        status = path.stat() if path is not None else None
     except OSError:
         return None
-    return (found.st_dev, found.st_ino) if found is not None else None
+    return (status.st_dev, status.st_ino) if status is not None else None
 
 
 def _marks_of(path: Path | None) -> object:
@@ -431,10 +432,10 @@ def _marks_of(path: Path | None) -> object:
         return None
     wal, shm = (_identity(path.with_name(path.name + suffix)) for suffix in LOGS)
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return (wal, shm, found.st_mtime_ns, found.st_size) if wal is not None else None
+    return (wal, shm, status.st_mtime_ns, status.st_size) if wal is not None else None
 
 
 def _first_problem(connection: Connection) -> str | None:

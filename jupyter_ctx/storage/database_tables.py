@@ -59,14 +59,14 @@ def make_tables(connection: Connection, shown: str) -> None:
     if not connection.is_sqlite:
         connection.execute(f"SELECT pg_advisory_xact_lock({LOCK})")
     connection.execute(f"CREATE TABLE IF NOT EXISTS {SCHEMA_VERSION} (version BIGINT NOT NULL)")
-    found = connection.scalar(f"SELECT max(version) FROM {SCHEMA_VERSION}") or 0
-    if not isinstance(found, int):
+    version = connection.scalar(f"SELECT max(version) FROM {SCHEMA_VERSION}") or 0
+    if not isinstance(version, int):
         raise DamagedError("its version is no number")
-    if found > VERSION:
-        raise StoreError(f"{shown} was written by a newer jupyter_ctx (version {found}): update this one.")
-    if 0 < found < VERSION:
-        raise StoreError(f"{shown} was written before the first release (version {found}): move it away.")
-    if not found:
+    if version > VERSION:
+        raise StoreError(f"{shown} was written by a newer jupyter_ctx (version {version}): update this one.")
+    if 0 < version < VERSION:
+        raise StoreError(f"{shown} was written before the first release (version {version}): move it away.")
+    if not version:
         for statement in SCHEMA:
             connection.execute(statement)
         connection.execute(f"INSERT INTO {SCHEMA_VERSION} VALUES ({VERSION})")

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple
 from weakref import WeakSet, ref
@@ -100,7 +101,9 @@ class Journal:
         _settle_all()
         with self._lock:
             try:
-                return self._open(self._choose, name, afresh=afresh, known=self._known(whole=name is None))
+                rows, host = self.store.rows(), this_process().host
+                known = gather(self.store, rows, self.origin, host, whole=name is None)
+                return self._open(partial(choose, is_held=_is_held), name, afresh=afresh, known=known)
             except StoreError as error:
                 if self._strict and isinstance(error, AddressError):
                     raise
@@ -121,13 +124,6 @@ class Journal:
         _settle_all()
         with self._lock:
             return self._open(lambda rows, wish: fork(row, name, rows, wish), name)
-
-    def _known(self, *, whole: bool) -> Mapping[str, Clues]:
-        """Return what tells whether stored conversations are this notebook's."""
-        return gather(self.store, self.store.rows(), self.origin, this_process().host, whole=whole)
-
-    def _choose(self, rows: Sequence[ConversationRow], wish: Wish) -> Claim:
-        return choose(rows, wish, _is_held)
 
     def _open(
         self, decide: Callable[[Sequence[ConversationRow], Wish], Claim], name: str | None,
@@ -273,8 +269,8 @@ class Journal:
     def _event_of(self, digest: str) -> Event | None:
         try:
             places = filter(None, (self.row.notebook, self.origin.run_of))
-            found = self.store.answered(digest, places, runs=self.origin.runs)
-            return read_event(found) if found is not None else None
+            row = self.store.answered(digest, places, runs=self.origin.runs)
+            return read_event(row) if row is not None else None
         except StoreError as error:
             self._failed(error)
             return None
@@ -335,9 +331,9 @@ class Journal:
 
     def _collect(self) -> None:
         if self._store is not None:
-            said = self._store.database.notices
-            self.notices += said
-            said.clear()
+            notices = self._store.database.notices
+            self.notices += notices
+            notices.clear()
 
     def _hold(self) -> None:
         """Keep other kernels from the conversation, and show other machines that this process lives."""

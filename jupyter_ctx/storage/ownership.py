@@ -19,7 +19,7 @@ from ..conversation.messages import new_id
 from ..runtime.frontend import EARLIER, Origin
 from .holders import Holder
 from .store import Claim, ConversationRow
-from .takeover import Clues
+from .takeover import Clues, is_kernels
 
 MAIN = "main"
 NO_CLUES = Clues()
@@ -45,8 +45,8 @@ class Wish(NamedTuple):
         return self.known.get(row.id, NO_CLUES)
 
     def is_kernels(self, row: ConversationRow) -> bool:
-        """Return whether this kernel used the conversation last, perhaps before a restart."""
-        return self.origin.kernel is not None and row.kernel == self.origin.kernel
+        """Return whether it is this kernel's, as :func:`~.takeover.is_kernels`."""
+        return is_kernels(row, self.origin)
 
 
 def choose(rows: Sequence[ConversationRow], wish: Wish, is_held: Callable[[ConversationRow], bool]) -> Claim:
@@ -94,7 +94,7 @@ def at_home(rows: Iterable[ConversationRow], origin: Origin) -> Origin:
     A kernel keeps the name that its notebook had when it was started. Where that was renamed
     since, and another notebook has its old path, the names of the two are kept apart.
     """
-    mine = (row.notebook for row in rows if origin.kernel is not None and row.kernel == origin.kernel)
+    mine = (row.notebook for row in rows if is_kernels(row, origin))
     earlier = next((place for place in mine if EARLIER.sub("", place) == origin.notebook != place), None)
     return origin._replace(notebook=earlier) if earlier is not None else origin
 
@@ -229,25 +229,25 @@ MOST_OFFERED = 3  # notebooks that are named
 def opened_note(claim: Claim, before: float) -> str:
     """Return one line that says where a conversation comes from, last used at ``before`` (seconds since 1970)."""
     source = claim.source or claim.row
-    said = f"{words.turns(source.turns)} of {source.name!r}, last used {words.ago(time.time() - before)}"
+    what = f"{words.turns(source.turns)} of {source.name!r}, last used {words.ago(time.time() - before)}"
     remedy = "%chat undo puts that back, %chat new starts afresh."
     if claim.how == "continued":
-        return f"Going on with {said}. %chat new starts afresh."
+        return f"Going on with {what}. %chat new starts afresh."
     if claim.how == "renamed":
-        return f"Going on with {said}: this notebook was {claim.before[0].notebook}. {remedy}"
+        return f"Going on with {what}: this notebook was {claim.before[0].notebook}. {remedy}"
     if claim.how == "copied":
-        return f"This notebook is a copy of {source.notebook}: it starts with {said}. {remedy}"
+        return f"This notebook is a copy of {source.notebook}: it starts with {what}. {remedy}"
     turns = words.turns(source.turns)
     return f"Another kernel holds {source.name!r}: this is a fork of it, {claim.row.name!r}, with {turns}."
 
 
 def begun_note(rows: Sequence[ConversationRow], origin: Origin) -> str:
     """Return one line that names the conversations that were not taken over, and how to bring them in."""
-    told, more = rows[:MOST_OFFERED], len(rows) - MOST_OFFERED
-    offered = "; ".join(f"{words.turns(row.turns)} of {row.name!r} {_belong(row, origin)}" for row in told)
-    how = " or ".join(f"%chat resume {_typed(row.notebook)} {_typed(row.name)}" for row in told)
+    named, more = rows[:MOST_OFFERED], len(rows) - MOST_OFFERED
+    offered = "; ".join(f"{words.turns(row.turns)} of {row.name!r} {_belong(row, origin)}" for row in named)
+    how = " or ".join(f"%chat resume {_typed(row.notebook)} {_typed(row.name)}" for row in named)
     rest = f", and {words.counted(more, 'notebook')} more may be meant: %chat list all" if more > 0 else ""
-    them = "it" if sum(row.turns for row in told) == 1 else "them"
+    them = "it" if sum(row.turns for row in named) == 1 else "them"
     return f"This notebook begins anew: {offered}{rest}. {how} brings {them} in."
 
 

@@ -48,8 +48,9 @@ class EndpointState(TypedDict, total=False):
 
 
 class StoredState(TypedDict, total=False):
-    """What a conversation knows beside its events; ``exact``: its size was the provider's.
+    """What a conversation knows beside its events.
 
+    ``counted`` is the fingerprint of the view whose size the provider reported last.
     ``sizes`` are those that were told since its last event, which has all that were told before.
     """
 
@@ -62,7 +63,7 @@ class StoredState(TypedDict, total=False):
     sizes: list[Sizes]
     meters: list[MeterState]
     endpoints: dict[str, EndpointState]
-    exact: bool
+    counted: str
 
 
 class EventRow(NamedTuple):
@@ -110,9 +111,9 @@ def sizes_of(text: str | bytes) -> list[Sizes]:
 
 def state_text(state: StoredState) -> str:
     """Encode what a conversation knows beside its events; keys in addresses are removed."""
-    kept: StoredState = {**state}
-    kept["warned"] = [without_address_keys(line) for line in state.get("warned", [])]
-    return encoded_text(kept)
+    cleaned: StoredState = {**state}
+    cleaned["warned"] = [without_address_keys(line) for line in state.get("warned", [])]
+    return encoded_text(cleaned)
 
 
 def stored_state(text: str | bytes | None) -> StoredState:

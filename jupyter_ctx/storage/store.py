@@ -225,11 +225,11 @@ class Store:
         ids = list(cells)
 
         def read(connection: Connection) -> set[str]:
-            found = set[str]()
+            sharing = set[str]()
             for names, values in by_parts(ids):
                 wanted = f"SELECT DISTINCT conversation FROM {EVENTS} WHERE owner = :owner AND cell IN ({names})"
-                found.update(conversation for (conversation,) in connection.execute(wanted, self._mine(**values)))
-            return found
+                sharing.update(conversation for (conversation,) in connection.execute(wanted, self._mine(**values)))
+            return sharing
 
         return self.database.run(read, write=False)
 
@@ -238,15 +238,15 @@ class Store:
         ids = list(conversations)
 
         def read(connection: Connection) -> list[Ran]:
-            found = list[Ran]()
+            events = list[Ran]()
             texts = ", ".join(raw(connection, column) for column in ("cell", "source"))
             for names, values in by_parts(ids):
                 wanted = (
                     f"SELECT conversation, seq, at, {texts} FROM {EVENTS} "
                     f"WHERE owner = :owner AND conversation IN ({names}) AND kind IN {WITH_TURNS} ORDER BY seq"
                 )
-                found += (_ran(*row) for row in connection.execute(wanted, self._mine(**values)))
-            return found
+                events += (_ran(*row) for row in connection.execute(wanted, self._mine(**values)))
+            return events
 
         return self.database.run(read, write=False)
 
@@ -299,8 +299,8 @@ class Store:
                 f"SELECT {_stored(connection)} FROM {EVENTS} "
                 f"WHERE owner = :owner AND digest = :digest AND conversation IN ({ids}) ORDER BY at DESC LIMIT 1"
             )
-            found = connection.execute(wanted, values).fetchone()
-            return Stored._make(found) if found is not None else None
+            row = connection.execute(wanted, values).fetchone()
+            return Stored._make(row) if row is not None else None
 
         return self.database.run(read, write=False) if places else None
 

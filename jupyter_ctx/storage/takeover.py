@@ -45,12 +45,12 @@ def gather(
     """
     if origin.notebook is None:
         return {}
-    whole = whole and not any(_is_kernels(row, origin) and row.notebook == origin.scope for row in rows)
+    whole = whole and not any(is_kernels(row, origin) and row.notebook == origin.scope for row in rows)
     read = cache(cells_of)  # each file once
     there = read(origin.notebook) if whole else None
     sharing = store.sharing(there) if there else set[str]()
     here = [row for row in rows if row.id in sharing or (whole and row.notebook == origin.scope)]
-    asked = [*here, *(row for row in rows if _is_kernels(row, origin) and row.notebook != origin.scope)]
+    asked = [*here, *(row for row in rows if is_kernels(row, origin) and row.notebook != origin.scope)]
     ran = defaultdict[str, list[Ran]](list)
     for each in store.ran({row.id for row in asked}):
         ran[each.conversation].append(each)
@@ -59,7 +59,8 @@ def gather(
     return {row.id: _clues(row, ran[row.id], there, old[row.id], host, several=several) for row in asked}
 
 
-def _is_kernels(row: ConversationRow, origin: Origin) -> bool:
+def is_kernels(row: ConversationRow, origin: Origin) -> bool:
+    """Return whether this kernel used the conversation last, perhaps before a restart."""
     return origin.kernel is not None and row.kernel == origin.kernel
 
 

@@ -75,12 +75,15 @@ def named_turns(numbers: Sequence[int]) -> str:
             runs.append([number])
     if len(runs) > MAX_RUNS:
         return f"{turns(len(numbers))} from {numbers[0]:,} to {numbers[-1]:,}"
-    parts = [(f"{run[0]:,}", f"{run[-1]:,}") for run in runs]
-    # "4 to 6", but "4 and 5"
-    said = [one for first, last, run in ((*part, run) for part, run in zip(parts, runs, strict=True))
-            for one in ((f"{first} to {last}",) if run[-1] - run[0] > 1 else dict.fromkeys((first, last)))]  # fmt: skip
-    listed = " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
-    return f"turn{'s' if len(numbers) > 1 else ''} {listed}"
+    parts = list[str]()
+    for run in runs:
+        if run[-1] - run[0] > 1:  # "4 to 6", but "4 and 5"
+            parts.append(f"{run[0]:,} to {run[-1]:,}")
+        else:
+            parts += (f"{number:,}" for number in run)
+    if len(parts) > 1:
+        parts[-2:] = [f"{parts[-2]} and {parts[-1]}"]
+    return f"turn{'s' if len(numbers) > 1 else ''} {', '.join(parts)}"
 
 
 def room_for_turns(count: int) -> str:

@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from ledgers import ledger_of
 
 from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.context import policy
 from jupyter_ctx.context.budget import Budget
-from jupyter_ctx.context.compaction import Ledger, Occupancy
+from jupyter_ctx.context.compaction import Occupancy
 from jupyter_ctx.context.policy import CompactionSettings, Decision, Room, decide
 from jupyter_ctx.context.windows import ContextWindow
 
 
-def occupancy(turns: int, *, lasting: bool = True, idle: float | None = None) -> Occupancy:
+def occupancy(turns: int, *, lasting: bool = True) -> Occupancy:
     """A request with so many turns of 100 tokens each, at a limit of 1,000."""
-    ledger = Ledger()
-    for _ in range(turns):
-        ledger.append(100)
-    return Occupancy(ledger, Budget(ContextWindow(1_000), 0), 0, turns, lasting=lasting, idle=idle)
+    return Occupancy(ledger_of([100] * turns), Budget(ContextWindow(1_000), 0), 0, turns, lasting=lasting)
 
 
 def decided(turns: int, *, lasting: bool = True, **settings: Any) -> Decision:
@@ -55,11 +53,11 @@ def test_every_setting_that_demands_room_is_named() -> None:
 
 
 def test_a_new_trigger_is_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    def rested(now: Occupancy, _: CompactionSettings) -> Room | None:
-        return Room("rested", turns=2) if (now.idle or 0) >= 3_600 else None
+    def wordy(now: Occupancy, _: CompactionSettings) -> Room | None:
+        return Room("wordy", turns=2) if now.tokens >= 500 else None
 
-    monkeypatch.setattr(policy, "TRIGGERS", (*policy.TRIGGERS, rested))
+    monkeypatch.setattr(policy, "TRIGGERS", (*policy.TRIGGERS, wordy))
     settings = Settings(on_overflow="summarise")
-    assert decide(occupancy(5, idle=60), settings).means == "send"
-    later = decide(occupancy(5, idle=4_000), settings)
-    assert (later.means, later.left_out, later.reasons) == ("summarise after", 3, ("rested",))
+    assert decide(occupancy(4), settings).means == "send"
+    decision = decide(occupancy(5), settings)
+    assert (decision.means, decision.left_out, decision.reasons) == ("summarise after", 3, ("wordy",))

@@ -5,19 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ledgers import pinned_ledger
 
-from jupyter_ctx.context.compaction import Ledger
 from jupyter_ctx.context.tokens import Fixed, Guess, Meter, SentRequest, estimate_tokens
 from jupyter_ctx.context.usage import Usage
 
 sizes = st.lists(st.tuples(st.none() | st.integers(1, 500), st.booleans()), max_size=40)
-
-
-def ledger_of(rows: list[tuple[int | None, bool]]) -> Ledger:
-    ledger = Ledger()
-    for tokens, pinned in rows:
-        ledger.append(tokens, pinned=pinned)
-    return ledger
 
 
 def loose(rows: list[tuple[int | None, bool]]) -> list[int]:
@@ -38,7 +31,7 @@ def test_what_a_template_adds_is_told_apart_from_the_system_prompt() -> None:
 
 @given(sizes, st.data())
 def test_spans_are_the_sums_of_their_unpinned_turns(rows: list[tuple[int | None, bool]], data: st.DataObject) -> None:
-    ledger = ledger_of(rows)
+    ledger = pinned_ledger(rows)
     end = data.draw(st.integers(0, len(rows)))
     start = data.draw(st.integers(0, end))
     assert ledger.between(start, end) == sum(loose(rows)[start:end])
@@ -50,7 +43,7 @@ def test_spans_are_the_sums_of_their_unpinned_turns(rows: list[tuple[int | None,
 def test_the_first_start_within_some_room_is_the_earliest_that_fits(
     rows: list[tuple[int | None, bool]], room: int
 ) -> None:
-    ledger, n = ledger_of(rows), len(rows)
+    ledger, n = pinned_ledger(rows), len(rows)
     start = ledger.first_within(room, 0, n)
     assert ledger.between(start, n) <= room
     assert all(ledger.between(earlier, n) > room for earlier in range(start))
@@ -58,7 +51,7 @@ def test_the_first_start_within_some_room_is_the_earliest_that_fits(
 
 @given(sizes, st.integers(0, 45))
 def test_the_last_turns_are_counted_from_the_end(rows: list[tuple[int | None, bool]], turns: int) -> None:
-    ledger, n = ledger_of(rows), len(rows)
+    ledger, n = pinned_ledger(rows), len(rows)
     start = ledger.last(turns, 0, n)
     assert start == 0 or ledger.count(start, n) == turns
 

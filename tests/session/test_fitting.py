@@ -7,6 +7,7 @@ import base64
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from images import PIXEL
 
 from jupyter_ctx import Chat
 from jupyter_ctx.context.summary_facts import SUMMARY_ANSWER
@@ -79,8 +80,7 @@ def test_the_number_of_the_gauge_is_that_of_the_preview(rows: list[tuple[int, in
     assert chat.info().used == pytest.approx(chat.preview().input_tokens, abs=1) or chat.info().will_leave
 
 
-PNG = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000400000003000802000000") + bytes(40)
-IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{base64.b64encode(PNG).decode()}"}}
+IMAGE = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{base64.b64encode(PIXEL).decode()}"}}
 
 
 @pytest.mark.parametrize(

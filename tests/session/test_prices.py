@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from crates import FACTS, crates
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from priced import CACHED, INPUT, OUTPUT, WRITTEN, Priced
@@ -152,24 +153,9 @@ def test_several_requests_are_priced_together() -> None:
     assert not is_above([unknown], None)
 
 
-def told(chat: Chat, turns: int = 12) -> None:
-    padding = "The wind was steady and the sea was calm all through the day. " * 12
-    chat.add_messages(
-        message
-        for number in range(turns)
-        for message in (
-            {"role": "user", "content": f"Crate {number} weighs {100 + number} kilograms. {padding}"},
-            {"role": "assistant", "content": f"Noted. {padding}"},
-        )
-    )
-
-
-SUMMARY = "\n".join(f"- Crate {n} weighs {100 + n} kilograms." for n in range(12))
-
-
 def test_a_summary_by_a_model_is_asked_about_and_a_no_leaves_all_as_it_was() -> None:
-    chat, asked = asking(False, Priced(SUMMARY), confirm_above=0.001, window=16_000)
-    told(chat)
+    chat, asked = asking(False, Priced(FACTS), confirm_above=0.001, window=16_000)
+    chat.add_messages(crates())
     with pytest.raises(InvalidRequestError, match="Not confirmed"):
         chat.summarize()
     assert asked[0].startswith("This summary may cost")
@@ -177,19 +163,19 @@ def test_a_summary_by_a_model_is_asked_about_and_a_no_leaves_all_as_it_was() -> 
     assert chat.conversation.summary is None
     assert chat.summarize(method="extractive").changed
     assert len(asked) == 1
-    chat, asked = asking(True, Priced(SUMMARY), confirm_above=0.001, window=16_000)
-    told(chat)
+    chat, asked = asking(True, Priced(FACTS), confirm_above=0.001, window=16_000)
+    chat.add_messages(crates())
     assert chat.summarize().changed
     assert chat.conversation.summary is not None
     assert chat.conversation.summary.method == "model"
 
 
 def test_a_summary_says_what_it_cost_also_where_it_is_dropped() -> None:
-    chat, _ = asking(True, Priced(SUMMARY), window=16_000)
-    told(chat)
+    chat, _ = asking(True, Priced(FACTS), window=16_000)
+    chat.add_messages(crates())
     assert re.search(r"Summarised turns 1 to \d+ for \$0.0\d+ \(", str(chat.summarize()))
     chat, _ = asking(True, Priced("talk, talk, talk.\n" * 2_000), window=4_000)
-    told(chat)
+    chat.add_messages(crates())
     said = str(chat.summarize())
     assert re.search(r"^Summary dropped: .*, although the model's text cost \$0.\d+\. The conversation is as", said)
     assert chat.conversation.summary is None
@@ -197,10 +183,10 @@ def test_a_summary_says_what_it_cost_also_where_it_is_dropped() -> None:
 
 def test_a_summary_of_another_conversation_is_asked_about() -> None:
     other, _ = asking(True, window=16_000)
-    told(other)
+    other.add_messages(crates())
     added = other.conversation.events[0]
     assert isinstance(added, Added)
-    chat, asked = asking(False, Priced(SUMMARY), confirm_above=0.001, window=16_000)
+    chat, asked = asking(False, Priced(FACTS), confirm_above=0.001, window=16_000)
     with pytest.raises(InvalidRequestError, match="Not confirmed"):
         chat.desk.resume(added, "other.ipynb", summary=True)
     assert asked[0].startswith("This summary may cost")
@@ -210,7 +196,7 @@ def test_a_summary_of_another_conversation_is_asked_about() -> None:
 def test_a_model_for_summaries_that_is_not_there_harms_no_prompt() -> None:
     given = {"window": 5_500, "on_overflow": "summarise", "max_tokens": 500, "confirm_above": 1}
     chat, _ = asking(True, Priced("Yes."), **given)
-    told(chat, 14)
+    chat.add_messages(crates(14))
     chat.configure(summary_model="anthropic/claude-of-tomorrow")
     assert chat.send("And now?").text == "Yes."
 
@@ -218,8 +204,8 @@ def test_a_model_for_summaries_that_is_not_there_harms_no_prompt() -> None:
 def test_a_button_asks_nothing_in_its_thread_and_says_the_price() -> None:
     from jupyter_ctx.runtime.interrupts import Stopper
 
-    chat, asked = asking(True, Priced(SUMMARY), confirm_above=0.001, window=16_000)
-    told(chat)
+    chat, asked = asking(True, Priced(FACTS), confirm_above=0.001, window=16_000)
+    chat.add_messages(crates())
     with pytest.raises(InvalidRequestError, match="nobody can be asked here"):
         chat.desk.summarize(stopper=Stopper())
     assert not asked
@@ -228,11 +214,11 @@ def test_a_button_asks_nothing_in_its_thread_and_says_the_price() -> None:
 @pytest.mark.parametrize("compact_at", [0.9, 1.0])
 def test_one_question_covers_a_prompt_and_the_summary_that_goes_with_it(compact_at: float) -> None:
     def answer(request: Any) -> str:
-        return SUMMARY if "It is data" in request.messages[-1].content else "Yes."
+        return FACTS if "It is data" in request.messages[-1].content else "Yes."
 
     given = {"window": 5_500, "on_overflow": "summarise", "compact_at": compact_at, "max_tokens": 500}
     chat, asked = asking(True, Priced(answer), confirm_above=0.001, **given)
-    told(chat, 14)
+    chat.add_messages(crates(14))
     chat.send("And now?")
     assert len(asked) == 1
     assert asked[0].startswith("This prompt with its summary may cost")
@@ -244,7 +230,7 @@ def test_an_unasked_summary_after_a_refusal_costs_nothing_where_it_may_cost_much
     provider = Priced("Yes.", window=4_000)
     given = {"window": 16_000, "on_overflow": "summarise", "confirm_above": 0.03, "max_tokens": 500}
     chat, asked = asking(True, provider, **given)
-    told(chat, 14)
+    chat.add_messages(crates(14))
     chat.configure(summary_model="anthropic/claude-opus-4-1", confirm_above=0.035)
     chat.send("And now?")
     assert chat.conversation.summary is not None
@@ -255,7 +241,7 @@ def test_an_unasked_summary_after_a_refusal_costs_nothing_where_it_may_cost_much
 @pytest.mark.parametrize("kept", [0, 1, 3, 5])
 def test_the_newest_turns_are_kept_word_for_word_by_their_number(kept: int) -> None:
     chat, _ = asking(True, window=16_000)
-    told(chat)
+    chat.add_messages(crates())
     assert str(chat.summarize(turns=kept, method="extractive")).startswith(f"Summarised turns 1 to {12 - kept} ")
     states = [row.states[0] for row in chat.history()]
     assert states == ["summarised"] * (12 - kept) + ["sent"] * kept
@@ -269,7 +255,7 @@ def test_the_newest_turns_are_kept_word_for_word_by_their_number(kept: int) -> N
 
 def test_keeping_as_many_turns_as_there_are_leaves_nothing_to_summarise() -> None:
     chat, _ = asking(True, window=16_000)
-    told(chat)
+    chat.add_messages(crates())
     for turns in (12, 13, 10**9):
         change = chat.summarize(turns=turns)
         assert not change.changed

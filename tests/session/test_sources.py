@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from answering_rows import answering_rows
 from cells import Cells
+from images import PIXEL
 
 from jupyter_ctx import Chat, get_chat
 from jupyter_ctx.attachments.attached import Attached
@@ -16,8 +17,7 @@ from jupyter_ctx.conversation.messages import Attachment, Turn, TurnRecord
 from jupyter_ctx.session.summarizer import Older, with_names
 from jupyter_ctx.testing import ScriptedProvider
 
-PNG = bytes.fromhex("89504e470d0a1a0a0000000d4948445200000400000003000802000000") + bytes(40)
-PLOT = Attachment("plot.png", "image/png", PNG, 1_024)
+PLOT = Attachment("plot.png", "image/png", PIXEL, 1_024)
 FRAME = Attached("df", "df:\n```\na  b\n1  2\n```", what="40 of 12,000 rows, about 3,100 tokens")
 FIGURE = Attached("fig", files=(PLOT,), what="640 × 480 pixels")
 SAID = "df (40 of 12,000 rows, about 3,100 tokens), fig (640 × 480 pixels)"
@@ -142,7 +142,7 @@ def test_a_fork_and_another_notebook_keep_it(cells: Cells, tmp_path: Path) -> No
 
 def test_a_file_whose_name_is_no_text_fails_no_store(address: str, tmp_path: Path) -> None:
     image = tmp_path / os.fsdecode(b"caf\xe9.png")
-    image.write_bytes(PNG)
+    image.write_bytes(PIXEL)
     chat = talk(address)
     chat.send("What is it?", attachments=[image])
     assert chat.desk.session.notices() == ()
@@ -155,7 +155,7 @@ def test_a_file_whose_name_is_no_text_fails_no_store(address: str, tmp_path: Pat
 
 
 def test_a_changed_figure_or_frame_is_a_changed_request(address: str) -> None:
-    other = Attached("fig", files=(Attachment("plot.png", "image/png", PNG + b"1", 1_024),), what="640 × 480 pixels")
+    other = Attached("fig", files=(Attachment("plot.png", "image/png", PIXEL + b"1", 1_024),), what="640 × 480 pixels")
     provider = ScriptedProvider("A line.", takes=frozenset({"image", "pdf"}))
     more = Attached("df", FRAME.text.replace("1  2", "1  3"), what=FRAME.what)
 

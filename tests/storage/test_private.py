@@ -667,22 +667,6 @@ def test_what_fails_after_a_turn_was_recorded_does_not_record_it_again(
 # who a notebook and a kernel are
 
 
-@pytest.mark.parametrize(
-    ("session", "names", "notebook"),
-    [
-        ("https://colab/#fileId=https%3A//github.com/a/b.ipynb&x", {}, "fileId=https%3A//github.com/a/b.ipynb"),
-        ("", {"__vsc_ipynb_file__": "Untitled-1.ipynb"}, None),
-        ("", {"__vsc_ipynb_file__": r"c:\users\ann\x.ipynb"}, r"c:\users\ann\x.ipynb"),
-    ],
-)
-def test_names_that_several_notebooks_share_are_none(
-    shell: Any, session: str, names: dict[str, str], notebook: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("JPY_SESSION_NAME", session)
-    shell.user_ns.update(names)
-    assert origin(shell).notebook == notebook
-
-
 def test_a_link_is_the_notebook_that_it_leads_to(shell: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("one", "two"):
         target, link = write(tmp_path / f"{name}.ipynb", CELLS), tmp_path / "latest.ipynb"

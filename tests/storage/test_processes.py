@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from interpreters import python, start
 from jupyter_client import KernelManager
 from kernels import Kernel, error
 
@@ -62,19 +63,6 @@ def check(address: str) -> None:
     if not address.startswith("postgres"):
         with contextlib.closing(sqlite3.connect(address)) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-
-
-def start(source: str, *arguments: object) -> subprocess.Popen[str]:
-    command = [sys.executable, "-W", "error::ResourceWarning", "-c", source, *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def python(source: str, *arguments: object) -> str:
-    """What a script prints that runs in a process of its own."""
-    done = start(source, *arguments)
-    said, complaints = done.communicate(timeout=300)
-    assert (done.returncode, complaints) == (0, "")
-    return said
 
 
 # a first turn imports and reads what all need, once for those that are forked from there

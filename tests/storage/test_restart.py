@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import os
 import re
 import signal
@@ -14,7 +13,6 @@ from typing import Any
 
 import nbformat
 import pytest
-from answering_rows import answering_rows
 from jupyter_client import KernelManager
 from kernels import Kernel, error, shown, widgets
 from nbclient import NotebookClient
@@ -150,42 +148,6 @@ def test_after_a_restart_everything_is_as_it_was_and_one_line_says_so(notebook: 
     said = [notebook.run("%%chat\nAnd?")]
     assert "exceeded" not in said[0]
     assert "% full" not in said[0]
-
-
-FIGURE = """
-import matplotlib
-matplotlib.use("agg")
-import matplotlib.pyplot as plt
-fig, ax = plt.subplots()
-ax.plot([3, 2, {last}])
-values = {{"peak": 3, "last": [2, 1]}}
-"""
-
-
-@pytest.mark.load
-def test_a_figure_and_a_value_are_found_again_and_a_changed_figure_is_asked_of_anew(notebook: Notebook) -> None:
-    with answering_rows(lambda prompt: json.dumps({"trend": "down", "points": 3})) as asked:
-        cells = {
-            "use": f"%load_ext jupyter_ctx\n%chat use m --base-url {asked.url} --window 32000",
-            "figure": FIGURE.format(last=1),
-            "schema": "from typing import TypedDict\nclass Trend(TypedDict):\n    trend: str\n    points: int",
-            "look": "%%chat -a fig -a values --schema Trend -o trend\nWhat is the trend?",
-            "more": "%%chat\nAnd why?",
-        }
-        notebook.run_all(cells)
-        sources = notebook.value("get_chat().turns[0].sources")
-        assert [source.split(" ")[0] for source in sources] == ["fig", "values"]
-        notebook.start()
-        said = notebook.run_all(cells)
-        assert len(asked.requests) == 2
-        assert STORED in said["look"]
-        assert "trend   down" in said["look"]
-        assert notebook.value("trend") == {"trend": "down", "points": 3}
-        assert notebook.value("get_chat().turns[0].sources") == sources
-        notebook.start()
-        said = notebook.run_all({**cells, "figure": FIGURE.format(last=4)})
-    assert len(asked.requests) == 4
-    assert STORED not in said["look"]
 
 
 @pytest.mark.load

@@ -13,17 +13,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from dialects import DIALECTS, KEY
 from event_sequences import actions, state
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from interpreters import python
 from postgres import Postgres
 from requirements import need
 from server import send, serve
@@ -54,7 +54,6 @@ from jupyter_ctx.storage.database_tables import CONVERSATIONS, EVENTS, SCHEMA_VE
 from jupyter_ctx.storage.journal import Journal, close_stores
 from jupyter_ctx.storage.store import ConversationRow
 
-TABLES = (CONVERSATIONS, EVENTS, SCHEMA_VERSION)
 Sql = Callable[..., list[Any]]
 Content = Callable[[], str]
 Lock = Callable[[], contextlib.AbstractContextManager[None]]
@@ -66,76 +65,6 @@ def numbered(count: int) -> list[str]:
 
 def library(address: str | Path, notebook: str = "/n/a.ipynb", kernel: str = "k") -> Library:
     return Library(Origin(notebook, kernel), {"model": MODEL}, store=address)
-
-
-@pytest.fixture
-def sqlite(tmp_path: Path) -> str:
-    """The same file as the address of SQLite, for what PostgreSQL takes no part in."""
-    return str(tmp_path / "store.sqlite")
-
-
-def schema_of(address: str) -> str:
-    return parse_qs(urlsplit(address).query)["options"][0].partition("search_path=")[2]
-
-
-@pytest.fixture
-def sql(request: pytest.FixtureRequest) -> Sql:
-    """Runs a statement in the database beside the product."""
-    address: str = request.getfixturevalue("sqlite" if "sqlite" in request.fixturenames else "address")
-
-    def run(statement: str, *values: Any) -> list[Any]:
-        if not address.startswith("postgres"):
-            with contextlib.closing(sqlite3.connect(address, isolation_level=None)) as connection:
-                connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
-                return connection.execute(statement, values).fetchall()
-        server: Postgres = request.getfixturevalue("postgres")
-        with server.connect(schema_of(address)) as connection:
-            cursor = connection.execute(statement.replace("?", "%s"), values)
-            return list(cursor.fetchall()) if cursor.description else []
-
-    return run
-
-
-@pytest.fixture
-def content(address: str, sql: Sql) -> Content:
-    """All that the database holds: its files' bytes, or each row of a server's tables."""
-
-    def read() -> str:
-        if address.startswith("postgres"):
-            return "\n".join(str(row) for table in TABLES for row in sql(f"SELECT * FROM {table}"))
-        files = Path(address).parent.glob(f"{Path(address).name}*")
-        return "".join(file.read_bytes().decode("latin-1") for file in files)
-
-    return read
-
-
-@pytest.fixture
-def locked(address: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Lock:
-    """Another program that lets nobody write, for which nobody waits long."""
-    monkeypatch.setattr(jupyter_ctx.storage.database, "PATIENCE", 0.3)
-
-    @contextlib.contextmanager
-    def lock() -> Iterator[None]:
-        if not address.startswith("postgres"):
-            with contextlib.closing(sqlite3.connect(address, isolation_level=None)) as connection:
-                connection.execute("BEGIN EXCLUSIVE")
-                yield
-            return
-        server: Postgres = request.getfixturevalue("postgres")
-        with server.connect(schema_of(address)) as connection, connection.transaction():
-            connection.execute(f"LOCK TABLE {', '.join(TABLES)} IN ACCESS EXCLUSIVE MODE")
-            yield
-
-    return lock
-
-
-def python(source: str, *arguments: object, **more: Any) -> str:
-    """What a script prints that runs in a process of its own."""
-    command = [sys.executable, "-W", "error::ResourceWarning", "-c", source, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, **more)
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr, done.stderr
-    return done.stdout
 
 
 # what is stored is what there was
@@ -932,6 +861,7 @@ def damage(file: Path) -> bytes:
 
 BAD_FILES: dict[str, Callable[[bytes], bytes]] = {
     "all of it": lambda whole: b"No database. " * (len(whole) // 13),
+    "all but its first pages": lambda whole: whole[:8192] + os.urandom(len(whole) - 8192),
     "all after its first bytes": lambda whole: b"SQLite format 3\0" + os.urandom(len(whole)),
     "its first bytes": lambda whole: bytes(100) + whole[100:],
 }
@@ -1012,18 +942,6 @@ def test_a_file_damaged_in_the_middle_is_moved_aside_and_everything_written_anew
     assert second.desk.session.notices() == ()
     assert prompts(reopen(file)) == numbered(3)
     assert prompts(open_chat(file, "second")) == ["other", "other again"]
-
-
-def test_pages_that_were_damaged_are_found_when_a_conversation_is_read(tmp_path: Path) -> None:
-    file = tmp_path / "store.sqlite"
-    say(open_chat(file), *("x" * 3000 for _ in range(30)))
-    close_stores()
-    whole = file.read_bytes()
-    file.write_bytes(whole[:8192] + os.urandom(len(whole) - 8192))
-    chat = open_chat(file)
-    say(chat, "one")
-    assert any(aside(file)[0].name in notice for notice in chat.desk.session.notices())
-    assert prompts(reopen(file)) == ["one"]
 
 
 def test_two_kernels_move_a_damaged_file_aside_once(tmp_path: Path) -> None:

@@ -6,20 +6,16 @@ import contextlib
 import os
 import random
 import signal
-import sqlite3
 import stat
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from postgres import Postgres
+from interpreters import start
 from stored_chats import open_chat, prompts, say
 
 import jupyter_ctx.storage.database
@@ -32,6 +28,8 @@ FULL = StoredAnswer(
     "Blue.", "It scatters.", Usage(21, 7, 4, 2, 3, True), "max_tokens", "why", "openai/gpt-5.2", 0.25, 1.5, ("one",),
     truncated=True, at=12.5,
 )  # fmt: skip
+Sql = Callable[..., list[Any]]
+Lock = Callable[[], contextlib.AbstractContextManager[None]]
 ERROR = StoredAnswer(error="Too many requests.", answered=False)
 
 
@@ -178,59 +176,25 @@ def test_many_answers_are_found_in_seconds(answers: Answers, count: int) -> None
 # what can go wrong
 
 
-def schema_of(address: str) -> str:
-    return parse_qs(urlsplit(address).query)["options"][0].partition("search_path=")[2]
-
-
-def sql(address: str, postgres: Postgres | None, statement: str) -> list[Any]:
-    """Run a statement in the database beside the product."""
-    if postgres is None:
-        with contextlib.closing(sqlite3.connect(address, isolation_level=None)) as connection:
-            return connection.execute(statement).fetchall()
-    with postgres.connect(schema_of(address)) as connection:
-        cursor = connection.execute(statement)
-        return list(cursor.fetchall()) if cursor.description else []
-
-
-@pytest.fixture
-def server(request: pytest.FixtureRequest, address: str) -> Postgres | None:
-    return request.getfixturevalue("postgres") if address.startswith("postgres") else None
-
-
 @pytest.mark.parametrize(
     "body", ["", "{", '{"text":5}', '{"stop_reason":"never"}', '{"usage":[1]}', "null", "[]", '{"notices":"one"}']
 )
-def test_a_damaged_answer_is_as_one_that_is_missing(
-    address: str, answers: Answers, server: Postgres | None, body: str
-) -> None:
+def test_a_damaged_answer_is_as_one_that_is_missing(answers: Answers, sql: Sql, body: str) -> None:
     answers.write([(("d", 0), FULL), (("e", 0), FULL)])
-    sql(address, server, f"UPDATE {ANSWERS} SET body = '{body}' WHERE digest = 'd'")
+    sql(f"UPDATE {ANSWERS} SET body = '{body}' WHERE digest = 'd'")
     assert answers.find([("d", 0), ("e", 0)]) == {("e", 0): FULL}
     answers.write([(("d", 0), FULL)])
     assert answers.find([("d", 0)]) == {("d", 0): FULL}
 
 
 @pytest.mark.parametrize("change", ["body = x'ff00'", "body = 12", "repeat = 'x'", "at = 'x'", "failed = 'x'"])
-def test_sqlite_may_hold_any_type_in_any_column(file: Path, change: str) -> None:
-    with opened(file) as answers:
+def test_sqlite_may_hold_any_type_in_any_column(sqlite: str, sql: Sql, change: str) -> None:
+    with opened(sqlite) as answers:
         answers.write([(("d", 0), FULL), (("e", 0), FULL)])
-        sql(str(file), None, f"UPDATE {ANSWERS} SET {change} WHERE digest = 'd'")
+        sql(f"UPDATE {ANSWERS} SET {change} WHERE digest = 'd'")
         assert answers.find([("d", 0), ("e", 0)])["e", 0] == FULL
         answers.write([(("d", 0), FULL)])
         assert answers.find([("d", 0)]) == {("d", 0): FULL}
-
-
-@contextlib.contextmanager
-def locked(address: str, server: Postgres | None) -> Iterator[None]:
-    """Let nobody write."""
-    if server is None:
-        with contextlib.closing(sqlite3.connect(address, isolation_level=None)) as connection:
-            connection.execute("BEGIN EXCLUSIVE")
-            yield
-        return
-    with server.connect(schema_of(address)) as connection, connection.transaction():
-        connection.execute(f"LOCK TABLE {ANSWERS} IN ACCESS EXCLUSIVE MODE")
-        yield
 
 
 class Clock:
@@ -243,21 +207,16 @@ class Clock:
         return self.time
 
 
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jupyter_ctx.storage.database, "PATIENCE", 0.3)
-    monkeypatch.setattr(jupyter_ctx.storage.database, "LEAST_TRANSACTION", 3.0)
-
-
 def test_answers_wait_while_the_store_is_locked_and_are_written_once_it_is_not(
-    impatient: None, address: str, server: Postgres | None, answers: Answers
+    answers: Answers, locked: Lock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(jupyter_ctx.storage.database, "LEAST_TRANSACTION", 3.0)
     answers.database._patience = 0.3
     clock = Clock()
     keeper = Answers(answers.database, now=clock)
     keeper.keep([(("d", 0), said("0"))])
     assert (keeper.waiting, keeper.notices) == (0, [])
-    with locked(address, server):
+    with locked():
         for number in range(1, 5):
             keeper.keep([(("d", number), said(str(number)))])
             clock.time += 2.5
@@ -336,16 +295,11 @@ answers.close()
 """
 
 
-def start(address: str, who: str, count: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-W", "error::ResourceWarning", "-c", WRITER, address, who, str(count)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-
-
 def test_two_processes_write_at_once_and_lose_nothing(address: str) -> None:
-    both = [start(address, who, 60) for who in ("one", "two")]
+    both = [start(WRITER, address, who, 60) for who in ("one", "two")]
     for process in both:
-        process.communicate(timeout=60)
-        assert process.returncode == 0
+        _, complaints = process.communicate(timeout=60)
+        assert (process.returncode, complaints) == (0, "")
     with opened(address) as answers:
         wanted = [(f"{who}-{number}", number) for who in ("one", "two") for number in range(60)]
         assert answers.find(wanted).keys() == set(wanted)
@@ -355,14 +309,16 @@ def test_two_processes_write_at_once_and_lose_nothing(address: str) -> None:
 @pytest.mark.parametrize("kills", [3, pytest.param(25, marks=pytest.mark.load)])
 def test_what_was_written_before_a_kill_is_there(address: str, kills: int) -> None:
     for kill in range(kills):
-        process = start(address, f"w{kill}", 100_000)
+        process = start(WRITER, address, f"w{kill}", 100_000)
         assert process.stdout is not None
+        assert process.stderr is not None
         process.stdout.readline()
         time.sleep(random.Random(kill).uniform(0, 0.2))
         process.send_signal(signal.SIGKILL)
         rest = process.stdout.read().splitlines()
         process.wait()
         process.stdout.close()
+        process.stderr.close()
         committed = int(rest[-1] if rest else 0) + 1
         with opened(address) as answers:
             wanted = [(f"w{kill}-{number}", number) for number in range(committed)]
