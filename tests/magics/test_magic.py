@@ -26,10 +26,11 @@ from jupyter_ctx import (
 from jupyter_ctx.context.windows import ContextWindow
 from jupyter_ctx.display.widgets.turn_table import table_forms
 from jupyter_ctx.magics.command_table import COMMANDS
-from jupyter_ctx.magics.conversation_tables import preview_table
+from jupyter_ctx.magics.conversation_tables import previewed
 from jupyter_ctx.magics.registration import door_of
 from jupyter_ctx.models.window_tables import keep_list, table_of
 from jupyter_ctx.providers.base import Card
+from jupyter_ctx.session.prompt import Prompt
 
 Ask = Callable[..., Any]
 
@@ -270,7 +271,7 @@ def test_a_preview_has_a_line_where_the_request_begins(talk: Ask, cells: Cells) 
     assert below.index("Note 13.") < below.index("And now?")
     assert re.search(r"~\d+ +\d+ %  prompt", below)
     assert re.search(r"Note 13\. +\d+ +\d+ %  sent", below)
-    page = table_forms(preview_table(get_chat(), get_chat().preview("And now?")))["text/html"]
+    page = table_forms(previewed(get_chat(), Prompt("And now?")))["text/html"]
     assert page.index("Note 11.") < page.index('<td colspan="6"') < page.index("Note 12.")
 
 
