@@ -42,10 +42,7 @@ def bar_html(info: ContextInfo) -> str:
     Radio buttons in a form of their own take one Tab stop and move by arrow keys in every browser, also in several
     views of one gauge; JupyterLab's shortcuts leave the keys alone.
     """
-    parts, at = list[str](), 0.0
-    for part in bar_parts(info):
-        parts.append(_choice(part.name, "part", part.tip, f"flex-grow:{1_000 * (part.end - at):.2f}"))
-        at = part.end
+    parts = [_choice(part.name, "part", part.tip, f"flex-grow:{1_000 * part.share:.2f}") for part in bar_parts(info)]
     parts += [_choice(mark.name, "mark", mark.tip, f"--at:{100 * mark.at:.2f}%") for mark in bar_marks(info)]
     return (
         f'<form class="{_classes(info)}" method="dialog">{_meter(info)}'
