@@ -17,13 +17,13 @@ from typing import Any
 from ...context.context_info import ContextInfo, Plan
 from ...errors import ChatError, in_words
 from ...runtime.interrupts import Stopper
+from ..answer.waiting import TICK_SECONDS, Ticker
 from ..text import spoken_html, text_html, to_plain
 from .clicks import button, low_layout, set_class, tried
 from .gauge import gauge_forms, plan_line
 from .gauge_page import BUTTONS, GAUGE_STYLE, OPEN_TAB, TURN_RUNS, PressResult, bar_html, lines_html
 from .static_twin import LIVE, GaugePlace, Twin, show
 
-PROGRESS_SECONDS = 1.0  # between two lines of progress
 OFF = "jctx-off"  # the class of a button that can do nothing
 WRITING = "A summary is being written: Cancel ends it."
 TWICE_SECONDS = 0.6  # within which a second press of the button that begins and ends a summary is none
@@ -167,23 +167,22 @@ class GaugePanel:
         threading.Thread(target=self._summarise, args=(self._work,), name="jupyter_ctx summary", daemon=True).start()
 
     def _summarise(self, stopper: Stopper) -> None:
-        done = threading.Event()
-        threading.Thread(target=self._tick, args=(done,), name="jupyter_ctx progress", daemon=True).start()
+        ticker = Ticker(partial(self._show_progress, time.monotonic()), lambda: TICK_SECONDS)
+        ticker.start()
         result, role = tried(lambda: self._controls.summarise(stopper))
-        done.set()
+        ticker.stop()
         with self._lock:
             self._work, self._turned = None, time.monotonic()
             self._say(result, role, button="Summarise")
 
-    def _tick(self, done: threading.Event) -> None:
-        """Show the seconds that the summary has taken, until ``done``."""
-        begun, writer = time.monotonic(), self._controls.writer()
+    def _show_progress(self, begun: float) -> None:
+        """Show the seconds that the summary has taken."""
+        seconds, writer = time.monotonic() - begun, self._controls.writer()
         by = f" with {writer}" if writer else ""
-        while not done.wait(PROGRESS_SECONDS):
-            with self._lock:
-                if not done.is_set():
-                    self._result = PressResult(f"Summarising{by}… {time.monotonic() - begun:.0f} s", button="Summarise")
-                    self._draw()
+        with self._lock:
+            if self._work is not None and seconds >= TICK_SECONDS:
+                self._result = PressResult(f"Summarising{by}… {seconds:.0f} s", button="Summarise")
+                self._draw()
 
     # drawing
 
