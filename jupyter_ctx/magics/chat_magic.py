@@ -111,8 +111,8 @@ class ChatMagic:
 
     def _agree(self, question: str) -> bool:
         """Return whether the user agrees; where nobody can be asked, ``False``."""
-        said = typed_answer(f"{question} [Y/n] ")
-        return said is not None and not said.lower().startswith("n")
+        answer = typed_answer(f"{question} [Y/n] ")
+        return answer is not None and not answer.lower().startswith("n")
 
     def ask(self, chat: Chat, options: Namespace, cell: str) -> Reply | None:
         """Send a cell's prompt and return the reply, or show what would be sent."""

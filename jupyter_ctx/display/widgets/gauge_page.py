@@ -51,22 +51,22 @@ def bar_html(info: ContextInfo) -> str:
 
 
 def lines_html(
-    info: ContextInfo, plans: Mapping[str, Plan], said: PressResult, *, name: str = "", busy: bool = False
+    info: ContextInfo, plans: Mapping[str, Plan], result: PressResult, *, name: str = "", busy: bool = False
 ) -> str:
     """Return the two lines below the bar; ``plans`` tells, by button, what it would do.
 
     ``name`` is the conversation's, where there is more than one; ``busy``: a turn is running.
     """
     line, further = used_lines(info)
-    of_button = f" jctx-of-{said.button.lower()}" if said.button else ""  # shown while that is pointed at, too
-    details = [_detail(f"rest jctx-said jctx-{said.role}{of_button}", said.text or TURN_RUNS)]
-    if not busy and not said.text:  # a narrow pane has no room for all in one row
+    of_button = f" jctx-of-{result.button.lower()}" if result.button else ""  # shown while that is pointed at, too
+    details = [_detail(f"rest jctx-said jctx-{result.role}{of_button}", result.text or TURN_RUNS)]
+    if not busy and not result.text:  # a narrow pane has no room for all in one row
         beside = f'<span class="jctx-narrow">{text_html(f"{further} · ")}</span>' if further else ""
         details = [_detail("rest jctx-model", model_line(info, name), beside)]
     details += [_detail(f"of-{_css(part.name)}", part.tip) for part in bar_parts(info)]
     details += [_detail(f"of-{mark.name}", mark.tip) for mark in bar_marks(info)]
     for button, plan in plans.items():
-        if not said.text or button != said.button:
+        if not result.text or button != result.button:
             details.append(_detail(f"of-{button.lower()}", TURN_RUNS if busy else plan_line(button, plan)))
     further = f" · {further}" if further else ""
     return (

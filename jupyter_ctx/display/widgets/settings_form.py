@@ -125,10 +125,10 @@ def _options(choice: Choice) -> list[tuple[str, Any]]:
 
 def _explained(choice: Choice) -> str:
     """Return the line below a field; of one that is typed, with its default."""
-    said = choice.help[:1].upper() + choice.help[1:]
+    explanation = choice.help[:1].upper() + choice.help[1:]
     if choice.values:
-        return f"{said}."
-    return f"{said}. Default: {choice.typed(choice.default)}."
+        return f"{explanation}."
+    return f"{explanation}. Default: {choice.typed(choice.default)}."
 
 
 FORM_STYLE = (
