@@ -44,8 +44,8 @@ def to_plain(source: str) -> str:
 def settled_length(text: str) -> int:
     """Return how many characters of a growing text can be shown; the rest may become a ``[ctx]`` or a line end."""
     start = max(0, len(text) - _MAX_LABEL)
-    found = _UNFINISHED.search(text, start)
-    return found.start() if found else len(text)
+    match = _UNFINISHED.search(text, start)
+    return match.start() if match else len(text)
 
 
 def text_html(text: str) -> str:

@@ -50,15 +50,15 @@ def write(added: Added) -> str:
 
 def read(text: str) -> Added:
     """Return the conversation in exported Markdown. Raises InvalidRequestError."""
-    _, *found = MARKER.split(LINE_END.sub("\n", text))
-    comments = [comment.removesuffix(" -->") for comment in found[1::3]]
+    _, *pieces = MARKER.split(LINE_END.sub("\n", text))
+    comments = [comment.removesuffix(" -->") for comment in pieces[1::3]]
     all_marks = [find(dict, parse_json(comment, "A jupyter_ctx comment in this Markdown")) for comment in comments]
-    if not found or any(marks.get("version", EXPORT_VERSION) != EXPORT_VERSION for marks in all_marks):
+    if not pieces or any(marks.get("version", EXPORT_VERSION) != EXPORT_VERSION for marks in all_marks):
         raise InvalidRequestError(
             "This Markdown was not written by %chat export, or by a newer one: attach it to a prompt instead (-a FILE)."
         )
     messages, summary = list[MarkedMessage](), None
-    for kind, marks, part in zip(found[::3], all_marks, found[2::3], strict=True):
+    for kind, marks, part in zip(pieces[::3], all_marks, pieces[2::3], strict=True):
         shown, said = HEADING.sub("", part, count=1).removesuffix("\n"), find(str, marks, "said")
         whole = said if _shown(said) == shown else shown  # people edit what they see
         if kind == "summary":
@@ -91,10 +91,10 @@ def _shown(text: str) -> str:
     text = LINE_END.sub("\n", text)
     text = re.sub(f"(?m)^(?={START})", r"\\", text)
     fence = ""
-    for found in MARKDOWN_FENCE.finditer(text):
+    for mark in MARKDOWN_FENCE.finditer(text):
         if not fence:
-            fence = found[1]
-        elif found[1].startswith(fence) and not found[2].strip():
+            fence = mark[1]
+        elif mark[1].startswith(fence) and not mark[2].strip():
             fence = ""
     return f"{text}\n{fence}" if fence else text
 

@@ -11,10 +11,9 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from ..chat import Chat
-from ..conversation.messages import Alternatives, Turn, TurnRecord
+from ..conversation.messages import Alternatives, Turn
 from ..display.answer.column_page import Column, Frame, compared_forms
 from ..display.answer.columns import AnswerColumns, TerminalColumns
-from ..display.answer.footer import Footer
 from ..display.tables import first_words
 from ..display.widgets.choice_bar import ChoiceBar
 from ..errors import ChatError, InvalidRequestError
@@ -25,7 +24,7 @@ from ..runtime.interrupts import uninterrupted
 from ..session.notices import STORED
 from ..session.prompt import Prompt
 from ..session.side_by_side import MOST_AT_A_TIME, Candidate
-from .answer_parts import ending, object_forms, remarks_on, shown_forms
+from .answer_parts import ending, figures_of, object_forms, remarks_on, shown_forms
 from .line_options import settings_of
 
 FIRST_TAKEN = "Unless told otherwise, the first whole answer is taken: --pick N takes another."
@@ -103,24 +102,24 @@ class SideBySideCell:
         self.sent, self.failed = self._view.sent, self._view.failed
         self.feed, self.think = self._view.feed, self._view.think
         try:
-            found = self._chat.desk.ask_each(prompt, self._columns, self)
+            answers = self._chat.desk.ask_each(prompt, self._columns, self)
         except (ChatError, KeyboardInterrupt) as error:
             with uninterrupted():
                 last = next(reversed(self._chat.conversation.offers.values()), None)
                 self._offer(last if last is not None and self._shows(last, prompt) else None)
             raise error from None
         picked = self._picked
-        if picked is None and self._place.kind != "notebook" and not self._chat.desk.chosen(found.id):
-            is_whole = [not answer.error and not answer.problem for answer in found.answers]
+        if picked is None and self._place.kind != "notebook" and not self._chat.desk.chosen(answers.id):
+            is_whole = [not answer.error and not answer.problem for answer in answers.answers]
             picked = is_whole.index(True) + 1
         if prompt.record and picked is not None:
-            self._chat.desk.choose(picked, found.id)
-        self._offer(found if prompt.record else None)
+            self._chat.desk.choose(picked, answers.id)
+        self._offer(answers if prompt.record else None)
         return [self._replies.get(column) for column in range(len(self._columns))]
 
-    def _shows(self, found: Alternatives, prompt: Prompt) -> bool:
+    def _shows(self, answers: Alternatives, prompt: Prompt) -> bool:
         """Return whether these answers are the ones shown: of this execution, or stored ones of the cell."""
-        asked, is_stored = found.asked.record, any(reply.stored for reply in self._replies.values())
+        asked, is_stored = answers.asked.record, any(reply.stored for reply in self._replies.values())
         return asked.run == prompt.run or (is_stored and asked.cell == prompt.cell)
 
     @property
@@ -128,18 +127,18 @@ class SideBySideCell:
         """The conversation that keeps the answers; ``None``: none of them was kept."""
         return self._chat if self.id else None
 
-    def _offer(self, found: Alternatives | None) -> None:
+    def _offer(self, answers: Alternatives | None) -> None:
         """Show the whole answers, and how to take one; ``None``: they were not kept."""
         if not self._begun:
             return
-        if found is None:
+        if answers is None:
             self._view.close(None)
             return
-        self.id, self._chosen = found.id, self._chat.desk.chosen(found.id)
+        self.id, self._chosen = answers.id, self._chat.desk.chosen(answers.id)
         is_automatic = self._place.kind != "notebook" and self._picked is None and self._chosen is not None
         self._view.close(_index(self._chosen), (FIRST_TAKEN,) if is_automatic else ())
         if self._place.kind == "notebook":
-            missing = [index for index, answer in enumerate(found.answers) if answer.error]
+            missing = [index for index, answer in enumerate(answers.answers) if answer.error]
             self._bar = ChoiceBar(
                 self._heads, lambda i: self._chat.desk.choose(i + 1, self.id), self._view.mark, missing=missing
             )
@@ -182,9 +181,8 @@ class SideBySideCell:
         """Show a whole answer, with its figures."""
         self._replies[column] = reply
         notices = (*(line for line in reply.notices if line != STORED), *ending(reply))
-        figures = replace(
-            _figures(reply.model, reply), notes=remarks_on(reply)
-        )  # of stored answers too: they are there to be compared
+        # of stored answers too: they are there to be compared
+        figures = replace(figures_of(reply.model, reply), notes=remarks_on(reply))
         self._view.done(column, reply.text, reply.thinking, figures, notices, shown_forms(reply))
 
 
@@ -213,12 +211,8 @@ def show_versions(chat: Chat, number: int | None) -> dict[str, str]:
 
 
 def _stored_column(label: str, turn: Turn, error: str = "") -> Column:
-    figures = _figures(turn.model, turn.record) if turn.reply else None
+    figures = figures_of(turn.model, turn.record) if turn.reply else None
     return Column(label, turn.reply, footer=figures, error=error, forms=object_forms(turn.reply))
-
-
-def _figures(model: str, of: Reply | TurnRecord) -> Footer:
-    return Footer(model, of.usage, of.seconds, of.cost, of.stop_reason)
 
 
 def _index(number: int | None) -> int | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..chat import Chat
 from ..conversation.code_blocks import code_blocks, eligible_blocks
+from ..conversation.messages import TurnRecord
 from ..conversation.schema import as_json, read_object
 from ..display.answer.footer import Footer, footer_html
 from ..display.answer.markdown import AnswerForms, bundle
@@ -38,10 +40,10 @@ def object_forms(text: str) -> AnswerForms | None:
 def _values(reply: Reply) -> Mapping[str, Any]:
     """Return a structured answer as JSON values: those of its value, else what the model wrote."""
     try:
-        found = as_json(reply.parsed)
+        value = as_json(reply.parsed)
     except Exception:  # whatever the user's own class raises: the answer is there, and is shown
-        found = None
-    return found if isinstance(found, Mapping) else read_object(reply.text)
+        value = None
+    return value if isinstance(value, Mapping) else read_object(reply.text)
 
 
 def blocks_below(chat: Chat, reply: Reply) -> int:
@@ -55,11 +57,11 @@ def blocks_below(chat: Chat, reply: Reply) -> int:
 
 def remarks_on(reply: Reply) -> tuple[str, ...]:
     """Return what is routine about an answer, for its footer."""
-    said = [STORED_REMARK] if reply.stored else []
+    remarks = [STORED_REMARK] if reply.stored else []
     if reply.stop_reason == "max_tokens" and reply.text:
         length = f"{reply.usage.output_tokens:,} tokens" if reply.usage else "the longest length allowed"
-        said.append(f"stopped at {length}: %chat continue asks for the rest")
-    return tuple(said)
+        remarks.append(f"stopped at {length}: %chat continue asks for the rest")
+    return tuple(remarks)
 
 
 def ending(reply: Reply) -> tuple[str, ...]:
@@ -89,7 +91,12 @@ def figures_below(chat: Chat, reply: Reply, place: Where, blocks: int = 0) -> Fo
     fill, guess = _fill(chat)
     if reply.stored:
         return Footer(fill=fill, guess=guess, notes=notes)
-    return Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason, blocks, fill, guess, notes)
+    return replace(figures_of(reply.model, reply), blocks=blocks, fill=fill, guess=guess, notes=notes)
+
+
+def figures_of(model: str, of: Reply | TurnRecord) -> Footer:
+    """Return the figures of an answer of a model."""
+    return Footer(model, of.usage, of.seconds, of.cost, of.stop_reason)
 
 
 def broken_below(chat: Chat, coming: Coming, place: Where, how: str) -> Footer:
@@ -120,7 +127,6 @@ def reply_as(form: str) -> Callable[[Reply], str]:
         if form != "text/html":
             return answer
         notes = ("stored answer",) if reply.stored else ()
-        figures = Footer(reply.model, reply.usage, reply.seconds, reply.cost, reply.stop_reason, notes=notes)
-        return answer + footer_html(figures)
+        return answer + footer_html(replace(figures_of(reply.model, reply), notes=notes))
 
     return shown

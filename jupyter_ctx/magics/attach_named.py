@@ -154,8 +154,8 @@ def _no_such(word: str, variables: Mapping[str, Any]) -> str:
     files: list[str] = []
     with suppress(OSError):
         folder = os.path.dirname(word)
-        found = islice(os.scandir(folder or "."), MOST_FILES)
-        files = [os.path.join(folder, each.name) for each in found if each.is_file()]
+        entries = islice(os.scandir(folder or "."), MOST_FILES)
+        files = [os.path.join(folder, each.name) for each in entries if each.is_file()]
     names = [*variables_of(variables, is_attachable), *files]
     first = VARIABLE_NAME.match(word)
     hint = _question(word, names) or (_question(first.group(), names) if first else "")
@@ -197,8 +197,8 @@ class CellImages:
     def attached(self, word: str, attach: Callable[[str, Any], Attached]) -> Attached:
         """Return the image that a word such as ``cell:image.png`` names. Raises InvalidRequestError."""
         name = word.removeprefix(IN_A_CELL_OF)
-        found, count = self.saved.find(name, self._place.cell)
-        part = attach(word, found.content())
+        image, count = self.saved.find(name, self._place.cell)
+        part = attach(word, image.content())
         if count == 1:
             return part
         return replace(part, notices=(*part.notices, f"{count} images are named {name}: {self._which} was sent."))

@@ -62,12 +62,12 @@ class CellPrompts:
         """Return the last error of this notebook's cells. Raises InvalidRequestError where there is none."""
         from .last_error import last_failure
 
-        found = last_failure(self._shell, self._shown.failure)
-        if found is None:
+        failure = last_failure(self._shell, self._shown.failure)
+        if failure is None:
             raise InvalidRequestError(
                 "There is no error to send: no cell has failed in this kernel. Run the one that fails first."
             )
-        return found
+        return failure
 
     @property
     def _outputs(self) -> Outputs:
@@ -86,20 +86,20 @@ class CellPrompts:
                 label = labels.of(name)
                 return part if label == name else part.labelled(label)
 
-            found = self._things(words, attach, tell) if words else []
+            things = self._things(words, attach, tell) if words else []
             error = [chat.desk.attached_error(self.last_error(), redact=redact, **settings)] if options.error else []
-            return [*found, *error]
+            return [*things, *error]
         except KeyboardInterrupt:
             raise ChatInterrupted(stopped((), record=True)) from None
 
     def _things(self, words: Iterable[str], attach: Callable[..., Attached], tell: Tell) -> list[Attached]:
         """Return what words name: images in cells, outputs and variables of the notebook, else files."""
-        images, names, found = CellImages(self._shell), self._outputs.attachable, []
+        images, names, things = CellImages(self._shell), self._outputs.attachable, []
         for word in words:
             tell(word, verb=READING)
             is_image = word.startswith(IN_A_CELL_OF)
-            found.append(images.attached(word, attach) if is_image else attached_named(word, names, attach))
-        return found
+            things.append(images.attached(word, attach) if is_image else attached_named(word, names, attach))
+        return things
 
 
 def _with_the_prompt(chat: Chat, attached: tuple[Attached, ...], settings: Mapping[str, Any]) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def _check_of_a_prompt(options: Namespace) -> None:
 def _parsed(line: str) -> Namespace:
     """Parse the options and words of a line. Raises UsageError."""
     try:
-        return Namespace(**vars(parsed_line(line)))
+        return parsed_line(line)
     except UsageError as error:
         from .line_errors import what_is_wrong
 

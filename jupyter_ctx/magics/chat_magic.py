@@ -43,7 +43,6 @@ from .shown import Shown
 from .variables import check_new_name
 
 if TYPE_CHECKING:
-    from ..attachments.tracebacks import Failure
     from .answer_columns import SideBySideCell
 
 EXPLAIN = "Explain this error and how to mend it."
@@ -57,7 +56,7 @@ class ChatMagic:
     """
 
     def __init__(self, shell: Any, deleted: set[str], shown: Shown) -> None:
-        self.shell, self._prompts = shell, CellPrompts(shell, shown)
+        self.shell, self.prompts = shell, CellPrompts(shell, shown)
         self._library: Library | None = None
         self._panel: GaugePanel | None = None
         self.views = LiveViews()
@@ -112,8 +111,8 @@ class ChatMagic:
 
     def _agree(self, question: str) -> bool:
         """Return whether the user agrees; where nobody can be asked, ``False``."""
-        said = typed_answer(f"{question} [Y/n] ")
-        return said is not None and not said.lower().startswith("n")
+        answer = typed_answer(f"{question} [Y/n] ")
+        return answer is not None and not answer.lower().startswith("n")
 
     def ask(self, chat: Chat, options: Namespace, cell: str) -> Reply | None:
         """Send a cell's prompt and return the reply, or show what would be sent."""
@@ -131,7 +130,7 @@ class ChatMagic:
         )
         reading = _view(place, options, ())
         try:
-            prompt, lines = self._prompts.of(chat, options, cell.rstrip("\n"), place, reading.sent)
+            prompt, lines = self.prompts.of(chat, options, cell.rstrip("\n"), place, reading.sent)
         finally:
             reading.close()
         above = (*above, *lines)
@@ -193,10 +192,6 @@ class ChatMagic:
             cell = last.asked.record.execution
             whose = f" of cell [{cell}]" if cell is not None else ""
             yield f"None of the answers side by side{whose} is part of the conversation: %chat pick N takes one."
-
-    def last_error(self) -> Failure:
-        """Return the last error of this notebook's cells. Raises InvalidRequestError where there is none."""
-        return self._prompts.last_error()
 
     def _send(self, chat: Chat, view: AnswerView, place: Where, prompt: Prompt) -> Reply:
         """Send a prompt and show what comes."""

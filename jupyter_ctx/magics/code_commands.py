@@ -153,7 +153,7 @@ def fix(call: Call) -> None:
     """Ask for a corrected cell, with the wishes in the text below, and put its code into the next cell, not run."""
     options, wishes = call.options, (call.text or "").strip()
     options.error = True
-    failure = call.host.last_error()
+    failure = call.host.prompts.last_error()
     places = _places(failure)
     asked = FIX if len(places) == 1 else FIX_ONE_OF.format(" or in ".join(place.label for place in places))
     reply = call.host.ask(call.chat, options, f"{asked}\n\n{wishes}" if wishes else asked)

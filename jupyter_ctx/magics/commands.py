@@ -347,13 +347,13 @@ def _confirmed(name: str) -> str:
 
 def _typed(question: str) -> str:
     """Return what the user types. Raises UsageError where nobody can be asked."""
-    said = typed_answer(question)
-    if said is None:
+    answer = typed_answer(question)
+    if answer is None:
         raise UsageError(
             "This kernel cannot ask for confirmation: use Library.delete(name, confirm=name), or delete_answers(), "
             "in a script."
         )
-    return said
+    return answer
 
 
 @command(
@@ -458,8 +458,8 @@ def _config(call: Call) -> object:
 )  # fmt: skip
 def _models(call: Call) -> object:
     provider = call.one("a provider, such as openrouter") if call.words else None
-    found = sorted(call.chat.models.available(_listed_by(call.chat, provider)))
-    rows = [(to_plain(name), f"{window.tokens:,}", window.origin) for name, window in found]
+    models = sorted(call.chat.models.available(_listed_by(call.chat, provider)))
+    rows = [(to_plain(name), f"{window.tokens:,}", window.origin) for name, window in models]
     return table_text(("model", "window", ""), rows) if rows else "The provider lists no models."
 
 
@@ -561,5 +561,5 @@ def _deciding(chat: Chat) -> Iterator[str]:
 
 def _with_source(chat: Chat, name: str) -> str:
     source = chat.desk.source_of(name)
-    said = f"{name} {first_words(setting_text(chat, name))}"
-    return said if source == "default" else f"{said} ({source})"
+    setting = f"{name} {first_words(setting_text(chat, name))}"
+    return setting if source == "default" else f"{setting} ({source})"

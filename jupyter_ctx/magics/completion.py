@@ -42,16 +42,16 @@ def matches(context: CompletionContext, conversations: Conversations, *, below: 
     typed = _option_apart(split_typed(line[: context.cursor_position].lstrip()))
     spot = Spot(typed.current, typed.before[1:], conversations)
     head = typed.before[0] if typed.before else ""
-    found = list(_fitting(_possible(spot, head), typed.current))
-    if not found:
+    fitting = list(_fitting(_possible(spot, head), typed.current))
+    if not fitting:
         return _nothing()
     after = line[context.cursor_position :]
-    return _matches(typed.quoted, (Suggestion(_written(word.text, typed.quoted, after), word.kind) for word in found))
+    return _matches(typed.quoted, (Suggestion(_written(word.text, typed.quoted, after), word.kind) for word in fitting))
 
 
-def _matches(typed: str, found: Iterable[Suggestion]) -> Any:
+def _matches(typed: str, words: Iterable[Suggestion]) -> Any:
     return {
-        "completions": [SimpleCompletion(text=text, type=_in_one_line(kind or "param")) for text, kind in found],
+        "completions": [SimpleCompletion(text=text, type=_in_one_line(kind or "param")) for text, kind in words],
         "suppress": True,
         "ordered": True,
         "matched_fragment": typed,
@@ -110,9 +110,9 @@ def _written(word: str, typed: str, after: str) -> str:
 def _fitting(possible: Iterable[Suggestion], current: str) -> Iterator[Suggestion]:
     """Yield words that begin as typed; where there are none, those that contain it, or else are most like it."""
     words = {word.text: word for word in possible}
-    found = [word for text, word in words.items() if text.startswith(current)]
-    if found or len(current) < LEAST_PART:
-        yield from found
+    begun = [word for text, word in words.items() if text.startswith(current)]
+    if begun or len(current) < LEAST_PART:
+        yield from begun
         return
     inside = [word for text, word in words.items() if current.lower() in text.lower()]
     yield from inside or (words[text] for text in _near(current, words))
@@ -183,9 +183,9 @@ def _in_prompt(context: CompletionContext) -> Any:
     names: Mapping[str, Any] = shell.user_ns if shell is not None else {}
     columns = list(_columns(plain[1], names)) if plain[0] == "map" and len(plain) > 2 else []
     known = ChainMap(dict.fromkeys((each.text for each in columns), ""), dict(names)) if columns else names
-    found = suggestions(begun.group(1), known, [*columns, *_readable(names)], line[at:])
-    fitting = list(_fitting(found.found, found.typed))
-    return _matches(found.typed, fitting) if fitting else _nothing()
+    offered = suggestions(begun.group(1), known, [*columns, *_readable(names)], line[at:])
+    fitting = list(_fitting(offered.found, offered.typed))
+    return _matches(offered.typed, fitting) if fitting else _nothing()
 
 
 def _readable(names: Mapping[str, Any]) -> Iterator[Suggestion]:
@@ -202,7 +202,7 @@ def _columns(table: str, names: Mapping[str, Any]) -> Iterator[Suggestion]:
     """Yield the columns of the table that ``%%chat map`` names, if a variable holds it."""
     value = value_named(table, names)
     first = value[0] if isinstance(value, list) and value else value
-    found = column_names(value) or (list(first) if isinstance(first, dict) else ["text"] if value is not None else [])
-    yield from (Suggestion(name, "column") for name in found if isinstance(name, str) and name.isidentifier())
-    if found:
+    columns = column_names(value) or (list(first) if isinstance(first, dict) else ["text"] if value is not None else [])
+    yield from (Suggestion(name, "column") for name in columns if isinstance(name, str) and name.isidentifier())
+    if columns:
         yield Suggestion("row", "row of the table")

@@ -19,7 +19,7 @@ from ..models.request_price import GIVE_PRICES, RequestPrice, price_range, unkno
 from ..runtime.frontend import Origin
 from ..session.actions import Change
 from ..session.history import ENDINGS
-from ..session.preview import View, ViewPart
+from ..session.preview import ViewPart
 from ..session.prompt import Prompt
 from ..storage.holders import is_held_elsewhere
 from ..storage.store import ConversationRow
@@ -93,11 +93,13 @@ def conversations_table(rows: Sequence[ConversationRow], current: str, origin: O
     return table(head, cells, caption if cells else "No conversations yet.")
 
 
-def preview_table(chat: Chat, view: View, prices: Sequence[RequestPrice] = ()) -> SelectionTable:
+def previewed(chat: Chat, prompt: Prompt, columns: Sequence[Prompt] = ()) -> SelectionTable:
     """Return the next request part by part; above its first line, the turns that are not sent.
 
-    ``prices``: of all requests that are sent at once, where this is the first of several.
+    ``columns``: all prompts that are sent at once, where this is the first of several.
     """
+    view = chat.desk.view(prompt)
+    prices = [chat.desk.view(column).price for column in columns]
     total = max(1, view.input_tokens)
     rows: list[Sequence[str] | str] = list(_left_out(view.omitted))
     left = view.omitted[-OMITTED:]
@@ -158,11 +160,6 @@ def _part(part: ViewPart, share: str) -> Sequence[str]:
     return (str(part.number or ""), part.role, _with(part.text[: part.typed], part.attached), tokens, share, state)
 
 
-def previewed(chat: Chat, prompt: Prompt, columns: Sequence[Prompt] = ()) -> SelectionTable:
-    """Return the next request part by part, with the price of all ``columns`` where it is one of several."""
-    return preview_table(chat, chat.desk.view(prompt), [chat.desk.view(column).price for column in columns])
-
-
 def mark(chat: Chat, number: int, name: str, on: bool) -> Change:
     """Pin or exclude a turn, or undo that."""
     verbs = {("pin", True): chat.pin, ("pin", False): chat.unpin, ("exclude", True): chat.exclude}
@@ -177,11 +174,11 @@ class LiveViews:
 
     def history(self, chat: Chat) -> TurnTable:
         """Return every turn, with boxes that pin and exclude."""
-        return self._once(chat, "history", lambda: live_history(chat))
+        return self._once(chat, "history", lambda: TurnTable(lambda: history_table(chat), partial(mark, chat)))
 
     def settings(self, chat: Chat) -> Form:
-        """Return the form of settings."""
-        return self._once(chat, "settings", lambda: live_settings(chat))
+        """Return the form of those settings that declare a label."""
+        return self._once(chat, "settings", lambda: _settings_form(chat))
 
     def preview(self, chat: Chat, prompt: Prompt, columns: Sequence[Prompt] = ()) -> TurnTable:
         """Return the next request, with boxes that pin and exclude its turns.
@@ -189,13 +186,19 @@ class LiveViews:
         Of those with a prompt of their own, the newest stays current: each would cost a reckoning at every turn.
         ``columns``: see :func:`previewed`.
         """
-        if prompt == Prompt("", prompt.options) and not _has_options(prompt) and not columns:
-            return self._once(chat, "preview", lambda: live_preview(chat, prompt))
-        older = self._views.pop((chat, "prompt"), None)
-        if older is not None:
-            older.end(NEWER_PREVIEW)
-            chat.desk.listeners.remove(older.update)
-        return self._once(chat, "prompt", lambda: live_preview(chat, prompt, columns))
+        has_options = any(value is not None for value in prompt.options.values())
+        is_usual = prompt == Prompt("", prompt.options) and not has_options and not columns
+        if not is_usual:
+            self._end_newest(chat)
+        kind = "preview" if is_usual else "prompt"
+        return self._once(chat, kind, lambda: TurnTable(partial(previewed, chat, prompt, columns), partial(mark, chat)))
+
+    def _end_newest(self, chat: Chat) -> None:
+        """Leave the newest preview with a prompt of its own as it is."""
+        newest = self._views.pop((chat, "prompt"), None)
+        if newest is not None:
+            newest.end(NEWER_PREVIEW)
+            chat.desk.listeners.remove(newest.update)
 
     def _once(self, chat: Chat, kind: str, make: Callable[[], _View]) -> _View:
         key = chat, kind
@@ -206,30 +209,16 @@ class LiveViews:
         return made
 
 
-def _has_options(prompt: Prompt) -> bool:
-    return any(value is not None for value in prompt.options.values())
-
-
-def live_history(chat: Chat) -> TurnTable:
-    """Return every turn, with boxes that pin and exclude."""
-    return TurnTable(lambda: history_table(chat), partial(mark, chat))
-
-
-def live_preview(chat: Chat, prompt: Prompt, columns: Sequence[Prompt] = ()) -> TurnTable:
-    """Return the next request, with boxes that pin and exclude its turns; ``columns``: see :func:`previewed`."""
-    return TurnTable(lambda: previewed(chat, prompt, columns), partial(mark, chat))
-
-
-def live_settings(chat: Chat) -> Form:
-    """Return the form of those settings that declare a label."""
-
+def _settings_form(chat: Chat) -> Form:
     def change(name: str, value: Any) -> str:
         before = chat.config
         chat.configure(**{name: value})
-        said = [f"{SETTINGS[name].label}: {typed_value(getattr(chat.config, name))}."]
+        lines = [f"{SETTINGS[name].label}: {typed_value(getattr(chat.config, name))}."]
         if before.base_url and chat.config.base_url is None:
-            said.append(f"The server's address went with {before.model}.")
-        return " ".join([*said, *filter(None, [chat.models.missing_key(chat.config) if name == "model" else ""])])
+            lines.append(f"The server's address went with {before.model}.")
+        if name == "model":
+            lines.append(chat.models.missing_key(chat.config))
+        return " ".join(filter(None, lines))
 
     return Form(setting_choices(), lambda name: getattr(chat.config, name), change)
 
@@ -242,10 +231,7 @@ def setting_choices() -> tuple[Choice, ...]:
 def _choice(name: str) -> Choice:
     declared, default = SETTINGS[name], getattr(Settings(), name)
     values = [(words, value) for value, words in declared.offers.items()]
-    typed = () if values else _suggested(name)
-    return Choice(name, declared.label, declared.help, default, values, typed, typed_value)
-
-
-def _suggested(name: str) -> Sequence[str]:
-    """Return what a field to type in suggests."""
-    return REPLY_LENGTHS if name == "max_tokens" else tuple(model_names())
+    suggested: Sequence[str] = ()
+    if not values:
+        suggested = REPLY_LENGTHS if name == "max_tokens" else tuple(model_names())
+    return Choice(name, declared.label, declared.help, default, values, suggested, typed_value)

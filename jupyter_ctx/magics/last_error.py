@@ -25,10 +25,10 @@ def failure_in(shell: Any, error: BaseException, result: Any = None) -> Failure 
     cells = _Cells(shell)
     if result is not None:
         cells.running = TypedCell(_number_of(shell, error, result), str(result.info.raw_cell))
-    found = failure_of(error, cells.of)
+    failure = failure_of(error, cells.of)
     running = cells.running or TypedCell(None, "")
-    others = tuple(source for source in found.sources if source.where != running.where)
-    return replace(found, cell=running.source, number=running.number, sources=others)
+    others = tuple(source for source in failure.sources if source.where != running.where)
+    return replace(failure, cell=running.source, number=running.number, sources=others)
 
 
 class _Cells:
@@ -83,8 +83,8 @@ def _is_ours(step: TracebackType | None) -> bool:
 
 def _number(shell: Any, file: str) -> int | None:
     named = shell.compile.format_code_name(file)
-    found = re.search(r"\d+", named[1]) if named else None
-    return int(found.group()) if found else None
+    number = re.search(r"\d+", named[1]) if named else None
+    return int(number.group()) if number else None
 
 
 def _number_of(shell: Any, error: BaseException, result: Any) -> int | None:

@@ -10,7 +10,7 @@ import shlex
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -190,11 +190,10 @@ def split_line(line: str) -> list[str]:
         return line.split()
 
 
-@lru_cache(maxsize=8)
 def parsed_line(line: str) -> Namespace:
-    """Parse a line's words, and keep the result: most lines are repeated. Raises UsageError."""
-    found: Namespace = line_parser().parse_intermixed_args(split_line(line))
-    return found
+    """Parse a line's options and words. Raises UsageError."""
+    parsed: Namespace = line_parser().parse_intermixed_args(split_line(line))
+    return parsed
 
 
 def given(options: Namespace) -> Iterable[Option]:

@@ -101,8 +101,7 @@ class Outputs:
 
     def images(self, number: int) -> Any:
         """Return the images that a cell displayed: the bytes of one, a list of several, ``None`` for none."""
-        found = [display.content() for display in self.displays(number) if display.image is not None]
-        return found if len(found) > 1 else next(iter(found), None)
+        return _one_or_all([display.content() for display in self.displays(number) if display.image is not None])
 
     def value(self, number: int) -> Any:
         """Return the value that a cell ended with, or ``ABSENT_OUTPUT``."""
@@ -158,11 +157,11 @@ def filled_prompt(
     attach = partial(chat.desk.attached, **settings)
     parts = FilledOutputs(outputs, attach, Redactor(chat.models.secrets), takes, model, labels)
     variables = outputs.variables
-    found = fill(text, variables, chat.models.secrets, parts.fill)
-    _check_near(found.unknown, variables)
-    large = chat.desk.values_notice(found.values, **settings)
-    lines = (*parts.lines, *notes(text, variables, found.unknown), *([large] if large else ()))
-    return FilledPrompt(found.text, tuple(parts.attached), lines)
+    filled = fill(text, variables, chat.models.secrets, parts.fill)
+    _check_near(filled.unknown, variables)
+    large = chat.desk.values_notice(filled.values, **settings)
+    lines = (*parts.lines, *notes(text, variables, filled.unknown), *([large] if large else ()))
+    return FilledPrompt(filled.text, tuple(parts.attached), lines)
 
 
 def _check_near(unknown: Iterable[str], variables: Mapping[str, Any]) -> None:
@@ -201,17 +200,17 @@ class FilledOutputs:
 
         Raises MissingError, RefusedError, and whatever ``evaluate`` raises.
         """
-        found = INPUT.fullmatch(expression)
-        if found is not None and (found[2] or self._outputs.own_in):
-            return self._input(int(found[1] or found[2]), evaluate)
-        found = IMAGE_PART.fullmatch(expression)
-        if found is not None and self._outputs.own_out:
-            cell, at = int(found[1]), int(found[2])
+        cell_input = INPUT.fullmatch(expression)
+        if cell_input is not None and (cell_input[2] or self._outputs.own_in):
+            return self._input(int(cell_input[1] or cell_input[2]), evaluate)
+        image_part = IMAGE_PART.fullmatch(expression)
+        if image_part is not None and self._outputs.own_out:
+            cell, at = int(image_part[1]), int(image_part[2])
             images = self._outputs.images(cell) if self._outputs.value(cell) is ABSENT_OUTPUT else None
             if images is not None:
                 return self._image_part(cell, at, images)
-        found = OUTPUT.fullmatch(expression)
-        number = self._number(expression, found) if found is not None else None
+        output = OUTPUT.fullmatch(expression)
+        number = self._number(expression, output) if output is not None else None
         return self._evaluated(expression, evaluate) if number is None else self._output(number, evaluate)
 
     def _evaluated(self, expression: str, evaluate: Callable[[], str | None]) -> str | None:
@@ -226,24 +225,24 @@ class FilledOutputs:
 
     def _image_part(self, number: int, at: int, images: Any) -> str:
         """Let one of the images that a cell displayed go along. Raises MissingError."""
-        found = images if isinstance(images, list) else [images]
-        if at >= len(found):
-            raise MissingError(f"Out[{number}] has {len(found)} images, and the first is number 0.")
-        return self._image(number, found[at], f"[{at}]")
+        listed = images if isinstance(images, list) else [images]
+        if at >= len(listed):
+            raise MissingError(f"Out[{number}] has {len(listed)} images, and the first is number 0.")
+        return self._image(number, listed[at], f"[{at}]")
 
     def _input(self, number: int, evaluate: Callable[[], str | None]) -> str | None:
         if not self._outputs.has_input(number):
             raise MissingError(self._outputs.unknown_input(f"In[{number}]"))
         return evaluate()
 
-    def _number(self, expression: str, found: re.Match[str]) -> int | None:
+    def _number(self, expression: str, output: re.Match[str]) -> int | None:
         """Return the number of the cell; ``None`` where a variable of the user's has the name."""
         variables = self._outputs.variables
-        if found[1]:
-            return int(found[1]) if self._outputs.own_out else None
+        if output[1]:
+            return int(output[1]) if self._outputs.own_out else None
         value = variables.get(expression, ABSENT_OUTPUT)
-        if found[2]:
-            number = int(found[2])
+        if output[2]:
+            number = int(output[2])
             return number if value is ABSENT_OUTPUT or value is self._outputs.value(number) else None
         newest = self._outputs.newest() if expression == "_" and self._outputs.own_newest else None
         if newest is not None:
@@ -313,5 +312,8 @@ class FilledOutputs:
 
 def _pictures(name: str, value: Any, redactor: Redactor) -> Any:
     """Return the pictures that a value is, as the bytes of one or a list of several; ``None``: it is none."""
-    found = [picture.data for picture in pictures_of(name, value, redactor.masked)]
-    return found if len(found) > 1 else next(iter(found), None)
+    return _one_or_all([picture.data for picture in pictures_of(name, value, redactor.masked)])
+
+
+def _one_or_all(images: list[bytes]) -> Any:
+    return images if len(images) > 1 else next(iter(images), None)

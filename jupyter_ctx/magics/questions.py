@@ -22,8 +22,8 @@ def asked_first(question: str) -> bool | None:
 
     A front end shows the question of a running cell only: that of a button, or of a thread, would wait for ever.
     """
-    said = typed_answer(f"{question} [y/N] ") if _is_in_a_cell(get_ipython()) else None
-    return None if said is None else said.lower() in ("y", "yes")
+    answer = typed_answer(f"{question} [y/N] ") if _is_in_a_cell(get_ipython()) else None
+    return None if answer is None else answer.lower() in ("y", "yes")
 
 
 def _is_in_a_cell(shell: Any) -> bool:

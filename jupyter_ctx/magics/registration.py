@@ -213,5 +213,7 @@ def _package_of(shell: Any, name: str) -> str | None:
 def _deleted_cells(shell: Any) -> frozenset[str]:
     """Return the cells deleted since the last execution, where the front end tells (JupyterLab)."""
     parent = shell.get_parent() if hasattr(shell, "kernel") else None
-    told = (parent or {}).get("metadata", {}).get("deletedCells")
-    return frozenset(cell for cell in told if isinstance(cell, str)) if isinstance(told, Iterable) else frozenset()
+    deleted = (parent or {}).get("metadata", {}).get("deletedCells")
+    if not isinstance(deleted, Iterable):
+        return frozenset()
+    return frozenset(cell for cell in deleted if isinstance(cell, str))

@@ -62,12 +62,12 @@ class Displays:
 
     def note(self, content: dict[str, Any], number: int) -> None:
         """Keep what a message displays in the cell of a number, and forget the oldest where it is too much."""
-        found = _display(content, number)
-        if found is None:
+        display = _display(content, number)
+        if display is None:
             return
-        self._kept.append(found)
-        same = [at for at, each in enumerate(self._kept) if (each.image is None) == (found.image is None)]
-        if len(same) > (MOST_TEXTS if found.image is None else MOST_IMAGES):
+        self._kept.append(display)
+        same = [at for at, each in enumerate(self._kept) if (each.image is None) == (display.image is None)]
+        if len(same) > (MOST_TEXTS if display.image is None else MOST_IMAGES):
             self.dropped.add(self._kept[same[0]].number)
             del self._kept[same[0]]
         while sum(each.size for each in self._kept) > MOST_BASE64:
@@ -156,5 +156,5 @@ class Shown:
 
 def _error_of(result: Any) -> BaseException | None:
     """Return the exception that a cell ended with."""
-    found: BaseException | None = getattr(result, "error_before_exec", None) or getattr(result, "error_in_exec", None)
-    return found
+    error: BaseException | None = getattr(result, "error_before_exec", None) or getattr(result, "error_in_exec", None)
+    return error

@@ -28,8 +28,8 @@ def check_new_name(flag: str, name: str) -> None:
 
 def schema_named(name: str, variables: Mapping[str, Any]) -> Schema:
     """Return the schema in a variable, or in an attribute of one. Raises UsageError and InvalidRequestError."""
-    found = value_named(name, variables)
-    if found is None:
+    schema = value_named(name, variables)
+    if schema is None:
         if "[" in name or hasattr(builtins, name):
             raise UsageError(
                 f"--schema {name}: an answer must be an object, so a value of another type goes into a field: define "
@@ -38,16 +38,16 @@ def schema_named(name: str, variables: Mapping[str, Any]) -> Schema:
         hint = nearest(name, variables, lambda value: isinstance(value, type | dict))
         hint = hint or " Define a class or a dict of this name first."
         raise UsageError(f"--schema {name}: there is no such variable.{hint} Nothing was sent.")
-    return Schema.of(found)
+    return Schema.of(schema)
 
 
 def table_named(name: str, variables: Mapping[str, Any]) -> Any:
     """Return the table in a variable, or in an attribute of one; else the path of a file. Raises UsageError."""
-    found = value_named(name, variables)
-    if isinstance(found, Iterator):
+    table = value_named(name, variables)
+    if isinstance(table, Iterator):
         raise UsageError(f"{name} can be read only once: make a list of it, {name} = list({name}). Nothing was sent.")
-    if found is not None:
-        return found
+    if table is not None:
+        return table
     if Path(name).suffix.lower() in TABLE_FORMATS:
         return Path(name)
     if not all(part.isidentifier() for part in name.split(".")):
@@ -61,7 +61,7 @@ def table_named(name: str, variables: Mapping[str, Any]) -> Any:
 
 def scorers_named(names: list[str], variables: Mapping[str, Any]) -> Any:
     """Return the scorers in variables, which hold a function, a list or a dict of functions. Raises UsageError."""
-    found: dict[str, Any] = {}
+    scorers: dict[str, Any] = {}
     for name in names:
         value = value_named(name, variables)
         if value is None:
@@ -73,11 +73,11 @@ def scorers_named(names: list[str], variables: Mapping[str, Any]) -> Any:
         if len(names) == 1 and getattr(value, "__name__", name) == name and not hasattr(value, "name"):
             return value
         parts = _parts(name, value)
-        twice = next((part for part in parts if part in found), None)
+        twice = next((part for part in parts if part in scorers), None)
         if twice is not None:
             raise UsageError(f"--score {name}: there are two scorers of the name {twice!r}. Give them in a dict.")
-        found |= parts
-    return found
+        scorers |= parts
+    return scorers
 
 
 def _parts(name: str, value: Any) -> dict[str, Any]:
@@ -106,10 +106,10 @@ def is_table(value: Any) -> bool:
 def value_named(name: str, variables: Mapping[str, Any]) -> Any:
     """Return the value of a variable, or of an attribute of one; ``None`` where there is none."""
     first, *parts = name.split(".")
-    found = variables.get(first)
+    value = variables.get(first)
     for part in parts:
-        found = getattr(found, part, None)
-    return found
+        value = getattr(value, part, None)
+    return value
 
 
 def nearest(name: str, variables: Mapping[str, Any], fits: Callable[[Any], bool]) -> str:

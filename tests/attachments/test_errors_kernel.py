@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from kernels import Kernel, shown
 
-SENT = "print(get_chat().desk.attached_error(get_ipython()._jupyter_ctx.magic.last_error(), model='gpt-5').text)"
+SENT = (
+    "print(get_chat().desk.attached_error(get_ipython()._jupyter_ctx.magic.prompts.last_error(), model='gpt-5').text)"
+)
 
 
 def told(kernel: Kernel, source: str) -> str:

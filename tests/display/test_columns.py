@@ -135,15 +135,6 @@ def test_a_run_without_a_reader_keeps_one_output_with_headings(screen: Screen) -
     ]
 
 
-def test_a_piece_is_shown_within_half_a_second_though_none_follows(screen: Screen) -> None:
-    view = AnswerColumns(["a", "b"])
-    view.begin()
-    view.feed(1, "one ")
-    view.feed(1, "two")
-    screen.wait_for("two")
-    view.close(None)
-
-
 def test_what_comes_after_the_end_changes_nothing(screen: Screen) -> None:
     view = AnswerColumns(["a", "b"])
     view.begin()

@@ -21,9 +21,6 @@ from jupyter_ctx.magics.conversation_tables import (
     NEWER_PREVIEW,
     LiveViews,
     history_table,
-    live_history,
-    live_preview,
-    live_settings,
     setting_choices,
 )
 from jupyter_ctx.session.prompt import Prompt
@@ -88,7 +85,7 @@ def test_figures_are_sorted_as_figures_and_text_as_text(by: str, descending: boo
 
 
 def test_a_box_pins_its_turn_wherever_sorting_has_put_it(talked: Chat) -> None:
-    seen = Seen(live_history(talked))
+    seen = Seen(LiveViews().history(talked))
     seen.by.value = "tokens, descending"
     assert seen.labels() == ["pin 1", "exclude 1", "pin 3", "exclude 3", "pin 2", "exclude 2"]
     seen.box("pin 3").value = True
@@ -112,7 +109,7 @@ def test_what_is_done_elsewhere_shows_in_the_boxes_and_does_nothing_again(talked
 
 
 def test_a_preview_has_one_pair_of_boxes_for_each_turn(talked: Chat) -> None:
-    seen = Seen(live_preview(talked, Prompt("And now?")))
+    seen = Seen(LiveViews().preview(talked, Prompt("And now?")))
     assert seen.labels() == [f"{name} {n}" for n in (1, 2, 3) for name in ("pin", "exclude")]
     assert "And now?" in seen.page
     seen.box("exclude 1").value = True
@@ -145,7 +142,7 @@ def test_an_older_preview_with_a_prompt_says_that_it_is_not_current(talked: Chat
 
 
 def test_text_in_a_table_is_only_text(talked: Chat) -> None:
-    seen = Seen(live_history(talked))
+    seen = Seen(LiveViews().history(talked))
     seen.unfold("turn 1").click()
     for page in (seen.page, seen.full):
         assert "&lt;b&gt;30&lt;/b&gt;" in page
@@ -153,7 +150,7 @@ def test_text_in_a_table_is_only_text(talked: Chat) -> None:
 
 
 def test_the_full_text_of_a_turn_opens_below_the_table_and_stays_while_its_row_is_in_view(talked: Chat) -> None:
-    table = live_history(talked)
+    table = LiveViews().history(talked)
     seen = Seen(table)
     seen.unfold("turn 2").click()
     assert ("word " * 10).strip() in seen.full
@@ -247,14 +244,14 @@ def said_in(form: Form) -> str:
 
 
 def test_a_choice_sets_what_it_is_called(chat: Chat) -> None:
-    boxes = boxes_of(live_settings(chat))
+    boxes = boxes_of(LiveViews().settings(chat))
     boxes["on_overflow"].value = "summarise"
     boxes["compact_at"].value = 0.8
     assert (chat.config.on_overflow, chat.config.compact_at) == ("summarise", 0.8)
 
 
 def test_model_and_reply_length_are_typed_and_take_effect_at_once(chat: Chat) -> None:
-    form = live_settings(chat)
+    form = LiveViews().settings(chat)
     boxes = boxes_of(form)
     assert (boxes["model"].value, boxes["max_tokens"].value) == (chat.config.model, "16")
     assert "openai/gpt-5.2" in boxes["model"].options
@@ -274,7 +271,7 @@ def test_model_and_reply_length_are_typed_and_take_effect_at_once(chat: Chat) ->
 
 
 def test_each_setting_is_explained_and_its_default_marked(chat: Chat) -> None:
-    form = live_settings(chat)
+    form = LiveViews().settings(chat)
     lines, boxes = lines_of(form), boxes_of(form)
     assert "Provider/model, such as openai/gpt-5.2" in lines["model"]
     assert "Default: local/smollm2." in lines["model"]

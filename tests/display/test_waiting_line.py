@@ -29,6 +29,11 @@ class Clock:
     def __call__(self) -> float:
         return self.now
 
+    def wait(self, seconds: float, view: NotebookView | TerminalView) -> None:
+        """Let time pass, and the view show what is due then."""
+        self.now += seconds
+        view.tick()
+
 
 @pytest.fixture
 def clock() -> Clock:
@@ -41,8 +46,7 @@ def test_after_a_second_of_silence_it_is_said_who_is_waited_for_and_each_second_
     view, said = NotebookView(clock=clock), []
     view.sent(MODEL)
     for _ in range(13):
-        clock.now += 0.25
-        view.tick()
+        clock.wait(0.25, view)
         said.append(screen.text)
     view.feed("The sky")
     view.tick()
@@ -58,8 +62,7 @@ def test_screen_readers_hear_once_who_is_waited_for_and_never_the_seconds(screen
     view = NotebookView(clock=clock)
     view.sent(MODEL)
     for _ in range(3):
-        clock.now += 1
-        view.tick()
+        clock.wait(1, view)
     view.close()
     pages = [forms["text/html"] for forms in screen.shown[:-1]]
     assert ['role="status"' in page for page in pages] == [True, False, False]
@@ -72,8 +75,7 @@ def test_a_recovery_is_said_at_once_and_counted_with_the_wait_before_it(screen: 
     clock.now += 0.4
     view.sent(MODEL, AGAIN)
     assert screen.text == f"{AGAIN}…"
-    clock.now += 1.7
-    view.tick()
+    clock.wait(1.7, view)
     assert screen.text == f"{AGAIN}. Waiting for {MODEL}… 2 s"
     view.feed("yes")
     view.close()
@@ -84,14 +86,11 @@ def test_a_stream_that_stalls_says_so_below_its_text_and_goes_on(screen: Screen,
     view = NotebookView(clock=clock)
     view.sent(MODEL)
     view.feed("one ")
-    clock.now += 2.9
-    view.tick()
+    clock.wait(2.9, view)
     assert "Waiting" not in screen.text
-    clock.now += 0.1
-    view.tick()
+    clock.wait(0.1, view)
     assert screen.text == f"oneWaiting for more from {MODEL}… 3 s"
-    clock.now += 62
-    view.tick()
+    clock.wait(62, view)
     assert screen.text.endswith("1 min 05 s")
     clock.now += 0.5
     view.feed("two")
@@ -103,8 +102,7 @@ def test_a_stream_that_stalls_says_so_below_its_text_and_goes_on(screen: Screen,
 def test_what_fails_before_any_text_leaves_nothing_of_the_wait(screen: Screen, clock: Clock) -> None:
     view = NotebookView(clock=clock)
     view.sent(MODEL)
-    clock.now += 1
-    view.tick()
+    clock.wait(1, view)
     view.close()
     assert screen.shown[-1] == {}
 
@@ -113,8 +111,7 @@ def test_notices_above_stay_in_every_form_when_nothing_comes(screen: Screen, clo
     view = NotebookView(["above"], clock=clock)
     view.sent(MODEL)
     view.begin()
-    clock.now += 5
-    view.tick()
+    clock.wait(5, view)
     view.close()
     assert screen.text == "ctx above"
     assert screen.shown[-1]["text/plain"].strip() == "[ctx] above"
@@ -123,15 +120,12 @@ def test_notices_above_stay_in_every_form_when_nothing_comes(screen: Screen, clo
 def test_a_question_to_the_user_ends_the_wait_until_something_is_sent(screen: Screen, clock: Clock) -> None:
     view = NotebookView(clock=clock)
     view.sent(MODEL)
-    clock.now += 2
-    view.tick()
+    clock.wait(2, view)
     view.sent("")
-    clock.now += 60
-    view.tick()
+    clock.wait(60, view)
     assert screen.text == ""
     view.sent(MODEL)
-    clock.now += 1
-    view.tick()
+    clock.wait(1, view)
     assert screen.text == f"Waiting for {MODEL}… 1 s", "the time of the question does not count"
     view.close()
 
@@ -139,14 +133,12 @@ def test_a_question_to_the_user_ends_the_wait_until_something_is_sent(screen: Sc
 def test_headless_runs_plain_answers_and_names_in_html(screen: Screen, clock: Clock) -> None:
     headless = NotebookView(clock=clock, streaming=False)
     headless.sent(MODEL)
-    clock.now += 9
-    headless.tick()
+    clock.wait(9, headless)
     headless.close()
     assert screen.shown == []
     plain = NotebookView(clock=clock, plain=True)
     plain.sent(MODEL)
-    clock.now += 1
-    plain.tick()
+    clock.wait(1, plain)
     assert screen.shown[-1] == {"text/plain": f"\n[ctx] Waiting for {MODEL}… 1 s"}
     plain.close()
     assert "<b>" not in waiting_html("Waiting for <b>…", "1 s")
@@ -192,14 +184,11 @@ def test_a_terminal_has_one_line_that_is_erased(monkeypatch: pytest.MonkeyPatch,
     view = TerminalView(["above"], clock=clock)
     view.sent(MODEL)
     view.begin()
-    clock.now += 1
-    view.tick()
-    clock.now += 1
-    view.tick()
+    clock.wait(1, view)
+    clock.wait(1, view)
     view.sent(MODEL, AGAIN)
     view.feed("The sky\n")
-    clock.now += 9
-    view.tick()
+    clock.wait(9, view)
     view.close()
     lines = [f"Waiting for {MODEL}… {second} s" for second in (1, 2)]
     again = f"{AGAIN}. Waiting for {MODEL}… 2 s"[:39]
@@ -210,8 +199,7 @@ def test_a_terminal_has_one_line_that_is_erased(monkeypatch: pytest.MonkeyPatch,
 def test_what_is_no_terminal_has_no_such_line(capsys: pytest.CaptureFixture[str], clock: Clock) -> None:
     view = TerminalView(clock=clock)
     view.sent(MODEL, AGAIN)
-    clock.now += 5
-    view.tick()
+    clock.wait(5, view)
     view.close()
     assert capsys.readouterr().out == ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -53,35 +54,35 @@ def said(prompt: str) -> str:
 
 
 @pytest.fixture
-def typed(cells: Cells) -> Cells:
-    cells.run(TYPES)
-    return cells
+def typed(cells: Cells) -> Iterator[Cells]:
+    """Cells that have the types, and ask a server for values of them."""
+    with answering_rows(said) as asked:
+        cells.run(f"{TYPES}\n%chat use m --base-url {asked.url}")
+        yield cells
 
 
 def test_the_variable_holds_the_value_and_the_underscore_the_reply(typed: Cells) -> None:
     names = typed.shell.user_ns
-    with answering_rows(said) as asked:
-        typed.run(f"%chat use m --base-url {asked.url}")
-        shown = typed.run("%%chat --schema Film -o film\nA film?")
-        assert type(names["film"]).__name__ == "Film"
-        assert names["film"].cast[0].born.year == 1929
-        assert isinstance(names["_"], Reply)
-        assert names["_"].parsed is names["film"]
-        assert names["_"].text == get_chat().turns[0].reply
-        assert "title  Up" in shown
-        assert "genre  comedy" in shown
-        assert "seen   false" in shown  # not in the text: the value has it
-        assert "cast: 2 rows" in shown
-        assert "Pete  null" in shown
-        shown = typed.run("%%chat --schema Moons -o moons\nIts moons?")
-        assert names["moons"]["moons"][0].km == 3643
-        assert "moons: 2 rows" in shown
-        typed.run("%%chat --schema tree -o leaf --no-history\nA tree?")
-        assert names["leaf"] == TREE
-        typed.run("%%chat -o plain\nA film, in words?")
-        assert isinstance(names["plain"], Reply)
-        assert "planet" not in typed.run("%%chat --schema Film --preview -o planet\nA film?")
-        assert "planet" not in names
+    shown = typed.run("%%chat --schema Film -o film\nA film?")
+    assert type(names["film"]).__name__ == "Film"
+    assert names["film"].cast[0].born.year == 1929
+    assert isinstance(names["_"], Reply)
+    assert names["_"].parsed is names["film"]
+    assert names["_"].text == get_chat().turns[0].reply
+    assert "title  Up" in shown
+    assert "genre  comedy" in shown
+    assert "seen   false" in shown  # not in the text: the value has it
+    assert "cast: 2 rows" in shown
+    assert "Pete  null" in shown
+    shown = typed.run("%%chat --schema Moons -o moons\nIts moons?")
+    assert names["moons"]["moons"][0].km == 3643
+    assert "moons: 2 rows" in shown
+    typed.run("%%chat --schema tree -o leaf --no-history\nA tree?")
+    assert names["leaf"] == TREE
+    typed.run("%%chat -o plain\nA film, in words?")
+    assert isinstance(names["plain"], Reply)
+    assert "planet" not in typed.run("%%chat --schema Film --preview -o planet\nA film?")
+    assert "planet" not in names
 
 
 def test_an_answer_that_fails_twice_shows_its_text_and_leaves_the_variable(typed: Cells) -> None:
@@ -108,16 +109,12 @@ def test_a_value_that_cannot_be_written_as_json_is_shown_as_the_model_wrote_it(c
 
 
 def test_plain_answers_are_tables_of_text(typed: Cells) -> None:
-    with answering_rows(said) as asked:
-        typed.run(f"%chat use m --base-url {asked.url}")
-        shown = typed.run("%%chat --schema Moons --plain\nIts moons?")
+    shown = typed.run("%%chat --schema Moons --plain\nIts moons?")
     assert "moons: 2 rows\nname      km\nIo        3643\n*Europa*  3122" in shown
 
 
 def test_a_reply_shows_its_table_wherever_it_is_shown(typed: Cells) -> None:
-    with answering_rows(said) as asked:
-        typed.run(f"%chat use m --base-url {asked.url}")
-        typed.run("%%chat --schema Moons\nIts moons?")
+    typed.run("%%chat --schema Moons\nIts moons?")
     reply = typed.shell.user_ns["_"]
     shown, _ = typed.shell.display_formatter.format(reply)
     assert "<td" in shown["text/html"]
@@ -125,9 +122,7 @@ def test_a_reply_shows_its_table_wherever_it_is_shown(typed: Cells) -> None:
 
 
 def test_a_notebook_that_was_run_is_imported_with_the_json_of_its_answers(typed: Cells, tmp_path: Path) -> None:
-    with answering_rows(said) as asked:
-        typed.run(f"%chat use m --base-url {asked.url}")
-        typed.run("%%chat --schema Moons\nIts moons?")
+    typed.run("%%chat --schema Moons\nIts moons?")
     shown, _ = typed.shell.display_formatter.format(typed.shell.user_ns["_"])
     output = {"output_type": "display_data", "data": shown, "metadata": {}}
     cell = {"cell_type": "code", "source": "%%chat --schema Moons\nIts moons?", "outputs": [output], "metadata": {}}
@@ -139,7 +134,5 @@ def test_a_notebook_that_was_run_is_imported_with_the_json_of_its_answers(typed:
 
 
 def test_answers_side_by_side_are_tables_too(typed: Cells) -> None:
-    with answering_rows(said) as asked:
-        typed.run(f"%chat use m --base-url {asked.url}")
-        shown = typed.run("%%chat --schema Moons -n 2\nIts moons?")
+    shown = typed.run("%%chat --schema Moons -n 2\nIts moons?")
     assert shown.count("moons: 2 rows") == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,29 +12,20 @@ import pytest
 from cells import Cells
 from hypothesis import given
 from hypothesis import strategies as st
-from IPython.core.completer import Completion, provisionalcompleter
 
+from jupyter_ctx.context.windows import ContextWindow
 from jupyter_ctx.magics.command_table import Command
 from jupyter_ctx.magics.commands import COMMANDS
 from jupyter_ctx.magics.line_options import OF_A_PROMPT
+from jupyter_ctx.models.window_tables import kept_table
+from jupyter_ctx.providers.base import Card
 from jupyter_ctx.template.filling import fill
 from jupyter_ctx.template.suggestions import Suggestion, suggestions
 
 
-def completed(cells: Cells, text: str, after: str = "") -> list[Completion]:
-    cells.shell.Completer.use_jedi = False
-    with provisionalcompleter():
-        return list(cells.shell.Completer.completions(text + after, len(text)))
-
-
-def lines(cells: Cells, text: str, after: str = "") -> list[str]:
-    """What the last line is for each completion."""
-    return [(text[: found.start] + found.text).rpartition("\n")[2] for found in completed(cells, text, after)]
-
-
 def kinds_of(cells: Cells, text: str) -> dict[str, str]:
     """What each completion says of itself."""
-    return {found.text: found.type.replace("\N{NO-BREAK SPACE}", " ") for found in completed(cells, text)}
+    return {found.text: found.type.replace("\N{NO-BREAK SPACE}", " ") for found in cells.completed(text)}
 
 
 @dataclass
@@ -71,7 +63,7 @@ def data(cells: Cells) -> Cells:
     ],
 )
 def test_a_mistyped_word_is_completed_to_the_nearest(cells: Cells, typed: str, wanted: str) -> None:
-    assert lines(cells, typed)[0] == wanted
+    assert cells.lines(typed)[0] == wanted
 
 
 def test_models_show_their_windows_and_values_what_they_mean(cells: Cells) -> None:
@@ -83,17 +75,17 @@ def test_models_show_their_windows_and_values_what_they_mean(cells: Cells) -> No
     wanted = {"trim": "leave out the oldest turns", "summarise": "summarise the oldest turns", "stop": "send nothing"}
     for typed in ("%chat config on_overflow ", "%%chat --on-overflow ", "%%chat --on-overflow="):
         assert kinds_of(cells, typed).items() >= wanted.items()
-    assert lines(cells, "%%chat --on-overflow=st") == ["%%chat --on-overflow=stop"]
+    assert cells.lines("%%chat --on-overflow=st") == ["%%chat --on-overflow=stop"]
 
 
 def test_descriptions_are_not_broken_at_spaces(cells: Cells) -> None:
-    assert not [found for found in completed(cells, "%chat use openai/gpt-5.") if " " in found.type]
+    assert not [found for found in cells.completed("%chat use openai/gpt-5.") if " " in found.type]
 
 
 def test_a_cells_head_offers_only_commands_that_take_a_text(cells: Cells) -> None:
-    assert {"%%chat preview", "%%chat system", "%%chat map"} <= set(lines(cells, "%%chat "))
-    assert "%%chat undo" not in lines(cells, "%%chat ")
-    assert "%chat undo" in lines(cells, "%chat ")
+    assert {"%%chat preview", "%%chat system", "%%chat map"} <= set(cells.lines("%%chat "))
+    assert "%%chat undo" not in cells.lines("%%chat ")
+    assert "%chat undo" in cells.lines("%chat ")
 
 
 def test_paths_and_names_with_spaces_are_completed_in_quotes(
@@ -103,25 +95,25 @@ def test_paths_and_names_with_spaces_are_completed_in_quotes(
     (tmp_path / "my folder").mkdir()
     for name in ("my notes.txt", "my folder/a b.md"):
         (tmp_path / name).touch()
-    assert lines(cells, "%%chat -a my") == ['%%chat -a "my folder/', '%%chat -a "my notes.txt"']
-    assert lines(cells, '%%chat -a "my folder/') == ['%%chat -a "my folder/a b.md"']
-    assert lines(cells, "%%chat -a 'my n", "'") == ["%%chat -a 'my notes.txt"], "the front end closed the quote"
+    assert cells.lines("%%chat -a my") == ['%%chat -a "my folder/', '%%chat -a "my notes.txt"']
+    assert cells.lines('%%chat -a "my folder/') == ['%%chat -a "my folder/a b.md"']
+    assert cells.lines("%%chat -a 'my n", "'") == ["%%chat -a 'my notes.txt"], "the front end closed the quote"
     cells.run("%chat new two words")
-    assert lines(cells, "%%chat -i tw") == ['%%chat -i "two words"']
+    assert cells.lines("%%chat -i tw") == ['%%chat -i "two words"']
 
 
 @pytest.mark.parametrize("command", [None, *dict.fromkeys(COMMANDS.values())], ids=lambda each: each and each.name)
 def test_just_the_options_that_fit_are_offered(cells: Cells, command: Command | None) -> None:
     head = f"{command.mark} {command.name}" if command else "%%chat"
     fitting = command.options if command else OF_A_PROMPT
-    assert lines(cells, f"{head} --") == [f"{head} {option.flag}" for option in fitting]
+    assert cells.lines(f"{head} --") == [f"{head} {option.flag}" for option in fitting]
 
 
 def test_names_of_conversations_of_an_earlier_kernel_are_completed(cells: Cells) -> None:
     cells.run("%chat new plans")
     del cells.shell._jupyter_ctx
     cells.run("%unload_ext jupyter_ctx\n%load_ext jupyter_ctx")
-    assert lines(cells, "%chat switch pla") == ["%chat switch plans"]
+    assert cells.lines("%chat switch pla") == ["%chat switch plans"]
 
 
 def test_numbers_of_turns_are_completed_with_their_first_words(cells: Cells) -> None:
@@ -129,11 +121,11 @@ def test_numbers_of_turns_are_completed_with_their_first_words(cells: Cells) -> 
         "from jupyter_ctx import get_chat\nget_chat().add_messages([dict(role=role, content=text) for text in "
         "('Why?', 'Where?') for role in ('user', 'assistant')])"
     )
-    assert [(each.text, each.type) for each in completed(cells, "%chat pin ")][:2] == [("2", "Where?"), ("1", "Why?")]
+    assert [(each.text, each.type) for each in cells.completed("%chat pin ")][:2] == [("2", "Where?"), ("1", "Why?")]
     cells.run("%chat pin 2")
-    assert lines(cells, "%chat unpin ")[0] == "%chat unpin 2"
-    assert lines(cells, "%chat exclude 2 ")[0] == "%chat exclude 2 1"
-    assert "%chat trim 1" not in lines(cells, "%chat trim ")
+    assert cells.lines("%chat unpin ")[0] == "%chat unpin 2"
+    assert cells.lines("%chat exclude 2 ")[0] == "%chat exclude 2 1"
+    assert "%chat trim 1" not in cells.lines("%chat trim ")
 
 
 @pytest.mark.parametrize(
@@ -158,16 +150,16 @@ def test_numbers_of_turns_are_completed_with_their_first_words(cells: Cells) -> 
 def test_names_attributes_columns_keys_and_filters_are_completed_inside_braces(
     data: Cells, typed: str, found: list[str]
 ) -> None:
-    assert lines(data, f"%%chat -m a/b\nSome prose.\nCompare {typed}") == [f"Compare {each}" for each in found]
+    assert data.lines(f"%%chat -m a/b\nSome prose.\nCompare {typed}") == [f"Compare {each}" for each in found]
 
 
 def test_brackets_that_are_closed_already_are_not_closed_again(data: Cells) -> None:
-    assert lines(data, "%%chat\n{{ prices['u", "'] }}") == ["{{ prices['unit price"]
-    assert lines(data, "%%chat\n{{ prices['u", "]") == ["{{ prices['unit price'"]
+    assert data.lines("%%chat\n{{ prices['u", "'] }}") == ["{{ prices['unit price"]
+    assert data.lines("%%chat\n{{ prices['u", "]") == ["{{ prices['unit price'"]
 
 
 def test_a_maps_columns_come_before_the_notebooks_names(data: Cells) -> None:
-    assert lines(data, "%%chat map prices\nJudge {{ p") == [
+    assert data.lines("%%chat map prices\nJudge {{ p") == [
         "Judge {{ price", "Judge {{ pieces", "Judge {{ prices", "Judge {{ person",
     ]  # fmt: skip
 
@@ -181,7 +173,7 @@ def test_a_maps_columns_come_before_the_notebooks_names(data: Cells) -> None:
     ],
 )  # fmt: skip
 def test_nothing_is_offered_where_nothing_is_filled_in(data: Cells, typed: str) -> None:
-    assert completed(data, typed) == []
+    assert data.completed(typed) == []
 
 
 def test_completing_runs_no_code_of_the_notebook(cells: Cells) -> None:
@@ -189,7 +181,7 @@ def test_completing_runs_no_code_of_the_notebook(cells: Cells) -> None:
         "ran = []\nclass Odd:\n    kept = 1\n    @property\n    def run(self): ran.append(1)\n"
         "    def __getattr__(self, name): ran.append(name)\n    def __dir__(self): ran.append('dir')\nodd = Odd()"
     )
-    assert lines(cells, "%%chat\n{{ odd.") == ["{{ odd.kept"]
+    assert cells.lines("%%chat\n{{ odd.") == ["{{ odd.kept"]
     assert cells.shell.user_ns["ran"] == []
 
 
@@ -206,3 +198,84 @@ def test_most_of_what_is_offered_after_a_value_can_be_filled_in(data: Cells, typ
     for each in suggestions(typed, names, ()).found:
         if each.kind not in ("method", "filter") and each.text not in ("loc", "iloc", "at", "iat"):
             assert not fill(f"{{{{ {typed}{each.text} }}}}", names).unknown
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("%%chat --ma", {"--max-tokens"}),
+        ("%%chat --n", {"--new", "--no-history"}),
+        ("%chat su", {"summarise"}),
+        ("%chat use local/", {"local/smollm2"}),
+        ("%%chat -m openai/gpt-4.", {"openai/gpt-4.1"}),
+        ("%chat config compact", {"compact_at"}),
+        ("%%ctx --on-overflow st", {"stop"}),
+        ("%chat use local/smollm2 --w", {"--window"}),
+        ("x = 1\n%chat hist", {"history"}),
+        ("%chat config on_overflow s", {"summarise", "stop"}),
+        ("%chat gauge f", {"follow"}),
+        ("%chat config gauge f", {"follow"}),
+        ("%chat config footer ", {"auto", "on", "off", "default"}),
+        ("%chat config compact_at ", {"default"}),
+        ("%chat config token_counting ", {"auto", "approximate", "tiktoken", "provider"}),
+        ("%chat config cache_ttl ", {"5m", "1h", "off"}),
+        ("%chat config ask_windows o", {"on", "off"}),
+        ("%chat config restore a", {"auto", "ask"}),
+        ("%chat config summary_model openai/gpt-5-n", {"openai/gpt-5-nano"}),
+        ("%chat use openai/gpt-5.", {"openai/gpt-5.2"}),
+        ("%chat use gpt-5.", {"gpt-5.2"}),
+        ("%%chat -m anthropic/claude-sonnet-", {"anthropic/claude-sonnet-5"}),
+        ("%%chat -m google/gemini-3.8", {"google/gemini-3.8-flash"}),
+        ("%chat use gro", {"groq/"}),
+        ("%chat use local/smollm2 --s", {"--set"}),
+        ("%chat continue --s", {"--set", "--system"}),
+        ("%chat key gr", {"groq"}),
+        ("%chat models loc", {"local"}),
+    ],
+)
+def test_tab_completes_options_verbs_and_models(cells: Cells, text: str, wanted: set[str]) -> None:
+    typed = text.rpartition("\n")[2]
+    offered = cells.lines(text)
+    assert {f"{typed.rsplit(' ', 1)[0]} {word}" for word in wanted} <= set(offered)
+    assert all(line.startswith(typed) for line in offered)
+
+
+def test_tab_offers_no_prefixes_and_nothing_that_does_not_talk(cells: Cells) -> None:
+    for provider in ("anthropic", "openai", "google", "mistral"):
+        names = {name.removeprefix(f"%chat use {provider}/") for name in cells.lines(f"%chat use {provider}/")}
+        assert len(names) > 10
+        assert not names & {"", "claude", "claude-3", "claude-4", "gpt", "gemini", "mistral"}
+        assert not [name for name in names if re.search("embed|image|tts|realtime|whisper|-$", name)]
+
+
+def test_tab_offers_the_list_that_a_provider_gave(cells: Cells) -> None:
+    kept_table("https://api.groq.com/openai/v1", [Card("llama-9", stated=ContextWindow(9_000))])
+    offered = cells.lines("%chat use groq/")
+    assert "%chat use groq/llama-9" in offered
+    assert all(line.startswith("%chat use groq/") for line in offered)
+
+
+@pytest.mark.parametrize(
+    "text", ["%chat use lmstudio/", "%chat use nobody/", "%chat pin ", "%%chat -t ", "%chat trim pr"]
+)
+def test_tab_offers_nothing_of_pythons_in_a_line_of_ours(cells: Cells, text: str) -> None:
+    assert set(cells.lines(text)) <= {text, f"{text}--conversation"}
+
+
+def test_tab_completes_paths(cells: Cells, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    for name in ("cat.png", "folder/notes.txt", ".hidden"):
+        (tmp_path / name).touch()
+    assert {"%%chat -a cat.png", "%%chat -a folder/"} <= set(cells.lines("%%chat -a "))
+    assert cells.lines("%%chat -a cat.png -a folder/n") == ["%%chat -a cat.png -a folder/notes.txt"]
+    assert cells.lines(f"%%chat -a {tmp_path}/c") == [f"%%chat -a {tmp_path}/cat.png"]
+    assert cells.lines("%%chat -s @fol") == ["%%chat -s @folder/"]
+    assert cells.lines("%chat import ca") == ["%chat import cat.png"]
+
+
+@pytest.mark.parametrize("text", ["%chat switch pla", "%%chat -i pla", "%chat delete pla"])
+def test_tab_completes_names_of_conversations_once_there_are_any(cells: Cells, text: str) -> None:
+    assert not [each for each in cells.lines(text) if "plans" in each]
+    cells.run("%chat new plans")
+    assert cells.lines(text) == [f"{text}ns"]

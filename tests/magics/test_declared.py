@@ -142,10 +142,13 @@ def test_help_and_settings_are_tables_in_a_notebook(cells: Cells) -> None:
 
 
 def test_status_shows_what_decides_the_request_and_where_that_comes_from(cells: Cells) -> None:
-    cells.run("%chat config compact_at 0.8")
+    cells.run("%chat config compact_at 0.8\n%chat config parameters seed=3")
     said = cells.run("%chat status")
     for name, setting in SETTINGS.items():
         assert (f"{name} " in said) == (setting.about in ("request", "room")), name
     assert "compact_at 0.8 (set here)" in said
+    assert "parameters seed=3 (set here)" in said
     assert "min_turns 1," in said
     assert "memory none" in said
+    assert "▚ system and memory" in said
+    assert max(map(len, said.splitlines())) <= 100

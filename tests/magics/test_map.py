@@ -12,7 +12,6 @@ import pandas
 import pytest
 from cells import Cells
 from dialects import DIALECTS
-from IPython.core.completer import provisionalcompleter
 from server import events, piece, send, serve, usage
 
 from jupyter_ctx import Run, get_chat
@@ -264,25 +263,19 @@ def test_a_run_is_plotted_as_text_in_a_terminal(cells: Cells, asked: list[Any]) 
     assert "no answer of plain has a score (3 answers, 0 truncated, 0 failed)" in error
 
 
-def completions(cells: Cells, text: str) -> list[str]:
-    cells.shell.Completer.use_jedi = False
-    with provisionalcompleter():
-        return [text[: found.start] + found.text for found in cells.shell.Completer.completions(text, len(text))]
-
-
 def test_tab_offers_tables_files_runs_and_the_options_of_a_map(
     cells: Cells, asked: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rows.csv").touch()
     (tmp_path / "notes.txt").touch()
-    found = completions(cells, "%%chat map ")
+    found = cells.lines("%%chat map ")
     assert {"%%chat map df", "%%chat map words", "%%chat map rows.csv", "%%chat map --repeat"} <= set(found)
     assert not {"%%chat map notes.txt", "%%chat map right"} & set(found)
-    assert "%%chat map -m x df" in completions(cells, "%%chat map -m x d")
+    assert "%%chat map -m x df" in cells.lines("%%chat map -m x d")
     cells.run("%%chat map words --as run\nSay {{ text }}")
-    assert completions(cells, "%chat plot r") == ["%chat plot run"]
-    assert "%%chat --repeat" not in completions(cells, "%%chat --re")
+    assert cells.lines("%chat plot r") == ["%chat plot run"]
+    assert "%%chat --repeat" not in cells.lines("%%chat --re")
 
 
 def test_the_stored_answers_of_maps_are_deleted_after_asking(

@@ -13,6 +13,11 @@ from kernels import Kernel, error, shown
 from server import serve
 
 PNG = b"\x89PNG\r\n\x1a\n"
+IMAGES = """
+from IPython.display import display
+from PIL import Image
+def show(count): display(*(Image.new("RGB", (60, 50 + n), "red") for n in range(count)))
+"""
 
 
 class Notebook(Kernel):
@@ -230,8 +235,8 @@ def test_the_newest_thing_is_what_a_cell_of_the_user_s_has_shown_or_returned(not
     assert f"{{{{ _ }}}} is Out[{number}]: the cells after it returned and displayed nothing." in notebook.said
 
 
-def test_one_of_several_plots_goes_alone(notebook: Notebook) -> None:
-    number = notebook.ok("for n in range(12):\n    plt.plot([n, 1])\n    plt.show()")
+def test_one_of_several_images_goes_alone(notebook: Notebook) -> None:
+    number = notebook.ok(f"{IMAGES}show(12)")
     text, (image,) = notebook.sent(f"What is {{{{ Out[{number}][1] }}}}?")
     assert text.startswith("What is [image: output 1[1]]?")
     assert notebook.sent("See:", f"-m gpt-5 -a Out[{number}][1]")[1] == [image]
@@ -260,10 +265,10 @@ def test_an_image_is_a_part_of_the_turn_which_names_it(notebook: Notebook) -> No
 
 
 def test_only_the_newest_images_are_kept(notebook: Notebook) -> None:
-    numbers = [notebook.ok(f"plt.plot([1, {n}]);") for n in range(22)]
-    said = notebook.fails(f"%%chat\n{{{{ Out[{numbers[1]}] }}}}")
-    assert f"what Out[{numbers[1]}] displayed is no longer kept: run that cell again." in said
-    assert notebook.sent(f"{{{{ Out[{numbers[2]}] }}}}")[1]
+    first, second, _ = (notebook.ok(f"{IMAGES}show({count})") for count in (1, 1, 19))
+    said = notebook.fails(f"%%chat\n{{{{ Out[{first}] }}}}")
+    assert f"what Out[{first}] displayed is no longer kept: run that cell again." in said
+    assert notebook.sent(f"{{{{ Out[{second}] }}}}")[1]
 
 
 def test_a_key_in_an_output_is_refused(notebook: Notebook) -> None:

@@ -37,6 +37,12 @@ def url() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture
+def terminal(cells: Cells, url: str) -> Cells:
+    cells.run(f"%chat use one --base-url {url} --window 4000")
+    return cells
+
+
 @pytest.fixture(scope="module")
 def manager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KernelManager]:
     store = tmp_path_factory.mktemp("store") / "chats.sqlite"
@@ -64,57 +70,51 @@ def replies(kernel: Kernel) -> str:
 # in a terminal
 
 
-def test_a_terminal_prints_one_after_the_other_and_takes_the_first(cells: Cells, url: str) -> None:
-    cells.run(f"%chat use one --base-url {url} --window 4000")
-    said = cells.run("%%chat -m one -m two -t 0 -t 1\nHello?")
+def test_a_terminal_prints_one_after_the_other_and_takes_the_first(terminal: Cells) -> None:
+    said = terminal.run("%%chat -m one -m two -t 0 -t 1\nHello?")
     heads = [line for line in said.splitlines() if "──" in line]
     assert [f"{i} · " in head for i, head in enumerate(heads, 1)] == [True] * 4
     order = [said.index(f"{model} at {t} heard 1.") for model in ("one", "two") for t in (0.0, 1.0)]
     assert order == sorted(order)
     assert "the first whole answer is taken: --pick N takes another" in said
-    chat = cells.shell.user_ns["_"]
+    chat = terminal.shell.user_ns["_"]
     assert next(reply.text for reply in chat) == "one at 0.0 heard 1."
 
 
-def test_pick_takes_another_and_a_variable_holds_them_all(cells: Cells, url: str) -> None:
-    cells.run(f"%chat use one --base-url {url} --window 4000")
-    cells.run("%%chat -m one -m two --pick 2 -o both\nHello?")
-    assert [reply.text for reply in cells.shell.user_ns["both"]] == ["one at None heard 1.", "two at None heard 1."]
-    assert "two at None heard 1." in cells.run("%chat history")
-    assert "is taken: turn 1" in cells.run("%chat pick 1")
-    assert "one at None heard 1." in cells.run("%chat history")
+def test_pick_takes_another_and_a_variable_holds_them_all(terminal: Cells) -> None:
+    terminal.run("%%chat -m one -m two --pick 2 -o both\nHello?")
+    assert [reply.text for reply in terminal.shell.user_ns["both"]] == ["one at None heard 1.", "two at None heard 1."]
+    assert "two at None heard 1." in terminal.run("%chat history")
+    assert "is taken: turn 1" in terminal.run("%chat pick 1")
+    assert "one at None heard 1." in terminal.run("%chat history")
 
 
-def test_one_that_fails_says_so_and_the_cell_goes_on_with_the_first_that_answers(cells: Cells, url: str) -> None:
-    cells.run(f"%chat use one --base-url {url} --window 4000")
-    said = cells.run("%%chat -m refuses -m two\nHello?")
+def test_one_that_fails_says_so_and_the_cell_goes_on_with_the_first_that_answers(terminal: Cells) -> None:
+    said = terminal.run("%%chat -m refuses -m two\nHello?")
     assert "This model is not for you." in said
-    assert "two at None heard 1." in cells.run("%chat history")
-    assert "1 (refuses)" in str(cells.fail("%chat pick 1"))
-    assert "This model is not for you." in str(cells.fail("%%chat -m refuses -n 2\nHello?"))
+    assert "two at None heard 1." in terminal.run("%chat history")
+    assert "1 (refuses)" in str(terminal.fail("%chat pick 1"))
+    assert "This model is not for you." in str(terminal.fail("%%chat -m refuses -n 2\nHello?"))
 
 
-def test_compare_marks_the_words_that_differ(cells: Cells, url: str) -> None:
-    cells.run(f"%chat use one --base-url {url} --window 4000")
-    cells.run("%%chat -m one -m two\nHello?")
-    assert "{+two+}" in cells.run("%chat compare")
-    assert "{+two+}" in cells.run("%chat compare 1")
+def test_compare_marks_the_words_that_differ(terminal: Cells) -> None:
+    terminal.run("%%chat -m one -m two\nHello?")
+    assert "{+two+}" in terminal.run("%chat compare")
+    assert "{+two+}" in terminal.run("%chat compare 1")
 
 
-def test_compare_says_what_was_asked_and_why_an_answer_is_missing(cells: Cells, url: str) -> None:
-    cells.run(f"%chat use one --base-url {url} --window 4000")
-    cells.run("%%chat -m one -m refuses\nWho are you?")
-    said = cells.run("%chat compare")
+def test_compare_says_what_was_asked_and_why_an_answer_is_missing(terminal: Cells) -> None:
+    terminal.run("%%chat -m one -m refuses\nWho are you?")
+    said = terminal.run("%chat compare")
     assert "Answers to: Who are you?" in said
     assert "This model is not for you." in said
-    cells.fail("%%chat -m refuses -n 2\nAnd now?")
-    assert "Answers to: Who are you?" in cells.run("%chat compare")
+    terminal.fail("%%chat -m refuses -n 2\nAnd now?")
+    assert "Answers to: Who are you?" in terminal.run("%chat compare")
 
 
-def test_compare_shows_objects_as_the_cell_did(cells: Cells, url: str) -> None:
-    cells.run(f"%chat use one --base-url {url} --window 4000")
-    cells.run("%%chat -m json-a -m json-b\nWho are you?")
-    said = cells.run("%chat compare")
+def test_compare_shows_objects_as_the_cell_did(terminal: Cells) -> None:
+    terminal.run("%%chat -m json-a -m json-b\nWho are you?")
+    said = terminal.run("%chat compare")
     assert "{+json-b+}" in said.replace("json{+-b+}", "{+json-b+}").replace("json-{+b+}", "{+json-b+}")
     assert '"name"' not in said
 
@@ -257,7 +257,6 @@ def test_a_cell_whose_turn_has_an_older_answer_says_so(kernel: Kernel) -> None:
     )
 
 
-def test_a_variable_has_a_place_for_each_answer(cells: Cells, url: str) -> None:
-    cells.run(f"%chat use one --base-url {url} --window 4000")
-    cells.run("%%chat -m refuses -m two -o both\nHello?")
-    assert [reply and reply.text for reply in cells.shell.user_ns["both"]] == [None, "two at None heard 1."]
+def test_a_variable_has_a_place_for_each_answer(terminal: Cells) -> None:
+    terminal.run("%%chat -m refuses -m two -o both\nHello?")
+    assert [reply and reply.text for reply in terminal.shell.user_ns["both"]] == [None, "two at None heard 1."]

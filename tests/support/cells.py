@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from IPython.core.completer import Completion, provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from traitlets.config import Config
@@ -44,6 +45,16 @@ class Cells:
         error, text = self.outcome(source)
         assert error is not None, f"{source!r} did not fail: {text}"
         return error
+
+    def completed(self, text: str, after: str = "") -> list[Completion]:
+        """Return what Tab offers at the end of a text, before what stands after it."""
+        self.shell.Completer.use_jedi = False
+        with provisionalcompleter():
+            return list(self.shell.Completer.completions(text + after, len(text)))
+
+    def lines(self, text: str, after: str = "") -> list[str]:
+        """Return what the last line of a text is with each word that Tab offers."""
+        return [(text[: word.start] + word.text).rpartition("\n")[2] for word in self.completed(text, after)]
 
 
 Open = Callable[..., Cells]

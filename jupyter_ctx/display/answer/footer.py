@@ -95,7 +95,7 @@ def thinking_html(thought: str, tokens: int | None = None) -> str:
     if not thought:
         return ""
     left_out = f"({len(thought) - MAX_THINKING:,} characters more)" if len(thought) > MAX_THINKING else ""
-    return _folded(f"Thought for {_amount(thought, tokens)}", thought[:MAX_THINKING], left_out)
+    return _details(f"Thought for {_amount(thought, tokens)}", _box(thought[:MAX_THINKING]) + left_out)
 
 
 def growing_html(thought: str, answered: bool) -> str:
@@ -113,10 +113,6 @@ def growing_html(thought: str, answered: bool) -> str:
 
 def _amount(thought: str, tokens: int | None) -> str:
     return f"{tokens:,} tokens" if tokens else f"~{max(1, len(thought) // 4):,} tokens"
-
-
-def _folded(summary: str, text: str, below: str) -> str:
-    return _details(summary, _box(text) + below)
 
 
 def _box(text: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+from contextlib import suppress
 from functools import lru_cache
 from itertools import groupby
 from time import thread_time
@@ -32,10 +33,8 @@ def highlighted(code: str, language: str) -> str:
     """Return code as HTML with Pygments' short classes, which Lab, Notebook and nbconvert style; plain when slow."""
     lexer = _lexer(language)
     if lexer is not None and len(code) <= LONGEST_BLOCK and not WORDS_ON_END.search(code):
-        try:
+        with suppress(Exception):  # out of time, or an error of the lexer: the answer must be shown anyway
             return _coloured(code, lexer)
-        except Exception:  # out of time, or an error of the lexer: the answer must be shown anyway
-            return html.escape(code, quote=False)
     return html.escape(code, quote=False)
 
 

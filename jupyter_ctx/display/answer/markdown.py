@@ -128,11 +128,11 @@ def bundle(
     tokens = footer.usage.reasoning_tokens if footer and footer.usage else None
     before = [*map(note_html, above), thinking_html(thought, tokens)]
     after = [*map(note_html, below), footer_html(footer) if footer else ""]
-    forms, said = AnswerForms.of(source), [*below, *remarks(footer)]
+    forms, lines = AnswerForms.of(source), [*below, *remarks(footer)]
     return {
         "text/html": "".join([*before, answer_html(forms.html), *after]),
-        "text/markdown": "\n\n".join([*map(note_markdown, above), forms.markdown, *map(note_markdown, said)]),
-        "text/plain": plain_bundle(forms, above, said)["text/plain"],
+        "text/markdown": "\n\n".join([*map(note_markdown, above), forms.markdown, *map(note_markdown, lines)]),
+        "text/plain": plain_bundle(forms, above, lines)["text/plain"],
     }
 
 

@@ -83,7 +83,7 @@ def _differing(texts: Sequence[Sequence[str]]) -> list[list[bool]]:
 
 def _parts(page: str) -> list[str]:
     """Return a rendered answer in tags, words, signs and spaces; a formula is one word."""
-    return [found.group() for found in _PARTS.finditer(page)]
+    return [part.group() for part in _PARTS.finditer(page)]
 
 
 def _is_word(part: str) -> bool:

@@ -132,12 +132,12 @@ def _records(name: str, rows: Sequence[Object]) -> _Part:
     columns = list(dict.fromkeys(column for row in rows for column in row))
     shown, names = rows[:MOST_ROWS], columns[:MOST_COLUMNS]
     cells = [[_cell(row[each]) if each in row else "" for each in names] for row in shown]
-    said = [
+    counts = [
         _shortened(len(shown), len(rows), "row") or counted(len(rows), "row"),
         _shortened(len(names), len(columns), "column"),
     ]
     return _Part(
-        f"{_in_line(to_plain(name))}: {', '.join(filter(None, said))}", [*map(_in_line, map(to_plain, names))], cells
+        f"{_in_line(to_plain(name))}: {', '.join(filter(None, counts))}", [*map(_in_line, map(to_plain, names))], cells
     )
 
 

@@ -40,7 +40,7 @@ def completed(source: str) -> str:
 def finished_length(source: str) -> int:
     """Return how many characters no continuation can change: all blocks but the last, which may still grow."""
     covered, _ = _without_fences(source)
-    ends = [found.end() for found in _BOUNDARY.finditer(covered)]
+    ends = [boundary.end() for boundary in _BOUNDARY.finditer(covered)]
     return ends[-1] if ends and _open_maths(covered[: ends[-1]]) is None else 0
 
 
@@ -57,13 +57,13 @@ def _without_fences(source: str) -> tuple[str, str | None]:
     """
     covered: list[str] = []
     place = 0
-    while found := _FENCE.search(source, place):
-        mark = found["mark"]
-        closed = re.compile(rf"^[ \t>]*{mark}{mark[0]}*[ \t]*$", re.M).search(source, found.end())
+    while fence := _FENCE.search(source, place):
+        mark = fence["mark"]
+        closed = re.compile(rf"^[ \t>]*{mark}{mark[0]}*[ \t]*$", re.M).search(source, fence.end())
         if closed is None:
-            return "".join(covered) + source[place : found.start()], mark
-        code = source[found.start("mark") : closed.end()]
-        covered += [source[place : found.start("mark")], "#", re.sub(r"[^\n]", " ", code[1:])]
+            return "".join(covered) + source[place : fence.start()], mark
+        code = source[fence.start("mark") : closed.end()]
+        covered += [source[place : fence.start("mark")], "#", re.sub(r"[^\n]", " ", code[1:])]
         place = closed.end()
     return "".join(covered) + source[place:], None
 
@@ -79,10 +79,10 @@ def _open_maths(text: str) -> int | None:
     """Return where a formula begins that has no end yet, or ``None``."""
     first = max(0, len(text) - 2 * MAX_LOOKBACK)
     opened: re.Match[str] | None = None
-    for found in _MATHS.finditer(_without_code(text[first:])[0]):
+    for mark in _MATHS.finditer(_without_code(text[first:])[0]):
         if opened is None:
-            opened = found if found[0] in _ENDS else None
-        elif found[0] == _ENDS[opened[0]]:
+            opened = mark if mark[0] in _ENDS else None
+        elif mark[0] == _ENDS[opened[0]]:
             opened = None
     if opened is None or len(text) - first - opened.start() > MAX_LOOKBACK:
         return None
@@ -105,7 +105,7 @@ def _last_block(text: str) -> int:
     """Return where the last paragraph, list item or table cell begins."""
     first = max(0, len(text) - 2 * MAX_LOOKBACK)
     tail = text[first:]
-    ends = [found.end() for kind in (_BLANK_LINE, _NEW_BLOCK) for found in kind.finditer(tail.rstrip("\n"))]
+    ends = [match.end() for kind in (_BLANK_LINE, _NEW_BLOCK) for match in kind.finditer(tail.rstrip("\n"))]
     start = max(ends, default=0)
     _, line = _split(tail.rstrip("\n"))
     if line.lstrip(" \t>").startswith("|"):
@@ -148,8 +148,8 @@ def _closed_code(text: str, opened: re.Match[str]) -> str:
 def _open_emphasis(text: str) -> str:
     """Return the marks that close the open emphasis, innermost first."""
     stack: list[str] = []
-    for found in _EMPHASIS.finditer(text):
-        mark, before, after = found[0], text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
+    for marks in _EMPHASIS.finditer(text):
+        mark, before, after = marks[0], text[marks.start() - 1 : marks.start()], text[marks.end() : marks.end() + 1]
         if stack and stack[-1][0] == mark[0] and before.strip():
             _close(stack, len(mark))
         elif after.strip() and not (before.isascii() and before.isalnum()) and len(mark) <= 3:  # 2*3, snake_case

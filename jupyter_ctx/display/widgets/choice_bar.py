@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import Any
 
-from ...errors import in_words
 from ..answer.column_page import choice_line, title
 from ..text import WRAPS, note_html, note_plain, text_html
+from .clicks import button, low_layout, tried
 from .static_twin import LIVE, Twin, show
 
 MARK_LABEL, MARKED_LABEL = "Mark differences", "✓ Differences marked"
@@ -64,11 +63,11 @@ class ChoiceBar:
         if number == self._chosen:
             self._say(self._choice(number))
         else:
-            self._tried(lambda: self._pick(number))
+            self._say(*tried(lambda: self._pick(number)))
 
     def toggle(self) -> None:
         """Mark the words in which the answers differ, or take the marks away, as the button does."""
-        self._tried(self._mark)
+        self._say(*tried(self._mark))
 
     def _pick(self, number: int) -> str:
         result = self._on_pick(number)
@@ -83,13 +82,6 @@ class ChoiceBar:
         self._marked = wanted
         self._draw()
         return "Words that differ are underlined." if wanted else "The marks are taken away."
-
-    def _tried(self, act: Callable[[], str]) -> None:
-        """Do what a button does, and show its result or its error."""
-        try:
-            self._say(act())
-        except Exception as error:
-            self._say(in_words(error), "alert")
 
     # drawing
 
@@ -107,11 +99,11 @@ class ChoiceBar:
         return {"text/html": note_html(line), "text/plain": note_plain(line)}
 
     def _draw(self) -> None:
-        for number, button in enumerate(self._picks):
-            with button.hold_sync():
+        for number, pick in enumerate(self._picks):
+            with pick.hold_sync():
                 used = number == self._chosen
-                button.description = f"✓ {number + 1} is used" if used else f"Use {number + 1}"
-                button.button_style = "primary" if used else ""
+                pick.description = f"✓ {number + 1} is used" if used else f"Use {number + 1}"
+                pick.button_style = "primary" if used else ""
         self._marker.description = MARKED_LABEL if self._marked else MARK_LABEL
 
     def _build(self, missing: Collection[int]) -> None:
@@ -119,23 +111,15 @@ class ChoiceBar:
 
         layout = ipywidgets.Layout
         wrap = layout(flex_flow="row wrap", overflow="visible")
-        self._low = layout(width="auto", height="24px", padding="0 8px", margin="0 4px 2px 0")
+        low = low_layout("0 4px 2px 0")
         self._picks = [
-            self._button(f"pick-{number + 1}", title(number, head), partial(self.press, number))
+            button(partial(self.press, number), [f"do-pick-{number + 1}"], low, tooltip=title(number, head))
             for number, head in enumerate(self._heads)
         ]
-        self._marker = self._button("mark", "Underline the words in which the answers differ", self.toggle)
-        usable = [button for number, button in enumerate(self._picks) if number not in missing]
+        self._marker = button(self.toggle, ["do-mark"], low, tooltip="Underline the words in which the answers differ")
+        usable = [pick for number, pick in enumerate(self._picks) if number not in missing]
         self._line = ipywidgets.HTML(layout=layout(overflow="visible"))
         children = [ipywidgets.HBox([*usable, self._marker], layout=wrap), self._line]
         self.widget = ipywidgets.VBox(children, layout=layout(overflow="visible"))
         for name in ("jctx-choices", LIVE):
             self.widget.add_class(name)
-
-    def _button(self, name: str, tip: str, act: Callable[[], object]) -> Any:
-        import ipywidgets
-
-        button = ipywidgets.Button(tooltip=tip, layout=self._low)
-        button.add_class(f"jctx-do-{name}")
-        button.on_click(lambda _: act())
-        return button

@@ -65,8 +65,9 @@ def _acts(info: ContextInfo) -> list[str]:
 
 def _asked(info: ContextInfo, name: str) -> list[str]:
     """Return the conversation's name, the model, and its window with the source of it."""
-    kept = "" if info.budget.window.is_of_prompts else f", {info.budget.reserve:,} kept for the reply"
-    return [*([f"conversation {name!r}"] if name else []), info.model, f"{_window(info.budget.window)}{kept}"]
+    reserve = "" if info.budget.window.is_of_prompts else f", {info.budget.reserve:,} kept for the reply"
+    conversation = [f"conversation {name!r}"] if name else []
+    return [*conversation, info.model, f"{_window(info.budget.window)}{reserve}"]
 
 
 def _window(window: ContextWindow) -> str:
@@ -134,20 +135,18 @@ def gauge_forms(info: ContextInfo, name: str = "", asked_again: int = 0) -> dict
 
 def gauge_static(info: ContextInfo, name: str = "", when: str | None = None) -> str:
     """Return the gauge for a saved notebook, in plain colours and visible text that survive every sanitiser."""
-    parts, at, bar = bar_parts(info), 0.0, ""
-    for part in parts:
-        bar += (
-            f'<div title="{html.escape(to_plain(part.tip))}" style="width:{100 * (part.end - at):.2f}%;'
-            f'background-color:{SEGMENT_KINDS[part.name].colour}"></div>'
-        )
-        at = part.end
+    bar = "".join(
+        f'<div title="{html.escape(to_plain(part.tip))}" style="width:{100 * part.share:.2f}%;'
+        f'background-color:{SEGMENT_KINDS[part.name].colour}"></div>'
+        for part in bar_parts(info)
+    )
     when = moment(info) if when is None else when
     read = f" {when}:" if when else ""
-    said = f"{SHAPES[info.state]} Context{read} {gauge_line(info, name).removeprefix('Context ')}"
+    line = f"{SHAPES[info.state]} Context{read} {gauge_line(info, name).removeprefix('Context ')}"
     return (
         f'<div style="max-width:1000px;margin:6px 0;font-size:12px;line-height:18px;{WRAPS}">'
         '<div style="display:flex;max-width:480px;height:6px;margin:4px 0;border-radius:3px;overflow:hidden">'
-        f"{bar}</div><span>{text_html(said)}</span></div>"
+        f"{bar}</div><span>{text_html(line)}</span></div>"
     )
 
 
@@ -181,8 +180,8 @@ def status_text(info: ContextInfo, turns: int, *, terminal: bool = False) -> str
     ]  # fmt: skip
     lines = [f"{name:<12}{figure:>10}  {note}" for name, figure, note in rows]
     left = f", {info.left_out:,} left out" if info.left_out else ""
-    said = f"{words.turns(turns)}: {info.in_view:,} in the next request{left}"
+    view = f"{words.turns(turns)}: {info.in_view:,} in the next request{left}"
     more = [] if info.more_turns is None else [words.room_for_turns(info.more_turns)]
     bar = gauge_terminal(info, coloured=False) if terminal else wrapped(gauge_text(info), width, "  ")
     head = [bar, wrapped_list(legend(terminal=terminal), width, "  ")]
-    return to_plain("\n".join([*head, *lines, "; ".join([said, *more])]))
+    return to_plain("\n".join([*head, *lines, "; ".join([view, *more])]))

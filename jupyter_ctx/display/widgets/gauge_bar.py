@@ -48,10 +48,11 @@ SEGMENT_KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class GaugePart:
-    """One part of the bar: its name in SEGMENT_KINDS, its tokens, and where it ends, as a share of the bar."""
+    """One part of the bar: its name in SEGMENT_KINDS, its tokens, how long it is and where it ends, as shares."""
 
     name: str
     tokens: int
+    share: float
     end: float
 
     @property
@@ -80,8 +81,8 @@ def bar_parts(info: ContextInfo) -> tuple[GaugePart, ...]:
     for name, tokens in sizes:
         end += tokens
         if tokens:
-            kept = info.budget.reserve if name == "reserve" else tokens
-            parts.append(GaugePart(name, kept, end / length))
+            size = info.budget.reserve if name == "reserve" else tokens
+            parts.append(GaugePart(name, size, tokens / length, end / length))
     return tuple(parts)
 
 

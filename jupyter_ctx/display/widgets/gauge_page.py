@@ -42,10 +42,7 @@ def bar_html(info: ContextInfo) -> str:
     Radio buttons in a form of their own take one Tab stop and move by arrow keys in every browser, also in several
     views of one gauge; JupyterLab's shortcuts leave the keys alone.
     """
-    parts, at = list[str](), 0.0
-    for part in bar_parts(info):
-        parts.append(_choice(part.name, "part", part.tip, f"flex-grow:{1_000 * (part.end - at):.2f}"))
-        at = part.end
+    parts = [_choice(part.name, "part", part.tip, f"flex-grow:{1_000 * part.share:.2f}") for part in bar_parts(info)]
     parts += [_choice(mark.name, "mark", mark.tip, f"--at:{100 * mark.at:.2f}%") for mark in bar_marks(info)]
     return (
         f'<form class="{_classes(info)}" method="dialog">{_meter(info)}'
@@ -54,22 +51,22 @@ def bar_html(info: ContextInfo) -> str:
 
 
 def lines_html(
-    info: ContextInfo, plans: Mapping[str, Plan], said: PressResult, *, name: str = "", busy: bool = False
+    info: ContextInfo, plans: Mapping[str, Plan], result: PressResult, *, name: str = "", busy: bool = False
 ) -> str:
     """Return the two lines below the bar; ``plans`` tells, by button, what it would do.
 
     ``name`` is the conversation's, where there is more than one; ``busy``: a turn is running.
     """
     line, further = used_lines(info)
-    of_button = f" jctx-of-{said.button.lower()}" if said.button else ""  # shown while that is pointed at, too
-    details = [_detail(f"rest jctx-said jctx-{said.role}{of_button}", said.text or TURN_RUNS)]
-    if not busy and not said.text:  # a narrow pane has no room for all in one row
+    of_button = f" jctx-of-{result.button.lower()}" if result.button else ""  # shown while that is pointed at, too
+    details = [_detail(f"rest jctx-said jctx-{result.role}{of_button}", result.text or TURN_RUNS)]
+    if not busy and not result.text:  # a narrow pane has no room for all in one row
         beside = f'<span class="jctx-narrow">{text_html(f"{further} · ")}</span>' if further else ""
         details = [_detail("rest jctx-model", model_line(info, name), beside)]
     details += [_detail(f"of-{_css(part.name)}", part.tip) for part in bar_parts(info)]
     details += [_detail(f"of-{mark.name}", mark.tip) for mark in bar_marks(info)]
     for button, plan in plans.items():
-        if not said.text or button != said.button:
+        if not result.text or button != result.button:
             details.append(_detail(f"of-{button.lower()}", TURN_RUNS if busy else plan_line(button, plan)))
     further = f" · {further}" if further else ""
     return (

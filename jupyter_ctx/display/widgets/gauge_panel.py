@@ -17,12 +17,13 @@ from typing import Any
 from ...context.context_info import ContextInfo, Plan
 from ...errors import ChatError, in_words
 from ...runtime.interrupts import Stopper
+from ..answer.waiting import TICK_SECONDS, Ticker
 from ..text import spoken_html, text_html, to_plain
+from .clicks import button, low_layout, set_class, tried
 from .gauge import gauge_forms, plan_line
 from .gauge_page import BUTTONS, GAUGE_STYLE, OPEN_TAB, TURN_RUNS, PressResult, bar_html, lines_html
 from .static_twin import LIVE, GaugePlace, Twin, show
 
-PROGRESS_SECONDS = 1.0  # between two lines of progress
 OFF = "jctx-off"  # the class of a button that can do nothing
 WRITING = "A summary is being written: Cancel ends it."
 TWICE_SECONDS = 0.6  # within which a second press of the button that begins and ends a summary is none
@@ -48,7 +49,7 @@ class GaugePanel:
     def __init__(self, controls: Controls) -> None:
         self._controls = controls
         self._lock = threading.RLock()
-        self._said, self._pressed = PressResult(), ""
+        self._result, self._pressed = PressResult(), ""
         self._opened = ""  # the tab whose view is shown
         self._fresh = False
         self._work: Stopper | None = None
@@ -114,7 +115,7 @@ class GaugePanel:
         if name == "Summarise":
             self._begin_or_end()
             return
-        result, role = _tried(lambda: self._controls.act(name.lower()))
+        result, role = tried(lambda: self._controls.act(name.lower()))
         with self._lock:
             self._say(result, role, button=name)
 
@@ -141,7 +142,7 @@ class GaugePanel:
         for other, tab in self._tabs.items():
             is_open = other == name
             tab.tooltip = "open: shown below" if is_open else "closed"
-            (tab.add_class if is_open else tab.remove_class)(OPEN_TAB)
+            set_class(tab, OPEN_TAB, on=is_open)
 
     def _forms(self, asked_again: int = 0) -> dict[str, str]:
         """Return the gauge's static forms."""
@@ -166,35 +167,34 @@ class GaugePanel:
         threading.Thread(target=self._summarise, args=(self._work,), name="jupyter_ctx summary", daemon=True).start()
 
     def _summarise(self, stopper: Stopper) -> None:
-        done = threading.Event()
-        threading.Thread(target=self._tick, args=(done,), name="jupyter_ctx progress", daemon=True).start()
-        result, role = _tried(lambda: self._controls.summarise(stopper))
-        done.set()
+        ticker = Ticker(partial(self._show_progress, time.monotonic()), lambda: TICK_SECONDS)
+        ticker.start()
+        result, role = tried(lambda: self._controls.summarise(stopper))
+        ticker.stop()
         with self._lock:
             self._work, self._turned = None, time.monotonic()
             self._say(result, role, button="Summarise")
 
-    def _tick(self, done: threading.Event) -> None:
-        """Show the seconds that the summary has taken, until ``done``."""
-        begun, writer = time.monotonic(), self._controls.writer()
+    def _show_progress(self, begun: float) -> None:
+        """Show the seconds that the summary has taken."""
+        seconds, writer = time.monotonic() - begun, self._controls.writer()
         by = f" with {writer}" if writer else ""
-        while not done.wait(PROGRESS_SECONDS):
-            with self._lock:
-                if not done.is_set():
-                    self._said = PressResult(f"Summarising{by}… {time.monotonic() - begun:.0f} s", button="Summarise")
-                    self._draw()
+        with self._lock:
+            if self._work is not None and seconds >= TICK_SECONDS:
+                self._result = PressResult(f"Summarising{by}… {seconds:.0f} s", button="Summarise")
+                self._draw()
 
     # drawing
 
     def _say(self, text: str, role: str = "status", button: str = "") -> None:
         """Show a line in the panel, and announce it to screen readers."""
-        self._said = PressResult(text, role, button)
+        self._result = PressResult(text, role, button)
         self._speak(text, role)
         self._draw()
 
     def _forget(self) -> None:
         """Show and announce no result any more."""
-        self._said, self._spoken.value = PressResult(), ""
+        self._result, self._spoken.value = PressResult(), ""
 
     def _speak(self, text: str, role: str) -> None:
         self._spoken.value = spoken_html(text, role, "jctx-hidden")
@@ -224,7 +224,7 @@ class GaugePanel:
     def _draw_words(self, info: ContextInfo, plans: Mapping[str, Plan]) -> None:
         """Draw the lines and the buttons; while a turn runs, they say so."""
         busy = self._controls.busy()
-        self._lines.value = lines_html(info, plans, self._said, name=self._controls.name(), busy=busy)
+        self._lines.value = lines_html(info, plans, self._result, name=self._controls.name(), busy=busy)
         undone = {"Undo": info.undo, "Redo": info.redo}
         for name, plan in plans.items():
             label = f"{name} {undone[name]}" if undone.get(name) else name
@@ -233,17 +233,17 @@ class GaugePanel:
 
     def _draw_button(self, name: str, plan: Plan, label: str, *, busy: bool) -> None:
         """Draw a button: one that was pressed is never disabled, for it would lose the keyboard's focus."""
-        button, writing = self._buttons[name], self._work is not None
+        here, writing = self._buttons[name], self._work is not None
         blocked = busy or (writing and name != "Summarise")
-        with button.hold_sync():
-            button.disabled = blocked and name != self._pressed
+        with here.hold_sync():
+            here.disabled = blocked and name != self._pressed
             if writing and name == "Summarise":
-                button.description, button.tooltip = "Cancel", "Cancel: stop the summary that is being written"
-                button.remove_class(OFF)
+                here.description, here.tooltip = "Cancel", "Cancel: stop the summary that is being written"
+                here.remove_class(OFF)
                 return
-            button.description = label
-            button.tooltip = TURN_RUNS if busy else WRITING if blocked else plan_line(name, plan)
-            (button.add_class if blocked or not plan.possible else button.remove_class)(OFF)
+            here.description = label
+            here.tooltip = TURN_RUNS if busy else WRITING if blocked else plan_line(name, plan)
+            set_class(here, OFF, on=blocked or not plan.possible)
 
     def _build(self) -> None:
         import ipywidgets
@@ -270,32 +270,15 @@ class GaugePanel:
         self.widget.add_class(LIVE)
 
     def _button(self, name: str, act: Callable[[], object]) -> Any:
-        import ipywidgets
-
-        button = ipywidgets.Button(description=name, layout=self._cut)
-        for kind in ("do", f"do-{name.lower()}", *(("key", f"key-{name.lower()}") if name in BUTTONS else ())):
-            button.add_class(f"jctx-{kind}")
-        button.on_click(lambda _: act())
-        return button
+        classes = ["do", f"do-{name.lower()}"]
+        if name in BUTTONS:
+            classes += ["key", f"key-{name.lower()}"]
+        return button(act, classes, self._cut, description=name)
 
     def _tab(self, name: str) -> Any:
-        import ipywidgets
-
-        low = ipywidgets.Layout(width="auto", height="24px", padding="0 8px", margin="0 2px 0 0")
-        tab = ipywidgets.Button(description=name, tooltip="closed", layout=low)
-        for kind in (f"do-{name.lower()}", "tab"):
-            tab.add_class(f"jctx-{kind}")
-        tab.on_click(lambda _: self.toggle(name))
-        return tab
+        classes = f"do-{name.lower()}", "tab"
+        return button(partial(self.toggle, name), classes, low_layout("0 2px 0 0"), description=name, tooltip="closed")
 
 
 def _not_drawn(error: Exception) -> str:
     return f"The gauge could not be drawn: {in_words(error).rstrip('.')}. The conversation is not affected."
-
-
-def _tried(act: Callable[[], object]) -> tuple[str, str]:
-    """Return the result of an action as ("…", "status"), or its error as ("…", "alert")."""
-    try:
-        return str(act()), "status"
-    except Exception as error:
-        return in_words(error), "alert"

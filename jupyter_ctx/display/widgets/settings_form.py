@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import ChatError, in_words
+from ...errors import in_words
 from ..text import spoken_html, text_html
+from .clicks import tried
 
 FIELD_WIDTH = "min(30em, calc(100% - 4px))"
 
@@ -37,8 +38,8 @@ class Choice:
 class Form:
     """A form that shows ``read(name)`` for each setting, and calls ``change(name, value)`` for a new value.
 
-    A typed value is passed on as text. ``change`` returns what to say of the change, and raises a ChatError where it
-    refuses the value: the form shows its words, and the value that holds.
+    A typed value is passed on as text. ``change`` returns what to say of the change; where it raises an error, the
+    form shows its words, and the value that holds.
     """
 
     def __init__(
@@ -62,17 +63,14 @@ class Form:
             self._drawing = False
 
     def _say(self, text: str, role: str) -> None:
-        self._said.value = spoken_html(text, role) if text else ""
+        self._line.value = spoken_html(text, role) if text else ""
 
     def _chosen(self, name: str, box: Any) -> None:
         if self._drawing:
             return
-        try:
-            said, role = self._change(name, box.value), "status"
-        except ChatError as error:
-            said, role = str(error), "alert"
+        result, role = tried(lambda: self._change(name, box.value))
         self.update()
-        self._say(str(said or ""), role)
+        self._say(result, role)
 
     def _build(self, choices: Sequence[Choice]) -> None:
         import ipywidgets
@@ -87,9 +85,9 @@ class Form:
             line = f'<div class="jctx-explained">{text_html(_explained(choice))}</div>'
             explained = ipywidgets.HTML(line, layout=layout(overflow="visible", margin="0 2px 4px"))
             rows.append(ipywidgets.VBox([box, explained], layout=layout(overflow="visible")))
-        self._said = ipywidgets.HTML()
+        self._line = ipywidgets.HTML()
         style = ipywidgets.HTML(FORM_STYLE, layout=layout(display="none"))
-        self.widget = ipywidgets.VBox([style, *rows, self._said], layout=layout(overflow="visible"))
+        self.widget = ipywidgets.VBox([style, *rows, self._line], layout=layout(overflow="visible"))
         self.widget.add_class("jctx-settings")
 
 
@@ -127,10 +125,10 @@ def _options(choice: Choice) -> list[tuple[str, Any]]:
 
 def _explained(choice: Choice) -> str:
     """Return the line below a field; of one that is typed, with its default."""
-    said = choice.help[:1].upper() + choice.help[1:]
+    explanation = choice.help[:1].upper() + choice.help[1:]
     if choice.values:
-        return f"{said}."
-    return f"{said}. Default: {choice.typed(choice.default)}."
+        return f"{explanation}."
+    return f"{explanation}. Default: {choice.typed(choice.default)}."
 
 
 FORM_STYLE = (

@@ -10,9 +10,10 @@ import html
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from ...errors import ChatError, in_words
+from ...errors import in_words
 from ..tables import (
     TableRow,
     TableRows,
@@ -24,6 +25,7 @@ from ..tables import (
     table,
 )
 from ..text import WRAPS, spoken_html, text_html, to_plain
+from .clicks import button, low_layout, set_class, tried
 from .static_twin import LIVE, Twin, show
 
 TURNS_PER_PAGE = 15  # a few at a time, because each row has three widgets
@@ -122,7 +124,7 @@ class TurnTable:
             self._say(why, "status")
 
     def _say(self, text: str, role: str) -> None:
-        self._said.value = spoken_html(text, role)
+        self._line.value = spoken_html(text, role)
 
     # drawing
 
@@ -162,11 +164,11 @@ class TurnTable:
         further, back = self._page < last, self._page > 0
         names = ("Older", "Newer") if self._is_as_sent else ("Back", "Next")
         possible_ones = (further, back) if self._is_as_sent else (back, further)
-        for button, name, possible in zip(self._turners, names, possible_ones, strict=True):
-            with button.hold_sync():
-                button.description = name
-                button.tooltip = "" if possible else "there are no more"
-            (button.remove_class if possible else button.add_class)(INERT)  # a disabled one would lose the focus
+        for turner, name, possible in zip(self._turners, names, possible_ones, strict=True):
+            with turner.hold_sync():
+                turner.description = name
+                turner.tooltip = "" if possible else "there are no more"
+            set_class(turner, INERT, on=not possible)  # a disabled one would lose the focus
 
     def _set_boxes(self) -> None:
         """Set the boxes over the first row of each turn that can be marked, and the button of each row with a text."""
@@ -198,7 +200,7 @@ class TurnTable:
         with row.unfold.hold_sync():
             row.unfold.tooltip = row.unfold.description = f"full text of {self._named(index)}"
         is_open = self._full is not None and self._full == self._full_of(index)
-        (row.unfold.add_class if is_open else row.unfold.remove_class)(UNFOLDED)
+        set_class(row.unfold, UNFOLDED, on=is_open)
         _set_display(row.unfold, shown=bool(self._table.texts[index]))
 
     def _named(self, index: int) -> str:
@@ -239,12 +241,9 @@ class TurnTable:
         number = _number(self._table.rows[self._shown[place]]) if place < len(self._shown) else None
         if self._drawing or self._ended or number is None:
             return
-        try:
-            said, role = str(self._mark(number, name, bool(box.value))), "status"
-        except ChatError as error:
-            said, role = str(error), "alert"
+        result, role = tried(lambda: self._mark(number, name, bool(box.value)))
         self.update()
-        self._say(said, role)
+        self._say(result, role)
 
     def _unfold(self, place: int) -> None:
         """Show the full text of a row below the table, or hide it."""
@@ -275,8 +274,7 @@ class TurnTable:
             box = ipywidgets.Checkbox(indent=False, layout=_cell_layout(MARK_WIDTHS[name]))
             box.observe(lambda _, name=name, box=box: self._clicked(place, name, box), "value")
             boxes.append(box)
-        unfold = ipywidgets.Button(layout=_cell_layout(MARK_WIDTHS["full text"]))
-        unfold.on_click(lambda _: self._unfold(place))
+        unfold = button(lambda: self._unfold(place), (), _cell_layout(MARK_WIDTHS["full text"]))
         row = ipywidgets.HBox([*boxes, unfold], layout=ipywidgets.Layout(height=f"{ROW_HEIGHT}px", margin="0"))
         return _RowWidgets(row, (boxes[0], boxes[1]), unfold)
 
@@ -289,8 +287,8 @@ class TurnTable:
         self._column = ipywidgets.VBox(layout=layout(margin="0", overflow="visible"))
         self._column.add_class("jctx-boxes")
         self._column.add_class("jctx-toolbar")
-        self._below, self._said, self._where = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.Label()
-        self._turners = self._turner(-1), self._turner(1)
+        self._below, self._line, self._where = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.Label()
+        self._turners = [button(partial(self._turn, side), ["turner"], low_layout()) for side in (-1, 1)]
         row = layout(flex_flow="row wrap", align_items="center", overflow="visible")
         self._pager = ipywidgets.HBox([self._turners[0], self._where, self._turners[1]], layout=row)
         self._orders = {
@@ -304,20 +302,10 @@ class TurnTable:
         style = ipywidgets.HTML(TABLE_STYLE, layout=layout(display="none"))
         scroll = ipywidgets.Box([self._html, self._column], layout=layout(margin="0"))
         scroll.add_class("jctx-scroll")
-        parts = [style, self._by, scroll, self._pager, self._below, self._said]
+        parts = [style, self._by, scroll, self._pager, self._below, self._line]
         self.widget = ipywidgets.VBox(parts, layout=layout(overflow="visible"))
         self.widget.add_class("jctx-turns")
         self.widget.add_class(LIVE)
-
-    def _turner(self, rightwards: int) -> Any:
-        """Return a button that turns pages."""
-        import ipywidgets
-
-        small = ipywidgets.Layout(width="auto", height="24px", padding="0 8px")
-        button = ipywidgets.Button(layout=small)
-        button.add_class("jctx-turner")
-        button.on_click(lambda _: self._turn(rightwards))
-        return button
 
 
 def _row_name(turn: str, number: str, role: str) -> str:
