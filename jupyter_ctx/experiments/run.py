@@ -22,6 +22,7 @@ from ..storage.stored_answers import AnswerKey, Answers
 from ..wording import counted
 from .asking.delivery import Delivery, Done
 from .asking.engine import Ended, Engine, is_local
+from .asking.governor import START_AT_ONCE
 from .asking.progress import LastLine, Progress, RunBar, bar_of
 from .money.estimate import quoted, with_limit
 from .money.purse import Purse
@@ -83,7 +84,10 @@ class Run:
         self._bar: LastLine | RunBar | None = None
         missing = [places[0] for key, places in self._places.items() if key not in self._stored]
         seen = pilot.results if pilot is not None else ()
-        self.estimate = quoted(plan, looked, self._asker, missing, self._scorers.judges, seen, batch=options.batch)
+        self.estimate = quoted(
+            plan, looked, self._asker, missing, self._scorers.judges, seen,
+            batch=options.batch, cap=options.max_cost, at_once=options.concurrency or START_AT_ONCE,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         state = "ended" if self._done.is_set() else "running" if self._begun else "not begun"

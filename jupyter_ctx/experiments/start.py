@@ -15,7 +15,7 @@ from ..providers.batch_services import batches_of
 from ..providers.guests import guest
 from ..storage.connection import MEMORY
 from ..storage.stored_answers import Answers
-from .money.estimate import check_agreed, check_price, with_limit
+from .money.estimate import check_agreed, check_price, check_room, with_limit
 from .run import Run
 from .run_options import Options, parted
 from .scorers import Scorers
@@ -84,6 +84,8 @@ def start(
     answers = Answers(MEMORY if options.store is None else options.store)
     plan = RunPlan(text, table, arms, options.repeat, schema)
     run = Run(plan, looked_at(plan), models, answers, options, notes, at_end=ended)
+    if not options.dry_run:
+        check_room(run.estimate, options)
     if options.pilot and len(table) > options.pilot and not options.dry_run:
         _check_keys(models, asked, options)
         run = _piloted(run, models, answers, ended)
