@@ -13,6 +13,7 @@ from ..models.registry import Models, key_owner
 from ..providers.base import SupportsStream
 from ..providers.batch_services import batches_of
 from ..providers.guests import guest
+from ..providers.lookup import has_provider
 from ..storage.connection import MEMORY
 from ..storage.stored_answers import Answers
 from .money.estimate import check_agreed, check_price, check_room, with_limit
@@ -71,7 +72,7 @@ def start(
         raise InvalidRequestError("The template is empty: write a prompt with {{ column }} in it.")
     table = read_rows(rows, limit=options.limit)
     arms = [_limited(models, arm, options) for arm in arms_of(grid, settings)]
-    scorers = Scorers.of(options.scorers)
+    scorers = Scorers.of(options.scorers).asked_with(lambda of_judge: _of_judge(models, of_judge, settings, options))
     scorers.check(table.columns)
     asked = [*(arm.settings for arm in arms), *(each.settings for each in scorers.judges.values())]
     check_price(models, asked, options)
@@ -121,6 +122,13 @@ def _limited(models: Models, arm: Arm, options: Options) -> Arm:
     """Return an arm whose answers have a longest length, where there is a cap on the cost."""
     settings = arm.settings if options.max_cost is None else with_limit(models, arm.settings)
     return replace(arm, settings=settings, is_capped=settings.max_tokens != arm.settings.max_tokens)
+
+
+def _of_judge(models: Models, given: Settings, settings: Settings, options: Options) -> Settings:
+    """Return how a judge is asked: at the address of the run, where its model has no provider of its own."""
+    if settings.base_url is not None and given.base_url is None and not has_provider(given.model):
+        given = given.changed({"base_url": settings.base_url})
+    return given if options.max_cost is None else with_limit(models, given)
 
 
 def _checked(text: Template, rows: Rows, grid: Mapping[str, Any], options: Options) -> tuple[str, ...]:
