@@ -38,8 +38,8 @@ def sweep(
     """Ask a prompt of every row of a table, with every combination of the values in ``grid``.
 
     ``template`` is the prompt, in which ``{{ column }}`` is filled in for each row. ``rows`` is a DataFrame, a list of
-    dicts or of texts, or the path of a CSV or JSONL file. A name of ``grid`` that is a setting, such as "model" or
-    "temperature", sets it; any other fills ``{{ name }}``. ``options`` are those of
+    dicts or of texts, a table of another library, or the path of a file. A name of ``grid`` that is a setting, such as
+    "model" or "temperature", sets it; any other fills ``{{ name }}``. ``options`` are those of
     :class:`~jupyter_ctx.experiments.run_options.Options`, and settings.
 
     Return a run that goes on in the background: ``run.result()`` waits for its DataFrame. Raises InvalidRequestError
