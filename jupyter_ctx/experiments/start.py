@@ -9,11 +9,10 @@ from typing import Any
 from ..config.settings import SETTING_NAMES, Settings, default_settings
 from ..conversation.schema import Schema
 from ..errors import AuthenticationError, InvalidRequestError
-from ..models.registry import Models, key_owner
+from ..models.registry import Models, key_owner, settings_with
 from ..providers.base import SupportsStream
 from ..providers.batch_services import batches_of
 from ..providers.guests import guest
-from ..providers.lookup import has_provider
 from ..storage.connection import MEMORY
 from ..storage.stored_answers import Answers
 from .money.estimate import check_agreed, check_price, check_room, with_limit
@@ -126,8 +125,8 @@ def _limited(models: Models, arm: Arm, options: Options) -> Arm:
 
 def _of_judge(models: Models, given: Settings, settings: Settings, options: Options) -> Settings:
     """Return how a judge is asked: at the address of the run, where its model has no provider of its own."""
-    if settings.base_url is not None and given.base_url is None and not has_provider(given.model):
-        given = given.changed({"base_url": settings.base_url})
+    there = settings_with(settings, {"model": given.model, "base_url": given.base_url})
+    given = given.changed({"base_url": there.base_url})
     return given if options.max_cost is None else with_limit(models, given)
 
 

@@ -117,14 +117,6 @@ def is_billed(model: str, base_url: str | None) -> bool:
     return not SERVICES[provider].serves if provider in SERVICES else base_url is not None
 
 
-def has_provider(model: str) -> bool:
-    """Return whether a model's name says who answers for it, such as openai/gpt-5.2 or gpt-5.2."""
-    try:
-        return split_model(model)[0] in provider_names()
-    except InvalidRequestError:
-        return False
-
-
 def check_known(name: str) -> None:
     """Raise InvalidRequestError where there is no provider of this name."""
     if name not in PROVIDER_NAMES and name not in provider_names():

@@ -65,15 +65,10 @@ class Rows(Sequence[Row]):
     """
 
     def __init__(
-        self,
-        cells: Mapping[str, Sequence[Any]],
-        source: str,
-        frame: Any = None,
-        notes: tuple[str, ...] = (),
-        *,
-        are_values: bool = False,
-    ) -> None:
-        self.cells, self.source, self.frame, self.notes = cells, source, frame, notes
+        self, cells: Mapping[str, Sequence[Any]], source: str, frame: Any = None, notes: Sequence[str] = (),
+        *, are_values: bool = False,
+    ) -> None:  # fmt: skip
+        self.cells, self.source, self.frame, self.notes = cells, source, frame, tuple(notes)
         self.are_values = are_values
         self.columns = tuple(cells)
         self._length = len(next(iter(cells.values()))) if cells else 0
