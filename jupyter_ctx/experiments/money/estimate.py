@@ -21,7 +21,7 @@ from ..judges import Judge
 from ..run_options import Options
 from ..table.plan import AnswerPlace, Looked, RunPlan
 from ..table.results import Result
-from .purse import Room
+from .purse import CapRoom
 from .totals import Range, total_range, two_lengths
 
 COUNTED_ROWS = 4_000  # texts that are counted; where there are more, the others are as dense as these
@@ -272,7 +272,7 @@ class Estimate:
     is_capped: bool = False
     is_batch: bool = False
     is_cut: bool = False
-    room: Room | None = None
+    room: CapRoom | None = None
 
     @classmethod
     def of(cls, models: Models, parts: Sequence[Part], *, cap: float | None = None, at_once: int = 1) -> Estimate:
@@ -399,9 +399,9 @@ def _sum_of(ranges: Sequence[Range]) -> Range:
     return sum(low for low, _ in ranges), most
 
 
-def _room(models: Models, parts: Sequence[Part], cap: float, at_once: int) -> Room | None:
+def _room(models: Models, parts: Sequence[Part], cap: float, at_once: int) -> CapRoom | None:
     """Return the room that a cap has for requests to the dearest model; ``None``: nobody bills any."""
-    rooms = list[Room]()
+    rooms = list[CapRoom]()
     left = cap - sum(part.spent for part in parts)
     for part in parts:
         price = price_of(models, part.target, batch=part.is_batch)
@@ -411,5 +411,5 @@ def _room(models: Models, parts: Sequence[Part], cap: float, at_once: int) -> Ro
         worst, usual = (worst_case(models, part.target, size, batch=part.is_batch) or 0.0 for size in sizes)
         answer = part.target.max_tokens or part.target.reserve
         wanted = part.rows if part.is_batch else min(at_once, part.rows)
-        rooms.append(Room.of(left, worst, usual, answer, price.output, wanted))
+        rooms.append(CapRoom.of(left, worst, usual, answer, price.output, wanted))
     return min(rooms, key=lambda room: room.fits / room.wanted, default=None)

@@ -76,7 +76,7 @@ class Purse:
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class CapRoom:
     """How many requests to a model a cap has room for, each reserved at its worst case.
 
     fits: how many at once; 0: not one
@@ -91,7 +91,7 @@ class Room:
     limit: int
 
     @classmethod
-    def of(cls, cap: float, worst: float, usual: float, answer: float, price: float, wanted: int) -> Room:
+    def of(cls, cap: float, worst: float, usual: float, answer: float, price: float, wanted: int) -> CapRoom:
         """Return the room in a cap for ``wanted`` requests with an ``answer`` of so many tokens, at a ``price`` each.
 
         ``worst``: what the cheapest may cost, ``usual``: one of the usual size.

@@ -18,7 +18,7 @@ from itertools import pairwise
 from statistics import fmean
 from typing import TypeAlias
 
-DRAWS, SEED = 400, 14  # of the simulation behind a range
+PILOT_DRAWS, PILOT_SEED = 400, 14  # of the simulation behind a range
 QUANTILES = (0.05, 0.97)  # of the totals, from and to: a run that is dearer than told is worse than a cheaper one
 UNSEEN = 0.5  # the weight of the answer that was not seen, where each that was has 1 on average
 REACH = 20  # times a typical answer: as long as one may be that was not seen
@@ -68,9 +68,9 @@ def _longest_expected(seen: Sequence[int], most: int | None) -> float:
 
 def _reweighted(seen: Sequence[int], unseen: float, count: int) -> tuple[float, float]:
     """Return the range of totals where answers are like those seen and one of the length ``unseen``, in any shares."""
-    chance, totals = random.Random(SEED), list[float]()
+    chance, totals = random.Random(PILOT_SEED), list[float]()
     lengths = [*seen, unseen]
-    for _ in range(DRAWS):
+    for _ in range(PILOT_DRAWS):
         weights = [chance.expovariate(1.0) for _ in seen]
         weights.append(chance.gammavariate(UNSEEN, 1.0))
         whole = sum(weights)
@@ -79,5 +79,5 @@ def _reweighted(seen: Sequence[int], unseen: float, count: int) -> tuple[float, 
         deviation = math.sqrt(count * max(square - mean**2, 0.0))
         totals.append(max(count * mean + chance.gauss() * deviation, 0.0))
     totals.sort()
-    low, high = (totals[round(share * (DRAWS - 1))] for share in QUANTILES)
+    low, high = (totals[round(share * (PILOT_DRAWS - 1))] for share in QUANTILES)
     return low, high
