@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ..config.settings import SETTING_NAMES, Settings, default_settings
@@ -71,7 +72,7 @@ def start(
         raise InvalidRequestError("The template is empty: write a prompt with {{ column }} in it.")
     table = read_rows(rows, limit=options.limit)
     arms = [_limited(models, arm, options) for arm in arms_of(grid, settings)]
-    scorers = Scorers.of(options.scorers).asked_with(lambda of_judge: _of_judge(models, of_judge, settings, options))
+    scorers = Scorers.of(options.scorers).asked_with(partial(_of_judge, models, settings, options))
     scorers.check(table.columns)
     asked = [*(arm.settings for arm in arms), *(each.settings for each in scorers.judges.values())]
     check_price(models, asked, options)
@@ -123,7 +124,7 @@ def _limited(models: Models, arm: Arm, options: Options) -> Arm:
     return replace(arm, settings=settings, is_capped=settings.max_tokens != arm.settings.max_tokens)
 
 
-def _of_judge(models: Models, given: Settings, settings: Settings, options: Options) -> Settings:
+def _of_judge(models: Models, settings: Settings, options: Options, given: Settings) -> Settings:
     """Return how a judge is asked: at the address of the run, where its model has no provider of its own."""
     there = settings_with(settings, {"model": given.model, "base_url": given.base_url})
     given = given.changed({"base_url": there.base_url})

@@ -16,7 +16,7 @@ from ...template.hints import advice, reason_unfilled
 from ...template.limits import Allowance
 from ...template.value_reading import Reader
 from ...wording import SLIP_SIMILARITY, nearest_name
-from .rows import Row
+from .table_files import TEXT_COLUMN
 
 _LASTING = (str, int, float, bool, type(None))  # cells that cannot be changed in place
 _ROW = "row"  # the name under which a template reads the whole row
@@ -199,9 +199,9 @@ class Template:
 
 
 def _as_row(expression: Expression, row: Mapping[str, Any]) -> Any:
-    """Return what an expression reads as ``row``: its columns, or the text where the table is a list of texts."""
-    if expression.whole and isinstance(row, Row) and row.rows.are_values:
-        return next(iter(row.values()))
+    """Return what an expression reads as ``row``: the columns, or the text of a row that has nothing but a text."""
+    if expression.whole and tuple(row) == (TEXT_COLUMN,):
+        return row[TEXT_COLUMN]
     members = row if expression.whole else [member for member in expression.members if member in row]
     return {member: row[member] for member in members}
 

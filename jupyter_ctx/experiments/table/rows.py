@@ -61,15 +61,12 @@ class Rows(Sequence[Row]):
     cells: the values of each column
     frame: the pandas or Polars frame that was read; ``None`` where it was none
     notes: what was decided in reading, a line each
-    are_values: whether each row is one value, such as a text of a list, and no record
     """
 
     def __init__(
-        self, cells: Mapping[str, Sequence[Any]], source: str, frame: Any = None, notes: Sequence[str] = (),
-        *, are_values: bool = False,
-    ) -> None:  # fmt: skip
-        self.cells, self.source, self.frame, self.notes = cells, source, frame, tuple(notes)
-        self.are_values = are_values
+        self, cells: Mapping[str, Sequence[Any]], source: str, frame: Any = None, notes: tuple[str, ...] = ()
+    ) -> None:
+        self.cells, self.source, self.frame, self.notes = cells, source, frame, notes
         self.columns = tuple(cells)
         self._length = len(next(iter(cells.values()))) if cells else 0
 
@@ -116,7 +113,7 @@ class Rows(Sequence[Row]):
         if isinstance(number, slice):
             frame = self.frame if self.frame is None else getattr(self.frame, "iloc", self.frame)[number]
             cells = {name: column[number] for name, column in self.cells.items()}
-            return Rows(cells, self.source, frame, self.notes, are_values=self.are_values)
+            return Rows(cells, self.source, frame, self.notes)
         if not -len(self) <= number < len(self):
             raise IndexError(f"there is no row {number}: the table has {len(self):,}")
         return Row(self, number % len(self))
@@ -239,7 +236,7 @@ def _of_members(table: Any, limit: int | None) -> Rows:
         strange = next((at for at, member in enumerate(members) if not isinstance(member, _PLAIN)), None)
         if strange is not None:
             raise _mixed(strange, members[strange], f"text, as row 0 is {_shown(members[0])}")
-        return Rows({TEXT_COLUMN: members}, source, are_values=True)
+        return Rows({TEXT_COLUMN: members}, source)
     names: dict[Any, None] = {}
     for number, member in enumerate(members):
         found = _record(member)
