@@ -15,15 +15,32 @@ from collections.abc import Callable
 from benchmarks.counting import tokenizers
 from benchmarks.texts import load, message
 from jupyter_ctx.config.settings import Settings
-from jupyter_ctx.experiments.money.estimate import count_tokens, total_range
+from jupyter_ctx.experiments.money.estimate import count_tokens
 from jupyter_ctx.experiments.money.purse import Purse
+from jupyter_ctx.experiments.money.totals import total_range
 from jupyter_ctx.models.registry import Models
 
 RUNS, TABLES, ROWS = 1_000, 500, 1_000
-MOST = 4_096  # max_tokens
+SIZES = 100, 300, 1_000  # rows of a table
+MOST, LONGEST = 4_096, 128_000  # max_tokens, and the longest answer of a model without it
 OPENAI_TEMPLATE, OTHER_TEMPLATE = 7, 4  # tokens around a prompt
 INPUT_PRICE, OUTPUT_PRICE = 1.75e-6, 14e-6  # US dollars a token
-LENGTHS: dict[str, Callable[[random.Random], float]] = {
+Length = Callable[[random.Random], float]
+
+
+def two(share: float, factor: float, spread: float = 0.3) -> Length:
+    """Return lengths of which a share is so many times as long as the others."""
+    return lambda chance: 150 * chance.lognormvariate(0, spread) * (factor if chance.random() < share else 1)
+
+
+def essays(share: float, tokens: float = 700) -> Length:
+    """Return lengths of single words, beside a share of essays."""
+    return lambda chance: (
+        tokens * chance.lognormvariate(0, 0.4) if chance.random() < share else chance.choice((1, 1, 1, 2, 3))
+    )
+
+
+LENGTHS: dict[str, Length] = {
     "lognormal, 0.3": lambda chance: chance.lognormvariate(5, 0.3),
     "lognormal, 1": lambda chance: chance.lognormvariate(5.5, 1),
     "lognormal, 1.5": lambda chance: chance.lognormvariate(5.5, 1.5),
@@ -32,11 +49,20 @@ LENGTHS: dict[str, Callable[[random.Random], float]] = {
     "gamma, shape 0.5": lambda chance: chance.gammavariate(0.5, 600),
     "uniform": lambda chance: chance.uniform(50, 600),
     "Pareto, 1.5": lambda chance: 100 * chance.paretovariate(1.5),
-    "Pareto, 1.1": lambda chance: 100 * chance.paretovariate(1.1),
-    "yes or no": lambda chance: chance.choice((1, 1, 1, 2, 3)),
-    "every fifth as long as it may be": lambda chance: MOST if chance.random() < 0.2 else chance.uniform(80, 200),
-    "every tenth ten times as long": lambda chance: chance.uniform(80, 200) * (10 if chance.random() < 0.1 else 1),
-    "every twentieth as long as it may be": lambda chance: MOST if chance.random() < 0.05 else chance.uniform(80, 200),
+    "yes or no": essays(0),
+    "5 % twenty times as long": two(0.05, 20),
+    "10 % ten times as long": two(0.1, 10),
+    "10 % twenty times as long": two(0.1, 20),
+    "10 % twenty times, alike": two(0.1, 20, 0.1),
+    "20 % twenty times as long": two(0.2, 20),
+    "50 % twenty times as long": two(0.5, 20),
+    "90 % twenty times as long": two(0.9, 20),
+    "every fifth as long as it may be": lambda chance: LONGEST if chance.random() < 0.2 else chance.uniform(80, 200),
+    "one word, 2 % essays": essays(0.02),
+    "one word, 3 % essays": essays(0.03),
+    "one word, 5 % essays": essays(0.05),
+    "one word, 5 % of 1,500 tokens": essays(0.05, 1_500),
+    "one word, 50 % essays": essays(0.5),
     "as long as the input": lambda chance: chance.lognormvariate(5, 1) * chance.uniform(0.7, 1.3),
 }
 
@@ -63,18 +89,23 @@ def spent(at_once: int, seed: int, cap: float = 1.0) -> float:
     return purse.spent or 0.0
 
 
-def coverage(length: Callable[[random.Random], float]) -> tuple[float, float]:
-    """Return the share of tables whose answers lie in the range after ten pilots, and how wide it is: to over from."""
-    right, widths = 0, list[float]()
+def coverage(length: Length, most: int) -> tuple[float, float, float]:
+    """Return the share of tables whose answers lie in the range after ten pilots, its median width, and its reach.
+
+    The width is the upper end as a multiple of the lower one, the reach as a multiple of what the answers take.
+    """
+    right, widths, reaches = 0, list[float](), list[float]()
     for seed in range(TABLES):
         chance = random.Random(seed)
-        count = chance.choice((50, 200, 1_000))
-        lengths = [max(1, min(MOST, round(length(chance)))) for _ in range(count)]
-        low, high = total_range(lengths[:10], count - 10, MOST)
+        count = chance.choice(SIZES)
+        lengths = [max(1, min(most, round(length(chance)))) for _ in range(count)]
+        low, high = total_range(lengths[:10], count - 10, most)
         assert high is not None
-        right += low <= sum(lengths[10:]) <= high
+        total = sum(lengths[10:])
+        right += low <= total <= high
         widths.append(high / max(low, 1.0))
-    return right / TABLES, statistics.median(widths)
+        reaches.append(high / total)
+    return right / TABLES, statistics.median(widths), statistics.median(reaches)
 
 
 def inputs() -> None:
@@ -108,10 +139,16 @@ def main() -> None:
     for at_once in (1, 20, 100):
         found = [spent(at_once, seed) for seed in range(RUNS)]
         print(f"{at_once:>4} at once  {max(found):.4f}  {min(found):.3f}  {statistics.median(found):.3f}", flush=True)
-    print(f"\nThe range after a pilot of ten: right in {TABLES} tables of 50, 200 or 1,000 rows; how wide")
+    print(
+        f"\nThe range after a pilot of ten, in {TABLES} tables of 100, 300 or 1,000 rows, with max_tokens and without:"
+    )
+    print("how often it is right; its upper end as a multiple of the lower one, and of the truth (medians)")
     for name, length in LENGTHS.items():
-        share, width = coverage(length)
-        print(f"{name:<38}{100 * share:>6.1f} %{width:>7.1f}", flush=True)
+        cells = list[str]()
+        for most in (MOST, LONGEST):
+            share, width, reach = coverage(length, most)
+            cells.append(f"{100 * share:>7.1f} %{width:>7.1f}{reach:>7.1f}")
+        print(f"{name:<38}{''.join(cells)}", flush=True)
     print(
         "\nInput of tables: median and greatest error before any report, after a pilot of ten; seconds for 1,000 rows"
     )

@@ -55,6 +55,12 @@ class LibraryTable:
         """How many columns it has."""
         return len(self.names)
 
+    def named_columns(self, stop: int) -> dict[str, Sequence[Any]]:
+        """Return the values of the rows before a number, by the names of labels and columns."""
+        names = [*self.labels, *map(str, self.names)]
+        cells = self.fetch(0, stop, self.columns) if stop else [()] * len(names)
+        return {name: column for name, column in zip(names, cells, strict=True) if name}
+
     def values(self, start: int, stop: int, columns: int) -> list[tuple[Any, ...]]:
         """Return rows of labels and values of the first columns."""
         return list(zip(*self.fetch(start, stop, columns), strict=True))

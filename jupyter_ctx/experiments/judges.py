@@ -93,7 +93,8 @@ def judge(question: str, *, model: str, name: str = "judge", **settings: Any) ->
 
     The question may fill in columns of the row, such as ``{{ answer }}``, and ``{{ reply }}`` and ``{{ prompt }}``;
     where it reads neither of these, both stand before it. ``settings`` are those of the request, such as
-    ``temperature=0``. Each verdict is a further request with its own price, and stored like an answer.
+    ``temperature=0``; a model without a provider in its name is asked at the ``base_url`` of the run, unless one is
+    given here. Each verdict is a further request with its own price, and stored like an answer.
 
     One answer is judged at a time, so there is no order of two that could sway the verdict. Models still lean to
     yes, to long answers and to their own: take another model than the one that is judged, and compare some verdicts

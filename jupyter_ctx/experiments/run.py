@@ -22,8 +22,9 @@ from ..storage.stored_answers import AnswerKey, Answers
 from ..wording import counted
 from .asking.delivery import Delivery, Done
 from .asking.engine import Ended, Engine, is_local
+from .asking.governor import START_AT_ONCE
 from .asking.progress import LastLine, Progress, RunBar, bar_of
-from .money.estimate import quoted, with_limit
+from .money.estimate import quoted
 from .money.purse import Purse
 from .results.export import export_run
 from .results.reading import ReadableRun
@@ -76,7 +77,7 @@ class Run(ReadableRun):
         self._results: list[Result | None] = [None] * len(plan)
         self._places = _by_key(plan, looked)
         self._stored = answers.find(self._places, failed=not options.retry)
-        self._progress = Progress(len(plan))
+        self._progress = Progress(len(plan), asked=pilot.progress.asked if pilot is not None else 0)
         self._lanes: dict[tuple[object, ...], str] = {}
         self._engine = Engine(self._asker, answers, options, self._purse, self._show)
         self._delivery = Delivery(plan, self._scorers, self._send, self._keep)
@@ -84,7 +85,10 @@ class Run(ReadableRun):
         self._bar: LastLine | RunBar | None = None
         missing = [places[0] for key, places in self._places.items() if key not in self._stored]
         seen = pilot.results if pilot is not None else ()
-        self.estimate = quoted(plan, looked, self._asker, missing, self._scorers.judges, seen, batch=options.batch)
+        self.estimate = quoted(
+            plan, looked, self._asker, missing, self._scorers.judges, seen,
+            batch=options.batch, cap=options.max_cost, at_once=options.concurrency or START_AT_ONCE,
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         state = "ended" if self._done.is_set() else "running" if self.begun else "not begun"
@@ -96,7 +100,7 @@ class Run(ReadableRun):
     def progress(self) -> Progress:
         """How far the run has come."""
         away = "" if self._done.is_set() else self._engine.away
-        return replace(self._progress, away=away) if away else self._progress
+        return replace(self._progress, away=away, cost=self.cost)
 
     @property
     def results(self) -> Results:
@@ -253,7 +257,7 @@ class Run(ReadableRun):
             if not self._is_pilot:  # else the run goes on with the store
                 self._answers.close()
             if self._bar is not None:
-                self._bar.show(self._progress, last=True)
+                self._bar.show(replace(self.progress, away=""), last=True)
             if self._at_end is not None:
                 with suppress(Exception):  # the answers are kept, whatever listens
                     self._at_end(self)
@@ -297,8 +301,6 @@ class Run(ReadableRun):
 
     def _send(self, ask: Ask, repeat: int, done: Done, suffices: Callable[[Tried], bool]) -> None:
         """Send a further request of a row, unless its answer is stored, and suffices where rows are asked again."""
-        if self.options.max_cost is not None:
-            ask = replace(ask, settings=with_limit(self._models, ask.settings))
         key = (ask.digest, repeat)
         stored = self._answers.find([key], failed=not self.options.retry).get(key)
         if stored is not None and (not self.options.retry or suffices(as_tried(stored))):
@@ -314,7 +316,7 @@ class Run(ReadableRun):
         now = self._progress
         self._progress = replace(
             now, done=now.done + 1, failed=now.failed + result.failed, cached=now.cached + result.cached,
-            asked=now.asked + (not result.cached), cost=self._purse.spent,
+            asked=now.asked + (not result.cached),
         )  # fmt: skip
         self._show()
 

@@ -20,6 +20,7 @@ from functools import wraps
 from numbers import Number
 from typing import Any, ParamSpec
 
+from ..config.settings import Settings
 from ..conversation.schema import read_object
 from ..errors import InvalidRequestError
 from ..providers.base import Reply
@@ -205,6 +206,11 @@ class Scorers:
         judges = {name: scorer for name, scorer in named.items() if _is_judge(scorer)}
         functions = {name: scorer for name, scorer in named.items() if name not in judges}
         return cls(functions, judges, bare=len(named) == 1 and not isinstance(given, Mapping))
+
+    def asked_with(self, change: Callable[[Settings], Settings]) -> Scorers:
+        """Return the same scorers with changed settings of their judges."""
+        judges = {name: replace(judge, settings=change(judge.settings)) for name, judge in self.judges.items()}
+        return Scorers(self.functions, judges, bare=self._bare)
 
     def __bool__(self) -> bool:
         return bool(self.functions or self.judges)

@@ -16,7 +16,7 @@ from ..providers.batch_services import batches_of
 from ..providers.guests import guest
 from ..storage.connection import MEMORY
 from ..storage.stored_answers import Answers
-from .money.estimate import check_agreed, check_price, with_limit
+from .money.estimate import check_agreed, check_price, check_room, with_limit
 from .run import Again, Run
 from .run_options import Options, parted
 from .scorers import Scorers
@@ -38,8 +38,8 @@ def sweep(
     """Ask a prompt of every row of a table, with every combination of the values in ``grid``.
 
     ``template`` is the prompt, in which ``{{ column }}`` is filled in for each row. ``rows`` is a DataFrame, a list of
-    dicts or of texts, or the path of a CSV or JSONL file. A name of ``grid`` that is a setting, such as "model" or
-    "temperature", sets it; any other fills ``{{ name }}``. ``options`` are those of
+    dicts or of texts, a table of another library, or the path of a file. A name of ``grid`` that is a setting, such as
+    "model" or "temperature", sets it; any other fills ``{{ name }}``. ``options`` are those of
     :class:`~jupyter_ctx.experiments.run_options.Options`, and settings.
 
     Return a run that goes on in the background: ``run.result()`` waits for its DataFrame. Raises InvalidRequestError
@@ -72,7 +72,7 @@ def start(
         raise InvalidRequestError("The template is empty: write a prompt with {{ column }} in it.")
     table = read_rows(rows, limit=options.limit)
     arms = [_limited(models, arm, options) for arm in arms_of(grid, settings)]
-    scorers = Scorers.of(options.scorers)
+    scorers = Scorers.of(options.scorers).asked_with(partial(_of_judge, models, settings, options))
     scorers.check(table.columns)
     asked = [*(arm.settings for arm in arms), *(each.settings for each in scorers.judges.values())]
     check_price(models, asked, options)
@@ -86,6 +86,8 @@ def start(
     plan = RunPlan(text, table, arms, options.repeat, schema)
     again = partial(_again, models, settings, ended)
     run = Run(plan, looked_at(plan), models, answers, options, notes, at_end=ended, again=again)
+    if not options.dry_run:
+        check_room(run.estimate, options)
     if options.pilot and len(table) > options.pilot and not options.dry_run:
         _check_keys(models, asked, options)
         run = _piloted(run, models, answers, ended, again)
@@ -133,6 +135,13 @@ def _limited(models: Models, arm: Arm, options: Options) -> Arm:
     """Return an arm whose answers have a longest length, where there is a cap on the cost."""
     settings = arm.settings if options.max_cost is None else with_limit(models, arm.settings)
     return replace(arm, settings=settings, is_capped=settings.max_tokens != arm.settings.max_tokens)
+
+
+def _of_judge(models: Models, settings: Settings, options: Options, given: Settings) -> Settings:
+    """Return how a judge is asked: at the address of the run, where its model has no provider of its own."""
+    there = settings_with(settings, {"model": given.model, "base_url": given.base_url})
+    given = given.changed({"base_url": there.base_url})
+    return given if options.max_cost is None else with_limit(models, given)
 
 
 def _checked(text: Template, rows: Rows, grid: Mapping[str, Any], options: Options) -> tuple[str, ...]:

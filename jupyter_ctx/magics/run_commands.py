@@ -31,7 +31,7 @@ USUAL = {"error": "", "cached": False, "truncated": False, "stop_reason": "stop"
 
 def ask_rows(call: Call) -> object:
     """Ask the prompt in a cell of every row of a table. Raises UsageError and a ChatError."""
-    name = call.one("a table, as a variable or the path of a CSV or JSONL file")
+    name = call.one("a table, as a variable or the path of a file")
     if call.text is None or not call.text.strip():
         raise UsageError(
             f"%%chat map {name} heads a cell: write the prompt below it, with {{{{ column }}}} for what each row has."

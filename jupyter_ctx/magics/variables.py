@@ -55,7 +55,7 @@ def table_named(name: str, variables: Mapping[str, Any]) -> Any:
             f"%%chat map takes a variable or the path of a file ({', '.join(TABLE_FORMATS)}), not {name!r}: store the "
             "table in a variable first. --limit N asks the first rows only."
         )
-    hint = nearest(name, variables, is_table) or " It may be a DataFrame, a list, or the path of a CSV or JSONL file."
+    hint = nearest(name, variables, is_table) or " It may be a DataFrame, a list, or the path of a file."
     raise UsageError(f"There is no variable {name!r}.{hint} Nothing was sent.")
 
 

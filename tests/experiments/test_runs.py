@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import re
 import threading
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from answering_rows import KEY, Refusal, answering_rows, shout
 
@@ -224,7 +226,7 @@ def test_an_answer_that_was_cut_by_cancelling_is_not_kept() -> None:
     assert set(replies(sweep("{{ text }}", WORDS, provider=whole))) == {"Whole."}
 
 
-def test_a_run_that_ended_early_says_so_wherever_it_is_read() -> None:
+def test_a_run_that_ended_early_says_so_wherever_it_is_read(tmp_path: Path) -> None:
     guest = ScriptedProvider(["Whole.", "Whole.", Answer("Cut.", delay=60.0)])
     run = sweep("{{ text }}", WORDS, provider=guest, concurrency=1, scorers={"whole": lambda row, reply: True})
     while run.progress.done < 2:
@@ -235,11 +237,16 @@ def test_a_run_that_ended_early_says_so_wherever_it_is_read() -> None:
     frame = ended(run).result()
     assert (run.unasked, len(run.results.unasked), frame.attrs["unasked"]) == (rest, rest, rest)
     assert list(frame.asked) == [True, True] + [False] * rest
+    assert run.results.to_polars()["asked"].equals(pl.Series("asked", frame.asked))
     (row,) = run.summary()
     assert (row.n, row.answers, row.failed, row.unasked) == (2, len(WORDS), 0, rest)
     left = f"{rest} of {len(WORDS)} answers"
     assert all(left in sentence for sentence in run.summary().sentences)
     assert left in compare(run, ended(whole)).sentences[0]
+    assert len(compare(run, whole).differences()) == 2
+    assert not any(
+        answer["asked"] for answer in json.loads(run.export(tmp_path / "run.json").read_text())["answers"][2:]
+    )
     assert "asked" not in whole.result().columns
     assert whole.unasked == 0
 
@@ -401,6 +408,40 @@ def test_a_pilot_asks_rows_from_all_over_the_table_and_none_of_them_twice() -> N
     assert sorted(asked) == sorted([*range(100), *range(100)])
     assert "after 5 answers" in str(run.estimate)
     assert len(run.results) == 200
+    assert run.progress.asked == 200
+
+
+def test_what_a_run_has_cost_is_one_figure_with_its_pilot() -> None:
+    with answering_rows() as asked:
+        given: dict[str, Any] = {"prices": (1, 2), "max_tokens": 100, **asked.model}
+        run = sweep("{{ text }}", WORDS, pilot=3, **given)
+        assert run.cost == run.progress.cost
+        run.result()
+        answers = sum(result.reply.cost or 0.0 for result in run.results if result.reply)
+        assert run.cost == run.progress.cost == pytest.approx(answers)
+        assert run.progress.left == 0
+        again = sweep("{{ text }}", WORDS, dry_run=True, **given)
+    assert again.cost is again.progress.cost is None
+
+
+def test_a_cap_without_room_for_one_request_sends_nothing_and_says_what_would_fit() -> None:
+    with answering_rows() as asked:
+        given: dict[str, Any] = {"prices": (1.75, 14), **asked.model}
+        for more in ({}, {"pilot": 3}):
+            with pytest.raises(
+                InvalidRequestError, match=r"may cost up to \$0\.057; max_tokens \d+ lets 12 go at once"
+            ):
+                sweep("{{ text }}", WORDS, max_cost=0.05, **more, **given)
+        assert not asked.prompts
+        told = sweep("{{ text }}", WORDS, max_cost=0.05, dry_run=True, **given)
+        assert "may cost up to $0.057" in str(told.estimate)
+        sweep("{{ text }}", WORDS, max_cost=0.05, max_tokens=200, **given).result()
+    assert len(asked.prompts) == len(WORDS)
+
+
+def test_a_run_that_may_cost_much_because_nothing_limits_its_answers_asks_first() -> None:
+    with pytest.raises(InvalidRequestError, match=r"each up to 128,000\).*above confirm_cost.*nothing was sent"):
+        sweep("{{ text }}", WORDS, model="openai/gpt-5.2", api_key=KEY)
 
 
 def test_prompts_are_made_anew_and_not_kept_once_for_each_answer() -> None:

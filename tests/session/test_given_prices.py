@@ -173,12 +173,12 @@ def test_a_cap_holds_at_a_gateway_for_every_model_and_judge(
     url, seen = at
     grid = {"model": ["small", "large"]}
     given: dict[str, Any] = {"base_url": url, "store": None, "max_tokens": 300, "progress": False}
-    for unknown in ({"model": "new"}, {"model": "small", "scorers": [judge("Is it?", model="new", base_url=url)]}):
+    for unknown in ({"model": "new"}, {"model": "small", "scorers": [judge("Is it?", model="new")]}):
         with pytest.raises(InvalidRequestError, match=r"of new is.*models\.json") as raised:
             sweep("Say {{ text }}.", ["a", "b"], max_cost=1, **given, **unknown)
         assert "\n" not in str(raised.value)
     assert not seen
-    scorer = judge("Is it?", model="new", base_url=url, prices=(1, 1))
+    scorer = judge("Is it?", model="new", prices=(1, 1))  # which is asked there too
     run = sweep("Say {{ text }}.", ["a", "b"], grid, model="small", max_cost=1, scorers=[scorer], **given)
     run.result()
     answers = 2 * (cost(1, 2) + cost(10, 20, 1) + 2 * cost(1, 1))

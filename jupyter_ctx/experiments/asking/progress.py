@@ -25,8 +25,8 @@ class Progress:
     done: those that are there, failed ones included
     failed: rows without an answer, or without a valid one
     cached: answers that were stored already
-    asked: answers that were asked of a model in this run
-    cost: US dollars spent in this run; ``None`` where no price is known
+    asked: answers that were asked of a model in this run, those of its pilot included
+    cost: US dollars spent in this run, on its pilot too; ``None`` where no price is known
     away: what is asked in batches of a provider, and how far it is there
     """
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist, fmean, stdev
+from statistics import median
 
 from ...config.settings import Settings
 from ...context.tokens import Meter
 from ...context.usage import Usage
 from ...errors import InvalidRequestError
 from ...models.registry import Models, Target
-from ...models.request_price import GIVE_PRICES, TIERED, Price, is_free, price_of
+from ...models.request_price import GIVE_PRICES, TIERED, Price, is_free, price_of, worst_case
 from ...providers.base import Reply
 from ...providers.batch_services import batches_of
 from ...session.ask import Ask, Asker
@@ -22,15 +21,11 @@ from ..judges import Judge
 from ..run_options import Options
 from ..table.plan import AnswerPlace, Looked, RunPlan
 from ..table.results import Result
+from .purse import CapRoom
+from .totals import Range, total_range, two_lengths
 
 COUNTED_ROWS = 4_000  # texts that are counted; where there are more, the others are as dense as these
 SHARED = 1_000  # characters that all texts begin with, from which they are counted once
-PILOT_DRAWS, PILOT_SEED = 400, 14  # of the simulation behind a pilot's range
-RANGE = (0.03, 0.97)  # the quantiles it goes from and to
-UNSEEN = 0.1  # of the answers may be as long as REACH times the longest of ten: every other time none is among them
-REACH = 20
-LEAST_SPREAD = 0.05  # of the logarithm of answers' lengths: ten equal ones do not prove that all are
-STANDARD = NormalDist()
 
 
 def with_limit(models: Models, settings: Settings) -> Settings:
@@ -48,10 +43,13 @@ def quoted(
     pilots: Sequence[Result] = (),
     *,
     batch: bool = False,
+    cap: float | None = None,
+    at_once: int = 1,
 ) -> Estimate:
     """Return what the missing answers may take.
 
-    ``batch``: providers that take batches are asked in them.
+    ``batch``: providers that take batches are asked in them. ``cap``: US dollars that are never passed. ``at_once``:
+    requests that go at once where no cap prevents it.
     """
     parts = list[Part]()
     for number, arm in enumerate(plan.arms):
@@ -67,7 +65,8 @@ def quoted(
         written = [tokens for each in outputs if (tokens := _written(each)) is not None]
         parts.append(replace(part, shared_tokens=shared, spent=spent, outputs=written, is_capped=arm.is_capped))
         parts += [_judged(asker, plan, places, judge) for judge in judges.values()]
-    return Estimate.of(asker.models, [_in_a_batch(part) for part in parts] if batch else parts)
+    parts = [_in_a_batch(part) for part in parts] if batch else parts
+    return Estimate.of(asker.models, parts, cap=cap, at_once=at_once)
 
 
 def _in_a_batch(part: Part) -> Part:
@@ -92,6 +91,12 @@ def check_price(models: Models, settings: Sequence[Settings], options: Options) 
         )
 
 
+def check_room(estimate: Estimate, options: Options) -> None:
+    """Raise InvalidRequestError where a cap has no room for a single request to one of the models."""
+    if options.max_cost is not None and estimate.room is not None and not estimate.room.fits:
+        raise InvalidRequestError(f"max_cost is {dollars(options.max_cost)}: {estimate.room}. Nothing was sent.")
+
+
 def check_agreed(estimate: Estimate, settings: Settings, options: Options) -> None:
     """Ask the user where a run is dear or large. Raises InvalidRequestError unless the user agrees."""
     if options.yes or not estimate.is_above(settings.confirm_cost, settings.confirm_rows):
@@ -113,7 +118,8 @@ def _part(asker: Asker, asks: Sequence[Ask], count: int) -> Part:
     system = target.meter.message(asks[0].system) * len(asks)
     tokens = count_tokens(target.meter, texts) + system + _overhead(target) * len(asks)
     longest = target.meter.message(max(texts, key=len)) + system / len(asks)
-    return Part(target, count, tokens / len(asks) * count, longest)
+    shortest = target.meter.message(min(texts, key=len)) + system / len(asks)
+    return Part(target, count, tokens / len(asks) * count, longest, shortest)
 
 
 def _reported(target: Target, system: str, pilots: Sequence[Result]) -> float:
@@ -200,7 +206,7 @@ class Part:
     target: where they go
     rows: how many they are
     input_tokens: of all of them together, estimated
-    longest: the tokens of the longest, estimated
+    longest, shortest: the tokens of the longest and the shortest, estimated
     shared_tokens: of the input of all, those that may be read from a prompt cache
     outputs: tokens of the answers to pilots, which are not among the rows
     spent: US dollars that the pilots cost
@@ -212,17 +218,23 @@ class Part:
     rows: int
     input_tokens: float
     longest: float = 0.0
+    shortest: float = 0.0
     shared_tokens: float = 0.0
     outputs: Sequence[int] = ()
     spent: float = 0.0
     is_capped: bool = False
     is_batch: bool = False
 
-    def output_range(self) -> tuple[float, float | None]:
+    @property
+    def longest_answer(self) -> int | None:
+        """The tokens that one answer may have: ``max_tokens``, else all that the model writes; ``None``: unknown."""
+        window = self.target.window
+        known = window.max_output_tokens or (None if window.source == "assumed" else window.tokens)
+        return self.target.max_tokens or known
+
+    def output_range(self) -> Range:
         """Return the tokens of all answers, from and to; ``None``: open upwards."""
-        if self.outputs:
-            return total_range(self.outputs, self.rows, self.target.max_tokens)
-        return 0.0, None if self.target.max_tokens is None else float(self.rows * self.target.max_tokens)
+        return total_range(self.outputs, self.rows, self.longest_answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,14 +245,17 @@ class Estimate:
     models: their names
     input_tokens: of all requests, estimated
     output_tokens: of all answers, from and to; ``None``: open upwards
-    cost: US dollars, from and to, pilots included; ``None`` instead: unknown; as its end: open upwards
+    cost: US dollars, from and to, pilots included, the cap at most; ``None`` instead: unknown; as its end: open upwards
     unpriced: the models whose price is unknown
     is_free: whether nobody bills any of it
     pilots: answers that the range rests on
-    max_tokens: the longest answer, where that is the same for all; ``None``: it differs, or nothing limits it
-    is_capped: whether ``max_tokens`` is sent for the sake of a cap only
-    is_open: whether nothing limits some answers, so that a range from pilots may be passed
+    lengths: of the answers to pilots, in tokens, where these are of two lengths
+    longest: the longest answer in tokens, where that is the same for all; ``None``: it differs, or nobody knows
+    is_limited: whether ``max_tokens`` is sent with all requests
+    is_capped: whether it is sent for the sake of a cap only
     is_batch: whether some of it is asked in batches
+    is_cut: whether the cap is below what the run might cost without it
+    room: how many requests to the dearest model the cap has room for
     """
 
     rows: int
@@ -251,34 +266,44 @@ class Estimate:
     unpriced: tuple[str, ...] = ()
     is_free: bool = False
     pilots: int = 0
-    max_tokens: int | None = None
+    lengths: tuple[int, int] | None = None
+    longest: int | None = None
+    is_limited: bool = True
     is_capped: bool = False
-    is_open: bool = False
     is_batch: bool = False
+    is_cut: bool = False
+    room: CapRoom | None = None
 
     @classmethod
-    def of(cls, models: Models, parts: Sequence[Part]) -> Estimate:
+    def of(cls, models: Models, parts: Sequence[Part], *, cap: float | None = None, at_once: int = 1) -> Estimate:
         """Return the estimate for all parts of a run together."""
-        ranges = [part.output_range() for part in parts]
-        least = sum(low for low, _ in ranges)
-        highs = [high for _, high in ranges]
-        most = None if None in highs else math.ceil(sum(high for high in highs if high is not None))
-        costs = {part.target.model: _cost(models, part) for part in parts}
-        unpriced = tuple(dict.fromkeys(model for model, cost in costs.items() if cost is None))
-        limits = {part.target.max_tokens for part in parts}
+        outputs = [part.output_range() for part in parts]
+        costs = [_cost(models, part, output) for part, output in zip(parts, outputs, strict=True)]
+        least, most = _sum_of(outputs)
+        low, high = _sum_of([cost for cost in costs if cost is not None])
+        is_cut = False
+        if cap is not None and (high is None or high > cap):
+            low, high, is_cut = min(low, cap), cap, True
+        names = dict.fromkeys(part.target.model for part in parts)
+        unpriced = dict.fromkeys(part.target.model for part, cost in zip(parts, costs, strict=True) if cost is None)
+        longest = {part.longest_answer for part in parts}
+        lengths = next(filter(None, (two_lengths(part.outputs) for part in parts)), None)
         return cls(
             rows=sum(part.rows for part in parts),
-            models=tuple(dict.fromkeys(part.target.model for part in parts)),
+            models=tuple(names),
             input_tokens=round(sum(part.input_tokens for part in parts)),
-            output_tokens=(round(least), most),
-            cost=None if unpriced else _together([_cost(models, part) for part in parts]),
-            unpriced=unpriced,
+            output_tokens=(round(least), None if most is None else math.ceil(most)),
+            cost=None if unpriced else (low, high),
+            unpriced=tuple(unpriced),
             is_free=all(is_free(part.target) for part in parts),
             pilots=sum(len(part.outputs) for part in parts),
-            max_tokens=next(iter(limits)) if len(limits) == 1 else None,
+            lengths=None if lengths is None else (round(median(lengths[0])), round(median(lengths[1]))),
+            longest=next(iter(longest)) if len(longest) == 1 else None,
+            is_limited=all(part.target.max_tokens is not None for part in parts),
             is_capped=any(part.is_capped for part in parts),
-            is_open=None in limits,
             is_batch=any(part.is_batch for part in parts),
+            is_cut=is_cut,
+            room=None if cap is None else _room(models, parts, cap, at_once),
         )
 
     def is_above(self, most_dollars: float | None, most_rows: int | None) -> bool:
@@ -298,13 +323,27 @@ class Estimate:
 
     def _output(self) -> str:
         least, most = self.output_tokens
-        said = f"after {self.pilots} answers" if self.pilots else ""
+        note = _listed(self._limit(), self._evidence())
+        note = f" ({note})" if note else ""
         if most is None:
-            return f"{f'{least:,} or more' if self.pilots else 'any number'} out ({_listed('no max_tokens', said)})"
-        limit = f"max_tokens {self.max_tokens:,}" if self.max_tokens is not None else ""
-        limit += ", sent because of max_cost" if self.is_capped else ""
-        note = f" ({_listed(limit, said)})" if limit or said else ""
+            return f"any number out{note}"
         return (f"{least:,} to {most:,} out" if self.pilots else f"at most {most:,} out") + note
+
+    def _limit(self) -> str:
+        """Return how long an answer may be."""
+        each = "" if self.longest is None else f"{self.longest:,}"
+        if not self.is_limited:
+            return f"no max_tokens, each up to {each}" if each else "no max_tokens"
+        limit = f"max_tokens {each}" if each else ""
+        return _listed(limit, "sent because of max_cost" if self.is_capped else "")
+
+    def _evidence(self) -> str:
+        """Return the answers that the range rests on."""
+        said = f"after {counted(self.pilots, 'answer')}" if self.pilots else ""
+        if self.lengths is None:
+            return said
+        shorter, longer = self.lengths
+        return f"{said} of two lengths: about {shorter:,} and {longer:,}"
 
     def _price(self) -> str:
         if self.is_free:
@@ -314,22 +353,26 @@ class Estimate:
         low, high = self.cost
         if high is None:
             return f"{dollars(low)} or more, open upwards: set max_tokens, or ask for a pilot."
-        more = ", or more: max_tokens is not set." if self.is_open else "."
-        return (f"{dollars(low)} to " if dollars(low) != dollars(high) else "") + dollars(high) + more
+        told = dollars(high) if dollars(low) == dollars(high) else f"{dollars(low)} to {dollars(high)}"
+        if self.is_cut:
+            told += " (max_cost)" if low < high else " (max_cost), which ends it before all rows are asked"
+        elif not self.is_limited and not self.pilots:
+            told += "; max_tokens or a pilot narrows that"
+        return f"{told}: {self.room}." if self.room is not None and str(self.room) else f"{told}."
 
 
 def _listed(*words: str) -> str:
     return ", ".join(word for word in words if word)
 
 
-def _cost(models: Models, part: Part) -> tuple[float, float | None] | None:
-    """Return the US dollars of a part, from and to; ``None``: unknown."""
+def _cost(models: Models, part: Part, output: Range) -> Range | None:
+    """Return the US dollars of a part with so many tokens out, from and to; ``None``: unknown."""
     if is_free(part.target):
         return 0.0, 0.0
     price = price_of(models, part.target, batch=part.is_batch)
     if price is None:
         return None
-    least, most = part.output_range()
+    least, most = output
     written = price.written if part.target.cache_key is not None else price.input
     low = (part.input_tokens - part.shared_tokens) * price.input + part.shared_tokens * price.read
     high = part.input_tokens * max(price.input, written)
@@ -349,50 +392,24 @@ def _dearer(models: Models, part: Part, price: Price) -> float:
     return max(1.0, (cost or 0.0) / (tokens * price.input)) if price.input else 1.0
 
 
-def _together(costs: Sequence[tuple[float, float | None] | None]) -> tuple[float, float | None]:
-    known = [cost for cost in costs if cost is not None]
-    highs = [high for _, high in known]
+def _sum_of(ranges: Sequence[Range]) -> Range:
+    """Return ranges added up; one that is open upwards opens the whole."""
+    highs = [high for _, high in ranges]
     most = None if None in highs else sum(high for high in highs if high is not None)
-    return sum(low for low, _ in known), most
+    return sum(low for low, _ in ranges), most
 
 
-def total_range(seen: Sequence[int], count: int, most: int | None) -> tuple[float, float | None]:
-    """Return the tokens that ``count`` further answers have together, from and to, by the lengths of those seen.
-
-    Lengths are taken to be lognormal and cut at ``most``. The mean and the spread of their logarithms are drawn as
-    often as the answers seen leave them possible (generalized pivots, Krishnamoorthy and Mathew 2003), and the total
-    of the further answers for each; the range holds 94 % of the totals. ``None``: open upwards, fewer than two seen.
-    """
-    if not seen or count <= 0:
-        return 0.0, 0.0 if count <= 0 else None if most is None else float(count * most)
-    if len(seen) == 1:
-        return 0.0, None if most is None else float(count * most)
-    logs = [math.log(max(length, 1)) for length in seen]
-    mean, spread, chance = fmean(logs), max(stdev(logs), LEAST_SPREAD), random.Random(PILOT_SEED)
-    free, totals = len(logs) - 1, list[float]()
-    for _ in range(PILOT_DRAWS):
-        sigma = spread * math.sqrt(free / chance.gammavariate(free / 2, 2))
-        mu = mean + chance.gauss() * sigma / math.sqrt(len(logs))
-        first, second = _moments(mu, sigma, most)
-        noise = chance.gauss() * math.sqrt(max(second - first * first, 0.0) * count)
-        totals.append(max(count * first + noise, 0.0))
-    totals.sort()
-    low, high = (totals[round(share * (PILOT_DRAWS - 1))] for share in RANGE)
-    longest = float(REACH * max(seen) if most is None else min(REACH * max(seen), most))
-    high += UNSEEN * count * max(longest - high / count, 0.0)
-    return low, high if most is None else min(high, float(count * most))
-
-
-def _moments(mu: float, sigma: float, most: int | None) -> tuple[float, float]:
-    """Return the mean of a lognormal length that is cut at ``most``, and the mean of its square."""
-    first, second = mu + sigma * sigma / 2, 2 * mu + 2 * sigma * sigma
-    if most is None:
-        return math.exp(min(first, 50.0)), math.exp(min(second, 100.0))
-    end, above = (math.log(most) - mu) / sigma, 1 - STANDARD.cdf((math.log(most) - mu) / sigma)
-    kept = _scaled(first, STANDARD.cdf(end - sigma)), _scaled(second, STANDARD.cdf(end - 2 * sigma))
-    return min(kept[0] + most * above, float(most)), min(kept[1] + most * most * above, float(most) ** 2)
-
-
-def _scaled(log: float, share: float) -> float:
-    """Return exp(log) times a share that may be too small for a float where exp(log) is too large."""
-    return math.exp(min(log + math.log(share), 100.0)) if share > 0 else 0.0
+def _room(models: Models, parts: Sequence[Part], cap: float, at_once: int) -> CapRoom | None:
+    """Return the room that a cap has for requests to the dearest model; ``None``: nobody bills any."""
+    rooms = list[CapRoom]()
+    left = cap - sum(part.spent for part in parts)
+    for part in parts:
+        price = price_of(models, part.target, batch=part.is_batch)
+        if price is None or is_free(part.target):
+            continue
+        sizes = part.shortest, part.input_tokens / part.rows
+        worst, usual = (worst_case(models, part.target, size, batch=part.is_batch) or 0.0 for size in sizes)
+        answer = part.target.max_tokens or part.target.reserve
+        wanted = part.rows if part.is_batch else min(at_once, part.rows)
+        rooms.append(CapRoom.of(left, worst, usual, answer, price.output, wanted))
+    return min(rooms, key=lambda room: room.fits / room.wanted, default=None)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from ...wording import dollars
 
 PARTS_OF_A_DOLLAR = 10**12  # parts of a US dollar in which money is added up: whole numbers have no rounding errors
 SURPRISE = 1.1  # by how much more than the last surprise a worst case is reserved from then on
+LEAST_ANSWER = 50  # tokens: shorter answers are not recommended for the sake of a cap
 
 
 class Purse:
@@ -71,6 +73,50 @@ class Purse:
             f"max_cost is {dollars(self.cap or 0.0)}: {spent} of it are spent, and the next request may cost up to "
             f"{next_one}. Raise max_cost, or lower max_tokens."
         )
+
+
+@dataclass(frozen=True, slots=True)
+class CapRoom:
+    """How many requests to a model a cap has room for, each reserved at its worst case.
+
+    fits: how many at once; 0: not one
+    wanted: how many would go at once without a cap
+    worst: US dollars that the cheapest may cost
+    limit: the longest answer in tokens with which all that are wanted go at once; 0: that is too short for an answer
+    """
+
+    fits: int
+    wanted: int
+    worst: float
+    limit: int
+
+    @classmethod
+    def of(cls, cap: float, worst: float, usual: float, answer: float, price: float, wanted: int) -> CapRoom:
+        """Return the room in a cap for ``wanted`` requests with an ``answer`` of so many tokens, at a ``price`` each.
+
+        ``worst``: what the cheapest may cost, ``usual``: one of the usual size.
+        """
+        fits = math.floor(cap / usual) if usual else wanted
+        if not fits and worst <= cap:
+            fits = 1
+        limit = (cap / wanted - usual) / price + answer if price else 0.0
+        return cls(min(fits, wanted), wanted, worst, _round_down(limit) if limit >= LEAST_ANSWER else 0)
+
+    def __str__(self) -> str:
+        """Return how many go at once, and what would let all go; nothing where they do."""
+        if self.fits == self.wanted:
+            return ""
+        fit = {0: f"one request may cost up to {dollars(self.worst)}", 1: "one request at a time fits"}
+        said = fit.get(self.fits, f"{self.fits} requests at once fit")
+        go = "it go" if self.wanted == 1 else f"{self.wanted} go at once"
+        return f"{said}; {f'max_tokens {self.limit:,}' if self.limit else 'a higher cap'} lets {go}"
+
+
+def _round_down(tokens: float) -> int:
+    """Return tokens with two digits that are not 0."""
+    whole = math.floor(tokens)
+    step: int = 10 ** (len(str(whole)) - 2)
+    return whole // step * step
 
 
 def _parts(cost: float | None) -> int:

@@ -124,7 +124,7 @@ def _cells(texts: Sequence[Marked]) -> str:
 
 
 def differences(pairs: Iterable[Pair], scorer: str) -> Differences:
-    """Return the rows that each pair shares; of repeated rows the first repeat that counts in each."""
+    """Return the rows that both sides of a pair have asked; of repeated rows the first repeat that counts in each."""
     table = Differences(sorted((row for pair in pairs for row in _rows(*pair, scorer)), key=_order))
     table.scorer = scorer
     return table
@@ -136,7 +136,8 @@ def _rows(first: Side, second: Side, paired: Pairing, scorer: str) -> Iterator[D
     for row, key in paired.first.items():
         a, b = answers[0][row], answers[1][theirs[key]]
         scores = a.scores.get(scorer), b.scores.get(scorer)
-        yield DifferenceRow(row, first.name, second.name, *scores, a.prompt, b.prompt, _answer(a), _answer(b))
+        if a.asked and b.asked:
+            yield DifferenceRow(row, first.name, second.name, *scores, a.prompt, b.prompt, _answer(a), _answer(b))
 
 
 def _first_answers(results: Sequence[Result]) -> dict[int, Result]:
@@ -149,8 +150,6 @@ def _first_answers(results: Sequence[Result]) -> dict[int, Result]:
 
 
 def _answer(result: Result) -> str:
-    if not result.asked:
-        return "not asked"
     if result.failed or result.reply is None:
         return f"failed: {result.error or 'no answer'}"
     return f"{result.reply.text} [truncated]" if result.truncated else result.reply.text

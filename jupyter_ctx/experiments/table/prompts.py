@@ -16,6 +16,7 @@ from ...template.hints import advice, reason_unfilled
 from ...template.limits import Allowance
 from ...template.value_reading import Reader
 from ...wording import SLIP_SIMILARITY, nearest_name
+from .table_files import TEXT_COLUMN
 
 _LASTING = (str, int, float, bool, type(None))  # cells that cannot be changed in place
 _ROW = "row"  # the name under which a template reads the whole row
@@ -164,8 +165,7 @@ class Template:
             if name in row:
                 names[name] = row[name]
             elif name == _ROW:
-                members = row if expression.whole else [member for member in expression.members if member in row]
-                names[name] = {member: row[member] for member in members}
+                names[name] = _as_row(expression, row)
             else:
                 names[name] = values[name] if name in values else self._names.get(name)
         reader.allowance.renew()
@@ -196,6 +196,14 @@ class Template:
             raise InvalidRequestError(" ".join(filter(None, (reason, hints or _AS_TYPED.format(expression.text)))))
         if not expression.varies(columns) and not expression.names & set(grid):
             self._filled(expression, {}, {}, RowReader(Allowance(), self._redactor))
+
+
+def _as_row(expression: Expression, row: Mapping[str, Any]) -> Any:
+    """Return what an expression reads as ``row``: the columns, or the text of a row that has nothing but a text."""
+    if expression.whole and tuple(row) == (TEXT_COLUMN,):
+        return row[TEXT_COLUMN]
+    members = row if expression.whole else [member for member in expression.members if member in row]
+    return {member: row[member] for member in members}
 
 
 _AS_TYPED = "To send the braces as they are, leave out the spaces: {{{{{}}}}}."

@@ -1,4 +1,4 @@
-"""Read a table whose rows fill a template: a frame, a list, a mapping of columns, or a CSV or JSONL file.
+"""Read a table whose rows fill a template: a frame, a list, a mapping of columns, or a file.
 
 A table is read by columns, and a row is a view of it: no cell is copied, and none is of a type of NumPy's where
 Python has one. A missing cell (``None``, NaN, NaT, NA) is ``None``.
@@ -13,12 +13,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, overload
 
-from ...attachments.library_tables import frame_of
+from ...attachments.library_tables import LibraryTable, library_table
 from ...errors import InvalidRequestError
 from ...template.kinds import module_of, name_of
 from .table_files import MAX_ROWS, TABLE_FORMATS, TEXT_COLUMN, at_most_rows, read_table_file
 
-_TAKEN = "a DataFrame, a list of dicts or of texts, a mapping of columns, or the path of a CSV or JSONL file"
+_TAKEN = (
+    "a DataFrame, a list of dicts or of texts, a mapping of columns, or the path of a CSV, JSONL, Parquet, Arrow or "
+    "Excel file"
+)
 _SHOWN = 60  # characters of a value in an error message
 _PLAIN = (str, int, bool, float, type(None))
 
@@ -142,9 +145,10 @@ def plain(value: Any) -> Any:
 def read_rows(table: Any, limit: int | None = None) -> Rows:
     """Return the rows of a table, or its first ``limit`` rows.
 
-    table: a frame of pandas, Polars, Arrow or anything with its PyCapsule interface, a Series, a list of dicts, data
-        classes or named tuples, a list of texts or numbers (the column is ``text``), a generator of these, a
-        mapping of columns, or the path of a .csv, .tsv, .jsonl or .json file
+    table: a frame of pandas, Polars, Arrow or anything with its PyCapsule interface, a relation of DuckDB, a data set
+        of Hugging Face, a Series, a list of dicts, data classes or named tuples, a list of texts or numbers (the column
+        is ``text``), a generator of these, a mapping of columns, or the path of a .csv, .tsv, .jsonl, .json, .parquet,
+        .arrow, .feather or .xlsx file
 
     Raises InvalidRequestError for anything else, for a table without rows or with two columns of one name, and for
     more than a million rows without a ``limit``.
@@ -170,10 +174,8 @@ def _read(table: Any, limit: int | None) -> Rows:
             return read(table)
     if isinstance(table, Mapping):
         return _of_columns(table)
-    frame = frame_of(table)
-    if hasattr(frame, "to_dict"):
-        return _named(frame.to_dict(as_series=False), f"the {name_of(type(table))}")
-    return _of_members(table, limit)
+    known = None if _is_array(table) else library_table(table)
+    return _of_members(table, limit) if known is None else _of_library(known, f"the {name_of(type(table))}", limit)
 
 
 def _is_path(text: str) -> bool:
@@ -199,9 +201,20 @@ def _of_polars(table: Any) -> Rows:
     return Rows(dict(zip(_column_names(frame.columns), frame.get_columns(), strict=True)), "the DataFrame", frame)
 
 
+def _of_library(table: LibraryTable, source: str, limit: int | None) -> Rows:
+    if table.is_lazy:
+        raise InvalidRequestError(
+            f"rows is a query that has not run ({table.kind}): write rows.collect() or .compute()."
+        )
+    _column_names(table.names)
+    return Rows(table.named_columns(min(table.rows, MAX_ROWS + 1 if limit is None else limit)), source)
+
+
 def _of_columns(table: Mapping[Any, Any]) -> Rows:
     columns = {}
     for name, column in table.items():
+        if hasattr(column, "column_names") or hasattr(column, "columns"):  # such as the splits of a data set
+            raise InvalidRequestError(f"rows is a mapping of tables: choose one of them, such as rows[{name!r}].")
         listed = column.tolist() if _is_array(column) else column
         if isinstance(listed, (str, bytes, Mapping)) or not isinstance(listed, Iterable):
             raise InvalidRequestError(
@@ -239,10 +252,10 @@ def _members(table: Any, limit: int | None) -> list[Any]:
     """Return the members of a list, an array or a generator, at most one more than are allowed."""
     if _is_array(table):
         table = table.tolist()
+    if module_of(type(table)) == "datasets" and hasattr(table, "with_format"):
+        table = table.with_format(None)  # its rows are dicts of Python's own values
     if isinstance(table, (set, frozenset)):
         raise InvalidRequestError("rows is a set, which has no order: write sorted(…).")
-    if hasattr(table, "collect_schema"):
-        raise InvalidRequestError("rows is a lazy frame: write rows.collect().")
     if isinstance(table, (bytes, bytearray)) or not isinstance(table, Iterable):
         raise InvalidRequestError(f"rows is {_shown(table)}: it must be {_TAKEN}.")
     return list(islice(table, MAX_ROWS + 1 if limit is None else limit))

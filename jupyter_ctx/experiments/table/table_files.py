@@ -1,15 +1,18 @@
-"""Read the columns of a CSV, TSV, JSONL or JSON file, and say which line is wrong."""
+"""Read the columns of a CSV, TSV, JSONL or JSON file, and say which line is wrong; let libraries read other formats."""
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from ...errors import InvalidRequestError
+from ...attachments.library_tables import library_table
+from ...errors import InvalidRequestError, MissingDependencyError
 from ...wording import did_you_mean
 
 MAX_ROWS = 1_000_000  # of a table without a limit
@@ -18,7 +21,7 @@ _MAX_CELL = 100_000_000  # characters
 _MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}  # at the beginning of a file
 
 
-FileColumns = dict[str, list[Any]]  # of a file, by name
+FileColumns = Mapping[str, Sequence[Any]]  # of a file, by name
 
 
 class FileTable(NamedTuple):
@@ -196,6 +199,43 @@ def _joined(records: list[dict[str, Any]]) -> FileColumns:
     return {name: [record.get(name) for record in records] for name in names}
 
 
+class Readers(NamedTuple):
+    """The functions that read a format, as a module and a name, the best first; and what to install for them."""
+
+    functions: Sequence[tuple[str, str]]
+    packages: str
+
+
+PARQUET = Readers([("polars", "read_parquet"), ("pyarrow.parquet", "read_table")], "pyarrow")
+ARROW = Readers([("polars", "read_ipc"), ("polars", "read_ipc_stream"), ("pyarrow.feather", "read_table")], "pyarrow")
+EXCEL = Readers([("pandas", "read_excel"), ("polars", "read_excel")], "pandas openpyxl")
+
+
+def _read_frame(readers: Readers, path: Path, limit: int | None) -> FileTable:
+    """Return the columns of a file that a library reads. Raises MissingDependencyError, and InvalidRequestError."""
+    path.open("rb").close()  # what is wrong with the path is said as for other files
+    wrong = list[str]()
+    for module, name in readers.functions:
+        try:
+            frame = getattr(import_module(module), name)(path)
+        except ImportError:
+            continue
+        except Exception as error:  # each library has its own
+            wrong.append(str(error).partition("\n")[0])
+            continue
+        if hasattr(frame, "convert_dtypes"):
+            frame = frame.convert_dtypes()  # else pandas makes decimals of whole numbers beside missing cells
+        table = library_table(frame)
+        assert table is not None
+        at_most_rows(table.rows, limit, path.name)
+        return FileTable(table.named_columns(table.rows if limit is None else min(table.rows, limit)))
+    if wrong:
+        raise InvalidRequestError(f"{path.name} cannot be read: {wrong[0].rstrip('.')}.")
+    raise MissingDependencyError(f"No library that reads {path.name} is installed: pip install {readers.packages}")
+
+
 TABLE_FORMATS: dict[str, Callable[[Path, int | None], FileTable]] = {
     ".csv": _read_csv, ".tsv": _read_csv, ".jsonl": _read_jsonl, ".ndjson": _read_jsonl, ".json": _read_json,
+    ".parquet": partial(_read_frame, PARQUET), ".arrow": partial(_read_frame, ARROW),
+    ".feather": partial(_read_frame, ARROW), ".xlsx": partial(_read_frame, EXCEL),
 }  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 
 from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.errors import InvalidRequestError
-from jupyter_ctx.experiments.money.estimate import Estimate, Part, check_price, count_tokens, total_range
+from jupyter_ctx.experiments.money.estimate import Estimate, Part, check_price, count_tokens
 from jupyter_ctx.experiments.money.purse import Purse
+from jupyter_ctx.experiments.money.totals import total_range
 from jupyter_ctx.experiments.run_options import Options
 from jupyter_ctx.models.registry import Models, Target
 from jupyter_ctx.models.request_price import is_free, price_of, worst_case
@@ -123,14 +125,52 @@ def test_an_estimate_is_one_plain_line() -> None:
     )
 
 
-def test_without_max_tokens_an_estimate_is_open_upwards_and_says_so() -> None:
+def test_without_max_tokens_the_longest_answer_of_the_model_bounds_the_price() -> None:
     part = Part(target("openai/gpt-5.2"), 200, 61_400)
     estimate = Estimate.of(MODELS, [part])
+    assert str(estimate) == (
+        "200 rows to openai/gpt-5.2: 61,400 tokens in, at most 25,600,000 out (no max_tokens, each up to 128,000): "
+        "$0.11 to $358.51; max_tokens or a pilot narrows that."
+    )
+    assert estimate.is_above(1.0, None)
+    piloted = Estimate.of(MODELS, [replace(part, rows=190, outputs=(100, 120, 300, 80), spent=0.01)])
+    assert piloted.cost is not None
+    assert piloted.cost[1] is not None
+    assert piloted.cost[1] < 20
+
+
+def test_where_nobody_knows_how_long_answers_may_be_an_estimate_is_open_upwards_and_says_so() -> None:
+    mine = target("mine", base_url="http://127.0.0.1:9/v1", prices=(1.75, 14, 0.175))
+    estimate = Estimate.of(MODELS, [Part(mine, 200, 61_400)])
     assert estimate.cost is not None
     assert estimate.cost[1] is None
     assert "open upwards: set max_tokens" in str(estimate)
-    piloted = Estimate.of(MODELS, [replace(part, rows=190, outputs=(100, 120, 300, 80), spent=0.01)])
-    assert "or more: max_tokens is not set" in str(piloted)
+
+
+def test_a_cap_is_the_top_of_the_range_and_counts_where_one_asks_first() -> None:
+    part = Part(target("openai/gpt-5.2", max_tokens=25_000), 20, 6_140, 307, 307)
+    estimate = Estimate.of(MODELS, [part], cap=1.0, at_once=20)
+    assert estimate.cost == (pytest.approx(0.0107, rel=0.01), 1.0)
+    assert "$0.011 to $1.00 (max_cost)" in str(estimate)
+    assert not estimate.is_above(1.0, None)
+    assert estimate.is_above(0.99, None)
+    assert "which ends it before all rows" in str(Estimate.of(MODELS, [part], cap=0.01, at_once=20))
+    assert "(max_cost)" not in str(Estimate.of(MODELS, [part], cap=8.0, at_once=20))
+
+
+@pytest.mark.parametrize("cap", [0.05, 0.5, 2.0, 20.0])
+def test_a_cap_says_how_many_requests_it_lets_go_at_once_and_what_would_let_all_go(cap: float) -> None:
+    part = Part(target("openai/gpt-5.2", max_tokens=25_000), 200, 61_400, 307, 307)
+    room = Estimate.of(MODELS, [part], cap=cap, at_once=20).room
+    worst = worst_case(MODELS, part.target, 307)
+    assert room is not None
+    assert worst is not None
+    assert room.fits == min(cap // worst, 20)
+    assert (str(room) == "") == (room.fits == 20)
+    lower = replace(part, target=target("openai/gpt-5.2", max_tokens=room.limit))
+    assert Estimate.of(MODELS, [lower], cap=cap, at_once=20).room.fits == 20  # type: ignore[union-attr]
+    higher = replace(part, target=target("openai/gpt-5.2", max_tokens=round(1.2 * room.limit)))
+    assert (room.fits == 20) or Estimate.of(MODELS, [higher], cap=cap, at_once=20).room.fits < 20  # type: ignore[union-attr]
 
 
 def test_an_estimate_says_that_max_tokens_is_sent_because_of_a_cap() -> None:
@@ -171,16 +211,40 @@ def test_texts_are_counted_as_one_by_one_whether_they_share_a_beginning_or_not()
             assert count_tokens(meter, texts) == pytest.approx(sum(map(meter.message, texts)), rel=0.01)
 
 
-@pytest.mark.parametrize("spread", [0.3, 1.0, 1.5])
-def test_the_range_after_ten_pilots_is_right_in_most_tables(spread: float) -> None:
-    right, most = 0, 4_096
-    for seed in range(40):
+def one_of(share: float, factor: float, spread: float = 0.3) -> Callable[[random.Random], float]:
+    return lambda chance: 150 * chance.lognormvariate(0, spread) * (factor if chance.random() < share else 1)
+
+
+KINDS: dict[str, Callable[[random.Random], float]] = {
+    "alike": one_of(0, 1),
+    "spread": one_of(0, 1, 1.0),
+    "every tenth twenty times as long": one_of(0.1, 20),
+    "every other": one_of(0.5, 20),
+    "one word, and a few essays": lambda chance: 700 * chance.lognormvariate(0, 0.4) if chance.random() < 0.03 else 1,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_range_after_ten_pilots_is_right_in_most_tables(kind: str) -> None:
+    right, tables, most = 0, 30, 128_000
+    for seed in range(tables):
         chance = random.Random(seed)
-        lengths = [max(1, min(most, round(chance.lognormvariate(5.5, spread)))) for _ in range(200)]
+        lengths = [max(1, min(most, round(KINDS[kind](chance)))) for _ in range(200)]
         low, high = total_range(lengths[:10], 190, most)
         assert high is not None
         right += low <= sum(lengths[10:]) <= high
-    assert right >= 34
+    assert right >= 0.9 * tables
+
+
+def test_answers_of_two_lengths_are_told_and_cost_no_fortune() -> None:
+    part = Part(target("openai/gpt-5.2"), 990, 61_400, outputs=(2, 1, 2, 1, 3, 1, 640, 2, 2, 1))
+    estimate = Estimate.of(MODELS, [part])
+    assert estimate.lengths == (2, 640)
+    assert "of two lengths: about 2 and 640" in str(estimate)
+    assert estimate.cost is not None
+    assert estimate.cost[0] < 0.5 < 990 * 64 * 14e-6 < estimate.cost[1] < 10  # type: ignore[operator]
+    for alike in ((1, 2, 5, 2, 1), (100, 300, 120, 80, 500), (100, 400, 1_600)):
+        assert Estimate.of(MODELS, [replace(part, outputs=alike)]).lengths is None
 
 
 @given(st.lists(st.integers(0, 5_000), max_size=10), st.integers(0, 1_000), st.integers(1, 5_000) | st.none())

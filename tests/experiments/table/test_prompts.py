@@ -49,6 +49,15 @@ def test_a_column_goes_before_a_value_of_the_grid_and_that_before_the_notebook()
     assert Template("{{ row }}", {}).prompt({"row": "its own"}) == "its own"
 
 
+def test_the_row_of_a_list_of_texts_is_the_text_and_that_of_a_table_its_columns() -> None:
+    texts, table = read_rows(["Hallo", None, 3])[:], read_rows([{"text": "Hallo", "n": 1}])
+    asked = Template("[{{ row }}] {{ row.text }}, {{ text }}: {{ row|length if text else 0 }}.")
+    asked.check(texts.columns)
+    assert asked.prompt(texts[0]) == "[Hallo] Hallo, Hallo: 5."
+    assert Template("[{{ row }}]").prompt(texts[1]) == "[]"
+    assert asked.prompt(table[0]) == "[{'text': 'Hallo', 'n': 1}] Hallo, Hallo: 2."
+
+
 def test_what_stands_in_a_cell_is_not_filled_in_again() -> None:
     assert prompt("{{ braces }}{{ n }}") == "{{ n }}3"
 

@@ -10,8 +10,10 @@ from collections import namedtuple
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
@@ -20,7 +22,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from jupyter_ctx import InvalidRequestError
+from jupyter_ctx import InvalidRequestError, MissingDependencyError
 from jupyter_ctx.experiments.table.rows import Rows, read_rows
 
 Point = namedtuple("Point", "text n")
@@ -42,6 +44,30 @@ class OfArrow:
         return self._frame.__arrow_c_stream__(requested_schema)
 
 
+class Relation:
+    """A relation of DuckDB, as far as it is read: its rows are asked for by number."""
+
+    columns, types = ["text", "n"], ["VARCHAR", "INTEGER"]
+
+    def __init__(self, rows: list[tuple[Any, ...]]) -> None:
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def limit(self, number: int, start: int) -> Relation:
+        return Relation(self._rows[start : start + number])
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        return self._rows
+
+
+class DataSet(list[Any]):
+    """A data set of Hugging Face, as far as it is read: a sequence of dicts that names its columns."""
+
+    column_names = "text", "n"
+
+
 def texts_of(rows: Rows) -> list[dict[str, Any]]:
     return [dict(row) for row in rows]
 
@@ -59,6 +85,8 @@ TWO = [{"text": "a", "n": 1}, {"text": "b", "n": 2}]
         pd.DataFrame(TWO),
         pl.DataFrame(TWO),
         OfArrow(pl.DataFrame(TWO)),
+        Relation([("a", 1), ("b", 2)]),
+        DataSet(TWO),
         [Point("a", 1), Point("b", 2)],
         [Question("a", 1), Question("b", 2)],
         (row for row in TWO),
@@ -165,7 +193,9 @@ def test_a_limit_that_is_no_number_of_rows_is_refused(limit: Any) -> None:
         ([[1, 2]], r"Row 0 is \[1, 2\]"),
         (np.zeros((2, 2)), "Row 0 is"),
         ({"a", "b"}, r"a set, which has no order: write sorted"),
-        (pl.LazyFrame({"a": [1]}), r"write rows.collect\(\)"),
+        (pl.LazyFrame({"a": [1]}), r"a query that has not run .*: write rows.collect\(\)"),
+        ({"train": DataSet(TWO)}, r"a mapping of tables: choose one of them, such as rows\['train'\]"),
+        (Relation([]), "the Relation has no rows"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "Columns 1 and 2 are both named 'a'"),
         ([{0: 1, "0": 2}], "Columns 1 and 2 are both named '0'"),
         ([{"": 1}], "Column 1 of 1 has no name"),
@@ -248,6 +278,33 @@ def test_a_cell_may_hold_a_whole_document(tmp_path: Path) -> None:
     assert csv.field_size_limit() == before
 
 
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather", "t.arrow", "stream.arrow"])
+def test_files_of_other_formats_are_read_by_the_libraries_that_are_there(tmp_path: Path, name: str) -> None:
+    frame, path = pl.DataFrame([*TWO, {"text": "c", "n": None}]), tmp_path / name
+    write = {"t.parquet": frame.write_parquet, "stream.arrow": frame.write_ipc_stream}.get(name, frame.write_ipc)
+    write(path)
+    rows = read_rows(path)
+    assert texts_of(rows) == [*TWO, {"text": "c", "n": None}]
+    assert (rows.source, type(rows[0]["n"]), len(read_rows(str(path), limit=2))) == (name, int, 2)
+    path.write_bytes(b"no such thing")
+    with pytest.raises(InvalidRequestError, match=f"^{name} cannot be read: .*[^.]\\.$"):
+        read_rows(path)
+
+
+def test_a_sheet_is_read_where_a_library_for_it_is_there_and_else_its_name_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    with pytest.raises(InvalidRequestError, match=r"There is no file .*t\.xlsx"):
+        read_rows(path)
+    if find_spec("openpyxl"):
+        pd.DataFrame([*TWO, {"text": "c"}]).to_excel(path, index=False)
+        assert texts_of(read_rows(path)) == [*TWO, {"text": "c", "n": None}]
+        return
+    with ZipFile(path, "w") as file:
+        file.writestr("xl/workbook.xml", "")
+    with pytest.raises(MissingDependencyError, match=r"reads t\.xlsx is installed: pip install pandas openpyxl"):
+        read_rows(path)
+
+
 def test_lines_of_json_are_objects_or_texts(tmp_path: Path) -> None:
     assert texts_of(read_rows(written(tmp_path, "t.jsonl", '"a"\n"b"'))) == [{"text": "a"}, {"text": "b"}]
     rows = read_rows(written(tmp_path, "u.ndjson", '{"a": 1}\n{"b": NaN}'))
@@ -270,7 +327,7 @@ def test_lines_of_json_are_objects_or_texts(tmp_path: Path) -> None:
         ("t.jsonl", b'{"a": 1}\n{"a": "\xff"}', "t.jsonl, line 2: the byte 0xff"),
         ("t.json", '{"a": 1}', "must be a list"),
         ("t.json", "[1,", "t.json is not JSON"),
-        ("t.xlsx", "x", "must be one of .csv, .tsv, .jsonl, .ndjson, .json"),
+        ("t.ods", "x", "must be one of .csv, .tsv, .jsonl, .ndjson, .json, .parquet"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_said_with_its_line(
