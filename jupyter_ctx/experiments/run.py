@@ -22,7 +22,8 @@ from ..storage.stored_answers import AnswerKey, Answers
 from ..wording import counted
 from .asking.delivery import Delivery, Done
 from .asking.engine import Ended, Engine, is_local
-from .asking.progress import LastLine, Progress, RunBar, bar_of
+from .asking.live_card import bar_of
+from .asking.progress import Bar, Progress
 from .money.estimate import quoted, with_limit
 from .money.purse import Purse
 from .results.comparison import RunSummary, summary
@@ -77,10 +78,10 @@ class Run:
         self._stored = answers.find(self._places, failed=not options.retry)
         self._progress = Progress(len(plan))
         self._lanes: dict[tuple[object, ...], str] = {}
-        self._engine = Engine(self._asker, answers, options, self._purse, self._show)
+        self._engine = Engine(self._asker, answers, options, self._purse, lambda: self._bar.show())
         self._delivery = Delivery(plan, self._scorers, self._send, self._keep)
         self._begun, self._ended, self._done = "", Ended(), threading.Event()
-        self._bar: LastLine | RunBar | None = None
+        self._bar: Bar = Bar(self)
         missing = [places[0] for key, places in self._places.items() if key not in self._stored]
         seen = pilot.results if pilot is not None else ()
         self.estimate = quoted(plan, looked, self._asker, missing, self._scorers.judges, seen, batch=options.batch)
@@ -123,8 +124,18 @@ class Run:
     @property
     def notices(self) -> tuple[str, ...]:
         """What to know of the run, a line each."""
-        ending = [self._ending()] if self._done.is_set() and self._ended.why else []
+        ending = [self.ending] if self._done.is_set() and self.ending else []
         return tuple(dict.fromkeys([*self._notes, *self._answers.notices, *ending]))
+
+    @property
+    def ending(self) -> str:
+        """Why the run ended early, and what to do; empty where it did not."""
+        return f"{self._ended.why.rstrip('.')}. {self._kept()}" if self._ended.why else ""
+
+    @property
+    def shown(self) -> frozenset[str]:
+        """What its bar has shown at the end, besides figures: "sentences", "table"."""
+        return self._bar.shows
 
     @property
     def group(self) -> str | None:
@@ -174,7 +185,7 @@ class Run:
         """Begin; a run that has begun goes on."""
         if not self._begun:
             self._begun = datetime.now(UTC).isoformat(timespec="seconds")
-            self._bar = bar_of(self._progress, self.name, self.options.progress)
+            self._bar = bar_of(self, self.options.progress)
             threading.Thread(target=self._go, name="jupyter_ctx run", daemon=True).start()
         return self
 
@@ -192,6 +203,7 @@ class Run:
         if not self._begun:
             raise InvalidRequestError("The run has not begun: begin() begins it; dry_run=True only tells its price.")
         until = time.monotonic() + (float("inf") if timeout is None else timeout)
+        self._bar.hold(waited=True)
         try:
             while not self._done.wait(max(0.0, min(POLL, until - time.monotonic()))):
                 if time.monotonic() >= until:
@@ -200,6 +212,8 @@ class Run:
             self._engine.leave()
             self._done.wait(AFTER_CTRL_C)
             raise ChatInterrupted(self._kept()) from None
+        finally:
+            self._bar.hold(waited=False)
         return True
 
     def result(self, timeout: float | None = None) -> Any:
@@ -212,12 +226,8 @@ class Run:
         if not self.wait(timeout):
             raise TimeoutError(f"The run goes on after {timeout:g} s: {self.progress}.")
         if self._ended.failed:
-            raise ChatError(self._ending())
+            raise ChatError(self.ending)
         return self.results.to_frame()
-
-    def _ending(self) -> str:
-        """Return why the run ended early, and what to do."""
-        return f"{self._ended.why.rstrip('.')}. {self._kept()}"
 
     def _kept(self) -> str:
         """Return what an early end leaves."""
@@ -246,8 +256,7 @@ class Run:
             self._engine.end()
             if not self._is_pilot:  # else the run goes on with the store
                 self._answers.close()
-            if self._bar is not None:
-                self._bar.show(self._progress, last=True)
+            self._bar.end()
             if self._at_end is not None:
                 with suppress(Exception):  # the answers are kept, whatever listens
                     self._at_end(self)
@@ -310,11 +319,8 @@ class Run:
             now, done=now.done + 1, failed=now.failed + result.failed, cached=now.cached + result.cached,
             asked=now.asked + (not result.cached), cost=self._purse.spent,
         )  # fmt: skip
-        self._show()
-
-    def _show(self) -> None:
-        if self._bar is not None:
-            self._bar.show(self.progress)
+        self._bar.keep(result, (place.arm, self._looked.digests[place.arm][place.row] or place.row))
+        self._bar.show()
 
     def _lane(self, settings: Settings) -> str:
         """Return the name of the lane: the endpoint, whose limits hold for all who ask there."""
