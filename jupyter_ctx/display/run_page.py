@@ -10,6 +10,7 @@ import html
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from ..wording import counted
 from .tables import TableRow, TableRows, column_sides, heads_html, shortened, table_text
 from .text import WRAPS, text_html, to_plain
 
@@ -95,7 +96,7 @@ def card_text(card: CardFigures, table: AnswerTable | None = None) -> str:
     return to_plain("\n".join(lines))
 
 
-def fold_html(table: AnswerTable, shown: Iterable[int], *, is_open: bool = False) -> str:
+def fold_html(table: AnswerTable, shown: Sequence[int], *, is_open: bool = False) -> str:
     """Return the rows in view, folded below a line; where they are too long for a page, the first of them."""
     rows, size = list[str](), 0
     for row in _rows(table, shown):
@@ -103,8 +104,8 @@ def fold_html(table: AnswerTable, shown: Iterable[int], *, is_open: bool = False
         if size > ROW_BYTES:
             break
         rows.append(row)
-    less = len(table.rows) - len(rows)
-    more = f'<p class="jctx-quiet">{less:,} more rows are not on this page</p>' if less else ""
+    less = len(shown) - len(rows)
+    more = f'<p class="jctx-quiet">{counted(less, "more row")} had no room here.</p>' if less else ""
     opened = " open" if is_open else ""
     return (
         f'<details class="jctx-fold" data-lm-suppress-shortcuts="true"{opened}>'

@@ -1,8 +1,7 @@
 """The card of a run in its cell: a widget while its kernel lives, with a static twin above it.
 
-While a cell waits for its run, most kernels deliver no click. There Stop is a button of the page, which interrupts the
-kernel as the toolbar's does: JupyterLab and Notebook run the command that ``data-commandlinker-command`` names. Where
-no cell waits, or the front end has no such commands, Stop is a button of the widget.
+While a cell waits for its run, most kernels deliver no click before its end. There the labextension takes the click on
+Stop, and interrupts the kernel.
 """
 
 from __future__ import annotations
@@ -19,22 +18,15 @@ from .static_twin import LIVE, Twin, show
 REWRITE = 5.0  # seconds between two static twins, which are what is saved with the notebook
 WAITED = "jctx-waited"  # the class of a card whose cell waits for the run
 AS_FOUND = "failures first"  # the usual order of the answers
-STOP_TIP = "Stop: answers that came are kept"
-INTERRUPT = (
-    f'<button type="button" class="jupyter-button widget-button jctx-interrupt" title="{STOP_TIP}" '
-    'data-lm-suppress-shortcuts="true" data-commandlinker-command="notebook:interrupt-kernel">Stop</button>'
-)
 RUN_STYLE = (
     CARD_STYLE + PAGER_STYLE + "<style>"
     ".jctx-run{position:relative;max-width:820px;box-sizing:border-box;padding:10px 14px;border-radius:8px;"
     "border:1px solid var(--jp-border-color2,var(--vscode-panel-border,#ccc));overflow:visible}"
     ".jctx-run .widget-html{margin:0;height:auto;width:auto;overflow:visible}"
     ".jctx-run .widget-html-content{line-height:inherit}"
-    ".jctx-run .jctx-stop{position:absolute;top:8px;right:12px;width:auto;margin:0;overflow:visible}"
-    ".jctx-stop .jupyter-button{width:auto;height:26px;line-height:24px;padding:0 10px;margin:0;border-radius:4px}"
-    ".jctx-stop .jupyter-button:focus-visible{outline:2px solid var(--jp-brand-color1,#1976d2);outline-offset:1px}"
-    f".jctx-interrupt,.jp-Notebook .{WAITED} .jctx-cancel{{display:none}}"
-    f".jp-Notebook .{WAITED} .jctx-interrupt{{display:inline-block}}"
+    ".jctx-run .jctx-cancel{position:absolute;top:8px;right:12px;width:auto;height:26px;line-height:24px;margin:0;"
+    "padding:0 10px;border-radius:4px}"
+    ".jctx-run .jctx-cancel:focus-visible{outline:2px solid var(--jp-brand-color1,#1976d2);outline-offset:1px}"
     ".jctx-run:not(:has(.jctx-fold[open])) .jctx-turning{display:none}"
     ".jctx-hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}"
     "body:not(:has(.jp-Notebook)) .jctx-twin{display:none}"
@@ -46,8 +38,7 @@ class RunCard:
     """Shows a run in the cell that runs now; ``stop`` stops it."""
 
     def __init__(self, card: CardFigures, stop: Callable[[], object]) -> None:
-        self._stop = stop
-        self._build()
+        self._build(stop)
         self._page.value = card_html(card)
         self._written = time.monotonic()
         self._twin: Twin = show(self.widget, _forms(card))
@@ -62,11 +53,11 @@ class RunCard:
 
     def hold(self, *, waited: bool) -> None:
         """Say whether the cell waits for the run from now on."""
-        (self._stops.add_class if waited else self._stops.remove_class)(WAITED)
+        (self.widget.add_class if waited else self.widget.remove_class)(WAITED)
 
     def end(self, card: CardFigures, table: AnswerTable) -> None:
         """Draw the card for the last time, with the table of all answers folded below it."""
-        self._stops.layout.display = "none"
+        self._stop.layout.display = "none"
         self._page.value = card_html(card)
         self._table = table
         self._pager = Pager(table.head, AS_FOUND, PER_PAGE, self._turn)
@@ -84,23 +75,17 @@ class RunCard:
         shown = self._pager.in_view(self._table.rows)
         self._rows.value = fold_html(self._table, shown, is_open=is_open)
 
-    def _pressed(self, button: Any) -> None:
-        button.description = "Stopping…"
-        self._stop()
-
-    def _build(self) -> None:
+    def _build(self, stop: Callable[[], object]) -> None:
         import ipywidgets
 
         hidden = ipywidgets.Layout(display="none")
         style = ipywidgets.HTML(RUN_STYLE, layout=hidden)
         self._page, self._rows, self._spoken = (ipywidgets.HTML() for _ in range(3))
-        cancel = ipywidgets.Button(description="Stop", tooltip=STOP_TIP)
-        cancel.add_class("jctx-cancel")
-        cancel.on_click(self._pressed)
-        self._stops = self._box(cancel, ipywidgets.HTML(INTERRUPT))
-        self._stops.add_class("jctx-stop")
+        self._stop = ipywidgets.Button(description="Stop", tooltip="Stop: answers that came are kept")
+        self._stop.add_class("jctx-cancel")
+        self._stop.on_click(lambda _: stop())
         self._lower = self._box()
-        self.widget = self._box(style, self._page, self._stops, self._lower, self._spoken)
+        self.widget = self._box(style, self._page, self._stop, self._lower, self._spoken)
         self.widget.add_class("jctx-run")
         self.widget.add_class(LIVE)
 
@@ -112,5 +97,5 @@ class RunCard:
 
 def _forms(card: CardFigures, table: AnswerTable | None = None) -> dict[str, str]:
     """Return the static twin."""
-    fold = fold_html(table, range(min(len(table.rows), 5 * PER_PAGE))) if table is not None else ""
+    fold = fold_html(table, range(len(table.rows))) if table is not None else ""
     return {"text/html": f"{CARD_STYLE}{card_html(card)}{fold}", "text/plain": card_text(card, table)}

@@ -35,7 +35,7 @@ class CardBar(Bar):
         self._scores: dict[tuple[str, str], RunningScore] = {}  # by scorer and arm
         self._scorers: dict[str, None] = {}  # in the order in which they come
         self._failed, self._wrong = deque[Result](maxlen=MOST_FAILURES), deque[Result](maxlen=MOST_FAILURES)
-        self._newest = deque[Result](maxlen=MOST_NEWEST)
+        self._newest = deque[Result](maxlen=MOST_FAILURES + MOST_NEWEST)
         self._pace = deque([(self._begun, 0)], maxlen=PACE_DRAWINGS)
         self._columns = Columns.of(run.plan)
         self._card = RunCard(self._figures(), run.cancel)
@@ -96,7 +96,7 @@ class CardBar(Bar):
         scores = [_line(*key, self._scores[key].interval, self._scores[key].is_rate) for key in order[:MOST_LINES]]
         first = [*self._failed, *reversed(self._wrong)][:MOST_FAILURES]
         newest = [each for each in reversed(self._newest) if not any(each is other for other in first)]
-        rows = AnswerRows([*first, *newest], self._columns, list(self._scorers))
+        rows = AnswerRows([*first, *newest[:MOST_NEWEST]], self._columns, list(self._scorers))
         return CardFigures(run.name, progress.done, progress.rows, figures, scores, AnswerTable(rows.head, rows))
 
     def _rows_a_second(self, done: int) -> Iterable[str]:
