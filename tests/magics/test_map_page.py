@@ -65,7 +65,7 @@ def test_a_map_is_one_card_that_stops_unfolds_and_is_saved_whole(open_page: Open
         stop.focus()
         notebook.page.keyboard.press("Enter")
         expect(notebook.output(1)).to_contain_text("are kept; running it again asks only the other")
-        notebook.wait_idle()
+        expect(notebook.prompt(1)).not_to_have_text("[*]:")
         begin(notebook, 2)  # in the background, where no cell waits that could be interrupted
         behind = notebook.output(2).locator(".jctx-run")
         expect(behind).to_contain_text(f"{AT_ONCE} of {ROWS} rows")
