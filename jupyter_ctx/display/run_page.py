@@ -11,16 +11,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ..wording import counted
-from .tables import TableRow, TableRows, column_sides, heads_html, shortened, table_text
+from .tables import TableRow, TableRows, column_sides, shortened, table_text
 from .text import WRAPS, text_html, to_plain
 
 MOST_BYTES = 50_000  # of a drawing
 ROW_BYTES = 40_000  # of the rows of a table, with what they unfold to
 PER_PAGE = 10  # rows of the table
-MOST_CELL, MOST_LABEL = 100, 60  # characters
+MOST_CELL, MOST_LABEL, MOST_SENTENCE = 100, 60, 400  # characters
 MOST_TEXT = 6_000  # bytes of a text that a row unfolds to
 MOST_CELLS = 9  # of a row
 PLAIN_ROWS = 20  # of the table as plain text
+SIDED_ROWS = 100  # that say where the cells of a column stand
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,9 @@ class CardFigures:
 
 def card_html(card: CardFigures) -> str:
     """Return the card without the table of all answers."""
-    first, *others = [text_html(shortened(figure, 2 * MOST_CELL)) for figure in card.figures]
-    name = f"<b>{text_html(shortened(card.name, MOST_LABEL))}</b> " if card.name else ""
-    sentences = [f'<p dir="auto">{text_html(shortened(each, 5 * MOST_CELL))}</p>' for each in card.sentences]
+    first, *others = map(_line, card.figures)
+    name = f"<b>{_line(card.name, MOST_LABEL)}</b> " if card.name else ""
+    sentences = [f'<p dir="auto">{_line(each, MOST_SENTENCE)}</p>' for each in card.sentences]
     newest = card.newest
     return "".join(
         [
@@ -130,25 +131,24 @@ def _score(line: ScoreLine) -> str:
             f'<span style="left:{low:.1f}%;width:{high - low:.1f}%"></span><i style="left:{value:.1f}%"></i></span>'
         )
     return (
-        f'<div class="jctx-score"><b>{text_html(line.value)}</b> <span>{text_html(shortened(line.label, MOST_LABEL))} '
+        f'<div class="jctx-score"><b>{text_html(line.value)}</b> <span>{_line(line.label, MOST_LABEL)} '
         f'<span class="jctx-quiet">({text_html(line.interval)})</span></span> {drawn}</div>'
     )
 
 
 def _table(table: AnswerTable, rows: Iterable[str]) -> str:
-    head = [shortened(name, MOST_LABEL) for name in table.head[:MOST_CELLS]]
-    heads = heads_html(head, ["left"] * len(head))
+    heads = "".join(f'<th scope="col">{_line(name, MOST_LABEL)}</th>' for name in table.head[:MOST_CELLS])
     return f'<table class="jctx-answers"><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
 
 
 def _rows(table: AnswerTable, shown: Iterable[int]) -> Iterable[str]:
     indexes = list(shown)
-    sides = column_sides(table.head, [table.rows[index] for index in indexes])
+    sides = column_sides(table.head, [table.rows[index] for index in indexes[:SIDED_ROWS]])
     for index in indexes:
-        cells = [text_html(shortened(cell, MOST_CELL)) for cell in table.rows[index][:MOST_CELLS]]
+        cells = [_line(cell) for cell in table.rows[index][:MOST_CELLS]]
         texts = table.texts(index)
         if texts:
-            whole = "".join(f"<b>{html.escape(name)}</b><div>{_clipped(text)}</div>" for name, text in texts)
+            whole = "".join(f"<b>{html.escape(name)}</b><div>{_whole(text)}</div>" for name, text in texts)
             cells[table.unfolds] = f"<details><summary>{cells[table.unfolds]}</summary>{whole}</details>"
         parts = [
             f'<td dir="auto" style="text-align:{side}">{cell}</td>' for cell, side in zip(cells, sides, strict=False)
@@ -156,15 +156,26 @@ def _rows(table: AnswerTable, shown: Iterable[int]) -> Iterable[str]:
         yield f"<tr>{''.join(parts)}</tr>"
 
 
-def _clipped(text: str) -> str:
-    """Return the beginning of a text as HTML of MOST_TEXT bytes at most, and how much more there is."""
-    kept = text[:MOST_TEXT]
+def _line(text: str, most: int = MOST_CELL) -> str:
+    """Return the beginning of a text as HTML in one line, of four bytes a character at most."""
+    drawn, more = _within(shortened(text, most), 4 * most)
+    return f"{drawn}…" if more else drawn
+
+
+def _whole(text: str) -> str:
+    """Return a text as HTML; of a long one the beginning, and how much more there is."""
+    drawn, more = _within(text, MOST_TEXT)
+    return f"{drawn} … {more:,} more characters" if more else drawn
+
+
+def _within(text: str, most: int) -> tuple[str, int]:
+    """Return the beginning of a text as HTML of so many bytes at most, and how many characters are left out."""
+    kept = text[:most]
     drawn = text_html(kept)
-    while len(drawn.encode("utf-8", "replace")) > MOST_TEXT:
+    while len(drawn.encode("utf-8", "replace")) > most:
         kept = kept[: len(kept) * 4 // 5]
         drawn = text_html(kept)
-    more = len(text) - len(kept)
-    return f"{drawn} … {more:,} more characters" if more else drawn
+    return drawn, len(text) - len(kept)
 
 
 _LINE = "var(--jp-border-color2,var(--vscode-panel-border,#ccc))"
@@ -187,7 +198,8 @@ CARD_STYLE = (
     f".jctx-interval span{{position:absolute;height:6px;border-radius:3px;background:{_BRAND};opacity:.6}}"
     f".jctx-interval i{{position:absolute;top:-3px;width:2px;height:12px;margin-left:-1px;background:{_INK}}}"
     ".jctx-fold summary{cursor:pointer}"
-    f".jctx-fold summary:focus-visible{{outline:2px solid {_BRAND};outline-offset:1px}}"
+    f".jctx-fold summary:focus-visible{{outline:2px solid {_BRAND};outline-offset:-2px}}"
+    ".jctx-answers summary{overflow:hidden;text-overflow:ellipsis}"
     f"table.jctx-answers{{border-collapse:collapse;width:100%;margin:6px 0;table-layout:auto;color:{_INK};"
     "font:12px/18px var(--jp-ui-font-family,system-ui,sans-serif)}"
     ".jctx-answers :is(td,th){padding:3px 8px 3px 0;border:0;text-align:left;vertical-align:top;background:none;"

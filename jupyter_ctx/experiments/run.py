@@ -124,13 +124,13 @@ class Run:
     @property
     def notices(self) -> tuple[str, ...]:
         """What to know of the run, a line each."""
-        ending = [self.ending] if self._done.is_set() and self.ending else []
+        ending = [self._ending()] if self._done.is_set() and self.why else []
         return tuple(dict.fromkeys([*self._notes, *self._answers.notices, *ending]))
 
     @property
-    def ending(self) -> str:
-        """Why the run ended early, and what to do; empty where it did not."""
-        return f"{self._ended.why.rstrip('.')}. {self._kept()}" if self._ended.why else ""
+    def why(self) -> str:
+        """Why the run ended early; empty where it did not."""
+        return self._ended.why
 
     @property
     def shown(self) -> frozenset[str]:
@@ -226,8 +226,12 @@ class Run:
         if not self.wait(timeout):
             raise TimeoutError(f"The run goes on after {timeout:g} s: {self.progress}.")
         if self._ended.failed:
-            raise ChatError(self.ending)
+            raise ChatError(self._ending())
         return self.results.to_frame()
+
+    def _ending(self) -> str:
+        """Return why the run ended early, and what to do."""
+        return f"{self._ended.why.rstrip('.')}. {self._kept()}"
 
     def _kept(self) -> str:
         """Return what an early end leaves."""

@@ -22,7 +22,7 @@ from .progress import Bar, LastLine, TerminalBar, Watched, figures_of, quoted
 
 MOST_LINES = 6  # of scores
 MOST_FAILURES, MOST_NEWEST = 3, 5  # answers that are shown while the run goes on
-PACE_DRAWINGS = 40  # over which the rows a second are taken: ten seconds
+PACE_DRAWINGS = 30  # over which the rows a second are taken: ten seconds
 
 
 class CardBar(Bar):
@@ -75,7 +75,7 @@ class CardBar(Bar):
         ]
         card = CardFigures(
             run.name, run.progress.done, run.progress.rows,
-            [*figures_of(run, self.seconds), *filter(None, [run.ending])], lines[:MOST_LINES],
+            [*figures_of(run, self.seconds), *filter(None, [run.why])], lines[:MOST_LINES],
             sentences=quoted(summary) if summary is not None else (),
         )  # fmt: skip
         failed = run.progress.failed

@@ -16,7 +16,7 @@ from ..results.comparison import RunSummary
 from ..table.plan import RunPlan
 from ..table.results import Result, Results
 
-REDRAW = 0.27  # seconds between drawings: with the twin every few seconds, fewer than four a second
+REDRAW = 0.34  # seconds between drawings: three a second, and the card now and then draws its static twin
 MOST_SENTENCES = 12  # that are shown at the end
 
 
@@ -93,7 +93,7 @@ class Watched(Protocol):
     @property
     def unpriced(self) -> int: ...  # noqa: D102
     @property
-    def ending(self) -> str: ...  # noqa: D102
+    def why(self) -> str: ...  # noqa: D102
     def summary(self) -> RunSummary: ...  # noqa: D102
     def cancel(self) -> None: ...  # noqa: D102
 
