@@ -19,7 +19,7 @@ ROW_BYTES = 40_000  # of the rows of a table, with what they unfold to
 PER_PAGE = 10  # rows of the table
 MOST_CELL, MOST_LABEL, MOST_SENTENCE = 100, 60, 400  # characters
 MOST_TEXT = 6_000  # bytes of a text that a row unfolds to
-MOST_CELLS = 9  # of a row
+MOST_CELLS = 10  # of a row
 PLAIN_ROWS = 20  # of the table as plain text
 SIDED_ROWS = 100  # that say where the cells of a column stand
 

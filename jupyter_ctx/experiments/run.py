@@ -203,8 +203,8 @@ class Run:
         if not self._begun:
             raise InvalidRequestError("The run has not begun: begin() begins it; dry_run=True only tells its price.")
         until = time.monotonic() + (float("inf") if timeout is None else timeout)
-        self._bar.hold(waited=True)
         try:
+            self._bar.hold(waited=timeout is None)
             while not self._done.wait(max(0.0, min(POLL, until - time.monotonic()))):
                 if time.monotonic() >= until:
                     return False

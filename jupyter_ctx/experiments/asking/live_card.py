@@ -7,16 +7,17 @@ import sys
 from collections import deque
 from collections.abc import Hashable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 
 from ...display.run_page import AnswerTable, CardFigures, ScoreLine
 from ...display.widgets.run_card import RunCard
 from ...runtime.frontend import FrontendKind, where
 from ...wording import counted, dollars
-from ..results.answer_rows import AnswerRows, Columns, failures_first
+from ..results.answer_rows import answer_cells, answer_place, answer_texts, failures_first
 from ..statistics.running import RunningScore
 from ..statistics.significance import Interval
 from ..statistics.tally import number
-from ..statistics.verdicts import number_text, percent
+from ..statistics.verdicts import ArmRow, number_text, percent
 from ..table.results import Result
 from .progress import Bar, LastLine, TerminalBar, Watched, figures_of, quoted
 
@@ -37,11 +38,9 @@ class CardBar(Bar):
         self._failed, self._wrong = deque[Result](maxlen=MOST_FAILURES), deque[Result](maxlen=MOST_FAILURES)
         self._newest = deque[Result](maxlen=MOST_FAILURES + MOST_NEWEST)
         self._pace = deque([(self._begun, 0)], maxlen=PACE_DRAWINGS)
-        self._columns = Columns.of(run.plan)
         self._card = RunCard(self._figures(), run.cancel)
 
-    def keep(self, result: Result, key: Hashable) -> None:
-        """Count an answer."""
+    def _keep(self, result: Result, key: Hashable) -> None:
         self._newest.append(result)
         if result.failed:
             self._failed.append(result)
@@ -56,31 +55,28 @@ class CardBar(Bar):
                 self._wrong.append(result)
 
     def hold(self, *, waited: bool) -> None:
-        """Let Stop interrupt the cell that waits."""
-        with suppress(Exception):
-            self._card.hold(waited=waited)
+        """Let Stop interrupt the cell where one waits for the run."""
+        self._card.hold(waited=waited)
 
     def _draw(self) -> None:
         self._card.draw(self._figures())
 
     def _end(self) -> None:
-        run = self._run
-        summary = run.summary() if self._scorers else None
-        rows = AnswerRows(failures_first(run.results, self._first_scorer), self._columns, list(self._scorers))
-        told = summary if summary is not None else ()
-        lines = [
-            _line(row.scorer, row.arm, Interval(row.value, _end(row.low), _end(row.high), row.n), row.kind != "mean")
-            for row in told
-            if row.value is not None
-        ]
-        card = CardFigures(
-            run.name, run.progress.done, run.progress.rows,
-            [*figures_of(run, self.seconds), *filter(None, [run.why])], lines[:MOST_LINES],
-            sentences=quoted(summary) if summary is not None else (),
+        run, failed = self._run, self._run.progress.failed
+        results = failures_first(run.results, self._first_scorer)
+        head, *rows = answer_cells(results, run.plan, list(self._scorers))
+        count = counted(len(rows), "answer")
+        table = AnswerTable(
+            head, rows, answer_place(head, self._scorers), lambda index: answer_texts(results[index]),
+            f"{count}, {failed:,} failed" if failed else count,
         )  # fmt: skip
-        failed = run.progress.failed
-        counts = f"{counted(len(rows), 'answer')}, {failed:,} failed" if failed else counted(len(rows), "answer")
-        self._card.end(card, AnswerTable(rows.head, rows, rows.head.index("answer"), rows.texts, counts))
+        figures = [*figures_of(run, self.seconds), *filter(None, [run.why])]
+        card = CardFigures(run.name, run.progress.done, run.progress.rows, figures)
+        if self._scorers:
+            summary = run.summary()
+            scores = [_line(*each) for each in map(_measured, summary) if each is not None]
+            card = replace(card, scores=scores[:MOST_LINES], sentences=quoted(summary))
+        self._card.end(card, table)
 
     @property
     def _first_scorer(self) -> str:
@@ -96,8 +92,8 @@ class CardBar(Bar):
         scores = [_line(*key, self._scores[key].interval, self._scores[key].is_rate) for key in order[:MOST_LINES]]
         first = [*self._failed, *reversed(self._wrong)][:MOST_FAILURES]
         newest = [each for each in reversed(self._newest) if not any(each is other for other in first)]
-        rows = AnswerRows([*first, *newest[:MOST_NEWEST]], self._columns, list(self._scorers))
-        return CardFigures(run.name, progress.done, progress.rows, figures, scores, AnswerTable(rows.head, rows))
+        head, *rows = answer_cells([*first, *newest[:MOST_NEWEST]], run.plan, list(self._scorers))
+        return CardFigures(run.name, progress.done, progress.rows, figures, scores, AnswerTable(head, rows))
 
     def _rows_a_second(self, done: int) -> Iterable[str]:
         """Yield the pace of the last ten seconds, where there is one."""
@@ -141,8 +137,12 @@ def _of_range(cost: float, told: tuple[float, float | None] | None) -> str:
     return f"{dollars(cost)} of {most}" if least == most else f"{dollars(cost)} of {least} to {most}"
 
 
-def _end(value: float | None) -> float:
-    return math.nan if value is None else value
+def _measured(row: ArmRow) -> tuple[str, str, Interval, bool] | None:
+    """Return a row of a summary as a line takes it; ``None`` where no answer has a score."""
+    if row.value is None:
+        return None
+    low, high = (math.nan if end is None else end for end in (row.low, row.high))
+    return row.scorer, row.arm, Interval(row.value, low, high, row.n), row.kind != "mean"
 
 
 def _line(scorer: str, arm: str, interval: Interval, is_rate: bool) -> ScoreLine:

@@ -143,10 +143,12 @@ class Bar:
         return self._clock() - self._begun
 
     def keep(self, result: Result, key: Hashable) -> None:
-        """Hear of an answer; rows with the same ``key`` and arm were asked the same."""
+        """Count an answer; rows with the same ``key`` were asked the same."""
+        with suppress(Exception):
+            self._keep(result, key)
 
     def hold(self, *, waited: bool) -> None:
-        """Hear whether a cell waits for the run."""
+        """Let Stop interrupt the cell where one waits for the run."""
 
     def show(self) -> None:
         """Draw, not more often than the eye can follow."""
@@ -161,6 +163,9 @@ class Bar:
         with suppress(Exception):
             self._end()
             self.shows = self.all_of_it
+
+    def _keep(self, result: Result, key: Hashable) -> None:
+        pass
 
     def _draw(self) -> None:
         pass

@@ -1,10 +1,8 @@
-"""The answers of a run as the rows of a table to look at: each is made where it is looked at, for they may be many."""
+"""The answers of a run as the rows of a table to look at, and the whole of each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import overload
+from collections.abc import Collection, Iterator, Sequence
 
 from ...display.tables import first_words
 from ..statistics.tally import is_truth, number, shown_score
@@ -15,71 +13,37 @@ MOST_INPUTS, MOST_SCORERS = 2, 4  # columns
 MARKS = {True: "✓", False: "✕"}
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """What a table shows of an answer beside its text and scores: its arm and repeat, and columns that are asked."""
+def answer_cells(results: Sequence[Result], plan: RunPlan, scorers: Sequence[str]) -> list[list[str]]:
+    """Return the heads of the columns, then the cells of each answer: what was asked, the answer, its scores."""
+    columns = tuple(plan.rows[0]) if plan.rows else ()
+    inputs, scorers = plan.template.columns(columns)[:MOST_INPUTS], scorers[:MOST_SCORERS]
+    optional = [("arm", len(plan.arms) > 1), ("repeat", plan.repeat > 1)]
+    given = ["row", *(name for name, is_there in optional if is_there)]
 
-    inputs: Sequence[str]
-    has_arms: bool
-    has_repeats: bool
-
-    @classmethod
-    def of(cls, plan: RunPlan) -> Columns:
-        """Return the columns for a run."""
-        given = tuple(plan.rows[0]) if plan.rows else ()
-        return cls(plan.template.columns(given)[:MOST_INPUTS], len(plan.arms) > 1, plan.repeat > 1)
-
-    @property
-    def before(self) -> list[str]:
-        """The heads of the columns before the answer."""
-        optional = [("arm", self.has_arms), ("repeat", self.has_repeats)]
-        return ["row", *(name for name, is_there in optional if is_there), *self.inputs]
-
-
-class AnswerRows(Sequence[Sequence[str]]):
-    """The cells of each answer, in the order of ``results``."""
-
-    def __init__(self, results: Sequence[Result], columns: Columns, scorers: Sequence[str]) -> None:
-        self._results, self._columns, self._scorers = results, columns, scorers[:MOST_SCORERS]
-        self.head = [*columns.before, "answer", *self._scorers]
-
-    def __len__(self) -> int:
-        return len(self._results)
-
-    @overload
-    def __getitem__(self, index: int) -> Sequence[str]: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Sequence[str]]: ...
-    def __getitem__(self, index: int | slice) -> Sequence[str] | Sequence[Sequence[str]]:
-        if isinstance(index, slice):
-            return AnswerRows(self._results[index], self._columns, self._scorers)
-        return list(self._cells(self._results[index]))
-
-    def texts(self, index: int) -> list[tuple[str, str]]:
-        """Return the whole of an answer: what was sent and what came, each with its name."""
-        result = self._results[index]
-        scores = ", ".join(f"{name}: {shown_score(score)}" for name, score in result.scores.items())
-        found = [
-            ("Prompt", result.prompt),
-            ("Answer", result.reply.text if result.reply is not None else ""),
-            ("Error", result.error),
-            ("Scores", scores),
-            ("Problems", "\n".join(result.problems)),
-        ]
-        return [(name, text) for name, text in found if text]
-
-    def _cells(self, result: Result) -> Iterator[str]:
-        columns = self._columns
-        yield str(result.row)
-        if columns.has_arms:
-            yield result.arm
-        if columns.has_repeats:
-            yield str(result.repeat)
-        for name in columns.inputs:
-            yield first_words(str(result.inputs.get(name, "")))
+    def cells(result: Result) -> Iterator[str]:
+        yield from (str(getattr(result, name)) for name in given)
+        yield from (first_words(str(result.inputs.get(name, ""))) for name in inputs)
         yield _answer(result)
-        for name in self._scorers:
-            yield _mark(result.scores.get(name))
+        yield from (_mark(result.scores.get(name)) for name in scorers)
+
+    return [[*given, *inputs, "answer", *scorers], *(list(cells(result)) for result in results)]
+
+
+def answer_place(head: Sequence[str], scorers: Collection[str]) -> int:
+    """Return the index of the column with the text of the answer, before those of the scorers."""
+    return len(head) - 1 - min(len(scorers), MOST_SCORERS)
+
+
+def answer_texts(result: Result) -> list[tuple[str, str]]:
+    """Return the whole of an answer: what was sent and what came, each with its name."""
+    found = [
+        ("Prompt", result.prompt),
+        ("Answer", result.reply.text if result.reply is not None else ""),
+        ("Error", result.error),
+        ("Scores", ", ".join(f"{name}: {shown_score(score)}" for name, score in result.scores.items())),
+        ("Problems", "\n".join(result.problems)),
+    ]
+    return [(name, text) for name, text in found if text]
 
 
 def failures_first(results: Sequence[Result], scorer: str) -> list[Result]:
