@@ -1,7 +1,7 @@
 """The card of a run, as HTML and as plain text: how far it is, what it scored, its answers.
 
 The HTML needs no script and reads without its stylesheet, so that a page that is saved or exported has it too. Texts
-are cut, so that a drawing stays below MOST_BYTES whatever an answer holds.
+are cut, so that a drawing stays below CARD_BYTES whatever an answer holds.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from ..wording import counted
 from .tables import TableRow, TableRows, column_sides, shortened, table_text
 from .text import WRAPS, text_html, to_plain
 
-MOST_BYTES = 50_000  # of a drawing
+CARD_BYTES = 50_000  # of a drawing
 ROW_BYTES = 40_000  # of the rows of a table, with what they unfold to
 PER_PAGE = 10  # rows of the table
 MOST_CELL, MOST_LABEL, MOST_SENTENCE = 100, 60, 400  # characters
-MOST_TEXT = 6_000  # bytes of a text that a row unfolds to
+UNFOLDED_BYTES = 6_000  # bytes of a text that a row unfolds to
 MOST_CELLS = 10  # of a row
 PLAIN_ROWS = 20  # of the table as plain text
 SIDED_ROWS = 100  # that say where the cells of a column stand
@@ -131,8 +131,8 @@ def _score(line: ScoreLine) -> str:
             f'<span style="left:{low:.1f}%;width:{high - low:.1f}%"></span><i style="left:{value:.1f}%"></i></span>'
         )
     return (
-        f'<div class="jctx-score"><b>{text_html(line.value)}</b> <span>{_line(line.label, MOST_LABEL)} '
-        f'<span class="jctx-quiet">({text_html(line.interval)})</span></span> {drawn}</div>'
+        f'<div class="jctx-score"><b>{text_html(line.value)}</b> {drawn} <span>{_line(line.label, MOST_LABEL)} '
+        f'<span class="jctx-quiet">({text_html(line.interval)})</span></span></div>'
     )
 
 
@@ -164,7 +164,7 @@ def _line(text: str, most: int = MOST_CELL) -> str:
 
 def _whole(text: str) -> str:
     """Return a text as HTML; of a long one the beginning, and how much more there is."""
-    drawn, more = _within(text, MOST_TEXT)
+    drawn, more = _within(text, UNFOLDED_BYTES)
     return f"{drawn} … {more:,} more characters" if more else drawn
 
 
@@ -191,12 +191,13 @@ CARD_STYLE = (
     f".jctx-quiet{{color:{_QUIET}}}"
     f".jctx-done{{height:6px;margin:8px 0;border-radius:3px;background:{_TRACK};overflow:hidden}}"
     f".jctx-done div{{height:6px;background:{_BRAND}}}"
-    ".jctx-score{display:flex;flex-wrap:wrap;gap:0 12px;align-items:center;font-variant-numeric:tabular-nums}"
-    ".jctx-score b{font-size:18px;font-weight:600;min-width:3.2em}"
-    ".jctx-interval{position:relative;flex:0 1 160px;min-width:60px;height:6px;border-radius:3px;"
+    ".jctx-score{display:flex;gap:0 12px;align-items:center;font-variant-numeric:tabular-nums}"
+    ".jctx-score b{font-size:18px;font-weight:600;flex:none;min-width:3.6em}"
+    ".jctx-interval{position:relative;flex:none;width:min(160px,25%);height:6px;border-radius:3px;"
     f"background:{_TRACK}}}"
     f".jctx-interval span{{position:absolute;height:6px;border-radius:3px;background:{_BRAND};opacity:.6}}"
-    f".jctx-interval i{{position:absolute;top:-3px;width:2px;height:12px;margin-left:-1px;background:{_INK}}}"
+    f".jctx-interval i{{position:absolute;top:-3px;width:2px;height:12px;margin-left:-1px;"
+    "background:currentColor}"
     ".jctx-fold summary{cursor:pointer}"
     f".jctx-fold summary:focus-visible{{outline:2px solid {_BRAND};outline-offset:-2px}}"
     ".jctx-answers summary{overflow:hidden;text-overflow:ellipsis}"

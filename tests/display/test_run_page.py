@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jupyter_ctx.display.run_page import (
-    MOST_BYTES,
+    CARD_BYTES,
     AnswerTable,
     CardFigures,
     ScoreLine,
@@ -25,7 +25,7 @@ def test_a_drawing_stays_below_its_bound_whatever_answers_hold(text: str) -> Non
     running = CardFigures(text, 3, 8, [text] * 6, [score] * 6, AnswerTable(table.head, rows))
     ended = CardFigures(text, 8, 8, [text] * 6, [score] * 6, sentences=[text] * 13)
     for drawn in (card_html(running), card_html(ended), fold_html(table, range(8))):
-        assert len(drawn.encode()) <= MOST_BYTES
+        assert len(drawn.encode()) <= CARD_BYTES
         assert "<script>" not in drawn
     assert "more characters" in fold_html(table, range(8))
 

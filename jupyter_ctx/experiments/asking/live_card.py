@@ -19,7 +19,7 @@ from ..statistics.significance import Interval
 from ..statistics.tally import number
 from ..statistics.verdicts import ArmRow, number_text, percent
 from ..table.results import Result
-from .progress import Bar, LastLine, TerminalBar, Watched, figures_of, quoted
+from .progress import Bar, LastLine, TerminalBar, Watched, figures_of, quotable
 
 MOST_LINES = 6  # of scores
 MOST_FAILURES, MOST_NEWEST = 3, 5  # answers that are shown while the run goes on
@@ -75,7 +75,7 @@ class CardBar(Bar):
         if self._scorers:
             summary = run.summary()
             scores = [_line(*each) for each in map(_measured, summary) if each is not None]
-            card = replace(card, scores=scores[:MOST_LINES], sentences=quoted(summary))
+            card = replace(card, scores=scores[:MOST_LINES], sentences=quotable(summary))
         self._card.end(card, table)
 
     @property

@@ -98,7 +98,7 @@ class Watched(Protocol):
     def cancel(self) -> None: ...  # noqa: D102
 
 
-def quoted(summary: RunSummary) -> list[str]:
+def quotable(summary: RunSummary) -> list[str]:
     """Return the first sentences of a summary."""
     said = list(summary.sentences)
     more = len(said) - MOST_SENTENCES
@@ -107,7 +107,7 @@ def quoted(summary: RunSummary) -> list[str]:
 
 def sentences_of(run: Watched) -> list[str]:
     """Return the sentences to quote of a run, where there are scores."""
-    return quoted(run.summary()) if any(result.scores for result in run.results) else []
+    return quotable(run.summary()) if any(result.scores for result in run.results) else []
 
 
 def figures_of(run: Watched, seconds: float) -> list[str]:

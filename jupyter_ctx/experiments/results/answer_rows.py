@@ -9,14 +9,14 @@ from ..statistics.tally import is_truth, number, shown_score
 from ..table.plan import RunPlan
 from ..table.results import Result, Score
 
-MOST_INPUTS, MOST_SCORERS = 2, 4  # columns
-MARKS = {True: "✓", False: "✕"}
+INPUT_COLUMNS, SCORER_COLUMNS = 2, 4  # columns
+TRUTH_SIGNS = {True: "✓", False: "✕"}
 
 
 def answer_cells(results: Sequence[Result], plan: RunPlan, scorers: Sequence[str]) -> list[list[str]]:
     """Return the heads of the columns, then the cells of each answer: what was asked, the answer, its scores."""
     columns = tuple(plan.rows[0]) if plan.rows else ()
-    inputs, scorers = plan.template.columns(columns)[:MOST_INPUTS], scorers[:MOST_SCORERS]
+    inputs, scorers = plan.template.columns(columns)[:INPUT_COLUMNS], scorers[:SCORER_COLUMNS]
     optional = [("arm", len(plan.arms) > 1), ("repeat", plan.repeat > 1)]
     given = ["row", *(name for name, is_there in optional if is_there)]
 
@@ -31,7 +31,7 @@ def answer_cells(results: Sequence[Result], plan: RunPlan, scorers: Sequence[str
 
 def answer_place(head: Sequence[str], scorers: Collection[str]) -> int:
     """Return the index of the column with the text of the answer, before those of the scorers."""
-    return len(head) - 1 - min(len(scorers), MOST_SCORERS)
+    return len(head) - 1 - min(len(scorers), SCORER_COLUMNS)
 
 
 def answer_texts(result: Result) -> list[tuple[str, str]]:
@@ -55,11 +55,11 @@ def _answer(result: Result) -> str:
     if not result.asked:
         return "not asked"
     if result.reply is None or result.error:
-        return f"{MARKS[False]} {result.error}"
+        return f"{TRUTH_SIGNS[False]} {result.error}"
     return result.reply.text or "(empty)"
 
 
 def _mark(score: Score) -> str:
     if score is None:
         return ""
-    return MARKS[bool(score)] if is_truth(score) else shown_score(score)
+    return TRUTH_SIGNS[bool(score)] if is_truth(score) else shown_score(score)
