@@ -154,6 +154,8 @@ class Engine:
     @property
     def away(self) -> str:
         """What the run waits for, in words; empty where nothing is worth saying."""
+        if self._ended is not None:
+            return ""
         if not self._batches.is_idle:
             return self._batches.away
         pauses = [lane.governor.paused_until for lane in tuple(self._lanes.values()) if not lane.is_empty]

@@ -27,7 +27,7 @@ class Progress:
     rows: answers that are wanted, one for each row, arm and repeat
     done: those that are there, failed ones included
     failed: rows without an answer, or without a valid one
-    cached: answers that were stored already
+    cached: answers that needed no request: stored already, or that of a row which asks the same
     asked: answers that were asked of a model in this run
     cost: US dollars spent in this run; ``None`` where no price is known
     away: what is asked in batches of a provider, and how far it is there
@@ -58,13 +58,13 @@ class Progress:
 
     @property
     def counts(self) -> list[str]:
-        """How many rows failed or were stored."""
-        counts = [(self.failed, "failed"), (self.cached, "were stored")]
+        """How many rows failed, or needed no request."""
+        counts = [(self.failed, "failed"), (self.cached, "without a request")]
         return [f"{count:,} {what}" for count, what in counts if count]
 
     @property
     def beside(self) -> str:
-        """What to know beside the number of rows: how many failed or were stored, and the money."""
+        """What to know beside the number of rows: how many failed or needed no request, and the money."""
         parts = self.counts
         if self.cost is not None:
             left = f" so far, about {dollars(self.left)} left" if self.left else ""
@@ -114,7 +114,7 @@ def figures_of(run: Watched, seconds: float) -> list[str]:
     """Return the figures of a run at its end: its rows, what is missing or stored, its cost and its time."""
     results, progress = run.results, run.progress
     counts = [
-        (len(results.failed), "failed"), (len(results.truncated), "truncated"), (progress.cached, "stored"),
+        (len(results.failed), "failed"), (len(results.truncated), "truncated"), (progress.cached, "without a request"),
         (run.unasked, "not asked"),
     ]  # fmt: skip
     cost = [dollars(progress.cost)] if progress.cost else []

@@ -19,7 +19,7 @@ from jupyter_ctx.testing import ScriptedProvider
 
 def test_progress_says_rows_failures_and_money_so_far_and_left() -> None:
     now = Progress(rows=40, done=10, failed=1, cached=2, asked=8, cost=0.08)
-    assert str(now) == "10 of 40 rows, 1 failed, 2 were stored, $0.080 so far, about $0.30 left"
+    assert str(now) == "10 of 40 rows, 1 failed, 2 without a request, $0.080 so far, about $0.30 left"
     assert str(Progress(rows=2, done=2, asked=2, cost=0.5)) == "2 of 2 rows, $0.50"
     assert str(Progress(rows=2)) == "0 of 2 rows"
 
