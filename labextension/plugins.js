@@ -4,9 +4,10 @@ import { copyButtons } from './copy.js';
 import { growingAnswers } from './growing.js';
 import { prompts } from './prompts.js';
 import { sharing } from './shared.js';
+import { stops } from './stops.js';
 import { toolbars } from './toolbars.js';
 
-const PARTS = { prompts, growingAnswers, collapsedAnswers, copyButtons, toolbars };
+const PARTS = { prompts, growingAnswers, collapsedAnswers, copyButtons, stops, toolbars };
 
 /** Return the plugins that this application can have. */
 export async function plugins(scope) {

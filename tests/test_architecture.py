@@ -42,7 +42,6 @@ LATE = {  # modules of the package that others import in a function, when they a
     },
     "jupyter_ctx.errors": {"jupyter_ctx.wording.layout"},
     "jupyter_ctx.session.prompt": {"jupyter_ctx.attachments.attached_values"},
-    "jupyter_ctx.experiments.asking.progress": {"jupyter_ctx.display.widgets.static_twin"},
     "jupyter_ctx.library": {"jupyter_ctx.export.conversation_files"},
     "jupyter_ctx.magics.cell_prompts": {
         "jupyter_ctx.magics.last_error",

@@ -60,6 +60,11 @@ def note_html(text: str) -> str:
     return f'<div class="jctx-note" dir="auto" style="{NOTE_STYLE}">{badge} {text_html(text)}</div>'
 
 
+def plain_forms(text: str) -> dict[str, str]:
+    """Return lines of text as HTML and as plain text."""
+    return {"text/html": f'<div dir="auto" style="{NOTE_STYLE}">{text_html(text)}</div>', "text/plain": to_plain(text)}
+
+
 def spoken_html(text: str, role: str, kind: str = "") -> str:
     """Return a line that screen readers announce; ``role`` is ``status`` for a result, ``alert`` for an error."""
     return f'<div class="{kind}" role="{role}">{html.escape(to_plain(text))}</div>'

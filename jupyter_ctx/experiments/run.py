@@ -23,7 +23,8 @@ from ..wording import counted
 from .asking.delivery import Delivery, Done
 from .asking.engine import Ended, Engine, is_local
 from .asking.governor import START_AT_ONCE
-from .asking.progress import LastLine, Progress, RunBar, bar_of
+from .asking.live_card import bar_of
+from .asking.progress import Bar, Progress
 from .money.estimate import quoted
 from .money.purse import Purse
 from .results.export import export_run
@@ -79,10 +80,10 @@ class Run(ReadableRun):
         self._stored = answers.find(self._places, failed=not options.retry)
         self._progress = Progress(len(plan), asked=pilot.progress.asked if pilot is not None else 0)
         self._lanes: dict[tuple[object, ...], str] = {}
-        self._engine = Engine(self._asker, answers, options, self._purse, self._show)
+        self._engine = Engine(self._asker, answers, options, self._purse, lambda: self._bar.show())
         self._delivery = Delivery(plan, self._scorers, self._send, self._keep)
         self.begun, self._ended, self._done = "", Ended(), threading.Event()
-        self._bar: LastLine | RunBar | None = None
+        self._bar: Bar = Bar(self)
         missing = [places[0] for key, places in self._places.items() if key not in self._stored]
         seen = pilot.results if pilot is not None else ()
         self.estimate = quoted(
@@ -128,8 +129,18 @@ class Run(ReadableRun):
     @property
     def notices(self) -> tuple[str, ...]:
         """What to know of the run, a line each."""
-        ending = [self._ending()] if self._done.is_set() and self._ended.why else []
+        ending = [self._ending()] if self._done.is_set() and self.why else []
         return tuple(dict.fromkeys([*self._notes, *self._answers.notices, *ending]))
+
+    @property
+    def why(self) -> str:
+        """Why the run ended early; empty where it did not."""
+        return self._ended.why
+
+    @property
+    def shown(self) -> frozenset[str]:
+        """What its bar has shown at the end, besides figures: "sentences", "table"."""
+        return self._bar.shows
 
     @property
     def group(self) -> str | None:
@@ -172,7 +183,7 @@ class Run(ReadableRun):
         """Begin; a run that has begun goes on."""
         if not self.begun:
             self.begun = datetime.now(UTC).isoformat(timespec="seconds")
-            self._bar = bar_of(self._progress, self.name, self.options.progress)
+            self._bar = bar_of(self, self.options.progress)
             threading.Thread(target=self._go, name="jupyter_ctx run", daemon=True).start()
         return self
 
@@ -203,6 +214,7 @@ class Run(ReadableRun):
             raise InvalidRequestError("The run has not begun: begin() begins it; dry_run=True only tells its price.")
         until = time.monotonic() + (float("inf") if timeout is None else timeout)
         try:
+            self._bar.hold(waited=timeout is None)
             while not self._done.wait(max(0.0, min(POLL, until - time.monotonic()))):
                 if time.monotonic() >= until:
                     return False
@@ -210,6 +222,8 @@ class Run(ReadableRun):
             self._engine.leave()
             self._done.wait(AFTER_CTRL_C)
             raise ChatInterrupted(self._kept()) from None
+        finally:
+            self._bar.hold(waited=False)
         return True
 
     def result(self, timeout: float | None = None) -> Any:
@@ -256,8 +270,7 @@ class Run(ReadableRun):
             self._engine.end()
             if not self._is_pilot:  # else the run goes on with the store
                 self._answers.close()
-            if self._bar is not None:
-                self._bar.show(replace(self.progress, away=""), last=True)
+            self._bar.end()
             if self._at_end is not None:
                 with suppress(Exception):  # the answers are kept, whatever listens
                     self._at_end(self)
@@ -318,11 +331,8 @@ class Run(ReadableRun):
             now, done=now.done + 1, failed=now.failed + result.failed, cached=now.cached + result.cached,
             asked=now.asked + (not result.cached),
         )  # fmt: skip
-        self._show()
-
-    def _show(self) -> None:
-        if self._bar is not None:
-            self._bar.show(self.progress)
+        self._bar.keep(result, (place.arm, self._looked.digests[place.arm][place.row] or place.row))
+        self._bar.show()
 
     def _lane(self, settings: Settings) -> str:
         """Return the name of the lane: the endpoint, whose limits hold for all who ask there."""

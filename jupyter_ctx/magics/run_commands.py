@@ -10,21 +10,22 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from ..config.settings import MODEL_SETTINGS
+from ..display.text import plain_forms
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, MissingDependencyError
+from ..experiments.asking.progress import figures_of, sentences_of
 from ..experiments.results.heat_map import draw_heat_map
 from ..experiments.results.pictures import Picture, draw_rates
 from ..experiments.results.turn_chart import draw_turns, turn_figures, turns_text
 from ..experiments.run import Run
 from ..experiments.statistics.tally import scorers_of
 from ..runtime.frontend import where
-from ..wording import counted, dollars
+from ..wording import counted
 from .command_table import Call, say
 from .line_options import settings_of
 from .questions import asked_first
 from .variables import check_new_name, nearest, schema_named, scorers_named, table_named, value_named
 
 PROMPTS_SHOWN, PROMPT_SHOWN = 3, 2_000  # prompts that a dry run shows, and characters of each
-MOST_SENTENCES = 12
 MOST_SCORERS = 6  # of one run that are drawn
 USUAL = {"error": "", "cached": False, "truncated": False, "stop_reason": "stop"}  # what need not be shown
 
@@ -105,7 +106,14 @@ class MapCell:
     def _tell(self, run: Run) -> None:
         """Show the price, and what to know of the table, before anything is sent."""
         self._run, self._told = run, run.notices
-        say(str(run.estimate), *run.notices, sep="\n")
+        self._say(str(run.estimate), *run.notices)
+
+    def _say(self, *lines: str) -> None:
+        """Show lines in the font of the page, or print them where there is none."""
+        if where(self._shell).kind != "notebook":
+            say(*lines, sep="\n")
+        elif lines:
+            display(plain_forms("\n".join(lines)), raw=True)
 
     def _agree(self, question: str) -> bool:
         """Return whether the user agrees; money is not spent without a yes. Raises UsageError where nobody is asked."""
@@ -125,12 +133,14 @@ class MapCell:
 
     def _show(self, run: Run, table: Any, seconds: float, error: str) -> None:
         """Show the answers, and below them figures, notices that are new, and what the scores say."""
-        if any(result.asked for result in run.results):
+        if any(result.asked for result in run.results) and "table" not in run.shown:
             display(_with_news(table))
         if error:  # which has the figures
             return
-        notices = [line for line in run.notices if line not in self._told]
-        say(_figures(run, seconds), *_remedies(run), *notices, *_verdicts(run), sep="\n")
+        lines = [*_remedies(run), *(line for line in run.notices if line not in self._told)]
+        if "table" not in run.shown:
+            lines.insert(0, ", ".join(figures_of(run, seconds)))
+        self._say(*lines, *([] if "sentences" in run.shown else sentences_of(run)))
 
     def _sent(self) -> str:
         """Return what was sent before the run began."""
@@ -167,19 +177,6 @@ def _with_news(table: Any) -> Any:
     return table.drop(columns=silent)
 
 
-def _figures(run: Run, seconds: float) -> str:
-    """Return the figures of a run in one line."""
-    results, progress = run.results, run.progress
-    said = [f"{len(results.failed):,} failed", f"{len(results.truncated):,} truncated", f"{progress.cached:,} stored"]
-    said.append(f"{run.unasked:,} not asked")
-    counts = [each for each in said if not each.startswith("0 ")]
-    cost = [dollars(progress.cost)] if progress.cost else []
-    cost += [f"{run.unpriced:,} at an unknown price"] if run.unpriced else []
-    asked, answers = counted(len(run.plan.rows), "row"), len(run.plan)
-    head = asked if answers == len(run.plan.rows) else f"{answers:,} answers to {asked}"
-    return ", ".join([head, *counts, *cost, f"{seconds:.1f} s"])
-
-
 def _remedies(run: Run) -> Iterable[str]:
     """Yield what to do about rows that failed or were truncated."""
     results = run.results
@@ -194,15 +191,6 @@ def _remedies(run: Run) -> Iterable[str]:
     problem = next((each for each in results if each.problems), None)
     if problem is not None:
         yield f"Row {problem.row} has no score: {problem.problems[0]}"
-
-
-def _verdicts(run: Run) -> list[str]:
-    """Return the sentences of the summary, where there are scores."""
-    if not any(result.scores for result in run.results):
-        return []
-    said = list(run.summary().sentences)
-    more = len(said) - MOST_SENTENCES
-    return [*said[:MOST_SENTENCES], f"… and {more} more: run.summary() has all."] if more > 0 else said
 
 
 def _first_prompts(run: Run) -> str:

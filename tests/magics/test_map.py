@@ -206,7 +206,7 @@ def test_after_a_pilot_it_says_that_only_the_pilot_was_asked(
     monkeypatch.setattr("builtins.input", lambda _: "n")
     cells.fail(cell)
     monkeypatch.setattr("builtins.input", lambda _: "y")
-    assert "9 rows, 3 stored, " in cells.run(cell)
+    assert "9 rows, 3 without a request, " in cells.run(cell)
     assert len(asked) == 9
 
 

@@ -1,4 +1,4 @@
-"""``%%chat map`` in a real kernel: its bar, its question, Ctrl-C, and a run without a reader."""
+"""``%%chat map`` in a real kernel: its card, its question, Ctrl-C, and a run without a reader."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def load(url: str) -> str:
     )
 
 
-def test_the_bar_is_a_widget_with_its_last_state_as_text(kernel: Kernel) -> None:
+def test_the_card_is_a_widget_with_its_last_state_as_text(kernel: Kernel) -> None:
     with serve(slow) as (url, _):
         kernel.run(load(url))
         outputs = kernel.run("%%chat map many --limit 5 --as few -o out\nSay {{ text }}")
         assert len([each for each in outputs if VIEW in each["content"].get("data", {})]) == 1
-        assert twins(outputs)[-1]["text/plain"].startswith("few: 5 of 5 rows, ")
-        assert [each for each in outputs if each["msg_type"] == "stream" and each["content"]["name"] == "stderr"] == []
-        lines = shown(outputs).splitlines()
-        assert lines[0].startswith("5 rows to m: ")
-        assert lines[-1].startswith("5 rows, ")
+        twin = twins(outputs)[-1]
+        assert twin["text/plain"].startswith("few: 5 rows, ")
+        assert twin["text/html"].count("<details>") == 5
+        assert [each for each in outputs if each["msg_type"] == "stream"] == []
+        assert shown(outputs).splitlines()[0].startswith("5 rows to m: ")
         assert kernel.value("len(out), _.equals(out)") == "5 True"
         assert kernel.value("get_ipython().user_ns['few']").startswith("Run(few: 5 of 5 rows")
 

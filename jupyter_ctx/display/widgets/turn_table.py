@@ -10,7 +10,6 @@ import html
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from ...errors import in_words
@@ -21,11 +20,11 @@ from ..tables import (
     column_sides,
     heads_html,
     row_html,
-    sorted_indexes,
     table,
 )
 from ..text import WRAPS, spoken_html, text_html, to_plain
-from .clicks import button, low_layout, set_class, tried
+from .clicks import button, set_class, tried
+from .pager import PAGER_STYLE, Pager
 from .static_twin import LIVE, Twin, show
 
 TURNS_PER_PAGE = 15  # a few at a time, because each row has three widgets
@@ -36,7 +35,6 @@ MARK_TIPS = ("always sent, however full it is", "not sent until this is unticked
 MARK_WIDTHS = {"pin": 44, "exclude": 64, "full text": 64}  # pixels, of the columns below the boxes
 MOST_IN_FULL = 200_000  # characters of a full text
 UNFOLDED = "jctx-unfolded"  # the class of the button whose text is shown
-INERT = "jctx-inert"  # the class of a button that leads no further
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +83,6 @@ class TurnTable:
     def __init__(self, read: Callable[[], SelectionTable], mark: Callable[[int, str, bool], object]) -> None:
         self._read, self._mark = read, mark
         self._lock = threading.RLock()
-        self._page = 0  # as sent, from the newest turns; else from the first row
         self._drawing = False
         self._ended = ""
         self._twin: Twin | None = None
@@ -130,45 +127,11 @@ class TurnTable:
 
     def _draw(self) -> None:
         with self._lock:
-            order = self._order()
-            last = max(0, -(-len(order) // TURNS_PER_PAGE) - 1)
-            self._page = min(self._page, last)
-            begin, end = self._span(len(order))
-            self._shown = order[begin:end]
+            self._shown = self._pager.in_view(self._table.rows)
             self._html.value = _page_html(self._table, self._shown)
             self._follow_full()
             self._set_boxes()
-            self._draw_pager(begin, end, len(order), last)
             self._draw_full()
-
-    def _order(self) -> Sequence[int]:
-        """Return the indexes of the rows in the chosen order."""
-        if self._is_as_sent:
-            return range(len(self._table.rows))
-        column, descending = self._orders[self._by.value]
-        return sorted_indexes(self._table.rows, column, descending=descending)
-
-    @property
-    def _is_as_sent(self) -> bool:
-        return bool(self._by.value == AS_SENT)
-
-    def _span(self, count: int) -> tuple[int, int]:
-        """Return where the page begins and ends."""
-        begin = self._page * TURNS_PER_PAGE
-        end = min(count, begin + TURNS_PER_PAGE)
-        return (count - end, count - begin) if self._is_as_sent else (begin, end)
-
-    def _draw_pager(self, begin: int, end: int, count: int, last: int) -> None:
-        self._pager.layout.display = None if last else "none"
-        self._where.value = f"rows {begin + 1:,} to {end:,} of {count:,}"
-        further, back = self._page < last, self._page > 0
-        names = ("Older", "Newer") if self._is_as_sent else ("Back", "Next")
-        possible_ones = (further, back) if self._is_as_sent else (back, further)
-        for turner, name, possible in zip(self._turners, names, possible_ones, strict=True):
-            with turner.hold_sync():
-                turner.description = name
-                turner.tooltip = "" if possible else "there are no more"
-            set_class(turner, INERT, on=not possible)  # a disabled one would lose the focus
 
     def _set_boxes(self) -> None:
         """Set the boxes over the first row of each turn that can be marked, and the button of each row with a text."""
@@ -252,18 +215,6 @@ class TurnTable:
             self._full = None if self._full == wanted else wanted
             self._draw()
 
-    def _turn(self, rightwards: int) -> None:
-        """Go to the page on the right (1) or left (-1), as sent that of newer turns or older ones; stay at the end."""
-        with self._lock:
-            self._page = max(0, self._page + (-rightwards if self._is_as_sent else rightwards))
-            self._draw()
-
-    def _sort(self) -> None:
-        """Show the first page of the order that was chosen."""
-        with self._lock:
-            self._page = 0
-            self._draw()
-
     # building
 
     def _new_row(self, place: int) -> _RowWidgets:
@@ -287,22 +238,12 @@ class TurnTable:
         self._column = ipywidgets.VBox(layout=layout(margin="0", overflow="visible"))
         self._column.add_class("jctx-boxes")
         self._column.add_class("jctx-toolbar")
-        self._below, self._line, self._where = ipywidgets.HTML(), ipywidgets.HTML(), ipywidgets.Label()
-        self._turners = [button(partial(self._turn, side), ["turner"], low_layout()) for side in (-1, 1)]
-        row = layout(flex_flow="row wrap", align_items="center", overflow="visible")
-        self._pager = ipywidgets.HBox([self._turners[0], self._where, self._turners[1]], layout=row)
-        self._orders = {
-            f"{name}, {word}": (column, word == "descending")
-            for column, name in enumerate(self._table.head)
-            for word in ("ascending", "descending")
-        }
-        width = layout(width="18em", max_width="calc(100% - 4px)")
-        self._by = ipywidgets.Dropdown(description="Sort by", options=[AS_SENT, *self._orders], layout=width)
-        self._by.observe(lambda _: self._sort(), "value")
-        style = ipywidgets.HTML(TABLE_STYLE, layout=layout(display="none"))
+        self._below, self._line = ipywidgets.HTML(), ipywidgets.HTML()
+        self._pager = Pager(self._table.head, AS_SENT, TURNS_PER_PAGE, self._draw, newest_first=True)
+        style = ipywidgets.HTML(TABLE_STYLE + PAGER_STYLE, layout=layout(display="none"))
         scroll = ipywidgets.Box([self._html, self._column], layout=layout(margin="0"))
         scroll.add_class("jctx-scroll")
-        parts = [style, self._by, scroll, self._pager, self._below, self._line]
+        parts = [style, self._pager.menu, scroll, self._pager.buttons, self._below, self._line]
         self.widget = ipywidgets.VBox(parts, layout=layout(overflow="visible"))
         self.widget.add_class("jctx-turns")
         self.widget.add_class(LIVE)
@@ -374,9 +315,6 @@ TABLE_STYLE = (
     f".jctx-boxes .{UNFOLDED}::before{{content:'▾';content:'▾' / ''}}"
     ".jctx-boxes .jupyter-button:hover{background:var(--jp-layout-color2,#eee)}"
     ".jctx-boxes :is(input,button):focus-visible{outline:2px solid var(--jp-brand-color1,#1976d2);outline-offset:-2px}"
-    f".jctx-turns .{INERT}{{background:none;box-shadow:none;cursor:default}}"
-    "@media (forced-colors:active){.jctx-turns .jctx-turner{border:1px solid ButtonText}"
-    f".jctx-turns .jctx-turner.{INERT}{{border:1px dashed GrayText;color:GrayText}}}}"
     f".jctx-full{{white-space:pre-wrap;{WRAPS};max-height:20em;overflow:auto;padding:4px 8px;"
     f"border-left:3px solid {_LINE};font:12px/18px var(--jp-ui-font-family,system-ui,sans-serif);"
     "color:var(--jp-ui-font-color1,inherit)}"

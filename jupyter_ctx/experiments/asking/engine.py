@@ -132,7 +132,7 @@ class Engine:
     """Asks the requests of a run until all are answered, the money is spent, somebody stops it, or nothing can succeed.
 
     Lanes of local models are served one after the other, since each needs a server in this process. An answer is
-    stored in ``answers`` before it counts as done. ``waits`` is called while the run waits for what others ask for.
+    stored in ``answers`` before it counts as done. ``waits`` is called again and again while the run goes on.
     """
 
     def __init__(
@@ -154,6 +154,8 @@ class Engine:
     @property
     def away(self) -> str:
         """What the run waits for, in words; empty where nothing is worth saying."""
+        if self._ended is not None:
+            return ""
         if not self._batches.is_idle:
             return self._batches.away
         pauses = [lane.governor.paused_until for lane in tuple(self._lanes.values()) if not lane.is_empty]
@@ -272,8 +274,7 @@ class Engine:
                 job.done(as_tried(stored), True)
         for key in let_go:
             self.add(self._elsewhere.pop(key), soon=True)
-        if self._elsewhere:
-            self._waits()
+        self._waits()
 
     def _is_own(self, lane: Lane, job: RowRequest) -> bool:
         """Return whether to ask for an answer; one that another run asks for is waited for."""

@@ -1,20 +1,23 @@
-"""How far a run has come: as figures, as a bar where somebody looks, or in one line at its end."""
+"""How far a run has come: as figures, as a bar in a terminal, or in one line at its end."""
 
 from __future__ import annotations
 
-import html
 import sys
 import threading
 import time
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
-from ...runtime.frontend import FrontendKind, where
-from ...wording import dollars, visible
+from ...wording import counted, dollars, visible
+from ..money.estimate import Estimate
+from ..results.comparison import RunSummary
+from ..table.plan import RunPlan
+from ..table.results import Result, Results
 
-REDRAW = 0.1  # seconds between drawings of the bar
-REWRITE = 5.0  # seconds between two texts above the bar, which are what is saved with the notebook
+REDRAW = 0.34  # seconds between drawings: three a second, and the card now and then draws its static twin
+MOST_SENTENCES = 12  # that are shown at the end
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class Progress:
     rows: answers that are wanted, one for each row, arm and repeat
     done: those that are there, failed ones included
     failed: rows without an answer, or without a valid one
-    cached: answers that were stored already
+    cached: answers that needed no request: stored already, or that of a row which asks the same
     asked: answers that were asked of a model in this run, those of its pilot included
     cost: US dollars spent in this run, on its pilot too; ``None`` where no price is known
     away: what is asked in batches of a provider, and how far it is there
@@ -46,13 +49,23 @@ class Progress:
         return self.cost / self.asked * (self.rows - self.done)
 
     def __str__(self) -> str:
-        return ", ".join(filter(None, (f"{self.done:,} of {self.rows:,} rows", self.beside)))
+        return ", ".join([self.counted, *filter(None, [self.beside])])
+
+    @property
+    def counted(self) -> str:
+        """The number of rows that are there, of all."""
+        return f"{self.done:,} of {self.rows:,} rows"
+
+    @property
+    def counts(self) -> list[str]:
+        """How many rows failed, or needed no request."""
+        counts = [(self.failed, "failed"), (self.cached, "without a request")]
+        return [f"{count:,} {what}" for count, what in counts if count]
 
     @property
     def beside(self) -> str:
-        """What to know beside the number of rows: how many failed or were stored, and the money."""
-        parts = [f"{self.failed:,} failed"] if self.failed else []
-        parts += [f"{self.cached:,} were stored"] if self.cached else []
+        """What to know beside the number of rows: how many failed or needed no request, and the money."""
+        parts = self.counts
         if self.cost is not None:
             left = f" so far, about {dollars(self.left)} left" if self.left else ""
             parts.append(f"{dollars(self.cost)}{left}")
@@ -64,87 +77,133 @@ class Progress:
         return visible(f"{name or 'map'}: {self}, {seconds:.1f} s")
 
 
-class LastLine:
+class Watched(Protocol):
+    """What a bar reads of a run."""
+
+    name: str
+    plan: RunPlan
+    estimate: Estimate
+
+    @property
+    def progress(self) -> Progress: ...  # noqa: D102
+    @property
+    def results(self) -> Results: ...  # noqa: D102
+    @property
+    def unasked(self) -> int: ...  # noqa: D102
+    @property
+    def unpriced(self) -> int: ...  # noqa: D102
+    @property
+    def why(self) -> str: ...  # noqa: D102
+    def summary(self) -> RunSummary: ...  # noqa: D102
+    def cancel(self) -> None: ...  # noqa: D102
+
+
+def quotable(summary: RunSummary) -> list[str]:
+    """Return the first sentences of a summary."""
+    said = list(summary.sentences)
+    more = len(said) - MOST_SENTENCES
+    return [*said[:MOST_SENTENCES], f"… and {more} more: run.summary() has all."] if more > 0 else said
+
+
+def sentences_of(run: Watched) -> list[str]:
+    """Return the sentences to quote of a run, where there are scores."""
+    return quotable(run.summary()) if any(result.scores for result in run.results) else []
+
+
+def figures_of(run: Watched, seconds: float) -> list[str]:
+    """Return the figures of a run at its end: its rows, what is missing or stored, its cost and its time."""
+    results, progress = run.results, run.progress
+    counts = [
+        (len(results.failed), "failed"), (len(results.truncated), "truncated"), (progress.cached, "without a request"),
+        (run.unasked, "not asked"),
+    ]  # fmt: skip
+    cost = [dollars(progress.cost)] if progress.cost else []
+    cost += [f"{run.unpriced:,} at an unknown price"] if run.unpriced else []
+    asked, answers = counted(len(run.plan.rows), "row"), len(run.plan)
+    head = asked if answers == len(run.plan.rows) else f"{answers:,} answers to {asked}"
+    return [head, *(f"{count:,} {what}" for count, what in counts if count), *cost, f"{seconds:.1f} s"]
+
+
+class Bar:
+    """Shows how far a run has come: nothing of it by itself. A bar that cannot be drawn does not end a run.
+
+    ``shows`` is what it has shown once the run has ended: "sentences", and the "table".
+    """
+
+    all_of_it: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self, run: Watched, clock: Callable[[], float] = time.monotonic) -> None:
+        self.shows = frozenset[str]()
+        self._run, self._clock = run, clock
+        self._begun, self._drawn = clock(), -REDRAW
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has taken."""
+        return self._clock() - self._begun
+
+    def keep(self, result: Result, key: Hashable) -> None:
+        """Count an answer; rows with the same ``key`` were asked the same."""
+        with suppress(Exception):
+            self._keep(result, key)
+
+    def hold(self, *, waited: bool) -> None:
+        """Let Stop interrupt the cell where one waits for the run."""
+
+    def show(self) -> None:
+        """Draw, not more often than the eye can follow."""
+        now = self._clock()
+        if now - self._drawn >= REDRAW:
+            self._drawn = now
+            with suppress(Exception):
+                self._draw()
+
+    def end(self) -> None:
+        """Draw for the last time."""
+        with suppress(Exception):
+            self._end()
+            self.shows = self.all_of_it
+
+    def _keep(self, result: Result, key: Hashable) -> None:
+        pass
+
+    def _draw(self) -> None:
+        pass
+
+    def _end(self) -> None:
+        pass
+
+
+class LastLine(Bar):
     """One line at the end, where nobody looks while the notebook runs."""
 
-    def __init__(self, name: str) -> None:
-        self._name, self._begun = name, time.monotonic()
-
-    def show(self, progress: Progress, *, last: bool = False) -> None:
-        """Print the line when the run has ended."""
-        if last:
-            with suppress(Exception):
-                print(progress.after(time.monotonic() - self._begun, self._name))
+    def _end(self) -> None:
+        print(self._run.progress.after(self.seconds, self._run.name))
 
 
-class RunBar:
-    """A bar of tqdm, drawn at intervals; on a page with the same as text above it, which a saved notebook shows."""
+class TerminalBar(Bar):
+    """A bar of tqdm, and below it at the end the sentences to quote."""
 
-    def __init__(self, progress: Progress, name: str, *, on_page: bool) -> None:
-        self._name, self._begun = name, time.monotonic()
-        self._drawn, self._written = 0.0, self._begun
-        label = visible(name) or None
-        if not on_page:
-            from tqdm.std import tqdm
+    all_of_it = frozenset({"sentences"})
 
-            self._tqdm = _quiet(tqdm)(total=progress.rows, desc=label, unit="row", dynamic_ncols=True)
-            self._twin = None
-            return
-        from tqdm.notebook import tqdm as notebook_tqdm
+    def __init__(self, run: Watched) -> None:
+        super().__init__(run)
+        from tqdm.std import tqdm
 
-        from ...display.widgets.static_twin import LIVE, show
+        label = visible(run.name) or None
+        self._tqdm = _quiet(tqdm)(total=run.progress.rows, desc=label, unit="row", dynamic_ncols=True)
 
-        self._tqdm = _quiet(notebook_tqdm)(total=progress.rows, desc=label, unit="row", display=False)
-        self._tqdm.container.add_class(LIVE)
-        self._twin = show(self._tqdm.container, self._forms(progress))
-
-    def show(self, progress: Progress, *, last: bool = False) -> None:
-        """Draw how far the run has come, not more often than the eye can follow; ``last``: it has ended."""
-        now = time.monotonic()
-        if not last and now - self._drawn < REDRAW:
-            return
-        self._drawn = now
-        with suppress(Exception):  # a bar that cannot be drawn must not end a run
-            self._draw(progress, last=last)
-        if self._twin is not None and (last or now - self._written >= REWRITE):
-            self._written = now
-            with suppress(Exception):
-                self._twin.update(self._forms(progress))
-
-    def _draw(self, progress: Progress, *, last: bool) -> None:
-        bar = self._tqdm
+    def _draw(self) -> None:
+        bar, progress = self._tqdm, self._run.progress
         bar.n, bar.initial = progress.done, progress.cached
         bar.set_postfix_str(progress.beside, refresh=False)
         bar.refresh()
-        if last:
-            bar.close()
 
-    def _forms(self, progress: Progress) -> dict[str, str]:
-        text = progress.after(time.monotonic() - self._begun, self._name)
-        return {"text/html": f"<code>{html.escape(text)}</code>", "text/plain": text}
-
-
-def bar_of(progress: Progress, name: str, wanted: bool | None) -> LastLine | RunBar | None:
-    """Return the bar of a run that begins here, where it is ``wanted``; ``None``: where somebody looks.
-
-    That is a bar on an open notebook or in a terminal, and a last line in a notebook that runs without a reader.
-    """
-    kind = _frontend()
-    if wanted is False or (wanted is None and kind is None):
-        return None
-    if kind == "headless":
-        return LastLine(name)
-    with suppress(Exception):  # such as a version of ipywidgets that tqdm does not know
-        return RunBar(progress, name, on_page=kind == "notebook")
-    return None
-
-
-def _frontend() -> FrontendKind | None:
-    """Return where the bar would be; ``None``: nobody looks, as where the output of a script is a file."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    if shell is not None and hasattr(shell, "kernel"):
-        return where(shell).kind
-    return "terminal" if bool(getattr(sys.stderr, "isatty", bool)()) else None
+    def _end(self) -> None:
+        self._draw()
+        self._tqdm.close()
+        for sentence in sentences_of(self._run):
+            print(visible(sentence), file=sys.stderr)
 
 
 def _quiet(kind: Any) -> Any:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 
 import pytest
 from dialects import DIALECTS
 from server import serve
 
 from jupyter_ctx import Chat
-from jupyter_ctx.experiments.asking.progress import Progress, RunBar, bar_of
+from jupyter_ctx.display.widgets.run_card import REWRITE
+from jupyter_ctx.experiments.asking.progress import REDRAW, Bar, Progress
 from jupyter_ctx.testing import ScriptedProvider
 
 
 def test_progress_says_rows_failures_and_money_so_far_and_left() -> None:
     now = Progress(rows=40, done=10, failed=1, cached=2, asked=8, cost=0.08)
-    assert str(now) == "10 of 40 rows, 1 failed, 2 were stored, $0.080 so far, about $0.30 left"
+    assert str(now) == "10 of 40 rows, 1 failed, 2 without a request, $0.080 so far, about $0.30 left"
     assert str(Progress(rows=2, done=2, asked=2, cost=0.5)) == "2 of 2 rows, $0.50"
     assert str(Progress(rows=2)) == "0 of 2 rows"
 
@@ -26,23 +28,42 @@ def test_the_line_at_the_end_has_the_name_and_the_seconds() -> None:
     assert Progress(rows=2, done=2).after(1.26, "formal\x1b[31m") == "formal\ufffd[31m: 2 of 2 rows, 1.3 s"
 
 
-def test_a_bar_in_a_terminal_shows_rows_and_money_and_starts_no_thread(capsys: pytest.CaptureFixture[str]) -> None:
-    before = threading.active_count()
-    bar = bar_of(Progress(rows=4), "formal", wanted=True)
-    assert isinstance(bar, RunBar)
-    bar.show(Progress(rows=4, done=3, failed=1, asked=3, cost=0.3), last=True)
-    said = capsys.readouterr().err
-    assert threading.active_count() == before
-    assert "formal:  75%" in said
-    assert "3/4" in said
-    assert "1 failed, $0.30 so far, about $0.10 left" in said
+def test_a_bar_in_a_terminal_shows_rows_and_the_sentence_to_quote_and_starts_no_thread(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run = Chat(provider=ScriptedProvider("Yes.")).map(
+        "Say {{ text }}", ["a", "b", "c", "d"], scorers={"ok": lambda row, reply: row["text"] != "a"}, name="formal",
+        store=None, progress=True,
+    )  # fmt: skip
+    run.wait()
+    said = capsys.readouterr()
+    assert not [each for each in threading.enumerate() if type(each).__module__.startswith("tqdm")]
+    assert (said.out, run.shown) == ("", {"sentences"})
+    assert "formal: 100%" in said.err
+    assert "4/4" in said.err
+    assert said.err.splitlines()[-1] == run.summary().sentences[0]
+
+
+def test_of_20_000_rows_in_ten_seconds_fewer_than_four_a_second_are_drawn() -> None:
+    class Counting(Bar):
+        drawn = 0
+
+        def _draw(self) -> None:
+            self.drawn += 1
+
+    now = count(0.0, 0.0005)
+    bar = Counting(Chat(provider=ScriptedProvider("Yes.")).map("Say {{ text }}", ["a"], store=None), now.__next__)
+    for _ in range(20_000):
+        bar.show()
+    assert 25 < bar.drawn <= 30
+    assert 3 * REDRAW > 1, "so that in any second there are three drawings at most, and one twin"
+    assert REWRITE > 1
 
 
 def test_no_bar_is_drawn_where_nobody_looks(capfd: pytest.CaptureFixture[str]) -> None:
-    assert bar_of(Progress(rows=4), "", wanted=None) is None
-    assert bar_of(Progress(rows=4), "", wanted=False) is None
-    chat = Chat(provider=ScriptedProvider("Yes."))
-    chat.map("Say {{ text }}", ["a", "b"], store=None).wait()
+    run = Chat(provider=ScriptedProvider("Yes.")).map("Say {{ text }}", ["a", "b"], store=None)
+    run.wait()
+    assert run.shown == set()
     assert capfd.readouterr() == ("", "")
 
 
