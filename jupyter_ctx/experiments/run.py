@@ -28,6 +28,7 @@ from .money.purse import Purse
 from .results.comparison import RunSummary, summary
 from .results.export import export_run
 from .results.heat_map import draw_heat_map
+from .results.matrix import Matrix, matrix
 from .results.pictures import Picture, draw_rates
 from .results.record import RunRecord
 from .row_request import RowRequest, Tried, as_tried
@@ -155,8 +156,15 @@ class Run:
         """Draw the rate or the mean for each pair of values of two parameters of the grid."""
         return draw_heat_map(self, scorer, x=x, y=y, dark=dark)
 
+    def matrix(self, *, differ: bool = False, failed: bool = False) -> Matrix:
+        """Return the answers side by side, a row for each row of the table; see ``experiments.results.matrix``."""
+        return matrix(self.results, differ=differ, failed=failed)
+
     def export(self, path: str | Path) -> Path:
-        """Write all that is needed to repeat the run to a .json or .ipynb file, without keys, and return its path."""
+        """Write the run to a file without keys, and return its path.
+
+        A .json or .ipynb file has all that is needed to repeat it, an .html file is a page with verdicts and answers.
+        """
         plan, first = self.plan, self.plan.arms[0].settings
         settings = {name: value for name, value in kept_settings(Settings(), first).items() if name not in self.grid}
         targets = [self._models.target(arm.settings, ask=False) for arm in plan.arms]

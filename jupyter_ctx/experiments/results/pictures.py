@@ -126,7 +126,7 @@ def draw_rates(results: Any, scorer: str | None = None, *, group: str | None = N
     more = f"; the first {MAX_ARMS} of {len(rows)} arms" if len(rows) > MAX_ARMS else ""
     title = f"{name}, with 95 % intervals"
     titled(axes, f"{title} (in brackets: rows){more}", palette)
-    return Picture(figure, f"{title}\n{table_text(('arm', 'value', 'interval', 'rows'), list(map(_line, rows)))}")
+    return Picture(figure, f"{title}\n{table_text(('arm', 'value', 'interval', 'rows'), list(map(line_of, rows)))}")
 
 
 def scorer_named(results: Sequence[Any], name: str | None) -> str:
@@ -187,7 +187,7 @@ def label_of(text: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most - 1 - half]}…{line[-half:]}"
 
 
-def _line(row: ArmRow) -> tuple[str, ...]:
+def line_of(row: ArmRow) -> tuple[str, ...]:
     """Return the figures of an arm as text."""
     shown = percent if row.kind != "mean" else number_text
     value, low, high = ("–" if end is None else shown(end) for end in (row.value, row.low, row.high))
