@@ -32,11 +32,11 @@ def test_a_mark_says_what_was_scored_or_why_nothing_was() -> None:
         [
             result(0, scores={"ok": True, "length": 4.0}),
             result(1, scores={"ok": 0, "length": None}),
-            result(2, None, error="The server is gone."),
+            result(2, text=None, error="The server is gone."),
             result(3, stop="refusal", scores={"ok": True, "length": 4.0}),
             result(4, text=" ", scores={"ok": False, "length": 1.0}),
             result(5, truncated=True, scores={"ok": True}),
-            result(6, None, asked=False),
+            result(6, text=None, asked=False),
             result(7, text="{", error="It is no JSON."),
         ]
     )
