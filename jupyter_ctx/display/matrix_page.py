@@ -12,23 +12,23 @@ from typing import Any, NamedTuple
 from .tables import shortened
 from .text import text_html
 
-FILTERS = {"all": "all", "differ": "where they differ", "failed": "fail or failed"}
-FOLDED, FIRST = 700, 400  # characters of a text that is folded, and of what is seen of it then
-MOST_IN_LINE, LEAST = 2_000, 60  # characters of all answers in a line of a bounded page, and of one at least
+MATRIX_FILTERS = {"all": "all", "differ": "where they differ", "failed": "fail or failed"}
+FOLDED_FROM, SEEN_FOLDED = 700, 400  # characters of a text that is folded, and of what is seen of it then
+MOST_IN_ROW, LEAST_IN_CELL = 2_000, 60  # characters of all answers in a line of a bounded page, and of one at least
 
 
-class Mark(NamedTuple):
+class AnswerMark(NamedTuple):
     """What is said of an answer; ``kind`` is ``pass``, ``fail`` or ``other``."""
 
     kind: str
     text: str
 
 
-class Cell(NamedTuple):
+class MatrixCell(NamedTuple):
     """One answer with its marks; the error where there is none."""
 
     answer: str
-    marks: tuple[Mark, ...]
+    marks: tuple[AnswerMark, ...]
 
     def __str__(self) -> str:
         return " · ".join(filter(None, (*(mark.text for mark in self.marks), self.answer)))
@@ -47,7 +47,7 @@ class MatrixRow(NamedTuple):
     row: int
     repeat: int
     inputs: Mapping[str, Any]
-    cells: tuple[Cell, ...]
+    cells: tuple[MatrixCell, ...]
     differ: bool
     failed: bool
 
@@ -58,9 +58,9 @@ class MatrixRow(NamedTuple):
 
 def matrix_html(arms: Sequence[str], rows: Sequence[MatrixRow], most: int | None = None) -> str:
     """Return the matrix with its filters; ``most`` bounds the rows that each filter shows, and so the texts' length."""
-    found = {name: [at for at, row in enumerate(rows) if row.passes(name)] for name in FILTERS}
+    found = {name: [at for at, row in enumerate(rows) if row.passes(name)] for name in MATRIX_FILTERS}
     shown_by = {name: set(places[:most]) for name, places in found.items()}
-    length = None if most is None else max(LEAST, MOST_IN_LINE // max(1, len(arms)))
+    length = None if most is None else max(LEAST_IN_CELL, MOST_IN_ROW // max(1, len(arms)))
     repeated = any(row.repeat for row in rows)
     lines = []
     for at in sorted(set().union(*shown_by.values())):
@@ -69,7 +69,7 @@ def matrix_html(arms: Sequence[str], rows: Sequence[MatrixRow], most: int | None
     heads = "".join(f'<th scope="col" dir="auto">{text_html(arm or "answer")}</th>' for arm in arms)
     # in a form of their own, radio buttons of several outputs are apart, and Enter sends nothing
     return (
-        f'{SHEET}<form class="jctx-matrix" method="dialog" style="--arms:{len(arms)}">{_filters(found)}'
+        f'{MATRIX_SHEET}<form class="jctx-matrix" method="dialog" style="--arms:{len(arms)}">{_filters(found)}'
         '<div class="jctx-box" role="region" aria-label="Answers" tabindex="0"><table>'
         f'<thead><tr><th scope="col">row</th>{heads}</tr></thead><tbody>{"".join(lines)}</tbody></table></div></form>'
     )
@@ -77,7 +77,7 @@ def matrix_html(arms: Sequence[str], rows: Sequence[MatrixRow], most: int | None
 
 def _filters(found: Mapping[str, Sequence[int]]) -> str:
     choices = []
-    for name, label in FILTERS.items():
+    for name, label in MATRIX_FILTERS.items():
         checked = " checked" if name == "all" else ""
         button = f'<input type="radio" name="rows" class="jctx-by-{name}" data-lm-suppress-shortcuts="true"{checked}>'
         choices.append(f"<label>{button} {label} ({len(found[name]):,})</label>")
@@ -91,7 +91,7 @@ def _line(row: MatrixRow, length: int | None, *, repeated: bool) -> str:
     return f'<th scope="row">{number}<div dir="auto">{_folded(inputs, length)}</div></th>{cells}'
 
 
-def _marks(marks: Sequence[Mark]) -> str:
+def _marks(marks: Sequence[AnswerMark]) -> str:
     shown = "".join(f'<b class="jctx-{mark.kind}">{text_html(mark.text)}</b>' for mark in marks)
     return f"<div>{shown}</div>" if shown else ""
 
@@ -100,17 +100,18 @@ def _folded(text: str, length: int | None) -> str:
     """Return a text, a long one as its beginning that unfolds to the whole; with a ``length``, only so much of it."""
     if length is not None:
         return text_html(text if len(text) <= length else shortened(text, length))
-    if len(text) <= FOLDED:
+    if len(text) <= FOLDED_FROM:
         return text_html(text)
-    end = text.rfind(" ", FIRST // 2, FIRST) + 1 or FIRST
+    end = text.rfind(" ", SEEN_FOLDED // 2, SEEN_FOLDED) + 1 or SEEN_FOLDED
     return f"<details><summary>{text_html(text[:end])}</summary>{text_html(text[end:])}</details>"
 
 
 _HIDDEN = "".join(
-    f".jctx-matrix:has(.jctx-by-{name}:checked) tbody tr:not([data-in~={name}]){{display:none}}" for name in FILTERS
+    f".jctx-matrix:has(.jctx-by-{name}:checked) tbody tr:not([data-in~={name}]){{display:none}}"
+    for name in MATRIX_FILTERS
 )
 _CELLS = ".jctx-matrix.jctx-matrix :is(th,td)"  # front ends have rules for tables
-SHEET = (
+MATRIX_SHEET = (
     "<style>"
     ".jctx-matrix{--ground:var(--jp-layout-color0,var(--vscode-editor-background,Canvas));margin:.4em 0}"
     ".jctx-matrix fieldset{border:0;padding:0;margin:0 0 .4em;display:flex;flex-wrap:wrap;gap:.2em 1.2em}"

@@ -5,11 +5,12 @@ The page has no script, loads nothing, and forbids both: it is whole in one file
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from .tables import column_sides, heads_html, row_html
-from .text import text_html
+from .text import text_html, to_plain
 
 # no script, image, font or address, whatever an answer holds
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -59,7 +60,7 @@ class Report(NamedTuple):
 
 def report_page(report: Report) -> str:
     """Return the page; all texts are escaped."""
-    title = text_html(report.title)
+    name = html.escape(to_plain(report.title), quote=False)  # a title has text, and no elements
     told = "".join(f'<p class="told">{text_html(line)}</p>' for line in report.told)
     sentences = "".join(f'<p dir="auto">{text_html(sentence)}</p>' for sentence in report.sentences)
     settings = "".join(
@@ -67,8 +68,8 @@ def report_page(report: Report) -> str:
     )
     return (
         f'{REPORT_MARK}<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        f'<meta name="viewport" content="width=device-width"><title>{title}</title>{_SHEET}</head><body><main>'
-        f"<h1>{title}</h1>{told}<h2>What was found</h2>{_figures_html(report.figures)}{sentences}"
+        f'<meta name="viewport" content="width=device-width"><title>{name}</title>{_SHEET}</head><body><main>'
+        f"<h1>{text_html(report.title)}</h1>{told}<h2>What was found</h2>{_figures_html(report.figures)}{sentences}"
         f"<h2>How it was asked</h2><dl>{settings}</dl>"
         f'<details><summary>Prompt</summary><pre dir="auto">{text_html(report.prompt)}</pre></details>'
         f"<h2>Answers</h2>{report.matrix}</main></body></html>\n"
