@@ -38,41 +38,26 @@ class Figure(NamedTuple):
     high: float | None = None
 
 
-class Report(NamedTuple):
-    """What a report says.
+def report_page(
+    title: str, told: Sequence[str], figures: Sequence[Figure], sentences: Sequence[str], settings: Mapping[str, str],
+    prompt: str, matrix: str,
+) -> str:  # fmt: skip
+    """Return the page; all texts are escaped, and ``matrix`` is HTML.
 
-    told: what to know before anything else, such as how many answers failed
-    figures: what each scorer says of each arm
-    sentences: what was found, in words
-    settings: how it was asked, by name
-    prompt: the template
-    matrix: the answers, as HTML
+    ``told`` is what to know before anything else, such as how many answers failed; ``figures`` and ``sentences`` are
+    what was found, and ``settings`` how it was asked, by name.
     """
-
-    title: str
-    told: Sequence[str]
-    figures: Sequence[Figure]
-    sentences: Sequence[str]
-    settings: Mapping[str, str]
-    prompt: str
-    matrix: str
-
-
-def report_page(report: Report) -> str:
-    """Return the page; all texts are escaped."""
-    name = html.escape(to_plain(report.title), quote=False)  # a title has text, and no elements
-    told = "".join(f'<p class="told">{text_html(line)}</p>' for line in report.told)
-    sentences = "".join(f'<p dir="auto">{text_html(sentence)}</p>' for sentence in report.sentences)
-    settings = "".join(
-        f'<dt>{text_html(name)}</dt><dd dir="auto">{text_html(value)}</dd>' for name, value in report.settings.items()
-    )
+    name = html.escape(to_plain(title), quote=False)  # a title has text, and no elements
+    lines = "".join(f'<p class="told">{text_html(line)}</p>' for line in told)
+    found = "".join(f'<p dir="auto">{text_html(sentence)}</p>' for sentence in sentences)
+    asked = "".join(f'<dt>{text_html(key)}</dt><dd dir="auto">{text_html(text)}</dd>' for key, text in settings.items())
     return (
         f'{REPORT_MARK}<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         f'<meta name="viewport" content="width=device-width"><title>{name}</title>{_SHEET}</head><body><main>'
-        f"<h1>{text_html(report.title)}</h1>{told}<h2>What was found</h2>{_figures_html(report.figures)}{sentences}"
-        f"<h2>How it was asked</h2><dl>{settings}</dl>"
-        f'<details><summary>Prompt</summary><pre dir="auto">{text_html(report.prompt)}</pre></details>'
-        f"<h2>Answers</h2>{report.matrix}</main></body></html>\n"
+        f"<h1>{text_html(title)}</h1>{lines}<h2>What was found</h2>{_figures_html(figures)}{found}"
+        f"<h2>How it was asked</h2><dl>{asked}</dl>"
+        f'<details><summary>Prompt</summary><pre dir="auto">{text_html(prompt)}</pre></details>'
+        f"<h2>Answers</h2>{matrix}</main></body></html>\n"
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...display.matrix_page import matrix_html
-from ...display.report_page import Figure, Report, report_page
+from ...display.report_page import Figure, report_page
 from ...wording import counted, dollars
 from ..statistics.tally import by_arm, tally
 from ..statistics.verdicts import ArmRow
@@ -27,20 +27,19 @@ def report_html(record: RunRecord, known_keys: Iterable[str] = ()) -> str:
     sentences = tuple(dict.fromkeys([*compared, *found.sentences]))
     # verdicts rest on the prompts that were sent, which the page does not show: blanked, two may look the same
     shown = replace(record, results=[replace(result, filled="") for result in results])
-    figures = [row._asdict() for row in found]
-    values = as_values(shown, known_keys, figures=figures, summary=sentences)
+    figures = _figures(found)
+    values = as_values(shown, known_keys, figures=[figure.cells for figure in figures], summary=sentences)
+    drawn = zip(figures, values["figures"], strict=True)
     answers = matrix(_blanked(results, values))
     labels = {result.arm: answer["arm"] for result, answer in zip(results, values["answers"], strict=True)}
     return report_page(
-        Report(
-            values["name"] or "A run",
-            _told(record),
-            _figures([ArmRow(**row) for row in values["figures"]]),
-            values["summary"],
-            {**_price(results), **_settings(values)},
-            values["template"],
-            matrix_html([labels[arm] for arm in answers.arms], answers),
-        )
+        title=values["name"] or "A run",
+        told=_told(record),
+        figures=[figure._replace(cells=cells) for figure, cells in drawn],
+        sentences=values["summary"],
+        settings={**_price(results), **_settings(values)},
+        prompt=values["template"],
+        matrix=matrix_html([labels[arm] for arm in answers.arms], answers),
     )
 
 
@@ -89,7 +88,7 @@ def _price(results: Sequence[Result]) -> dict[str, str]:
 def _settings(values: Mapping[str, Any]) -> dict[str, str]:
     """Return how a run was asked, by name."""
     rows = {"begun": values["begun"], "rows": f"{len(values['rows']):,}", "repeat": values["repeat"]}
-    windows = {f"window of {model}": f"{window['tokens']:,} tokens" for model, window in values["windows"].items()}
+    windows = {f"window of {model}": f"{window['tokens']} tokens" for model, window in values["windows"].items()}
     packages = ", ".join(f"{name} {version}" for name, version in values["packages"].items())
     grid = {name: ", ".join(map(str, choices)) for name, choices in values["grid"].items()}
     told = {**rows, **values["settings"], **grid, "group": values["group"], **windows, "packages": packages}

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from answering_rows import Refusal, answering_rows
 
-from jupyter_ctx import InvalidRequestError, Reply, exact, sweep
+from jupyter_ctx import ContextWindow, InvalidRequestError, Reply, exact, sweep
 from jupyter_ctx.experiments.results.export import export_run
 from jupyter_ctx.experiments.results.matrix import Matrix, matrix
 from jupyter_ctx.experiments.results.record import RunRecord
@@ -113,16 +113,24 @@ def test_a_report_begins_with_what_was_found_and_has_every_row(tmp_path: Path) -
 
 
 def test_a_report_holds_no_secret_and_tells_what_was_not_asked(tmp_path: Path) -> None:
-    rows = [{"text": f"Bearer {KEY}", "password": "hunter2hunter2"}, {"text": "b", "password": "x"}]
+    rows = [{"text": f"Bearer {KEY}", "password": "hunter2hunter2"}, {"name": "pin", "value": 204_800}]
     said = [
-        Result(0, f"x={KEY}", 0, rows[0], {}, KEY, Reply(KEY), scores={"length": 5.0}),
+        Result(0, f"x={KEY}", 0, rows[0], {}, KEY, Reply(KEY), scores={"length": 204_800}),
         Result(0, "x=2", 0, rows[0], {}, "hunter2hunter2", None, error=KEY),
-        Result(1, f"x={KEY}", 0, rows[1], {}, "", Reply("y"), scores={"length": 9.0}),
+        Result(1, f"x={KEY}", 0, rows[1], {}, "", Reply("y"), scores={"length": 300_000}),
     ]
     settings = {"model": "m", "base_url": "https://user:pass@host/v1?key=abcdefgh"}
-    record = RunRecord(f"{KEY} {{{{ text }}}}", rows, said, settings, grid={"x": [KEY, "2"]}, name=f"$5 </title> {KEY}")
+    record = RunRecord(
+        f"{KEY} {{{{ text }}}}",
+        rows,
+        said,
+        settings,
+        {"m": ContextWindow(204_800)},
+        grid={"x": [KEY, "2"]},
+        name=f"$5 </title> {KEY}",
+    )
     page = export_run(record, tmp_path / "report.html", ["known-key"]).read_text("utf-8")
-    for hidden in (KEY, "hunter2", "user:pass", "abcdefgh"):
+    for hidden in (KEY, "hunter2", "user:pass", "abcdefgh", "204800", "204,800"):
         assert hidden not in page
     assert page.count("<tr data-in") == 2
     assert "<title>$5 &lt;/title&gt; ***</title>" in page
