@@ -165,7 +165,10 @@ class Run(ReadableRun):
         return grid
 
     def export(self, path: str | Path) -> Path:
-        """Write all that is needed to repeat the run to a .json or .ipynb file, without keys, and return its path."""
+        """Write the run to a file without keys, and return its path.
+
+        A .json or .ipynb file has all that is needed to repeat it, an .html file is a page with verdicts and answers.
+        """
         plan = self.plan
         targets = [self._models.target(arm.settings, ask=False) for arm in plan.arms]
         record = RunRecord(

@@ -1,4 +1,4 @@
-"""Write a run to a file: as JSON, or as a notebook that asks the same again and compares."""
+"""Write a run to a file: as JSON, as a notebook that asks the same again and compares, or as a page to read."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from ...conversation.messages import new_id
+from ...display.report_page import REPORT_MARK
 from ...errors import InvalidRequestError
 from ...runtime.files import path_of, reason_of, write_export
 from ...wording import visible
 from .record import EXPORTS, RUN_MARK, RUN_VERSION, RunRecord, as_values, from_values
+from .report import report_html
 
-RUN_FORMATS = (".json", ".ipynb")
+RUN_FORMATS = (".json", ".ipynb", ".html")
 UNSET: dict[str, Any] = {"repeat": 1, "schema": None, "group": None, "names": {}, "name": ""}  # options of a sweep
 _FACTORY = re.compile(r"[a-z_]+(?=\()")  # of a scorer that comes with jupyter_ctx, such as exact("answer")
 _RECORDED = re.compile(r"recorded = read_run\((.*)\)$", re.MULTILINE)  # the text that _recorded writes
@@ -27,15 +29,20 @@ def export_run(record: RunRecord, path: str | Path, known_keys: Iterable[str] = 
     """Write all that is needed to repeat a run to a file, whole or not at all, and return its absolute path.
 
     A ``.json`` file is data, which :func:`load_run` reads; an ``.ipynb`` file is a notebook that asks the same again
-    and compares the answers. ``known_keys`` are secrets in use; they, those in environment variables and whatever
-    looks like a key are written as ``***``. Raises InvalidRequestError for another format, a folder that does not
-    exist, and a file that is there and is not an exported run.
+    and compares the answers; an ``.html`` file is a page to read, with all answers. ``known_keys`` are secrets in use;
+    they, those in environment variables and whatever looks like a key are written as ``***``. Raises
+    InvalidRequestError for another format, a folder that does not exist, and a file that is there and is not an
+    exported run.
     """
     file = path_of(path)
-    if file.suffix.lower() not in RUN_FORMATS:
-        raise InvalidRequestError(f"{file}: a run is exported as {' or '.join(RUN_FORMATS)}; name such a file.")
+    suffix = file.suffix.lower()
+    if suffix not in RUN_FORMATS:
+        known = f"{', '.join(RUN_FORMATS[:-1])} or {RUN_FORMATS[-1]}"
+        raise InvalidRequestError(f"{file}: a run is exported as {known}; name such a file.")
+    if suffix == ".html":
+        return write_export(file, report_html(record, known_keys), _is_exported)
     values = as_values(record, known_keys)
-    text = _json(values) if file.suffix.lower() == ".json" else _json(_notebook(values))
+    text = _json(values) if suffix == ".json" else _json(_notebook(values))
     return write_export(file, text, _is_exported)
 
 
@@ -84,6 +91,8 @@ def _json(values: object) -> str:
 
 
 def _is_exported(text: str) -> bool:
+    if text.startswith(REPORT_MARK):
+        return True
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..table.results import Results
 from .comparison import RunSummary, summary
 from .heat_map import draw_heat_map
+from .matrix import Matrix, matrix
 from .pictures import Picture, draw_rates
 
 
@@ -50,3 +51,7 @@ class ReadableRun:
     ) -> Picture:
         """Draw the rate or the mean for each pair of values of two parameters of the grid."""
         return draw_heat_map(self, scorer, x=x, y=y, dark=dark)
+
+    def matrix(self, *, differ: bool = False, failed: bool = False) -> Matrix:
+        """Return the answers side by side, a row for each row of the table; see ``experiments.results.matrix``."""
+        return matrix(self.results, differ=differ, failed=failed)

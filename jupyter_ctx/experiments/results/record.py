@@ -105,8 +105,8 @@ def package_versions() -> dict[str, str]:
     return versions
 
 
-def as_values(record: RunRecord, known_keys: Iterable[str] = ()) -> dict[str, Any]:
-    """Return a record as values that JSON has, without keys: the known ones, and what looks like one."""
+def as_values(record: RunRecord, known_keys: Iterable[str] = (), **more: Any) -> dict[str, Any]:
+    """Return a record, and ``more``, as values that JSON has, without keys: the known ones, and what looks like one."""
     settings, address = dict(record.settings), record.settings.get("base_url")
     if isinstance(address, str):
         settings["base_url"] = without_address_keys(address)
@@ -119,6 +119,7 @@ def as_values(record: RunRecord, known_keys: Iterable[str] = ()) -> dict[str, An
         "names": _names_read(record),
         "answers": [_answer(result) for result in record.results],
         "summary": summary(record.results, group=record.group).sentences,
+        **more,
     }
     values, redactor = json_value(held), Redactor(known_keys)
     redactor.learn(held)  # pairs and the fields of arrays tell names of secrets, which JSON does not keep

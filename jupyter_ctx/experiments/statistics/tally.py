@@ -125,10 +125,17 @@ def tally(
     failed, unasked = sum(result.failed for result in results), sum(not result.asked for result in results)
     truncated = len(results) - failed - unasked - len(counting)
     uncounted = Uncounted(failed, truncated, len(counting) - len(scored) if scorer else 0, unasked)
-    replies = [result.reply for result in counting if result.reply is not None]
-    refused = sum(reply.stop_reason == "refusal" for reply in replies)
-    empty = sum(not reply.text.strip() and reply.stop_reason != "refusal" for reply in replies)
-    return Tally(rows, kind, len(results), uncounted, Unusual(refused, empty))
+    kinds = Counter(map(unusual, counting))
+    return Tally(rows, kind, len(results), uncounted, Unusual(kinds["refused"], kinds["empty"]))
+
+
+def unusual(result: Result) -> str:
+    """Return ``refused`` or ``empty`` for such an answer, and nothing for any other; see :class:`Unusual`."""
+    if result.reply is None:
+        return ""
+    if result.reply.stop_reason == "refusal":
+        return "refused"
+    return "" if result.reply.text.strip() else "empty"
 
 
 def _counts(*parts: tuple[int, str]) -> str:

@@ -154,7 +154,7 @@ def test_values_of_other_types_are_written_as_json_has_them() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("run.csv", "exported as .json or .ipynb"),
+        ("run.csv", "exported as .json, .ipynb or .html"),
         ("none/run.json", "does not exist"),
         ("mine.json", "not an earlier export"),
     ],

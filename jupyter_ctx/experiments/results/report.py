@@ -1,0 +1,86 @@
+"""Write a run as one page to read: verdicts on top, then all answers side by side, without secrets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ...display.matrix_page import matrix_html
+from ...display.report_page import Figure, report_page
+from ...wording import counted, dollars
+from ..statistics.tally import by_arm, tally
+from ..statistics.verdicts import ArmRow
+from ..table.results import Result, Results
+from .comparison import compare, summary
+from .matrix import matrix
+from .pictures import arm_figures
+from .record import RunRecord, as_values
+
+
+def report_html(record: RunRecord, known_keys: Iterable[str] = ()) -> str:
+    """Return a run as one HTML page without secrets, which are blanked as in its other exports."""
+    results = record.results
+    found = summary(results, group=record.group)
+    compared = compare(results, group=record.group).sentences if len(by_arm(results)) > 1 else ()
+    sentences = tuple(dict.fromkeys([*compared, *found.sentences]))
+    # verdicts rest on the prompts that were sent, which the page does not show: blanked, two may look the same
+    shown = replace(record, results=Results(replace(result, filled="") for result in results))
+    figures = _figures(found)
+    values = as_values(shown, known_keys, figures=[figure.cells for figure in figures], summary=sentences)
+    drawn = zip(figures, values["figures"], strict=True)
+    answers = matrix(_blanked(results, values))
+    labels = {result.arm: answer["arm"] for result, answer in zip(results, values["answers"], strict=True)}
+    return report_page(
+        title=values["name"] or "A run",
+        told=_told(record),
+        figures=[figure._replace(cells=cells) for figure, cells in drawn],
+        sentences=values["summary"],
+        settings=_settings(values, record.cost),
+        prompt=values["template"],
+        matrix=matrix_html([labels[arm] for arm in answers.arms], answers),
+    )
+
+
+def _blanked(results: Sequence[Result], values: Mapping[str, Any]) -> list[Result]:
+    """Return the results with texts and scores as ``values`` has them, where secrets are blanked."""
+    blanked = list[Result]()
+    for result, shown in zip(results, values["answers"], strict=True):
+        reply = result.reply and replace(result.reply, text=shown["reply"]["text"])
+        inputs, error, scores = values["rows"][result.row], shown["error"], shown["scores"]
+        blanked.append(replace(result, inputs=inputs, reply=reply, error=error, scores=scores))
+    return blanked
+
+
+def _told(record: RunRecord) -> list[str]:
+    """Return what must not be overlooked: answers that are missing, or are no ordinary ones."""
+    every = len(record.rows) * record.repeat * math.prod(map(len, record.grid.values()))
+    counts = tally(record.results, "")
+    missing = max(0, every - len(record.results))
+    uncounted = replace(counts.uncounted, unasked=counts.uncounted.unasked + missing)
+    told = ", ".join(filter(None, (str(uncounted), str(counts.unusual))))
+    return [f"Of {counted(counts.answers + missing, 'answer')}: {told}."] if told else []
+
+
+def _figures(rows: Sequence[ArmRow]) -> list[Figure]:
+    """Return the rates and means, each where it stands on the scale of its scorer: 0 to 100 %, or all its means."""
+    figures = list[Figure]()
+    for row in filter(lambda row: row.scorer, rows):
+        ends = [end for each in rows if each.scorer == row.scorer for end in each[3:6] if end is not None]
+        least, most = (0.0, 1.0) if row.kind != "mean" else (min(0.0, *ends), max(0.0, *ends))
+        arm, *rest = arm_figures(row)
+        places = [None if end is None else (end - least) / (most - least or 1.0) for end in row[3:6]]
+        figures.append(Figure((arm, row.scorer, *rest), *places))
+    return figures
+
+
+def _settings(values: Mapping[str, Any], cost: float | None) -> dict[str, str]:
+    """Return how a run was asked, by name; ``cost``: US dollars, where a price is known."""
+    price = None if cost is None else dollars(cost)
+    rows = {"cost": price, "begun": values["begun"], "rows": f"{len(values['rows']):,}", "repeat": values["repeat"]}
+    windows = {f"window of {model}": f"{window['tokens']} tokens" for model, window in values["windows"].items()}
+    packages = ", ".join(f"{name} {version}" for name, version in values["packages"].items())
+    grid = {name: ", ".join(map(str, choices)) for name, choices in values["grid"].items()}
+    told = {**rows, **values["settings"], **grid, "group": values["group"], **windows, "packages": packages}
+    return {name: str(value) for name, value in told.items() if value not in (None, "", {}, [])}

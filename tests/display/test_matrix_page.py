@@ -1,0 +1,104 @@
+"""A matrix of hostile answers in a real browser, in a notebook and as a report: readable, filtered, and harmless."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from hostile import ANSWERS, NAMES
+from jupyter_page import SCREENSHOTS, Open, new_page
+from page_checks import OVERFLOWS, THEMES, complaints
+from playwright.sync_api import Locator, expect
+
+from jupyter_ctx import Reply
+from jupyter_ctx.experiments.results.export import export_run
+from jupyter_ctx.experiments.results.record import RunRecord
+from jupyter_ctx.experiments.table.results import Result
+
+pytest_plugins = ("browsing",)
+
+ROWS = 130
+SCROLLED = "async box => { while (box.scrollTop < 300) await new Promise(requestAnimationFrame); }"
+IN_VIEW = "row => row.getBoundingClientRect().top < innerHeight"
+MORE = ["</script><script>window.hacked=1</script>", "--><!--", "a\u2028b\u2029c", "</td></table></form><h1>x</h1>"]
+SHOW = """
+import sys; sys.path.insert(0, {tests!r})
+from test_matrix_page import record
+from jupyter_ctx.experiments.results.matrix import matrix
+matrix(record().results)
+"""
+
+
+def record() -> RunRecord:
+    """A run with hostile answers, names, columns and settings; the arms differ in every tenth row."""
+    said = [*ANSWERS.values(), *NAMES.values(), *MORE]
+    said = [text.encode("utf-8", "replace").decode()[:3_000] for text in said]
+    rows = [{MORE[0]: said[number % len(said)]} for number in range(ROWS)]
+    results = []
+    for number, row in enumerate(rows):
+        text = said[number % len(said)]
+        for arm in (MORE[0], "plain"):
+            scores = {MORE[3]: arm == "plain" or number % 10 > 0}
+            results.append(Result(number, arm, 0, row, {}, text, Reply(text, stop_reason="stop"), scores=scores))
+    return RunRecord(MORE[0], rows, results, {"model": MORE[0]}, grid={"x": [MORE[0], "plain"]}, name=MORE[0])
+
+
+def visible_rows(place: Locator) -> int:
+    found: int = place.locator("tbody tr[data-in]").evaluate_all("rows => rows.filter(r => r.checkVisibility()).length")
+    return found
+
+
+def test_hostile_answers_are_filtered_scrolled_and_read_in_a_notebook_and_in_a_report(
+    open_page: Open, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    notebook = open_page(SHOW.format(tests=str(request.path.parent)))
+    notebook.run(0)
+    shown = notebook.output(0).locator(".jctx-matrix")
+    assert visible_rows(shown) == 60
+    shown.get_by_label("where they differ (13)").check()
+    assert visible_rows(shown) == 13
+    shown.get_by_label("where they differ (13)").press("ArrowLeft")
+    assert visible_rows(shown) == 60
+    notebook.page.set_viewport_size({"width": 1200, "height": 3000})  # what is out of view has no colours to axe
+    notebook.use_theme(THEMES["dark"])
+    assert complaints(notebook, ["color-contrast", "label"]) == ""
+    notebook.use_theme(THEMES["light"])
+    assert notebook.page.evaluate(OVERFLOWS) == []
+    shown.screenshot(path=SCREENSHOTS / "matrix-notebook.png")
+    assert notebook.page.evaluate("typeof window.hacked") == "undefined"
+    assert notebook.foreign_requests == []
+
+    path = export_run(record(), tmp_path / "report.html")
+    browser = notebook.page.context.browser
+    assert browser is not None
+    page = new_page(browser)
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(path.as_uri())
+    report = page.locator(".jctx-matrix")
+    expect(page.get_by_role("heading", level=1)).to_have_count(1)
+    assert visible_rows(report) == ROWS
+    report.get_by_label("fail or failed (13)").check()
+    assert visible_rows(report) == 13
+    report.get_by_label("fail or failed (13)").press("ArrowRight")
+    expect(report.get_by_label("all (130)")).to_be_checked()
+    assert visible_rows(report) == ROWS
+    box = report.get_by_role("region", name="Answers")
+    box.focus()
+    page.keyboard.press("PageDown")
+    box.evaluate(SCROLLED)
+    report.locator("tbody tr[data-in]").last.scroll_into_view_if_needed()
+    assert report.locator("tbody tr[data-in]").last.evaluate(IN_VIEW)
+    for scheme, width in (("light", 1200), ("dark", 480)):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.set_viewport_size({"width": width, "height": 3000})
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+        assert "color-contrast" in {rule["id"] for rule in found.response["passes"]}
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.screenshot(path=SCREENSHOTS / f"report-{scheme}.png")
+    assert page.locator("script, img, iframe, svg, h1:not(main > h1)").count() == 0
+    assert page.evaluate("typeof window.hacked") == "undefined"
+    assert requests == [path.as_uri()]
+    page.close()
