@@ -12,7 +12,7 @@ from IPython.display import display
 from ..config.settings import MODEL_SETTINGS
 from ..display.text import plain_forms
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, MissingDependencyError
-from ..experiments.asking.progress import figures_of, sentences_of
+from ..experiments.asking.progress import ending_figures, sentences_of
 from ..experiments.results.heat_map import draw_heat_map
 from ..experiments.results.pictures import Picture, draw_rates
 from ..experiments.results.turn_chart import draw_turns, turn_figures, turns_text
@@ -139,7 +139,7 @@ class MapCell:
             return
         lines = [*_remedies(run), *(line for line in run.notices if line not in self._told)]
         if "table" not in run.shown:
-            lines.insert(0, ", ".join(figures_of(run, seconds)))
+            lines.insert(0, ", ".join(ending_figures(run, seconds)))
         self._say(*lines, *([] if "sentences" in run.shown else sentences_of(run)))
 
     def _sent(self) -> str:

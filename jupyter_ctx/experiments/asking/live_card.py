@@ -19,7 +19,7 @@ from ..statistics.significance import Interval
 from ..statistics.tally import number
 from ..statistics.verdicts import ArmRow, number_text, percent
 from ..table.results import Result
-from .progress import Bar, LastLine, TerminalBar, Watched, figures_of, quotable
+from .progress import Bar, LastLine, TerminalBar, Watched, ending_figures, quotable
 
 MOST_LINES = 6  # of scores
 MOST_FAILURES, MOST_NEWEST = 3, 5  # answers that are shown while the run goes on
@@ -70,7 +70,7 @@ class CardBar(Bar):
             head, rows, answer_place(head, self._scorers), lambda index: answer_texts(results[index]),
             f"{count}, {failed:,} failed" if failed else count,
         )  # fmt: skip
-        figures = [*figures_of(run, self.seconds), *filter(None, [run.why])]
+        figures = [*ending_figures(run, self.seconds), *filter(None, [run.why])]
         card = CardFigures(run.name, run.progress.done, run.progress.rows, figures)
         if self._scorers:
             summary = run.summary()

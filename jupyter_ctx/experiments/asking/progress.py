@@ -110,7 +110,7 @@ def sentences_of(run: Watched) -> list[str]:
     return quotable(run.summary()) if any(result.scores for result in run.results) else []
 
 
-def figures_of(run: Watched, seconds: float) -> list[str]:
+def ending_figures(run: Watched, seconds: float) -> list[str]:
     """Return the figures of a run at its end: its rows, what is missing or stored, its cost and its time."""
     results, progress = run.results, run.progress
     counts = [
