@@ -6,6 +6,7 @@ import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import Any, NotRequired, TypedDict, get_type_hints
 
 from ...context.windows import ContextWindow
@@ -20,6 +21,7 @@ from .comparison import summary
 from .reading import ReadableRun
 
 RUN_MARK, RUN_VERSION = "jupyter_ctx_run", 1
+DIFFERENT_LABELS, LONGEST_LABEL = 10_000, 40  # short texts that are looked at once, and characters of one
 NEVER_LEFT_OUT = ("template", "rows", "answers")
 EXPORTS = 'run.export("run.json") writes one.'
 PACKAGES = (
@@ -179,14 +181,19 @@ def _result(answer: SavedAnswer, rows: Sequence[Mapping[str, Any]]) -> Result:
 
 def _masked(value: Any, redactor: Redactor) -> Any:
     """Return a value of JSON with ``***`` for secrets."""
-    if isinstance(value, dict):
-        names = names_beside(list(value), list(value.values()))
-        return {
-            redactor.masked(label): BLANKED if redactor.is_secret(name, part) else _masked(part, redactor)
-            for name, (label, part) in zip(names, value.items(), strict=True)
-        }
-    if isinstance(value, list):
-        return [_masked(part, redactor) for part in value]
-    if isinstance(value, str):
-        return redactor.masked(value)
-    return BLANKED if redactor.has_learned(value) else value
+    label_of = lru_cache(DIFFERENT_LABELS)(redactor.masked)  # the same ones stand in every row and answer
+
+    def masked(part: Any) -> Any:
+        if isinstance(part, dict):
+            names = names_beside(list(part), list(part.values()))
+            return {
+                label_of(label): BLANKED if redactor.is_secret(name, inner) else masked(inner)
+                for name, (label, inner) in zip(names, part.items(), strict=True)
+            }
+        if isinstance(part, list):
+            return [masked(inner) for inner in part]
+        if isinstance(part, str):
+            return redactor.masked(part) if len(part) > LONGEST_LABEL else label_of(part)
+        return BLANKED if redactor.has_learned(part) else part
+
+    return masked(value)
