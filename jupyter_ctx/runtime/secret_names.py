@@ -33,7 +33,8 @@ class LatePattern:
 
 _SECRET = LatePattern(
     r"""(?x)(?:^|_)(?:
-    \w{0,20}passw(?:or[dt]|d)?s? | pass(?:phrase|code|wd)s? | \w{0,20}pwd | \w{1,20}_pw | kennwort | contrasena | senha
+    \w{0,20}passw(?:or[dt]|d)?s? | pass(?:phrase|code|wd)s? | \w{0,20}pwd | \w{1,20}_pw | psk | kennwort | senha
+    | contrase(?:na|_a) | mot_?de_?passe | (?:store|key)_?pass
     | (?:db|sql|pg|my|user|admin|root|login|smtp|mail|imap|ftp|ssh)\w{0,9}_pass | \w{0,20}secrets? | \w{0,9}creds?
     | \w{0,20}credentials? | (?:proxy_?)?authorization | (?:session|login|auth|access)_?cookies? | mnemonic
     | (?:seed|recovery|backup|mfa)_(?:phrase|codes?)
@@ -49,7 +50,7 @@ _SHORT = LatePattern(r"(?:^|_)(pin|totp|otp)$|^(?:pass|pw)$")
 _COUNTED = LatePattern(r"(?:n|nb|nums?|number|count|max|min|len|total|avg|mean|is|has|had|no|public|primary|foreign)_")
 _SIGNED = LatePattern(r"(?i)(?:.*[-_])?(?:auth|code|credential|hmac|key|policy|sig|signature|token)")
 _PARTS = LatePattern(r"[A-Z]+s?(?![a-z])|[A-Z]?[a-z]+|\d+")
-_SUFFIX = LatePattern(r"(?:_(?:\d+|value|text|str|bytes|prod|dev|test|staging|old|new|base64|b64|hash))+$")
+_SUFFIX = LatePattern(r"(?:_(?:\d+|value|text|str|bytes|prod|dev|test|staging|old|new|base|base64|b64|hash))+$")
 
 
 @lru_cache(4096)

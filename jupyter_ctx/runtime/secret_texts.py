@@ -81,7 +81,12 @@ _IN_SQL = r"""(?i)\b(?:password|passphrase|by(?: password)?)\s{1,3}(["'])([^'"\n
 _IN_NETRC = r"(?i)\blogin\s+?\S{1,80}\s{1,9}(?:account \S{1,80}\s{1,9})?password\s{1,9}(\S{1,200})"
 _IN_PGPASS = r"(?m)^[^:\s]{1,200}:(?:[56]\d{3}|\*):[^:\s]{1,80}:[^:\s]{1,80}:([^\s:]{3,200})$"
 _CURL = r"""\s(?:-u|--user|--proxy-user)[ =]?["']?[^\s:"']{1,80}:([^\s"']{3,200})"""
-_FLAG = r"""(?<![\w-])--([\w-]{2,60})\s{1,3}(?![-|\[(])["']?([^\s"'<>]{3,400})"""
+_LOGIN = r"""(?i)\.login\(\s{0,40}["'][^"'\n]{1,100}["']\s{0,3},\s{0,40}["']([^"'\n]{3,200})["']"""
+_OPTION_P = (
+    r"""(?:\bsshpass\b|\b(?:docker|podman|helm|oras|oc|az)\s[^\n|;&]{0,80}\blogin\b|\bmysql\w{0,9}\b(?=[^\n|;&]{0,200}\s-p\S))"""
+    r"""[^\n|;&]{0,200}?\s-p[ =]?["']?([^\s"'<>|;&]{3,200})"""
+)
+_FLAG = r"""(?<![\w-])--?([\w-]{2,60})\s{1,3}(?![-|\[(])["']?([^\s"'<>]{3,400})"""
 _PARAMETER = r"""[?&]([\w.-]{1,60})=([^&\s"'<>#]{3,4000}+)"""
 _IN_A_SENTENCE = (  # the first letter by itself, which is quick to search for
     r"""(?x)[pstcaPSTCA](?<![\w-].)(?i:assw(?:or)?d|assphrase|ecret|oken|redentials?|pi[ -]?key)[ \t]
@@ -99,6 +104,10 @@ def _is_user_and_password(match: re.Match[str]) -> bool:
 def _is_of_curl(match: re.Match[str]) -> bool:
     command = match.string[max(0, match.start() - 300) : match.start()]
     return "curl" in command and is_secret_text(match[1], "secret")
+
+
+def _is_password(match: re.Match[str]) -> bool:
+    return is_secret_text(match[1], "secret")
 
 
 def _is_option(match: re.Match[str]) -> bool:
@@ -158,7 +167,8 @@ def _rows(text: str, at: int, delimiter: str, columns: int) -> Iterator[list[re.
 # names with values behind them
 
 _ASSIGNED = LatePattern(
-    r"""(?x)(?<![\w.-])([\w.-]{1,100}+)(?:[ ]for(?:[ ][^\s:=]{1,60}){1,2}(?=:[ ]))?(?:\\{0,3}["'`])?[)\]]?[ \t]{0,9}
+    r"""(?x)(?<![\w.-])((?:(?i:api|access|secret|private|auth|client|refresh|session|master|signing|encryption)[ ])?
+    [\w.-]{1,100}+)(?:[ ]for(?:[ ][^\s:=]{1,60}){1,2}(?=:[ ]))?(?:\\{0,3}["'`])?[)\]]?[ \t]{0,9}
     (:=|=>|[=!]=|[=:>]|,(?=\s{0,2}b?["'])|\((?=\s{0,2}[rb]?["'])|(?:is|was)[ \t](?=["'`]))
     [ \t]{0,9}+(?:\s{1,40}+(?=["']))?"""
 )
@@ -343,7 +353,7 @@ def _named(text: str) -> Iterator[Span]:
 
 _NAME_PARTS = (
     "pass", "pw", "pin", "otp", "secret", "token", "cred", "auth", "cookie", "key", "sig", "hmac", "pat", "sas", "sid",
-    "kennwort", "senha", "contrasena", "mnemonic", "seed_", "recovery", "backup_", "mfa",
+    "psk", "kennwort", "senha", "contrase", "mnemonic", "seed_", "recovery", "backup_", "mfa",
 )  # fmt: skip
 _AFTER_NAMES: tuple[Finder, ...] = (
     _matches(_PARAMETER, _is_parameter),
@@ -359,9 +369,10 @@ _FINDERS: tuple[tuple[tuple[str, ...], tuple[Finder, ...]], ...] = (  # words, o
     (("bearer",), (_matches(_BEARER),)),
     (("basic",), (_matches(_BASIC, _is_user_and_password),)),
     ((" '", ' "'), (_matches(_IN_SQL),)),
-    (("login",), (_matches(_IN_NETRC),)),
+    (("login",), (_matches(_IN_NETRC), _matches(_LOGIN, _is_password))),
+    (("sshpass", "mysql", "login"), (_matches(_OPTION_P, _is_password),)),
     ((":5", ":6", ":*"), (_matches(_IN_PGPASS),)),
     (("curl",), (_matches(_CURL, _is_of_curl),)),
-    ((" --",), (_matches(_FLAG, _is_option),)),
+    (("pass ", "--"), (_matches(_FLAG, _is_option),)),
     (_NAME_PARTS, _AFTER_NAMES),
 )

@@ -77,7 +77,12 @@ SHAPES: dict[str, tuple[str, tuple[str, ...]]] = {
             ('conf.set("fs.azure.account.key.x", "q8Zt3Lw0xY7n==")', "q8Zt3"),
             ("SK0123456789abcdef0123456789abcdef", "0123"), ("key-0123456789abcdef0123456789abcdef", "0123"),
             ("123456789:AAEhBOweik6ad9r_QXMENQjcrGbqCr4K-bc", "AAEh"),
-            ("https://hooks.slack.com/services/T000/B000/XXabcdef1", "abcdef"),
+            ("https://hooks.slack.com/services/T000/B000/XXabcdef1", "abcdef"), ("API key: xk77w2q", "xk77"),
+            ("the client secret is stored, Access token = ab12cd34ef56", "ab12"), ("--token ab12cd34ef56", "ab12"),
+            ("docker login -u ada -p wombat77 reg.x", "wombat"), ("mysqldump -u root -pwombat77 db", "wombat"),
+            ("sshpass -p 'wombat77' ssh h", "wombat"), ("smtp.login('ada', 'wombat77')", "wombat"),
+            ("keytool -storepass wombat77", "wombat"), ("psk=wombat77", "wombat"),
+            ("secret_key_base: wombat77", "wombat"),
         )
     },
 }  # fmt: skip
@@ -100,6 +105,7 @@ author: Smith2000; pass_rate = 0.95; hash: d41d8cd98f00b204e9800998ecf8427e; n_s
 Authorization: required.
 Secret=love.
 tokens: 1234 passed: 4000 compass=north1x2 passenger: Smith2000 pinned: 5000 spin = 4000 pin: 13 PASS: test_it
+mysql -u root -p db; docker run -p 8080:80 image; ssh -p 2222 host; page.login(name, password); API keys: see the docs
 columns=["password", "email"]; {"name": "password", "type": "string"}; <option name="color" value="blue42"/>
 -----BEGIN PUBLIC KEY----- MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEEVs/o5+uQbTjL3chynL4wXgUg2R9 -----END PUBLIC KEY-----
 """
