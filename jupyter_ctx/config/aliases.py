@@ -1,4 +1,4 @@
-"""Short names for models: ``%chat alias quick openai/gpt-5-nano``."""
+"""Short names for models: ``%chat alias quick openai/gpt-5.2``."""
 
 from __future__ import annotations
 

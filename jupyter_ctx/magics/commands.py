@@ -475,7 +475,7 @@ def _listed_by(chat: Chat, provider: str | None) -> Settings:
 @command(
     "alias [NAME MODEL]",
     "list or define short names for models, in every notebook; MODEL none removes one", ABOUT_SETUP,
-    "%chat alias", "%chat alias quick openai/gpt-5-nano",
+    "%chat alias", "%chat alias quick openai/gpt-5.2",
 )  # fmt: skip
 def _alias(call: Call) -> object:
     if len(call.words) not in (0, 2):

@@ -132,7 +132,7 @@ def test_the_test_in_the_documentation_records_and_then_compares(tmp_path: Path)
     with answering_rows(lambda prompt: "Paris." if "France" in prompt else "Rome") as asked:
         there = ", ".join(f"{name}={value!r}" for name, value in asked.model.items())
         names: dict[str, Any] = {"__file__": str(tmp_path / "test_prompt.py")}
-        exec(source.replace('model="openai/gpt-5-mini"', f"{there}, prices=(1, 1)"), names)
+        exec(source.replace('model="openai/gpt-5.2"', f"{there}, prices=(1, 1)"), names)
         for name in ("test_most_answers_are_right", *["test_the_prompt_is_not_worse_than_before"] * 2):
             names[name]()
     assert len(asked.prompts) == 2
