@@ -78,7 +78,11 @@ class Run(ReadableRun):
         self._results: list[Result | None] = [None] * len(plan)
         self._places = _by_key(plan, looked)
         self._stored = answers.find(self._places, failed=not options.retry)
-        self._progress = Progress(len(plan), asked=pilot.progress.asked if pilot is not None else 0)
+        piloted = sum(each.reply is not None and not each.cached for each in pilot.results) if pilot is not None else 0
+        # the answers of the pilot are stored ones here, and were paid for in this run all the same
+        self._progress = Progress(len(plan), cached=-piloted, asked=piloted)
+        targets = {arm.label: self._models.target(arm.settings, ask=False) for arm in plan.arms}
+        self._free = {label for label, target in targets.items() if is_free(target)}
         self._lanes: dict[tuple[object, ...], str] = {}
         self._engine = Engine(self._asker, answers, options, self._purse, lambda: self._bar.show())
         self._delivery = Delivery(plan, self._scorers, self._send, self._keep)
@@ -92,7 +96,8 @@ class Run(ReadableRun):
         )  # fmt: skip
 
     def __repr__(self) -> str:
-        state = "ended" if self._done.is_set() else "running" if self.begun else "not begun"
+        ended = "ended early" if self._ended.why else "ended"
+        state = ended if self._done.is_set() else "running" if self.begun else "not begun"
         return f"Run({self.name or 'unnamed'}: {self.progress}, {state})"
 
     # reading
@@ -100,8 +105,13 @@ class Run(ReadableRun):
     @property
     def progress(self) -> Progress:
         """How far the run has come."""
-        away = "" if self._done.is_set() else self._engine.away
-        return replace(self._progress, away=away, cost=self.cost)
+        goes_on = not self._done.is_set()
+        return replace(self._progress, away=self._engine.away if goes_on else "", cost=self.cost, goes_on=goes_on)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the run has begun and not ended."""
+        return bool(self.begun) and not self._done.is_set()
 
     @property
     def results(self) -> Results:
@@ -121,10 +131,7 @@ class Run(ReadableRun):
     @property
     def unpriced(self) -> int:
         """How many answers of this run are billed at a price that nobody knows."""
-        targets = {arm.label: self._models.target(arm.settings, ask=False) for arm in self.plan.arms}
-        free = {label for label, target in targets.items() if is_free(target)}
-        asked = (each for each in self.results if each.reply is not None and not each.cached)
-        return sum(each.reply.cost is None and each.arm not in free for each in asked if each.reply is not None)
+        return self._progress.unpriced
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -176,7 +183,7 @@ class Run(ReadableRun):
             windows={target.model: target.window for target in targets}, grid=self.grid, repeat=plan.repeat,
             schema=plan.schema.json if plan.schema is not None else None, scorers=self._scorers.sources,
             names=plan.template.names, group=self.group, name=self.name, begun=self.begun,
-            cost=self.cost,
+            cost=self.cost, unpriced=self.unpriced, max_cost=self.options.max_cost,
         )  # fmt: skip
         return export_run(record, path, self._models.secrets)
 
@@ -250,7 +257,7 @@ class Run(ReadableRun):
         """Return what an early end leaves."""
         progress = self.progress
         rest = progress.rows - progress.done
-        done = f"{progress.done:,} of {counted(progress.rows, 'row')} are kept"
+        done = f"{progress.done:,} of {counted(progress.rows, 'answer')} are kept"
         return f"{done}; running it again asks only the other {rest:,}." if rest else f"{done}."
 
     # what happens, in the thread of the run
@@ -332,10 +339,15 @@ class Run(ReadableRun):
         now = self._progress
         self._progress = replace(
             now, done=now.done + 1, failed=now.failed + result.failed, cached=now.cached + result.cached,
-            asked=now.asked + (not result.cached),
+            asked=now.asked + (not result.cached), unpriced=now.unpriced + self._is_unpriced(result),
         )  # fmt: skip
         self._bar.keep(result, (place.arm, self._looked.digests[place.arm][place.row] or place.row))
         self._bar.show()
+
+    def _is_unpriced(self, result: Result) -> bool:
+        """Return whether an answer is billed at a price that nobody knows."""
+        is_billed = result.reply is not None and not result.cached and result.arm not in self._free
+        return is_billed and result.reply is not None and result.reply.cost is None
 
     def _lane(self, settings: Settings) -> str:
         """Return the name of the lane: the endpoint, whose limits hold for all who ask there."""

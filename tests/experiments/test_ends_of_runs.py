@@ -88,7 +88,7 @@ def test_ctrl_c_ends_a_run_long_before_its_rows_and_finished_ones_are_kept(count
     done, words = said.split(maxsplit=1)
     assert errors == ""
     assert int(done) < 1_000
-    assert "1,000 rows are kept" in words
+    assert "1,000 answers are kept" in words
     run = go_on(counting, store, 60)
     assert run.progress.cached >= min(60, int(done)) - AT_ONCE
     twice = [prompt for prompt, count in Counter(counting.lines("asked")).items() if count > 1]

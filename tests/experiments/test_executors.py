@@ -88,7 +88,7 @@ def test_progress_and_the_store_hold_across_processes(method: str) -> None:
 
 def test_workers_without_a_key_end_the_run_and_it_says_where_keys_belong(processes: ProcessPoolExecutor) -> None:
     run = sweep("{{ text }}", WORDS, model="anthropic/claude-haiku-4-5", api_key=KEY, executor=processes)
-    with pytest.raises(ChatError, match=r"environment of the workers.*0 of 30 rows") as error:
+    with pytest.raises(ChatError, match=r"environment of the workers.*0 of 30 answers") as error:
         run.result(60)
     assert KEY not in str(error.value)
 
@@ -113,7 +113,7 @@ def test_a_pool_that_dies_ends_the_run_and_what_came_is_kept() -> None:
         while run.progress.done < 10:
             time.sleep(0.02)
         os.kill(next(iter(pool._processes)), signal.SIGKILL)
-        with pytest.raises(ChatError, match=r"executor failed \(BrokenProcessPool.*10 of 30 rows are kept"):
+        with pytest.raises(ChatError, match=r"executor failed \(BrokenProcessPool.*10 of 30 answers are kept"):
             run.result(60)
         free.set()
         asked.prompts.clear()
@@ -222,5 +222,5 @@ def test_a_cluster_that_is_closed_ends_the_run(tmp_path: Path) -> None:
             time.sleep(0.01)
         client.close()
         made.close()
-        with pytest.raises(ChatError, match=r"executor failed.*of 30 rows are kept"):
+        with pytest.raises(ChatError, match=r"executor failed.*of 30 answers are kept"):
             run.result(60)

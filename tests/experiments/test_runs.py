@@ -171,7 +171,7 @@ def test_an_empty_account_and_a_bad_key_end_the_run_and_what_came_is_kept(status
         run = ended(sweep("{{ text }}", rows, concurrency=2, **asked.model), 5)
         assert len(asked.prompts) < 12
         assert run.progress.done == 5
-        with pytest.raises(ChatError, match=f"(?i){said}.*5 of 200 rows are kept") as error:
+        with pytest.raises(ChatError, match=f"(?i){said}.*5 of 200 answers are kept") as error:
             run.result()
         assert KEY not in str(error.value)
         broken.clear()
@@ -207,7 +207,7 @@ def test_a_run_that_is_cancelled_keeps_what_came_and_goes_on_where_it_stopped() 
         ended(run)
         done = run.progress.done
         assert 10 <= done < 90
-        assert f"{done} of 100 rows are kept" in run.notices[-1]
+        assert f"{done} of 100 answers are kept" in run.notices[-1]
         asked.prompts.clear()
         again = sweep("{{ text }}", rows, concurrency=50, **asked.model)
         assert replies(again) == [row.upper() for row in rows]
@@ -368,7 +368,7 @@ def test_the_store_may_be_named_by_the_environment(address: str, monkeypatch: py
 def test_waiting_says_when_the_run_goes_on() -> None:
     guest = ScriptedProvider(Answer("Slow.", delay=0.5))
     run = sweep("{{ text }}", WORDS[:1], provider=guest)
-    with pytest.raises(TimeoutError, match="0 of 1 row"):
+    with pytest.raises(TimeoutError, match="0 of 1 answer"):
         run.result(0.05)
     assert replies(run) == ["Slow."]
 

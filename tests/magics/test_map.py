@@ -57,7 +57,7 @@ def test_a_cell_is_asked_of_every_row_and_the_dataframe_is_its_result(cells: Cel
     assert isinstance(names["first"], Run)
     assert names["first"].name == "first"
     first, *_, figures, verdict = said.splitlines()[: said.splitlines().index("")]
-    assert first.startswith("3 rows to m: ")
+    assert first.startswith("3 requests to m: ")
     assert figures.startswith("3 rows, ")
     assert verdict.startswith('2 of 3 rows pass "right" (67 %')
     assert "  word  said" in said  # the DataFrame itself
@@ -110,7 +110,7 @@ def test_a_dry_run_shows_the_price_and_the_first_prompts_and_sends_nothing(cells
     cells.run("many = [f'word {i}' for i in range(9)]")
     said = cells.run("%%chat map many --dry-run -s Brief. --repeat 2\nSay {{ text }}")
     assert asked == []
-    assert "18 rows to m: " in said
+    assert "18 requests to m: " in said
     assert "--- row 0 ---\n[system] Brief.\nSay word 0\n" in said
     assert "Say word 2" in said
     assert "Say word 3" not in said
@@ -141,7 +141,7 @@ def test_a_run_that_fails_as_a_whole_keeps_what_there_is_and_fails_the_cell(
     with serve(answer) as (url, _):
         cells.run(f"many = [f'word {{i}}' for i in range(200)]\n%chat use m --base-url {url} --window 4000")
         error = cells.fail("%%chat map many --as run -o out\nSay {{ text }}")
-    assert " of 200 rows" in str(error)
+    assert " of 200 answers" in str(error)
     assert 1 <= cells.shell.user_ns["out"].asked.sum() == 200 - cells.shell.user_ns["run"].unasked < 200
 
 
@@ -233,7 +233,7 @@ def test_ctrl_c_keeps_what_there_is_and_says_so(
     monkeypatch.setattr(module.Run, "wait", pressed)
     error = cells.fail("%%chat map df --as run -o out\nSay {{ word }}")
     assert isinstance(error, KeyboardInterrupt)
-    assert "of 3 rows" in str(error)
+    assert "of 3 answers" in str(error)
     assert len(cells.shell.user_ns["out"]) == len(cells.shell.user_ns["run"].results) >= 1
 
 

@@ -36,9 +36,9 @@ def test_the_card_is_a_widget_with_its_last_state_as_text(kernel: Kernel) -> Non
         assert twin["text/plain"].startswith("few: 5 rows, ")
         assert twin["text/html"].count("<details>") == 5
         assert [each for each in outputs if each["msg_type"] == "stream"] == []
-        assert shown(outputs).splitlines()[0].startswith("5 rows to m: ")
+        assert shown(outputs).splitlines()[0].startswith("5 requests to m: ")
         assert kernel.value("len(out), _.equals(out)") == "5 True"
-        assert kernel.value("get_ipython().user_ns['few']").startswith("Run(few: 5 of 5 rows")
+        assert kernel.value("get_ipython().user_ns['few']").startswith("Run(few: 5 of 5 answers")
 
 
 def test_an_interrupt_is_back_within_a_second_and_says_what_is_kept(kernel: Kernel, manager: KernelManager) -> None:
@@ -53,7 +53,7 @@ def test_an_interrupt_is_back_within_a_second_and_says_what_is_kept(kernel: Kern
         assert failed is not None
         assert failed["ename"] == "ChatInterrupted"
         assert len(failed["traceback"]) == 1
-        assert "of 400 rows are kept; running it again asks only the other" in failed["evalue"]
+        assert "of 400 answers are kept; running it again asks only the other" in failed["evalue"]
         assert took < 1.5, took  # a second, on a machine that has other work
         assert int(kernel.value("len(out)")) == 400
         assert 0 < int(kernel.value("out.asked.sum()")) == int(kernel.value("run.progress.done")) < 400
@@ -73,4 +73,4 @@ def test_a_run_without_a_reader_shows_no_widget_and_one_line_of_figures(
     assert [each.output_type for each in mapped] == ["stream", "display_data", "stream"]
     assert mapped[-1].text.startswith("3 rows, ")
     (line,) = plain
-    assert line.text.startswith("map: 2 of 2 rows, ")
+    assert line.text.startswith("map: 2 of 2 answers, ")

@@ -100,7 +100,7 @@ class CardBar(Bar):
         self._pace.append((self._clock(), done))
         (began, before), (now, _) = self._pace[0], self._pace[-1]
         if done > before and now > began:
-            yield f"{(done - before) / (now - began):,.1f} rows/s"
+            yield f"{(done - before) / (now - began):,.1f} answers/s"
 
 
 def bar_of(run: Watched, wanted: bool | None) -> Bar:

@@ -30,7 +30,9 @@ class Progress:
     cached: answers that needed no request: stored already, or that of a row which asks the same
     asked: answers that were asked of a model in this run, those of its pilot included
     cost: US dollars spent in this run, on its pilot too; ``None`` where no price is known
+    unpriced: answers that are billed at a price that nobody knows
     away: what is asked in batches of a provider, and how far it is there
+    goes_on: whether more may come
     """
 
     rows: int
@@ -39,22 +41,24 @@ class Progress:
     cached: int = 0
     asked: int = 0
     cost: float | None = None
+    unpriced: int = 0
     away: str = ""
+    goes_on: bool = True
 
     @property
     def left(self) -> float | None:
         """US dollars that the other rows will cost if they are like those asked so far; ``None``: unknown."""
         if self.cost is None or not self.asked:
             return None
-        return self.cost / self.asked * (self.rows - self.done)
+        return self.cost / self.asked * (self.rows - self.done) if self.goes_on else 0.0
 
     def __str__(self) -> str:
         return ", ".join([self.counted, *filter(None, [self.beside])])
 
     @property
     def counted(self) -> str:
-        """The number of rows that are there, of all."""
-        return f"{self.done:,} of {self.rows:,} rows"
+        """The number of answers that are there, of all."""
+        return f"{self.done:,} of {counted(self.rows, 'answer')}"
 
     @property
     def counts(self) -> list[str]:
@@ -69,6 +73,7 @@ class Progress:
         if self.cost is not None:
             left = f" so far, about {dollars(self.left)} left" if self.left else ""
             parts.append(f"{dollars(self.cost)}{left}")
+        parts += [f"{self.unpriced:,} at an unknown price"] if self.unpriced else []
         parts += [self.away] if self.away else []
         return ", ".join(parts)
 

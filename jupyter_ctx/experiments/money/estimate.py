@@ -318,8 +318,8 @@ class Estimate:
             return "All answers are stored: nothing has to be sent."
         where = " and ".join(self.models) if len(self.models) <= 2 else f"{len(self.models)} models"
         where += ", in batches" if self.is_batch else ""
-        rows = counted(self.rows, "row")
-        return f"{rows} to {where}: {self.input_tokens:,} tokens in, {self._output()}: {self._price()}"
+        requests = counted(self.rows, "request")
+        return f"{requests} to {where}: {self.input_tokens:,} tokens in, {self._output()}: {self._price()}"
 
     def _output(self) -> str:
         least, most = self.output_tokens

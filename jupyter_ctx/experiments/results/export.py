@@ -19,7 +19,14 @@ from .record import EXPORTS, RUN_MARK, RUN_VERSION, RunRecord, as_values, from_v
 from .report import report_html
 
 RUN_FORMATS = (".json", ".ipynb", ".html")
-UNSET: dict[str, Any] = {"repeat": 1, "schema": None, "group": None, "names": {}, "name": ""}  # options of a sweep
+UNSET: dict[str, Any] = {
+    "repeat": 1,
+    "schema": None,
+    "group": None,
+    "max_cost": None,
+    "names": {},
+    "name": "",
+}  # options of a sweep
 _FACTORY = re.compile(r"[a-z_]+(?=\()")  # of a scorer that comes with jupyter_ctx, such as exact("answer")
 _RECORDED = re.compile(r"recorded = read_run\((.*)\)$", re.MULTILINE)  # the text that _recorded writes
 _FUNCTION = re.compile(r"^def (\w+)\(", re.MULTILINE)
@@ -132,7 +139,8 @@ def _title(values: Mapping[str, Any]) -> str:
     ]
     packages = ", ".join(f"{name} {version}" for name, version in values["packages"].items())
     begun = f"Begun {values['begun']}. " if values["begun"] else ""
-    rows = f"{begun}{len(values['rows']):,} rows, {len(values['answers']):,} answers."
+    answers = sum(answer["asked"] for answer in values["answers"])
+    rows = f"{begun}{len(values['rows']):,} rows, {answers:,} answers."
     return "\n\n".join(
         filter(
             None,
@@ -176,7 +184,7 @@ def _sweep(values: Mapping[str, Any]) -> str:
 
 def _recorded(values: Mapping[str, Any]) -> str:
     text = json.dumps(values, ensure_ascii=False, allow_nan=False)
-    return f'recorded = read_run({text!r})\nf"{{len(recorded.results):,}} answers are recorded"'
+    return f'recorded = read_run({text!r})\nf"{{len(recorded.results) - recorded.unasked:,}} answers are recorded"'
 
 
 def _literal(text: str) -> str:

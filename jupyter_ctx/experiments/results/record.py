@@ -65,6 +65,8 @@ class RunRecord(ReadableRun):
     name: what the run is called
     begun: when, as ISO 8601 has it
     cost: US dollars spent on it, on its pilot too; ``None`` where no price is known
+    unpriced: answers that were billed at a price that nobody knows
+    max_cost: US dollars that it could not pass; ``None``: no such cap
     packages: the version of each package that took part, and of Python
     """
 
@@ -82,6 +84,8 @@ class RunRecord(ReadableRun):
     name: str = ""
     begun: str = ""
     cost: float | None = None
+    unpriced: int = 0
+    max_cost: float | None = None
     packages: Mapping[str, str] = field(default_factory=lambda: package_versions())
 
     def __repr__(self) -> str:

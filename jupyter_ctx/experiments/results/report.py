@@ -37,7 +37,7 @@ def report_html(record: RunRecord, known_keys: Iterable[str] = ()) -> str:
         told=_told(record),
         figures=[figure._replace(cells=cells) for figure, cells in drawn],
         sentences=values["summary"],
-        settings=_settings(values, record.cost),
+        settings=_settings(values | _price(record)),
         prompt=values["template"],
         matrix=matrix_html([labels[arm] for arm in answers.arms], answers),
     )
@@ -75,10 +75,21 @@ def _figures(rows: Sequence[ArmRow]) -> list[Figure]:
     return figures
 
 
-def _settings(values: Mapping[str, Any], cost: float | None) -> dict[str, str]:
-    """Return how a run was asked, by name; ``cost``: US dollars, where a price is known."""
-    price = None if cost is None else dollars(cost)
-    rows = {"cost": price, "begun": values["begun"], "rows": f"{len(values['rows']):,}", "repeat": values["repeat"]}
+def _price(record: RunRecord) -> dict[str, str]:
+    """Return what the run cost, and how many of its answers have no known price."""
+    costs = [] if record.cost is None else [dollars(record.cost)]
+    costs += [f"{counted(record.unpriced, 'answer')} at an unknown price"] if record.unpriced else []
+    return {"cost": " and ".join(costs)}
+
+
+def _settings(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return how a run was asked, by name."""
+    rows = {
+        "cost": values["cost"],
+        "begun": values["begun"],
+        "rows": f"{len(values['rows']):,}",
+        "repeat": values["repeat"],
+    }
     windows = {f"window of {model}": f"{window['tokens']} tokens" for model, window in values["windows"].items()}
     packages = ", ".join(f"{name} {version}" for name, version in values["packages"].items())
     grid = {name: ", ".join(map(str, choices)) for name, choices in values["grid"].items()}

@@ -102,6 +102,8 @@ def _runs(runs: Sequence[Any], names: Sequence[str]) -> Iterator[tuple[Side, Sid
 
 def results_of(run: Any) -> Iterable[Result]:
     """Return the results of a run, or what is a list of them already. Raises InvalidRequestError."""
+    if getattr(run, "is_running", False):
+        raise InvalidRequestError(f"{run!r} goes on: its result() waits for the end, and then it can be compared.")
     results = getattr(run, "results", run)
     is_frame = hasattr(results, "columns") and not isinstance(results, tuple)
     if isinstance(results, str) or is_frame or not isinstance(results, Iterable):

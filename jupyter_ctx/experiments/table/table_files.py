@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any, NamedTuple
 
 from ...attachments.library_tables import library_table
@@ -200,15 +201,23 @@ def _joined(records: list[dict[str, Any]]) -> FileColumns:
 
 
 class Readers(NamedTuple):
-    """The functions that read a format, as a module and a name, the best first; and what to install for them."""
+    """The functions that read a format, as a module and a name, the best first; and what to install for them.
+
+    ``every_sheet`` is the argument, by module, that reads all sheets of a workbook.
+    """
 
     functions: Sequence[tuple[str, str]]
     packages: str
+    every_sheet: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
 
 
 PARQUET = Readers([("polars", "read_parquet"), ("pyarrow.parquet", "read_table")], "pyarrow")
 ARROW = Readers([("polars", "read_ipc"), ("polars", "read_ipc_stream"), ("pyarrow.feather", "read_table")], "pyarrow")
-EXCEL = Readers([("pandas", "read_excel"), ("polars", "read_excel")], "pandas openpyxl")
+EXCEL = Readers(
+    [("pandas", "read_excel"), ("polars", "read_excel")],
+    "pandas openpyxl",
+    {"pandas": {"sheet_name": None}, "polars": {"sheet_id": 0}},
+)
 
 
 def _read_frame(readers: Readers, path: Path, limit: int | None) -> FileTable:
@@ -217,12 +226,13 @@ def _read_frame(readers: Readers, path: Path, limit: int | None) -> FileTable:
     wrong = list[str]()
     for module, name in readers.functions:
         try:
-            frame = getattr(import_module(module), name)(path)
+            frame = getattr(import_module(module), name)(path, **readers.every_sheet.get(module, {}))
         except ImportError:
             continue
         except Exception as error:  # each library has its own
             wrong.append(str(error).partition("\n")[0])
             continue
+        frame = _only_sheet(frame, path) if isinstance(frame, dict) else frame
         if hasattr(frame, "convert_dtypes"):
             frame = frame.convert_dtypes()  # else pandas makes decimals of whole numbers beside missing cells
         table = library_table(frame)
@@ -232,6 +242,17 @@ def _read_frame(readers: Readers, path: Path, limit: int | None) -> FileTable:
     if wrong:
         raise InvalidRequestError(f"{path.name} cannot be read: {wrong[0].rstrip('.')}.")
     raise MissingDependencyError(f"No library that reads {path.name} is installed: pip install {readers.packages}")
+
+
+def _only_sheet(sheets: Mapping[str, Any], path: Path) -> Any:
+    """Return the sheet of a workbook that has something in it. Raises InvalidRequestError where there are several."""
+    filled = {name: sheet for name, sheet in sheets.items() if len(sheet)} or dict(sheets)
+    if len(filled) > 1:
+        names = ", ".join(map(repr, filled))
+        raise InvalidRequestError(
+            f"{path.name} has the sheets {names}: read one with pandas.read_excel(path, sheet_name=…), and give that."
+        )
+    return next(iter(filled.values()))
 
 
 TABLE_FORMATS: dict[str, Callable[[Path, int | None], FileTable]] = {

@@ -19,13 +19,13 @@ from jupyter_ctx.testing import ScriptedProvider
 
 def test_progress_says_rows_failures_and_money_so_far_and_left() -> None:
     now = Progress(rows=40, done=10, failed=1, cached=2, asked=8, cost=0.08)
-    assert str(now) == "10 of 40 rows, 1 failed, 2 without a request, $0.080 so far, about $0.30 left"
-    assert str(Progress(rows=2, done=2, asked=2, cost=0.5)) == "2 of 2 rows, $0.50"
-    assert str(Progress(rows=2)) == "0 of 2 rows"
+    assert str(now) == "10 of 40 answers, 1 failed, 2 without a request, $0.080 so far, about $0.30 left"
+    assert str(Progress(rows=2, done=2, asked=2, cost=0.5)) == "2 of 2 answers, $0.50"
+    assert str(Progress(rows=2)) == "0 of 2 answers"
 
 
 def test_the_line_at_the_end_has_the_name_and_the_seconds() -> None:
-    assert Progress(rows=2, done=2).after(1.26, "formal\x1b[31m") == "formal\ufffd[31m: 2 of 2 rows, 1.3 s"
+    assert Progress(rows=2, done=2).after(1.26, "formal\x1b[31m") == "formal\ufffd[31m: 2 of 2 answers, 1.3 s"
 
 
 def test_a_bar_in_a_terminal_shows_rows_and_the_sentence_to_quote_and_starts_no_thread(

@@ -175,7 +175,7 @@ def test_half_the_price_is_told_before_anything_is_sent(model: str) -> None:
     assert batch.cost is not None
     assert usual.cost is not None
     assert batch.cost == pytest.approx([cost and cost / 2 for cost in usual.cost])
-    assert f"6 rows to {model}, in batches: " in str(batch)
+    assert f"6 requests to {model}, in batches: " in str(batch)
 
 
 BATCH_USAGE = Usage(1_000_000, 100_000, 200_000, 0)

@@ -121,7 +121,7 @@ def test_a_cap_with_an_unknown_price_is_refused_with_the_model_s_name() -> None:
 def test_an_estimate_is_one_plain_line() -> None:
     part = Part(target("openai/gpt-5.2", max_tokens=256), 200, 61_400)
     assert str(Estimate.of(MODELS, [part])) == (
-        "200 rows to openai/gpt-5.2: 61,400 tokens in, at most 51,200 out (max_tokens 256): $0.11 to $0.82."
+        "200 requests to openai/gpt-5.2: 61,400 tokens in, at most 51,200 out (max_tokens 256): $0.11 to $0.82."
     )
 
 
@@ -129,7 +129,7 @@ def test_without_max_tokens_the_longest_answer_of_the_model_bounds_the_price() -
     part = Part(target("openai/gpt-5.2"), 200, 61_400)
     estimate = Estimate.of(MODELS, [part])
     assert str(estimate) == (
-        "200 rows to openai/gpt-5.2: 61,400 tokens in, at most 25,600,000 out (no max_tokens, each up to 128,000): "
+        "200 requests to openai/gpt-5.2: 61,400 tokens in, at most 25,600,000 out (no max_tokens, each up to 128,000): "
         "$0.11 to $358.51; max_tokens or a pilot narrows that."
     )
     assert estimate.is_above(1.0, None)
