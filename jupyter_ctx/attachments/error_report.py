@@ -38,7 +38,7 @@ def attached_error(failure: Failure, room: TextRoom, redactor: Redactor) -> Atta
     shown = [f"{frames} of {failure.depth:,} frames"] if failure.depth > frames else []
     shown += ["the cell shortened"] if len(failure.cell.splitlines()) > lines else []
     about = ", ".join([failure.kind.rpartition(".")[2], *shown, *sources, f"about {round(room.count(text)):,} tokens"])
-    notices = ("What looks like a key or a password in the error was sent as ***.",) if is_blanked else ()
+    notices = ("What looks like a key or a password in the error is replaced by ***.",) if is_blanked else ()
     return Attached(name, text, what=about, notices=notices)
 
 

@@ -48,7 +48,7 @@ class _Rows:
         """Return a number of rows, with a line about those between them."""
         if number >= self.total:
             return [*self.first, *self.last]
-        head, tail = min((number + 1) // 2, len(self.first)), number // 2
+        head, tail = (number + 1) // 2, number // 2
         gap = f"… {counted(self.total - number, self.unit)} left out …"
         return [*self.first[:head], gap, *(self.last[len(self.last) - tail :] if tail else ())]
 
@@ -114,11 +114,8 @@ class FrameBrief:
             sample = self._lines(table.values(0, long // 10, columns), characters)
             each = self._room.count("\n".join(sample)) / len(sample)
             most = min(most, max(round(2 * self._room.tokens / each), long))
-        if most < table.rows:
-            head, tail = (most + 1) // 2, most // 2
-            first, last = table.values(0, head, columns), table.values(table.rows - tail, table.rows, columns)
-        else:
-            first, last = table.values(0, table.rows, columns), []
+        head, tail = (most + 1) // 2, most // 2
+        first, last = table.values(0, head, columns), table.values(table.rows - tail, table.rows, columns)
         cells, number = list(zip(*first, *last, strict=True)), len(table.labels)
         labels = zip(*cells[:number], strict=True) if number > 1 else (cells[0] if number else ())
         self._blanked.learn_table(self._headings[number:], cells[number:], list(labels))

@@ -90,3 +90,12 @@ def test_a_text_in_place_of_a_file_is_refused_without_the_key_in_it() -> None:
     with pytest.raises(InvalidRequestError) as raised:
         Chat(provider=ScriptedProvider("Yes.")).send("Look.", attachments=["host=h password=Zq8hT2mLx93kPbV7"])
     assert "Zq8h" not in str(raised.value)
+
+
+def test_of_tables_that_share_the_room_the_last_rows_go_along_too() -> None:
+    provider = ScriptedProvider("Yes.", window=9_000)
+    chat, frame = Chat(provider=provider), pd.DataFrame({"n": range(1_000, 2_000)})
+    reply = chat.send("Look.", attachments={"tab": frame, "numbers": list(range(5_000))})
+    rows = re.findall(r"^\| \d+ \| (\d+) \|$", provider.requests[0].messages[-1].content, re.MULTILINE)
+    assert (rows[0], rows[-1]) == ("1000", "1999")
+    assert f"tab ({len(rows)} of 1,000 rows, " in str(reply.notices)

@@ -202,7 +202,7 @@ def test_keys_are_blanked_and_that_is_said(numbered: Cells, monkeypatch: pytest.
     for secret in (KEY, KEY[:20], "hunter2", "MIIEvQIBADANBg", "a-word-that-is-long-enough"):
         assert secret not in sent
     assert "ValueError: *** ***" in sent
-    assert "What looks like a key or a password in the error was sent as ***." in shown
+    assert "What looks like a key or a password in the error is replaced by ***." in shown
 
 
 @pytest.mark.parametrize(
