@@ -6,7 +6,7 @@ import re
 import shutil
 import textwrap
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
@@ -39,7 +39,10 @@ def cut(text: str, most: int) -> str:
 
 
 def cut_apart(texts: Sequence[str], most: int) -> list[str]:
-    """Return lines of text that take ``most`` columns at most; those that would be alike begin where they differ."""
+    """Return lines of text that take ``most`` columns at most.
+
+    Those that would be alike begin where they differ; where that makes them like others, their middle is left out.
+    """
     alike = defaultdict[str, list[str]](list)
     for text in dict.fromkeys(texts):
         alike[cut(text, most)].append(text)
@@ -51,7 +54,14 @@ def cut_apart(texts: Sequence[str], most: int) -> list[str]:
             shown |= dict.fromkeys(group, short)
         else:
             shown |= zip(group, cut_apart([f"…{text[start:]}" for text in group], most), strict=True)
-    return [shown[text] for text in texts]
+    times = Counter(shown.values())
+    return [_ends(text, most) if times[shown[text]] > 1 else shown[text] for text in texts]
+
+
+def _ends(text: str, most: int) -> str:
+    """Return both ends of a text."""
+    half = (most - 1) // 2
+    return f"{text[: most - 1 - half]}…{text[-half:]}" if text.isascii() and len(text) > most > 2 else cut(text, most)
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:

@@ -63,6 +63,7 @@ class RunSummary(WithSentences[ArmRow]):
     """What each scorer says of each arm of a run, with sentences that say it in words."""
 
     columns = ArmRow._fields
+    usual = dict.fromkeys(("failed", "truncated", "unscored", "unasked"), "0")
 
 
 class Comparison(WithSentences[ComparedRow]):
