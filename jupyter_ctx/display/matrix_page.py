@@ -14,7 +14,7 @@ from .text import text_html
 
 MATRIX_FILTERS = {"all": "all", "differ": "where they differ", "failed": "fail or failed"}
 FOLDED_FROM, SEEN_FOLDED = 700, 400  # characters of a text that is folded, and of what is seen of it then
-MOST_IN_ROW, LEAST_IN_CELL = 2_000, 60  # characters of all answers in a line of a bounded page, and of one at least
+MOST_IN_ROW, LEAST_IN_CELL = 800, 60  # characters of all answers in a line of a bounded page, and of one at least
 
 
 class AnswerMark(NamedTuple):
