@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -204,6 +205,15 @@ def test_a_notebook_is_executed_and_its_runs_are_checked_and_it_stays_as_it_is(t
 def test_a_notebook_whose_cell_fails_says_how(tmp_path: Path, build: Build, cell: str, code: int, words: str) -> None:
     found, said = build(notebook(tmp_path / "ask.ipynb", cell))
     assert (found, words in said) == (code, True), said
+
+
+def test_output_that_nobody_reads_ends_quietly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = exported(tmp_path, a=40)
+    reads, writes = os.pipe()
+    os.close(reads)
+    with os.fdopen(writes, "w") as closed:
+        monkeypatch.setattr("sys.stdout", closed)
+        assert main(["run", str(path)]) == 141
 
 
 def test_what_is_no_notebook_cannot_be_checked(tmp_path: Path, build: Build) -> None:
