@@ -61,10 +61,10 @@ def _add_run(commands: Any) -> None:
         help="check what a prompt scored, and end with an exit code for a build",
         description="Check the runs of a notebook, which is executed and not written to, or a run that run.export() "
         "wrote. Print what each arm scored, with sentences to quote.",
-        epilog=f"CONDITION is {GRAMMAR}. It is about the measured rate or mean, in which answers without a score count as "
-        "wrong; a mean that lacks more than 2 in 100 cannot be checked. An arm is named as in the table (tone=formal), "
-        "that of a run with one arm by the run; where a notebook has several runs: 'run: tone=formal'. Exit codes: 0 all "
-        "holds, 1 something does not, 2 it cannot be checked.",
+        epilog=f"CONDITION is {GRAMMAR}. It is about the measured rate or mean, in which answers without a score count "
+        "as wrong; a mean that lacks more than 2 in 100 cannot be checked. An arm is named as in the table "
+        "(tone=formal), that of a run with one arm by the run; where a notebook has several runs: 'run: tone=formal'. "
+        "Exit codes: 0 all holds, 1 something does not, 2 it cannot be checked.",
     )
     run.add_argument("file", metavar="FILE", help="a notebook (.ipynb), or an exported run (.json)")
     run.add_argument("--assert", dest="conditions", action="append", default=[], metavar="CONDITION",

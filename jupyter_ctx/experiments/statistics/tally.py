@@ -15,7 +15,7 @@ from ..table.results import Result, Score
 from .significance import Interval, averaged, clustered, clustered_rate, mean_interval, wilson
 
 Key = Hashable  # of a row: its number, or what it shares with the same row of another run
-MOST_OF_ERROR = 200  # characters that a sentence quotes
+MOST_QUOTED = 200  # characters that a sentence quotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class Tally:
     @property
     def lost(self) -> str:
         """The answers without a score, in words, with the first error."""
-        error = f"; the first error: {shortened(self.error, MOST_OF_ERROR)}" if self.error else ""
+        error = f"; the first error: {shortened(self.error, MOST_QUOTED)}" if self.error else ""
         return f"{self.uncounted}{error}"
 
     def interval(self, groups: Mapping[Key, Hashable] | None = None) -> Interval:
