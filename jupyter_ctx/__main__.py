@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -34,12 +35,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _add_run(commands)
     options = parser.parse_args(arguments)
     try:
-        return int(options.run(options))
+        code = int(options.run(options))
+        sys.stdout.flush()
     except ChatError as error:
         print(f"jupyter ctx: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:  # who reads has enough, such as head; Python writes out the rest when it ends
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), sys.stdout.fileno())
+        return 141
+    return code
 
 
 def _model(options: Namespace) -> int:
@@ -54,10 +61,10 @@ def _add_run(commands: Any) -> None:
         help="check what a prompt scored, and end with an exit code for a build",
         description="Check the runs of a notebook, which is executed and not written to, or a run that run.export() "
         "wrote. Print what each arm scored, with sentences to quote.",
-        epilog=f"CONDITION is {GRAMMAR}. It is about the measured rate or mean, in which answers that failed or were "
-        "not asked for count as wrong. An arm is named as in the table (tone=formal), that of a run with one arm by "
-        "the run; where a notebook has several runs: 'run: tone=formal'. Exit codes: 0 all holds, 1 something does "
-        "not, 2 it cannot be checked.",
+        epilog=f"CONDITION is {GRAMMAR}. It is about the measured rate or mean, in which answers without a score count "
+        "as wrong; a mean that lacks more than 2 in 100 cannot be checked. An arm is named as in the table "
+        "(tone=formal), that of a run with one arm by the run; where a notebook has several runs: 'run: tone=formal'. "
+        "Exit codes: 0 all holds, 1 something does not, 2 it cannot be checked.",
     )
     run.add_argument("file", metavar="FILE", help="a notebook (.ipynb), or an exported run (.json)")
     run.add_argument("--assert", dest="conditions", action="append", default=[], metavar="CONDITION",

@@ -19,7 +19,7 @@ from .results.pictures import arm_figures
 from .results.record import RunRecord
 from .results.sides import Arms
 from .run import Run
-from .statistics.tally import by_arm
+from .statistics.tally import by_arm, scorers_of
 from .table.results import Result
 
 Runs = Mapping[str, RunRecord]  # by the names that they have in a notebook
@@ -98,7 +98,8 @@ def check(
     Raises InvalidRequestError for what cannot be checked.
     """
     arms = _arms(runs)
-    found = [each for condition in conditions for each in checks_of(condition, arms)]
+    scorers = dict.fromkeys(name for run in runs.values() for name in (*run.scorers, *scorers_of(run.results)))
+    found = [each for condition in conditions for each in checks_of(condition, arms, scorers)]
     for name, run in runs.items() if baseline is not None else ():
         try:
             compared = assert_not_worse(baseline, run, margin, strict=strict, names=("baseline", name))

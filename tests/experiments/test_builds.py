@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,16 +34,21 @@ def asserts(*conditions: str) -> list[str]:
     return [part for each in conditions for part in ("--assert", each)]
 
 
-def exported(folder: Path, name: str = "run", lost: int = 0, of: int = 50, **hits: int) -> Path:
+GONE: dict[str, Any] = {"error": "gone", "reply": None}
+
+
+def exported(
+    folder: Path, name: str = "run", lost: int = 0, of: int = 50, loss: dict[str, Any] = GONE, **hits: int
+) -> Path:
     """A run in a file with an arm for each name, of rows of which so many are right, and the last ones are lost."""
     rows = [{"q": str(i)} for i in range(of)]
     results = Results(
-        Result(i, arm if len(hits) > 1 else "", 0, row, {"tone": arm[5:]}, row["q"], Reply(f"{i < right}", cost=0.001),
-               error="gone" if i >= of - lost else "",
+        Result(i, arm if len(hits) > 1 else "", 0, row, {"tone": arm[5:]}, row["q"],
+               **{"reply": Reply(f"{i < right}", cost=0.001), **(loss if i >= of - lost else {})},
                scores={"right": i < right, "grade": 3.0 + (i < right)} if i < of - lost else {})
         for i, row in enumerate(rows) for arm, right in hits.items()
     )  # fmt: skip
-    return export_run(RunRecord("{{ q }}", rows, results), folder / f"{name}.json")
+    return export_run(RunRecord("{{ q }}", rows, results, scorers={"right": ""}), folder / f"{name}.json")
 
 
 def test_a_table_is_printed_with_the_sentences_to_quote(tmp_path: Path, build: Build) -> None:
@@ -76,13 +82,32 @@ def test_conditions_are_about_rates_and_means_of_arms(tmp_path: Path, build: Bui
         assert "".join(line[0] for line in told) == expected, condition
 
 
-def test_answers_that_failed_count_against_a_condition_on_either_side(tmp_path: Path, build: Build) -> None:
-    path = exported(tmp_path, lost=5, a=45)
+@pytest.mark.parametrize(
+    ("loss", "why"),
+    [
+        (GONE, "5 failed"),
+        ({"truncated": True}, "5 truncated"),
+        ({"problems": ("broken",)}, "5 without a"),
+        ({"asked": False, "reply": None}, "5 not asked"),
+    ],
+)
+def test_answers_without_a_score_count_against_a_rate_on_either_side_and_leave_a_mean_open(
+    tmp_path: Path, build: Build, loss: dict[str, Any], why: str
+) -> None:
+    path = exported(tmp_path, lost=5, loss=loss, a=45)
     code, said = build(path, "--assert", "right >= 0.95")
     assert code == 1
-    assert "0.9 in run (5 of 50 answers failed or were not asked" in said
-    assert build(path, *asserts("right >= 0.9", "grade >= 4", "grade <= 4"))[0] == 0
+    assert f"0.9 in run (5 of 50 answers have no score, and count against it: {why}" in said
+    assert build(path, *asserts("right >= 0.9"))[0] == 0
     assert build(path, *asserts("right <= 0.99"))[0] == 1
+    code, said = build(path, "--assert", "grade >= 1")
+    assert (code, f"grade of run cannot be checked: 5 of 50 answers have no score ({why}" in said) == (2, True)
+
+
+def test_a_mean_that_lacks_two_in_a_hundred_counts_them_as_the_worst_score(tmp_path: Path, build: Build) -> None:
+    path = exported(tmp_path, lost=1, a=40)
+    assert build(path, *asserts("grade >= 3.8", "grade <= 3.82"))[0] == 0
+    assert build(path, *asserts("grade >= 3.81"))[0] == 1
 
 
 @pytest.mark.parametrize(
@@ -105,9 +130,12 @@ def test_what_cannot_be_checked_ends_with_two(tmp_path: Path, build: Build, argu
     assert words in said
 
 
-def test_arms_without_any_score_cannot_be_checked(tmp_path: Path, build: Build) -> None:
-    code, said = build(exported(tmp_path, lost=50, a=40), "--assert", "right >= 0.1")
-    assert (code, "There is no scorer 'right'" in said) == (2, True)
+def test_arms_without_any_score_cannot_be_checked_and_the_first_error_says_why(tmp_path: Path, build: Build) -> None:
+    path = exported(tmp_path, lost=50, a=40)
+    code, said = build(path, "--assert", "right >= 0.1")
+    why = "no answer has a score (50 failed; the first error: gone)", "50 of 50 answers have no score (50 failed; the"
+    assert (code, [each in said for each in why]) == (2, [True, True])
+    assert "There is no scorer 'rigth'. Did you mean 'right'?" in build(path, "--assert", "rigth >= 0.1")[1]
 
 
 def test_a_run_that_is_worse_than_a_baseline_fails(tmp_path: Path, build: Build) -> None:
@@ -177,6 +205,15 @@ def test_a_notebook_is_executed_and_its_runs_are_checked_and_it_stays_as_it_is(t
 def test_a_notebook_whose_cell_fails_says_how(tmp_path: Path, build: Build, cell: str, code: int, words: str) -> None:
     found, said = build(notebook(tmp_path / "ask.ipynb", cell))
     assert (found, words in said) == (code, True), said
+
+
+def test_output_that_nobody_reads_ends_quietly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = exported(tmp_path, a=40)
+    reads, writes = os.pipe()
+    os.close(reads)
+    with os.fdopen(writes, "w") as closed:
+        monkeypatch.setattr("sys.stdout", closed)
+        assert main(["run", str(path)]) == 141
 
 
 def test_what_is_no_notebook_cannot_be_checked(tmp_path: Path, build: Build) -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from statistics import fmean
 from typing import NamedTuple
 
 from ...errors import InvalidRequestError
+from ...wording import counted as number_of
 from ..statistics.same_rows import observations, prompts_of
-from ..statistics.tally import scorers_of, tally
+from ..statistics.tally import Uncounted, scorers_of, tally
 from .not_worse import ROUNDING
 from .sides import Arms, near
 
 GRAMMAR = "SCORER >= 0.8, SCORER[ARM] < 0.1 or SCORER[ARM] >= SCORER[OTHER ARM] - 0.02 (>=, >, <= or <)"
+MOST_LOST = 0.02  # of a mean's answers: no score is the worst one there could have been
 COMPARES: dict[str, Callable[[float, float], bool]] = {
     ">=": operator.ge, ">": operator.gt, "<=": operator.le, "<": operator.lt,
 }  # fmt: skip
@@ -34,17 +36,17 @@ class Checked(NamedTuple):
 
 
 class _Figure(NamedTuple):
-    """The rate or the mean of an arm: answers that were lost are counted as wrong, in a mean as the worst one seen."""
+    """The rate or the mean of an arm: answers without a score count as wrong, in a mean as the worst one seen."""
 
     arm: str
     value: float
-    lost: int
+    lost: Uncounted
     answers: int
 
     def __str__(self) -> str:
         figure = f"{self.value:.6g} in {self.arm}"
-        lost = f"{self.lost:,} of {self.answers:,} answers failed or were not asked, and count against it"
-        return f"{figure} ({lost})" if self.lost else figure
+        lost = f"{self.lost.total:,} of {self.answers:,} answers have no score, and count against it: {self.lost}"
+        return f"{figure} ({lost})" if self.lost.total else figure
 
 
 def condition_of(text: str) -> Condition:
@@ -57,15 +59,19 @@ def condition_of(text: str) -> Condition:
     return parts
 
 
-def checks_of(condition: Condition, arms: Arms) -> Iterator[Checked]:
+def checks_of(condition: Condition, arms: Arms, scorers: Collection[str]) -> Iterator[Checked]:
     """Yield whether a condition holds of the arm that it names, else of each with its scorer.
 
-    Answers that failed or were not asked for count against it. Raises InvalidRequestError for an unknown arm or scorer.
+    Answers without a score count against it. ``scorers`` are the names that a condition may have. Raises
+    InvalidRequestError for an unknown arm or scorer, and where too few answers have a score to tell.
     """
     scorer, sign, other = condition["scorer"], condition["sign"], condition["other"]
     number = condition["number"] or condition["by"] or "0"
     limit, reference = float("".join(number.split())), ""
     is_upper = sign.startswith("<")
+    for name in filter(None, (scorer, other)):
+        if name not in scorers:
+            raise InvalidRequestError(f"There is no scorer {name!r}.{near(name, list(scorers))}")
     if other is not None:
         found = _figure(arms, other, condition["other_arm"], highest=not is_upper)
         limit += found.value
@@ -89,16 +95,15 @@ def _figure(arms: Arms, scorer: str, arm: str, *, highest: bool) -> _Figure:
     """Return an arm's figure, with lost answers as the lowest score or the ``highest``. Raises InvalidRequestError."""
     if arm not in arms:
         raise InvalidRequestError(f"There is no arm {arm!r}.{near(arm, list(arms))}")
-    known = list(dict.fromkeys(name for results in arms.values() for name in scorers_of(results)))
-    if scorer not in known:
-        raise InvalidRequestError(f"There is no scorer {scorer!r}.{near(scorer, known)}")
     results = arms[arm]
     counted = tally(results, scorer, observations({each.row for each in results}, prompts_of(results)))
-    if not counted.rows:
-        raise InvalidRequestError(f"No row of {arm} has a score by {scorer!r}, so nothing can be said of it.")
+    share = counted.uncounted.total / counted.answers
+    is_mean = counted.kind == "mean"  # so it is where there is no score
+    if is_mean and share > MOST_LOST:
+        lost = f"{counted.uncounted.total:,} of {number_of(counted.answers, 'answer')} have no score ({counted.lost})"
+        most = "a mean may lack 2 in 100" if counted.rows else "stored answers are not asked anew"
+        raise InvalidRequestError(f"{scorer} of {arm} cannot be checked: {lost}. Run it again: {most}.")
     values = list(counted.rows.values())
-    bounds = values if counted.kind == "mean" else [0.0, 1.0]
+    bounds = values if is_mean else [0.0, 1.0]
     worst = max(bounds) if highest else min(bounds)
-    lost = counted.uncounted.failed + counted.uncounted.unasked
-    share = lost / counted.answers
-    return _Figure(arm, fmean(values) * (1 - share) + worst * share, lost, counted.answers)
+    return _Figure(arm, fmean(values) * (1 - share) + worst * share, counted.uncounted, counted.answers)

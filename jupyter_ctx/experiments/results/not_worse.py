@@ -65,13 +65,15 @@ def assert_not_worse(
     lost = [_lost(pairs[row.first, row.second], row) for row in compared]
     if not any(scored for _, scored in lost):
         raise InvalidRequestError(f"Nothing can be compared: {compared.sentences[0]} Give both runs rows and scorers=.")
-    verdicts = [_verdict(row, margin, strict, *each) for row, each in zip(compared, lost, strict=True)]
     sentences = compared.sentences
-    told = [f"{sentence} {words}" for sentence, (_, words) in zip(sentences, verdicts, strict=False)]
-    compared.sentences = (*told, *sentences[len(told) :])
+    verdicts = [
+        _verdict(row, sentence, margin, strict, *each)
+        for row, sentence, each in zip(compared, sentences, lost, strict=False)
+    ]
+    compared.sentences = (*(told for _, told in verdicts), *sentences[len(verdicts) :])
     fallen = [i for i, (fails, _) in enumerate(verdicts) if fails]
     if fallen:
-        parts = ["\n".join([told[i], *_rows_that_fell(compared, compared[i])]) for i in fallen]
+        parts = ["\n".join([verdicts[i][1], *_rows_that_fell(compared, compared[i])]) for i in fallen]
         raise WorseError("\n\n".join(parts), comparison=compared)
     return compared
 
@@ -90,21 +92,20 @@ def _lost(pair: Pair, row: ComparedRow) -> tuple[int, int]:
     return len(first.keys() - second.keys()), len(first)
 
 
-def _verdict(row: ComparedRow, margin: float, strict: bool, lost: int, scored: int) -> tuple[bool, str]:
-    """Return whether an assertion fails, and a sentence that says so."""
+def _verdict(row: ComparedRow, sentence: str, margin: float, strict: bool, lost: int, scored: int) -> tuple[bool, str]:
+    """Return whether an assertion fails, and a comparison's sentence with what says so: first what makes it fail."""
     if lost > margin * scored:
         why = f" ({row.second_uncounted})" if row.second_uncounted else ""
         rows = f"{lost:,} of {counted(scored, 'row')}"
-        return (
-            True,
-            f"{row.second} has no score on {rows} that {row.first} has one on{why}: more than {margin} of them.",
-        )
+        without = f"{row.second} has no score on {rows} that {row.first} has one on{why}"
+        return True, f"{without}: more than {margin} of them. {sentence}"
     change = row.difference or 0.0
     if change < -margin - ROUNDING and row.p_holm is not None and row.p_holm < ALPHA:
-        return True, f"That is a loss of more than {margin}."
+        return True, f"{sentence} That is a loss of more than {margin}."
     if row.low is not None and row.low > -margin:
-        return False, f"A loss of {margin} is excluded."
-    return strict, f"A loss of {margin} is not excluded{_rows_needed(row, margin)}."
+        return False, f"{sentence} A loss of {margin} is excluded."
+    unknown = f"A loss of {margin} is not excluded{_rows_needed(row, margin)}."
+    return strict, f"{unknown} {sentence}" if strict else f"{sentence} {unknown}"
 
 
 def _rows_needed(row: ComparedRow, margin: float) -> str:

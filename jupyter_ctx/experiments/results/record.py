@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
-from typing import Any, NotRequired, TypedDict, get_type_hints
+from typing import Any, NoReturn, NotRequired, TypedDict, get_type_hints
 
 from ...context.windows import ContextWindow
 from ...errors import InvalidRequestError
@@ -57,7 +57,7 @@ class RunRecord(ReadableRun):
     settings: what requests were sent with: model, temperature, base_url, parameters and so on
     windows: the window of each model that was asked, by its full name
     grid: the values of each parameter of a sweep
-    repeat: how often each row was asked
+    repeats: how often each row was asked
     schema: the JSON schema of the answers; ``None``: text
     scorers: each scorer's Python source, by its name; see :func:`source_of`
     names: values that the template may read beside the columns; those that it reads are kept
@@ -76,7 +76,7 @@ class RunRecord(ReadableRun):
     settings: Mapping[str, Any] = field(default_factory=dict)
     windows: Mapping[str, ContextWindow] = field(default_factory=dict)
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    repeat: int = 1
+    repeats: int = 1
     schema: Mapping[str, Any] | None = None
     scorers: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, Any] = field(default_factory=dict)
@@ -96,6 +96,13 @@ class RunRecord(ReadableRun):
     def unasked(self) -> int:
         """How many answers were not asked for, because the run ended before."""
         return len(self.results.unasked)
+
+    def repeat(self, **_changes: Any) -> NoReturn:
+        """Raise InvalidRequestError: only a run that was begun here can be repeated."""
+        raise InvalidRequestError(
+            "A run from a file cannot be repeated, as keys and scorers are not in it: "
+            "sweep(run.template, run.rows, dict(run.grid), scorers=…, model=…) asks the same."
+        )
 
 
 def package_versions() -> dict[str, str]:
@@ -117,6 +124,7 @@ def as_values(record: RunRecord, known_keys: Iterable[str] = (), **more: Any) ->
     if isinstance(address, str):
         settings["base_url"] = without_address_keys(address)
     own = {each.name: getattr(record, each.name) for each in fields(record) if each.name != "results"}
+    own["repeat"] = own.pop("repeats")  # as sweep() takes it
     held = {
         RUN_MARK: RUN_VERSION,
         **own,
@@ -151,11 +159,13 @@ def from_values(values: Any, whence: str = "This") -> RunRecord:
         )
     kinds = {**get_type_hints(RunRecord), "answers": list[SavedAnswer]}
     del kinds["results"]
+    names = {"repeats": "repeat"}  # in a file
     own = dict[str, Any]()
     try:
         for name, kind in kinds.items():  # "answers" is the last
-            if name in values or name in NEVER_LEFT_OUT:
-                own[name] = msgspec.convert(values.get(name), kind)
+            saved = names.get(name, name)
+            if saved in values or name in NEVER_LEFT_OUT:
+                own[name] = msgspec.convert(values.get(saved), kind)
         results = Results(_result(answer, own["rows"]) for answer in own.pop("answers"))
     except (msgspec.ValidationError, IndexError) as error:
         raise InvalidRequestError(f"{whence} is a damaged exported run ({name}: {error}). {EXPORTS}") from None

@@ -55,7 +55,7 @@ def _blanked(results: Sequence[Result], values: Mapping[str, Any]) -> list[Resul
 
 def _told(record: RunRecord) -> list[str]:
     """Return what must not be overlooked: answers that are missing, or are no ordinary ones."""
-    every = len(record.rows) * record.repeat * math.prod(map(len, record.grid.values()))
+    every = len(record.rows) * record.repeats * math.prod(map(len, record.grid.values()))
     counts = tally(record.results, "")
     missing = max(0, every - len(record.results))
     uncounted = replace(counts.uncounted, unasked=counts.uncounted.unasked + missing)

@@ -8,12 +8,14 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ...display.tables import shortened
 from ...errors import InvalidRequestError
 from ...wording import did_you_mean
 from ..table.results import Result, Score
 from .significance import Interval, averaged, clustered, clustered_rate, mean_interval, wilson
 
 Key = Hashable  # of a row: its number, or what it shares with the same row of another run
+MOST_QUOTED = 200  # characters that a sentence quotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,11 @@ class Uncounted:
     truncated: int = 0
     unscored: int = 0
     unasked: int = 0
+
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return self.failed + self.truncated + self.unscored + self.unasked
 
     def __str__(self) -> str:
         asked = (self.failed, "failed"), (self.truncated, "truncated"), (self.unscored, "without a score")
@@ -61,6 +68,7 @@ class Tally:
     answers: how many there are, with those that were not asked for
     uncounted: those that are not counted
     unusual: those that are, and are no ordinary ones
+    error: the first thing that went wrong in asking or scoring
     """
 
     rows: Mapping[Key, float]
@@ -68,6 +76,13 @@ class Tally:
     answers: int
     uncounted: Uncounted
     unusual: Unusual
+    error: str = ""
+
+    @property
+    def lost(self) -> str:
+        """The answers without a score, in words, with the first error."""
+        error = f"; the first error: {shortened(self.error, MOST_QUOTED)}" if self.error else ""
+        return f"{self.uncounted}{error}"
 
     def interval(self, groups: Mapping[Key, Hashable] | None = None) -> Interval:
         """Return the rate or the mean over all rows with its interval; ``groups`` says which rows belong together.
@@ -126,7 +141,8 @@ def tally(
     truncated = len(results) - failed - unasked - len(counting)
     uncounted = Uncounted(failed, truncated, len(counting) - len(scored) if scorer else 0, unasked)
     kinds = Counter(map(unusual, counting))
-    return Tally(rows, kind, len(results), uncounted, Unusual(kinds["refused"], kinds["empty"]))
+    errors = (text for result in results for text in (result.error, *result.problems) if text)
+    return Tally(rows, kind, len(results), uncounted, Unusual(kinds["refused"], kinds["empty"]), next(errors, ""))
 
 
 def unusual(result: Result) -> str:

@@ -82,11 +82,13 @@ MANY = 1_000_000  # rows that nobody asks
 def of_arm(arm: str, scorer: str, interval: Interval, counted: Tally, group: str | None) -> str:
     """Return what a scorer says of an arm: ``41 of 50 rows pass "ok" (82 %, 95 % interval 69 to 90 %)``."""
     begin, rest = f"{arm}: " if arm else "", of_unasked({"": counted})
+    if not scorer and counted.uncounted.total == counted.answers:
+        return f"{begin}no answer has a score ({counted.lost})."
     if not scorer:
         answers = words.counted(counted.answers - counted.uncounted.unasked, "answer")
         return f"{begin}{answers}{rest}. There is no scorer that says which of them are right."
     if not counted.rows:
-        return f'{begin}no row has a score by "{scorer}", so nothing can be said of it{rest}.'
+        return f'{begin}no row has a score by "{scorer}", so nothing can be said of it ({counted.lost}){rest}.'
     together = f", rows clustered by {group}" if group else ""
     return f"{begin}{_value(scorer, interval, counted)} {_spread(interval, counted.kind, together)}{rest}."
 

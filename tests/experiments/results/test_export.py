@@ -51,7 +51,7 @@ def record(**changes: Any) -> RunRecord:
 
 def test_a_run_in_json_comes_back_as_it_was(tmp_path: Path) -> None:
     written = record(
-        repeat=2, schema={"type": "object"}, group="answer", names={"note": "x"}, begun="2026-11-23T05:00:00"
+        repeats=2, schema={"type": "object"}, group="answer", names={"note": "x"}, begun="2026-11-23T05:00:00"
     )
     back = load_run(export_run(written, tmp_path / "run.json"))
     assert back == RunRecord(**{name: getattr(back, name) for name in RunRecord.__slots__})
