@@ -243,7 +243,8 @@ def _in_brackets(text: str, at: int, *, is_list: bool) -> list[Span]:
 _LINE = LatePattern(r"""[^\n"'\\]*+""")
 _LINE_START = LatePattern(r"""[\s#>*$-]*(?:(?:export|set|setx|ENV|ARG)\s+)?["']?""")
 _HEADER = LatePattern(r"""(?:-H|--header)[ =]?["']$""")
-_BARE = LatePattern(r"""[^\s"'`,;(){}<>\[\]|&\\=]{1,4000}+={0,2}[(\[]?""")
+_BARE = LatePattern(r"""(?:[^\s"'`,;(){}<>\[\]|&\\=]|&(?=[\w!-])(?![\w.-]{1,60}=)){1,4000}+={0,2}[(\[]?""")
+_VARIABLE = LatePattern(r"[A-Za-z_.:/-]+\d?")
 _NEXT_PAIR = LatePattern(r"[;&]|\s+\w+=|$")
 _BELOW = LatePattern(r"([|>][-+\d]{0,2})?[ \t]*(?:#[^\n]*)?(?=\n)")
 _LIST_ITEM = LatePattern(r"""[ \t]*-[ \t]+["']?([^\n"'#]{3,400}?)["']?[ \t]*(?:#[^\n]*)?""")
@@ -267,7 +268,7 @@ def _bare_value(text: str, name: re.Match[str], at: int, kind: str) -> Iterator[
             yield at, at + len(_rest_of_line(text, at, _LONGEST_VALUE))
             return
     word = _BARE.match(text, at)
-    if word and is_secret_text(word[0], kind, bare=True) and _is_no_name(text, word, name[2]):
+    if word and is_secret_text(word[0], kind, bare=True) and _is_no_name(text, name, word):
         yield word.span()
 
 
@@ -283,12 +284,24 @@ def _rest_of_line(text: str, at: int, most: int) -> str:
     return line[0].partition(" #")[0].partition(" ;")[0].rstrip() if line else ""
 
 
-def _is_no_name(text: str, word: re.Match[str], separator: str) -> bool:
+def _is_no_name(text: str, name: re.Match[str], word: re.Match[str]) -> bool:
     """Return whether a word without quotes is a value, and neither a variable nor a word of a sentence."""
     if word[0].isdigit():
         return len(word[0]) >= 4
-    is_name = word[0].replace("_", "").isalpha() or bool(kind_of(word[0]))
-    return not is_name or (separator == "=" and _NEXT_PAIR.match(text, word.end()) is not None)
+    is_variable = bool(kind_of(word[0])) and _VARIABLE.fullmatch(word[0]) is not None
+    if not is_variable and not re.sub("[_&]", "", word[0]).isalpha():
+        return True
+    is_before_a_pair = _NEXT_PAIR.match(text, word.end()) is not None
+    is_value = is_before_a_pair or (_is_setting(text, name) and not word[0].isupper())
+    return name[2] == "=" and is_value
+
+
+def _is_setting(text: str, name: re.Match[str]) -> bool:
+    """Return whether a name is an option of a command, or stands behind one or behind a pair: user=ada password=…"""
+    words = text[max(0, name.start() - 80) : name.start()].split()
+    before = words[-1] if words else ""
+    is_behind_a_pair = "=" in before.strip("=<>!") and before[-1] not in ",;(&|"
+    return name[1].startswith("-") or before.startswith("-") or is_behind_a_pair
 
 
 def _below(text: str, name: re.Match[str], mark: re.Match[str]) -> Iterator[Span]:

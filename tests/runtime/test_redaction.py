@@ -83,6 +83,10 @@ SHAPES: dict[str, tuple[str, tuple[str, ...]]] = {
             ("sshpass -p 'wombat77' ssh h", "wombat"), ("smtp.login('ada', 'wombat77')", "wombat"),
             ("keytool -storepass wombat77", "wombat"), ("psk=wombat77", "wombat"),
             ("secret_key_base: wombat77", "wombat"),
+            ("docker run -e DB_PASSWORD=MyPassword77 img", "MyPass"), ("x password: TopSecret77!", "TopSecret"),
+            ("login user=ada password=letmein ok", "letmein"), ("mysql --password=mysecret99 -h db", "mysecret"),
+            ("'host=db user=ada password=company_secret_1'", "company"), ("x password=Tr0ub4dor&3 y", "r&3"),
+            ("'Server=x;Password=mysecret;Database=y'", "mysecret"),
         )
     },
 }  # fmt: skip
@@ -104,6 +108,8 @@ pad_token="<pad>"; bos_token_id=50256; token == 'COVID-19'
 author: Smith2000; pass_rate = 0.95; hash: d41d8cd98f00b204e9800998ecf8427e; n_secrets = 12; api_key: str | None
 Authorization: required.
 Secret=love.
+x password: required connect(password=password) f(user=user, token=token, secret=secret2) password=args.password x
+usage: tool --password=PASSWORD --token=TOKEN; the password=TEXT to use; password: choose a good one
 tokens: 1234 passed: 4000 compass=north1x2 passenger: Smith2000 pinned: 5000 spin = 4000 pin: 13 PASS: test_it
 mysql -u root -p db; docker run -p 8080:80 image; ssh -p 2222 host; page.login(name, password); API keys: see the docs
 columns=["password", "email"]; {"name": "password", "type": "string"}; <option name="color" value="blue42"/>
