@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from jupyter_ctx import Chat
@@ -266,6 +267,36 @@ def test_the_other_columns_of_such_a_table_are_read(expression: str, text: str) 
 )  # fmt: skip
 def test_cells_below_heads_that_name_secrets_are_blanked(text: str, blanked: str) -> None:
     assert Redactor().redacted(text).text == blanked
+
+
+ROW = {"user": "ada", "password": "Winter77x", "token": "ab12cd34ef"}
+POLARS = {
+    "named": pl.DataFrame({"password": ["Winter77"], "age": [3]}),
+    "struct": pl.DataFrame({"a": [ROW], "age": [3]}),
+    "lists": pl.DataFrame({"a": [[ROW]], "age": [3]}),
+    "tokens": pl.DataFrame({"a": [{"token": "ab12cd34ef"}], "age": [3]}),
+    "words": pl.DataFrame({"a": [{"token": "playing"}], "password": pl.Series([None], dtype=pl.Int64)}),
+}
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["named", "named['password'].max()", "named.head(1)", "struct", "struct['a']", "struct['a'][0]", "struct.head(1)",
+     "struct['a'].to_list()", "lists", "lists['a']", "lists.head(1)", "tokens", "tokens['a']"],
+)  # fmt: skip
+def test_no_step_reads_what_is_secret_for_its_name_in_polars(expression: str) -> None:
+    with pytest.raises(InvalidRequestError, match="key"):
+        fill(f"{{{{ {expression} }}}}", POLARS)
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [("named.columns", "['password', 'age']"), ("struct.columns", "['a', 'age']"), ("named['age'][0]", "3"),
+     ("struct['age'][0]", "3"), ("lists.shape", "(1, 2)"), ("words['a'][0]", "{'token': 'playing'}"),
+     ("words['password'].null_count()", "1")],
+)  # fmt: skip
+def test_the_rest_of_polars_is_read(expression: str, text: str) -> None:
+    assert fill(f"{{{{ {expression} }}}}", POLARS).text == text
 
 
 LINES = PEM.splitlines()
