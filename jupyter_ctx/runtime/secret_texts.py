@@ -125,32 +125,57 @@ def _is_parameter(match: re.Match[str]) -> bool:
 # tables
 
 _DELIMITERS = (",", "\t", ";", "|")
+_MOST_ABOVE = 6  # lines above and with the names of a table
 _HEAD = LatePattern(r"[\w.-]{0,60}")
-_QUOTED_TABLE = LatePattern(r"""(["'])((?:[\w. -]{0,60}+[,\t;|])++[\w. -]{0,60}+\n(?:(?!\1)[^\\]|\\.)++)""")
+_HEAD_OF_WORDS = LatePattern(r"[\w./ -]{0,60}+(?:\([\w./% -]{0,60}+\) ?)?")
+_QUOTED_TABLE = LatePattern(
+    r"""(["'])((?:[^"'\n\\]{0,200}+\n){0,5}?(?:[\w. ()/-]{0,60}+[,\t;|])++[\w. ()/-]{0,60}+\n"""
+    r"""(?:(?!\1)[^\\]|\\.)++)"""
+)
+_MARKDOWN = LatePattern(r"(?m)^([ \t]{0,9}\|[^\n]{1,2000}+\n[ \t]{0,9}\|[ :|-]{1,2000}+\n(?:[ \t]{0,9}\|[^\n]*+\n?)++)")
 
 
 def _delimited(text: str) -> Iterator[Span]:
     """Yield the cells under names of secrets in delimited tables, such as CSV: in a whole text, or a quoted one."""
     yield from _cells(text)
-    for table in _QUOTED_TABLE.finditer(text):
-        start = table.start(2)
-        yield from ((start + begin, start + end) for begin, end in _cells(table[2]))
+    for table in chain(_QUOTED_TABLE.finditer(text), _MARKDOWN.finditer(text)):
+        inside = table.lastindex or 0
+        start = table.start(inside)
+        yield from ((start + begin, start + end) for begin, end in _cells(table[inside]))
 
 
 def _cells(text: str) -> Iterator[Span]:
-    head, _, rest = text.removeprefix("\ufeff").partition("\n")
-    for delimiter in _DELIMITERS:
-        names = [name.strip().strip("\"'") for name in head.split(delimiter)]
-        if len(names) < 2 or not all(map(_HEAD.fullmatch, names)) or delimiter not in rest.partition("\n")[0]:
-            continue
-        if is_paired(names) or any(map(kind_of, names)):
-            for cells in _rows(text, len(text) - len(rest), delimiter, len(names)):
-                values = [cell[0].strip().strip('"') for cell in cells]
-                for name, value, cell in zip(names_beside(names, values), values, cells, strict=False):
-                    kind = kind_of(str(name))
-                    if kind and is_secret_text(value, kind):
-                        yield cell.span()
-        return
+    begin = len(text) - len(text.removeprefix("\ufeff"))
+    for number in range(_MOST_ABOVE):
+        end = text.find("\n", begin) + 1 or len(text)
+        for delimiter in _DELIMITERS:
+            names = _heads(text[begin:end], delimiter, is_first=not number)
+            below = text[end : text.find("\n", end) + 1 or len(text)]
+            if (delimiter in below or "-+-" in below) and (is_paired(names) or any(map(kind_of, names))):
+                yield from _cells_below(names, _rows(text, end, delimiter, len(names)))
+                return
+        begin = end
+
+
+def _heads(line: str, delimiter: str, *, is_first: bool) -> list[str]:
+    """Return the names in a line, or nothing where it may be a sentence or code: these have spaces after commas."""
+    cells = line.rstrip("\r\n").split(delimiter)
+    names = [cell.strip().strip("\"'") for cell in cells]
+    is_strict = delimiter == "|" or not any(cell[:1].isspace() for cell in cells)
+    head = _HEAD_OF_WORDS if is_strict else _HEAD
+    is_head = len(names) > 1 and (is_strict or is_first) and all(map(head.fullmatch, names))
+    return names if is_head else []
+
+
+def _cells_below(names: list[str], rows: Iterator[list[re.Match[str]]]) -> Iterator[Span]:
+    """Yield the cells of rows that are secret for the names of their columns, without spaces and quotes around them."""
+    for cells in rows:
+        values = [cell[0].strip().strip('"') for cell in cells]
+        for name, value, cell in zip(names_beside(names, values), values, cells, strict=False):
+            kind = kind_of(str(name))
+            if kind and is_secret_text(value, kind):
+                start = cell.start() + cell[0].index(value)
+                yield start, start + len(value)
 
 
 def _rows(text: str, at: int, delimiter: str, columns: int) -> Iterator[list[re.Match[str]]]:

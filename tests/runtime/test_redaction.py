@@ -216,7 +216,7 @@ PARTS_OF_PATTERNS = (
     "a", "-", "=", "_", "\n", "eyJ", "eyJ-", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "://a:", "key='", "a.",
     "password=", "password:", "password = (", "bearer ", "sk-a-", "password:\n ", "password: |\n ", "secrets:\n - ",
     "name: password\n value ", "<key>password</key> ", 'password = "\n', "-u a:", "login a ", "authorization: the ",
-    "&key=", "'a,b\\n",
+    "&key=", "'a,b\\n", "'a\n", "|a|\n|-|\n", "a|\n", "password=a&",
 )  # fmt: skip
 
 
@@ -259,7 +259,15 @@ def test_the_other_columns_of_such_a_table_are_read(expression: str, text: str) 
 
 @pytest.mark.parametrize(
     ("text", "blanked"),
-    [("user,password,age\nbob,csvpw1,3\nann,\"a,b\"\"c1\",4\n", "user,password,age\nbob,***,3\nann,***,4\n"),
+    [("user,password,age\nbob,csvpw1,3\nann,\"a,b\"\"c1\",4\n", "user,password,age\nbob,***,3\nann,\"***\",4\n"),
+     ("user,password,api key\nada,Winter77,17", "user,password,api key\nada,***,17"),
+     ("# all\nid,user,password,e-mail (work)\n1,ada,Winter77,x", "# all\nid,user,password,e-mail (work)\n1,ada,***,x"),
+     ("a\n" * 9 + "| user | password |\n|---|---|\n| ada | Winter77 |",
+      "a\n" * 9 + "| user | password |\n|---|---|\n| ada | *** |"),
+     (" user | password\n------+------\n ada | Winter77", " user | password\n------+------\n ada | ***"),
+     *((code, code) for code in (
+         "from x import user, password\nprint(user, passwd)", "connect(\n    user, password,\n    timeout, retries,\n)",
+         "SELECT name, password\nFROM users, logins", "Enter name, password\nand email, then press")),
      ("a;token\nx;123456\n", "a;token\nx;***\n"),
      ("name,value\nPORT,80\napi_key,geheim\n", "name,value\nPORT,80\napi_key,***\n"),
      ("one, two, password\nthe ship, sailed, on\n", "one, two, password\nthe ship, sailed, on\n"),
