@@ -86,6 +86,7 @@ _OPTION_P = (
     r"""(?:\bsshpass\b|\b(?:docker|podman|helm|oras|oc|az)\s[^\n|;&]{0,80}\blogin\b|\bmysql\w{0,9}\b(?=[^\n|;&]{0,200}\s-p\S))"""
     r"""[^\n|;&]{0,200}?\s-p[ =]?["']?([^\s"'<>|;&]{3,200})"""
 )
+_IN_ODBC = r"""(?i)(?:%3b|=)(?:\+|%20)?(?:pwd|password)%3d((?:(?!%3b)[^\s&"'<>#]){3,400}+)"""  # in an address
 _FLAG = r"""(?<![\w-])--?([\w-]{2,60})\s{1,3}(?![-|\[(])["']?([^\s"'<>]{3,400})"""
 _PARAMETER = r"""[?&]([\w.-]{1,60})=([^&\s"'<>#]{3,4000}+)"""
 _IN_A_SENTENCE = (  # the first letter by itself, which is quick to search for
@@ -189,10 +190,35 @@ def _rows(text: str, at: int, delimiter: str, columns: int) -> Iterator[list[re.
         at = text.find("\n", cells[-1].end()) + 1 or len(text)
 
 
+_INSERTED = LatePattern(r"(?i)\binsert\s[^()]{1,200}\(([^()]{1,2000}+)\)\s{0,9}values(?=\s{0,9}\()")
+_INSERTED_VALUE = LatePattern(
+    r"""(?x)\s{0,40}+([)]{0,3}\s{0,40},?\s{0,40}\(|[)]{0,2},)\s{0,40}+
+    (?:[A-Za-z]?(["'])((?:(?!\2)[^\\]|\\.|\2\2){0,4000}+)\2 | [^,'"()]{0,200}+(?:\([^()]{0,200}+\))?)"""
+)
+
+
+def _inserted(text: str) -> Iterator[Span]:
+    """Yield the texts that SQL inserts into columns that are named like secrets."""
+    done = 0
+    for table in _INSERTED.finditer(text):
+        kinds = [kind_of(name.strip().strip("\"`'[]")) for name in table[1].split(",")]
+        value = _INSERTED_VALUE.match(text, table.end()) if any(kinds) and table.start() >= done else None
+        number = 0
+        while value:
+            is_next_row = value[1][0] == ")" and value[1][-1] == "("
+            number = 0 if is_next_row else number + value[1].count(",")
+            kind = kinds[number] if number < len(kinds) else ""
+            if kind and value[3] and is_secret_text(value[3], kind):
+                yield value.span(3)
+            done = value.end()
+            value = _INSERTED_VALUE.match(text, done)
+
+
 # names with values behind them
 
 _ASSIGNED = LatePattern(
-    r"""(?x)(?<![\w.-])((?:(?i:api|access|secret|private|auth|client|refresh|session|master|signing|encryption)[ ])?
+    r"""(?x)(?<![\w.-])(
+    (?:(?i:api|access|secret|private|auth|client|refresh|session|master|signing|encryption|fernet)[ ])?
     [\w.-]{1,100}+)(?:[ ]for(?:[ ][^\s:=]{1,60}){1,2}(?=:[ ]))?(?:\\{0,3}["'`])?[)\]]?[ \t]{0,9}
     (:=|=>|[=!]=|[=:>]|,(?=\s{0,2}b?["'])|\((?=\s{0,2}[rb]?["'])|(?:is|was)[ \t](?=["'`]))
     [ \t]{0,9}+(?:\s{1,40}+(?=["']))?"""
@@ -409,6 +435,8 @@ _FINDERS: tuple[tuple[tuple[str, ...], tuple[Finder, ...]], ...] = (  # words, o
     ((" '", ' "'), (_matches(_IN_SQL),)),
     (("login",), (_matches(_IN_NETRC), _matches(_LOGIN, _is_password))),
     (("sshpass", "mysql", "login"), (_matches(_OPTION_P, _is_password),)),
+    (("insert",), (_inserted,)),
+    (("%3d",), (_matches(_IN_ODBC, _is_password),)),
     ((":5", ":6", ":*"), (_matches(_IN_PGPASS),)),
     (("curl",), (_matches(_CURL, _is_of_curl),)),
     (("pass ", "--"), (_matches(_FLAG, _is_option),)),

@@ -88,6 +88,10 @@ SHAPES: dict[str, tuple[str, tuple[str, ...]]] = {
             ("login user=ada password=letmein ok", "letmein"), ("mysql --password=mysecret99 -h db", "mysecret"),
             ("'host=db user=ada password=company_secret_1'", "company"), ("x password=Tr0ub4dor&3 y", "r&3"),
             ("'Server=x;Password=mysecret;Database=y'", "mysecret"),
+            ("INSERT INTO users (name, password) VALUES ('ada', 'Winter77x')", "Winter"),
+            ('INSERT INTO u ("id", "password") VALUES\n(1, NOW()),\n(2, f(\'Winter77x\', g(1)));', "Winter"),
+            ("x?odbc_connect=DRIVER%3Dx%3BPWD%3DWinter77x%3BUID%3Dy", "Winter"),
+            ("Fernet key: Ab3dEf9hIjK2mNoPqRsT4vWxYz0123456789abcdEfg=", "Ab3d"),
         )
     },
 }  # fmt: skip
@@ -110,6 +114,7 @@ author: Smith2000; pass_rate = 0.95; hash: d41d8cd98f00b204e9800998ecf8427e; n_s
 Authorization: required.
 Secret=love.
 x password: required connect(password=password) f(user=user, token=token, secret=secret2) password=args.password x
+INSERT INTO users (name, password) VALUES ('password', ?), (:name, :password), ('ada', NULL)
 usage: tool --password=PASSWORD --token=TOKEN; the password=TEXT to use; password: choose a good one
 tokens: 1234 passed: 4000 compass=north1x2 passenger: Smith2000 pinned: 5000 spin = 4000 pin: 13 PASS: test_it
 mysql -u root -p db; docker run -p 8080:80 image; ssh -p 2222 host; page.login(name, password); API keys: see the docs
@@ -217,6 +222,7 @@ PARTS_OF_PATTERNS = (
     "password=", "password:", "password = (", "bearer ", "sk-a-", "password:\n ", "password: |\n ", "secrets:\n - ",
     "name: password\n value ", "<key>password</key> ", 'password = "\n', "-u a:", "login a ", "authorization: the ",
     "&key=", "'a,b\\n", "'a\n", "|a|\n|-|\n", "a|\n", "password=a&",
+    "insert into x (password) values ('", "insert a (", "insert x (pw) values ('',", "=pwd%3d",
 )  # fmt: skip
 
 
