@@ -152,8 +152,9 @@ def _cells(text: str) -> Iterator[Span]:
         for delimiter in _DELIMITERS:
             names = _heads(text[begin:end], delimiter, is_first=not number)
             below = text[end : text.find("\n", end) + 1 or len(text)]
-            if (delimiter in below or "-+-" in below) and (is_paired(names) or any(map(kind_of, names))):
-                yield from _cells_below(names, _rows(text, end, delimiter, len(names)))
+            if names and (delimiter in below or "-+-" in below):
+                is_secret = is_paired(names) or any(map(kind_of, names))
+                yield from _cells_below(names, _rows(text, end, delimiter, len(names))) if is_secret else ()
                 return
         begin = end
 
