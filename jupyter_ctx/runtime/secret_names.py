@@ -137,7 +137,7 @@ def is_paired(labels: Iterable[object]) -> bool:
 
 _FLAGS = frozenset(("0", "1", "yes", "no", "true", "false", "y", "n", "on", "off"))
 _STAND_INS = """
-    none null nil undefined required optional missing invalid expired incorrect wrong empty hidden
+    none null nil nan nat undefined required optional missing invalid expired incorrect wrong empty hidden
     redacted removed masked example placeholder password passwd secret secrets token credentials key apikey
     changeme change-me change_me change_it dummy fake anything not-needed no-key-required sk-no-key-required
     lm-studio todo tbd unset str string text bytes int integer float number object bool boolean any char varchar

@@ -86,6 +86,7 @@ _OPTION_P = (
     r"""(?:\bsshpass\b|\b(?:docker|podman|helm|oras|oc|az)\s[^\n|;&]{0,80}\blogin\b|\bmysql\w{0,9}\b(?=[^\n|;&]{0,200}\s-p\S))"""
     r"""[^\n|;&]{0,200}?\s-p[ =]?["']?([^\s"'<>|;&]{3,200})"""
 )
+_IN_ODBC = r"""(?i)(?:%3b|=)(?:\+|%20)?(?:pwd|password)%3d((?:(?!%3b)[^\s&"'<>#]){3,400}+)"""  # in an address
 _FLAG = r"""(?<![\w-])--?([\w-]{2,60})\s{1,3}(?![-|\[(])["']?([^\s"'<>]{3,400})"""
 _PARAMETER = r"""[?&]([\w.-]{1,60})=([^&\s"'<>#]{3,4000}+)"""
 _IN_A_SENTENCE = (  # the first letter by itself, which is quick to search for
@@ -125,32 +126,58 @@ def _is_parameter(match: re.Match[str]) -> bool:
 # tables
 
 _DELIMITERS = (",", "\t", ";", "|")
+_MOST_ABOVE = 6  # lines above and with the names of a table
 _HEAD = LatePattern(r"[\w.-]{0,60}")
-_QUOTED_TABLE = LatePattern(r"""(["'])((?:[\w. -]{0,60}+[,\t;|])++[\w. -]{0,60}+\n(?:(?!\1)[^\\]|\\.)++)""")
+_HEAD_OF_WORDS = LatePattern(r"[\w./ -]{0,60}+(?:\([\w./% -]{0,60}+\) ?)?")
+_QUOTED_TABLE = LatePattern(
+    r"""(["'])((?:[^"'\n\\]{0,200}+\n){0,5}?(?:[\w. ()/-]{0,60}+[,\t;|])++[\w. ()/-]{0,60}+\n"""
+    r"""(?:(?!\1)[^\\]|\\.)++)"""
+)
+_MARKDOWN = LatePattern(r"(?m)^([ \t]{0,9}\|[^\n]{1,2000}+\n[ \t]{0,9}\|[ :|-]{1,2000}+\n(?:[ \t]{0,9}\|[^\n]*+\n?)++)")
 
 
 def _delimited(text: str) -> Iterator[Span]:
     """Yield the cells under names of secrets in delimited tables, such as CSV: in a whole text, or a quoted one."""
     yield from _cells(text)
-    for table in _QUOTED_TABLE.finditer(text):
-        start = table.start(2)
-        yield from ((start + begin, start + end) for begin, end in _cells(table[2]))
+    for table in chain(_QUOTED_TABLE.finditer(text), _MARKDOWN.finditer(text)):
+        inside = table.lastindex or 0
+        start = table.start(inside)
+        yield from ((start + begin, start + end) for begin, end in _cells(table[inside]))
 
 
 def _cells(text: str) -> Iterator[Span]:
-    head, _, rest = text.removeprefix("\ufeff").partition("\n")
-    for delimiter in _DELIMITERS:
-        names = [name.strip().strip("\"'") for name in head.split(delimiter)]
-        if len(names) < 2 or not all(map(_HEAD.fullmatch, names)) or delimiter not in rest.partition("\n")[0]:
-            continue
-        if is_paired(names) or any(map(kind_of, names)):
-            for cells in _rows(text, len(text) - len(rest), delimiter, len(names)):
-                values = [cell[0].strip().strip('"') for cell in cells]
-                for name, value, cell in zip(names_beside(names, values), values, cells, strict=False):
-                    kind = kind_of(str(name))
-                    if kind and is_secret_text(value, kind):
-                        yield cell.span()
-        return
+    begin = len(text) - len(text.removeprefix("\ufeff"))
+    for number in range(_MOST_ABOVE):
+        end = text.find("\n", begin) + 1 or len(text)
+        for delimiter in _DELIMITERS:
+            names = _heads(text[begin:end], delimiter, is_first=not number)
+            below = text[end : text.find("\n", end) + 1 or len(text)]
+            if names and (delimiter in below or "-+-" in below):
+                is_secret = is_paired(names) or any(map(kind_of, names))
+                yield from _cells_below(names, _rows(text, end, delimiter, len(names))) if is_secret else ()
+                return
+        begin = end
+
+
+def _heads(line: str, delimiter: str, *, is_first: bool) -> list[str]:
+    """Return the names in a line, or nothing where it may be a sentence or code: these have spaces after commas."""
+    cells = line.rstrip("\r\n").split(delimiter)
+    names = [cell.strip().strip("\"'") for cell in cells]
+    is_strict = delimiter == "|" or not any(cell[:1].isspace() for cell in cells)
+    head = _HEAD_OF_WORDS if is_strict else _HEAD
+    is_head = len(names) > 1 and (is_strict or is_first) and all(map(head.fullmatch, names))
+    return names if is_head else []
+
+
+def _cells_below(names: list[str], rows: Iterator[list[re.Match[str]]]) -> Iterator[Span]:
+    """Yield the cells of rows that are secret for the names of their columns, without spaces and quotes around them."""
+    for cells in rows:
+        values = [cell[0].strip().strip('"') for cell in cells]
+        for name, value, cell in zip(names_beside(names, values), values, cells, strict=False):
+            kind = kind_of(str(name))
+            if kind and is_secret_text(value, kind):
+                start = cell.start() + cell[0].index(value)
+                yield start, start + len(value)
 
 
 def _rows(text: str, at: int, delimiter: str, columns: int) -> Iterator[list[re.Match[str]]]:
@@ -164,10 +191,35 @@ def _rows(text: str, at: int, delimiter: str, columns: int) -> Iterator[list[re.
         at = text.find("\n", cells[-1].end()) + 1 or len(text)
 
 
+_INSERTED = LatePattern(r"(?i)\binsert\s[^()]{1,200}\(([^()]{1,2000}+)\)\s{0,9}values(?=\s{0,9}\()")
+_INSERTED_VALUE = LatePattern(
+    r"""(?x)\s{0,40}+([)]{0,3}\s{0,40},?\s{0,40}\(|[)]{0,2},)\s{0,40}+
+    (?:[A-Za-z]?(["'])((?:(?!\2)[^\\]|\\.|\2\2){0,4000}+)\2 | [^,'"()]{0,200}+(?:\([^()]{0,200}+\))?)"""
+)
+
+
+def _inserted(text: str) -> Iterator[Span]:
+    """Yield the texts that SQL inserts into columns that are named like secrets."""
+    done = 0
+    for table in _INSERTED.finditer(text):
+        kinds = [kind_of(name.strip().strip("\"`'[]")) for name in table[1].split(",")]
+        value = _INSERTED_VALUE.match(text, table.end()) if any(kinds) and table.start() >= done else None
+        number = 0
+        while value:
+            is_next_row = value[1][0] == ")" and value[1][-1] == "("
+            number = 0 if is_next_row else number + value[1].count(",")
+            kind = kinds[number] if number < len(kinds) else ""
+            if kind and value[3] and is_secret_text(value[3], kind):
+                yield value.span(3)
+            done = value.end()
+            value = _INSERTED_VALUE.match(text, done)
+
+
 # names with values behind them
 
 _ASSIGNED = LatePattern(
-    r"""(?x)(?<![\w.-])((?:(?i:api|access|secret|private|auth|client|refresh|session|master|signing|encryption)[ ])?
+    r"""(?x)(?<![\w.-])(
+    (?:(?i:api|access|secret|private|auth|client|refresh|session|master|signing|encryption|fernet)[ ])?
     [\w.-]{1,100}+)(?:[ ]for(?:[ ][^\s:=]{1,60}){1,2}(?=:[ ]))?(?:\\{0,3}["'`])?[)\]]?[ \t]{0,9}
     (:=|=>|[=!]=|[=:>]|,(?=\s{0,2}b?["'])|\((?=\s{0,2}[rb]?["'])|(?:is|was)[ \t](?=["'`]))
     [ \t]{0,9}+(?:\s{1,40}+(?=["']))?"""
@@ -243,7 +295,8 @@ def _in_brackets(text: str, at: int, *, is_list: bool) -> list[Span]:
 _LINE = LatePattern(r"""[^\n"'\\]*+""")
 _LINE_START = LatePattern(r"""[\s#>*$-]*(?:(?:export|set|setx|ENV|ARG)\s+)?["']?""")
 _HEADER = LatePattern(r"""(?:-H|--header)[ =]?["']$""")
-_BARE = LatePattern(r"""[^\s"'`,;(){}<>\[\]|&\\=]{1,4000}+={0,2}[(\[]?""")
+_BARE = LatePattern(r"""(?:[^\s"'`,;(){}<>\[\]|&\\=]|&(?=[\w!-])(?![\w.-]{1,60}=)){1,4000}+={0,2}[(\[]?""")
+_VARIABLE = LatePattern(r"[A-Za-z_.:/-]+\d?")
 _NEXT_PAIR = LatePattern(r"[;&]|\s+\w+=|$")
 _BELOW = LatePattern(r"([|>][-+\d]{0,2})?[ \t]*(?:#[^\n]*)?(?=\n)")
 _LIST_ITEM = LatePattern(r"""[ \t]*-[ \t]+["']?([^\n"'#]{3,400}?)["']?[ \t]*(?:#[^\n]*)?""")
@@ -267,7 +320,7 @@ def _bare_value(text: str, name: re.Match[str], at: int, kind: str) -> Iterator[
             yield at, at + len(_rest_of_line(text, at, _LONGEST_VALUE))
             return
     word = _BARE.match(text, at)
-    if word and is_secret_text(word[0], kind, bare=True) and _is_no_name(text, word, name[2]):
+    if word and is_secret_text(word[0], kind, bare=True) and _is_no_name(text, name, word):
         yield word.span()
 
 
@@ -283,12 +336,24 @@ def _rest_of_line(text: str, at: int, most: int) -> str:
     return line[0].partition(" #")[0].partition(" ;")[0].rstrip() if line else ""
 
 
-def _is_no_name(text: str, word: re.Match[str], separator: str) -> bool:
+def _is_no_name(text: str, name: re.Match[str], word: re.Match[str]) -> bool:
     """Return whether a word without quotes is a value, and neither a variable nor a word of a sentence."""
     if word[0].isdigit():
         return len(word[0]) >= 4
-    is_name = word[0].replace("_", "").isalpha() or bool(kind_of(word[0]))
-    return not is_name or (separator == "=" and _NEXT_PAIR.match(text, word.end()) is not None)
+    is_variable = bool(kind_of(word[0])) and _VARIABLE.fullmatch(word[0]) is not None
+    if not is_variable and not re.sub("[_&]", "", word[0]).isalpha():
+        return True
+    is_before_a_pair = _NEXT_PAIR.match(text, word.end()) is not None
+    is_value = is_before_a_pair or (_is_setting(text, name) and not word[0].isupper())
+    return name[2] == "=" and is_value
+
+
+def _is_setting(text: str, name: re.Match[str]) -> bool:
+    """Return whether a name is an option of a command, or stands behind one or behind a pair: user=ada password=…"""
+    words = text[max(0, name.start() - 80) : name.start()].split()
+    before = words[-1] if words else ""
+    is_behind_a_pair = "=" in before.strip("=<>!") and before[-1] not in ",;(&|"
+    return name[1].startswith("-") or before.startswith("-") or is_behind_a_pair
 
 
 def _below(text: str, name: re.Match[str], mark: re.Match[str]) -> Iterator[Span]:
@@ -371,6 +436,8 @@ _FINDERS: tuple[tuple[tuple[str, ...], tuple[Finder, ...]], ...] = (  # words, o
     ((" '", ' "'), (_matches(_IN_SQL),)),
     (("login",), (_matches(_IN_NETRC), _matches(_LOGIN, _is_password))),
     (("sshpass", "mysql", "login"), (_matches(_OPTION_P, _is_password),)),
+    (("insert",), (_inserted,)),
+    (("%3d",), (_matches(_IN_ODBC, _is_password),)),
     ((":5", ":6", ":*"), (_matches(_IN_PGPASS),)),
     (("curl",), (_matches(_CURL, _is_of_curl),)),
     (("pass ", "--"), (_matches(_FLAG, _is_option),)),

@@ -80,6 +80,7 @@ _ARGUMENTS = {  # what a method takes; up to the / also without a name
 _ON_AXES = ("sum", "mean", "std", "var", *_MOST)  # methods of NumPy that take an axis
 _NUMBERS = "biufcmM"  # dtype.kind of booleans, numbers, timedeltas and dates
 _SAFE = _NUMBERS + "SU"  # and of bytes and text
+_RANDOM = "a1b2c3d4"  # looks like a secret
 _NOT_BY_ITSELF = "df.loc cannot be read by itself; use an item such as df.loc[0]"
 
 
@@ -135,10 +136,22 @@ def column_cells(value: Any, name: Any, sample: Any) -> Iterator[Any]:
     if getattr(column, "ndim", 1) != 1:
         yield sample
     elif str(column.dtype).lower().startswith(("int", "uint")) and len(column):
-        yield from (int(column.min()), int(column.max()))
+        yield from (column.min(), column.max())
     else:
-        yield from column[:MAX_TEXTS].tolist()
+        cells = column[:MAX_TEXTS]
+        yield from cells.to_list() if array_kind(cells) == "polars" else cells.tolist()
         yield from [sample] if len(column) > MAX_TEXTS else []
+
+
+def parts_within(name: Any, cell: Any, sample: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield a cell that is such as a sample, and what its structs and lists hold, with the names of these."""
+    yield name, cell
+    if type(sample) is dict and type(cell) is dict:
+        for label, part in cell.items():
+            yield from parts_within(label, part, sample.get(label))
+    elif type(sample) is list and type(cell) is list:
+        for part in cell:
+            yield from parts_within(None, part, sample[0])
 
 
 def first_rows(value: Any) -> tuple[list[Any], list[list[Any]], list[Any]]:
@@ -152,7 +165,8 @@ def first_rows(value: Any) -> tuple[list[Any], list[list[Any]], list[Any]]:
     dtypes += [] if index is None else [index.dtype]
     names = list(value.columns) if is_frame else [value.name]
     is_readable = all(is_scalar(level) for name in names for level in (name if type(name) is tuple else (name,)))
-    if not is_readable or not any(str(dtype).lower().startswith(("object", "str")) for dtype in dtypes):
+    types = " ".join(str(dtype) for dtype in dtypes).lower()
+    if not is_readable or not ("object" in types or "str" in types):  # lists and structs of these, too
         return [], [], []
     most = max(MAX_TEXTS // max(len(dtypes), 1), 100)
     part = value[:most] if kind == "polars" else value.iloc[:most]
@@ -161,12 +175,17 @@ def first_rows(value: Any) -> tuple[list[Any], list[list[Any]], list[Any]]:
     return names, [column.to_list() for column in columns], [] if index is None else part.index.tolist()
 
 
-def _sample(dtype: Any) -> Any:
-    """Return a value such as a column of this type may hold."""
-    text = str(dtype).lower()
-    if text.startswith("bool"):
+def _sample(dtype: Any, text: str = "x") -> Any:
+    """Return a value such as a column of this type may hold; in structs any text may be a secret."""
+    kind = name_of(type(dtype))
+    if kind == "Struct":  # of Polars
+        return {field.name: _sample(field.dtype, _RANDOM) for field in dtype.fields}
+    if kind in ("List", "Array"):
+        return [_sample(dtype.inner, _RANDOM)]
+    written = str(dtype).lower()
+    if written.startswith("bool"):
         return True
-    return 2_000 if text.startswith(("int", "uint", "float", "date", "time", "decimal", "|s", "binary")) else "x"
+    return 2_000 if written.startswith(("int", "uint", "float", "date", "time", "decimal", "|s", "binary")) else text
 
 
 class Arrays:

@@ -19,7 +19,16 @@ from typing import Any
 from uuid import UUID
 
 from ..runtime.redaction import Redactor
-from .array_reading import SCALAR_ATTRIBUTES, SHAPE_ATTRIBUTES, Arrays, column_cells, first_rows, length, named_columns
+from .array_reading import (
+    SCALAR_ATTRIBUTES,
+    SHAPE_ATTRIBUTES,
+    Arrays,
+    column_cells,
+    first_rows,
+    length,
+    named_columns,
+    parts_within,
+)
 from .kinds import (
     COLLECTIONS,
     SCALARS,
@@ -110,14 +119,17 @@ class Reader:
         A step that only reads the ``chosen`` columns may, if none of them is secret, and one that ``keeps_names``: its
         result is checked again.
         """
-        is_secret = self._redactor.is_secret
         columns = {
-            name: is_secret(name, sample) and any(is_secret(name, cell) for cell in column_cells(table, name, sample))
+            name: self._is_secret_cell(name, sample, sample)
+            and any(self._is_secret_cell(name, cell, sample) for cell in column_cells(table, name, sample))
             for name, sample in named_columns(table)
         }
         is_open = bool(chosen) and not any(columns.get(name, True) for name in chosen)
         if any(columns.values()) and not keeps_names and not is_open:
             raise KeyFoundError
+
+    def _is_secret_cell(self, name: Any, cell: Any, sample: Any) -> bool:
+        return any(self._redactor.is_secret(label, part) for label, part in parts_within(name, cell, sample))
 
     def attribute(self, value: Any, name: str) -> Any:
         """Return an attribute that is stored, or listed for its type. Raises MissingError or RefusedError."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from jupyter_ctx import Chat
@@ -83,6 +84,14 @@ SHAPES: dict[str, tuple[str, tuple[str, ...]]] = {
             ("sshpass -p 'wombat77' ssh h", "wombat"), ("smtp.login('ada', 'wombat77')", "wombat"),
             ("keytool -storepass wombat77", "wombat"), ("psk=wombat77", "wombat"),
             ("secret_key_base: wombat77", "wombat"),
+            ("docker run -e DB_PASSWORD=MyPassword77 img", "MyPass"), ("x password: TopSecret77!", "TopSecret"),
+            ("login user=ada password=letmein ok", "letmein"), ("mysql --password=mysecret99 -h db", "mysecret"),
+            ("'host=db user=ada password=company_secret_1'", "company"), ("x password=Tr0ub4dor&3 y", "r&3"),
+            ("'Server=x;Password=mysecret;Database=y'", "mysecret"),
+            ("INSERT INTO users (name, password) VALUES ('ada', 'Winter77x')", "Winter"),
+            ('INSERT INTO u ("id", "password") VALUES\n(1, NOW()),\n(2, f(\'Winter77x\', g(1)));', "Winter"),
+            ("x?odbc_connect=DRIVER%3Dx%3BPWD%3DWinter77x%3BUID%3Dy", "Winter"),
+            ("Fernet key: Ab3dEf9hIjK2mNoPqRsT4vWxYz0123456789abcdEfg=", "Ab3d"),
         )
     },
 }  # fmt: skip
@@ -104,6 +113,9 @@ pad_token="<pad>"; bos_token_id=50256; token == 'COVID-19'
 author: Smith2000; pass_rate = 0.95; hash: d41d8cd98f00b204e9800998ecf8427e; n_secrets = 12; api_key: str | None
 Authorization: required.
 Secret=love.
+x password: required connect(password=password) f(user=user, token=token, secret=secret2) password=args.password x
+INSERT INTO users (name, password) VALUES ('password', ?), (:name, :password), ('ada', NULL)
+usage: tool --password=PASSWORD --token=TOKEN; the password=TEXT to use; password: choose a good one
 tokens: 1234 passed: 4000 compass=north1x2 passenger: Smith2000 pinned: 5000 spin = 4000 pin: 13 PASS: test_it
 mysql -u root -p db; docker run -p 8080:80 image; ssh -p 2222 host; page.login(name, password); API keys: see the docs
 columns=["password", "email"]; {"name": "password", "type": "string"}; <option name="color" value="blue42"/>
@@ -209,7 +221,8 @@ PARTS_OF_PATTERNS = (
     "a", "-", "=", "_", "\n", "eyJ", "eyJ-", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "://a:", "key='", "a.",
     "password=", "password:", "password = (", "bearer ", "sk-a-", "password:\n ", "password: |\n ", "secrets:\n - ",
     "name: password\n value ", "<key>password</key> ", 'password = "\n', "-u a:", "login a ", "authorization: the ",
-    "&key=", "'a,b\\n",
+    "&key=", "'a,b\\n", "'a\n", "|a|\n|-|\n", "a|\n", "password=a&",
+    "insert into x (password) values ('", "insert a (", "insert x (pw) values ('',", "=pwd%3d",
 )  # fmt: skip
 
 
@@ -252,7 +265,15 @@ def test_the_other_columns_of_such_a_table_are_read(expression: str, text: str) 
 
 @pytest.mark.parametrize(
     ("text", "blanked"),
-    [("user,password,age\nbob,csvpw1,3\nann,\"a,b\"\"c1\",4\n", "user,password,age\nbob,***,3\nann,***,4\n"),
+    [("user,password,age\nbob,csvpw1,3\nann,\"a,b\"\"c1\",4\n", "user,password,age\nbob,***,3\nann,\"***\",4\n"),
+     ("user,password,api key\nada,Winter77,17", "user,password,api key\nada,***,17"),
+     ("# all\nid,user,password,e-mail (work)\n1,ada,Winter77,x", "# all\nid,user,password,e-mail (work)\n1,ada,***,x"),
+     ("a\n" * 9 + "| user | password |\n|---|---|\n| ada | Winter77 |",
+      "a\n" * 9 + "| user | password |\n|---|---|\n| ada | *** |"),
+     (" user | password\n------+------\n ada | Winter77", " user | password\n------+------\n ada | ***"),
+     *((code, code) for code in (
+         "from x import user, password\nprint(user, passwd)", "connect(\n    user, password,\n    timeout, retries,\n)",
+         "SELECT name, password\nFROM users, logins", "Enter name, password\nand email, then press")),
      ("a;token\nx;123456\n", "a;token\nx;***\n"),
      ("name,value\nPORT,80\napi_key,geheim\n", "name,value\nPORT,80\napi_key,***\n"),
      ("one, two, password\nthe ship, sailed, on\n", "one, two, password\nthe ship, sailed, on\n"),
@@ -260,6 +281,36 @@ def test_the_other_columns_of_such_a_table_are_read(expression: str, text: str) 
 )  # fmt: skip
 def test_cells_below_heads_that_name_secrets_are_blanked(text: str, blanked: str) -> None:
     assert Redactor().redacted(text).text == blanked
+
+
+ROW = {"user": "ada", "password": "Winter77x", "token": "ab12cd34ef"}
+POLARS = {
+    "named": pl.DataFrame({"password": ["Winter77"], "age": [3]}),
+    "struct": pl.DataFrame({"a": [ROW], "age": [3]}),
+    "lists": pl.DataFrame({"a": [[ROW]], "age": [3]}),
+    "tokens": pl.DataFrame({"a": [{"token": "ab12cd34ef"}], "age": [3]}),
+    "words": pl.DataFrame({"a": [{"token": "playing"}], "password": pl.Series([None], dtype=pl.Int64)}),
+}
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["named", "named['password'].max()", "named.head(1)", "struct", "struct['a']", "struct['a'][0]", "struct.head(1)",
+     "struct['a'].to_list()", "lists", "lists['a']", "lists.head(1)", "tokens", "tokens['a']"],
+)  # fmt: skip
+def test_no_step_reads_what_is_secret_for_its_name_in_polars(expression: str) -> None:
+    with pytest.raises(InvalidRequestError, match="key"):
+        fill(f"{{{{ {expression} }}}}", POLARS)
+
+
+@pytest.mark.parametrize(
+    ("expression", "text"),
+    [("named.columns", "['password', 'age']"), ("struct.columns", "['a', 'age']"), ("named['age'][0]", "3"),
+     ("struct['age'][0]", "3"), ("lists.shape", "(1, 2)"), ("words['a'][0]", "{'token': 'playing'}"),
+     ("words['password'].null_count()", "1")],
+)  # fmt: skip
+def test_the_rest_of_polars_is_read(expression: str, text: str) -> None:
+    assert fill(f"{{{{ {expression} }}}}", POLARS).text == text
 
 
 LINES = PEM.splitlines()
