@@ -229,7 +229,7 @@ _WRAPPER = LatePattern(r"""(?:str|bytes|quote(?:_plus)?)\((?=[rb]?["'])""")
 _ANNOTATION = LatePattern(r"""[\w.\[\], |]{1,60}?=\s{0,3}(?=[rbuf]?["'])""")
 _QUOTED = LatePattern(r"""(?i)[rbuf]{0,2}(\\{0,3}["'`])((?:(?!\1)(?:\\.|[^\\\n])){0,4000}+)""")
 _TRIPLE = LatePattern(r"""(?i)[rbuf]{0,2}("{3}|'{3})((?:(?!\1)(?:\\.|[^\\])){0,4000}+)""")
-_LINES = LatePattern(r'"([^"]{0,4000}+)"(?=[ \t]*(?:\n|$))')
+_LINES = LatePattern(r'(")([^"]{0,4000}+)"(?=[ \t]*(?:\n|$))')
 _AFTER_A_QUESTION = LatePattern(r"\s*[);,\]]")  # what follows a quote that ends a text such as "Password: "
 _LITERAL = LatePattern(r"""["']([^"'\n]{3,400})["'](?!\s?:)""")
 _ITEM = LatePattern(r"""(?<=[\[,\s])([^\s"'`\[\](){},]{3,400})(?=\s{0,40}[,\]])""")
@@ -296,7 +296,7 @@ _LINE = LatePattern(r"""[^\n"'\\]*+""")
 _LINE_START = LatePattern(r"""[\s#>*$-]*(?:(?:export|set|setx|ENV|ARG)\s+)?["']?""")
 _HEADER = LatePattern(r"""(?:-H|--header)[ =]?["']$""")
 _BARE = LatePattern(r"""(?:[^\s"'`,;(){}<>\[\]|&\\=]|&(?=[\w!-])(?![\w.-]{1,60}=)){1,4000}+={0,2}[(\[]?""")
-_VARIABLE = LatePattern(r"[A-Za-z_.:/-]+\d?")
+_VARIABLE = LatePattern(r"[A-Za-z_.:/-]+\d?|\w+[._][\w.]*[A-Za-z]|[\w.]+[(\[]")
 _NEXT_PAIR = LatePattern(r"[;&]|\s+\w+=|$")
 _BELOW = LatePattern(r"([|>][-+\d]{0,2})?[ \t]*(?:#[^\n]*)?(?=\n)")
 _LIST_ITEM = LatePattern(r"""[ \t]*-[ \t]+["']?([^\n"'#]{3,400}?)["']?[ \t]*(?:#[^\n]*)?""")
@@ -350,9 +350,9 @@ def _is_no_name(text: str, name: re.Match[str], word: re.Match[str]) -> bool:
 
 def _is_setting(text: str, name: re.Match[str]) -> bool:
     """Return whether a name is an option of a command, or stands behind one or behind a pair: user=ada password=…"""
-    words = text[max(0, name.start() - 80) : name.start()].split()
+    words = text[max(0, name.start() - 80) : name.start()].rpartition("\n")[2].split()
     before = words[-1] if words else ""
-    is_behind_a_pair = "=" in before.strip("=<>!") and before[-1] not in ",;(&|"
+    is_behind_a_pair = "=" in before.strip("=<>!") and before[-1] not in ",;(&|)]}"
     return name[1].startswith("-") or before.startswith("-") or is_behind_a_pair
 
 

@@ -115,6 +115,8 @@ Authorization: required.
 Secret=love.
 x password: required connect(password=password) f(user=user, token=token, secret=secret2) password=args.password x
 INSERT INTO users (name, password) VALUES ('password', ?), (:name, :password), ('ada', NULL)
+  {"X-metadata-token": imdsv2_session_token}
+password, "the one"
 usage: tool --password=PASSWORD --token=TOKEN; the password=TEXT to use; password: choose a good one
 tokens: 1234 passed: 4000 compass=north1x2 passenger: Smith2000 pinned: 5000 spin = 4000 pin: 13 PASS: test_it
 mysql -u root -p db; docker run -p 8080:80 image; ssh -p 2222 host; page.login(name, password); API keys: see the docs
