@@ -55,7 +55,7 @@ def test_a_map_is_one_card_that_stops_unfolds_and_is_saved_whole(open_page: Open
         notebook.run(0)
         card = notebook.output(1).locator(".jctx-run")
         begin(notebook, 1)
-        expect(card).to_contain_text(f"{AT_ONCE} of {ROWS} rows")
+        expect(card).to_contain_text(f"{AT_ONCE} of {ROWS} answers")
         expect(card.get_by_role("progressbar")).to_have_attribute("aria-valuenow", str(AT_ONCE))
         expect(card.locator(".jctx-answers tbody tr")).to_have_count(8)
         expect(card.locator(".jctx-answers tbody tr").first).to_contain_text("the <b>seventh</b> is not for us")
@@ -68,7 +68,7 @@ def test_a_map_is_one_card_that_stops_unfolds_and_is_saved_whole(open_page: Open
         expect(notebook.prompt(1)).not_to_have_text("[*]:")
         begin(notebook, 2)  # in the background, where no cell waits that could be interrupted
         behind = notebook.output(2).locator(".jctx-run")
-        expect(behind).to_contain_text(f"{AT_ONCE} of {ROWS} rows")
+        expect(behind).to_contain_text(f"{AT_ONCE} of {ROWS} answers")
         behind.get_by_role("button", name="Stop").click()
         expect(behind).to_contain_text("not asked")
         goes_on.set()
