@@ -85,8 +85,12 @@ def complaints(notebook: NotebookPage, looked_at: Collection[str] = LOOKED_AT) -
     # JupyterLab's body has no height, and whatever is cut off by its box is hidden to axe: nothing would be looked at
     notebook.page.evaluate("() => { document.body.style.height = '100vh' }")
     places = {"include": [[OURS]], "exclude": [[".highlight pre span"]]}  # code has the theme's own colours
-    found = Axe().run(notebook.page, context=places, options={"rules": rules})
-    passed = {rule["id"] for rule in found.response["passes"]}
+    for _ in range(10):  # a page that has just got another theme or size may not be drawn yet
+        found = Axe().run(notebook.page, context=places, options={"rules": rules})
+        passed = {rule["id"] for rule in found.response["passes"]}
+        if passed >= set(looked_at):
+            break
+        notebook.page.wait_for_timeout(300)
     assert passed >= set(looked_at), passed
     unsure = [
         node["html"]
