@@ -78,9 +78,9 @@ class Run(ReadableRun):
         self._results: list[Result | None] = [None] * len(plan)
         self._places = _by_key(plan, looked)
         self._stored = answers.find(self._places, failed=not options.retry)
-        piloted = sum(each.reply is not None and not each.cached for each in pilot.results) if pilot is not None else 0
-        # the answers of the pilot are stored ones here, and were paid for in this run all the same
-        self._progress = Progress(len(plan), cached=-piloted, asked=piloted)
+        tried = pilot.results if pilot is not None else ()
+        self._piloted = sum(each.reply is not None and not each.cached for each in tried)
+        self._progress = Progress(len(plan), asked=self._piloted)
         targets = {arm.label: self._models.target(arm.settings, ask=False) for arm in plan.arms}
         self._free = {label for label, target in targets.items() if is_free(target)}
         self._lanes: dict[tuple[object, ...], str] = {}
@@ -89,9 +89,8 @@ class Run(ReadableRun):
         self.begun, self._ended, self._done = "", Ended(), threading.Event()
         self._bar: Bar = Bar(self)
         missing = [places[0] for key, places in self._places.items() if key not in self._stored]
-        seen = pilot.results if pilot is not None else ()
         self.estimate = quoted(
-            plan, looked, self._asker, missing, self._scorers.judges, seen,
+            plan, looked, self._asker, missing, self._scorers.judges, tried,
             batch=options.batch, cap=options.max_cost, at_once=options.concurrency or START_AT_ONCE,
         )  # fmt: skip
 
@@ -106,7 +105,10 @@ class Run(ReadableRun):
     def progress(self) -> Progress:
         """How far the run has come."""
         goes_on = not self._done.is_set()
-        return replace(self._progress, away=self._engine.away if goes_on else "", cost=self.cost, goes_on=goes_on)
+        away = self._engine.away if goes_on else ""
+        # the answers of the pilot are stored ones here, and were paid for in this run all the same
+        cached = max(0, self._progress.cached - self._piloted)
+        return replace(self._progress, cached=cached, away=away, cost=self.cost, goes_on=goes_on)
 
     @property
     def is_running(self) -> bool:
@@ -346,8 +348,9 @@ class Run(ReadableRun):
 
     def _is_unpriced(self, result: Result) -> bool:
         """Return whether an answer is billed at a price that nobody knows."""
-        is_billed = result.reply is not None and not result.cached and result.arm not in self._free
-        return is_billed and result.reply is not None and result.reply.cost is None
+        if result.reply is None or result.cached or result.arm in self._free:
+            return False
+        return result.reply.cost is None
 
     def _lane(self, settings: Settings) -> str:
         """Return the name of the lane: the endpoint, whose limits hold for all who ask there."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..run_page import CARD_STYLE, PER_PAGE, AnswerTable, CardFigures, card_html, card_text, fold_html
 from ..text import spoken_html
+from .clicks import set_class
 from .pager import PAGER_STYLE, Pager
 from .static_twin import LIVE, Twin, show
 
@@ -53,7 +54,7 @@ class RunCard:
 
     def hold(self, *, waited: bool) -> None:
         """Say whether the cell waits for the run from now on."""
-        (self.widget.add_class if waited else self.widget.remove_class)(WAITED)
+        set_class(self.widget, WAITED, on=waited)
 
     def end(self, card: CardFigures, table: AnswerTable) -> None:
         """Draw the card for the last time, with the table of all answers folded below it."""

@@ -57,7 +57,7 @@ def load_run(path: str | Path) -> RunRecord:
     """Return the run in a file that ``run.export(path)`` wrote, as a frozen value with all that is read of a run.
 
     ``path`` is that of a .json file, or of an exported .ipynb notebook, of which the recorded answers are taken. The
-    run can be compared with any other, one that goes on included. What looked like a key is ``***``. Raises
+    run can be compared with any other that has ended. What looked like a key is ``***``. Raises
     InvalidRequestError for a file that is missing, damaged, no exported run, or written by a newer release.
     """
     file = path_of(path)
