@@ -43,8 +43,8 @@ def assert_not_worse(
     """Raise WorseError, an AssertionError, where the run ``b`` does worse than the run ``a`` on the same rows.
 
     Both are runs that have ended, :func:`load_run`'s, or lists of results; higher scores are better. ``margin`` is in
-    the scorer's unit: 0.02 is two points of a rate. ``scorer`` is the one to compare by; without it all are. ``names`` are
-    as for :func:`compare`, whose intervals and p values these are.
+    the scorer's unit: 0.02 is two points of a rate. ``scorer`` is the one to compare by; without it all are.
+    ``names`` are as for :func:`compare`, whose intervals and p values these are.
 
     It fails where the rows show that ``b`` is worse (p below 0.05, adjusted for all comparisons) and the difference
     that was measured is beyond the margin. A table too small to show anything passes, and the comparison that is
