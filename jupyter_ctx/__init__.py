@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .conversation.messages import Message
     from .errors import (
         AuthenticationError,
+        BudgetExceededError,
         ChatError,
         ChatInterrupted,
         ContextOverflowError,
@@ -31,14 +32,18 @@ if TYPE_CHECKING:
         StoreError,
     )
     from .experiments.judges import judge
+    from .experiments.probing.probe import probe
+    from .experiments.probing.probe_result import Probe
     from .experiments.results.comparison import compare
     from .experiments.results.export import load_run
     from .experiments.results.not_worse import assert_not_worse
+    from .experiments.results.policy_costs import simulate
     from .experiments.run import Run
     from .experiments.scorers import contains, exact, json_equal, regex
     from .experiments.start import sweep
     from .experiments.table.results import Result, Results
     from .library import Library
+    from .magics.exercises import check
     from .magics.registration import get_chat
     from .models.window_tables import resolve_window
     from .providers.base import Card, Provider, Reply, Request, SupportsStream, Thought
@@ -48,6 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AuthenticationError",
+    "BudgetExceededError",
     "Card",
     "Change",
     "Chat",
@@ -63,6 +69,7 @@ __all__ = [
     "MissingDependencyError",
     "ModelNotFoundError",
     "Overflow",
+    "Probe",
     "Provider",
     "ProviderConnectionError",
     "ProviderError",
@@ -80,6 +87,7 @@ __all__ = [
     "View",
     "ask",
     "assert_not_worse",
+    "check",
     "classify_overflow",
     "compare",
     "contains",
@@ -88,8 +96,10 @@ __all__ = [
     "json_equal",
     "judge",
     "load_run",
+    "probe",
     "regex",
     "resolve_window",
+    "simulate",
     "sweep",
 ]
 __version__ = "0.1.0"
@@ -104,9 +114,12 @@ _HOMES = {  # the module of each public name, which is imported when the name is
     "context.windows": ("ContextWindow",),
     "conversation.messages": ("Message",),
     "errors": tuple(name for name in __all__ if name.endswith("Error") or name == "ChatInterrupted"),
+    "experiments.probing.probe": ("probe",),
+    "experiments.probing.probe_result": ("Probe",),
     "experiments.results.comparison": ("compare",),
     "experiments.results.export": ("load_run",),
     "experiments.results.not_worse": ("assert_not_worse",),
+    "experiments.results.policy_costs": ("simulate",),
     "session.ask": ("ask",),
     "experiments.judges": ("judge",),
     "experiments.table.results": ("Result", "Results"),
@@ -114,6 +127,7 @@ _HOMES = {  # the module of each public name, which is imported when the name is
     "experiments.scorers": ("contains", "exact", "json_equal", "regex"),
     "experiments.start": ("sweep",),
     "library": ("Library",),
+    "magics.exercises": ("check",),
     "magics.registration": ("get_chat",),
     "models.window_tables": ("resolve_window",),
     "providers.base": ("Card", "Provider", "Reply", "Request", "SupportsStream", "Thought"),

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from .errors import ChatError
-from .experiments.builds import check, report, runs_of
+from .experiments.builds import check_runs, report, runs_of
 from .experiments.results.conditions import GRAMMAR, condition_of
 from .experiments.results.export import load_run
 from .experiments.results.not_worse import check_margin
+from .export.class_table import class_table
 from .providers.fetching import fetch_weights
 from .providers.weights import MODEL_PACKAGES
 
@@ -33,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     model.set_defaults(run=_model)
     _add_run(commands)
+    _add_class(commands)
     options = parser.parse_args(arguments)
     try:
         code = int(options.run(options))
@@ -84,7 +86,7 @@ def _run(options: Namespace) -> int:
         baseline = load_run(options.not_worse_than) if options.not_worse_than is not None else None
         runs = runs_of(options.file)
         print(report(runs))
-        found = check(runs, conditions, baseline, options.margin, strict=options.strict)
+        found = check_runs(runs, conditions, baseline, options.margin, strict=options.strict)
     except AssertionError as error:  # of a cell
         print(f"jupyter ctx: {error}", file=sys.stderr)
         return 1
@@ -95,6 +97,25 @@ def _run(options: Namespace) -> int:
         mark = "✓" if holds else "✗"
         print(f"\n{mark} {sentence}")
     return int(not all(holds for holds, _ in found))
+
+
+def _add_class(commands: Any) -> None:
+    handed_in = commands.add_parser(
+        "class",
+        help="show what a class has handed in as one table",
+        description="Print a line for each file that %%chat handin wrote, in a folder and in the folders directly in "
+        "it: turns, tokens, cost (+: some have no known price), models, last run, and whether it fits its digest.",
+        epilog="A digest proves that a file is as it was written, not who wrote it, or that nothing was left out. "
+        "Exit codes: 0 every file fits, 1 one does not, or cannot be read.",
+    )
+    handed_in.add_argument("folder", metavar="FOLDER", help="the folder")
+    handed_in.set_defaults(run=_class)
+
+
+def _class(options: Namespace) -> int:
+    table, fit = class_table(options.folder)
+    print(table)
+    return int(not fit)
 
 
 if __name__ == "__main__":

@@ -26,16 +26,19 @@ from .session.actions import Change, Method
 from .session.desk import Desk
 from .session.exchange import Coming
 from .session.history import History, history
+from .session.lost import Lost
 from .session.preview import View
 from .session.prompt import Prompt
 from .session.session import Session
 from .session.snapshot import context_info
 from .session.system_prompt import prompt_text
 from .session.usage_table import Usages, usages
+from .shown_as import mimebundle
 from .storage.journal import Journal
 from .storage.store import store_address
 
 if TYPE_CHECKING:
+    from .experiments.probing.probe_result import Probe
     from .experiments.run import Run
 
 CONVERSATION_NAME = re.compile(r"[^\s-]([^\x00-\x1f\x7f]{0,78}[^\s])?")
@@ -80,6 +83,8 @@ class Chat:
         self.desk = Desk(session, confirm)
         if api_key is not None:
             self.models.set_key(key_owner(self.config), api_key)
+
+    _repr_mimebundle_ = mimebundle
 
     def __repr__(self) -> str:
         return f"Chat({self.config.model!r}, {words.turns(len(self.turns))})"
@@ -151,8 +156,10 @@ class Chat:
         """Return lines about what was left out of attachments, or blanked in them."""
         parts = asked.attachments
         blanked = tuple(line for part in parts for line in part.notices)
-        is_changed = any(part.is_changed for part in parts)
-        return (*(self.desk.sizes(parts, **asked.options) if is_changed else ()), *blanked)
+        if not any(part.is_changed for part in parts):
+            return blanked
+        along = self.desk.sizes(parts, **asked.options)
+        return (along.line, *along.large, *blanked)
 
     def info(self) -> ContextInfo:
         """Return how full the next request is with an empty prompt, in tokens. No server is asked."""
@@ -173,15 +180,36 @@ class Chat:
 
     def sweep(self, template: str, rows: object, grid: Mapping[str, Iterable[Any]], **options: Any) -> Run:
         """Ask a prompt of every row with every combination of the values in grid; see jupyter_ctx.sweep."""
-        from .experiments.run_options import parted
+        from .experiments.run_options import Options, parted
         from .experiments.start import start
 
-        chosen, given = parted(options)
+        chosen, given = parted(options, Options())
         journal = self.desk.session.journal
         if "store" not in options and journal is not None:
             chosen = replace(chosen, store=journal.address)
         settings = settings_with(self.config, {"system": self.system or None, **given})
-        return start(template, rows, grid, self.models, settings, chosen, self._count_cost)
+        handed = self.desk.session.notebook.handout.rows
+        names = {*given, *grid} if isinstance(grid, Mapping) else given
+        self.desk.session.notebook.course.check_unlocked(names)
+        within = self.desk.session.purse_for(self.config)
+        return start(template, rows, grid, self.models, settings, chosen, self._count_cost, within, handed)
+
+    def probe(self, **options: Any) -> Probe:
+        """Measure how long a prompt may be before the model uses it worse, for the gauge too; see jupyter_ctx.probe."""
+        from .experiments.probing.probe import ProbeOptions, run_probe
+        from .experiments.run_options import parted
+
+        session, said = self.desk.session, "\n".join(f"{turn.prompt}\n{turn.reply}" for turn in self.turns)
+        kept = {} if session.journal is None else {"store": session.journal.address}
+        chosen, given = parted({"text": said, **kept, **options}, ProbeOptions(), "probe")
+        session.notebook.course.check_unlocked(given)
+        settings = settings_with(self.config, {"max_tokens": None, **given})
+        found = run_probe(self.models, settings, chosen, self._count_cost, session.purse_for(self.config))
+        if found.evidence is not None:
+            self.models.hold(found.evidence)
+            session.save()
+            self.desk.notify()
+        return found
 
     def _count_cost(self, run: Run) -> None:
         """Add what a run has cost to what the conversation has."""
@@ -194,12 +222,18 @@ class Chat:
         return self.desk.do(lambda: self.desk.actions.trim(turns))
 
     def summarize(
-        self, instructions: str | None = None, *, turns: int | None = None, method: Method | None = None
-    ) -> Change:
+        self, instructions: str | None = None, *, turns: int | None = None, method: Method | None = None,
+        check: bool = False,
+    ) -> Change:  # fmt: skip
         """Send a summary in place of the older turns; the newest, at least two and a quarter of the limit, stay.
         method: "extractive", your own lines, the default with local models; or "model", with your instructions
+        check: ask what the summary lost, as lost() does, and drop it where that is more than half
         """
-        return self.desk.summarize(instructions, turns=turns, method=method)
+        return self.desk.summarize(instructions, turns=turns, method=method, check=check)
+
+    def lost(self) -> Lost:
+        """Ask the model for up to twelve facts that are no longer sent word for word; nothing is recorded."""
+        return self.desk.lost()
 
     def clear(self) -> Change:
         """Begin the conversation anew; system prompt, model and settings stay."""
@@ -253,6 +287,7 @@ class Chat:
         """Change settings of the conversation from now on; an invalid value changes none of them."""
         system = _new_system(changes)
         settings = settings_with(self.config, {name: value for name, value in changes.items() if name != "system"})
+        self.desk.session.notebook.course.check_unlocked(changes)
         if changes.keys() & OF_A_TARGET:
             self.models.target(settings, ask=False)
         if changes.get("summary_model") and settings.summary_model:

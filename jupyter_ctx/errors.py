@@ -7,6 +7,7 @@ ChatError
 ├── ModelNotFoundError        no provider serves this model
 ├── AuthenticationError       the API key is missing or was refused
 ├── RateLimitError            the provider's rate limit is reached
+├── BudgetExceededError       no money is left: of max_cost, or of the key's budget
 ├── ProviderConnectionError   no server answered, or the connection broke
 ├── ProviderError             the provider refused or failed in another way
 ├── InvalidAnswerError        an answer does not match its schema (also a ValueError)
@@ -31,19 +32,14 @@ if TYPE_CHECKING:
 
 
 class ChatError(Exception):
-    """The base class of all errors of jupyter_ctx.
-
-    ``unpaid``: whether nothing is left to spend with this key, so that no request is answered.
-    """
-
-    unpaid = False
+    """The base class of all errors of jupyter_ctx."""
 
     def _render_traceback_(self) -> list[str]:
         return _shown(31, type(self).__name__, self)
 
 
 class InvalidRequestError(ChatError, ValueError):
-    """An argument or setting is invalid; nothing was sent or recorded."""
+    """An argument or setting is invalid; nothing was sent or recorded. The message says what it must be."""
 
 
 class MissingDependencyError(ChatError, ImportError):
@@ -51,7 +47,7 @@ class MissingDependencyError(ChatError, ImportError):
 
 
 class ContextOverflowError(ChatError):
-    """The request does not fit in the model's context window.
+    """The request does not fit in the model's context window. Shorten the prompt, or see ``%chat help recovery``.
 
     ``used``: tokens of the request; ``None`` where unknown.
     ``limit``: tokens that the request may have; ``None`` where unknown.
@@ -82,7 +78,7 @@ class ContextOverflowError(ChatError):
 
 
 class ProviderError(ChatError):
-    """The provider refused or failed; ``status`` is the HTTP status, ``None`` where there was none."""
+    """The provider refused or failed, as the message says; ``status`` is the HTTP status, ``None`` if it has none."""
 
     def __init__(self, message: str, *, status: int | None = None) -> None:
         super().__init__(message)
@@ -90,7 +86,7 @@ class ProviderError(ChatError):
 
 
 class ModelNotFoundError(ChatError):
-    """No provider serves ``model``."""
+    """No provider serves ``model``. ``%chat models PROVIDER`` lists those that a provider serves."""
 
     def __init__(self, message: str, *, model: str = "") -> None:
         super().__init__(message)
@@ -98,14 +94,14 @@ class ModelNotFoundError(ChatError):
 
 
 class AuthenticationError(ChatError):
-    """The provider requires an API key, or refused the one it was sent."""
+    """The provider requires an API key, or refused the one it was sent. ``%chat key PROVIDER`` asks for one."""
 
 
 class RateLimitError(ChatError):
-    """The provider's rate limit is reached.
+    """The provider's rate limit is reached. Wait, then run the cell again.
 
     ``retry_after``: seconds after which to try again; ``None`` where the provider did not say.
-    ``helps_to_wait``: ``False`` where nothing is left to spend, or one request alone is above the limit.
+    ``helps_to_wait``: ``False`` where one request alone is above the limit.
     """
 
     def __init__(self, message: str, *, retry_after: float | None = None, helps_to_wait: bool = True) -> None:
@@ -114,12 +110,24 @@ class RateLimitError(ChatError):
         self.helps_to_wait = helps_to_wait
 
 
+class BudgetExceededError(ChatError):
+    """No money is left, so that no such request is answered: of a cap such as max_cost, or of the key's budget.
+    ``%chat help budget`` explains caps.
+
+    ``status``: the HTTP status of a provider's refusal; ``None``: nothing was sent, because of a cap of the user's own.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 class ProviderConnectionError(ChatError):
-    """No server answered at the address, or the connection broke."""
+    """No server answered at the address, or the connection broke. Start the server, or see ``%chat help servers``."""
 
 
 class InvalidAnswerError(ChatError, ValueError):
-    """An answer does not match the schema that was asked for.
+    """An answer does not match the schema that was asked for. Run the cell again, or ask for fewer fields.
 
     ``text``: the whole answer.
     ``problems``: what is wrong with it, a line each, in words for the model too.
@@ -134,7 +142,13 @@ class InvalidAnswerError(ChatError, ValueError):
 
 
 class StoreError(ChatError):
-    """The conversation could not be saved or read."""
+    """The conversation could not be saved or read. ``%chat help files`` says where conversations are stored."""
+
+
+REFUSED = (  # requests that were not answered, and so cost nothing
+    AuthenticationError, BudgetExceededError, ContextOverflowError, InvalidRequestError, MissingDependencyError,
+    ModelNotFoundError, RateLimitError,
+)  # fmt: skip
 
 
 class ChatInterrupted(KeyboardInterrupt):

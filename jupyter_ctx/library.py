@@ -14,6 +14,7 @@ from typing import Any
 
 from . import wording as words
 from .chat import Chat, chat_of, checked_name
+from .config.course_file import read_course_file
 from .config.settings import Settings, default_settings, kept_settings, restored_settings
 from .conversation.events import Said, Undone
 from .errors import InvalidRequestError, StoreError
@@ -22,6 +23,8 @@ from .models.request_price import Confirm
 from .runtime.files import path_of
 from .runtime.frontend import Origin
 from .session.actions import Change
+from .session.begun import told_of_environment
+from .session.course import course_of
 from .session.session import Session
 from .session.state import NotebookState
 from .storage.database import TakenError
@@ -56,7 +59,12 @@ class Library:
         self.origin, self.notes = origin or Origin(), list[str]()
         self._notebook, self._confirm = notebook or NotebookState(), confirm
         self._address, self._ask, self._is_named = store_address(store), ask, store != "default"
-        self._begun, self._models = default_settings(config or {}, {}), Models()
+        config, file = config or {}, read_course_file(self.origin.folder or Path.cwd())
+        self._course = course_of(file, default_settings(config, {}), config.keys())
+        self._begun, self._models = self._course.begun, Models(check=self._course.check_model)
+        self.notes += self._course.problems
+        named = config.keys() | self._course.named
+        self._told: tuple[str, ...] = (told_of_environment(self._begun, named), self._course.line)
         self._troubles: set[str] = set()  # of the store that a notice has named
         self._chats: dict[str, Chat] = {}
         self._current: Chat | None = None
@@ -68,11 +76,21 @@ class Library:
             self._current = self._first()
         return self._current
 
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a current conversation without opening one."""
+        return self._current is not None
+
     def rows(self, *, everywhere: bool = False) -> list[ConversationRow]:
         """Return the rows of this notebook's conversations, or of all; last opened first. Raises StoreError."""
         rows = self._journal().store.rows()
         self.origin = at_home(rows, self.origin)
         return [row for row in rows if everywhere or row.notebook == self.origin.scope]
+
+    @property
+    def chats(self) -> list[Chat]:
+        """The conversations that are open in this kernel, the current one first."""
+        return list(dict.fromkeys((self.current, *self._chats.values())))
 
     @property
     def in_memory(self) -> list[ConversationRow]:
@@ -266,9 +284,11 @@ class Library:
         return Journal(self._address, self.origin, self._troubles, strict=self._is_named)
 
     def _take(self, journal: Journal, opened: Opened, settings: Settings) -> Chat:
-        notebook = replace(self._notebook, folder=self.origin.folder or Path.cwd())
+        notebook = replace(self._notebook, folder=self.origin.folder or Path.cwd(), course=self._course)
         session = Session(settings, self._models, journal, defaults=self._begun, notebook=notebook)
         session.restore(opened)
+        self.notes += session.once(*filter(None, self._told))
+        self._told = ()  # once for all conversations
         chat = self._chats[journal.name] = chat_of(session, self._confirm)
         return chat
 

@@ -13,7 +13,9 @@ export async function collapsedAnswers(load) {
     activate() {
       if (!usual) return;
       CodeCell.prototype.getOutputPlaceholderText = function () {
-        const html = joined(this.model.outputs.get(0)?.data['text/html']);
+        const outputs = this.model.outputs;
+        const pages = Array.from({ length: outputs.length }, (_, index) => joined(outputs.get(index).data['text/html']));
+        const html = pages.find(page => page.includes('jctx-answer')) ?? pages[0] ?? '';
         return (OURS.test(html) && firstWords(html)) || usual.call(this);
       };
     }

@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / ".venv"
 OLDEST = (3, 11)
 PROGRESS = ("Downloading", "Processing", "Building")  # how the lines of pip begin that are worth showing
+UNPACKING = "Installing collected packages: "  # after which pip says nothing more
 
 
 def python() -> Path:
@@ -28,7 +29,7 @@ def prepare(*extras: str) -> None:
     if sys.version_info < OLDEST:
         sys.exit(f"jupyter_ctx needs Python {'.'.join(map(str, OLDEST))} or newer; this is {sys.version.split()[0]}.")
     if not python().exists():
-        print("Making .venv …", flush=True)
+        print(f"Making {FOLDER.relative_to(ROOT)} …", flush=True)
         try:
             venv.create(FOLDER, with_pip=True)
         except (subprocess.CalledProcessError, ImportError):
@@ -58,7 +59,8 @@ def run(*command: str) -> int:
 
 def _what_is_copied() -> str:
     """Return the text of every file that an editable install copies: it must run again when one of them changes."""
-    files = [ROOT / "pyproject.toml", *sorted((ROOT / "labextension").iterdir())]
+    folders = (ROOT / "labextension", ROOT / "etc")
+    files = [ROOT / "pyproject.toml", *(file for folder in folders for file in sorted(folder.rglob("*")))]
     return "".join(f"{file.name}\n{file.read_text('utf-8')}" for file in files if file.is_file())
 
 
@@ -71,5 +73,10 @@ def _install(*arguments: str) -> None:
         for line in installing.stdout or ():
             if line.lstrip().startswith(PROGRESS):
                 print(f"  {line.strip()}", flush=True)
+            elif line.startswith(UNPACKING):
+                print(
+                    f"  Unpacking {line.count(',') + 1} packages: half a minute, or minutes on a slow disk …",
+                    flush=True,
+                )
     if installing.returncode:
         sys.exit(f"{arguments[-1]} could not be installed: the messages are above.")

@@ -39,7 +39,10 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in the background jo
 if sys.platform == "linux":
     os.environ.setdefault("JUPYTER_DEFAULT_PROVISIONER_NAME", "forked")  # as support/forked_kernels.py explains
 
-OURS = ("JUPYTER_CTX_MODEL", "JUPYTER_CTX_MODELS", "JUPYTER_CTX_STORE", "JUPYTER_CTX_REPLAY", "JUPYTERHUB_USER")
+OURS = (
+    "JUPYTER_CTX_MODEL", "JUPYTER_CTX_BASE_URL", "JUPYTER_CTX_MODELS", "JUPYTER_CTX_STORE", "JUPYTER_CTX_REPLAY",
+    "JUPYTERHUB_USER",
+)  # fmt: skip
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

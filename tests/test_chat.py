@@ -90,6 +90,8 @@ def test_a_refused_prompt_leaves_the_number_as_it_was(local_model: str) -> None:
     reply = chat.send("And?")
     assert reply.usage is not None
     assert chat.info().used == reply.usage.carried
+    *_, asked, said = chat.preview().messages
+    assert (said.tokens, asked.exact, said.exact) == (reply.usage.output_tokens, True, True)
 
 
 def test_what_is_always_sent_counts_before_the_first_turn_and_after_a_clear(local_model: str) -> None:
@@ -128,9 +130,9 @@ def test_a_view_that_cannot_fit_is_cut_before_it_is_sent(chat: Chat) -> None:
 def test_a_refused_request_is_fitted_and_sent_again(local_model: str) -> None:
     chat = Chat(local_model, window=4_096, max_tokens=16)
     notices = [notice for number in range(7) for notice in chat.send(long_prompt(number)).notices]
-    assert notices[0].startswith("Context window exceeded (")
-    assert "> 512): left out turn" in notices[0]
-    assert not [notice for notice in notices[1:] if "exceeded" in notice]
+    assert notices[0].startswith("Too long (")
+    assert "of 512 tokens): sent again without turn" in notices[0]
+    assert not [notice for notice in notices[1:] if "Too long" in notice]
     info = chat.info()
     assert (info.context_window, info.source) == (512, "learned")
     assert len(chat.turns) == 7

@@ -57,7 +57,7 @@ def test_a_cell_may_talk_in_another_conversation(page: Cells, opened: Open, loca
     assert "Context [" in page.run("%%chat\nSay one.")
     assert "[ctx] In" not in page.run("%%chat -i side\nSay hi.")
     assert said() == ["Say one."]
-    assert "2 turns: 2 in the next request" in page.run("%chat status -i side")
+    assert "2 of 2 turns" in page.run("%chat status -i side")
     page = opened()
     assert page.run("%chat").startswith("Going on with 1 turn of 'main', last used just now. ")
     assert page.run("%chat -i side").startswith("In 'side', which has 2 turns.\n")
@@ -178,7 +178,7 @@ def test_costs_are_remembered(opened: Open, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
         monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
         page = opened()
-        page.run("%chat use claude-sonnet-4-5")
+        page.run("%chat use claude-sonnet-4-6")
         page.run("%%chat\nHello.")
         before = page.run("%chat status")
         page = opened()
@@ -196,7 +196,7 @@ def test_what_is_stored_is_shown_where_nobody_answers(
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     with serve(body, path="") as (url, _):
         monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
-        opened().run("%chat use claude-sonnet-4-5")
+        opened().run("%chat use claude-sonnet-4-6")
         assert not get_chat().send("Hello.", cell="a", run="1").stored
     opened()
     assert get_chat().send("Hello.", cell="a", run="2", stored="cell").stored

@@ -44,7 +44,7 @@ def test_a_headless_run_recovers_and_keeps_its_notices(local_model: str) -> None
         *[f"%%chat\n{n}. {LONG}" for n in range(6)],
         "from jupyter_ctx import get_chat\nprint(len(get_chat().turns), get_chat().info().source)",
     )
-    assert any("Context window exceeded (" in outputs[0].data["text/plain"] for outputs in turns)
+    assert any("Too long (" in outputs[0].data["text/plain"] for outputs in turns)
     assert last[0].text.strip() == "6 learned"
 
 
@@ -55,7 +55,25 @@ def test_an_error_stops_a_headless_run(local_model: str) -> None:
 
 def test_the_gauge_has_static_twins_in_a_headless_run(local_model: str) -> None:
     *_, outputs = execute("%load_ext jupyter_ctx", f"%chat use {local_model}", "%chat gauge")
-    assert set(outputs[0].data) == {"text/html", "text/plain"}
+    assert set(outputs[0].data) == {"text/html", "text/markdown", "text/plain"}
+
+
+def test_an_executed_notebook_takes_no_new_cell_and_shows_the_code() -> None:
+    said = [{"role": "user", "content": "Code?"}, {"role": "assistant", "content": "```python\nx = 21\n```"}]
+    _, _, (output,) = execute(
+        "%load_ext jupyter_ctx", f"from jupyter_ctx import get_chat\nget_chat().add_messages({said})", "%chat code"
+    )
+    assert "\nx = 21\n" in output.text
+
+
+def test_the_line_below_an_answer_tells_the_share_of_the_model_that_was_asked_alone(local_model: str) -> None:
+    *_, usual, other = execute(
+        "%load_ext jupyter_ctx",
+        f"%chat use {local_model} --max-tokens 8\n%chat config footer on",
+        "%%chat\nSay hello.",
+        f"%%chat -m {local_model.partition('@')[0]}@1024\nSay hello.",
+    )
+    assert ["jctx-fill" in outputs[0].data["text/html"] for outputs in (usual, other)] == [True, False]
 
 
 def test_papermill_runs_a_chat(local_model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

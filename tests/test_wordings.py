@@ -67,6 +67,17 @@ TALKED = """
 chat = Chat("openai/gpt-4o")
 _ = chat.add_messages(2 * [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hi."}])
 """
+HANDED_IN = """
+import pathlib
+from jupyter_ctx.magics.hand_in import hand_in
+_ = chat.add_messages([{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hi."}])
+_ = hand_in(chat, "whole.json")
+whole = pathlib.Path("whole.json").read_text()
+newer, odd = whole.replace('"schema": 1', '"schema": 2'), whole.replace('"turn": 1', '"turn": ""')
+files = {"own.html": "<p>mine</p>", "cut.json": whole[:99], "changed.json": whole.replace("Hi.", "Ho.", 1)}
+for name, content in {**files, "newer.json": newer, "odd.json": odd}.items():
+    _ = pathlib.Path(name).write_text(content)
+"""
 CODE = """
 for answer in ("```\\n1 + 1\\n```\\n\\n```sh\\nls\\n```", "Only `words`."):
     _ = chat.add_messages([{"role": "user", "content": "Say."}, {"role": "assistant", "content": answer}])
@@ -95,18 +106,38 @@ from priced import Priced
 unlisted = Priced("Yes.", model="anthropic/claude-x")
 one, new = (Chat(provider=each, max_tokens=1_000).preview("Hello.").price for each in (Priced("Yes."), unlisted))
 """
+LOST = """
+chat = Chat(provider=ScriptedProvider('{"1": "40,000", "2": "Thursday"}'), window=8_000)
+for said in ("The budget is 41,200 euros.", "We meet on Thursday.", "Hello.", "Hello."):
+    _ = chat.add_messages([{"role": "user", "content": said}, {"role": "assistant", "content": "Noted."}])
+"""
+COURSE = """
+import os, pathlib
+from jupyter_ctx.library import Library
+def begun(text):
+    _ = pathlib.Path("jupyter_ctx.toml").write_text(text)
+    library = Library(store="memory.db")
+    return library.current, library.notes
+def told(text):
+    print(*begun(text)[1], sep="\\n")
+course, _ = begun('model = "litellm/m"\\nmodels = ["litellm/m"]\\nmax_tokens = 100\\nlock = ["max_tokens", "system"]')
+"""
 SETUPS = {
+    "a chat with a cap": AT_A_SERVER,
+    "a notebook of a course": COURSE,
     "prompts": AT_A_SERVER,
     "attachments": AT_A_SERVER,
     "pictures": PICTURES,
     "maps": MAPS,
     "saved runs": SAVED,
     "methods of a chat of two turns": TALKED,
+    "files that were handed in": HANDED_IN,
     "turns with code": CODE,
     "conversations main and plans": CONVERSATIONS,
     "what is done to turns": TALKED,
     "why turns are left out": REASONS,
     "prices": PRICES,
+    "facts that are left out": LOST,
 }
 
 

@@ -83,6 +83,16 @@ def with_attached(prompt: str, attached: Iterable[Attached]) -> tuple[str, tuple
     return "\n\n".join(texts), tuple(once.values())
 
 
+def extents(attached: Iterable[Attached]) -> tuple[tuple[int, int], ...]:
+    """Return of each thing the characters of its text in a prompt, and how many of the files beside it are its own."""
+    found, once = list[tuple[int, int]](), set[bytes]()
+    for part in attached:
+        own = {file.data for file in part.files} - once
+        once |= own
+        found.append((len(part.text), len(own)))
+    return tuple(found)
+
+
 class Blanks:
     """Blanks secrets in the texts of one value, and counts them."""
 

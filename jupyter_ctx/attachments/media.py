@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
@@ -54,6 +55,7 @@ MOST_IMAGE_BYTES = 3_700_000  # 5 MB in base64, the most that Anthropic takes
 PLAIN_BYTES = 1_500_000  # a PNG above that may be a photograph, which JPEG makes much smaller
 PHOTOS = ("JPEG", "MPO", "WEBP")  # Pillow's names of formats that lose something
 QUALITY = 90
+_LONG_EDGES = (LONG_EDGE, LONG_EDGE * 3 // 4, LONG_EDGE // 2)  # as large as fits its bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,18 +136,25 @@ def _opened(name: str, data: bytes, width: int, height: int) -> Any:
     return image
 
 
-def of_pil(name: str, image: Any) -> ImageFile:
-    """Return an image of Pillow as a file without its metadata, which may tell where a photograph was taken."""
+def of_pil(
+    name: str, image: Any, edges: Sequence[int] = _LONG_EDGES, most: int = MOST_IMAGE_BYTES, plain: int = PLAIN_BYTES
+) -> ImageFile:  # fmt: skip
+    """Return an image of Pillow as a file without its metadata, which may tell where a photograph was taken.
+
+    It has the first of these ``edges`` with which it has ``most`` bytes at most, else the last; a PNG has at most
+    ``plain`` bytes, if JPEG makes it smaller.
+    """
     whole = width, height = image.size
     if not width or not height:
         raise InvalidRequestError(f"{name} is an empty image of {_pixels(width, height)} pixels. Nothing was sent.")
     shown = _shown(image)
-    for edge in (LONG_EDGE, LONG_EDGE * 3 // 4, LONG_EDGE // 2):
+    for edge in edges:
         scale = min(1.0, edge / max(whole))
         size = max(1, round(width * scale)), max(1, round(height * scale))
         made = shown if size == whole else shown.resize(size, reducing_gap=2.0)
-        media_type, data = _written(made, is_photo=image.format in PHOTOS and made.mode in ("L", "RGB"))
-        if len(data) <= MOST_IMAGE_BYTES:
+        is_photo = image.format in PHOTOS and made.mode in ("L", "RGB")
+        media_type, data = _written(made, plain, is_photo=is_photo)
+        if len(data) <= most:
             break
     return ImageFile(media_type, data, *size, None if size == whole else whole)
 
@@ -172,12 +181,12 @@ def _gray(image: Any) -> Any:
     return image.convert("F").point(lambda value: value * scale - low * scale).convert("L")
 
 
-def _written(image: Any, *, is_photo: bool) -> tuple[str, bytes]:
-    """Return a PNG, or for a photograph a JPEG, on white where it is transparent."""
+def _written(image: Any, plain: int, *, is_photo: bool) -> tuple[str, bytes]:
+    """Return a PNG, or a JPEG for a photograph and above ``plain`` bytes, on white where it is transparent."""
     png = BytesIO()
     if not is_photo:
         image.save(png, format="PNG")
-        if png.tell() <= PLAIN_BYTES:
+        if png.tell() <= plain:
             return "image/png", png.getvalue()
     if image.mode in ("RGBA", "LA"):
         paper = image.convert("RGBA")

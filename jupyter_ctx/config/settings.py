@@ -1,8 +1,8 @@
 """Every setting, declared once: for keywords of Chat, ``%chat config`` and IPython's ``c.Chat``.
 
 To add a setting, add a field to :class:`Settings` with its type, default and :func:`setting`. From there have it: the
-check of its values, ``%chat config``, Tab completion, the form of settings, ``help(Settings)`` and README's tables,
-which ``python -m scripts.readme`` writes anew.
+check of its values, ``%chat config``, Tab completion, the form of settings, ``help(Settings)`` and the book's
+reference.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ from ..wording import did_you_mean
 from .aliases import model_of
 
 DEFAULT_MODEL = "local/smollm2"
-MODEL_VARIABLE = "JUPYTER_CTX_MODEL"
+MODEL_VARIABLE, ADDRESS_VARIABLE = "JUPYTER_CTX_MODEL", "JUPYTER_CTX_BASE_URL"
 MODEL_SETTINGS = ("window", "n_ctx", "n_threads", "base_url", "prices")  # these go with the model they were set for
 MODELS = ("model", "summary_model")
 SPELLINGS = {"summarize": "summarise"}
 RESERVED_PARAMETERS = frozenset({"model", "messages", "input", "contents", "stream", "system", "instructions"})
 DEFAULT = "default"
+AS_HELD = "held"
 NONE = frozenset({"none", DEFAULT, "off"})
 TOKEN_UNITS = {"k": 1_000, "m": 1_000_000}
 BOUNDS = frozenset({"ge", "gt", "le"})
@@ -84,6 +85,11 @@ class Settings:
     temperature: float | None = setting(
         None, "how random answers are; none: the provider's default", "request", ge=0, le=2
     )
+    certainty: Literal["on", "off"] = setting(
+        "off",
+        "whether an answer shows how likely each of its tokens was, where the model's provider tells it",
+        "request",
+    )
     max_tokens: int | None = setting(
         None,
         "longest reply, in tokens; none: a part of the window is kept free for the reply",
@@ -122,15 +128,21 @@ class Settings:
             "stop": "send nothing",
         },
     )
-    compact_at: float = setting(
+    compact_at: float | Literal["held"] = setting(
         1.0,
-        "the share of the limit at which room is made; 1.0: only when a prompt does not fit",
+        "the share of the limit at which room is made; 1.0: only when a prompt does not fit; held: up to where a probe "
+        "has measured that the model holds",
         "room",
         ge=0.1,
         le=1,
         share=True,
         label="Full is at",
-        offers={1.0: "100 % of the limit", 0.8: "80 % of the limit", 0.6: "60 % of the limit"},
+        offers={
+            1.0: "100 % of the limit",
+            0.8: "80 % of the limit",
+            0.6: "60 % of the limit",
+            AS_HELD: "as %chat probe found",
+        },
     )
     min_turns: int = setting(1, "turns to keep when room is made, as long as they fit", "room", ge=0)
     max_turns: int | None = setting(
@@ -174,9 +186,16 @@ class Settings:
         None, "dollars that one prompt may cost before it is asked whether to send it; none: it is never asked",
         "request", ge=0,
     )  # fmt: skip
+    max_cost: float | None = setting(
+        None, "dollars that the conversation may cost, never passed; none: any amount", "request", ge=0, le=100_000
+    )
+    max_cost_day: float | None = setting(
+        None, "dollars that all your notebooks with this setting may cost in a day, never passed; none: any amount",
+        "request", ge=0, le=100_000,
+    )  # fmt: skip
     gauge: Literal["follow", "off"] = setting(
         "follow",
-        "the gauge by itself: below the newest chat cell, or never; older cells keep a picture of it",
+        "the gauge by itself: below the newest chat cell where the toolbar has no chip, or never",
         "display",
         label="Gauge",
         offers={"follow": "below the newest chat cell", "off": "off"},
@@ -221,6 +240,11 @@ class Settings:
                 f"max_tokens is {self.max_tokens:,}, and the window only {self.window:,}: a prompt must fit too."
             )
 
+    @property
+    def compact_share(self) -> float:
+        """``compact_at`` as a share of the limit; the settings of a target have that of a probe where it is "held"."""
+        return 1.0 if self.compact_at == "held" else self.compact_at
+
     def changed(self, changes: Mapping[str, Any]) -> Settings:
         """Return settings with some set anew, as values or as text; another model drops what went with the old."""
         values = {name: _parsed(name, value) for name, value in changes.items()}
@@ -257,9 +281,15 @@ KINDS = {
 
 def choices(name: str) -> tuple[str, ...]:
     """Return the words that a setting may be, where there are only so many."""
-    kind, optional = _alternatives(name)
+    kind, *others = _alternatives(name)
     words = typing.get_args(kind) if typing.get_origin(kind) is Literal else ()
-    return (*words, "off") if words and optional else words
+    return (*words, "off") if words and type(None) in others else words
+
+
+def _words_beside(name: str) -> tuple[str, ...]:
+    """Return the words that a setting may be beside its other values."""
+    others = _alternatives(name)[1:]
+    return tuple(word for kind in others if typing.get_origin(kind) is Literal for word in typing.get_args(kind))
 
 
 def typed_value(value: Any) -> str:
@@ -273,7 +303,8 @@ def typed_value(value: Any) -> str:
 
 def wanted(name: str) -> str:
     """Return what a setting's value must be, in words."""
-    kind, optional = _alternatives(name)
+    kind, *others = _alternatives(name)
+    optional = type(None) in others
     if choices(name):
         return f"one of {', '.join(choices(name))}"
     share, bounds = SETTINGS[name].share, SETTINGS[name].bounds
@@ -286,14 +317,18 @@ def wanted(name: str) -> str:
         kind_of_value += f", {bounds['ge']:g} or more"
     kind_of_value += " (80% is the same as 0.8)" if share else ""
     kind_of_value += " (128k is the same as 128,000)" if SETTINGS[name].tokens else ""
+    kind_of_value = " or ".join((kind_of_value, *_words_beside(name)))
     return f"{kind_of_value}, or none" if optional or name == "parameters" else kind_of_value
 
 
 def default_settings(config: Mapping[str, Any], given: Mapping[str, Any]) -> Settings:
     """Return settings: those given, else IPython's configuration, else the environment, else the defaults."""
-    model = os.environ.get(MODEL_VARIABLE, "").strip() or DEFAULT_MODEL
-    settings = Settings().changed({"model": model}).changed(config)
-    return settings.changed({name: value for name, value in given.items() if value is not None})
+    given = {name: value for name, value in given.items() if value is not None}
+    model, address = (os.environ.get(name, "").strip() for name in (MODEL_VARIABLE, ADDRESS_VARIABLE))
+    begun = {"model": model or DEFAULT_MODEL}
+    if model and address and not {"model", "base_url"} & {*config, *given}:
+        begun["base_url"] = checked_address(address, ADDRESS_VARIABLE)
+    return Settings().changed(begun).changed(config).changed(given)
 
 
 def kept_settings(begun: Settings, now: Settings) -> dict[str, Any]:
@@ -330,6 +365,8 @@ def _parsed(name: str, value: Any) -> Any:
     kind, optional = _kind(name)
     if optional and (value is None or is_none(value)):
         return None
+    if isinstance(value, str) and value in _words_beside(name):
+        return value
     if name == "base_url":
         checked_address(str(value))
     try:
@@ -349,8 +386,8 @@ def _kind(name: str) -> tuple[Any, bool]:
     """Return a setting's type with its bounds, as msgspec takes it, and whether it may be ``None``."""
     import msgspec
 
-    kind, optional = _alternatives(name)
-    bounds = SETTINGS[name].bounds
+    kind, *others = _alternatives(name)
+    optional, bounds = type(None) in others, SETTINGS[name].bounds
     if not bounds:
         return kind, optional
     meta = msgspec.Meta(ge=bounds.get("ge"), gt=bounds.get("gt"), le=bounds.get("le"))  # type: ignore[call-overload]
@@ -365,11 +402,10 @@ def _hints() -> dict[str, Any]:
     return typing.get_type_hints(Settings)
 
 
-def _alternatives(name: str) -> tuple[Any, bool]:
-    """Return a setting's type without ``None``, and whether that is allowed beside it."""
+def _alternatives(name: str) -> tuple[Any, ...]:
+    """Return a setting's types: that of most values first, then words beside it, and ``None``'s where that may be."""
     kind = _hints()[name]
-    kinds = typing.get_args(kind) if typing.get_origin(kind) in (types.UnionType, typing.Union) else (kind,)
-    return kinds[0], type(None) in kinds
+    return typing.get_args(kind) if typing.get_origin(kind) in (types.UnionType, typing.Union) else (kind,)
 
 
 def _plain(value: Any, kind: Any, *, share: bool) -> Any:

@@ -6,7 +6,24 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from ..shown_as import mimebundle
 from .budget import Budget, FillState
+from .held import HeldMark
+
+
+class MoneyLeft(NamedTuple):
+    """Money that may still be spent; :func:`~jupyter_ctx.wording.budget_line.budget_line` says it in words.
+
+    left: US dollars
+    limit: US dollars that there were at first; ``None``: unknown, or there is no such limit
+    until: when there are as many again, in seconds since 1970; ``None``: unknown, or never
+    place: what it is an allowance of, in words that follow "left"
+    """
+
+    left: float
+    limit: float | None = None
+    until: float | None = None
+    place: str = ""
 
 
 class Segment(NamedTuple):
@@ -62,8 +79,10 @@ class ContextInfo:
     ``undo``, ``redo``: what these commands would take back and repeat, or ``None``.
     ``cost``: the cost of all replies so far in US dollars, or ``None`` where unknown.
     ``unpriced``: replies that ``cost`` does not include because their price is unknown.
+    ``allowances``: what is left to spend: of ``max_cost``, of ``max_cost_day``, and with the key, as far as is known.
     ``more_turns``: about how many more turns, as large as the newest ten on average, fit before something is left
     out; ``None`` with fewer than two turns, and where the window is only assumed.
+    ``held``: how far the model holds, where a probe has measured it.
     """
 
     model: str
@@ -84,6 +103,10 @@ class ContextInfo:
     cost: float | None = None
     unpriced: int = 0
     more_turns: int | None = None
+    allowances: tuple[MoneyLeft, ...] = ()
+    held: HeldMark | None = None
+
+    _repr_mimebundle_ = mimebundle
 
     def __repr__(self) -> str:
         about = "" if self.exact or not self.used else "~"
@@ -122,6 +145,11 @@ class ContextInfo:
     def exact(self) -> bool:
         """Whether the provider counted all of ``used``."""
         return self.budget.exact
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether ``fill`` is only about right: the window is assumed, or a part of ``used`` is estimated."""
+        return self.source == "assumed" or not self.exact
 
     @property
     def state(self) -> FillState:

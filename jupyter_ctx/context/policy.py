@@ -36,7 +36,7 @@ class CompactionSettings(Protocol):
     def on_overflow(self) -> Literal["trim", "summarise", "stop"]: ...  # noqa: D102
 
     @property
-    def compact_at(self) -> float: ...  # noqa: D102
+    def compact_share(self) -> float: ...  # noqa: D102
 
     @property
     def min_turns(self) -> int: ...  # noqa: D102
@@ -72,10 +72,10 @@ class Decision(NamedTuple):
 
 def over_the_limit(now: Occupancy, settings: CompactionSettings) -> Room | None:
     """Demand room where the request does not fit in ``compact_at`` of the limit."""
-    if now.fits(settings.compact_at):
+    at = settings.compact_share
+    if now.fits(at):
         return None
-    share = min(TRIM_TO, BELOW * settings.compact_at)
-    return Room(f"compact_at {settings.compact_at:g}" if now.fits() else "", share=share)
+    return Room(f"compact_at {at:.2g}" if now.fits() else "", share=min(TRIM_TO, BELOW * at))
 
 
 def too_many_turns(now: Occupancy, settings: CompactionSettings) -> Room | None:
@@ -113,7 +113,7 @@ def _means(now: Occupancy, settings: CompactionSettings, cut: Cut, left_out: int
         return "send"
     if settings.on_overflow != "summarise" or not now.lasting:
         return "trim"
-    return "summarise before" if settings.compact_at < 1 else "summarise after"
+    return "summarise before" if settings.compact_share < 1 else "summarise after"
 
 
 def trim(now: Occupancy, settings: CompactionSettings) -> int | None:

@@ -70,7 +70,7 @@ def pick_lines(
             there = facts(text) if mark else facts(text) & wanted
             for fact in there:
                 weights[fact] = max(weights.get(fact, 0.0), share / len(there) ** damping)
-            parts = _lines(text)
+            parts = lines_of(text)
             bonus = DECISION_WEIGHT * share / max(1, sum(map(_tells, parts))) ** damping
             for part in parts:
                 line = mark + part
@@ -111,7 +111,7 @@ def _take(lines: Sequence[_Line], weights: dict[str, float], cap: float) -> set[
     return taken
 
 
-def _lines(text: str) -> list[str]:
+def lines_of(text: str) -> list[str]:
     """Return the lines of a text, long lines split into sentences."""
     lines: list[str] = []
     for line in text.splitlines():

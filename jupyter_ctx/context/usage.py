@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from ..shown_as import mimebundle
+
 
 @dataclass(frozen=True, slots=True)
 class Spending:
@@ -45,6 +47,8 @@ class Usage:
     cache_write_tokens: int = 0
     reasoning_tokens: int = 0
     guessed: bool = False
+
+    _repr_mimebundle_ = mimebundle
 
     @property
     def carried(self) -> int:

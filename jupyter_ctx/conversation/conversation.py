@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from .events import Event, Kept, Lost, Offered, Redone, Said, Summarized, Undone
+from .events import Event, Kept, Offered, Redone, Said, Summarized, Undone, Unreadable
 from .places import Places
 
 BETWEEN_STEPS = (Kept, Offered)  # undo takes neither back
@@ -75,7 +75,7 @@ class Conversation(Places):
             self._join(event)
             self._fold(event)
         else:
-            if not isinstance(event, Lost):  # which may have been an undo
+            if not isinstance(event, Unreadable):  # which may have been an undo
                 self._undone.clear()
             took_back = self._fold(event)
             self._add_step(event, event.label_off if took_back else event.label)
@@ -106,7 +106,7 @@ class Conversation(Places):
     def _add_step(self, event: Event, label: str) -> None:
         last = self._done[-1].events[-1] if self._done else None
         after = isinstance(event, Summarized) and event.automatic == "after"
-        before = isinstance(last, Summarized) and last.automatic == "before" and isinstance(event, Said | Lost)
+        before = isinstance(last, Summarized) and last.automatic == "before" and isinstance(event, Said | Unreadable)
         if last is not None and (after or before):
             step = self._done.pop()
             self._done.append(Step((*step.events, event), step.label if after else label))

@@ -252,7 +252,7 @@ class Redone(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class Lost(Event):
+class Unreadable(Event):
     """Something was done here that cannot be read: a step without an effect, which undo takes back as any other.
 
     ``kind`` and ``body`` are what is stored of it, where that is text.

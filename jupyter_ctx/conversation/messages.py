@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from ..context.odds import Written
 from ..context.usage import Usage
 
 Role = Literal["system", "user", "assistant"]
@@ -74,7 +75,9 @@ class TurnRecord:
     ``window``: tokens that the model was believed to hold; 0 where nothing was sent.
     ``cost``: US dollars; ``None`` where unknown.
     ``seconds``: from the request to the end of the reply.
+    ``at``: when the turn was recorded, in seconds since 1970; ``None``: it was added, or is of an earlier release.
     ``stored``: the reply was copied from another turn of the store, and nothing was sent.
+    ``handed``: the reply was handed out with the notebook.
     ``start``: id of the place at which the request's view began; ``None``: at the first turn.
     ``apart``: the request had settings of its own, so that later ones do not go on from its view.
     ``summary``: id of the summary in that view.
@@ -85,6 +88,8 @@ class TurnRecord:
     ``source``: fingerprint of that cell's text.
     ``sources``: what went with the prompt, each with what was sent of what: ``df (40 of 12,000 rows)``.
     ``typed``: how many characters of the prompt were typed, where texts that went with it follow; ``None``: all.
+    ``extents``: of each source, the characters of its text and the number of its files.
+    ``tokens``: the reply's tokens with their probabilities, where these were asked for.
     ``id``: name of this version of the turn, unique in every conversation.
     """
 
@@ -94,7 +99,9 @@ class TurnRecord:
     window: int = 0
     cost: float | None = None
     seconds: float | None = None
+    at: float | None = None
     stored: bool = False
+    handed: bool = False
     start: str | None = None
     apart: bool = False
     summary: str | None = None
@@ -105,6 +112,8 @@ class TurnRecord:
     source: str | None = None
     sources: tuple[str, ...] = ()
     typed: int | None = None
+    extents: tuple[tuple[int, int], ...] = ()
+    tokens: tuple[Written, ...] = ()
     id: str = field(default_factory=new_id)
 
 

@@ -187,8 +187,8 @@ class Places:
         return other.shown_at(written) not in (None, other.turn.id)
 
     def as_marked_at(self, turn: Turn) -> Self:
-        """Return the places as they are now, but pinned and excluded as when this turn was written."""
-        then = self._written[turn.id]
+        """Return the places as they are now, but pinned and excluded as when this turn was written, if it was."""
+        then = self._written.get(turn.id, self._now)
         if all(place.marks[-1][0] <= then for place in self._marked.values()):
             return self
         others = {place.id: place.as_marked_at(then) for place in self._marked.values() if place.id in self._index}

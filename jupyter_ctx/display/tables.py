@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from ..wording.layout import cut_apart, fitted_widths, padded
 from ..wording.word_changes import Piece
-from .text import text_html, to_plain
+from .text import markdown_line, text_html, to_plain
 
 MAX_FIRST_WORDS = 60  # characters
+MARKUP = re.compile(r"[`*_\[\]<>&#|~!$\\]|://|www\.|@", re.I)  # in a cell of Markdown
 WIDE_CELL = 30  # characters; the text of a longer cell may be cut where a table is narrow
 FIGURE = re.compile(r"~?-?\$?\d[\d,]*(?:\.\d+)?(?:e[+-]\d+)?(?: %)?")  # a number such as ~1,200, $0.05 or 50 %
 # plain colours first: a sanitiser drops each declaration with a CSS variable, and keeps the other
@@ -21,6 +23,7 @@ CHANGE_STYLES = {
     "text-decoration:underline;color:#212121;color:var(--jp-content-font-color1,inherit)",
 }
 NO_DIGIT = re.compile(r"[~$,% ]")  # what a figure has besides its number
+NOT_DRAWN: Mapping[int, str] = MappingProxyType({})
 NO_FIGURE = ("", "–", "…")  # in a column of figures
 TableRow = Sequence[str]
 TableRows = Sequence[TableRow | str]  # a str is a line across the table
@@ -38,10 +41,11 @@ def shortened(text: str, most: int) -> str:
 
 
 def table(head: TableRow, rows: TableRows, caption: str) -> dict[str, str]:
-    """Return a table as HTML and as plain text; without rows, its caption alone is the plain text."""
+    """Return a table as HTML, as Markdown and as plain text; without rows, its caption alone is the text."""
     caption = to_plain(caption)
     return {
         "text/html": table_html(head, rows, caption),
+        "text/markdown": table_markdown(head, rows, caption) if rows else markdown_line(caption),
         "text/plain": f"{caption}\n{table_text(head, rows)}" if rows else caption,
     }
 
@@ -72,11 +76,51 @@ def _line(row: TableRow) -> TableRow:
 def table_html(head: TableRow, rows: TableRows, caption: str, *, below: bool = False) -> str:
     """Return a table as HTML, with every cell escaped and its caption above or ``below`` it."""
     sides = column_sides(head, rows)
-    body = "".join(f"<tr>{row_html(row, sides)}</tr>" for row in rows)
+    body = (f"<tr>{row_html(row, sides)}</tr>" for row in rows)
+    return page_html(head, sides, body, caption, below=below)
+
+
+def page_html(
+    head: TableRow, sides: Sequence[str], rows: Iterable[str], caption: str, before: str = "", *, below: bool = False
+) -> str:  # fmt: skip
+    """Return a table of rows that are HTML; ``before``: heads of columns before those of ``head``."""
     return (
         f'<table class="jctx-table">{caption_html(caption, below=below)}'
-        f"<thead><tr>{heads_html(head, sides)}</tr></thead><tbody>{body}</tbody></table>"
+        f"<thead><tr>{before}{heads_html(head, sides)}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
     )
+
+
+def table_markdown(head: TableRow, rows: TableRows, caption: str = "", sides: Sequence[str] = ()) -> str:
+    """Return a table as Markdown, with its caption above it; a line across it is a row in bold.
+
+    ``sides``: where the cells of each column stand, else as :func:`column_sides` says.
+    """
+    rules = ["--:" if side == "right" else "---" for side in sides or column_sides(head, rows)]
+    cells = [_marked_across(row, len(head)) if isinstance(row, str) else [*map(cell_markdown, row)] for row in rows]
+    lines = [f"| {' | '.join(row)} |" for row in (list(map(cell_markdown, head)), rules, *cells)]
+    return "\n\n".join(filter(None, (markdown_line(caption), "\n".join(lines))))
+
+
+def _marked_across(text: str, columns: int) -> list[str]:
+    return [f"**{markdown_line(text)}**", *[""] * (columns - 1)]
+
+
+def cell_markdown(cell: str) -> str:
+    """Return a text for a cell of Markdown: as code where anything in it could be markup, a link or a formula.
+
+    Escapes alone would not do: some viewers take the backslash behind an address for a part of the address.
+    """
+    line = one_line(to_plain(cell))
+    if not MARKUP.search(line):
+        return line
+    marks = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
+    bars = re.sub(r"\\(?=\|)", "\\\\ ", line).replace("|", "\\|")  # two backslashes before a bar escape each other
+    return f"{marks} {bars} {marks}"
+
+
+def one_line(cell: str) -> str:
+    """Return the lines of a cell in one."""
+    return " · ".join(filter(None, (" ".join(line.split()) for line in cell.splitlines())))
 
 
 def caption_html(caption: str, *, below: bool = False) -> str:
@@ -88,16 +132,24 @@ def caption_html(caption: str, *, below: bool = False) -> str:
 def heads_html(head: TableRow, sides: Sequence[str]) -> str:
     """Return the heads of a table's columns."""
     pairs = zip(head, sides, strict=True)
-    return "".join(f'<th style="text-align:{side}">{text_html(name)}</th>' for name, side in pairs)
+    return "".join(head_html(name, f'style="text-align:{side}"') for name, side in pairs)
 
 
-def row_html(row: TableRow | str, sides: Sequence[str]) -> str:
-    """Return the cells of a row, or of a line across all columns."""
+def head_html(name: str, attributes: str) -> str:
+    """Return the head of a column; without a name it is a usual cell, since a screen reader would announce nothing."""
+    return f"<th {attributes}>{text_html(name)}</th>" if name.strip() else f"<td {attributes}></td>"
+
+
+def row_html(row: TableRow | str, sides: Sequence[str], drawn: Mapping[int, str] = NOT_DRAWN) -> str:
+    """Return the cells of a row, or of a line across all columns; ``drawn`` are cells, by column, that are HTML."""
     if isinstance(row, str):
         style = "text-align:left;border-top:2px solid currentColor;opacity:.75"
         return f'<td colspan="{len(sides)}" style="{style}">{text_html(row)}</td>'
-    pairs = zip(row, sides, strict=True)
-    return "".join(f'<td{_kind(cell)} style="text-align:{side}">{text_html(cell)}</td>' for cell, side in pairs)
+    pairs = enumerate(zip(row, sides, strict=True))
+    return "".join(
+        f'<td{_kind(cell)} style="text-align:{side}">{drawn.get(column) or text_html(cell)}</td>'
+        for column, (cell, side) in pairs
+    )
 
 
 def _kind(cell: str) -> str:

@@ -22,14 +22,18 @@ _OPEN, _CLOSE = rf"[\[［⁅〔❲【⟦〚]{_BETWEEN}", r"\\?[\]］⁆〕❳】
 _C, _T, _X = _like("c", "ｃＣсСϲϹⅽⅭᴄⓒⒸ"), _like("t", "ｔＴтТτΤᴛⓣⓉ"), _like("x", "ｘＸхХχΧⅹⅩ×ⓧⓍ")
 LABEL = re.compile(f"({_OPEN}{_C}{_T}{_X})({_CLOSE})")
 _UNFINISHED = re.compile(rf"(?:\r|{_OPEN}(?:{_C}(?:{_T}(?:{_X}\\?)?)?)?)\Z")
+_MARKUP = re.compile(r"([\\`*_\[\]#|~$!])")
 _MAX_LABEL = 80  # characters, with the invisible ones
 
+ONE_LINE = 100  # characters of a notice that are shown whole: a cell is about as wide
+FIRST_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)|\n(?=\S)")
 WRAPS = "overflow-wrap:break-word;overflow-wrap:anywhere"  # a sanitiser knows the first alone
+QUIET = "color:var(--jp-ui-font-color2,inherit)"  # a plain colour would not be readable on both white and black
 NOTE_STYLE = f"font-size:90%;line-height:1.5;margin:.4em 0;white-space:pre-line;{WRAPS}"
 # an outline on white and on black; a sanitiser keeps the plain colour alone
 BADGE_STYLE = (
-    "border:1px solid #757575;border-color:var(--jp-border-color1,#757575);color:var(--jp-ui-font-color2,inherit);"
-    "font-size:85%;padding:0 4px;border-radius:3px;margin-right:.25em"
+    "border:1px solid #757575;border-color:var(--jp-border-color1,#757575);"
+    f"{QUIET};font-size:85%;padding:0 4px;border-radius:3px;margin-right:.25em"
 )
 
 
@@ -48,6 +52,25 @@ def settled_length(text: str) -> int:
     return match.start() if match else len(text)
 
 
+def markdown_line(text: str) -> str:
+    """Return text as one line of Markdown in which nothing is markup."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in to_plain(text)).split())
+    # some viewers take the backslash behind an address for a part of the address
+    return _MARKUP.sub(r"\\\1", html.escape(line, quote=False))
+
+
+def markdown_block(text: str, language: str = "text") -> str:
+    """Return text as a block of code in Markdown, which keeps its lines and columns and which nothing in it can end."""
+    runs = re.findall("`{3,}", text)
+    marks = max([*runs, "``"], key=len) + "`"
+    return f"{marks}{language}\n{text}\n{marks}"
+
+
+def attribute_html(text: str) -> str:
+    """Return text for an attribute of HTML, or for a place where MathJax does not look."""
+    return html.escape(to_plain(text))
+
+
 def text_html(text: str) -> str:
     """Return text as HTML in which MathJax finds no formulas."""
     escaped = html.escape(to_plain(text), quote=False)
@@ -55,24 +78,45 @@ def text_html(text: str) -> str:
 
 
 def note_html(text: str) -> str:
-    """Return a notice as HTML, with a badge that no Markdown can produce."""
+    """Return a notice as HTML, with a badge that no Markdown can produce.
+
+    A long notice shows its first sentence, and unfolds to the rest.
+    """
     badge = f'<span class="jctx-badge" style="{BADGE_STYLE}">ctx</span>'
-    return f'<div class="jctx-note" dir="auto" style="{NOTE_STYLE}">{badge} {text_html(text)}</div>'
+    attributes = f'class="jctx-note" dir="auto" style="{NOTE_STYLE}"'
+    end = FIRST_SENTENCE.search(text) if len(text) > ONE_LINE else None
+    if end is None:
+        return f"<div {attributes}>{badge} {text_html(text)}</div>"
+    first, rest = text_html(text[: end.start()]), text_html(text[end.end() :])
+    return f"<details {attributes}><summary>{badge} {first}</summary>{rest}</details>"
 
 
 def plain_forms(text: str) -> dict[str, str]:
-    """Return lines of text as HTML and as plain text."""
-    return {"text/html": f'<div dir="auto" style="{NOTE_STYLE}">{text_html(text)}</div>', "text/plain": to_plain(text)}
+    """Return lines of text as HTML, as Markdown and as plain text."""
+    return {
+        "text/html": f'<div dir="auto" style="{NOTE_STYLE}">{text_html(text)}</div>',
+        "text/markdown": "  \n".join(map(markdown_line, text.split("\n"))),
+        "text/plain": to_plain(text),
+    }
 
 
 def spoken_html(text: str, role: str, kind: str = "") -> str:
     """Return a line that screen readers announce; ``role`` is ``status`` for a result, ``alert`` for an error."""
-    return f'<div class="{kind}" role="{role}">{html.escape(to_plain(text))}</div>'
+    return f'<div class="{kind}" role="{role}">{attribute_html(text)}</div>'
 
 
 def warning_forms(text: str) -> dict[str, str]:
-    """Return a warning before an answer as HTML and as plain text."""
-    return {"text/html": f'<div class="jctx-warning">{note_html(text)}</div>', "text/plain": note_plain(text)}
+    """Return a notice beside an answer in all forms."""
+    return {**note_forms(text), "text/html": f'<div class="jctx-warning">{note_html(text)}</div>'}
+
+
+def note_forms(text: str) -> dict[str, str]:
+    """Return a notice as HTML, as Markdown and as plain text."""
+    return {
+        "text/html": note_html(text),
+        "text/markdown": f"> **[ctx]** {markdown_line(text)}",
+        "text/plain": note_plain(text),
+    }
 
 
 def note_plain(text: str) -> str:

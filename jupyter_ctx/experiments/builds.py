@@ -90,7 +90,7 @@ def report(runs: Runs) -> str:
     return visible("\n\n".join([table_text(head, lines), *sentences]))
 
 
-def check(
+def check_runs(
     runs: Runs, conditions: Iterable[Condition], baseline: RunRecord | None, margin: float, *, strict: bool
 ) -> list[Checked]:
     """Return whether each condition holds, and whether each run is not worse than another one.

@@ -15,10 +15,12 @@ from typing import Any
 
 from ..config.settings import Settings, kept_settings
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, in_words
+from ..models.purse import Purse
 from ..models.registry import Models
 from ..models.request_price import is_free, worst_case
-from ..session.ask import Ask, Asker
-from ..storage.stored_answers import AnswerKey, Answers
+from ..session.ask import Ask, Asker, AskReply
+from ..shown_as import mimebundle
+from ..storage.stored_answers import AnswerKey, Answers, StoredAnswer
 from ..wording import counted
 from .asking.delivery import Delivery, Done
 from .asking.engine import Ended, Engine, is_local
@@ -26,11 +28,10 @@ from .asking.governor import START_AT_ONCE
 from .asking.live_card import bar_of
 from .asking.progress import Bar, Progress
 from .money.estimate import quoted
-from .money.purse import Purse
 from .results.export import export_run
 from .results.reading import ReadableRun
 from .results.record import RunRecord
-from .row_request import RowRequest, Tried, as_tried
+from .row_request import RowRequest, Tried, as_stored, as_tried
 from .run_options import Options
 from .scorers import Scorers
 from .table.plan import AnswerPlace, Looked, RunPlan
@@ -48,6 +49,7 @@ class Run(ReadableRun):
     plan: what is asked
     estimate: what it may cost, told before anything is sent
     begun: when it was begun, as ISO 8601 has it; empty before
+    purse: what pays for it and for its pilot
     paid: US dollars of its cost that were paid for its pilot
     """
 
@@ -64,6 +66,7 @@ class Run(ReadableRun):
         *,
         is_pilot: bool = False,
         again: Again | None = None,
+        purse: Purse | None = None,
     ) -> None:
         self.name, self.plan, self.options = options.name, plan, options
         self._looked, self._notes, self._answers = looked, notes, answers
@@ -71,10 +74,8 @@ class Run(ReadableRun):
         self._models = models.apart()
         self._asker = Asker(self._models)
         self._scorers = Scorers.of(options.scorers)
-        self._purse = Purse(options.max_cost)
+        self.purse = purse or Purse(options.max_cost)
         self.paid = (pilot.cost or 0.0) if pilot is not None else 0.0
-        if self.paid:
-            self._purse.settle(None, self.paid)
         self._results: list[Result | None] = [None] * len(plan)
         self._places = _by_key(plan, looked)
         self._stored = answers.find(self._places, failed=not options.retry)
@@ -84,15 +85,18 @@ class Run(ReadableRun):
         targets = {arm.label: self._models.target(arm.settings, ask=False) for arm in plan.arms}
         self._free = {label for label, target in targets.items() if is_free(target)}
         self._lanes: dict[tuple[object, ...], str] = {}
-        self._engine = Engine(self._asker, answers, options, self._purse, lambda: self._bar.show())
+        self._engine = Engine(self._asker, answers, options, self.purse, lambda: self._bar.show())
         self._delivery = Delivery(plan, self._scorers, self._send, self._keep)
+        self._further: list[AnswerKey] = []
         self.begun, self._ended, self._done = "", Ended(), threading.Event()
         self._bar: Bar = Bar(self)
         missing = [places[0] for key, places in self._places.items() if key not in self._stored]
         self.estimate = quoted(
             plan, looked, self._asker, missing, self._scorers.judges, tried,
-            batch=options.batch, cap=options.max_cost, at_once=options.concurrency or START_AT_ONCE,
+            batch=options.batch, cap=self.purse.cap, at_once=options.concurrency or START_AT_ONCE,
         )  # fmt: skip
+
+    _repr_mimebundle_ = mimebundle
 
     def __repr__(self) -> str:
         ended = "ended early" if self._ended.why else "ended"
@@ -109,6 +113,15 @@ class Run(ReadableRun):
         # the answers of the pilot are stored ones here, and were paid for in this run all the same
         cached = max(0, self._progress.cached - self._piloted)
         return replace(self._progress, cached=cached, away=away, cost=self.cost, goes_on=goes_on)
+
+    def stored(self) -> dict[AnswerKey, StoredAnswer]:
+        """Return the whole answers as they are stored, also those to further requests, such as of judges."""
+        answers = self._answers.find(self._further, failed=False)
+        for (row, arm, repeat), result in zip(self.plan.places, self._results, strict=True):
+            if result is not None and result.reply is not None and not result.error:
+                reply = AskReply(result.reply, result.truncated)
+                answers[self._looked.digests[arm][row], repeat] = as_stored(Tried(reply))
+        return answers
 
     @property
     def is_running(self) -> bool:
@@ -128,7 +141,7 @@ class Run(ReadableRun):
     @property
     def cost(self) -> float | None:
         """US dollars spent so far, on its pilot too; ``None`` where no price is known."""
-        return self._purse.spent
+        return self.purse.spent
 
     @property
     def unpriced(self) -> int:
@@ -185,7 +198,7 @@ class Run(ReadableRun):
             windows={target.model: target.window for target in targets}, grid=self.grid, repeats=plan.repeat,
             schema=plan.schema.json if plan.schema is not None else None, scorers=self._scorers.sources,
             names=plan.template.names, group=self.group, name=self.name, begun=self.begun,
-            cost=self.cost, unpriced=self.unpriced, max_cost=self.options.max_cost,
+            cost=self.cost, unpriced=self.unpriced, max_cost=self.purse.cap,
         )  # fmt: skip
         return export_run(record, path, self._models.secrets)
 
@@ -327,6 +340,7 @@ class Run(ReadableRun):
     def _send(self, ask: Ask, repeat: int, done: Done, suffices: Callable[[Tried], bool]) -> None:
         """Send a further request of a row, unless its answer is stored, and suffices where rows are asked again."""
         key = (ask.digest, repeat)
+        self._further.append(key)
         stored = self._answers.find([key], failed=not self.options.retry).get(key)
         if stored is not None and (not self.options.retry or suffices(as_tried(stored))):
             done(as_tried(stored), True)
@@ -361,7 +375,7 @@ class Run(ReadableRun):
 
     def _worst(self, ask: Ask, *, batch: bool = False) -> float | None:
         """Return the US dollars that a request may cost at most; ``None``: unknown, or there is no cap."""
-        if self.options.max_cost is None:
+        if not self.purse.allowances:
             return None
         target = self._asker.target(ask, server=False)
         tokens = sum(target.meter.message(message.content) + message.attached for message in ask.messages)

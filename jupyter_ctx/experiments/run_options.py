@@ -65,7 +65,7 @@ class Options:
             if value is not None:
                 check_whole_number(name, value, least=1)
         cost = self.max_cost
-        if cost is not None and (isinstance(cost, bool) or not isinstance(cost, int | float) or not cost > 0):
+        if cost is not None and (isinstance(cost, bool) or not isinstance(cost, int | float) or not 0 < cost < 1e9):
             raise InvalidRequestError(f"max_cost is {cost!r}: it must be US dollars above 0.")
         if self.executor is not None and not callable(getattr(self.executor, "submit", None)):
             raise InvalidRequestError(
@@ -79,20 +79,18 @@ class Options:
 
 
 MOST_PILOTS = 10
-OPTION_NAMES = tuple(each.name for each in fields(Options))
 
 
-def parted(given: Mapping[str, Any], begun: Options | None = None) -> tuple[Options, dict[str, Any]]:
-    """Return the options among named arguments, beside those of a run ``begun``, and the rest, which are settings.
+def parted(given: Mapping[str, Any], begun: Any, what: str = "run") -> tuple[Any, dict[str, Any]]:
+    """Return the options among named arguments, beside those that are there, and the rest, which are settings.
 
     Raises InvalidRequestError for a name that is neither, with the nearest one.
     """
-    unknown = next((name for name in given if name not in OPTION_NAMES and name not in SETTING_NAMES), None)
+    known = [each.name for each in fields(begun)]
+    unknown = next((name for name in given if name not in known and name not in SETTING_NAMES), None)
     if unknown is not None:
-        hint = did_you_mean(unknown, (*OPTION_NAMES, *SETTING_NAMES), "{}=")
-        hint = hint or f" There are {', '.join(OPTION_NAMES)}, and every setting."
-        raise InvalidRequestError(f"A run takes no {unknown}=.{hint}")
-    options = {name: value for name, value in given.items() if name in OPTION_NAMES}
-    return replace(begun or Options(), **options), {
-        name: value for name, value in given.items() if name not in OPTION_NAMES
-    }
+        hint = did_you_mean(unknown, (*known, *SETTING_NAMES), "{}=")
+        hint = hint or f" There are {', '.join(known)}, and every setting."
+        raise InvalidRequestError(f"A {what} takes no {unknown}=.{hint}")
+    options = {name: value for name, value in given.items() if name in known}
+    return replace(begun, **options), {name: value for name, value in given.items() if name not in known}

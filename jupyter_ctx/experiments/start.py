@@ -10,13 +10,16 @@ from typing import Any
 from ..config.settings import SETTING_NAMES, Settings, default_settings
 from ..conversation.schema import Schema
 from ..errors import AuthenticationError, InvalidRequestError
+from ..models.purse import Purse
 from ..models.registry import Models, key_owner, settings_with
 from ..providers.base import SupportsStream
 from ..providers.batch_services import batches_of
 from ..providers.guests import guest
 from ..storage.connection import MEMORY
-from ..storage.stored_answers import Answers
-from .money.estimate import check_agreed, check_price, check_room, with_limit
+from ..storage.day_spending import DayPurse
+from ..storage.stored_answers import AnswerKey, Answers, StoredAnswer
+from ..wording import dollars
+from .money.estimate import check_agreed, check_price, check_room, least_cap, with_limit
 from .run import Again, Run
 from .run_options import Options, parted
 from .scorers import Scorers
@@ -45,7 +48,7 @@ def sweep(
     Return a run that goes on in the background: ``run.result()`` waits for its DataFrame. Raises InvalidRequestError
     for what cannot be asked, before anything is sent.
     """
-    chosen, given = parted(options)
+    chosen, given = parted(options, Options())
     answers = guest(provider, model) if provider is not None else None
     asked = {"model": answers.model if answers else model, **given}
     settings = default_settings({}, {name: value for name, value in asked.items() if value is not None})
@@ -63,39 +66,46 @@ def start(
     settings: Settings,
     options: Options,
     ended: Callable[[Run], object] | None = None,
+    within: Purse | DayPurse | None = None,
+    beside: Mapping[AnswerKey, StoredAnswer] | None = None,
 ) -> Run:
     """Begin a run, or with ``options.dry_run`` only make one; ``ended`` is called when it has ended.
 
-    Raises InvalidRequestError.
+    ``within`` is the purse of the conversation, whose caps hold as well; ``beside`` are answers that will do where the
+    store has none. Raises InvalidRequestError.
     """
     if not isinstance(template, str) or not template.strip():
         raise InvalidRequestError("The template is empty: write a prompt with {{ column }} in it.")
     table = read_rows(rows, limit=options.limit)
-    arms = [_limited(models, arm, options) for arm in arms_of(grid, settings)]
-    scorers = Scorers.of(options.scorers).asked_with(partial(_of_judge, models, settings, options))
+    purse = Purse(options.max_cost, within)
+    purse.cap = cap = least_cap(models, settings, purse)
+    arms = [_limited(models, arm, cap) for arm in arms_of(grid, settings)]
+    scorers = Scorers.of(options.scorers).asked_with(partial(_of_judge, models, settings, cap))
     scorers.check(table.columns)
     asked = [*(arm.settings for arm in arms), *(each.settings for each in scorers.judges.values())]
-    check_price(models, asked, options)
+    check_price(models, asked, cap)
     text = Template(template, options.names, models.secrets)
     notes = _checked(text, table, grid, options)
+    if cap is not None and cap != options.max_cost:
+        notes = (f"At most {dollars(cap)} may be spent, which is what is left of the caps that hold here.", *notes)
     schema = Schema.of(options.schema) if options.schema is not None else None
     options = replace(options, scorers=scorers)
     for arm in arms if options.batch else ():
         batches_of(models.target(arm.settings, ask=False).provider)
-    answers = Answers(MEMORY if options.store is None else options.store)
+    answers = Answers(MEMORY if options.store is None else options.store, beside=beside)
     plan = RunPlan(text, table, arms, options.repeat, schema)
     again = partial(_again, models, settings, ended)
-    run = Run(plan, looked_at(plan), models, answers, options, notes, at_end=ended, again=again)
+    run = Run(plan, looked_at(plan), models, answers, options, notes, at_end=ended, again=again, purse=purse)
     if not options.dry_run:
-        check_room(run.estimate, options)
+        check_room(run.estimate, cap)
     if options.pilot and len(table) > options.pilot and not options.dry_run:
-        _check_keys(models, asked, options)
+        _check_keys(models, asked, run)
         run = _piloted(run, models, answers, ended, again)
     if options.tell is not None:
         options.tell(run)
     if options.dry_run:
         return run
-    _check_keys(models, asked, options)
+    _check_keys(models, asked, run)
     check_agreed(run.estimate, settings, options)
     return run.begin()
 
@@ -109,7 +119,7 @@ def _again(
     if fixed is not None:
         raise InvalidRequestError(f"{fixed}= is a name of this run's grid: sweep(…, {{{fixed!r}: […]}}) asks others.")
     plan, asked = run.plan, settings_with(settings, given)
-    return start(plan.template.text, plan.rows, run.grid, models.apart(), asked, options, ended)
+    return start(plan.template.text, plan.rows, run.grid, models.apart(), asked, options, ended, run.purse.within)
 
 
 def _piloted(run: Run, models: Models, answers: Answers, ended: Callable[[Run], object] | None, again: Again) -> Run:
@@ -119,29 +129,30 @@ def _piloted(run: Run, models: Models, answers: Answers, ended: Callable[[Run], 
     some = rows[step // 2 :: step][: options.pilot]  # the first rows of a sorted table would be no sample
     first = replace(run.plan, rows=some, repeat=1)
     alone = replace(options, scorers=(), batch=False, progress=False)
-    pilot = Run(first, looked_at(first), models, answers, alone, at_end=ended, is_pilot=True)
+    pilot = Run(first, looked_at(first), models, answers, alone, at_end=ended, is_pilot=True, purse=run.purse)
     pilot.begin().result()
-    return Run(run.plan, looked_at(run.plan), models, answers, options, run.notices, pilot, ended, again=again)
+    plan, notes = run.plan, run.notices
+    return Run(plan, looked_at(plan), models, answers, options, notes, pilot, ended, again=again, purse=run.purse)
 
 
-def _check_keys(models: Models, asked: Iterable[Settings], options: Options) -> None:
-    """Raise AuthenticationError where a model's key is missing; workers elsewhere have keys of their own."""
-    missing = next(filter(None, map(models.missing_key, asked)), "") if options.executor is None else ""
-    if missing:
+def _check_keys(models: Models, asked: Iterable[Settings], run: Run) -> None:
+    """Raise AuthenticationError where a key is missing that is needed; workers elsewhere have keys of their own."""
+    missing = next(filter(None, map(models.missing_key, asked)), "")
+    if missing and run.options.executor is None and run.estimate.rows:
         raise AuthenticationError(f"{missing} Nothing was sent.")
 
 
-def _limited(models: Models, arm: Arm, options: Options) -> Arm:
+def _limited(models: Models, arm: Arm, cap: float | None) -> Arm:
     """Return an arm whose answers have a longest length, where there is a cap on the cost."""
-    settings = arm.settings if options.max_cost is None else with_limit(models, arm.settings)
+    settings = arm.settings if cap is None else with_limit(models, arm.settings)
     return replace(arm, settings=settings, is_capped=settings.max_tokens != arm.settings.max_tokens)
 
 
-def _of_judge(models: Models, settings: Settings, options: Options, given: Settings) -> Settings:
+def _of_judge(models: Models, settings: Settings, cap: float | None, given: Settings) -> Settings:
     """Return how a judge is asked: at the address of the run, where its model has no provider of its own."""
     there = settings_with(settings, {"model": given.model, "base_url": given.base_url})
     given = given.changed({"base_url": there.base_url})
-    return given if options.max_cost is None else with_limit(models, given)
+    return given if cap is None else with_limit(models, given)
 
 
 def _checked(text: Template, rows: Rows, grid: Mapping[str, Any], options: Options) -> tuple[str, ...]:

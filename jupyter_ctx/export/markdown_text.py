@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
+from collections.abc import Iterator
 
 from ..conversation.events import Added
+from ..display.text import markdown_line
 from ..errors import InvalidRequestError
 from ..providers.request_body import as_base64
 from .openai_messages import (
@@ -27,25 +28,34 @@ HEADING = re.compile(r"\A(?:#.*\n)?(?:(?:\[attached: |!\[).*\n)*\n?")
 PICTURE = re.compile(r"^!\[.*\]\((data:image/[^()\s]*)\)$", re.M)
 MARKDOWN_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})(.*)$", re.M)
 LINE_END = re.compile("\r\n?")
-SPECIAL = re.compile(r"([\\`*_\[\]#|~$!])")
 
 
 def write(added: Added) -> str:
     """Return a conversation as Markdown."""
-    parts = [_comment("conversation", {"version": EXPORT_VERSION}) + "# Conversation\n"]
+    first = _comment("conversation", {"version": EXPORT_VERSION}) + "# Conversation\n"
+    return "\n".join([first, *(_part(*part) for part in _parts(added))])
+
+
+def without_marks(added: Added) -> str:
+    """Return a conversation as Markdown to be read: without marks, and with pictures by name alone."""
+    said = ((heading, text) for _, _, heading, text in _parts(added, pictures=False))
+    return "\n".join(f"{heading}\n\n{_shown(text)}\n" for heading, text in said)
+
+
+def _parts(added: Added, *, pictures: bool = True) -> Iterator[tuple[str, TurnMarks, str, str]]:
+    """Yield what each side said: its kind, its marks, its heading and its text."""
     if added.system is not None:
-        parts.append(_part("system", {}, "## System prompt", added.system))
+        yield "system", {}, "## System prompt", added.system
     if added.summary is not None:
-        parts.append(_part("summary", {"method": added.summary.method}, "## Summary", added.summary.text))
+        yield "summary", {"method": added.summary.method}, "## Summary", added.summary.text
     for turn, marks in turns_with_files(added):
-        shown = [file for file in turn.attachments if file.is_picture]
+        shown = [file for file in turn.attachments if file.is_picture and pictures]
         heading = "\n".join([
-            "## You", *(f"[attached: {in_line(name)}]" for name in turn.sources),
-            *(f"![{in_line(file.name)}](data:{file.media_type};base64,{as_base64(file)})" for file in shown),
+            "## You", *(f"[attached: {markdown_line(name)}]" for name in turn.sources),
+            *(f"![{markdown_line(file.name)}](data:{file.media_type};base64,{as_base64(file)})" for file in shown),
         ])  # fmt: skip
-        parts.append(_part("user", marks, heading, turn.prompt))
-        parts.append(_part("assistant", {}, f"## {in_line(turn.model) or 'Assistant'}", turn.reply))
-    return "\n".join(parts)
+        yield "user", marks, heading, turn.prompt
+        yield "assistant", {}, f"## {markdown_line(turn.model) or 'Assistant'}", turn.reply
 
 
 def read(text: str) -> Added:
@@ -97,10 +107,3 @@ def _shown(text: str) -> str:
         elif mark[1].startswith(fence) and not mark[2].strip():
             fence = ""
     return f"{text}\n{fence}" if fence else text
-
-
-def in_line(name: str) -> str:
-    """Return a name escaped for one line of Markdown."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in name).split())
-    # some viewers take the backslash behind an address for a part of the address
-    return SPECIAL.sub(r"\\\1", html.escape(line, quote=False))

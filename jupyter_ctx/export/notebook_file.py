@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from ..conversation.events import Added
 from ..conversation.messages import Attachment, Turn, new_id
+from ..display.text import markdown_line
 from ..errors import InvalidRequestError
 from ..providers.request_body import as_base64
-from .markdown_text import in_line
 from .openai_messages import (
     EXPORT_KEY,
     EXPORT_VERSION,
@@ -40,9 +40,9 @@ NOTEBOOK_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-
 
 def write(added: Added) -> str:
     """Return a conversation as a notebook in format 4.5."""
-    cells = [_cell(f"%load_ext {EXPORT_KEY}")]
+    cells = [code_cell(f"%load_ext {EXPORT_KEY}")]
     if added.system is not None:
-        cells.append(_cell(f"{SYSTEM}\n{added.system}\n"))  # IPython runs no cell without a line
+        cells.append(code_cell(f"{SYSTEM}\n{added.system}\n"))  # IPython runs no cell without a line
     for turn, marks in turns_with_files(added):
         first = "%%chat --raw" if turn.prompt.strip() else "# nothing was asked in words"  # it would stop the run
         # with the answer, not with the cell: another run writes another one, of which this is not true
@@ -52,16 +52,23 @@ def write(added: Added) -> str:
         data = {"text/plain": NOTEBOOK_CONTROLS.sub("�", turn.reply.replace("\r\n", "\n"))}
         answer = {"output_type": "display_data", "data": data, "metadata": {EXPORT_KEY: ours}}
         cells.append(
-            _cell(f"{first}\n{turn.prompt}", *(_image(file) for file in turn.attachments if file.is_picture), answer)
+            code_cell(
+                f"{first}\n{turn.prompt}", *(_image(file) for file in turn.attachments if file.is_picture), answer
+            )
         )
+    return notebook_of(cells, {EXPORT_KEY: file_marks(added)})
+
+
+def notebook_of(cells: list[TurnMarks], marks: TurnMarks) -> str:
+    """Return cells as a notebook in format 4.5, with ``marks`` in its metadata."""
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, EXPORT_KEY: file_marks(added)}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, **marks}
     return dumped({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
 
 
 def _note(turn: Turn) -> TurnMarks:
     """Return a text cell that says what went with the prompt below it, and that another run does not send it."""
-    names = ", ".join(in_line(name) for name in turn.sources)
+    names = ", ".join(markdown_line(name) for name in turn.sources)
     text = f"With the prompt below went: {names}. It is kept in this file, and running the cell again does not send it."
     return {"cell_type": "markdown", "id": new_id(), "metadata": {}, "source": text}
 
@@ -79,7 +86,7 @@ def _images(outputs: list[object]) -> list[str]:
         if IMAGE in find(dict, output, "metadata", EXPORT_KEY):
             data = find(dict, output, "data")
             kinds = (kind for kind in data if str(kind).startswith("image/"))
-            urls += (f"data:{kind};base64,{''.join(_whole(data, kind).split())}" for kind in kinds)
+            urls += (f"data:{kind};base64,{''.join(whole_text(data, kind).split())}" for kind in kinds)
     return urls
 
 
@@ -104,7 +111,7 @@ def is_ours(text: str) -> bool:
     return "version" in found_in(text, "metadata", EXPORT_KEY)
 
 
-def _cell(source: str, *outputs: TurnMarks) -> TurnMarks:
+def code_cell(source: str, *outputs: TurnMarks) -> TurnMarks:
     """Return a cell with an id that no other notebook has, not even another export."""
     cell: TurnMarks = {"cell_type": "code", "id": new_id(), "metadata": {}, "execution_count": None}
     return {**cell, "source": source, "outputs": outputs}
@@ -114,7 +121,7 @@ def _messages(cell: object, is_exported: bool) -> Iterator[MarkedMessage]:
     """Yield the messages of a cell of code: a system prompt, or a prompt with its answer."""
     if find(str, cell, "cell_type") != "code":
         return
-    first, _, body = _whole(cell, "source").lstrip().partition("\n")
+    first, _, body = whole_text(cell, "source").lstrip().partition("\n")
     outputs = find(list, cell, "outputs")
     all_marks = (find(dict, output, "metadata", EXPORT_KEY) for output in outputs)
     marks = next((marks for marks in all_marks if "reply" in marks), {})
@@ -135,7 +142,7 @@ def _answer(line: str, outputs: list[object]) -> str:
         return ""
     shown = [data for data in (find(dict, output, "data") for output in outputs) if not _is_beside(data)]
     for form in FORMS:
-        texts = [NOTICE.sub("", _whole(data, form)).strip() for data in shown]
+        texts = [NOTICE.sub("", whole_text(data, form)).strip() for data in shown]
         answer = next((text for text in reversed(texts) if text), "")
         if answer:
             values = [block[2] for block in JSON_BELOW.finditer(answer)] if "--schema" in words else []
@@ -145,11 +152,11 @@ def _answer(line: str, outputs: list[object]) -> str:
 
 def _is_beside(data: TurnMarks) -> bool:
     """Return whether an output is the gauge, its static twin or a notice."""
-    page, text = _whole(data, "text/html"), _whole(data, "text/plain")
+    page, text = whole_text(data, "text/html"), whole_text(data, "text/plain")
     return WIDGET in data or any(name in page for name in BESIDE) or text.startswith("Context [")
 
 
-def _whole(holder: object, name: str) -> str:
+def whole_text(holder: object, name: str) -> str:
     """Return a text that a notebook stores whole or as a list of lines."""
     lines = find(list, holder, name) or [find(str, holder, name)]
     return "".join(line for line in lines if isinstance(line, str))

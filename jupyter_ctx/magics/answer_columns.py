@@ -21,7 +21,7 @@ from ..models.registry import settings_with
 from ..providers.base import Reply
 from ..runtime.frontend import Where
 from ..runtime.interrupts import uninterrupted
-from ..session.notices import STORED
+from ..session.notices import WHERE_FROM
 from ..session.prompt import Prompt
 from ..session.side_by_side import MOST_AT_A_TIME, Candidate
 from .answer_parts import ending, figures_of, object_forms, remarks_on, shown_forms
@@ -42,13 +42,14 @@ def columns_of(chat: Chat, options: Namespace) -> tuple[Candidate, ...]:
             f"{count} answers are more than the {MOST_AT_A_TIME} that stand side by side: %%chat map asks a prompt any "
             "number of times (--repeat N). Nothing was sent."
         )
+    are_named = samples > 1 and count > samples  # else the numbers above the columns say the same
     usual, columns = settings_of(options), []
     for model, temperature, sample in product(models, temperatures, range(1, samples + 1)):
         asked: Mapping[str, Any] = {**usual, "model": model, "temperature": temperature}
         settings = settings_with(chat.config, {name: value for name, value in asked.items() if value is not None})
         parts = [settings.model]
         parts += [f"temperature {temperature}"] if len(temperatures) > 1 else []
-        parts += [f"{sample} of {samples}"] if samples > 1 else []
+        parts += [f"{sample} of {samples}"] if are_named else []
         columns.append(Candidate(" · ".join(parts), asked))
     return tuple(columns)
 
@@ -180,7 +181,7 @@ class SideBySideCell:
     def done(self, column: int, reply: Reply) -> None:
         """Show a whole answer, with its figures."""
         self._replies[column] = reply
-        notices = (*(line for line in reply.notices if line != STORED), *ending(reply))
+        notices = (*(line for line in reply.notices if line not in WHERE_FROM), *ending(reply))
         # of stored answers too: they are there to be compared
         figures = replace(figures_of(reply.model, reply), notes=remarks_on(reply))
         self._view.done(column, reply.text, reply.thinking, figures, notices, shown_forms(reply))

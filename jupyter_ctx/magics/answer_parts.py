@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,20 +11,26 @@ from ..chat import Chat
 from ..conversation.code_blocks import code_blocks, eligible_blocks
 from ..conversation.messages import TurnRecord
 from ..conversation.schema import as_json, read_object
-from ..display.answer.footer import Footer, footer_html
-from ..display.answer.markdown import AnswerForms, bundle
+from ..display.answer.certainty import certainty_forms
+from ..display.answer.footer import Footer
+from ..display.answer.markdown import AnswerForms
 from ..display.answer.object_tables import is_json_like, structured_forms
 from ..errors import ChatError
 from ..providers.base import Reply
 from ..runtime.frontend import Where
 from ..session.exchange import Coming
+from ..session.notices import HANDED
+from ..wording import counted
 
+HANDED_REMARK = "handed out with this notebook; nothing was sent: --ask asks the model"
 STORED_REMARK = "stored answer; nothing was sent: run the cell again to ask anew"
 
 
 def shown_forms(reply: Reply) -> AnswerForms | None:
-    """Return a structured answer as tables; ``None``: the answer is text."""
-    return None if reply.parsed is None else structured_forms(_values(reply), reply.text)
+    """Return a structured answer as tables, and one whose tokens were reported as these; ``None``: it is text."""
+    if reply.parsed is not None:
+        return structured_forms(_values(reply), reply.text)
+    return certainty_forms(reply.text, reply.tokens) if reply.tokens and reply.text else None
 
 
 def object_forms(text: str) -> AnswerForms | None:
@@ -48,19 +54,26 @@ def _values(reply: Reply) -> Mapping[str, Any]:
 
 def blocks_below(chat: Chat, reply: Reply) -> int:
     """Return how many code blocks an answer has where ``%chat code`` would list them, else 0."""
-    places = chat.conversation.places
-    if reply.parsed is not None or not places or places[-1].turn.reply != reply.text:
+    if reply.parsed is not None or not _is_newest(chat, reply):
         return 0
     blocks = code_blocks(reply.text)
     return len(blocks) if len(eligible_blocks(blocks)) > 1 else 0
 
 
-def remarks_on(reply: Reply) -> tuple[str, ...]:
-    """Return what is routine about an answer, for its footer."""
-    remarks = [STORED_REMARK] if reply.stored else []
+def _is_newest(chat: Chat, reply: Reply) -> bool:
+    """Return whether an answer is recorded as the newest of its conversation."""
+    places = chat.conversation.places
+    return bool(places) and places[-1].turn.reply == reply.text
+
+
+def remarks_on(reply: Reply, *, goes_on: bool = True) -> tuple[str, ...]:
+    """Return what is routine about an answer, for its footer. ``goes_on``: whether %chat continue adds to it."""
+    remark = HANDED_REMARK if HANDED in reply.notices else STORED_REMARK
+    remarks = [remark] if reply.stored else []
     if reply.stop_reason == "max_tokens" and reply.text:
-        length = f"{reply.usage.output_tokens:,} tokens" if reply.usage else "the longest length allowed"
-        remarks.append(f"stopped at {length}: %chat continue asks for the rest")
+        length = counted(reply.usage.output_tokens, "token") if reply.usage else "the longest length allowed"
+        remedy = "%chat continue asks for the rest" if goes_on else "a larger --max-tokens lets it go on"
+        remarks.append(f"stopped at {length}: {remedy}")
     return tuple(remarks)
 
 
@@ -85,10 +98,10 @@ def figures_below(chat: Chat, reply: Reply, place: Where, blocks: int = 0) -> Fo
 
     ``blocks``: how many code blocks it offers.
     """
-    notes = remarks_on(reply)
+    notes = remarks_on(reply, goes_on=_is_newest(chat, reply))
     if not _shows_figures(chat, place):
         return Footer(notes=notes)
-    fill, guess = _fill(chat)
+    fill, guess = _fill(chat, reply.model)
     if reply.stored:
         return Footer(fill=fill, guess=guess, notes=notes)
     return replace(figures_of(reply.model, reply), blocks=blocks, fill=fill, guess=guess, notes=notes)
@@ -110,23 +123,11 @@ def _shows_figures(chat: Chat, place: Where) -> bool:
     return chat.config.footer == "on" or (chat.config.footer == "auto" and place.kind != "headless")
 
 
-def _fill(chat: Chat) -> tuple[float | None, bool]:
-    """Return the used share of the limit, and whether it is a guess; ``None`` where the usual model is not there."""
+def _fill(chat: Chat, model: str) -> tuple[float | None, bool]:
+    """Return the used share of the limit, and whether it is a guess; ``None`` of another model than the usual."""
     try:
         now = chat.info()
-    except ChatError:  # another model was asked
+    except ChatError:  # the usual one is not there
         return None, False
-    return now.fill if now.limit else None, now.source == "assumed"
-
-
-def reply_as(form: str) -> Callable[[Reply], str]:
-    """Return the function that renders a Reply in one form."""
-
-    def shown(reply: Reply) -> str:
-        answer = bundle(shown_forms(reply) or reply.text)[form]
-        if form != "text/html":
-            return answer
-        notes = ("stored answer",) if reply.stored else ()
-        return answer + footer_html(replace(figures_of(reply.model, reply), notes=notes))
-
-    return shown
+    share = now.fill if now.limit and now.model == model else None
+    return share, now.is_guess

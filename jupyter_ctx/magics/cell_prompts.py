@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..attachments.attached import Attached
 from ..chat import Chat
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..runtime.frontend import Where, is_replay
-from ..session.prompt import Prompt
+from ..session.notices import Along
+from ..session.prompt import FromStore, Prompt
 from ..session.send import stopped
 from .attach_named import IN_A_CELL_OF, CellImages, Labels, attached_named
 from .line_options import settings_of
@@ -27,10 +28,11 @@ READING = "Reading"
 
 
 class CellPrompt(NamedTuple):
-    """A prompt, and the lines that say what was filled in and what goes with it."""
+    """A prompt, the lines that say what was filled in and left out, and what goes with it."""
 
     prompt: Prompt
     lines: tuple[str, ...]
+    along: Along
 
 
 class CellPrompts:
@@ -41,22 +43,24 @@ class CellPrompts:
 
     def of(self, chat: Chat, options: Namespace, text: str, place: Where, tell: Tell) -> CellPrompt:
         """Return the prompt of a cell, and ``tell`` what is read. Raises UsageError and what reading raises."""
-        along: tuple[Attached, ...] = ()
+        filled: tuple[Attached, ...] = ()
         lines: Iterable[str] = ()
         labels = Labels(text)
         if not options.raw and "{{" in text:
             from .outputs import filled_prompt
 
             tell("the expressions", verb=READING)
-            text, along, lines = filled_prompt(text, chat, settings_of(options), self._outputs, labels)
+            text, filled, lines = filled_prompt(text, chat, settings_of(options), self._outputs, labels)
         schema = None if options.schema is None else schema_named(options.schema, self._shell.user_ns)
-        attached = tuple(dict.fromkeys((*along, *self._attached(chat, options, labels, tell))))
+        attached = tuple(dict.fromkeys((*filled, *self._attached(chat, options, labels, tell))))
         prompt = Prompt(
             text, settings_of(options), attached, cell=place.cell, run=place.run, execution=place.execution,
             source=place.source, append=options.append, new=options.new, record=not options.no_history,
             stored=None if options.ask else _accepted(place), schema=schema,
         )  # fmt: skip
-        return CellPrompt(prompt, (*lines, *_with_the_prompt(chat, attached, settings_of(options))))
+        along = chat.desk.sizes(attached, **settings_of(options))
+        notices = (line for part in attached for line in part.notices)
+        return CellPrompt(prompt, (*lines, *along.large, *notices), along)
 
     def last_error(self) -> Failure:
         """Return the last error of this notebook's cells. Raises InvalidRequestError where there is none."""
@@ -102,13 +106,8 @@ class CellPrompts:
         return things
 
 
-def _with_the_prompt(chat: Chat, attached: tuple[Attached, ...], settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return lines about what goes with a prompt. Raises InvalidRequestError where that is too much."""
-    return (*chat.desk.sizes(attached, **settings), *(line for part in attached for line in part.notices))
-
-
-def _accepted(place: Where) -> Literal["cell", "all"] | None:
-    """Return which stored answers will do: in a headless run none, unless replay is on."""
+def _accepted(place: Where) -> FromStore:
+    """Return which stored answers will do: in a headless run only handed ones, unless replay is on."""
     if place.kind == "headless":
-        return "all" if is_replay() else None
+        return "all" if is_replay() else "handed"
     return "cell"

@@ -7,6 +7,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from getpass import getpass
 from typing import TYPE_CHECKING, Any
@@ -15,35 +16,42 @@ from IPython.core.error import StdinNotImplementedError, UsageError
 from IPython.display import display
 
 from ..chat import Chat
-from ..context.context_info import ContextInfo
 from ..conversation.events import Event, Said
 from ..conversation.places import Place
 from ..display.answer.stream import AnswerView, NotebookView, TerminalView
-from ..display.text import note_plain, to_plain, warning_forms
-from ..display.widgets.gauge import gauge_forms, gauge_static, gauge_terminal
+from ..display.text import note_plain, plain_forms, to_plain, warning_forms
+from ..display.widgets.gauge import gauge_forms, gauge_terminal, moment, not_drawn, share_of
 from ..display.widgets.gauge_panel import Controls, GaugePanel
+from ..display.widgets.moments import Moments, Still, now_html
+from ..display.widgets.static_twin import Forms
 from ..display.widgets.turn_table import SelectionTable, TurnTable, table_forms
 from ..errors import ChatError, ChatInterrupted, InvalidAnswerError, InvalidRequestError, StoreError
 from ..library import Library
 from ..providers.base import Reply
-from ..runtime.frontend import Where, origin, where
+from ..runtime.frontend import Where, notebook_files, origin, where
 from ..runtime.interrupts import uninterrupted
 from ..session.actions import Change
 from ..session.exchange import Coming
-from ..session.notices import STORED
+from ..session.handed_out import HandedOut
+from ..session.notices import MAKES_ROOM, WHERE_FROM
 from ..session.prompt import Prompt
 from ..session.state import NotebookState
 from ..wording import named_turns
-from .answer_parts import blocks_below, broken_below, ending, figures_below, reply_as, shown_forms
+from .answer_marks import AnswerMarks
+from .answer_parts import blocks_below, broken_below, ending, figures_below, shown_forms
 from .cell_prompts import CellPrompts
+from .chip_feed import ChipFeed
 from .conversation_tables import LiveViews, previewed
 from .line_options import is_several
 from .questions import asked_first, typed_answer
+from .sent_parts import along_forms
 from .shown import Shown
 from .variables import check_new_name
 
 if TYPE_CHECKING:
+    from ..experiments.run import Run
     from .answer_columns import SideBySideCell
+    from .chip import Chip
 
 EXPLAIN = "Explain this error and how to mend it."
 RUN_AGAIN = "Run the cell again for another answer"
@@ -52,23 +60,29 @@ RUN_AGAIN = "Run the cell again for another answer"
 class ChatMagic:
     """The conversations of one IPython shell, and what is shown of them there.
 
-    ``deleted`` are the ids of deleted cells, which the caller adds to; ``shown`` is told what cells show.
+    ``deleted`` are the ids of deleted cells, which the caller adds to; ``shown`` is told what cells show. ``chip`` is
+    the one in the notebook's toolbar; ``None``: there can be none.
     """
 
-    def __init__(self, shell: Any, deleted: set[str], shown: Shown) -> None:
+    def __init__(self, shell: Any, deleted: set[str], shown: Shown, chip: Chip | None = None) -> None:
         self.shell, self.prompts = shell, CellPrompts(shell, shown)
         self._library: Library | None = None
         self._panel: GaugePanel | None = None
+        self._chip = ChipFeed(chip, lambda: self.library.current, self._controls()) if chip is not None else None
         self.views = LiveViews()
+        self._moments = Moments(self._now)
+        self._heard = set[Chat]()  # conversations whose changes are heard by what was shown of them
+        self._marks = AnswerMarks()
         self._side_by_side: dict[str, SideBySideCell] = {}  # by cell
         self._newest_columns: SideBySideCell | None = None
         self._reminded: set[str] = set()  # of answers side by side that no turn is of
+        self.maps: dict[str, Run] = {}  # by the fingerprint of their cell, the newest
         self._greeted = False
         self._followed: Chat | None = None  # the conversation that the gauge shows
         self._has_several = False  # conversations, of which the gauge names the current one
         self._answered = False  # whole, in this cell
         self._at_the_end: Callable[[], None] | None = None  # of the cell that runs: shows the gauge
-        self._notebook = NotebookState(deleted=deleted)
+        self._notebook = NotebookState(deleted=deleted, handout=HandedOut(partial(notebook_files, shell)))
 
     @property
     def library(self) -> Library:
@@ -78,10 +92,6 @@ class ChatMagic:
             self._library = Library(
                 origin(self.shell), config, ask=self._agree, confirm=asked_first, notebook=self._notebook
             )
-            formatters = self.shell.display_formatter.formatters
-            for form in ("text/html", "text/markdown"):
-                formatters[form].for_type(Reply, reply_as(form))
-            formatters["text/html"].for_type(ContextInfo, gauge_static)
         return self._library
 
     @property
@@ -130,18 +140,25 @@ class ChatMagic:
         )
         reading = _view(place, options, ())
         try:
-            prompt, lines = self.prompts.of(chat, options, cell.rstrip("\n"), place, reading.sent)
+            asked = self.prompts.of(chat, options, cell.rstrip("\n"), place, reading.sent)
         finally:
             reading.close()
-        above = (*above, *lines)
+        prompt = asked.prompt
         if options.preview:
-            tell(above)
+            tell((*above, *asked.lines))
             columns = several.prompts(prompt) if several is not None else ()
-            self.show_table(previewed(chat, prompt, columns), partial(self.views.preview, chat, prompt, columns))
+            live = partial(self.views.preview, chat, prompt, columns)
+            self.show_table(chat, partial(previewed, chat, prompt, columns), live)
             return None
         self._answered = False
         before, reply = chat.conversation.length, None
+        along = asked.along
+        above = (*above, *([along.line] if along.parts and place.kind == "terminal" else ()), *asked.lines)
         try:
+            if (
+                along.parts and place.kind != "terminal"
+            ):  # in an output of its own, which no update of the answer repeats
+                display(along_forms(along, plain=options.plain), raw=True, display_id=True)
             with self._gauge_below(chat, place):
                 if several is None:
                     reply = self._send(chat, _view(place, options, above), place, prompt)
@@ -227,12 +244,18 @@ class ChatMagic:
             raise
         self._answered = True
         view.correct(reply.text, reply.thinking, shown_forms(reply))
-        below = [*(line for line in reply.notices if line != STORED), *ending(reply), *self._offer(chat)]
+        below = [*(line for line in reply.notices if line not in WHERE_FROM), *ending(reply), *self._offer(chat)]
         notice = chat.desk.threshold_notice() if place.kind != "headless" else None
-        below += [*([notice] if notice else ()), *chat.desk.session.notices()]
         blocks = 0 if self._is_elsewhere(chat) else blocks_below(chat, reply)
+        footer = figures_below(chat, reply, place, blocks)
+        if notice and place.kind == "notebook" and footer.fill is not None:  # the figure is there
+            footer, notice = replace(footer, notes=(*footer.notes, MAKES_ROOM)), None
+        below += [*([notice] if notice else ()), *chat.desk.session.notices()]
         with uninterrupted():
-            view.close(below, figures_below(chat, reply, place, blocks))
+            view.close(below, footer)
+            if prompt.record and isinstance(view, NotebookView):
+                self._hear(chat)
+                self._marks.add(chat, view, place, reply.text)
         return reply
 
     def _offer(self, chat: Chat) -> tuple[str, ...]:
@@ -258,14 +281,11 @@ class ChatMagic:
 
     @contextmanager
     def _gauge_below(self, chat: Chat, place: Where) -> Iterator[None]:
-        """Show the gauge below the cell that a turn is asked in, also where it fails but something was recorded.
-
-        Meanwhile the picture below the cell before stays as it is.
-        """
+        """Show the gauge below the cell that a turn is asked in, also where it fails but something was recorded."""
         before, elsewhere = chat.conversation.length, self._is_elsewhere(chat)
         self._has_several = self._has_several or elsewhere
-        if self._panel is not None and not elsewhere:
-            self._panel.hold()
+        if self._chip is not None and not elsewhere:
+            self._chip.follow(place.cell)
         try:
             yield
         except BaseException:
@@ -277,26 +297,35 @@ class ChatMagic:
 
     def _greet(self, chat: Chat, place: Where) -> None:
         """Show the gauge below the newest chat cell; in a terminal, below the first."""
-        if self._is_elsewhere(chat) or chat.config.gauge != "follow":
+        if self._is_elsewhere(chat) or chat.config.gauge != "follow" or self._has_chip:
             return
         if place.kind == "terminal" and not self._greeted:
             with suppress(ChatError):
                 self.show_gauge(chat)
         elif place.kind == "notebook" and place.is_magic:
-            self._follow_cell(chat, place)
+            self._follow_cell(chat)
         elif place.kind == "notebook":  # perhaps a loop: one gauge for all its answers
-            self._at_the_end = partial(self._follow_cell, chat, place)
+            self._at_the_end = partial(self._follow_cell, chat)
 
-    def _follow_cell(self, chat: Chat, place: Where) -> None:
+    def _follow_cell(self, chat: Chat) -> None:
         """Show the gauge in the running cell, and let it go from the cell where it was."""
         with suppress(ChatError):  # another model was asked, and the usual one is not there
-            self.panel().follow(_asked_again(chat, place))
+            panel = self.panel()
+            self._hear(chat)
+            self._moments.follow(chat, panel.widget, partial(self._picture, chat, partial(self._gauge_forms, chat)))
+
+    @property
+    def _has_chip(self) -> bool:
+        """Whether the notebook's toolbar shows how full the context is."""
+        return self._chip is not None and self._chip.has_page
 
     def after_cell(self) -> None:
-        """Show the gauge where the cell that ends asked for it."""
+        """Show the gauge where the cell that ends asked for it, and the chip as of the current conversation."""
         show, self._at_the_end = self._at_the_end, None
         if show is not None:
             show()
+        if self._chip is not None and self._library is not None and self._library.is_open:
+            self._chip.follow()
 
     def _is_elsewhere(self, chat: Chat) -> bool:
         """Return whether a conversation is another than the current one."""
@@ -306,24 +335,70 @@ class ChatMagic:
         """Show the live panel; its text in a terminal, in headless runs, and for another conversation."""
         kind = where(self.shell).kind
         if kind == "terminal":
-            coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+            wanted = "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+            coloured = sys.stdout.isatty() and wanted and str(self.shell.colors).lower() != "nocolor"
             print(gauge_terminal(chat.info(), coloured=coloured, name=self.name_of(chat)))
-        elif kind == "headless" or self._is_elsewhere(chat):
-            display(gauge_forms(chat.info(), self.name_of(chat)), raw=True)
         else:
-            self.panel().show()
+            widget = None if kind == "headless" or self._is_elsewhere(chat) else self.panel().widget
+            self.show_moment(chat, partial(self._gauge_forms, chat), widget)
         self._greeted = True
+
+    def show_moment(self, chat: Chat, forms: Callable[[], Forms], widget: Any = None) -> None:
+        """Show a conversation as it is at this moment, and say after which turn that was.
+
+        In a notebook a ``widget`` of the class LIVE is shown until something else is done, and then still; ``None``:
+        the forms are all there is.
+        """
+        kind = where(self.shell).kind
+        read = partial(self._picture, chat, forms)
+        if kind == "terminal":
+            display(forms(), raw=True)
+        elif kind == "headless":
+            display(read().dated, raw=True)
+        else:
+            self._hear(chat)
+            self._moments.show(chat, widget, read)
+
+    def _picture(self, chat: Chat, forms: Callable[[], Forms]) -> Still:
+        """Return what a conversation shows now, and when that is."""
+        shown = forms()
+        try:
+            when = moment(chat.info())
+        except ChatError:  # another model was asked, and the usual one is not there
+            when = f"after turn {len(chat.turns):,}"
+        return Still(shown, when)
+
+    def _gauge_forms(self, chat: Chat) -> Forms:
+        try:
+            return gauge_forms(chat.info(), self.name_of(chat))
+        except Exception as error:  # the cell must not fail because of a drawing
+            return plain_forms(not_drawn(error))
+
+    def _now(self) -> str:
+        """Return how full the current conversation is, for all places that are still."""
+        chat = self.library.current
+        name = self.name_of(chat)
+        whose = f" in {name!r}" if name else ""
+        return now_html(f"now {share_of(chat.info())}{whose}", linked=self._moments.follows or self._has_chip)
+
+    def _hear(self, chat: Chat) -> None:
+        """Let what was shown of a conversation hear of its changes."""
+        if chat not in self._heard:
+            self._heard.add(chat)
+            chat.desk.listeners.append(partial(self._changed, chat))
+
+    def _changed(self, chat: Chat, _change: object) -> None:
+        self._moments.changed(chat)
+        self._marks.update(chat)
 
     def name_of(self, chat: Chat) -> str:
         """Return a conversation's name where this notebook has more than one, else an empty text."""
         return chat.name if len(self.names) > 1 else ""
 
-    def show_table(self, table: SelectionTable, live: Callable[[], TurnTable]) -> None:
+    def show_table(self, chat: Chat, read: Callable[[], SelectionTable], live: Callable[[], TurnTable]) -> None:
         """Show a table with boxes that act; the table alone where nobody can click, or without rows."""
-        if where(self.shell).kind == "notebook" and table.rows:
-            live().show()
-        else:
-            display(table_forms(table), raw=True)
+        is_live = where(self.shell).kind == "notebook" and read().rows
+        self.show_moment(chat, lambda: table_forms(read()), live().widget if is_live else None)
 
     def panel(self) -> GaugePanel:
         """Return the gauge's panel: one for all its views, so that they agree."""
@@ -360,21 +435,23 @@ class ChatMagic:
 
         It goes from the cell of another conversation to the one that runs.
         """
+        self._has_several = len(self.names) > 1
         if self._panel is None:
             return
-        self._has_several = len(self.names) > 1
         chat, place = self.library.current, where(self.shell)
         has_changed = self._followed not in (None, chat)
         self._attach(self._panel)
-        if has_changed and place.kind == "notebook" and chat.config.gauge == "follow":
-            self._at_the_end = partial(self._follow_cell, chat, place)
+        follows = chat.config.gauge == "follow" and not self._has_chip
+        if has_changed and follows and place.kind == "notebook":
+            self._at_the_end = partial(self._follow_cell, chat)
 
     def _attach(self, panel: GaugePanel) -> None:
         """Let the panel hear what happens in the current conversation."""
         chat = self.library.current
         if self._followed is not chat:
             self._followed = chat
-            panel.move()
+            self._moments.leave()
+            self._moments.rest(panel.widget)
         if panel.update not in chat.desk.listeners:
             chat.desk.listeners.append(panel.update)
             chat.desk.queue.watchers.append(panel.watch)
@@ -410,15 +487,6 @@ def _warn(line: str, place: Where) -> None:
         print(note_plain(line))
         return
     display(warning_forms(line), raw=True)
-
-
-def _asked_again(chat: Chat, place: Where) -> int:
-    """Return the number of the turn that a cell has just asked again, or 0."""
-    if chat.conversation.undo_label != "re-run":
-        return 0
-    numbered = enumerate(chat.conversation.places, 1)
-    again = [number for number, there in numbered if there.turn.record.cell == place.cell and len(there.versions) > 1]
-    return again[-1] if again else 0
 
 
 def _value(reply: Reply | None) -> Any:

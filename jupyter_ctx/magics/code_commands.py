@@ -16,12 +16,14 @@ from ..conversation.code_blocks import CodeBlock, code_blocks, code_of, eligible
 from ..conversation.events import Added, Cleared, Offered, Said
 from ..display.answer.markdown import folded_code
 from ..display.tables import first_words, table
-from ..display.text import to_plain
+from ..display.text import to_plain, warning_forms
 from ..errors import InvalidRequestError
 from ..providers.base import Reply
+from ..runtime.frontend import where
 from .command_table import Call, say
 
 BLOCK_COLUMNS = ("block", "language", "lines", "begins with", "into the next cell")
+NO_NEXT_CELL = "A notebook that is executed without a reader takes no new cell for this code."
 CODE_USAGE = "%chat code [BLOCK | all] [TURN]"
 MOST_UNFOLDED = 30  # blocks whose code can be read in the list
 NEWS = (Said, Offered, Added, Cleared)  # events that bring a newest answer, or leave none
@@ -103,8 +105,17 @@ def code_in(chat: Chat, turn: int, block: int | None = None) -> str:
 
 
 def _put(call: Call, turn: int, block: int | None) -> object:
-    """Put code into the next cell."""
-    return call.host.shell.set_next_input(code_in(call.chat, turn, block))
+    """Put code into the next cell, or print it where none can be put."""
+    code = code_in(call.chat, turn, block)
+    return None if _into_next_cell(call, code) else f"{NO_NEXT_CELL}\n\n{code}"
+
+
+def _into_next_cell(call: Call, code: str) -> bool:
+    """Put code into the next cell; return ``False`` where a notebook is executed, which takes no new cells."""
+    is_executed = where(call.host.shell).kind == "headless"
+    if not is_executed:
+        call.host.shell.set_next_input(code)
+    return not is_executed
 
 
 def _listed(call: Call, turn: int) -> None:
@@ -158,7 +169,7 @@ def fix(call: Call) -> None:
     asked = FIX if len(places) == 1 else FIX_ONE_OF.format(" or in ".join(place.label for place in places))
     reply = call.host.ask(call.chat, options, f"{asked}\n\n{wishes}" if wishes else asked)
     if isinstance(reply, Reply):  # else it was a preview
-        say(_offered(call, places, reply.text))
+        display(warning_forms(_offered(call, places, reply.text)), raw=True)
 
 
 def _places(failure: Failure) -> list[Fixable]:
@@ -177,7 +188,8 @@ def _offered(call: Call, places: list[Fixable], answer: str) -> str:
     same = next((place.said for place in places if code.strip() == place.text.strip()), None)
     if same is not None:
         return f"The answer repeats {same} unchanged: nothing was put into a cell."
-    call.host.shell.set_next_input(to_plain(code))
+    if not _into_next_cell(call, to_plain(code)):
+        return f"{NO_NEXT_CELL} The answer has it, and {ran} is as it was."
     fixed = max(places, key=lambda place: _likeness(code, place.text)).said
     if fixed == ran:
         return f"The next cell holds {fixed} as corrected, not run: read it first."

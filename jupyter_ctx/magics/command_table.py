@@ -7,7 +7,7 @@ To add a command, write its function in ``commands.py`` below a declaration::
         return call.chat.trim(call.number(call.words[0]) if call.words else None)
 
 What the function returns is printed; its options are declared in ``line_options.py``. The magic, Tab completion,
-``%chat help`` and README's tables read the declarations; ``python -m scripts.readme`` writes those tables anew.
+``%chat help`` and the book's reference read the declarations.
 """
 
 from __future__ import annotations

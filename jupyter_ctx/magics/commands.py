@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import date
 
 from IPython.core.error import UsageError
 from IPython.display import display
@@ -10,14 +11,16 @@ from IPython.display import display
 from .. import wording as words_of
 from ..chat import Chat
 from ..config.aliases import load_aliases, model_of, set_alias
-from ..config.settings import DEFAULT, DEFAULT_MODEL, HELP, SETTING_NAMES, SETTINGS, Settings, typed_value, wanted
+from ..config.settings import AS_HELD, DEFAULT, DEFAULT_MODEL, HELP, SETTING_NAMES, Settings, typed_value, wanted
+from ..display.status_card import Status, status_forms
 from ..display.tables import first_words, table_text
 from ..display.text import to_plain
-from ..display.widgets.gauge import gauge_line, legend, status_text
+from ..display.widgets.gauge import gauge_line, legend
 from ..errors import StoreError
 from ..export.conversation_files import FORMATS
+from ..export.hand_in import HAND_IN_FORMATS
 from ..models.registry import full_name, key_owner
-from ..models.request_price import GIVE_PRICES, is_free, price_of
+from ..models.request_price import is_free, price_of
 from ..providers.lookup import check_known, key_holder, provider_names
 from ..runtime.frontend import where
 from ..runtime.redaction import without_address_keys
@@ -29,6 +32,7 @@ from .command_table import COMMANDS as COMMANDS  # whole only with the declarati
 from .conversation_tables import conversations_table, history_table, previewed, versions_table
 from .line_options import settings_of
 from .questions import typed_answer
+from .token_commands import show_next, show_tokens
 
 EXPORTED_AS = " or ".join(", ".join(FORMATS).rsplit(", ", 1))  # .md, .json or .ipynb
 KEY_IS_ASKED_FOR = (
@@ -60,16 +64,12 @@ def _use(call: Call) -> object:
 
 @command(
     "status",
-    "show how full the context is, the whole calculation, and the settings that decide what is sent", ABOUT_WINDOW,
+    "show as a sum what fills the context window, then the settings that differ from the default, and the cost",
+    ABOUT_WINDOW,
 )  # fmt: skip
-def _status(call: Call) -> object:
-    info = call.chat.info()
-    say(status_text(info, len(call.chat.turns), terminal=where(call.host.shell).kind == "terminal"))
-    say(*filter(None, (_price_line(call.chat), str(call.chat.desk.savings()))), sep="\n")
-    say(*(wrapped_list(line, line_width(), "  ") for line in _deciding(call.chat)), sep="\n")
-    undo = f"%chat undo takes back: {info.undo}" if info.undo else ""
-    redo = f"%chat redo does again: {info.redo}" if info.redo else ""
-    return "; ".join(filter(None, (undo, redo))) or None
+def _status(call: Call) -> None:
+    name = call.host.name_of(call.chat)
+    call.host.show_moment(call.chat, lambda: status_forms(_status_of(call.chat, name)))
 
 
 @command(
@@ -98,7 +98,7 @@ def _history(call: Call) -> object:
             f"%chat history {call.words[0]} --versions shows all answers of a turn; alone it takes no number."
         )
     else:
-        call.host.show_table(history_table(chat), lambda: call.host.views.history(chat))
+        call.host.show_table(chat, lambda: history_table(chat), lambda: call.host.views.history(chat))
     return None
 
 
@@ -110,6 +110,13 @@ def _plot(call: Call) -> object:
     from .run_commands import plot
 
     return plot(call)
+
+
+@command("replay", "show turn by turn what was sent, what fell out, and the summary in its place", ABOUT_WINDOW)
+def _replay(call: Call) -> None:
+    from .replay import replay
+
+    replay(call)
 
 
 @command(
@@ -153,7 +160,7 @@ def _preview(call: Call) -> object:
         options.preview = True
         return call.host.ask(chat, options, call.text or "")
     prompt = Prompt("", settings_of(options))
-    call.host.show_table(previewed(chat, prompt), lambda: call.host.views.preview(chat, prompt))
+    call.host.show_table(chat, lambda: previewed(chat, prompt), lambda: call.host.views.preview(chat, prompt))
     return None
 
 
@@ -165,6 +172,30 @@ def _map(call: Call) -> object:
     from .run_commands import ask_rows
 
     return ask_rows(call)
+
+
+command(
+    "tokens",
+    "show the tokens that the text in the cell is cut into, several -m, or texts between lines of ---, side by side",
+    ABOUT_WINDOW,
+    "%%chat tokens\nStraße", "%%chat tokens -m local/smollm2 -m openai/gpt-5.2\nstreet\n---\nStraße",
+    heads_cell=True, needs_text=True,
+)(show_tokens)  # fmt: skip
+command(
+    "next",
+    "show the likeliest next tokens of the text in the cell, at any temperature and top-p, and append one by a click",
+    ABOUT_ANSWERS, "%%chat next\nThe capital of France is", heads_cell=True, needs_text=True,
+)(show_next)  # fmt: skip
+
+
+@command(
+    "probe [MODEL]", "measure how long a prompt may be before the model uses it worse, and mark that in the gauge",
+    ABOUT_WINDOW, "%chat probe", "%chat probe openai/gpt-5.4-mini --task meaning --max-cost 0.20",
+)  # fmt: skip
+def _probe(call: Call) -> object:
+    from .probe_command import probe_model
+
+    return probe_model(call)
 
 
 def _with_turns(act: Callable[..., Change]) -> CommandRun:
@@ -202,10 +233,12 @@ def _trim(call: Call) -> object:
 
 
 @command(
-    "summarise [N] [--extractive]",
-    "send a summary in place of the older turns; N: keep the newest N word for word; --extractive: ask no model",
+    "summarise [N] [--extractive] [--check]",
+    "send a summary in place of the older turns; N: keep the newest N word for word; --extractive: ask no model; "
+    "--check: drop it where more than half is lost",
     ABOUT_WINDOW,
-    "%chat summarise", "%chat summarise 2 --extractive", "%%chat summarise\nKeep every name and every figure.",
+    "%chat summarise", "%chat summarise 2 --extractive", "%chat summarise --check",
+    "%%chat summarise\nKeep every name and every figure.",
     also="summarize", heads_cell=True,
 )  # fmt: skip
 def _summarise(call: Call) -> object:
@@ -218,10 +251,18 @@ def _summarise(call: Call) -> object:
     method: Method | None = "extractive" if extractive else "model" if instructions else None
     place = where(call.host.shell)
     by = f"{place.cell} {place.source}" if place.cell else ""
-    change = call.chat.desk.summarize(instructions, turns=turns, method=method, by=by)
+    change = call.chat.desk.summarize(instructions, turns=turns, method=method, by=by, check=call.options.check)
     say(change)
     summary = call.chat.conversation.summary
     return summary.text if change.changed and summary is not None else None
+
+
+@command(
+    "lost", "ask the model for up to twelve facts that a trim or a summary has left out, and say which are lost",
+    ABOUT_WINDOW, "%chat lost",
+)  # fmt: skip
+def _lost(call: Call) -> None:
+    display(call.chat.desk.lost(say))
 
 
 command("clear", "leave out all turns; system prompt, model and settings stay", ABOUT_WINDOW)(
@@ -395,6 +436,31 @@ def _export(call: Call) -> object:
 
 
 @command(
+    "handout FILE [--clear]",
+    "write a copy of this notebook that shows its answers to everybody, without a key or a request",
+    ABOUT_CONVERSATIONS,
+    "%chat handout lesson.ipynb", "%chat handout lesson.ipynb --clear", every_conversation=True,
+)  # fmt: skip
+def _handout(call: Call) -> object:
+    from .handing_out import hand_out
+
+    return hand_out(call)
+
+
+@command(
+    "handin FILE [--check]",
+    f"write all that was asked and answered, with a digest, as {HAND_IN_FORMATS}; --check: whether such a file fits it",
+    ABOUT_CONVERSATIONS,
+    "%chat handin work.html", "%chat handin work.html --check",
+)  # fmt: skip
+def _handin(call: Call) -> object:
+    from .hand_in import check_hand_in, hand_in
+
+    word = call.one(f"a file: {HAND_IN_FORMATS}")
+    return check_hand_in(word) if call.options.check else hand_in(call.chat, word)
+
+
+@command(
     "import FILE", "add the turns of an exported file, or of a saved notebook", ABOUT_CONVERSATIONS,
     "%chat import talk.json",
 )  # fmt: skip
@@ -449,6 +515,8 @@ def _config(call: Call) -> object:
     elif name not in SETTING_NAMES:
         chat.configure(**{name: None})  # raises the error that names the nearest setting
     say(_setting_line(chat, name))
+    if chat.config.compact_at == AS_HELD and name == "compact_at" and chat.info().held is None:
+        return f"How far {chat.config.model} holds is not measured: until %chat probe has done so, this is as 1.0."
     return (name == "model" and chat.models.missing_key(chat.config)) or None
 
 
@@ -458,9 +526,13 @@ def _config(call: Call) -> object:
 )  # fmt: skip
 def _models(call: Call) -> object:
     provider = call.one("a provider, such as openrouter") if call.words else None
-    models = sorted(call.chat.models.available(_listed_by(call.chat, provider)))
-    rows = [(to_plain(name), f"{window.tokens:,}", window.origin) for name, window in models]
-    return table_text(("model", "window", ""), rows) if rows else "The provider lists no models."
+    known, asked = call.chat.models, _listed_by(call.chat, provider)
+    models = sorted(known.available(asked))
+    rows = [
+        (to_plain(name), f"{window.tokens:,}", window.origin, str(known.end(asked, name) or ""))
+        for name, window in models
+    ]
+    return table_text(("model", "window", "", "ends"), rows) if rows else "The provider lists no models."
 
 
 def _listed_by(chat: Chat, provider: str | None) -> Settings:
@@ -508,11 +580,12 @@ def _key(call: Call) -> object:
 
 
 @command(
-    "help [COMMAND]", "list the commands, or explain one with its options and examples", ABOUT_SETUP,
-    "%chat help", "%chat help trim",
+    "help [COMMAND | TOPIC]", "list the commands, or explain one with options and examples, or a topic", ABOUT_SETUP,
+    "%chat help", "%chat help trim", "%chat help recovery",
 )  # fmt: skip
 def _help(call: Call) -> object:
     from .help_pages import all_commands, one_command, unknown_topic
+    from .help_topics import TOPICS, topic_forms
 
     if not call.words:
         return display(all_commands(), raw=True)
@@ -522,12 +595,12 @@ def _help(call: Call) -> object:
         if name == "gauge":
             signs = (wrapped_list(legend(terminal=terminal), line_width(), "  ") for terminal in (False, True))
             say("", *signs, sep="\n")
-    elif name in SETTING_NAMES:
+    if name in SETTING_NAMES:
         say(f"{name} is a setting: %chat config {name} shows its value and what it may be.")
         say(_setting_line(call.chat, name))
-    else:
+    if name not in (*COMMANDS, *SETTING_NAMES, *TOPICS):
         raise UsageError(unknown_topic(name))
-    return None
+    return display(topic_forms(name), raw=True) if name in TOPICS else None
 
 
 def setting_text(chat: Chat, name: str) -> str:
@@ -546,20 +619,32 @@ def _price_line(chat: Chat) -> str:
     target = chat.models.target(chat.config, ask=False)
     price = price_of(chat.models, target)
     if price is None:
-        return "" if is_free(target) else f"price: unknown. {GIVE_PRICES}"
+        return "" if is_free(target) else "price: unknown (%chat config prices gives it)"
     return f"price: {price}"
 
 
-def _deciding(chat: Chat) -> Iterator[str]:
-    """Yield the settings that decide what is sent, with the source of each that is not the default."""
+def _status_of(chat: Chat, name: str) -> Status:
+    """Return what the card of a conversation says; ``name`` is its own, where there are several."""
+    info = chat.info()
+    undo = f"%chat undo takes back: {info.undo}" if info.undo else ""
+    redo = f"%chat redo does again: {info.redo}" if info.redo else ""
+    end = chat.models.end(chat.config)
+    ends = end.line(chat.config.model, date.today()) if end is not None else ""
+    notes = (_price_line(chat), ends, str(chat.desk.savings()), "; ".join(filter(None, (undo, redo))))
+    return Status(info, name, _changed_settings(chat), tuple(filter(None, notes)))
+
+
+def _changed_settings(chat: Chat) -> list[tuple[str, list[str]]]:
+    """Return the settings that differ from the default, each with its value, by who set them."""
+    by_source: dict[str, list[str]] = {}
+    for name in SETTING_NAMES:
+        source = chat.desk.source_of(name)
+        if source != DEFAULT and name != "model":  # which the headline says
+            value = first_words(setting_text(chat, name))
+            typed = repr(value) if name == "system" else value.replace(", ", ",")  # commas stand between settings
+            by_source.setdefault(source, []).append(f"{name} {typed}")
     file, text = chat.desk.session.memory_file()
-    also = {"request": (f"memory {file if text else 'none'}",), "room": ()}
-    for about, head in (("request", "each request"), ("room", "making room")):
-        names = (name for name, each in SETTINGS.items() if each.about == about)
-        yield f"{head}: {', '.join((*(_with_source(chat, name) for name in names), *also[about]))}"
-
-
-def _with_source(chat: Chat, name: str) -> str:
-    source = chat.desk.source_of(name)
-    setting = f"{name} {first_words(setting_text(chat, name))}"
-    return setting if source == "default" else f"{setting} ({source})"
+    if file and text:
+        named = "beside the notebook" if chat.conversation.memory is None else "set here"
+        by_source.setdefault(named, []).append(f"memory {file}")
+    return list(by_source.items())

@@ -2,56 +2,76 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from .. import wording as words_of
 from ..chat import Chat
 from ..config.settings import SETTINGS, Settings, typed_value
+from ..display.answer.strip import MOST_PART_NAME, SentPart
 from ..display.tables import first_words, shortened, table
 from ..display.widgets.settings_form import Choice, Form
-from ..display.widgets.turn_table import MarkBoxes, SelectionTable, TurnTable
+from ..display.widgets.turn_table import MarkBoxes, PartRow, SelectionTable, TurnTable
 from ..models.model_names import model_names
-from ..models.request_price import GIVE_PRICES, RequestPrice, price_range, unknown_prices
+from ..models.request_price import RequestPrice, price_range, unknown_prices
 from ..runtime.frontend import Origin
 from ..session.actions import Change
-from ..session.history import ENDINGS
+from ..session.history import ENDINGS, HistoryRow
 from ..session.preview import ViewPart
 from ..session.prompt import Prompt
+from ..session.prompt_parts import ASIDES, PART_MARK, PromptPart
 from ..storage.holders import is_held_elsewhere
 from ..storage.store import ConversationRow
+from .sent_parts import sent_part
 
-ABOUT_TOKENS = re.compile(r" \(about [\d,]+ tokens\)|, about [\d,]+ tokens")
 MOST_NAMES = 90  # characters of what went with a prompt
 OMITTED = 20  # messages that a preview lists of those that are not sent
 NEWER_PREVIEW = "This preview is as it was: a newer one of the same conversation has been shown."
 REPLY_LENGTHS = ("none", "256", "1,024", "4k", "16k")  # that the form suggests
+_Line: TypeAlias = tuple[Sequence[str] | str, ViewPart | None]  # a row of a preview, and its message
 _View = TypeVar("_View", TurnTable, Form)
 
 
 def history_table(chat: Chat) -> SelectionTable:
     """Return every turn since the last clear, with its state in the next request."""
+    history = chat.history()
     rows = [
         (
-            str(row.turn), row.cell, _with(turn.typed, row.attached), first_words(row.reply),
+            str(row.turn), row.cell, first_words(turn.typed), first_words(row.reply),
             f"{'' if row.exact else '~'}{row.tokens:,}", ", ".join((*row.states, *_versions(row.versions))),
         )
-        for row, turn in zip(chat.history(), chat.turns, strict=True)
+        for row, turn in zip(history, chat.turns, strict=True)
     ]  # fmt: skip
     cleared = len(chat.conversation.cleared)
     counted = words_of.turns(len(rows)) if rows else "No turns yet"
     kept_out = f" since the last clear; {cleared:,} before it {'is' if cleared == 1 else 'are'} left out"
     caption = f"{counted}{kept_out if cleared else ''}{'' if rows else '.'}"
     texts = [f"{turn.prompt}\n\n{turn.reply}" for turn in chat.turns]
-    return SelectionTable(("turn", "cell", "prompt", "reply", "tokens", "state"), rows, caption, _marked(chat), texts)
+    parts = {index: _turn_parts(row) for index, row in enumerate(history) if row.parts}
+    head = ("turn", "cell", "prompt", "reply", "tokens", "state")
+    return SelectionTable(head, rows, caption, _marked(chat), texts, parts)
+
+
+def _turn_parts(row: HistoryRow) -> Sequence[PartRow]:
+    """Return the prompt of a turn in parts, and its reply: what its tokens are the sum of."""
+    reply = PromptPart("reply", row.reply, tokens=row.tokens - sum(part.tokens for part in row.parts))
+    return [PartRow(("", "", _named(part), "", f"~{part.tokens:,}", ""), _shown(part)) for part in (*row.parts, reply)]
+
+
+def _named(part: PromptPart) -> str:
+    return shortened(part.line, MOST_PART_NAME)
+
+
+def _shown(part: PromptPart) -> SentPart:
+    """Return a part as it unfolds."""
+    return sent_part(part.line.removeprefix(PART_MARK), "", part.text, part.files)
 
 
 def _with(prompt: str, attached: str) -> str:
     """Return the beginning of a prompt, and what went with it, whose tokens stand in a column of their own."""
-    named = shortened(ABOUT_TOKENS.sub("", attached), MOST_NAMES)
+    named = shortened(ASIDES.sub("", attached), MOST_NAMES)
     return f"{first_words(prompt)} [with {named}]" if attached else first_words(prompt)
 
 
@@ -101,23 +121,32 @@ def previewed(chat: Chat, prompt: Prompt, columns: Sequence[Prompt] = ()) -> Sel
     view = chat.desk.view(prompt)
     prices = [chat.desk.view(column).price for column in columns]
     total = max(1, view.input_tokens)
-    rows: list[Sequence[str] | str] = list(_left_out(view.omitted))
-    left = view.omitted[-OMITTED:]
-    texts = [*[""] * (len(rows) - len(left)), *(part.text for part in left)]
-    if rows:
-        rows.append("the request begins here")
-        texts.append("")
-    rows += [_part(part, f"{100 * part.tokens / total:.0f} %") for part in view.messages]
-    texts += [part.text for part in view.messages]
+    lines = list[_Line](_left_out(view.omitted))
+    if lines:
+        lines.append(("the request begins here", None))
+    lines += [(_part(part, f"{100 * part.tokens / total:.0f} %"), part) for part in view.messages]
     if view.template:
         share = f"{100 * view.template / total:.0f} %"
-        rows.append(("", "", "what the model's server adds to the messages", f"~{view.template:,}", share, "template"))
-        texts.append("")
+        added = "what the model's server adds to the messages"
+        lines.append((("", "", added, f"~{view.template:,}", share, "template"), None))
     about = "" if view.exact else "~"
     which = f"The first of {len(prices)} requests" if prices else "The next request"
     caption = f"{which}: {about}{view.input_tokens:,} tokens in {words_of.counted(len(view.messages), 'message')}"
     caption += _price(prices or [view.price]) if view.messages else ""
-    return SelectionTable(("turn", "role", "text", "tokens", "share", "state"), rows, caption, _marked(chat), texts)
+    head = ("turn", "role", "text", "tokens", "share", "state")
+    rows, messages = zip(*lines, strict=True) if lines else ((), ())
+    texts = ["" if part is None else part.text for part in messages]
+    parts = {
+        index: [_part_row(each, total) for each in part.parts]
+        for index, part in enumerate(messages)
+        if part is not None and part.parts
+    }
+    return SelectionTable(head, rows, caption, _marked(chat), texts, parts)
+
+
+def _part_row(part: PromptPart, total: int) -> PartRow:
+    share = f"{100 * part.tokens / total:.0f} %"
+    return PartRow(("", "", _named(part), f"~{part.tokens:,}", share, ""), _shown(part))
 
 
 def _price(prices: Sequence[RequestPrice]) -> str:
@@ -126,7 +155,8 @@ def _price(prices: Sequence[RequestPrice]) -> str:
         return ""
     together, several = price_range(prices), len(prices) > 1
     if together is None:
-        return f"; {unknown_prices(prices) if several else 'its price is unknown'}. {GIVE_PRICES}"
+        unknown = unknown_prices(prices) if several else "its price is unknown"
+        return f"; {unknown} (%chat config prices gives it)"
     about = "" if all(price.exact for price in prices) else "~"
     low, high = (f"{about}{words_of.dollars(cost)}" for cost in together)
     sent = sum(price.input or 0.0 for price in prices)
@@ -145,19 +175,19 @@ def _price(prices: Sequence[RequestPrice]) -> str:
     return f"; {which}{to_send}, {most} ({'; '.join(dict.fromkeys(rates))})"
 
 
-def _left_out(parts: Sequence[ViewPart]) -> Iterator[Sequence[str]]:
+def _left_out(parts: Sequence[ViewPart]) -> Iterator[_Line]:
     """Yield the rows of turns that are not sent: the newest, and how many come before them."""
     more = parts[: max(0, len(parts) - OMITTED)]
     if more:
         tokens = sum(part.tokens for part in more)
-        yield ("…", "", f"{len(more):,} messages before these", f"~{tokens:,}", "–", "not sent")
-    yield from (_part(part, "–") for part in parts[len(more) :])
+        yield ("…", "", f"{len(more):,} messages before these", f"~{tokens:,}", "–", "not sent"), None
+    yield from ((_part(part, "–"), part) for part in parts[len(more) :])
 
 
 def _part(part: ViewPart, share: str) -> Sequence[str]:
     tokens = f"{'' if part.exact else '~'}{part.tokens:,}"
     state = f"{part.state}, stale" if part.stale else part.state
-    return (str(part.number or ""), part.role, _with(part.text[: part.typed], part.attached), tokens, share, state)
+    return (str(part.number or ""), part.role, first_words(part.text[: part.typed]), tokens, share, state)
 
 
 def mark(chat: Chat, number: int, name: str, on: bool) -> Change:
@@ -210,17 +240,19 @@ class LiveViews:
 
 
 def _settings_form(chat: Chat) -> Form:
-    def change(name: str, value: Any) -> str:
-        before = chat.config
-        chat.configure(**{name: value})
-        lines = [f"{SETTINGS[name].label}: {typed_value(getattr(chat.config, name))}."]
-        if before.base_url and chat.config.base_url is None:
-            lines.append(f"The server's address went with {before.model}.")
-        if name == "model":
-            lines.append(chat.models.missing_key(chat.config))
-        return " ".join(filter(None, lines))
+    return Form(setting_choices(), lambda name: getattr(chat.config, name), partial(changed_setting, chat))
 
-    return Form(setting_choices(), lambda name: getattr(chat.config, name), change)
+
+def changed_setting(chat: Chat, name: str, value: Any) -> str:
+    """Change a setting, and return a line on what it is now and on what follows from it. Raises a ChatError."""
+    before = chat.config
+    chat.configure(**{name: value})
+    lines = [f"{SETTINGS[name].label}: {typed_value(getattr(chat.config, name))}."]
+    if before.base_url and chat.config.base_url is None:
+        lines.append(f"The server's address went with {before.model}.")
+    if name == "model":
+        lines.append(chat.models.missing_key(chat.config))
+    return " ".join(filter(None, lines))
 
 
 def setting_choices() -> tuple[Choice, ...]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..config.settings import SETTING_NAMES, SETTINGS, About
-from ..display.tables import first_words, table_html
+from ..display.tables import first_words, table_html, table_markdown
 from ..wording import did_you_mean, visible
 from ..wording.layout import cut, line_width, wrapped_last
 from .command_table import COMMANDS, GROUPS, Command
+from .help_topics import TOPICS
 from .line_options import OF_A_PROMPT, Option
 
 OF_SETTINGS: Mapping[About, str] = {
@@ -19,7 +20,8 @@ OF_SETTINGS: Mapping[About, str] = {
 }
 HOW_TO_ASK = (
     "%%chat on a cell's first line sends the text below it; %%chat? shows its options. %chat help COMMAND, or "
-    "%chat COMMAND?, explains a command with examples. Any other line that ends in ? is IPython's own help."
+    "%chat COMMAND?, explains a command with examples. Any other line that ends in ? is IPython's own help. "
+    f"%chat help TOPIC explains how something works: {', '.join(TOPICS)}."
 )
 HOW_TO_SET = (
     "%chat config SETTING VALUE changes a setting for this conversation, %chat config SETTING default puts it back, "
@@ -43,7 +45,7 @@ LONGEST_VALUE = 24  # characters
 
 
 def all_commands() -> dict[str, str]:
-    """Return every command with its line, in groups, as HTML and as plain text."""
+    """Return every command with its line, in groups, in all forms."""
     groups: dict[str, list[Sequence[str]]] = {title: [] for title in GROUPS}
     for command in dict.fromkeys(COMMANDS.values()):
         groups[command.group].append((command.line, command.help))
@@ -67,7 +69,11 @@ def _page(head: Sequence[str], groups: Mapping[str, Sequence[Sequence[str]]], be
     rows: list[Sequence[str] | str] = []
     for title, members in groups.items():
         rows += [title, *members]
-    return {"text/html": table_html(head, rows, below), "text/plain": "\n".join(_lines(groups, below))}
+    return {
+        "text/html": table_html(head, rows, below),
+        "text/markdown": table_markdown(head, rows, below),
+        "text/plain": "\n".join(_lines(groups, below)),
+    }
 
 
 def _lines(groups: Mapping[str, Sequence[Sequence[str]]], below: str) -> Iterator[str]:
@@ -110,5 +116,5 @@ def _indented(example: str) -> str:
 
 def unknown_topic(name: str) -> str:
     """Return what to say of a word that %chat help cannot explain."""
-    hint = did_you_mean(name, [*COMMANDS, *SETTING_NAMES], "%chat help {}")
-    return f"%chat help knows no command or setting {name!r}.{hint} %chat help lists the commands."
+    hint = did_you_mean(name, [*COMMANDS, *SETTING_NAMES, *TOPICS], "%chat help {}")
+    return f"%chat help knows no {name!r}.{hint} Topics: {', '.join(TOPICS)}. %chat help lists the commands."

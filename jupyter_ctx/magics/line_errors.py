@@ -11,21 +11,27 @@ from ..config.settings import SETTING_NAMES
 from ..wording import did_you_mean
 from .command_table import Command
 from .commands import COMMANDS, KEY_IS_ASKED_FOR
+from .help_topics import TOPICS
 from .line_options import A_PROMPT, OF_A_PROMPT, OPTIONS, Option, given
 
+# what other tools, Claude Code and llm among them, call our commands
+CALLED_ELSEWHERE = {
+    "compact": "summarise", "context": "status", "cost": "status", "forget": "clear", "load": "import", "model": "use",
+    "reset": "clear", "save": "export", "settings": "config", "usage": "status",
+}  # fmt: skip
 IN_QUOTES = ("TEXT", "FILE", "NAME_OR_FILE", "CONVERSATION")  # what options take that may have spaces
 
 
 def explaining(line: str) -> str | None:
     """Return the line that explains what a line such as ``history?`` asks about; ``None``: it asks nothing.
 
-    Such a line ends in ?, and its first word, or that after help or config, names a command or a setting.
+    Such a line ends in ?, and its first word, or that after help or config, names a command, a setting or a topic.
     """
     words = [word.rstrip("?") for word in line.lower().split()]
     if words[:1] == ["config"] and len(words) > 2:  # a value that ends in ?
         return None
     name = words[1] if words[0] in ("help", "config") and len(words) > 1 else words[0]
-    is_known = not name or name in COMMANDS or name in SETTING_NAMES
+    is_known = not name or name in (*COMMANDS, *SETTING_NAMES, *TOPICS)
     return f"help {name}".rstrip() if is_known else None
 
 
@@ -101,7 +107,8 @@ def unknown(words: Sequence[str], head: str) -> str:
             f"Unknown command: {head} {name}. A prompt goes below the line: put %%chat alone on the cell's first line. "
             "%chat help lists the commands."
         )
-    hint = did_you_mean(name, COMMANDS, f"{head} {{}}")
+    meant = CALLED_ELSEWHERE.get(name.lower())
+    hint = did_you_mean(meant or name, COMMANDS, f"{head} {{}}")
     prompt = f": {' '.join(words)}" if more else "."
     return (
         f"Unknown command: {head} {name}.{hint} %chat help lists the commands. "

@@ -1,4 +1,4 @@
-"""The options of ``%%chat``, declared once for the parser, the pages of ``?``, Tab completion and README's tables.
+"""The options of ``%%chat``, declared once for the parser, the pages of ``?``, Tab completion and the book.
 
 To add one, add a line to :data:`OPTIONS`, among those of a prompt the most used first. An option named like a setting
 sets it for the cell.
@@ -74,35 +74,41 @@ class Option:
 def _setting(flag: str, takes: str, short: str = "", **declared: Any) -> Option:
     """Declare an option that sets a setting; the setting explains it."""
     name = declared.get("into") or flag.strip("-").replace("-", "_")
-    places = (*ASKING, "map", *declared.pop("also_of", ("use",)))
+    places = (*ASKING, "map", *declared.pop("also_of", ("use", "probe")))
     return Option(flag, HELP[name], places, takes, short, **declared)
 
 
 def _of_map(flag: str, summary: str, takes: str = "", **declared: Any) -> Option:
     """Declare an option of ``%%chat map``."""
-    return Option(flag, summary, ("map",), takes, **declared)
+    return Option(flag, summary, ("map", *declared.pop("also_of", ())), takes, **declared)
+
+
+def _of_probe(flag: str, summary: str, takes: str = "", **declared: Any) -> Option:
+    """Declare an option of ``%chat probe``."""
+    return Option(flag, summary, ("probe",), takes, **declared)
 
 
 OPTIONS = (
-    _setting("--model", "MODEL", "-m", repeats_for=(A_PROMPT, "map")),
+    _setting("--model", "MODEL", "-m", also_of=("use", "tokens", "next"), repeats_for=(A_PROMPT, "map", "tokens")),
     Option(
         "--attach", "send a variable (a plot, a table, any value), a file or an address; may be repeated",
         ASKING, "NAME_OR_FILE", "-a", repeats=True,
     ),
     _setting("--system", "TEXT", "-s", also_of=()),
-    _setting("--temperature", "T", "-t", repeats_for=(A_PROMPT,)),
+    _setting("--temperature", "T", "-t", also_of=("use", "next", "probe"), repeats_for=(A_PROMPT,)),
     _setting("--max-tokens", "N"),
     Option(
         "--error", "send the last error along: its traceback in short, and the cell it came from",
         (A_PROMPT, "preview", "fix"),
     ),
     Option(
-        "--out", "store the Reply, --schema's value, a list (side by side) or a DataFrame (map)",
-        (*ASKING, "map"), "VAR", "-o",
+        "--out", "store the Reply, --schema's value, a list (side by side), a DataFrame (map) or the Probe",
+        (*ASKING, "map", "probe"), "VAR", "-o",
     ),
     Option(
         "--schema", "the answer must be a value of this class or JSON schema (a variable)", (A_PROMPT, "map"), "NAME"
     ),
+    Option("--certainty", "shade the answer's tokens by their probability, and list the least certain", (A_PROMPT,)),
     Option(
         "--conversation", "talk in this conversation for the cell; a new one if need be",
         (A_PROMPT, ONE_CONVERSATION), "CONVERSATION", "-i",
@@ -122,24 +128,34 @@ OPTIONS = (
     Option(
         "--no-redact", "send what goes along with -a and --error as it is, keys and passwords included", ASKING
     ),
-    _setting("--on-overflow", "HOW"),
+    _setting("--on-overflow", "HOW", also_of=("use",)),
     _setting("--window", "N"),
     _setting("--set", "NAME=VALUE", into="parameters", repeats=True),
-    _setting("--base-url", "URL", also_of=("use", "key")),
+    _setting("--base-url", "URL", also_of=("use", "probe", "key", "tokens", "next")),
     _setting("--prices", "IN,OUT,CACHED"),
     _of_map("--as", "name the run, and store it in this variable", "VAR", into="named"),
     _of_map("--limit", "ask the first N rows only", "N"),
     _of_map("--repeat", "ask each row so often", "N"),
     _of_map("--score", "score answers by this function (variable); may be repeated", "NAME", repeats=True),
     _of_map("--dry-run", "show the price and the first prompts, and send nothing"),
-    _of_map("--max-cost", "never spend more than so many US dollars", "DOLLARS"),
+    _of_map("--max-cost", "never spend more than so many US dollars", "DOLLARS", into="cap", also_of=("probe",)),
     _of_map("--pilot", "ask so many rows first, at most 10, to tell the price of the others", "N"),
     _of_map("--retry", "ask rows again that failed"),
     _of_map("--batch", "use the provider's batches, at about half the price and within a day"),
-    _of_map("--yes", "begin without asking, whatever it may cost"),
+    _of_map("--yes", "begin without asking, whatever it may cost", also_of=("probe",)),
+    _of_probe("--task", "what is asked: keys, chain, meaning, order, or own for facts of this conversation", "TASK"),
+    _of_probe("--max-total", "most tokens of all prompts and answers", "N"),
+    _of_probe("--longest", "most tokens of a prompt", "N"),
+    _of_probe("--grid", "ask all lengths equally often, and draw score by length and position"),
+    _of_probe("--seed", "another number makes other texts", "N"),
     Option("--versions", "show all answers of turn N", ("history",)),
     Option("--answers", "delete all answers that maps have stored", ("delete",)),
+    Option(
+        "--check", "of a hand-in: say whether it fits its digest; of a summary: ask what it lost, and drop it where "
+        "that is more than half", ("handin", "summarise"),
+    ),
     Option("--extractive", "keep lines of your own, and ask no model", ("summarise",)),
+    Option("--clear", "leave the outputs out of the copy", ("handout",)),
     Option("--summary", "add only a summary of it", ("resume",)),
 )  # fmt: skip
 NUMBERS: Mapping[str, tuple[Callable[[str], float], int, str]] = {  # by what an option takes: kind, least, in words
@@ -160,7 +176,10 @@ def line_parser() -> MagicArgumentParser:
     parser.add_argument("words", nargs="*")
     for option in OPTIONS:
         if not option.takes:
-            parser.add_argument(*option.flags, dest=option.name, action="store_true")
+            on: dict[str, Any] = (
+                {"action": "store_const", "const": "on"} if option.is_setting else {"action": "store_true"}
+            )
+            parser.add_argument(*option.flags, dest=option.name, **on)
             continue
         action = "append" if option.repeats or option.repeats_for else "store"
         parse = str if option.is_setting or option.takes not in NUMBERS else partial(_number, option)

@@ -24,6 +24,7 @@ from ..template.suggestions import Suggestion, described_type
 from ..wording import nearest_name
 from .attach_named import IN_A_CELL_OF, CellImages, is_attachable
 from .command_table import COMMANDS
+from .help_topics import TOPICS
 from .variables import is_table, variables_of
 
 
@@ -200,6 +201,7 @@ FINDERS: dict[str, Callable[[Spot], Iterable[Suggestion]]] = {
     "PROVIDER": lambda _: _words(provider_names(), "provider"),
     "OWNER": lambda _: _words(key_holders(), "provider"),
     "SETTING": lambda _: _words(SETTING_NAMES, "setting"),
+    "TOPIC": lambda _: _words(TOPICS, "topic"),
     "COMMAND": lambda _: (*_words(COMMANDS, "command"), *_words(SETTING_NAMES, "setting")),
     "HOW": lambda _: _offered("on_overflow"),
 }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..chat import Chat
     from ..conversation.places import Place
     from .chat_magic import ChatMagic
+    from .chip import Chip
 
 MAGIC_NAMES = ("chat", "ctx")
 HEADS = tuple(marks + name for name in MAGIC_NAMES for marks in ("%%", "%"))
@@ -34,6 +35,7 @@ class Door:
         self._deleted: set[str] = set()  # ids of cells
         self._magic: ChatMagic | None = None
         self.shown = Shown(shell)
+        self.chip = _new_chip(shell)
 
     @property
     def magic(self) -> ChatMagic:
@@ -41,7 +43,7 @@ class Door:
         if self._magic is None:
             with quick_imports():
                 from .chat_magic import ChatMagic
-            self._magic = ChatMagic(self._shell, self._deleted, self.shown)
+            self._magic = ChatMagic(self._shell, self._deleted, self.shown, self.chip)
         return self._magic
 
     @property
@@ -72,6 +74,15 @@ class Door:
         """Note which cell runs, and which were deleted: the frontend reports them with the next execution only."""
         self._deleted.update(_deleted_cells(self._shell))
         self.shown.before_cell(info)
+
+
+def _new_chip(shell: Any) -> Chip | None:
+    """Return the chip of a kernel; a terminal has no toolbar."""
+    if not hasattr(shell, "kernel"):
+        return None
+    from .chip import Chip
+
+    return Chip()
 
 
 def _help() -> str:
@@ -113,6 +124,8 @@ def register(shell: Any) -> None:
     for hooks, hook in _hooks(shell, door):
         if hook not in hooks:
             hooks.append(hook)
+    if door.chip is not None:
+        door.chip.open()
     door.shown.before_cell()  # the cell that loads the extension may plot as well
     if owner is not None:
         print(f"jupyter_ctx: %%chat belongs to {owner} here; use %%ctx, which takes the same.")
@@ -124,7 +137,10 @@ def unregister(shell: Any) -> None:
         for name in MAGIC_NAMES:
             if owner_of(marks + name) is not None:
                 del shell.magics_manager.magics[kind][name]
-    for hooks, hook in _hooks(shell, door_of(shell)):
+    door = door_of(shell)
+    if door.chip is not None:
+        door.chip.close()
+    for hooks, hook in _hooks(shell, door):
         if hook in hooks:
             hooks.remove(hook)
 

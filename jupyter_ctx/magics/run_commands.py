@@ -10,7 +10,7 @@ from IPython.core.error import UsageError
 from IPython.display import display
 
 from ..config.settings import MODEL_SETTINGS
-from ..display.text import plain_forms
+from ..display.text import markdown_block, plain_forms
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, MissingDependencyError
 from ..experiments.asking.progress import ending_figures, sentences_of
 from ..experiments.results.heat_map import draw_heat_map
@@ -52,6 +52,18 @@ def _check_bound(flag: str, new: str, table: str) -> None:
         raise UsageError(f"{flag} {new} would replace the table, which the next run of the cell asks. Choose another.")
 
 
+def agreed(question: str, sent: str = "nothing was sent") -> bool:
+    """Return whether the user agrees to what costs money. Raises UsageError where nobody is asked."""
+    answer = asked_first(question)
+    if answer is None:
+        raise UsageError(
+            "This is above confirm_cost or confirm_rows, and nobody can be asked here: --yes begins it, and "
+            "%chat config confirm_cost none and %chat config confirm_rows none ask no more. "
+            f"{sent.capitalize()}."
+        )
+    return answer
+
+
 class MapCell:
     """One use of ``%%chat map``: a run, what is shown of it, and the names it is bound to."""
 
@@ -69,6 +81,7 @@ class MapCell:
             if self._options.dry_run:
                 say(_first_prompts(run))
                 return None
+            self._call.host.maps[where(self._shell).source or ""] = run
             self._bind(self._options.named, run)
             table, error = _ended(run)
         except ChatInterrupted:
@@ -98,7 +111,7 @@ class MapCell:
         return self._call.chat.sweep(
             (self._call.text or "").strip("\n"), self._table, grid,
             scorers=scorers_named(options.score or [], variables), schema=schema, names=variables,
-            repeat=options.repeat or 1, limit=options.limit, pilot=options.pilot or 0, max_cost=options.max_cost,
+            repeat=options.repeat or 1, limit=options.limit, pilot=options.pilot or 0, max_cost=options.cap,
             dry_run=options.dry_run, yes=options.yes, retry=options.retry, batch=options.batch,
             name=options.named or "", agree=self._agree, tell=self._tell, progress=None if is_read else False, **given,
         )  # fmt: skip
@@ -115,17 +128,17 @@ class MapCell:
         elif lines:
             display(plain_forms("\n".join(lines)), raw=True)
 
+    def _display(self, table: Any) -> None:
+        """Show a DataFrame with a form in Markdown, which it does not have itself."""
+        forms, metadata = self._shell.display_formatter.format(table)
+        if "text/html" in forms:
+            forms.setdefault("text/markdown", markdown_block(forms["text/plain"]))
+        display(forms, metadata=metadata, raw=True)
+
     def _agree(self, question: str) -> bool:
         """Return whether the user agrees; money is not spent without a yes. Raises UsageError where nobody is asked."""
         estimate = str(self._run.estimate) if self._run is not None else ""
-        agreed = asked_first(question.removeprefix(estimate).strip())
-        if agreed is None:
-            raise UsageError(
-                "This is above confirm_cost or confirm_rows, and nobody can be asked here: --yes begins it, and "
-                "%chat config confirm_cost none and %chat config confirm_rows none ask no more. "
-                f"{self._sent().capitalize()}."
-            )
-        return agreed
+        return agreed(question.removeprefix(estimate).strip(), self._sent())
 
     def _bind(self, name: str | None, value: object) -> None:
         if name is not None:
@@ -134,7 +147,7 @@ class MapCell:
     def _show(self, run: Run, table: Any, seconds: float, error: str) -> None:
         """Show the answers, and below them figures, notices that are new, and what the scores say."""
         if any(result.asked for result in run.results) and "table" not in run.shown:
-            display(_with_news(table))
+            self._display(_with_news(table))
         if error:  # which has the figures
             return
         lines = [*_remedies(run), *(line for line in run.notices if line not in self._told)]

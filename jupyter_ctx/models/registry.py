@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..config.aliases import model_of
-from ..config.settings import DEFAULT_MODEL, Settings
+from ..config.settings import AS_HELD, DEFAULT_MODEL, Settings
 from ..context.budget import Budget, default_reserve
 from ..context.evidence import Accepted, Evidence, Refused, TooHeavy
 from ..context.families import family_of, thinks
+from ..context.held import HeldMark
 from ..context.tokens import Counted, Fixed, Learned, Meter, SentRequest
 from ..context.usage import Usage
 from ..context.windows import ASSUMED_TOKENS, ContextWindow, choose_window
@@ -24,14 +25,17 @@ from ..providers.anthropic import Anthropic
 from ..providers.base import AnswerSchema, Provider, Request
 from ..providers.catalog import clean_key, key_variables
 from ..providers.guests import Guest, shadowed
-from ..providers.lookup import bills, check_known, get_provider, missing_key, split_model
+from ..providers.lookup import bills, check_known, get_provider, given_address, missing_key, split_model
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .model_names import near_models
 from .pricing import BATCH_SHARE, CACHE_WRITES, given_prices, price
+from .purse import Purse
+from .retirement import End
 from .tokenizer import counter
-from .window_tables import StatedWindows, kept_table, load_tables
+from .window_tables import StatedWindows, load_tables
 
 NO_EVIDENCE = Evidence()
+LIKELIEST = 5  # tokens to report in the place of each token of an answer
 KINDS_OF_FILES = {"image": "images", "pdf": "PDFs"}
 LONG_AGO = 3_600.0  # seconds after which a new kernel tries a limit again that an older one has learned
 
@@ -49,7 +53,10 @@ class Target:
     takes: the kinds of files that the model can be sent, as far as is known
     evidence: what the endpoint has shown of its limit
     read: tokens that the server read of a prompt that it truncated; 0 where it truncated none
+    end: the day on which the model ends, as far as somebody says so
+    held: how far the model holds, where a probe has measured it
     cache_key: names the conversation to prompt caches; ``None``: nothing is cached
+    purse: what pays, up to its caps; ``None``: nobody bills it, or who asks has paid
     shared, schema, waits: as of a :class:`~jupyter_ctx.providers.base.Request`
     """
 
@@ -62,7 +69,10 @@ class Target:
     takes: frozenset[str] = frozenset()
     evidence: Evidence = NO_EVIDENCE
     read: int = 0
+    end: End | None = None
+    held: HeldMark | None = None
     cache_key: str | None = None
+    purse: Purse | None = None
     shared: int | None = None
     schema: AnswerSchema | None = None
     waits: bool = True
@@ -83,9 +93,14 @@ class Target:
         return thinks(self.settings.model)
 
     @property
+    def is_capped(self) -> bool:
+        """Whether there is a cap on what the request may cost."""
+        return self.purse is not None and bool(self.purse.allowances)
+
+    @property
     def max_tokens(self) -> int | None:
-        """Return the ``max_tokens`` of the request; ``None``: not sent."""
-        planned = self.settings.max_tokens is None and not self.provider.sends_reserve
+        """Return the ``max_tokens`` of the request; ``None``: not sent. Under a cap they bound what it costs."""
+        planned = self.settings.max_tokens is None and not self.provider.sends_reserve and not self.is_capped
         return None if planned else self.reserve
 
     @property
@@ -100,13 +115,21 @@ class Target:
         """Return whether the server or a refusal stated the limit, rather than it being guessed from refusals."""
         return not self.window.is_of_prompts and (self.window.source == "server" or self.evidence.stated is not None)
 
+    @property
+    def compacting_at_held(self) -> Target:
+        """Return the same with the share of the limit up to which the model holds as ``compact_at``."""
+        limit = self.budget().limit
+        share = 1.0 if self.held is None or not limit else min(1.0, self.held.tokens / limit)
+        return replace(self, settings=replace(self.settings, compact_at=share))
+
     def request(self, messages: tuple[Message, ...], **other: Any) -> Request:
         """Return a request with these settings and :meth:`sendable` messages; ``other`` replaces fields of it."""
         settings = self.settings
         usual = {
             "max_tokens": self.max_tokens, "temperature": settings.temperature, "parameters": settings.parameters,
             "cache_key": self.cache_key, "cache_ttl": settings.cache_ttl, "shared": self.shared,
-            "schema": self.schema, "waits": self.waits,
+            "schema": self.schema, "waits": self.waits, "once": self.is_capped,
+            "likeliest": LIKELIEST if settings.certainty == "on" else 0,
         }  # fmt: skip
         return Request(messages, **{**usual, **other})
 
@@ -136,6 +159,14 @@ class Target:
             )
         return ""
 
+    def check_odds(self) -> None:
+        """Raise InvalidRequestError where nobody there tells how likely tokens are."""
+        if not self.provider.reports_odds:
+            raise InvalidRequestError(
+                f"{self.model} does not tell how likely its tokens are: local models do, OpenAI's that do not reason, "
+                "Gemini, and most OpenAI-compatible servers (-m). Nothing was sent."
+            )
+
     def check_files(self, files: Iterable[Attachment]) -> None:
         """Raise InvalidRequestError for the first file that cannot be sent there."""
         problem = next(filter(None, map(self.unsendable, files)), None)
@@ -151,11 +182,12 @@ class Target:
 class Models:
     """Keeps one provider for each model and address, and what was learned of it.
 
-    ``guest`` is a provider that was handed in: it answers for its model's name.
+    ``guest`` is a provider that was handed in: it answers for its model's name. ``check`` raises for the names of
+    models that may not be asked.
     """
 
-    def __init__(self, guest: Guest | None = None) -> None:
-        self._guest = guest
+    def __init__(self, guest: Guest | None = None, check: Callable[[str], None] | None = None) -> None:
+        self._guest, self._check = guest, check
         self._keys: dict[str, str] = {}
         self._providers: dict[tuple[object, ...], Provider] = {}
         self._meters: dict[tuple[str, str], Meter] = {}
@@ -164,6 +196,7 @@ class Models:
         self._restored: set[str] = set()  # endpoints whose limits were learned by an earlier kernel
         self._stated = StatedWindows()
         self._served_names: dict[str, str] = {}
+        self._held: dict[str, HeldMark] = {}
         self._making, self._learning = threading.Lock(), threading.Lock()  # several requests may begin and end at once
         self._read: dict[str, int] = {}  # by endpoint: tokens that it read of a request that it truncated
 
@@ -213,12 +246,16 @@ class Models:
 
     def target(self, settings: Settings, *, ask: bool) -> Target:
         """Return where a request with these settings goes. ``ask``: the server may be asked and started."""
+        if self._check is not None:
+            self._check(settings.model)
         provider = self._provider(settings)
         claimed, evidence = self._claimed(settings, provider, ask=ask), self._seen(provider)
         window, read = evidence.bound(claimed), self._read.get(provider.endpoint, 0)
         meter, reserve = self.meter(provider, settings), _reserve(settings, window)
-        takes = self._takes(settings, provider)
-        return Target(settings, provider, meter, window, reserve, claimed, takes, evidence, read)
+        takes, end = self._takes(settings, provider), self.end(settings)
+        held = self._held_by(provider)
+        target = Target(settings, provider, meter, window, reserve, claimed, takes, evidence, read, end, held)
+        return target if settings.compact_at != AS_HELD else target.compacting_at_held
 
     def meter(self, provider: Provider, settings: Settings) -> Meter:
         """Return what counts tokens as this provider does, in the way that the settings choose."""
@@ -260,8 +297,12 @@ class Models:
     def state(self) -> StoredState:
         """Return what was learned of models and endpoints, as it is stored."""
         endpoints: dict[str, EndpointState] = {
-            end: {"evidence": self._evidence.get(end, NO_EVIDENCE), "served": self._served_names.get(end, "")}
-            for end in {*self._evidence, *self._served_names}
+            end: {
+                "evidence": self._evidence.get(end, NO_EVIDENCE),
+                "served": self._served_names.get(end, ""),
+                "held": self._held.get(end),
+            }
+            for end in {*self._evidence, *self._served_names, *self._held}
         }
         unused = {key: learned for key, (learned, _) in self._kept.items()}
         known = {**unused, **{key: meter.learned for key, meter in self._meters.items()}}
@@ -279,6 +320,9 @@ class Models:
                 self._evidence[end] = evidence.aged() if evidence.failed else evidence
                 self._restored.add(end)
             self._served_names.setdefault(end, known.get("served", ""))
+            held = known.get("held")
+            if held is not None:
+                self._held.setdefault(end, held)
         counted: dict[tuple[str, str], Counted] = {}
         for told in sizes:
             parts = counted.setdefault(told["meter"], Counted({}, {}))
@@ -317,6 +361,13 @@ class Models:
             target, window=window, reserve=_reserve(settings, window), claimed=claimed, evidence=evidence
         )  # fmt: skip
 
+    def confirm(self, target: Target) -> None:
+        """Learn the limit of a server that is started here, as it says unasked: somebody else has met it."""
+        served, end = target.provider.served_window(ask=False), target.provider.endpoint
+        if served is not None and served.tokens < target.window.tokens and end not in self._evidence:
+            against = target.claimed.source, target.claimed.tokens
+            self._evidence[end] = Evidence(stated=served.tokens, against=against, since=time.time())
+
     def _now(self, provider: Provider, *, aging: bool) -> Evidence:
         """Return what an endpoint has shown. ``aging``: limits of an earlier kernel are now due to be tried again."""
         evidence, restored = self._seen(provider), provider.endpoint in self._restored
@@ -344,6 +395,15 @@ class Models:
         if provider.endpoint in self._evidence:
             self._evidence[provider.endpoint] = self._seen(provider).forgotten()
 
+    def hold(self, held: HeldMark) -> None:
+        """Keep what a probe has measured of the model at an address."""
+        self._held[held.address] = replace(held, served=self._served_names.get(held.address, ""))
+
+    def _held_by(self, provider: Provider) -> HeldMark | None:
+        """Return how far a model holds, unless its server answers with another model by now."""
+        held, served = self._held.get(provider.endpoint), self._served_names.get(provider.endpoint, "")
+        return None if held is None or (held.served and served and held.served != served) else held
+
     def _seen(self, provider: Provider) -> Evidence:
         return self._evidence.get(provider.endpoint, NO_EVIDENCE)
 
@@ -368,9 +428,17 @@ class Models:
         """Return the models that a provider lists, with the window of each. Raises a ChatError."""
         provider, prefix = self._provider(settings), "" if settings.base_url else split_model(settings.model)[0] + "/"
         cards = provider.cards()
-        tables = (*load_tables(), kept_table(provider.catalogue, cards))
+        tables = (*load_tables(), self._stated.keep(provider, cards))
         windows = {prefix + card.id: choose_window(card.id, tables, served=card.served) for card in cards}
         return tuple(windows.items())
+
+    def end(self, settings: Settings, model: str | None = None) -> End | None:
+        """Return when a model ends, and who says so; another ``model`` is one of the same provider. Nobody is asked."""
+        provider, model = self._provider(settings), model or settings.model
+        if settings.base_url is not None or provider is self._guest:
+            return self._stated.end(provider, model, "")
+        owner, name = split_model(model)
+        return self._stated.end(provider, name, "" if given_address(owner) else f"{owner}/{name}")
 
     def _claimed(self, settings: Settings, provider: Provider, *, ask: bool) -> ContextWindow:
         """Return the window that the user, the server or a table states."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
@@ -82,17 +82,28 @@ def is_free(target: Target) -> bool:
     return not target.provider.catalogue and not is_billed(settings.model, settings.base_url)
 
 
-def worst_case(models: Models, target: Target, tokens: float, *, batch: bool = False) -> float | None:
+def worst_case(
+    models: Models, target: Target, tokens: float, *, batch: bool = False, output: int | None = None
+) -> float | None:
     """Return the US dollars that a request of so many estimated tokens may cost; ``None``: the price is unknown.
 
-    The input is counted with a margin for estimates, and as written to a prompt cache; the output is ``max_tokens``.
-    ``batch``: whether it is asked in a batch.
+    The input is counted with a margin for estimates, and as written to a prompt cache; the output is ``output``, else
+    ``max_tokens``. ``batch``: whether it is asked in a batch.
     """
     if is_free(target):
         return 0.0
     counted = math.ceil((tokens + _schema_tokens(target)) / (1 - MARGIN) + OVERHEAD_AT_MOST)
-    output = target.max_tokens or target.reserve
+    output = output or target.max_tokens or target.reserve
     return _highest(models, target, counted, output, batch=batch)
+
+
+def with_unknown_price(models: Iterable[str]) -> InvalidRequestError:
+    """Return the error for models without a known price under a cap on the cost."""
+    names = " and of ".join(dict.fromkeys(models))
+    return InvalidRequestError(
+        f"There is a cap on the cost, and the price of {names} is unknown: the cap cannot be kept, and nothing was "
+        f"sent. {GIVE_PRICES}"
+    )
 
 
 def _highest(models: Models, target: Target, tokens: int, output: int, *, batch: bool = False) -> float | None:

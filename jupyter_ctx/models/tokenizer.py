@@ -1,4 +1,4 @@
-"""Count tokens by OpenAI's vocabularies, which come with the package: nothing is downloaded."""
+"""Count and cut by OpenAI's vocabularies, which come with the package: nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from ..context.families import Vocabulary
+from ..context.odds import Token
 from ..errors import MissingDependencyError
 from .byte_pairs import ranks_of, word_counter
 
@@ -50,6 +51,13 @@ def counter(vocabulary: Vocabulary) -> Callable[[str], int]:
         return len(encoding_of(vocabulary).encode_ordinary(text)) if found is None else found
 
     return count
+
+
+def vocabulary_tokens(vocabulary: Vocabulary, text: str) -> tuple[Token, ...]:
+    """Return the tokens that a text is cut into."""
+    encoding = encoding_of(vocabulary)
+    ids = encoding.encode_ordinary(text)
+    return tuple(map(Token, encoding.decode_tokens_bytes(ids), ids))
 
 
 @cache

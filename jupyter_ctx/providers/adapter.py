@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
+from ..context.context_info import MoneyLeft
 from ..context.windows import ContextWindow
 from ..conversation.schema_forms import OPENAI_FORM, strict_form
 from ..conversation.text_safety import clean
@@ -30,9 +31,11 @@ from ..errors import (
 )
 from ..runtime.importing import quick_imports
 from ..runtime.redaction import without_address_keys
+from ..wording.budget_line import budget_line
 from .base import Card, Reply, Request, Thought
+from .credit import AFTER_A_REFUSAL, KeyBudget
 from .endings import Ending
-from .error_mapping import Refusal
+from .error_mapping import TOO_LATE, Refusal
 from .http_client import Connections, OpenResponses, new_http
 from .model_lists import find_card, read_cards
 from .reply_bounds import ANSWER, PART, BodyError, allow, cut_of, too_long
@@ -45,7 +48,7 @@ BY_ENVIRONMENT = "environment"  # the SDK finds its own way in
 SECRET_LENGTH = 6  # what is shorter is no key, and may be a word of the message
 T = TypeVar("T")
 DELAYS = (0.5, 2.0)  # seconds before a busy server is asked again, while no text has come
-ASK_SECONDS = 2.0  # for what a server says of its models
+ASK_SECONDS = 2.0  # for what a server says of its models, or of what is left to spend
 EMPTY_PIECES = ("", Thought(""))
 ASK_TIMES = 3  # some know a window only once the model is loaded
 
@@ -96,6 +99,7 @@ class Adapter(ABC):
     takes = frozenset({"image", "pdf"})
     fetches: frozenset[str] = frozenset()
     takes_schema = True
+    reports_odds = False
 
     def __init__(self, at: Endpoint) -> None:
         self.at = at
@@ -113,6 +117,7 @@ class Adapter(ABC):
         self._asked = 0
         self._closed = 0  # times: what ends for that is not asked again
         self._moved = False
+        self._budget = KeyBudget(at.name)
         self._spared: set[str] = set()  # parameters, and schemas, that were refused here and are not sent again
         self._forms: dict[str, dict[str, Any] | None] = {}  # of schemas, as they are sent
 
@@ -180,6 +185,7 @@ class Adapter(ABC):
                 ending, closed, spared = Ending(self.at.model), self._closed, len(self._spared)
                 try:
                     response = self._start(self._connect(), request)
+                    self._budget.hear(response.headers)
                     for piece in self._pieces(allow(response, ANSWER), ending):
                         pieces.append(_clean(piece))
                         yield pieces[-1]
@@ -191,6 +197,8 @@ class Adapter(ABC):
                         raise
                 self._responses.release()
                 time.sleep(wait)
+        if request.waits:
+            self._budget.ask(self._fetched)
         yield ending.reply(pieces)
 
     def served_window(self, *, ask: bool) -> ContextWindow | None:
@@ -222,6 +230,30 @@ class Adapter(ABC):
         with suppress(ChatError):
             return self._asked_twice(lambda client: self._count(client, request))
         return None
+
+    def beside(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Return what a server of the user's own answers at a path beside its API; empty: nothing."""
+        del path, body
+        return {}
+
+    def allowance(self, *, ask: bool) -> MoneyLeft | None:
+        """Return what is left to spend with the key, as its gateway says; ``None``: unknown.
+
+        ``ask``: the gateway is asked, unless that was done just now, and waited for, a moment at most.
+        """
+        if ask:
+            self._budget.ask(self._fetched, every=AFTER_A_REFUSAL, wait=ASK_SECONDS)
+        return self._budget.allowance
+
+    def _fetched(self, path: str) -> bytes:
+        """Return what the server answers at a path, on a connection of its own; no redirect is followed."""
+        if self.at.api_key in ("", NO_KEY, BY_ENVIRONMENT):
+            return b""
+        address = f"{(self.at.base_url or '').partition('?')[0].rstrip('/').removesuffix('/v1')}{path}"
+        headers = {"Authorization": f"Bearer {self.at.api_key}"}
+        with new_http(self.http, self.at.base_url, ASK_SECONDS, OpenResponses(), Connections()) as http:
+            response = http.get(address, headers=headers, follow_redirects=False)
+            return bytes(response.content) if response.status_code == 200 else b""
 
     def close(self) -> None:
         """End every open response and close the connections, from any thread; the next request opens new ones."""
@@ -304,6 +336,8 @@ class Adapter(ABC):
         if not delays:
             return None
         first, delay = len(delays) == len(DELAYS), delays.pop(0)
+        if request.once and (refusal is None or refusal.code in TOO_LATE):
+            return None
         if refusal is None:
             return delay if self._is_reset(error) else None
         return refusal.wait(delay, DELAYS[-1] if first else None)
@@ -313,6 +347,8 @@ class Adapter(ABC):
 
         What is refused may have been learned by another thread, until this one had read its own refusal.
         """
+        if refusal.is_unpaid:
+            return False
         if self._relent(refusal, request) or (refusal.is_misplaced(self.at.model) and self._moves()):
             return True
         learned = len(self._spared) > spared
@@ -383,11 +419,17 @@ class Adapter(ABC):
             return ProviderConnectionError(f"The connection to {where} broke in the middle of the reply.")
         if isinstance(cause, self.http.TimeoutException):
             return ProviderConnectionError(f"{where} did not answer in time.")
-        return ProviderConnectionError(f"No connection to {where}. Check the address, and that the server is running.")
+        return ProviderConnectionError(
+            f"No connection to {where}. Check the address, and that the server is running (%chat help servers)."
+        )
 
     def _refusal_error(self, refusal: Refusal) -> ChatError:
-        at = self.at
-        return refusal.error(at.address, at.model, at.name, own=at.serves, keyless=at.api_key == NO_KEY)
+        at, left = self.at, ""
+        if refusal.is_unpaid:
+            self._budget.hear(refusal.headers, is_litellm="budget_exceeded" in str(refusal.body))
+            found = self.allowance(ask=True)
+            left = budget_line([found]) if found is not None else ""
+        return refusal.error(at.address, at.model, at.name, own=at.serves, keyless=at.api_key == NO_KEY, left=left)
 
     def _refused(self, error: Exception) -> Refusal | None:
         """Return the provider's refusal in an error, or ``None`` for any other error."""

@@ -8,9 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
+from ..context.context_info import MoneyLeft
+from ..context.odds import Written
 from ..context.usage import Usage
 from ..context.windows import ContextWindow
 from ..conversation.messages import Message, StopReason
+from ..shown_as import mimebundle
 from ..wording import visible
 
 REPR_CHARACTERS = 60  # characters of a text in a terminal's one line
@@ -41,6 +44,8 @@ class Request:
     them, or before that message where it is 0; ``None``: all of the request begins the next one, as in a conversation.
     ``schema``: what the answer must be; ``None``: text.
     ``waits``: whether the provider itself waits and asks a busy server again; not where many requests are sent at once.
+    ``likeliest``: how many of the likeliest tokens to report in the place of each token of the answer; 0: none.
+    ``once``: whether it is sent again only where it was surely not billed: what it may cost was reserved once.
     """
 
     messages: tuple[Message, ...]
@@ -52,6 +57,8 @@ class Request:
     shared: int | None = None
     schema: AnswerSchema | None = None
     waits: bool = True
+    likeliest: int = 0
+    once: bool = False
 
     @property
     def system(self) -> str:
@@ -83,6 +90,7 @@ class Reply:
     ``model``: what the provider calls the model that answered; later the model's full name.
     ``thinking``: the whole of what the model thought, where the provider sends that.
     ``detail``: the provider's own reason for a refusal or a cut.
+    ``tokens``: the answer's tokens with their probabilities, where these were asked for and reported.
 
     ``notices``: what was done to make the request fit, and what went wrong with the store, a line each.
     ``cost``: in US dollars; ``None``: unknown.
@@ -102,6 +110,9 @@ class Reply:
     thinking: str = ""
     seconds: float | None = None
     parsed: Any = None
+    tokens: tuple[Written, ...] = ()
+
+    _repr_mimebundle_ = mimebundle
 
     def __str__(self) -> str:
         return self.text
@@ -128,12 +139,14 @@ class Card(NamedTuple):
 
     ``served``: what the server that runs the model is started with; ``stated``: what the list says of the model.
     ``images``: whether the model reads images; ``None``: the list does not say.
+    ``ends``: the day on which the model ends, as ``2027-01-14``; empty: the list does not say.
     """
 
     id: str
     served: ContextWindow | None = None
     stated: ContextWindow | None = None
     images: bool | None = None
+    ends: str = ""
 
 
 class SupportsStream(Protocol):
@@ -181,6 +194,7 @@ class Provider(SupportsStream, Protocol):
     ``fetches``: the kinds that can be sent as an address, from which the provider fetches them itself.
     ``converts``: the kinds that it turns into text for models that read text only.
     ``takes_schema``: whether :meth:`stream` heeds ``Request.schema``; where not, the last message tells it.
+    ``reports_odds``: whether :meth:`stream` heeds ``Request.likeliest``.
     ``truncates``: for servers that silently cut what is too long, a sentence on how to end that.
     ``catalogue``: names the list of models, which is kept for a day; empty: it changes by the hour, or costs nothing.
     """
@@ -193,6 +207,7 @@ class Provider(SupportsStream, Protocol):
     fetches: frozenset[str] = frozenset()
     converts: frozenset[str] = frozenset()
     takes_schema: bool = False
+    reports_odds: bool = False
     truncates: str = ""
     catalogue: str = ""
 
@@ -222,6 +237,14 @@ class Provider(SupportsStream, Protocol):
 
     def count_tokens(self, request: Request) -> int | None:
         """Return the tokens of a request as the provider counts them, or ``None``: not counted. Never raise."""
+        return None
+
+    def beside(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Return what a server of the user's own answers at a path beside its API; empty: it has none there."""
+        return {}
+
+    def allowance(self, *, ask: bool) -> MoneyLeft | None:
+        """Return what is left to spend with the key, or ``None``: unknown. ``ask``: as above."""
         return None
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from ..runtime.redaction import checked_address
 from .adapter import Adapter
 from .anthropic import Anthropic
 from .google import Google
@@ -32,6 +33,7 @@ class Service:
     ``keys``: environment variables that may hold its key.
     ``adapter``: the class that talks to it.
     ``address``: an environment variable that may hold another address, with ``path`` appended.
+    ``example``: such an address, where there is no other.
     ``serves``: whether it is a server of the user's own, which needs no key and may report its window.
     ``loaded_at``: the path of the list of loaded models, where that is not the usual list.
     ``truncates``: how to end the server's silent truncation.
@@ -44,6 +46,7 @@ class Service:
     adapter: type[Adapter] = ChatCompletions
     address: str | None = None
     path: str = ""
+    example: str = ""
     serves: bool = False
     loaded_at: str = ""
     truncates: str = ""
@@ -55,7 +58,8 @@ IMAGES_ALONE = frozenset({"image"})
 SERVICES: dict[str, Service] = {
     "openai": Service(None, ("OPENAI_API_KEY",), Responses, "OPENAI_BASE_URL", prices="openai"),
     "azure": Service(
-        None, ("AZURE_OPENAI_API_KEY",), Responses, "AZURE_OPENAI_ENDPOINT", "/openai/v1", prices="azure"
+        None, ("AZURE_OPENAI_API_KEY",), Responses, "AZURE_OPENAI_ENDPOINT", "/openai/v1",
+        example="https://NAME.openai.azure.com", prices="azure",
     ),
     "anthropic": Service(None, ("ANTHROPIC_API_KEY",), Anthropic, "ANTHROPIC_BASE_URL", prices="anthropic"),
     "google": Service(None, ("GEMINI_API_KEY", "GOOGLE_API_KEY"), Google, prices="google"),
@@ -78,6 +82,8 @@ SERVICES: dict[str, Service] = {
     "perplexity": Service("https://api.perplexity.ai", ("PERPLEXITY_API_KEY",), prices="perplexity"),
     "huggingface": Service("https://router.huggingface.co/v1", ("HF_TOKEN",)),
     "github": Service("https://models.github.ai/inference", ("GITHUB_TOKEN",)),
+    # a gateway, as a hub puts it into the environment of its users
+    "litellm": Service(None, ("LITELLM_API_KEY",), address="LITELLM_API_BASE", example="https://HOST"),
     # servers of one's own
     "ollama": Service(
         "http://127.0.0.1:11434/v1", address="OLLAMA_HOST", path="/v1",
@@ -120,11 +126,11 @@ def address_of(service: Service) -> str | None:
     if not said:
         return service.base_url
     if service.address == "OLLAMA_HOST":
-        return _ollama(said)
+        return _ollama(said)  # which may hold a user
     if "://" not in said:
         place = said.partition("/")[0]
         said = f"{'https' if '.' in place and ':' not in place else 'http'}://{said}"
-    said = _base_of(said)
+    said = _base_of(checked_address(said, service.address or ""))
     return said if said.endswith(service.path) else said + service.path
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from ..context.odds import Written
 from ..context.usage import Usage
 from ..conversation.messages import StopReason
 from ..conversation.text_safety import clean
@@ -46,6 +47,7 @@ class Ending:
     ``stop_reason``: why it ended, once known.
     ``detail``: the provider's own reason.
     ``whole``: whether the server marked the end, even without a reason.
+    ``tokens``: those that were reported with their probabilities.
     ``said``: thinking and text of the whole reply, where they were told apart only at its end.
     """
 
@@ -55,6 +57,7 @@ class Ending:
     detail: str = ""
     whole: bool = False
     said: tuple[str, str] | None = None
+    tokens: list[Written] = field(default_factory=list)
 
     def end(self, why: str, detail: str = "") -> None:
         """Set the stop reason from the server's word for it; an unknown word is kept as the detail."""
@@ -73,4 +76,4 @@ class Ending:
         if usage is not None and thinking and not usage.reasoning_tokens:
             usage = usage.with_reasoning(len(thinking) / len(thinking + text))
         reason = self.stop_reason or ("stop" if self.whole and text else "cut")
-        return Reply(text, usage, reason, self.model, detail=self.detail, thinking=thinking)
+        return Reply(text, usage, reason, self.model, detail=self.detail, thinking=thinking, tokens=tuple(self.tokens))

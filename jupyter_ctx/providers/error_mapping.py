@@ -14,6 +14,7 @@ from typing import Any
 from ..context.overflow import Overflow, classify_overflow, is_too_many_bytes
 from ..errors import (
     AuthenticationError,
+    BudgetExceededError,
     ChatError,
     ContextOverflowError,
     ModelNotFoundError,
@@ -27,7 +28,7 @@ WORDS_FOR = {  # an error inside a stream carries a word instead of a status, Ge
     404: "notfound modelnotfound",
     429: (
         "ratelimit ratelimitexceeded ratelimitreached toomanyrequests resourceexhausted insufficientquota "
-        "exceededcurrentquota"
+        "exceededcurrentquota budgetexceeded keylimitexceeded"
     ),
     500: "api server internal internalserver",
     502: "badgateway",
@@ -46,6 +47,7 @@ IN_WORDS = (  # where an error inside an answer carries nothing else
 )
 VAGUE = (None, 200, 400)
 BUSY = frozenset({408, 409, 500, 502, 503, 504, 529})
+TOO_LATE = frozenset({408, 504})  # of gateways that gave up what may be answered, and billed, all the same
 MAX_RETRY_WAIT = 10.0  # seconds: a longer wait is the user's to decide
 MAX_BODY, MAX_SHOWN = 4_000, 300  # characters of a provider's own words: that are read, that are shown
 SAID = (
@@ -60,6 +62,12 @@ NO_CREDIT = (
     r"(?i)insufficient[ _](?:quota|balance|credits?|funds)|billing[ _](?:hard[ _]limit|not[ _]active)"
     r"|(?:credit|account) balance|exceeded[ _](?:your[ _])?current[ _]quota|(?:out of|no|not enough|more) credits?\b"
     r"|can only afford|arrears|余额不足|欠费"
+)
+NO_BUDGET = (  # LiteLLM's and OpenRouter's; they fill it again in days, whatever they say of retrying
+    r"(?i)^(?!.*(?:thinking|reasoning)[ ._]?budget).*"
+    r"(?:budget[ _]?(?:has been |was |is )?exceeded|exceed(?:ed|s)?[ _]?(?:\w+[ _])?(?:token)?budget\b"
+    r"|over budget|crossed (?:\w+ )?budget"
+    r"|(?:key|spend|spending|credit|budget) limit (?:has been |was )?(?:exceeded|reached))"
 )
 NO_SHARE = r"(?i)quota exceeded[^.]{0,200}\blimit: 0\b"  # Gemini: what the free tier does not have
 LIMIT_AND_REQUESTED = r"(?i)\blimit:? (\d[\d,]*)\b(?:(?!limit)[^.]){0,60}?\brequested:? (\d[\d,]*)"
@@ -131,7 +139,9 @@ class Refusal:
     def is_unpaid(self) -> bool:
         """Whether credit is missing, or a quota that waiting does not restore."""
         said = " ".join((*(str(mark)[:MAX_SHOWN] for mark in _marks(self.body)), self.text))
-        if re.search(NO_SHARE, said):
+        if self.status == 402 or re.search(NO_SHARE, said):
+            return True
+        if self.code in (400, 403, 422, 429) and re.search(NO_BUDGET, said):
             return True
         return self.code in (400, 402, 403, 429) and self.retry_after is None and bool(re.search(NO_CREDIT, said))
 
@@ -158,19 +168,23 @@ class Refusal:
         return unnamed if self.code == 429 else delay
 
     def error(
-        self, where: str, model: str, key_for: str = "", *, own: bool = False, keyless: bool = False
+        self, where: str, model: str, key_for: str = "", *, own: bool = False, keyless: bool = False, left: str = ""
     ) -> ChatError:
         """Return the ChatError for this refusal.
 
         ``key_for`` names the provider or address that the key was for; ``own``: whether the address was given by
-        the user, and may be wrong; ``keyless``: whether no key was sent.
+        the user, and may be wrong; ``keyless``: whether no key was sent; ``left``: what is left with the key, in words.
         """
         said = (self.words or "it said no more").rstrip(".")
         if self.overflow:
             return ContextOverflowError(
                 self.words, used=self.overflow.input_tokens, limit=self.overflow.context_window, overflow=self.overflow
             )
-        if self.is_unpaid or self.too_large or self.code == 429:
+        if self.is_unpaid:
+            then = f"{left}." if left else "Waiting does not help: see its billing."
+            text = f"{where} has no credit or budget left for this key ({said}). {then}"
+            return BudgetExceededError(text, status=self.status)
+        if self.too_large or self.code == 429:
             return self._limited(where, said)
         if is_too_many_bytes(self.status, self.body):
             text = (
@@ -200,13 +214,6 @@ class Refusal:
                 "does not help: send a shorter prompt, make room with %chat trim, or ask for a higher limit there.",
                 helps_to_wait=False,
             )
-        if self.is_unpaid:
-            text = f"{where} has no credit or quota left for this key ({said}). Waiting does not help: see its billing."
-            error: ChatError = ProviderError(text, status=self.code)
-            if self.code == 429:
-                error = RateLimitError(text, helps_to_wait=False)
-            error.unpaid = True
-            return error
         when = f"in {_seconds(self.retry_after)}" if self.retry_after else "later"
         return RateLimitError(f"Too many requests ({said}): try again {when}.", retry_after=self.retry_after)
 

@@ -16,7 +16,7 @@ from .endings import Ending
 from .error_mapping import Refusal
 from .http_client import trusted
 from .sdk import Sdk
-from .stream_events import count, dict_at, dicts_at, text_at
+from .stream_events import count, dict_at, dicts_at, text_at, tokens_written
 
 GEMINI_ROLES = {"user": "user", "assistant": "model"}
 PLACE = "-"  # stands where the SDK wants a text
@@ -27,6 +27,7 @@ class Google(Adapter):
 
     sdk = Sdk("google-genai", oldest=(1, 46), newest=3, on_httpx2=3)
     fetches = Adapter.takes
+    reports_odds = True
 
     def _new_client(self, http: Any) -> Any:
         from google import genai
@@ -58,6 +59,7 @@ class Google(Adapter):
             "temperature": request.temperature,
             "automatic_function_calling": {"disable": True},
             **structured,
+            **({"response_logprobs": True, "logprobs": request.likeliest} if request.likeliest else {}),
             **request.parameters,
             "http_options": _with_contents(request.parameters.get("http_options") or {}, told.said),
         }
@@ -92,6 +94,11 @@ class Google(Adapter):
                 for part in dicts_at(dict_at(candidate, "content"), "parts"):
                     text = text_at(part, "text")
                     yield Thought(text) if part.get("thought") else text
+                told = dict_at(candidate, "logprobsResult")
+                pairs = zip(dicts_at(told, "chosenCandidates"), dicts_at(told, "topCandidates"), strict=False)
+                ending.tokens += tokens_written(
+                    {**chosen, "top_logprobs": top.get("candidates")} for chosen, top in pairs
+                )
                 if text_at(candidate, "finishReason"):
                     ending.end(candidate["finishReason"], text_at(candidate, "finishMessage"))
 

@@ -57,6 +57,7 @@ class LocalProvider(Provider):
 
     sends_reserve = True  # else it writes on and on
     takes_schema = True
+    reports_odds = True
 
     def __init__(self, name: str, *, n_ctx: int | None = None, n_threads: int | None = None) -> None:
         name, window = _split_window(name)
@@ -67,7 +68,8 @@ class LocalProvider(Provider):
         served = window or min(max(n_ctx or DEFAULT_N_CTX, LEAST_N_CTX), most)
         self.spec = Spec(path, -(-served // BLOCK) * BLOCK, n_threads or 1)
         self.model = f"local/{name}"
-        self.endpoint = f"local {self.spec.path}@{self.spec.n_ctx}"
+        packaged = name in MODEL_PACKAGES  # the same file on every machine, wherever it is
+        self.endpoint = f"local {name if packaged else self.spec.path}@{self.spec.n_ctx}"
         self.tokenizer = f"local {self.spec.path}"
 
     def stream(self, request: Request) -> Generator[str | Thought | Reply, None, None]:
@@ -107,6 +109,11 @@ class LocalProvider(Provider):
         """Return the tokens of a request as the model's own server counts them."""
         with _serving(self.spec) as server:
             return server.provider.count_tokens(request)
+
+    def beside(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Return what the model's own server answers at a path beside OpenAI's API."""
+        with _serving(self.spec) as server:
+            return server.provider.beside(path, body)
 
     def close(self) -> None:
         """End every open response."""

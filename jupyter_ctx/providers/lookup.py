@@ -178,10 +178,8 @@ def _no_key(provider: str, service: Service) -> str:
 def _address(provider: str, service: Service) -> str | None:
     """Return the address of a service. Raises InvalidRequestError where the user must name it first."""
     address = address_of(service)
-    if address is None and provider == "azure":
-        raise InvalidRequestError(
-            f"azure needs an address: set {service.address}, such as https://NAME.openai.azure.com."
-        )
+    if address is None and service.example:
+        raise InvalidRequestError(f"{provider} needs an address: set {service.address}, such as {service.example}.")
     return address
 
 

@@ -16,7 +16,7 @@ from .error_mapping import Refusal
 from .model_lists import read_cards, reads_images
 from .request_body import as_part, content, in_prompt
 from .sdk import Sdk
-from .stream_events import DONE, EventError, count, dict_at, dicts_at, text_at
+from .stream_events import DONE, EventError, count, dict_at, dicts_at, text_at, tokens_written
 from .think_tags import Splitter, begins_inside
 
 
@@ -24,6 +24,7 @@ class OpenAIAdapter(Adapter):
     """A model behind one of the APIs that OpenAI's SDK speaks."""
 
     sdk = Sdk("openai", oldest=(2, 16), newest=3, on_httpx2=3)
+    reports_odds = True
 
     def _new_client(self, http: Any) -> Any:
         import openai
@@ -89,6 +90,8 @@ class ChatCompletions(OpenAIAdapter):
             "response_format": _response_format(request, form),
             STREAM_OPTIONS: {"include_usage": True} if stream and STREAM_OPTIONS not in self._spared else None,
             "temperature": request.temperature,
+            "logprobs": True if request.likeliest else None,
+            "top_logprobs": request.likeliest or None,
         }
         given = {name: value for name, value in optional.items() if value is not None}
         body = {"model": self.at.model, **({"stream": True} if stream else {}), **self._asked_for(request), **given}
@@ -115,11 +118,17 @@ class ChatCompletions(OpenAIAdapter):
                 self._missing.add(path)
         return None
 
-    def _posted(self, client: Any, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    def beside(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """Return what a server of the user's own answers at a path beside OpenAI's API; empty: nothing."""
+        if not self.at.serves:
+            return {}
+        return self._asked_twice(lambda client: self._posted(client, self._root + path, body, self.at.timeout))
+
+    def _posted(self, client: Any, path: str, body: dict[str, Any], seconds: float = ASK_SECONDS) -> dict[str, Any]:
         import openai
 
         try:
-            said = client.with_options(timeout=ASK_SECONDS).post(path, body=body, cast_to=object)
+            said = client.with_options(timeout=seconds).post(path, body=body, cast_to=object)
         except openai.APIStatusError:
             return {}
         return said if isinstance(said, dict) else {}
@@ -142,6 +151,7 @@ class ChatCompletions(OpenAIAdapter):
                     elif piece.text:
                         splitter.apart()
                         yield piece
+                ending.tokens += tokens_written(dicts_at(choice.get("logprobs"), "content"))
                 if text_at(choice, "finish_reason"):
                     ending.end(choice["finish_reason"])
         yield splitter.end()

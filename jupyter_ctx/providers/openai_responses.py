@@ -10,7 +10,7 @@ from .base import Request, Thought
 from .endings import Ending
 from .openai_chat import OpenAIAdapter, usage_of
 from .request_body import content, data_url, with_parameters
-from .stream_events import EventError, dict_at, dicts_at, text_at
+from .stream_events import EventError, dict_at, dicts_at, text_at, tokens_written
 
 ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 FAILED = {"message": "the response failed, and no reason was given"}
@@ -36,6 +36,8 @@ class Responses(OpenAIAdapter):
             "prompt_cache_key": request.cache_key,
             "store": False,
             "temperature": request.temperature,
+            "include": ["message.output_text.logprobs"] if request.likeliest else None,
+            "top_logprobs": request.likeliest or None,
             "text": _text_format(request, form),
         }
         given = {name: value for name, value in optional.items() if value is not None}
@@ -58,6 +60,7 @@ class Responses(OpenAIAdapter):
         for event in events:
             kind = text_at(event, "type")
             if kind == "response.output_text.delta":
+                ending.tokens += tokens_written(dicts_at(event, "logprobs"))
                 yield text.next(text_at(event, "delta"), event.get("output_index"))
             elif kind in THOUGHTS:
                 place = kind, event.get("output_index"), event.get(THOUGHTS[kind])

@@ -13,8 +13,10 @@ import codecs
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
 from typing import Any
 
+from ..context.odds import Token, Written
 from .reply_bounds import PART, too_long
 
 FIELDS = frozenset({"data", "event", "id", "retry"})
@@ -151,6 +153,24 @@ def count(reported: Mapping[str, Any], *names: str) -> int:
     """Return the first positive whole number under these names, else 0; servers send values of every type."""
     values = (reported.get(name) for name in names)
     return next((value for value in values if type(value) is int and value > 0), 0)
+
+
+def tokens_written(reported: Iterable[Mapping[str, Any]]) -> Iterator[Written]:
+    """Yield the tokens of an answer that are reported with their probabilities, as OpenAI or Gemini does."""
+    for each in reported:
+        for token in tokens_told([each]):
+            others = sorted(tokens_told(dicts_at(each, "top_logprobs")), key=lambda other: -other.probability)
+            yield Written(token, tuple(others))
+
+
+def tokens_told(reported: Iterable[Mapping[str, Any]]) -> Iterator[Token]:
+    """Yield the tokens whose probabilities are told; some servers leave out the bytes."""
+    for each in reported:
+        logprob, data = each.get("logprob", each.get("logProbability")), each.get("bytes")
+        text = text_at(each, "token").encode("utf-8", "replace")
+        if isinstance(logprob, int | float) and isfinite(logprob):
+            number = each.get("id", each.get("tokenId"))
+            yield Token(bytes(data) if isinstance(data, list) else text, number, float(logprob))
 
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[str]:

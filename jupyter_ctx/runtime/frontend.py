@@ -60,7 +60,7 @@ def where(shell: Any) -> Where:
     kind: FrontendKind = "headless" if cell is None and not asks and not voila else "notebook"
     # IPython counts before a cell since 9.8 and after it before that; its display hook knows which
     execution = shell.displayhook.prompt_count if kind == "notebook" else None
-    source = fingerprint(code) if isinstance(code, str) and cell else None
+    source = fingerprint(code) if isinstance(code, str) else None
     return Where(kind, cell, run, execution, source, isinstance(code, str) and ONE_MAGIC.match(code) is not None)
 
 
@@ -133,7 +133,8 @@ def origin(shell: Any) -> Origin:
     """
     if where(shell).kind == "headless":
         folder = os.path.realpath(os.curdir)
-        return Origin(None, _kernel(shell), folder, _run_of(shell, folder) if is_replay() else None)
+        found = _holding(shell, folder) if is_replay() else []
+        return Origin(None, _kernel(shell), folder, found[0] if len(found) == 1 else None)
     return Origin(_notebook(shell.user_ns), _kernel(shell))
 
 
@@ -142,15 +143,24 @@ def is_replay() -> bool:
     return os.environ.get(REPLAY_VARIABLE) == "1"
 
 
-def _run_of(shell: Any, folder: str) -> str | None:
-    """Return the one notebook of a folder that holds every cell run so far; runners do not say which they run."""
+def notebook_files(shell: Any) -> list[str]:
+    """Return the file of the notebook that runs; where nobody tells, those of the folder that may be it."""
+    kind = where(shell).kind
+    notebook = _notebook(shell.user_ns) if kind == "notebook" else None
+    if notebook is not None and os.path.isfile(notebook):
+        return [notebook]
+    return [] if kind == "terminal" else _holding(shell, os.curdir)
+
+
+def _holding(shell: Any, folder: str) -> list[str]:
+    """Return the notebooks of a folder that hold every cell run so far; runners do not say which they run."""
     ran = {fingerprint(code) for code in shell.history_manager.input_hist_raw if not code.startswith(PARAMETERS)}
     found = list[str]()
     for path in islice(Path(folder).glob("*.ipynb"), MOST_NOTEBOOKS):
         sources = {cell.source for cell in (cells_of(str(path)) or {}).values()}
         if ran - {fingerprint("")} <= sources:
             found.append(str(path))
-    return found[0] if len(found) == 1 else None
+    return found
 
 
 def _notebook(names: dict[str, Any]) -> str | None:

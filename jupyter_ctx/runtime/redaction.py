@@ -114,8 +114,8 @@ def without_address_keys(text: str) -> str:
     return _ADDRESS_KEYS.sub("", text)
 
 
-def checked_address(address: str) -> str:
-    """Return an address that may be used and shown, without "/" at its end.
+def checked_address(address: str, variable: str = "") -> str:
+    """Return an address that may be used and shown, without "/" at its end; errors name the ``variable`` that holds it.
 
     Raises InvalidRequestError where it is not http(s), and where it has a user, parameters, or what looks like a key.
     """
@@ -123,11 +123,12 @@ def checked_address(address: str) -> str:
         parts = urlsplit(address.strip())
     except ValueError:
         parts = urlsplit("")
+    held = f"{variable} of the environment: " if variable else ""
     if parts.username or parts.password or parts.query or parts.fragment or Redactor().hold(address):
         raise InvalidRequestError(
-            "An address must not contain a password, a key or other parameters, because addresses are shown: "
+            f"{held}An address must not contain a password, a key or other parameters, because addresses are shown: "
             "enter the key with %chat key."
         )
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InvalidRequestError(f"{address!r} is not a valid address: use --base-url http://HOST:PORT/v1.")
+        raise InvalidRequestError(f"{held}{address!r} is not a valid address: use --base-url http://HOST:PORT/v1.")
     return address.strip().rstrip("/")

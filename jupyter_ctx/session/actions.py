@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, get_args
 
 from .. import wording as words
 from ..context.budget import MARGIN
-from ..context.compaction import keep_verbatim, summary_cap
+from ..context.compaction import is_shorter, keep_verbatim, summary_cap
 from ..context.context_info import ContextInfo, Plan
 from ..context.policy import trim
 from ..context.summary_facts import SUMMARY_ANSWER, summary_message
@@ -38,6 +38,8 @@ from ..models.registry import Target
 from ..models.request_price import Confirm, RequestPrice, check_confirmed, is_above, request_price
 from ..providers.base import Reply
 from ..runtime.interrupts import Stopper, uninterrupted
+from ..shown_as import mimebundle
+from .lost import lost_facts, request_for_facts
 from .session import Session
 from .snapshot import context_info
 from .summarizer import (
@@ -54,6 +56,7 @@ Method = Literal["extractive", "model"]
 NOTHING_OLDER = "the newest turns stay as they are"
 NOT_ONE_TURN = "there are no turns"
 NO_MORE_TURNS = "no more turns than these are in view"
+MAY_LOSE = 0.5  # of the facts, by a summary that is checked
 
 
 class Change(NamedTuple):
@@ -64,6 +67,9 @@ class Change(NamedTuple):
     before: int = 0
     after: int = 0
     note: str = ""
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        return mimebundle(self, include, exclude)
 
     def __repr__(self) -> str:
         return f"Change({str(self)!r})"
@@ -106,6 +112,11 @@ class _Older(NamedTuple):
     covered: frozenset[str]
     instead_of: float
     beside: float
+
+    @property
+    def covers(self) -> frozenset[str]:
+        """The turn versions that the new summary stands for."""
+        return self.covered | {turn.id for turn in self.material.turns}
 
 
 class Actions:
@@ -163,8 +174,12 @@ class Actions:
         stopper: Stopper | None = None,
         turns: int | None = None,
         by: str = "",
+        check: bool = False,
     ) -> Change:
-        """Send the older turns as a summary, where a checked one can be written; the newest ``turns`` stay."""
+        """Send the older turns as a summary, where a checked one can be written; the newest ``turns`` stay.
+
+        ``check``: the model is asked what was lost; where that is more than half, all stays as it is.
+        """
         if turns is not None:
             check_whole_number("turns", turns)
         if method not in (None, *get_args(Method)):
@@ -177,9 +192,21 @@ class Actions:
         if before is not None and before.id not in seen:
             seen.add(before.id)
             return Change("The summary is stored; nothing was sent", changed=False)
-        check = partial(self._check_price, is_button=stopper is not None)
-        draft = self.draft(method, instructions, stopper, turns, check)
-        return self.keep(draft._replace(summary=draft.summary and replace(draft.summary, by=by)))
+        handed = self._session.notebook.handout.summary(self._session.conversation, by=by)
+        if handed is not None:
+            count = words.turns(len(handed.covers))
+            return self.keep(SummaryDraft(f"Summarised {count} as handed out with this notebook", handed))
+        if check:
+            self._check_both_prices(method, turns)
+        check_price = None if check else partial(self._check_price, is_button=stopper is not None)
+        draft, note = self.draft(method, instructions, stopper, turns, check_price), ""
+        if check and draft.summary is not None:
+            lost = lost_facts(self._session, lambda _: True, summary=draft.summary)
+            if lost.share > MAY_LOSE:
+                return Change(f"Summary dropped: {words.share(lost.share)} would be lost. {lost}", changed=False)
+            note = str(lost)
+        change = self.keep(draft._replace(summary=draft.summary and replace(draft.summary, by=by)))
+        return change._replace(note=note or change.note)
 
     def keep(self, draft: SummaryDraft, automatic: Literal["after"] | None = None) -> Change:
         """Record a summary that was drafted, where there is one."""
@@ -216,13 +243,12 @@ class Actions:
         text, kept, wanted = completed_summary(text, material, target, cap)
         fixed = target.meter.fixed(Fixed(self._session.system, summary_message(text) + SUMMARY_ANSWER))
         problem = _summary_problem(text, kept, wanted)
-        if fixed >= older.instead_of or fixed + older.beside > limit:
+        if not is_shorter(fixed, older.instead_of, older.beside, limit):
             problem = problem or "it is no smaller than what it stands for, or leaves no room"
         if problem:
             return SummaryDraft(f"Summary dropped: {problem}{cost}", failed=True)
-        covers = older.covered | {turn.id for turn in material.turns}
         named, paid = words.named_turns(older.numbers), f" for {words.dollars(spent)}" if spent else ""
-        return SummaryDraft(f"Summarised {named}{paid}{note}", Summary(text, frozenset(covers), method))
+        return SummaryDraft(f"Summarised {named}{paid}{note}", Summary(text, older.covers, method))
 
     def affordable(self) -> Method | None:
         """Return how to write a summary whose price the user was not asked about: by a model only where it is low."""
@@ -230,10 +256,10 @@ class Actions:
         price = self.summary_price() if most is not None else None
         return "extractive" if price is not None and is_above([price], most) else None
 
-    def summary_price(self) -> RequestPrice | None:
+    def summary_price(self, kept: int | None = None) -> RequestPrice | None:
         """Return what a summary written now may cost; ``None``: no model would be asked."""
         target = self._session.target({}, ask=False)
-        older = self._older(target) if self.writer else None
+        older = self._older(target, kept) if self.writer else None
         if older is None or not older.numbers:
             return None
         return self._price(older.material, summary_cap(target.budget().limit), None)
@@ -252,6 +278,17 @@ class Actions:
         """Ask the user where a summary may cost much; a button's thread cannot. Raises InvalidRequestError."""
         confirm = None if is_button else self._confirm
         check_confirmed([price], self._session.settings.confirm_above, confirm, "This summary")
+
+    def _check_both_prices(self, method: Method | None, kept: int | None) -> None:
+        """Ask the user where a summary of the longest kind and its check may cost much. Raises InvalidRequestError."""
+        session, target = self._session, self._session.target({}, ask=False)
+        older, most = self._older(target, kept), session.settings.confirm_above
+        if not older.numbers or most is None:
+            return
+        longest = Summary("word " * summary_cap(target.budget().limit), older.covers, "model")
+        written = None if method == "extractive" else self.summary_price(kept)
+        prices = [*([written] if written else []), session.price(request_for_facts(session, longest))]
+        check_confirmed(prices, most, self._confirm, "This summary with its check")
 
     def _older(self, target: Target, kept: int | None = None) -> _Older:
         """Return the turns that a summary written now would stand for; the newest ``kept`` in view stay."""
@@ -306,7 +343,7 @@ class Actions:
 
             with stopper.ends(by.provider.close):
                 stopper.check()
-                text = model_summary(older, by, cap, instructions, replied)
+                text = model_summary(session.models, older, by, cap, instructions, replied)
         except ChatError as error:
             lines = extractive_summary(older, target, cap)
             return lines, "extractive", f" by your own lines, for {writer} wrote no summary: {error}"

@@ -18,7 +18,9 @@ from ..conversation.schema import Schema
 from ..conversation.text_safety import checked
 from ..errors import ChatInterrupted, InvalidRequestError
 from ..export.openai_messages import joined, together
+from ..models.purse import Purse
 from ..models.registry import Models, Target, full_name, key_owner
+from ..models.request_price import is_free
 from ..providers.base import AnswerSchema, Reply, Request, SupportsStream
 from ..providers.guests import guest
 from ..providers.lookup import given_address
@@ -81,10 +83,10 @@ class AskReply(NamedTuple):
 
 
 class Asker:
-    """Asks models; several threads may ask at once."""
+    """Asks models; several threads may ask at once. ``purse`` pays; ``None``: who asks has paid."""
 
-    def __init__(self, models: Models) -> None:
-        self.models = models
+    def __init__(self, models: Models, purse: Purse | None = None) -> None:
+        self.models, self._purse = models, purse
         self._fitter = Fitter(models)
 
     def planned(self, ask: Ask) -> Attempt:
@@ -100,7 +102,8 @@ class Asker:
         """Return where the request goes. ``server``: it may be asked for its window, and started."""
         target = self.models.target(ask.settings, ask=server)
         cache_key = "jupyter_ctx" if ask.shared is not None else None
-        return replace(target, schema=ask.schema, shared=ask.shared, waits=ask.waits, cache_key=cache_key)
+        purse = None if self._purse is None or is_free(target) else self._purse
+        return replace(target, schema=ask.schema, shared=ask.shared, waits=ask.waits, cache_key=cache_key, purse=purse)
 
     def answered(self, ask: Ask, coming: Coming | None = None, schema: Schema | None = None) -> AskReply:
         """Send a request and return the answer. Raises a ChatError, or KeyboardInterrupt.
@@ -169,7 +172,7 @@ def ask(
             request, chosen, attached_parts(attachments, partial(text_room, models, chosen), Redactor(models.secrets))
         )
         asked = asked if kind is None else replace(asked, schema=as_answer(kind))
-        return Asker(models).answered(asked, Coming(None, on_piece, on_thought), kind).reply
+        return Asker(models, Purse(chosen.max_cost)).answered(asked, Coming(None, on_piece, on_thought), kind).reply
     except KeyboardInterrupt:
         raise ChatInterrupted("stopped; nothing was recorded.") from None
 

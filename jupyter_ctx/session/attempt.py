@@ -229,8 +229,10 @@ def _by_settings(attempt: Attempt, used: int) -> str:
     if settings.max_turns is not None and len(turns) > settings.max_turns:
         causes.append(f"max_turns is {settings.max_turns:,} and {len(turns):,} earlier turns are in view")
     if any(reason.startswith("compact_at") for reason in attempt.decision.reasons):
-        more = "are more" if used > settings.compact_at * limit else f"and a margin {MARGIN_FOR_ESTIMATES} are more"
-        causes.append(f"about {used:,} tokens {more} than {100 * settings.compact_at:g} % of {limit:,} (compact_at)")
+        more = "are more" if used > settings.compact_share * limit else f"and a margin {MARGIN_FOR_ESTIMATES} are more"
+        causes.append(
+            f"about {used:,} tokens {more} than {100 * settings.compact_share:.3g} % of {limit:,} (compact_at)"
+        )
     return "; ".join(causes)
 
 

@@ -22,7 +22,8 @@ from ..runtime.redaction import Redactor, Unredacted
 from ..storage.journal import Journal
 from .actions import Actions, Change, Method
 from .exchange import Coming
-from .notices import large_values, sized, threshold
+from .lost import FACT_TASK, Lost, lost_facts
+from .notices import Along, beyond_held, large_values, sized, threshold
 from .preview import View
 from .prompt import Prompt, attached_parts
 from .send import Sender, stopped
@@ -124,6 +125,8 @@ class Desk:
         with self._turn(prompt) as said:
             among = prompt.stored if prompt.record else None
             reply = self._sender.stored(said, prompt.options, among, prompt.schema) if among else None
+            if reply is None and among:
+                reply = self._sender.handed(said, prompt.options, prompt.schema)
             if reply is not None:
                 coming.show(reply)
                 return reply
@@ -159,6 +162,11 @@ class Desk:
             with uninterrupted():
                 self.session.save()  # what a refusal has taught, or a turn that is not recorded
             self.notify()
+
+    def lost(self, tell: Callable[[str], object] | None = None) -> Lost:
+        """Ask for facts that are no longer sent, as :meth:`Chat.lost`; ``tell`` is given the price first."""
+        with self._turn(Prompt(FACT_TASK, record=False)):
+            return lost_facts(self.session, self._confirm, tell)
 
     def view(self, prompt: Prompt) -> View:
         """Return what :meth:`ask` would send, part by part, and what it would leave out."""
@@ -220,13 +228,13 @@ class Desk:
         """Return what blanks secrets in whatever leaves the kernel, those of the providers' keys among them."""
         return Redactor(self.session.models.secrets) if on else Unredacted()
 
-    def sizes(self, parts: Sequence[Attached], **options: Any) -> tuple[str, ...]:
-        """Return lines that say what goes with a prompt, with its tokens; ``options`` are settings for the request.
+    def sizes(self, parts: Sequence[Attached], **options: Any) -> Along:
+        """Return what goes with a prompt, with its tokens; ``options`` are settings for the request.
 
         Raises InvalidRequestError where a text alone takes more than a prompt may have.
         """
         if not parts:
-            return ()
+            return Along()
         target = self.session.target(options, ask=False)
         if target.provider.takes and any(part.files for part in parts):
             target.provider.reads_images(ask=True)
@@ -280,6 +288,7 @@ class Desk:
         method: Method | None = None,
         stopper: Stopper | None = None,
         by: str = "",
+        check: bool = False,
     ) -> Change:
         """Send a summary in place of the older turns, as :meth:`Chat.summarize`.
 
@@ -288,7 +297,7 @@ class Desk:
         """
 
         def act() -> Change:
-            return self.actions.summarize(instructions, method, stopper, turns, by)
+            return self.actions.summarize(instructions, method, stopper, turns, by, check)
 
         if stopper is None:
             return self.do(act)
@@ -323,7 +332,8 @@ class Desk:
         return self.do(lambda: self.actions.set_memory(str(path or "")))
 
     def set_system(self, text: str) -> Change:
-        """Set the system prompt from now on; an empty text removes it."""
+        """Set the system prompt from now on; an empty text removes it. Raises InvalidRequestError: it is locked."""
+        self.session.notebook.course.check_unlocked({"system"})
         return self.do(lambda: self.actions.set_system(text))
 
     def resume(self, added: Added, source: str, *, summary: bool = False) -> Change:
@@ -360,28 +370,33 @@ class Desk:
     # telling
 
     def threshold_notice(self) -> str | None:
-        """Return one line where the conversation has passed a threshold of its limit for the first time."""
+        """Return one line where the conversation first passes a threshold of its limit, or how far the model holds."""
         try:
             info = context_info(self.session.snapshot())
         except ChatError:  # the cell used another model, and the conversation's own is not available
             return None
-        if not self.session.passes_threshold(info.fill):
-            return None
-        self.session.save()
-        return threshold(info)
+        passed, held = self.session.passes_threshold(info.fill), beyond_held(info)
+        lines = [threshold(info)] if passed else []
+        lines += [held.text] if held is not None and self.session.once(held.once) else []
+        if lines:
+            self.session.save()
+        return " ".join(lines) or None
 
-    def source_of(self, name: str) -> Literal["default", "at the start", "set here"]:
+    def source_of(self, name: str) -> Literal["default", "at the start", "jupyter_ctx.toml", "set here"]:
         """Return where a setting's value comes from.
 
-        "at the start" means keywords, IPython's configuration or environment variables. Raises InvalidRequestError
-        for an unknown setting.
+        "at the start" means keywords, IPython's configuration or environment variables; "jupyter_ctx.toml" the file
+        beside the notebook. Raises InvalidRequestError for an unknown setting.
         """
         check_setting(name)
         session = self.session
         begun = getattr(session.state.defaults, name)
-        is_own_system = name == "system" and session.conversation.system is not None
+        course = session.notebook.course
+        is_own_system = name == "system" and session.has_own_system
         if getattr(session.settings, name) != begun or is_own_system:
             return "set here"
+        if name in course.named:
+            return "jupyter_ctx.toml"
         return "default" if begun == getattr(Settings(), name) else "at the start"
 
     def deleted(self) -> tuple[int, ...]:

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, TypeAlias
 
 from ..conversation.messages import Turn
 from ..errors import ContextOverflowError, ProviderError
 from ..models.registry import Models
-from ..providers.base import Reply, Thought, streaming
+from ..providers.base import Reply, Thought
 from ..runtime.interrupts import interruptible, uninterrupted
 from .attempt import Attempt
 from .judge import Verdict, verdict_on
 from .messages_sent import request_bytes
 from .notices import sent_again
+from .paying import paid_stream
 from .planner import Fitter
 
 RETRIES = 2  # requests that are sent after refusals
@@ -134,7 +136,7 @@ def exchange(
             coming.sent(attempt.target.model)
             for retry in range(RETRIES + 1):
                 try:
-                    verdict = _streamed(attempt, coming, previous)
+                    verdict = _streamed(fitter.models, attempt, coming, previous)
                     break
                 except ContextOverflowError as error:
                     refusal = refusal or error
@@ -156,10 +158,10 @@ def exchange(
             return came
 
 
-def _streamed(attempt: Attempt, coming: Coming, previous: Previous | None) -> Verdict:
+def _streamed(models: Models, attempt: Attempt, coming: Coming, previous: Previous | None) -> Verdict:
     """Send one request and show what comes; return the verdict on the reply."""
     coming.asked = time.monotonic()  # a request that was refused before is not this one
-    with streaming(attempt.target.provider, attempt.request) as stream:
+    with closing(paid_stream(models, attempt.target, attempt.request, attempt.tokens)) as stream:
         for item in stream:
             if isinstance(item, Reply):
                 before = previous(attempt) if previous is not None else None

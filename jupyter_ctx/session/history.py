@@ -7,8 +7,10 @@ from itertools import count
 from typing import ClassVar, NamedTuple
 
 from .. import wording as words
-from ..conversation.messages import StopReason
+from ..context.tokens import Meter
+from ..conversation.messages import StopReason, Turn
 from ..conversation.places import Place
+from .prompt_parts import PromptPart, prompt_parts
 from .snapshot import Snapshot
 from .tabular import Table
 from .view import part_states, turn_tokens
@@ -35,6 +37,7 @@ class HistoryRow(NamedTuple):
     ``versions``: how many answers the cell has had.
     ``model``: who answered.
     ``attached``: what went with the prompt, such as ``df (40 of 12,000 rows), plot.png``.
+    ``parts``: the prompt in parts, whose tokens sum to its share of ``tokens``; none where nothing went with it.
     """
 
     turn: int
@@ -47,6 +50,7 @@ class HistoryRow(NamedTuple):
     versions: int
     model: str
     attached: str = ""
+    parts: tuple[PromptPart, ...] = ()
 
     @property
     def state(self) -> str:
@@ -58,7 +62,7 @@ class History(Table[HistoryRow]):
     """All turns since the last clear, in order; a table of the fields of a row, with ``states`` in one line."""
 
     __slots__ = ()
-    columns = (*(name for name in HistoryRow._fields if name != "states"), "state")
+    columns = (*(name for name in HistoryRow._fields if name not in ("states", "parts")), "state")
     usual: ClassVar = {"exact": "yes", "versions": "1"}
 
     def _below(self) -> str:
@@ -76,9 +80,19 @@ def history(now: Snapshot, deleted: Collection[str]) -> History:
         size, exact = round(turn_tokens(turn, meter)), meter.counted(turn.id)
         states, versions = (state, *filter(None, marks)), len(place.versions)
         cell, attached = cell_of(place), ", ".join(turn.sources)
-        return HistoryRow(number, cell, turn.prompt, turn.reply, size, exact, states, versions, turn.model, attached)
+        return HistoryRow(
+            number, cell, turn.prompt, turn.reply, size, exact, states, versions, turn.model, attached,
+            _parts(turn, meter),
+        )  # fmt: skip
 
     return History(map(row, count(1), past.places, part_states(past, now.scope, now.start)))
+
+
+def _parts(turn: Turn, meter: Meter) -> tuple[PromptPart, ...]:
+    if not turn.sources:
+        return ()
+    asked, _ = meter.turn_parts(turn.id, turn.prompt, turn.reply, turn.attached)
+    return prompt_parts(turn, round(asked), meter)
 
 
 def cell_of(place: Place) -> str:

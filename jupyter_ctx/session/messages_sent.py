@@ -33,6 +33,7 @@ def messages_before(target: Target, past: Conversation, scope: Scope, start: int
 
 
 ENCODED = 4 / 3  # base64
+SETTINGS_DIGEST = 8  # bytes of a digest that are of the settings
 
 
 def request_bytes(messages: Sequence[Message]) -> int:
@@ -80,14 +81,24 @@ def request_digest(target: Target, request: Request) -> str:
     )  # fmt: skip
     if request.schema is not None:
         asked = (*asked, dict(request.schema.json))
+    if request.likeliest:
+        asked = (*asked, request.likeliest)
     return digested(asked, request.messages)
 
 
 def digested(settings: object, messages: Iterable[Message]) -> str:
-    """Return a digest of messages, files included, and of the settings that they are sent with, as JSON."""
-    digest = hashlib.blake2b(json.dumps(settings, sort_keys=True, default=str).encode(), digest_size=16)
+    """Return a digest of the settings, as JSON, and after it one of the messages that are sent, files included."""
+    of_settings = hashlib.blake2b(
+        json.dumps(settings, sort_keys=True, default=str).encode(), digest_size=SETTINGS_DIGEST
+    )
+    of_messages = hashlib.blake2b(digest_size=16)
     for message in messages:
-        digest.update(f"\0{message.role}\0{message.content}".encode())
+        of_messages.update(f"\0{message.role}\0{message.content}".encode())
         for attachment in message.attachments:
-            digest.update(b"\0" + attachment.data)
-    return digest.hexdigest()
+            of_messages.update(b"\0" + attachment.data)
+    return of_settings.hexdigest() + of_messages.hexdigest()
+
+
+def are_same_messages(digest: str, other: str) -> bool:
+    """Return whether two digests are of the same messages, whatever settings they were sent with."""
+    return digest[2 * SETTINGS_DIGEST :] == other[2 * SETTINGS_DIGEST :]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date
 from typing import NamedTuple
 
 from ..attachments.attached import Attached
@@ -19,12 +21,15 @@ from .judge import Verdict
 from .messages_sent import megabytes
 
 KEPT = (  # what was left out once: one thing, and several
-    "It is kept: %chat history shows it, %chat pin {} keeps it in view.",
-    "They are kept: %chat history shows them, %chat pin N keeps one in view.",
+    ", which is kept. %chat history shows it, %chat pin {} keeps it in view.",
+    ", which are kept. %chat history shows them, %chat pin N keeps one in view.",
 )
+MAKES_ROOM = "%chat summarise, trim or clear makes room"
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt")  # files that pandas may read
 LARGE_VALUES = 0.2  # of the limit, in one prompt
+HANDED = "This answer was handed out with this notebook; nothing was sent. --ask asks the model."
 STORED = "This is the stored answer; nothing was sent. Run the cell again to ask anew."
+WHERE_FROM = (STORED, HANDED)
 
 
 class Notice(NamedTuple):
@@ -32,6 +37,18 @@ class Notice(NamedTuple):
 
     text: str
     once: str = ""
+
+
+class Along(NamedTuple):
+    """What goes with a prompt: each thing with what is sent of it and its tokens, and lines about ``large`` texts."""
+
+    parts: tuple[Attached, ...] = ()
+    large: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """All of it in one line; empty: nothing goes along."""
+        return f"With the prompt: {', '.join(part.said for part in self.parts)}." if self.parts else ""
 
 
 class Outcome(NamedTuple):
@@ -66,6 +83,7 @@ def notices_of(outcome: Outcome) -> tuple[Notice, ...]:
     return (
         *(Notice(problem, once=problem) for problem in outcome.problems),
         *_of_the_model(outcome),
+        *_of_the_end(outcome, date.today()),
         *_of_the_fit(outcome),
         *_of_the_report(outcome.sent, outcome.verdict),
         *_of_the_future(outcome),
@@ -75,12 +93,14 @@ def notices_of(outcome: Outcome) -> tuple[Notice, ...]:
 def _of_the_model(outcome: Outcome) -> Iterator[Notice]:
     """Yield what the user should know of the model."""
     target = outcome.planned.target
-    if target.window.source == "assumed":
+    if target.window.source == outcome.sent.target.window.source == "assumed":
         text = (
             f"The window of {target.model} is not known: {target.window.tokens:,} tokens are {target.window.origin}. "
             f"Set it with %chat use {target.model} --window N, or in models.json."
         )
         yield Notice(text, once=text)
+    if outcome.sent.request.likeliest and not outcome.verdict.reply.tokens:
+        yield Notice(f"{target.model} told no probabilities of its tokens.")
     unsent = [
         f"{KINDS_OF_FILES[file.kind]}{' by address' * bool(file.address)}"
         for file in outcome.files
@@ -91,6 +111,13 @@ def _of_the_model(outcome: Outcome) -> Iterator[Notice]:
         does = "does not take" if target.takes else "takes"
         text = f"{target.model} {does} {what}: these files of earlier turns are not sent to it."
         yield Notice(text, once=text)
+
+
+def _of_the_end(outcome: Outcome, today: date) -> Iterator[Notice]:
+    """Yield that the model ends soon; once a week."""
+    model, end = outcome.sent.target.model, outcome.sent.target.end
+    if end is not None and end.is_soon(today) and not outcome.apart:
+        yield Notice(end.line(model, today), once=f"{model} ends: {today:%G-%V}")
 
 
 def _of_the_fit(outcome: Outcome) -> Iterator[Notice]:
@@ -107,7 +134,7 @@ def _of_the_fit(outcome: Outcome) -> Iterator[Notice]:
         yield Notice(_fitted(planned, gone))
     if refusal is not None:
         done = _lighter(sent) if refusal.by_bytes else _recovered(planned, refusal.overflow or Overflow(), sent)
-        where = "" if outcome.apart or refusal.by_bytes else _kept(sent.gone(planned.cut.start))
+        where = "." if outcome.apart or refusal.by_bytes else _kept(sent.gone(planned.cut.start))
         yield Notice(done + where)
     if sent.dropped:
         names = " and ".join(dict.fromkeys(file.name for file in sent.dropped))
@@ -163,9 +190,11 @@ def _gone(turns: Sequence[int], *, summary: bool) -> str:
 
 
 def _kept(numbers: Sequence[int]) -> str:
-    """Return where turns are that were left out."""
+    """Return the end of a sentence: where turns are that were left out."""
     one, several = KEPT
-    return f" {one.format(*numbers) if len(numbers) == 1 else several}" if numbers else ""
+    if not numbers:
+        return "."
+    return one.format(*numbers) if len(numbers) == 1 else several
 
 
 def _fitted(planned: Attempt, gone: str) -> str:
@@ -194,22 +223,19 @@ def nearly_full(fill: float) -> str:
 def _recovered(refused: Attempt, overflow: Overflow, sent: Attempt) -> str:
     """Return how a request was made smaller that was refused for its tokens."""
     size, limit = overflow.input_tokens, overflow.context_window or overflow.max_input_tokens
-    figures = f" ({size:,} > {limit:,})" if size and limit and size > limit else ""
+    figures = f" ({size:,} of {limit:,} tokens)" if size and limit and size > limit else ""
     if limit and not figures:
-        figures = f" (the limit is {limit:,})"
+        figures = f" (the limit is {limit:,} tokens)"
     gone = _gone(sent.gone(refused.cut.start), summary=sent.lacks_summary and not refused.lacks_summary)
     if not gone:
-        return (
-            f"Context window exceeded{figures}: asked for a reply of {sent.request.max_tokens:,} tokens "
-            "at most and sent again."
-        )
-    return f"Context window exceeded{figures}: left out {gone} and sent again."
+        return f"Too long{figures}: sent again with a reply of at most {sent.request.max_tokens:,} tokens"
+    return f"Too long{figures}: sent again without {gone}"
 
 
 def _lighter(sent: Attempt) -> str:
     """Return how a request was made smaller that was refused for its bytes."""
-    gone = f"left out {named_turns(sent.gone())}" if sent.left_out else "left out files of earlier turns"
-    return f"The request had too many bytes for the server: {gone} and sent again."
+    gone = named_turns(sent.gone()) if sent.left_out else "files of earlier turns"
+    return f"Too many bytes for the server: sent again without {gone}"
 
 
 def sent_again(attempt: Attempt, refusal: ContextOverflowError) -> str:
@@ -224,10 +250,16 @@ def sent_again(attempt: Attempt, refusal: ContextOverflowError) -> str:
 def threshold(info: ContextInfo) -> str:
     """Return the line that says how full the context window is."""
     about = "" if info.exact else "~"
-    return (
-        f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens. "
-        "%chat summarise, trim or clear makes room."
-    )
+    return f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens. {MAKES_ROOM}."
+
+
+def beyond_held(info: ContextInfo) -> Notice | None:
+    """Return a line that is shown once where the next request is longer than the model was measured to hold."""
+    held = info.held
+    if held is None or not held.falls or info.used <= held.tokens:
+        return None
+    text = f"{info.used:,} tokens are beyond what {info.model} was measured to hold: {held.mark}. {MAKES_ROOM}."
+    return Notice(text, once=f"beyond {held.address} {held.at}")
 
 
 def large_values(values: Sequence[tuple[str, str]], target: Target) -> str | None:
@@ -249,8 +281,8 @@ def large_values(values: Sequence[tuple[str, str]], target: Target) -> str | Non
     )
 
 
-def sized(parts: Sequence[Attached], target: Target) -> tuple[str, ...]:
-    """Return lines about what goes with a prompt: each with its tokens, and the texts that are large.
+def sized(parts: Sequence[Attached], target: Target) -> Along:
+    """Return what goes with a prompt: each with its tokens, and lines about the texts that are large.
 
     Raises InvalidRequestError where one text alone takes more than the limit, and for a file that cannot be sent.
     """
@@ -260,19 +292,19 @@ def sized(parts: Sequence[Attached], target: Target) -> tuple[str, ...]:
     for part, count in zip(parts, tokens, strict=True):
         if count > limit:
             raise InvalidRequestError(_too_large(part, count, target))
-    sizes = [_said(part, count) for part, count in zip(parts, tokens, strict=True)]
+    told = tuple(_told(part, count) for part, count in zip(parts, tokens, strict=True))
     large = [
         f"{part.name} is large: about {count:,} tokens, {100 * count / limit:,.0f} % of the {limit:,} that a prompt "
         "may have."
         for part, count in zip(parts, tokens, strict=True)
         if count > LARGE_VALUES * limit and not part.what
     ]
-    return (*([f"With the prompt: {', '.join(sizes)}."] if sizes else ()), *large)
+    return Along(told, tuple(large))
 
 
-def _said(part: Attached, tokens: int) -> str:
+def _told(part: Attached, tokens: int) -> Attached:
     whole = tokens + sum(file.tokens for file in part.files)
-    return part.said if part.what else f"{part.name} (about {whole:,} tokens)"
+    return part if part.what else replace(part, what=f"about {whole:,} tokens")
 
 
 def _too_large(part: Attached, tokens: int, target: Target) -> str:

@@ -66,7 +66,7 @@ class Fitter:
         if now.end and not now.guessed + now.ledger.guessed(now.start, now.end):
             margin = max(target.meter.margin(past.places[now.end - 1].turn.prompt), LEAST_MARGIN)
             now = now._replace(budget=now.budget._replace(margin=margin))
-        return now.most(target.settings.compact_at)
+        return now.most(target.settings.compact_share)
 
     def attempt(
         self, message: Message, target: Target, past: Conversation, at: int, system: str, *, lasting: bool, apart: bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -13,7 +14,9 @@ from ..conversation.messages import Role, Summary, Turn
 from ..conversation.places import Place
 from ..models.request_price import RequestPrice
 from ..providers.base import Request
+from ..shown_as import mimebundle
 from .attempt import Attempt
+from .prompt_parts import PromptPart, prompt_parts
 from .tabular import Table
 from .view import PartStatus, in_view, part_states
 
@@ -30,6 +33,7 @@ class ViewPart(NamedTuple):
     ``share``: its share of the request, 0 where it is left out.
     ``attached``: what goes with it, such as ``df (40 of 12,000 rows), plot.png``; ``tokens`` has that, too.
     ``typed``: how many characters of ``text`` were typed, where texts that go with it follow; ``None``: all.
+    ``parts``: what was typed and each thing that goes with it, whose tokens sum to its own; none where nothing does.
     """
 
     role: Role
@@ -42,6 +46,7 @@ class ViewPart(NamedTuple):
     share: float = 0.0
     attached: str = ""
     typed: int | None = None
+    parts: tuple[PromptPart, ...] = ()
 
     @property
     def turn(self) -> int | None:
@@ -63,7 +68,6 @@ class _Line(NamedTuple):
     tokens: str
     share: str
     state: str
-    attached: str = ""
 
 
 class _Lines(Table[_Line]):
@@ -88,6 +92,8 @@ class View:
     price: RequestPrice
     template: int = 0
 
+    _repr_mimebundle_ = mimebundle
+
     def __repr__(self) -> str:
         return f"{self._lines()!r}\n{self._total()}" if self.messages else "View: nothing yet"
 
@@ -101,7 +107,8 @@ class View:
 
     def _lines(self) -> _Lines:
         """Return what is shown: the messages that stay out, then all that adds up to the whole."""
-        lines = [*(_line(part, "") for part in self.omitted), *(_line(part, _percent(part)) for part in self.messages)]
+        lines = [line for part in self.omitted for line in _with_parts(part, "")]
+        lines += [line for part in self.messages for line in _with_parts(part, _percent(part))]
         if self.template:
             share = f"{100 * self.template / max(1, self.input_tokens):.0f} %"
             added = "what the model's server adds to the messages"
@@ -119,9 +126,12 @@ class View:
         return _Parts((*self.messages, *self.omitted)).to_dataframe().astype({"turn": "Int64"})
 
 
-def _line(part: ViewPart, share: str) -> _Line:
+def _with_parts(part: ViewPart, share: str) -> Iterator[_Line]:
+    """Yield a message, and its parts below it."""
     tokens, state = f"{'' if part.exact else '~'}{part.tokens:,}", f"{part.state}{', stale' if part.stale else ''}"
-    return _Line(part.number, part.role, part.text, tokens, share, state, part.attached)
+    yield _Line(part.number, part.role, part.text[: part.typed], tokens, share, state)
+    for each in part.parts:
+        yield _Line(None, "", each.line, f"~{each.tokens:,}", "", "")
 
 
 def _percent(part: ViewPart) -> str:
@@ -150,26 +160,31 @@ def preview(attempt: Attempt, asked: Turn, *, is_counted: bool, price: RequestPr
         parts.append(ViewPart("user", scope.summary.text, round(summary), _summary_state(scope.summary, past)))
     parts += [part for place in rest for part in turns.pop(place.id)]
     if prompt:
-        parts.append(_asked(asked, attempt.asked, "prompt")._replace(exact=exact))
+        parts.append(_asked(asked, attempt.asked, "prompt", meter)._replace(exact=exact))
     messages = tuple(part._replace(share=part.tokens / max(total, 1)) for part in parts)
     omitted = tuple(part for both in turns.values() for part in both)
     added = max(0, total - sum(part.tokens for part in parts)) if round(template) else 0
     return View(messages, omitted, total, exact or (not prompt and is_counted), attempt.request, price, added)
 
 
-def _asked(turn: Turn, tokens: float, state: PartStatus) -> ViewPart:
+def _asked(turn: Turn, tokens: float, state: PartStatus, meter: Meter) -> ViewPart:
     """Return the prompt of a turn."""
-    attached = ", ".join(turn.sources)
-    return ViewPart("user", turn.prompt, round(tokens), state, attached=attached, typed=turn.record.typed)
+    attached, size = ", ".join(turn.sources), round(tokens)
+    parts = prompt_parts(turn, size, meter)
+    return ViewPart("user", turn.prompt, size, state, attached=attached, typed=turn.record.typed, parts=parts)
 
 
 def _both(place: Place, number: int, state: PartStatus, meter: Meter, *, stale: bool) -> tuple[ViewPart, ViewPart]:
     """Return both messages of a turn."""
     turn, exact = place.turn, meter.counted(place.turn.id)
     asked, said = meter.turn_parts(turn.id, turn.prompt, turn.reply, turn.attached)
+    answered = turn.usage.output_tokens - turn.usage.reasoning_tokens if turn.usage is not None else 0
+    is_reported = exact and 0 < answered < asked + said  # both halves, and not their sum alone
+    if is_reported:
+        asked, said = asked + said - answered, answered
     return (
-        _asked(turn, asked, state)._replace(number=number, exact=exact, stale=stale),
-        ViewPart("assistant", turn.reply, round(said), state, number, exact, stale),
+        _asked(turn, asked, state, meter)._replace(number=number, exact=is_reported, stale=stale),
+        ViewPart("assistant", turn.reply, round(said), state, number, is_reported, stale),
     )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from ..attachments.attached import MOST_SHARE, Attached, TextRoom, with_attached
+from ..attachments.attached import MOST_SHARE, Attached, TextRoom, extents, with_attached
 from ..attachments.attached_files import attached_part, parts_given
 from ..config.settings import Settings
 from ..conversation.events import Said
@@ -17,6 +17,7 @@ from ..errors import InvalidRequestError
 from ..models.registry import Models
 from ..runtime.redaction import Redactor
 
+FromStore = Literal["cell", "all", "handed"]  # which stored answers will do
 OF_A_CELL = frozenset({"cell", "run", "execution", "source", "append", "new", "record", "stored"})
 
 
@@ -32,7 +33,8 @@ class Prompt:
     append: add a turn instead of replacing the one that the cell has.
     new: begin the conversation anew with this turn.
     record: send the conversation, and keep the turn in it.
-    stored: which stored answers will do: the cell's own from before a restart, or all of this user's.
+    stored: which stored answers will do: the cell's own from before a restart, all of this user's, or only those
+        handed out with the notebook, which do beside the others, too.
     schema: what the answer must be; ``None``: text.
 
     Raises InvalidRequestError for a text that providers refuse.
@@ -48,7 +50,7 @@ class Prompt:
     append: bool = False
     new: bool = False
     record: bool = True
-    stored: Literal["cell", "all"] | None = None
+    stored: FromStore | None = None
     schema: Schema | None = None
 
     @classmethod
@@ -61,8 +63,8 @@ class Prompt:
 
     def __post_init__(self) -> None:
         checked(self.text)
-        if self.stored not in (None, "cell", "all"):
-            raise InvalidRequestError(f"stored is {self.stored!r}: it must be 'cell', 'all' or None.")
+        if self.stored not in (None, *get_args(FromStore)):
+            raise InvalidRequestError(f"stored is {self.stored!r}: it must be 'cell', 'all', 'handed' or None.")
 
     def said(self) -> Said:
         """Return the event of a turn without its answer. Raises InvalidRequestError."""
@@ -71,7 +73,7 @@ class Prompt:
         sources = tuple(each.said for each in attached)
         asked = TurnRecord(
             cell=self.cell, run=self.run, execution=self.execution, source=self.source, sources=sources,
-            typed=len(self.text) if len(text) > len(self.text) else None,
+            typed=len(self.text) if len(text) > len(self.text) else None, extents=extents(attached),
         )  # fmt: skip
         return Said(Turn(checked(text), attachments=files, record=asked), self.append, self.new)
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from ..conversation.events import Kept, Said, Summarized
 from ..conversation.messages import Turn, TurnRecord, new_id
@@ -19,9 +19,11 @@ from ..runtime.interrupts import uninterrupted
 from .actions import Actions, Change, SummaryDraft
 from .attempt import Attempt
 from .exchange import Coming, Exchanged, exchange
+from .handed_turns import handed_turns
 from .judge import INCOMPLETE, Verdict
 from .messages_sent import request_digest
-from .notices import STORED, Outcome, nearly_full, notices_of
+from .notices import HANDED, STORED, Outcome, nearly_full, notices_of
+from .prompt import FromStore
 from .session import Session
 from .tries import answered, as_answer, parsed_reply
 
@@ -115,14 +117,14 @@ class Sender:
         check_confirmed(prices, most, ask if confirm is not None else None, what)
 
     def stored(
-        self, said: Said, options: Mapping[str, Any], among: Literal["cell", "all"], schema: Schema | None = None
+        self, said: Said, options: Mapping[str, Any], among: FromStore, schema: Schema | None = None
     ) -> Reply | None:
         """Return a stored answer to the same request: the cell's own from an earlier kernel, or any of the user's.
 
         One that does not match its schema is none.
         """
         session = self._session
-        if said.begins_anew(session.conversation):
+        if among == "handed" or said.begins_anew(session.conversation):
             return None
         # the stored turn names the view it was sent with: no server need be asked for its window
         target = session.target(options, ask=among == "all", schema=as_answer(schema))
@@ -142,6 +144,22 @@ class Sender:
             session.record(Kept(place.id, said.turn.record.run or "", said.turn.record.execution))
         return reply
 
+    def handed(self, said: Said, options: Mapping[str, Any], schema: Schema | None) -> Reply | None:
+        """Return an answer to the same request that was handed out with the notebook."""
+        session, past = self._session, self._session.conversation
+        turn, summary = next(handed_turns(session, said, options, as_answer(schema)), (None, None))
+        reply = stored_reply(turn, schema) if turn is not None else None
+        if turn is None or reply is None:
+            return None
+        shown = next(iter(past.older(turn.record.cell, turn.record.run)), None)
+        if shown is not None and (shown.turn, shown.turn.record.digest) == (turn, turn.record.digest):
+            session.record(Kept(shown.id, turn.record.run or "", turn.record.execution))
+            return reply
+        is_new = summary is not None and past.summaries.get(summary.id) != summary
+        session.change(counted="", sent="")
+        session.record(*([Summarized(summary, "before")] if summary and is_new else []), replace(said, turn=turn))
+        return reply
+
     def _stored_anywhere(self, said: Said, target: Target, system: str, schema: Schema | None) -> Reply | None:
         session = self._session
         attempt = session.attempt(said, target, system, record=True)
@@ -154,6 +172,7 @@ class Sender:
         record = replace(
             turn.record, id=turn_id, start=attempt.begins_at(turn_id), apart=attempt.apart, cost=None, stored=True,
             cell=asked.cell, run=asked.run, source=asked.source, sources=asked.sources, typed=asked.typed,
+            extents=asked.extents, at=time.time(),
         )  # fmt: skip
         turn = replace(turn, attachments=said.turn.attachments, record=record)
         self._keep(replace(said, turn=turn), attempt, counted=False)
@@ -245,16 +264,16 @@ def record_of(asked: TurnRecord, attempt: Attempt, reply: Reply, turn_id: str) -
     return replace(
         asked, id=turn_id, model=target.model, stop_reason=reply.stop_reason, usage=reply.usage,
         window=target.window.tokens, cost=reply.cost, seconds=reply.seconds, start=attempt.begins_at(turn_id),
-        apart=attempt.apart, summary=summary.id if summary else None,
-        digest=request_digest(target, attempt.request),
+        apart=attempt.apart, summary=summary.id if summary else None, at=time.time(),
+        digest=request_digest(target, attempt.request), tokens=reply.tokens,
     )  # fmt: skip
 
 
 def stored_reply(turn: Turn, schema: Schema | None) -> Reply | None:
     """Return an answer that is there already; it costs nothing. ``None``: it does not match its schema."""
     reply = Reply(
-        turn.reply, turn.usage, turn.stop_reason, turn.model, (STORED,), stored=True,
-        thinking=turn.thinking, seconds=turn.record.seconds,
+        turn.reply, turn.usage, turn.stop_reason, turn.model, (HANDED if turn.record.handed else STORED,), stored=True,
+        thinking=turn.thinking, seconds=turn.record.seconds, tokens=turn.record.tokens,
     )  # fmt: skip
     try:
         return reply if schema is None else parsed_reply(reply, schema)

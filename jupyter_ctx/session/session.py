@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..attachments.attached import TextRoom
+from ..config.course_file import COURSE_FILE
 from ..config.settings import Settings
 from ..context.forecast import more_turns
 from ..context.policy import decide
@@ -17,10 +18,13 @@ from ..conversation.conversation import Conversation
 from ..conversation.events import Event, MemorySet, Offered, Said, Summarized, SystemSet
 from ..conversation.messages import Summary, Turn, new_id
 from ..errors import ChatError, InvalidRequestError
+from ..models.purse import Purse
 from ..models.registry import Models, Target, settings_with
 from ..models.request_price import Price, RequestPrice, is_free, price_of, request_price
 from ..providers.base import AnswerSchema, Reply
 from ..runtime.frontend import fingerprint
+from ..storage.connection import MEMORY
+from ..storage.day_spending import DayPurse
 from ..storage.journal import Journal, Opened
 from .attempt import Attempt
 from .messages_sent import request_digest
@@ -63,6 +67,8 @@ class Session:
         self._cache_key = f"jupyter_ctx-{new_id()}"
         self._has_set_system = False
         self.answered_at: float | None = None  # when the last turn was recorded, by the monotonic clock
+        self._day = DayPurse(MEMORY if journal is None else journal.address)
+        self.purse = Purse(within=self._day)
         self._lock = threading.Lock()  # a button's callback may run in another thread
 
     @property
@@ -99,21 +105,33 @@ class Session:
         """Write the events and the state to the store, if there is one."""
         if self.journal is not None:
             state = self.state.stored(self.models.state(), self.notebook)
+            state["charged"] = self.purse.charged
             self.journal.save(events, self.models.news(), state, self.conversation, self.models.sizes)
 
     def restore(self, opened: Opened, given: Mapping[str, Any] | None = None) -> None:
         """Continue an opened conversation; settings that were ``given`` hold."""
         self.conversation = opened.conversation
         taken_at = self.conversation.steps if opened.taken else None
-        self.state = self.state.restored(opened.state, given or {})._replace(taken_at=taken_at)
+        kept = opened.state.get("settings", {})
+        left = self.notebook.course.unforbidden(kept)
+        if "model" in kept.keys() - left.keys() and self.journal is not None:
+            now = f"{self.settings.model} is asked instead of {kept['model']}"
+            self.journal.notices.append(f"{now}, as {COURSE_FILE} beside this notebook says.")
+        stored = opened.state | {"settings": left}
+        self.state = self.state.restored(stored, given or {})._replace(taken_at=taken_at)
+        self.purse = Purse(within=self._day, spent=opened.state.get("charged", 0.0))
         self.notebook.restore(opened.state)
         self.models.restore(opened.state, opened.sizes)
 
     @property
     def own_system(self) -> str:
         """The conversation's own system prompt, else that of the settings."""
-        prompt = self.conversation.system
-        return prompt if prompt is not None else self.settings.system or ""
+        return (self.conversation.system if self.has_own_system else self.settings.system) or ""
+
+    @property
+    def has_own_system(self) -> bool:
+        """Whether the conversation has a system prompt of its own, and no course's file locks another."""
+        return self.conversation.system is not None and "system" not in self.notebook.course.locked
 
     @property
     def system(self) -> str:
@@ -132,7 +150,12 @@ class Session:
         own, memory = self.conversation.system, self.conversation.memory
         if then is not None and not self._has_set_system:
             own, memory = self.conversation.prompts_at(then)
-        given, usual = options.get("system"), own if own is not None else self.settings.system or ""
+        return self.system_of(own, memory, options.get("system"))
+
+    def system_of(self, own: str | None, memory: str | None, given: str | None = None) -> str:
+        """Return the text of a conversation's own system prompt, or one that is given for it, and its memory file."""
+        is_own = own is not None and "system" not in self.notebook.course.locked
+        usual = (own if is_own else self.settings.system) or ""
         text = self.memory.read(memory, lambda: self.target({}, ask=False))[1]
         return joined_system(usual if given is None else given, text)
 
@@ -153,7 +176,13 @@ class Session:
     def target(self, options: Mapping[str, Any], *, ask: bool, schema: AnswerSchema | None = None) -> Target:
         """Return where a request with these options goes. ``ask``: the server may be asked and started."""
         target = self.models.target(self._settings_for(options), ask=ask)
-        return replace(target, cache_key=self._cache_key, schema=schema)
+        purse = None if is_free(target) else self.purse_for(target.settings)
+        return replace(target, cache_key=self._cache_key, purse=purse, schema=schema)
+
+    def purse_for(self, settings: Settings) -> Purse:
+        """Return what pays for requests with these settings, within their caps."""
+        self.purse.cap, self._day.cap = settings.max_cost, settings.max_cost_day
+        return self.purse
 
     def asked(self, options: Mapping[str, Any]) -> str:
         """Return the model that a request with these options names; nothing is loaded for it."""
@@ -165,6 +194,7 @@ class Session:
 
     def _settings_for(self, options: Mapping[str, Any]) -> Settings:
         given = {name: value for name, value in options.items() if value is not None}
+        self.notebook.course.check_unlocked(given)
         return settings_with(self.settings, given) if given else self.settings
 
     def attempt(
@@ -187,6 +217,8 @@ class Session:
         at = past.position(said.turn.record.cell, said.turn.record.run, append=said.append, offered=offered)
         message = said.turn.messages[0]
         target.check_files(message.attachments)
+        if target.settings.certainty == "on":
+            target.check_odds()
         asked, usual = target.settings, self.settings
         differs = {name for name in FITS_BY if getattr(asked, name) != getattr(usual, name)}
         lasting = (
@@ -213,8 +245,8 @@ class Session:
         return new
 
     def notices(self) -> tuple[str, ...]:
-        """Return new notices about the memory file and the store, a line each; each is returned once."""
-        lines = self.once(*self.memory.problems)
+        """Return new notices about the memory file, the store and the handout, a line each; each is returned once."""
+        lines = self.once(*self.memory.problems, *self.notebook.handout.problems)
         if self.journal is not None:
             lines, self.journal.notices = (*lines, *self.journal.notices), []
         return lines
@@ -284,8 +316,10 @@ class Session:
         tried = occupancy if target.trial is None else self.fitter.occupancy(target.trial, past, scope, start)
         decision, room_ends = decide(tried, target.settings), self.fitter.room_ends(target, past, occupancy)
         more = None if typical is None else more_turns(occupancy, target.settings, typical)
+        allowances = (*self.purse_for(self.settings).allowances, target.provider.allowance(ask=False))
+        left = tuple(filter(None, allowances))
         return Snapshot(
-            past, state, target, scope, start, occupancy.ledger, decision, room_ends, key == state.counted, more
+            past, state, target, scope, start, occupancy.ledger, decision, room_ends, key == state.counted, more, left
         )
 
     def view(self, said: Said, options: Mapping[str, Any], *, record: bool, schema: AnswerSchema | None = None) -> View:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import queue
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, Protocol
+from itertools import islice
+from typing import Any, NamedTuple, Protocol
 
 from ..conversation.events import Kept, Offered, Said
 from ..conversation.messages import Alternative, Alternatives, new_id
@@ -20,8 +22,10 @@ from ..runtime.redaction import Redactor
 from .ask import with_notices
 from .attempt import Attempt
 from .exchange import Coming, Exchanged, exchange
+from .handed_turns import handed_turns
 from .judge import INCOMPLETE, Verdict
 from .messages_sent import digested, request_digest
+from .prompt import FromStore
 from .send import record_of, stored_reply
 from .session import Session
 from .threads import Threads
@@ -106,16 +110,20 @@ class SideBySide:
         columns: Sequence[Candidate],
         *,
         record: bool,
-        stored: Literal["cell", "all"] | None,
+        stored: FromStore | None,
     ) -> Alternatives:
         """Return the answers, one for each column, and keep them beside the conversation.
 
         A request that fails says so in its column. Answers that are stored for the same requests are not asked for
-        again. Raises ChatError where every column failed, and ChatInterrupted.
+        again, nor those that were handed out for all of them. Raises ChatError where every column failed, and
+        ChatInterrupted.
         """
-        requests = [self._planned(said, column, record=record) for column in columns]
+        offered = self._handed(said, columns) if stored is not None and record else None
+        known = offered.answers if offered is not None else (None,) * len(columns)
+        requests = [self._planned(said, *each, record=record) for each in zip(columns, known, strict=True)]
         digest = self._digest(requests)
-        offered = self._find(said, requests, digest, stored) if stored is not None and record else None
+        if offered is None and stored is not None and record:
+            offered = self._find(said, requests, digest, stored)
         asked = [i for i, request in enumerate(requests) if request.known is None and request.error is None]
         self._check_price([requests[i] for i in asked])
         if offered is not None:
@@ -142,9 +150,11 @@ class SideBySide:
             raise ChatInterrupted(f"stopped; {left}")
         return _checked(requests, alternatives)
 
-    def _planned(self, said: Said, column: Candidate, *, record: bool) -> _Request:
-        """Return the request of a column; its error where it cannot be sent."""
-        session, request = self._session, _Request(column.options)
+    def _planned(self, said: Said, column: Candidate, known: Alternative | None, *, record: bool) -> _Request:
+        """Return the request of a column, unless its answer is known; its error where it cannot be sent."""
+        session, request = self._session, _Request(column.options, known=known)
+        if known is not None:
+            return request
         try:
             target = session.target(column.options, ask=True, schema=as_answer(self._schema))
             system = session.system_for(column.options)
@@ -169,9 +179,21 @@ class SideBySide:
 
     # answers that are there already
 
-    def _find(
-        self, said: Said, requests: Sequence[_Request], digest: str, stored: Literal["cell", "all"]
-    ) -> Alternatives | None:
+    def _handed(self, said: Said, columns: Sequence[Candidate]) -> Alternatives | None:
+        """Return the answers that were handed out for these requests, unless those of an earlier kernel are there."""
+        answers = list[Alternative]()
+        if self._of_cell(said) is not None:
+            return None
+        for column in columns:
+            found = handed_turns(self._session, said, column.options, as_answer(self._schema), offered=True)
+            same = sum(column.options == earlier.options for earlier in columns[: len(answers)])
+            turn, _ = next(islice(found, same, None), (None, None))
+            if turn is None or stored_reply(turn, self._schema) is None:
+                return None
+            answers.append(Alternative(column.label, turn.reply, turn.thinking, turn.record))
+        return Alternatives(said.turn, tuple(answers), said.append, said.new)
+
+    def _find(self, said: Said, requests: Sequence[_Request], digest: str, stored: FromStore) -> Alternatives | None:
         """Find stored answers to these requests; ``known`` of a request is set where there is one."""
         session = self._session
         if stored == "all":
@@ -381,7 +403,7 @@ def _copied(offered: Alternatives, said: Said) -> Alternatives:
     def own(answer: Alternative) -> Alternative:
         record = replace(
             answer.record, id=new_id(), start=None, summary=None, cost=None, stored=True, cell=asked.cell,
-            run=asked.run, execution=asked.execution, source=asked.source,
+            at=time.time(), run=asked.run, execution=asked.execution, source=asked.source,
         )  # fmt: skip
         return replace(answer, record=record)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..context.compaction import Ledger
-from ..context.context_info import ContextInfo, segments_of
+from ..context.context_info import ContextInfo, MoneyLeft, segments_of
 from ..context.forecast import NEWEST, TypicalTurn
 from ..context.policy import Decision
 from ..context.tokens import Meter
@@ -27,6 +27,7 @@ class Snapshot(NamedTuple):
     ``decision``: what the policy of compaction does to the next request.
     ``room_ends``: tokens of a request above which the policy makes room.
     ``exact``: whether the provider reported the size of just this view.
+    ``allowances``: what is left to spend, as far as is known.
     ``more``: how many more turns like the newest ones fit; ``None``: too few to tell.
     """
 
@@ -40,6 +41,7 @@ class Snapshot(NamedTuple):
     room_ends: int
     exact: bool
     more: int | None = None
+    allowances: tuple[MoneyLeft, ...] = ()
 
 
 def context_info(now: Snapshot) -> ContextInfo:
@@ -49,7 +51,9 @@ def context_info(now: Snapshot) -> ContextInfo:
     pinned, turns = ledger.pinned(scope.at), ledger.between(now.start, scope.at)
     always = template + system + summary + pinned
     newest = ledger.between(max(now.start, scope.at - 1), scope.at)
-    usage = past.places[-1].turn.usage if scope.at else None
+    last = past.places[-1].turn if scope.at else None
+    usage = last.usage if last else None
+    is_of_the_model = last is not None and last.model == now.target.model  # its cache is no other model's
     return ContextInfo(
         now.target.model,
         now.target.budget(always, always + turns, exact=now.exact),
@@ -71,13 +75,15 @@ def context_info(now: Snapshot) -> ContextInfo:
         room_ends=now.room_ends,
         on_overflow=now.target.settings.on_overflow,
         reported=usage.carried if usage else None,
-        cached=usage.cache_read_tokens if usage else None,
-        sent=usage.input_tokens if usage else None,
+        cached=usage.cache_read_tokens if usage and is_of_the_model else None,
+        sent=usage.input_tokens if usage and is_of_the_model else None,
         undo=undo_label(past, now.state),
         redo=past.redo_label,
         cost=now.state.spent.dollars,
         unpriced=now.state.spent.unknown,
+        allowances=now.allowances,
         more_turns=None if now.target.window.source == "assumed" else now.more,
+        held=now.target.held,
     )
 
 
@@ -94,12 +100,12 @@ def typical_turn(past: Conversation, meter: Meter) -> TypicalTurn | None:
     if len(newest) < LEAST_TURNS:
         return None
     sizes = [turn_tokens(turn, meter) for turn in newest]
-    prompts = [_asked(turn, size) for turn, size in zip(newest, sizes, strict=True)]
+    prompts = [prompt_size(turn, size) for turn, size in zip(newest, sizes, strict=True)]
     size, prompt = (sum(tokens) / len(newest) for tokens in (sizes, prompts))
     return TypicalTurn(size, prompt, meter.margin(newest[-1].prompt[:READ_OF_A_PROMPT]))
 
 
-def _asked(turn: Turn, size: float) -> float:
+def prompt_size(turn: Turn, size: float) -> float:
     """Return the tokens of a turn's prompt: what the reply was reported to leave of it, else by their lengths."""
     if turn.usage is not None:
         reply = turn.usage.output_tokens - turn.usage.reasoning_tokens

@@ -11,6 +11,8 @@ from ..config.settings import Settings, kept_settings, restored_settings
 from ..context.usage import Spending
 from ..conversation.conversation import Conversation
 from ..storage.serialization import StoredState
+from .course import Course
+from .handed_out import HandedOut
 
 NEARLY_FULL = -1.0  # stands among the thresholds for the warning before a reply
 
@@ -24,6 +26,8 @@ class NotebookState:
     ``offered``: those of them that a notice named.
     ``seen``: ids of turns that were answered or shown again since the kernel was started.
     ``told``: memory files that a notice named, with the version named.
+    ``handout``: the answers that were handed out with the notebook.
+    ``course``: what a course's file beside the notebook decides.
     """
 
     folder: Path | None = None
@@ -31,6 +35,8 @@ class NotebookState:
     offered: set[str] = field(default_factory=set)
     seen: set[str] = field(default_factory=set)
     told: dict[str, str] = field(default_factory=dict)
+    handout: HandedOut = field(default_factory=HandedOut)
+    course: Course = field(default_factory=Course)
 
     def restore(self, stored: StoredState) -> None:
         """Add what was known before a restart; what is known since then holds."""

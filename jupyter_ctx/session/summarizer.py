@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import closing
 from typing import NamedTuple
 
 from ..context.budget import MARGIN
@@ -23,8 +24,9 @@ from ..context.summary_facts import (
 )
 from ..conversation.messages import Message, Turn
 from ..errors import ContextOverflowError
-from ..models.registry import Target
-from ..providers.base import Reply, streaming
+from ..models.registry import Models, Target
+from ..providers.base import Reply
+from .paying import paid_stream
 
 SMALLER = 2  # times that a portion which was refused is halved
 MOST_ATTACHED = 1_000  # characters of attached text whose figures and names a summary must keep as the user's own
@@ -83,7 +85,12 @@ def extractive_summary(older: Older, target: Target, cap: int) -> str:
 
 
 def model_summary(
-    older: Older, target: Target, cap: int, instructions: str | None, replied: Callable[[Reply], object]
+    models: Models,
+    older: Older,
+    target: Target,
+    cap: int,
+    instructions: str | None,
+    replied: Callable[[Reply], object],
 ) -> str:
     """Return a model's summary of the older turns, at most ``cap`` tokens; ``replied`` gets each reply.
 
@@ -92,7 +99,7 @@ def model_summary(
     measure, small = target.meter.tokens, target.window.tokens <= SMALL_WINDOW
     text = older.before
     for portion in _portions(older, target, cap, instructions):
-        reply = _written(task(text, cap, instructions, small=small), portion, target, cap)
+        reply = _written(models, task(text, cap, instructions, small=small), portion, target, cap)
         replied(reply)
         text = reply.text.strip() if reply.stop_reason == "stop" else whole_lines(reply.text)
         text = within(text, cap, measure)
@@ -117,13 +124,13 @@ def _portions(older: Older, target: Target, cap: int, instructions: str | None) 
     return list(portions(transcript(older.sent, small=small), room, measure))
 
 
-def _written(asked: str, data: str, target: Target, cap: int) -> Reply:
+def _written(models: Models, asked: str, data: str, target: Target, cap: int) -> Reply:
     """Send one request; refused as too long, it is sent again with the middle cut out of its data."""
     for smaller in range(SMALLER + 1):
         prompt = f"{asked}\n\n{fenced(data)}"
         request = target.request((Message("user", prompt),), max_tokens=_length(target, cap), cache_key=None)
         try:
-            with streaming(target.provider, request) as stream:
+            with closing(paid_stream(models, target, request, target.meter.message(prompt))) as stream:
                 return next(item for item in stream if isinstance(item, Reply))
         except ContextOverflowError:
             if smaller == SMALLER:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeVar
 from ..display.tables import first_words, table_html, table_text
 from ..display.text import text_html
 from ..errors import MissingDependencyError
+from ..shown_as import mimebundle
 from ..wording.layout import line_width
 
 MAX_SHOWN_ROWS = 60
@@ -28,6 +29,8 @@ class Table(tuple[RowT, ...]):
     heads: ClassVar[Mapping[str, str]] = {}
     formats: ClassVar[Mapping[str, Callable[[Any], str]]] = {}
     newest: ClassVar[bool] = True
+
+    _repr_mimebundle_ = mimebundle
 
     def __repr__(self) -> str:
         head, *rows = self._cells()

@@ -93,7 +93,7 @@ class Journal:
     def store(self) -> Store:
         """The store, which the first reading opens. Raises StoreError."""
         if self._store is None:
-            self._store = _store(self.address)
+            self._store = store_at(self.address)
         return self._store
 
     def open(self, name: str | None = None, *, afresh: bool = False) -> Opened:
@@ -390,10 +390,10 @@ def _settle_all(address: str | None = None) -> None:
             journal.settle()
 
 
-def _store(address: str) -> Store:
+def store_at(address: str) -> Store:
     """Return the store at an address: the conversations of this process share its connection."""
     if address not in _stores:
-        _stores[address] = Store(Database(address))
+        _stores.setdefault(address, Store(Database(address)))  # threads that come at once share one
     return _stores[address]
 
 

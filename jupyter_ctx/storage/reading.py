@@ -13,7 +13,7 @@ from dataclasses import fields
 from typing import NamedTuple
 
 from ..conversation.conversation import Conversation
-from ..conversation.events import EVENT_KINDS, Event, Kept, Lost, Offered, Redone, Said, Undone
+from ..conversation.events import EVENT_KINDS, Event, Kept, Offered, Redone, Said, Undone, Unreadable
 from ..wording import counted
 from .serialization import Sizes, UnreadableError, from_row, sizes_of
 from .store import Stored
@@ -85,7 +85,7 @@ class _Reader:
             rows = counted(missing, "row")
             self._lost.append(f"{rows} after {self._here}" if self.next else f"the first {rows}")
         for _ in range(min(missing, MOST_MISSING)):
-            self.conversation.append(Lost())
+            self.conversation.append(Unreadable())
 
     def _take_event(self, row: Stored) -> None:
         event = read_event(row)
@@ -114,7 +114,7 @@ class _Reader:
             self._lost.append(self._here)
         else:
             self._lost.append(f"{kind!r} after {self._here}" if kind else f"a row after {self._here}")
-        self.conversation.append(Lost(kind or "", body or ""))
+        self.conversation.append(Unreadable(kind or "", body or ""))
 
     def _take_sizes(self, row: Stored) -> None:
         if not row.sizes:

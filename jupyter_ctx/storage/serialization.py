@@ -12,8 +12,9 @@ from typing import Any, NamedTuple, TypedDict
 
 from ..context.calibration import Reports, Vector
 from ..context.evidence import Evidence
+from ..context.held import HeldMark
 from ..context.usage import Spending
-from ..conversation.events import EVENT_KINDS, Event, Lost, Offered, Said
+from ..conversation.events import EVENT_KINDS, Event, Offered, Said, Unreadable
 from ..errors import StoreError
 from ..runtime.redaction import without_address_keys
 
@@ -41,15 +42,17 @@ class MeterState(TypedDict):
 
 
 class EndpointState(TypedDict, total=False):
-    """What one endpoint has shown of itself; ``served`` is what it calls the model."""
+    """What one endpoint has shown of itself; ``served`` is what it calls the model, ``held`` what a probe has found."""
 
     evidence: Evidence
     served: str
+    held: HeldMark | None
 
 
 class StoredState(TypedDict, total=False):
     """What a conversation knows beside its events.
 
+    ``charged`` are the US dollars that count for ``max_cost``: what is spent, and the worst case of what nobody knows.
     ``counted`` is the fingerprint of the view whose size the provider reported last.
     ``sizes`` are those that were told since its last event, which has all that were told before.
     """
@@ -58,6 +61,7 @@ class StoredState(TypedDict, total=False):
     announced: list[float]
     warned: list[str]
     spent: Spending
+    charged: float
     deleted: list[str]
     told: dict[str, str]
     sizes: list[Sizes]
@@ -83,7 +87,7 @@ class EventRow(NamedTuple):
 
 def to_row(event: Event, sizes: list[Sizes]) -> EventRow:
     """Encode an event with the sizes learned by it; a newer release's event is kept as it was."""
-    if isinstance(event, Lost) and event.kind and event.kind not in EVENT_KINDS:
+    if isinstance(event, Unreadable) and event.kind and event.kind not in EVENT_KINDS:
         return EventRow(event.kind, event.body, None, None, None, None)
     where: tuple[str | None, str | None, str | None] = (None, None, None)
     if isinstance(event, Said):

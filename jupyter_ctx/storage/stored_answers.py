@@ -8,7 +8,7 @@ method is one transaction, unless it says otherwise.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from itertools import islice
@@ -78,16 +78,18 @@ class Answers:
     Every method raises StoreError where the database fails, except :meth:`keep` and :meth:`settle`.
 
     ``address``: as ``Chat(store=…)`` takes it; ``"default"``: the store of the conversations. ``now``: the clock.
+    ``beside``: answers that will do where the store has none; they are not written.
     """
 
     def __init__(
-        self, address: str | Path | Database = "default", *, now: Callable[[], float] = time.monotonic
-    ) -> None:
+        self, address: str | Path | Database = "default", *, now: Callable[[], float] = time.monotonic,
+        beside: Mapping[AnswerKey, StoredAnswer] | None = None,
+    ) -> None:  # fmt: skip
         self.database = address if isinstance(address, Database) else Database(store_address(address))
         self.owner = owner()
         self._notices: list[str] = []
         self._waiting: dict[AnswerKey, StoredAnswer] = {}
-        self._now = now
+        self._now, self._beside = now, beside or {}
         self._calm, self._calm_until = 0.0, 0.0
         self._trouble = ""
 
@@ -114,6 +116,7 @@ class Answers:
             for key in wanted & self._waiting.keys():
                 if failed or not self._waiting[key].failed:
                     answers[key] = self._waiting[key]
+            answers.update((key, self._beside[key]) for key in (wanted & self._beside.keys()) - answers.keys())
         return answers
 
     def keep(self, rows: Iterable[tuple[AnswerKey, StoredAnswer]]) -> None:

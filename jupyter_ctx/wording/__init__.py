@@ -102,6 +102,11 @@ def ago(seconds: float) -> str:
     return "just now"
 
 
+def share(of_all: float, *, about: bool = False) -> str:
+    """Return a share as a percentage, such as ``61 %``; ``about``: with ``~``."""
+    return f"{'~' if about else ''}{100 * of_all:,.0f} %"
+
+
 def dollars(cost: float) -> str:
     """Return a price in US dollars with two significant digits."""
     digits = 2 if cost >= 1 or cost <= 0 else 1 - math.floor(math.log10(cost))

@@ -48,7 +48,7 @@ def fails(cells: Cells, source: str) -> None:
 def error_text(cells: Cells, options: str = "") -> str:
     """What ``%%chat --error`` sends, prompt included."""
     with serve(ANSWER) as (url, seen):
-        cells.run(f"%%chat -m gpt-5 --base-url {url} --no-history --error {options}\nWhy?")
+        cells.run(f"%%chat -m gpt-5.2 --base-url {url} --no-history --error {options}\nWhy?")
     return str(seen[0]["messages"][-1]["content"])
 
 
@@ -70,7 +70,7 @@ def test_a_traceback_has_the_frames_of_the_notebook_and_the_last_of_the_library(
 def test_without_a_prompt_an_explanation_is_asked_for(numbered: Cells, typed: str) -> None:
     fails(numbered, "1 / 0")
     with serve(ANSWER) as (url, seen):
-        numbered.run(typed.format(f"-m gpt-5 --base-url {url}"))
+        numbered.run(typed.format(f"-m gpt-5.2 --base-url {url}"))
     (turn,) = get_chat().turns
     assert seen[0]["messages"][-1]["content"] == turn.prompt
     assert turn.prompt.startswith("Explain this error and how to mend it.\n\nThe error, without")
@@ -82,7 +82,7 @@ def test_where_nothing_has_failed_that_is_said(numbered: Cells, monkeypatch: pyt
     for name in ("last_value", "last_exc"):
         monkeypatch.delattr(sys, name, raising=False)
     none = str(numbered.fail("%%chat --error\nWhy?"))
-    for source in ("raise SystemExit", "import sys\nsys.exit(0)", "%chat nonsense", "%%chat -m gpt-5\n{{ 1/0 }}"):
+    for source in ("raise SystemExit", "import sys\nsys.exit(0)", "%chat nonsense", "%%chat -m gpt-5.2\n{{ 1/0 }}"):
         fails(numbered, source)
         assert str(numbered.fail("%%chat --error --preview\nWhy?")) == none, source
 
@@ -90,7 +90,7 @@ def test_where_nothing_has_failed_that_is_said(numbered: Cells, monkeypatch: pyt
 def test_an_error_of_chat_itself_is_not_the_last_one(numbered: Cells) -> None:
     fails(numbered, "1 / 0")
     fails(numbered, "%chat nonsense")
-    fails(numbered, "%%chat -m gpt-5\n{{ 1/0 }}")
+    fails(numbered, "%%chat -m gpt-5.2\n{{ 1/0 }}")
     assert "ZeroDivisionError: division by zero" in error_text(numbered)
     fails(numbered, "from jupyter_ctx import Chat\nChat(window=-1)")
     assert "InvalidRequestError: " in error_text(numbered), "a script's error is the user's own"
@@ -197,7 +197,7 @@ def test_keys_are_blanked_and_that_is_said(numbered: Cells, monkeypatch: pytest.
         "-----END PRIVATE KEY-----'''\nraise ValueError('a-word-that-is-long-enough ' + key)",
     )
     with serve(ANSWER) as (url, seen):
-        shown = numbered.run(f"%%chat -m gpt-5 --base-url {url} --error\nWhy?")
+        shown = numbered.run(f"%%chat -m gpt-5.2 --base-url {url} --error\nWhy?")
     sent = seen[0]["messages"][-1]["content"]
     for secret in (KEY, KEY[:20], "hunter2", "MIIEvQIBADANBg", "a-word-that-is-long-enough"):
         assert secret not in sent
@@ -221,14 +221,14 @@ def test_secrets_at_the_beginning_of_a_message_go_out_in_no_way(numbered: Cells,
     numbered.shell.user_ns["message"] = message
     fails(numbered, "try:\n    raise ValueError(message)\nexcept ValueError as caught:\n    error = caught\n    raise")
     with serve(ANSWER) as (url, seen):
-        options = f"-m gpt-5 --base-url {url}"
+        options = f"-m gpt-5.2 --base-url {url}"
         numbered.run(f"%%chat {options} --error\nWhy?")
         numbered.run(f"%chat fix {options}")
         numbered.run(f"%%chat {options} -a error\nWhy?")
         error = numbered.shell.user_ns["error"]
         group = ExceptionGroup("all", [error])
         error.add_note(message)
-        Chat("gpt-5", base_url=url).send("Why?", attachments=[group])
+        Chat("gpt-5.2", base_url=url).send("Why?", attachments=[group])
     reports = [str(request["messages"][-1]["content"]) for request in seen]
     least = attached_error(failure_of(error), TextRoom(0, len), Redactor())
     assert len(reports) == 4
@@ -287,7 +287,7 @@ def test_a_deep_traceback_is_told_by_its_ends() -> None:
 
 
 def test_a_script_sends_an_exception_of_its_own() -> None:
-    chat = Chat("gpt-5")
+    chat = Chat("gpt-5.2")
     try:
         1 / 0  # noqa: B018
     except ZeroDivisionError as error:

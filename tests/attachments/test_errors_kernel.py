@@ -5,7 +5,7 @@ from __future__ import annotations
 from kernels import Kernel, shown
 
 SENT = (
-    "print(get_chat().desk.attached_error(get_ipython()._jupyter_ctx.magic.prompts.last_error(), model='gpt-5').text)"
+    "print(get_chat().desk.attached_error(get_ipython()._jupyter_ctx.magic.prompts.last_error(), model='gpt-5.2').text)"
 )
 
 

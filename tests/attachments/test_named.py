@@ -78,7 +78,7 @@ def test_a_variable_a_part_of_one_and_an_item_go_along(cells: Cells, asked: Seen
 
 
 def test_a_line_tells_how_to_send_more_and_that_sends_more(cells: Cells, asked: Seen) -> None:
-    cells.run("import pandas\nlong = pandas.DataFrame({'n': range(40_000)})")
+    cells.run("import pandas\nlong = pandas.DataFrame({'n': range(10_000)})")
     assert "; -a long:all sends more)" in cells.run("%%chat --window 400000 -a long\nLook:")
     few = len(sent(asked))
     assert "sends more" not in cells.run("%%chat --window 400000 -a long:all\nLook:")
@@ -163,7 +163,7 @@ def test_a_file_is_named_with_its_tokens_and_as_large_before_it_is_sent(cells: C
     Path("long.txt").write_text("word " * 10_000)
     Path("table.csv").write_text("a,b\n" + "1234,5678\n" * 20_000)
     shown = " ".join(cells.run("%%chat -a short.txt -a long.txt --preview\nWhat is in it?").split())
-    assert "With the prompt: short.txt (about " in shown
+    assert "↳ short.txt ~" in shown
     assert "long.txt is large: about 1" in shown
     with pytest.raises(AssertionError, match=r"table\.csv.* 1\d\d,\d{3} tokens.*-a df"):
         cells.run("%%chat -a table.csv\nWhat is in it?")

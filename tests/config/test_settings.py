@@ -116,7 +116,7 @@ ELSEWHERE = {"model": "gpt-4o", "base_url": "https://proxy.example/v1"}
     [
         ({}, ELSEWHERE),
         (ELSEWHERE, {"model": "openai/gpt-4o"}),  # the address went with the model
-        (ELSEWHERE, {**ELSEWHERE, "model": "gpt-5"}),
+        (ELSEWHERE, {**ELSEWHERE, "model": "gpt-5.2"}),
         (ELSEWHERE, {"window": 8_192}),
         ({}, {"temperature": 0.5, "on_overflow": "stop"}),
     ],

@@ -362,12 +362,12 @@ def test_a_request_of_too_many_bytes_leaves_out_the_largest_files_of_earlier_tur
             reply = chat.send(f"Look at {name}", attachments=[image(tmp_path, name, size)])
         assert len(sizes) == 3
         reply = chat.send("And now?", attachments=[image(tmp_path, "new.png", 30_000)])
-        assert "too many bytes" in reply.notices[0]
+        assert "Too many bytes" in reply.notices[0]
         assert "large.png" in reply.notices[1]
         assert "small.png" not in reply.notices[1]
         before = len(sizes)
         for _ in range(3):
-            assert "too many bytes" not in " ".join(reply.notices[2:])
+            assert "Too many bytes" not in " ".join(reply.notices[2:])
             reply = chat.send("And then?")
         assert reply.notices == ()  # what was left out is said once
         assert len(sizes) == before + 3  # what was learned is not asked again
@@ -391,7 +391,7 @@ def test_without_files_it_leaves_out_the_oldest_turns() -> None:
     with few_bytes(20_000) as (chat, _):
         replies = [chat.send("of all that was said " * 200) for _ in range(6)]
         assert [number for number, reply in enumerate(replies) if reply.notices] == [4]
-        assert "left out turn" in replies[4].notices[0]
+        assert "sent again without turn" in replies[4].notices[0]
         assert len(chat.turns) == 6
 
 

@@ -262,7 +262,7 @@ def test_some_statuses_never_mean_an_overflow(status: int) -> None:
         ("~128000", 128_000),
         ("(128000)", 128_000),
         ("`128000`", 128_000),
-        ("gpt-4o-2024-08-06's 128000", 128_000),
+        ("gpt-4o-2099-08-06's 128000", 128_000),
         ("model v3.5 with 128000", 128_000),
         ("of 99999999999999999999", None),
         ("after 30 messages", None),

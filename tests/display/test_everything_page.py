@@ -11,7 +11,7 @@ import pytest
 from column_pages import BAR, SETUP, SKY
 from gauge_pages import LOAD, button, ended
 from jupyter_page import APPS, SCREENSHOTS, NotebookPage, Open
-from page_checks import FOREIGN, OVERFLOWS, RICH, THEMES, complaints
+from page_checks import FOREIGN, LOOKED_AT, OVERFLOWS, RICH, THEMES, complaints
 from playwright.sync_api import Locator, expect
 from server import events, piece, send, serve
 
@@ -120,14 +120,16 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
             "%chat code",
             "%%chat --no-history\nSome foreign text",
             f"{SETUP}\nview = stream([RICH, FOREIGN, '{SKY}'], ['Along: df.'], 0.001)\nview.close(chosen := 0){BAR}",
-            "fill(9)\n%chat history",
-            "%chat preview",
+            "fill(9)",
             "%%chat\nShow me all.",
+            "%chat plot",
+            "%chat history",
+            "%chat preview",
             app=app,
         )
-        notebook.run(*range(11))
-    structured, listed, foreign, columns, history, preview, panel = map(notebook.output, (3, 5, 6, 7, 8, 9, 10))
-    expect(notebook.answer(10).locator("mjx-container")).to_have_count(2)
+        notebook.run(*range(13))
+    structured, listed, foreign, columns, history, preview, panel = map(notebook.output, (3, 5, 6, 7, 11, 12, 9))
+    expect(notebook.answer(9).locator("mjx-container")).to_have_count(2)
     expect(foreign.locator(".jctx-answer p").first).to_have_css("direction", "rtl")
     check_structured(structured.locator(".jctx-answer"), listed)
     columns.get_by_role("button", name="Mark differences").click()
@@ -143,13 +145,17 @@ def test_everything_is_readable_in_every_theme_and_width_and_axe_finds_nothing(o
     notebook.page.mouse.move(0, 0)
     found = {}
     themes = THEMES if app == "notebook" else {name: THEMES[name] for name in ("dark", "light")}
+    picture = notebook.output(10).locator("img")
+    filters = set[str]()
     for name, theme in themes.items():
         notebook.use_theme(theme)
+        filters.add(picture.evaluate("image => getComputedStyle(image).filter"))
         shown = {"structured": structured, "columns": columns, "history": history, "preview": preview, "answer": panel}
         for what, output in shown.items():
             output.screenshot(path=SCREENSHOTS / f"{what}-{app}-{name}.png")
-        found[name] = complaints(notebook)
+        found[name] = complaints(notebook, {*LOOKED_AT, "image-alt"})
     assert found == dict.fromkeys(themes, "")
+    assert len(filters) == 2  # a white card does not glare on a dark page
     panel.locator(".jctx-part.jctx-this-turn").focus()
     notebook.page.keyboard.press("ArrowLeft")
     expect(panel.locator(".jctx-part.jctx-earlier-turns")).to_be_focused()

@@ -21,8 +21,30 @@ def test_the_line_says_tokens_and_seconds() -> None:
 
 
 def test_it_says_how_full_the_context_is_and_when_that_is_a_guess() -> None:
-    assert footer_line(Footer("m", USAGE, 2.06, fill=0.218)) == "1,204 in · 312 out · 2.1 s · 22 % full"
-    assert footer_line(Footer(fill=1.04, guess=True)) == "~104 % full"
+    assert footer_line(Footer("m", USAGE, 2.06, fill=0.218)) == "22 % · 1,204 in · 312 out · 2.1 s"
+    assert footer_line(Footer(fill=1.04, guess=True)) == "~104 %"
+
+
+def test_the_share_stands_once_behind_its_bar_in_plain_colours() -> None:
+    page = footer_html(Footer("m", USAGE, 2.0, fill=0.61))
+    assert "".join(Seen(page).text).startswith("61 % · 1,204 in")
+    bar = page[page.index('class="jctx-fill"') : page.index('class="jctx-percent"')]
+    assert "width:60px" in bar
+    assert "width:61%" in bar
+    assert "var(" not in bar
+    assert details.HATCHED not in page
+    guessed = footer_html(Footer("m", USAGE, 2.0, fill=1.3, guess=True))
+    assert details.HATCHED in guessed
+    assert "width:100%" in guessed
+    assert "~130 % · " in guessed
+
+
+def test_an_answer_that_was_undone_says_so_in_all_its_forms() -> None:
+    forms = bundle("yes", footer=Footer("m", USAGE, 2.0, fill=0.61, mark="undone"))
+    assert "2.0 s · <span " in forms["text/html"]
+    assert ">undone</span></summary>" in forms["text/html"]
+    assert forms["text/plain"] == "yes\n[ctx] Undone."
+    assert bundle("yes", footer=Footer(mark="undone"))["text/html"].count("undone</span></div>") == 1
 
 
 def test_a_routine_remark_stands_in_the_grey_line_and_as_a_sentence_where_there_is_none() -> None:

@@ -17,16 +17,16 @@ from jupyter_ctx.context.context_info import ContextInfo, Plan, segments_of
 from jupyter_ctx.context.windows import ContextWindow
 from jupyter_ctx.display.widgets.gauge import (
     SHAPES,
-    gauge_forms,
     gauge_line,
     gauge_static,
     gauge_terminal,
     gauge_text,
+    moment,
     plan_line,
-    status_text,
 )
 from jupyter_ctx.display.widgets.gauge_bar import ROOM, SEGMENT_KINDS, bar_marks, bar_parts, limit_mark, room_ends
 from jupyter_ctx.display.widgets.gauge_page import GAUGE_STYLE, PressResult, bar_html, lines_html
+from jupyter_ctx.display.widgets.moments import Still, now_html
 
 STATES = [(100, "ok"), (600, "half"), (800, "high"), (950, "full"), (1_200, "over")]
 SIZES = st.tuples(*[st.floats(0, 50_000)] * 5)
@@ -50,7 +50,6 @@ def test_every_drawing_shows_the_same_number() -> None:
     assert 'aria-valuemax="1000"' in drawn(now)
     for drawing in (gauge_line(now), gauge_text(now), gauge_static(now), drawn(now)):
         assert "640 of 1,000 tokens (64 %, half)" in drawing
-    assert re.search(r"used +640", status_text(now, 3))
 
 
 @pytest.mark.parametrize(("used", "state"), STATES)
@@ -196,29 +195,38 @@ class Attributes(HTMLParser):
         self.names.update(name for name, _ in attrs)
 
 
-def test_the_static_twin_survives_a_sanitiser_and_names_its_turn() -> None:
+def test_the_static_twin_survives_a_sanitiser() -> None:
     twin = gauge_static(info(640))
     found = Attributes()
     found.feed(twin)
     assert found.tags == {"div", "span"}
     assert found.names == {"style", "title"}
     assert "var(" not in twin
-    assert "◐ Context after turn 3: 640 of 1,000 tokens (64 %, half)" in twin
+    assert "◐ Context 640 of 1,000 tokens (64 %, half)" in twin
 
 
 @pytest.mark.parametrize(
-    ("undo", "asked_again", "said"),
+    ("turns", "undo", "said"),
     [
-        ("turn", 0, "after turn 3: "),
-        ("trim", 0, "after turn 3, then trim: "),
-        ("re-run", 1, "after turn 1 was asked again: "),
-        ("trim", 1, "after turn 3, then trim: "),
+        (3, "turn", "after turn 3"),
+        (3, "trim", "after turn 3, then trim"),
+        (0, "clear", "after clear"),
+        (0, None, "before the first turn"),
     ],
 )
-def test_a_still_picture_says_when_it_was_taken(undo: str, asked_again: int, said: str) -> None:
-    forms = gauge_forms(replace(info(640), undo=undo), "", asked_again)
-    assert f"Context {said}640 of" in forms["text/html"]
-    assert f"] {said}640 of" in forms["text/plain"]
+def test_a_picture_says_when_it_was_taken(turns: int, undo: str | None, said: str) -> None:
+    when = moment(replace(info(640), turns=turns, undo=undo))
+    assert when == said
+    forms = Still({"text/html": "<b>", "text/markdown": "**", "text/plain": "x"}, f"{when}<").dated
+    assert forms["text/plain"] == f"x\n({said}<)"
+    assert forms["text/markdown"] == f"**\n\n({said}<)"
+    assert f">{said}&lt;</div>" in forms["text/html"]
+
+
+def test_a_still_picture_says_how_full_it_is_now_with_a_link_where_a_gauge_is_in_sight() -> None:
+    assert '<a class="jctx-now" href="#jctx-gauge">now 61 % ↗</a>' in now_html("now 61 %", linked=True)
+    assert "<a" not in now_html("now 61 % in <i>", linked=False)
+    assert "<i>" not in now_html("now 61 % in <i>", linked=False)
 
 
 def test_what_holds_nothing_is_a_translucent_grey_for_light_and_dark_pages() -> None:

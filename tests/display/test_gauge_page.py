@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from jupyter_page import SCREENSHOTS, NotebookPage, Open
 from playwright.sync_api import Locator, expect
 from server import serve
 
+from jupyter_ctx.display.answer.footer import Footer, footer_html
 from jupyter_ctx.display.widgets.gauge import gauge_static
 from jupyter_ctx.display.widgets.gauge_bar import SEGMENT_KINDS
 
@@ -54,12 +56,16 @@ def pictures(notebook: NotebookPage, index: int) -> Locator:
 def test_nothing_moves_when_state_result_plan_or_name_change(open_page: Open, widths: list[int]) -> None:
     with gate("It begins ", "and ends.") as (answer, asked, go_on), serve(answer) as (url, _):
         notebook = open_page(
-            LOAD, f"%chat use m --base-url {url} --window 2000\n%chat config summary_model local/smollm2\n%chat",
-            "fill(3)", "fill(6)", "fill(5)", "%chat system Be brief", "%chat config gauge off\n%chat config footer off",
+            f"{LOAD}\n%chat use m --base-url {url} --window 2000\n%chat config summary_model local/smollm2",
+            "%%chat\nHow many?", "fill(3)", "fill(6)", "fill(3)", "%chat system Be brief",
+            "%chat config gauge off\n%chat config footer off",
             "%%chat\nHow many?", app="lab",
         )  # fmt: skip
         page, panel = notebook.page, notebook.output(1).locator(".jctx-panel")
+        go_on.set()
         notebook.run(0, 1, 6)
+        go_on.clear()
+        asked.clear()
         page.mouse.move(0, 0)
         for width in widths:
             page.set_viewport_size({"width": width, "height": 900})
@@ -95,35 +101,47 @@ def test_nothing_moves_when_state_result_plan_or_name_change(open_page: Open, wi
     assert notebook.errors == []
 
 
-def test_one_gauge_follows_and_older_cells_keep_pictures_also_after_a_reload(open_page: Open) -> None:
+def test_one_gauge_follows_and_older_cells_keep_the_grey_line_alone_also_after_a_reload(open_page: Open) -> None:
     with serve(rich) as (url, _):
         notebook = open_page(
             LOAD, f"%chat use m --base-url {url} --window 3000", "%%chat\nOne.", "%%chat\nTwo.", "%%chat\nThree.",
             "%chat gauge", alone=True,
         )  # fmt: skip
+        fills = [notebook.output(index).locator(".jctx-fill") for index in range(6)]
         notebook.run(0, 1, 2)
         expect(notebook.output(2).get_by_role("meter")).to_have_count(1)
         expect(pictures(notebook, 2)).to_be_hidden()
+        expect(fills[2]).to_be_hidden()
         notebook.run(3)
         expect(notebook.meter).to_have_count(1)
         expect(notebook.output(3).get_by_role("meter")).to_be_visible()
-        expect(pictures(notebook, 2)).to_contain_text("Context after turn 1: ")
+        expect(pictures(notebook, 2)).to_have_count(0)
+        expect(fills[2]).to_be_visible()
+        expect(fills[3]).to_be_hidden()
+        rest = notebook.output(2).locator(".jp-OutputArea-child").evaluate_all("all => all.map(e => e.clientHeight)")
+        assert rest[1:] in ([0], [0, 0]), "nothing of the gauge is left"
         button(notebook.output(3), "Trim").click()
         notebook.save()
         notebook.reload()
         expect(notebook.output(3).get_by_role("meter")).to_be_visible()
-        expect(pictures(notebook, 2)).to_contain_text("Context after turn 1: ")
         notebook.run(2)  # again
         expect(notebook.meter).to_have_count(1)
         expect(notebook.output(2).get_by_role("meter")).to_be_visible()
-        expect(pictures(notebook, 3)).to_contain_text("Context after turn 2")
-        notebook.run(4, 5)
-        expect(pictures(notebook, 2)).to_contain_text("Context after turn 1 was asked again: ")
-        expect(pictures(notebook, 2)).to_be_visible()
+        expect(fills[3]).to_be_visible()
+        notebook.run(5)
         expect(notebook.meter).to_have_count(2)  # of the newest chat cell and of %chat gauge
-        notebook.output(2).screenshot(path=SCREENSHOTS / "still-picture.png")
-        still = notebook.page.evaluate(SANITIZE, gauge_static(info(640)))
-        assert SEGMENT_KINDS["free"].colour in still, "also in a notebook that is not trusted"
+        notebook.run(4)
+        expect(notebook.meter).to_have_count(1)
+        still = notebook.output(5)
+        expect(still).to_contain_text("after turn 2")
+        now = still.locator("a.jctx-now")
+        expect(now).to_have_text(re.compile(r"now \d+ % ↗"))
+        now.click()
+        expect(notebook.output(4).get_by_role("meter")).to_be_in_viewport()
+        still.screenshot(path=SCREENSHOTS / "still-picture.png")
+        kept = notebook.page.evaluate(SANITIZE, gauge_static(info(640)) + footer_html(Footer(fill=0.61)))
+        assert "width:60px" in kept
+        assert SEGMENT_KINDS["free"].colour in kept, "also in a notebook that is not trusted"
         page = notebook.page
         page.evaluate(SELECT, 5)
         page.evaluate(DOCK)
@@ -135,12 +153,12 @@ def test_one_gauge_follows_and_older_cells_keep_pictures_also_after_a_reload(ope
             expect(meter).to_have_attribute("aria-valuenow", "0")
         assert used != "0"
         page.screenshot(path=SCREENSHOTS / "docked.png")
-        button(docked, "Undo clear").click()
+        button(docked, "Undo: clear").click()
         for meter in notebook.meter.all():
             expect(meter).to_have_attribute("aria-valuenow", str(used))
         page.evaluate("() => window.jupyterapp.shell.currentWidget.dispose()")
         notebook.restart()
-        expect(pictures(notebook, 2)).to_be_visible()
+        expect(pictures(notebook, 5)).to_be_visible()
         expect(notebook.meter).to_have_count(0)
         expect(notebook.output(5).get_by_role("button")).to_have_count(0)
     assert notebook.errors == []

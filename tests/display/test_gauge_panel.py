@@ -93,7 +93,7 @@ def test_a_button_does_what_it_said_and_undo_names_it(talked: Chat) -> None:
     seen.button("Clear").click()
     assert f"Cleared 8 turns ({plan.before} → {plan.after} tokens)." in seen.bar
     assert 'role="status">Cleared 8 turns' in seen.spoken
-    assert seen.button("Undo").description == "Undo clear"
+    assert (seen.button("Undo").icon, seen.button("Undo").tooltip) == ("undo", "Undo: clear")
     assert not seen.can("Clear")
     assert not seen.button("Clear").disabled, "it keeps the keyboard's focus"
     for name in ("Summarise", "Trim", "Clear"):
@@ -102,12 +102,12 @@ def test_a_button_does_what_it_said_and_undo_names_it(talked: Chat) -> None:
     assert "Nothing to clear" in seen.bar
     seen.button("Undo").click()
     assert seen.bar.split("</div>")[0] == full.split("</div>")[0]
-    assert seen.button("Undo").description == "Undo added messages"
-    assert seen.button("Redo").description == "Redo clear"
-    assert seen.button("Redo").tooltip == "Redo: repeat the clear"
+    assert seen.button("Undo").tooltip == "Undo: added messages"
+    assert seen.button("Redo").tooltip == "Redo: clear"
+    assert "Redo: repeat the clear" in seen.bar
     seen.button("Redo").click()
     assert talked.turns == ()
-    assert seen.button("Redo").description == "Redo"
+    assert seen.button("Redo").tooltip == "Redo: nothing to do, nothing was undone"
 
 
 def test_trim_does_exactly_what_it_shows(talked: Chat) -> None:

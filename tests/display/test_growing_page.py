@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
@@ -69,7 +70,7 @@ class Teller:
 def asking(open_page: Open, app: str) -> Iterator[tuple[Teller, NotebookPage]]:
     teller = Teller()
     with serve(teller.answer) as (url, _):
-        notebook = open_page(f"%load_ext jupyter_ctx\n%chat use gpt-5 --base-url {url}", "%%chat\nhello", app=app)
+        notebook = open_page(f"%load_ext jupyter_ctx\n%chat use gpt-5.2 --base-url {url}", "%%chat\nhello", app=app)
         notebook.run(0)
         notebook.page.evaluate(WATCH, 1)
         notebook.page.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 1; }")
@@ -81,9 +82,9 @@ def asking(open_page: Open, app: str) -> Iterator[tuple[Teller, NotebookPage]]:
 def test_what_is_unfolded_selected_and_scrolled_stays_so_while_an_answer_grows(open_page: Open, app: str) -> None:
     with asking(open_page, app) as (teller, notebook):
         page, output = notebook.page, notebook.output(1)
-        expect(output.locator(".jctx-waiting")).to_have_text("Waiting for gpt-5… 2 s")
+        expect(output.locator(".jctx-waiting")).to_have_text(re.compile(r"Waiting for gpt-5.2… \d+ s"))
         seen = page.evaluate("() => window.jctxSeen")
-        assert 900 < seen["Waiting for gpt-5… 1 s"] < 2_500, "the first sign of life"
+        assert 900 < seen["Waiting for gpt-5.2… 1 s"] < 2_500, "the first sign of life"
         thought, code = output.locator("details.jctx-thinking"), output.locator("pre").last
 
         teller.think("Let me see. ")

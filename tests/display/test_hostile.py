@@ -17,7 +17,7 @@ pytest_plugins = ("browsing",)
 
 LONGEST = 5_000  # characters of an answer that is shown here; how long ones are borne is measured elsewhere
 SHORT = {name: text for name, text in ANSWERS.items() if len(text) <= LONGEST}
-OURS = ".jctx-answer, .jctx-table, .jctx, .jctx-twin, .jp-RenderedMarkdown"
+OURS = ".jctx-answer, .jctx-status, .jctx-transcript, .jctx-table, .jctx, .jctx-twin, .jp-RenderedMarkdown"
 ACTIVE = "script, img, iframe, object, embed, form, input, button, video, audio, svg, meta, base, link, template"
 # every element in what others have said, with what it could do
 WHAT_ACTS = """([ours, active]) => {
@@ -179,17 +179,21 @@ def test_a_hostile_conversation_streams_into_the_cell_and_hostile_names_are_name
             "for name in NAMES.values(): get_chat().add_messages([\n"
             "    {'role': role, 'content': sendable(name)} for role in ('user', 'assistant')])\n"
             "ip.run_line_magic('chat', 'history')\nip.run_line_magic('chat', 'preview')",
+            "ip.run_line_magic('chat', 'status')\nget_chat()",
+            "ip.run_line_magic('chat', 'switch main')\nget_chat()",
         )
         seen = watched(notebook)
-        notebook.run(*range(9))
+        notebook.run(*range(11))
     for index in (3, 4):
-        expect(notebook.output(index).locator(".jctx-rows .jctx-table")).to_be_visible()
+        expect(notebook.output(index).locator(".jctx-table:visible")).to_have_count(1)
     expect(notebook.answer(2)).to_have_count(len(range(0, len(SHORT), 3)))
     expect(notebook.output(8).locator(".jctx-table").first).to_be_attached()
+    expect(notebook.output(9).locator(".jctx-status:visible")).to_have_count(1)
+    expect(notebook.output(10).locator(".jctx-turn")).to_have_count(len(range(0, len(SHORT), 3)))
     expect_harmless(notebook, seen)
     expect(notebook.output(6).locator(".jctx-note")).to_have_count(len(NAMES))
     expect(notebook.output(6).locator("a, img, script, mjx-container")).to_have_count(0)
-    ours = notebook.page.locator(".jctx-table, .jctx, .jctx-twin")
+    ours = notebook.page.locator(".jctx-table, .jctx, .jctx-twin, .jctx-status")
     expect(ours.locator("a, img, script, mjx-container")).to_have_count(0)
     for index, what in ((3, "history"), (8, "names")):
         notebook.output(index).screenshot(path=SCREENSHOTS / f"hostile-{what}.png")

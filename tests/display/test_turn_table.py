@@ -33,7 +33,7 @@ class Seen:
     """What a user finds in a table."""
 
     def __init__(self, table: TurnTable) -> None:
-        _, self.by, scroll, self.pager, self._below, self._said = table.widget.children
+        _, self.by, scroll, self.pager, self._said = table.widget.children
         self._html, self._column = scroll.children
 
     @property
@@ -46,7 +46,9 @@ class Seen:
 
     @property
     def full(self) -> str:
-        return str(self._below.value)
+        """The text that is unfolded."""
+        _, _, found = self.page.partition('<div class="jctx-full"')
+        return found.partition("</div>")[0]
 
     @property
     def boxes(self) -> list[Any]:
@@ -294,7 +296,7 @@ def test_a_value_that_is_no_choice_is_shown_as_it_is(chat: Chat) -> None:
     assert boxes_of(form)["compact_at"].value == 0.7
     chat.configure(compact_at=0.6)
     assert boxes_of(form)["compact_at"].value == 0.6
-    assert len(boxes_of(form)["compact_at"].options) == 3
+    assert len(boxes_of(form)["compact_at"].options) == 4
 
 
 def test_a_value_that_is_refused_is_not_shown_as_set() -> None:

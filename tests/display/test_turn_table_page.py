@@ -56,6 +56,7 @@ def test_boxes_stand_in_their_rows_and_views_of_500_turns_agree(open_page: Open)
         LOAD, USE, FILL, "%chat history", "%chat preview", "%chat gauge",
         "get_chat().exclude(498); get_chat().trim(3); say('Newest.', 'Yes.')",
         "print([m.number for m in get_chat().preview('x').messages if m.state == 'pinned'])",
+        "%chat history", "%chat preview", "%chat gauge",
     )  # fmt: skip
     notebook.run(0, 1, 2, 3, 4, 5)
     history, preview, panel = (notebook.output(index) for index in (3, 4, 5))
@@ -76,6 +77,11 @@ def test_boxes_stand_in_their_rows_and_views_of_500_turns_agree(open_page: Open)
     expect(history.get_by_label("pin 499")).to_be_focused()
     notebook.run(6, 7)
     expect(notebook.output(7)).to_contain_text("[499, 499]")
+    for area in (history, preview, panel):  # what those cells show is still now
+        expect(area.locator(".jctx-when:visible")).to_have_count(1)
+        expect(area.get_by_role("checkbox")).to_have_count(0)
+    notebook.run(8, 9, 10)
+    history, preview, panel = (notebook.output(index) for index in (8, 9, 10))
     for area in (history, panel):
         expect(area.get_by_label("exclude 498")).to_be_checked()
         expect(area.locator("tbody tr:visible").last).to_contain_text("Newest.")
@@ -107,6 +113,15 @@ def test_boxes_stand_in_their_rows_and_views_of_500_turns_agree(open_page: Open)
     sort_by.select_option("as sent")
     expect(history.get_by_label("pin 501")).to_be_visible()
 
+    notebook.page.emulate_media(forced_colors="active")
+    for width in (400, 320):
+        narrow(notebook, width)
+        for area in (history, preview):
+            found = measured(area)
+            assert found["most"] <= 1.5, found
+            assert found["wide"] == 0, found
+    notebook.page.emulate_media(forced_colors="none")
+    notebook.page.set_viewport_size({"width": 1200, "height": 1600})
     panel.get_by_role("button", name="Settings").click()
     panel.get_by_label("Model").fill("nobody/nothing")
     panel.get_by_label("Model").press("Enter")
@@ -118,14 +133,7 @@ def test_boxes_stand_in_their_rows_and_views_of_500_turns_agree(open_page: Open)
     panel.get_by_label("When it is full").select_option("send nothing")
     expect(panel.locator(".jctx-settings").get_by_role("status")).to_contain_text("When it is full")
 
-    notebook.page.emulate_media(forced_colors="active")
-    for width in (400, 320):
-        narrow(notebook, width)
-        for area in (history, preview):
-            found = measured(area)
-            assert found["most"] <= 1.5, found
-            assert found["wide"] == 0, found
-    notebook.page.emulate_media(forced_colors="none")
+    expect(history.locator(".jctx-when:visible")).to_have_count(1)
     twin = history.locator(".jctx-twin")
     expect(twin).to_be_hidden()
     notebook.restart()

@@ -152,7 +152,7 @@ def test_a_run_that_is_worse_than_a_baseline_fails(tmp_path: Path, build: Build)
 
 
 def test_the_test_in_the_documentation_records_and_then_compares(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "builds.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "run-in-a-build.md").read_text("utf-8")
     source = page.split("```python\n")[1].split("```")[0]
     (tmp_path / "questions.csv").write_text(
         "question,answer\nWhat is the capital of France?,Paris\nAnd of Italy?,Rome\n"

@@ -51,7 +51,7 @@ def test_settings_and_options_can_be_given_and_names_come_first() -> None:
 def test_a_model_with_a_provider_of_its_own_is_asked_there() -> None:
     with answering_rows() as asked:
         run = first(asked)
-        assert run.repeat(model="openai/gpt-5-nano", dry_run=True).settings.get("base_url") is None
+        assert run.repeat(model="openai/gpt-6-luna", dry_run=True).settings.get("base_url") is None
 
 
 def test_a_yes_to_one_price_is_none_to_the_next_and_a_dry_run_s_repeat_begins() -> None:

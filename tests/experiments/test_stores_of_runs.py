@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 from answering_rows import answering_rows
 
-from jupyter_ctx import StoreError, sweep
+from jupyter_ctx import AuthenticationError, StoreError, sweep
 from jupyter_ctx.storage.claims import AHEAD
 from jupyter_ctx.storage.stored_answers import Answers
+from jupyter_ctx.testing import ScriptedProvider
 
 WORDS = [f"word {number}" for number in range(30)]
 
@@ -37,6 +38,15 @@ def test_a_store_that_is_locked_meanwhile_loses_nothing(tmp_path: Path) -> None:
         again.result(60)
     assert asked.prompts == []
     assert again.progress.cached == 30
+
+
+def test_a_run_whose_answers_are_all_there_needs_no_key(tmp_path: Path) -> None:
+    store, provider = tmp_path / "store.sqlite", ScriptedProvider("So.", model="openai/gpt-5.2")
+    sweep("{{ text }}", WORDS, store=store, provider=provider, api_key="a key").result(60)
+    run = sweep("{{ text }}", WORDS, store=store, model="openai/gpt-5.2")
+    assert list(run.result(60)["reply"]) == ["So."] * 30
+    with pytest.raises(AuthenticationError, match="OPENAI_API_KEY"):
+        sweep("{{ text }}", [*WORDS, "one more"], store=store, model="openai/gpt-5.2")
 
 
 def test_a_disk_that_is_full_costs_no_answer_and_is_said(tmp_path: Path) -> None:

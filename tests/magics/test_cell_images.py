@@ -45,7 +45,7 @@ def notebook(opened: Open, tmp_path: Path) -> Cells:
     """A shell whose front end tells the path of a notebook that has images in its cells."""
     (tmp_path / "x.ipynb").write_text(json.dumps({"cells": CELLS, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
     cells = opened("x.ipynb")
-    cells.run("%chat use gpt-5")
+    cells.run("%chat use gpt-5.2")
     return cells
 
 
@@ -92,7 +92,7 @@ def test_an_image_that_is_not_there_is_told_with_those_that_are(notebook: Cells,
 
 
 def test_where_no_file_is_known_that_is_said(cells: Cells) -> None:
-    said = str(cells.fail("%%chat -m gpt-5 -a cell:image.png\nx"))
+    said = str(cells.fail("%%chat -m gpt-5.2 -a cell:image.png\nx"))
     assert "takes an image from the notebook's file, and a terminal has no cells. Save the image to a file" in said
 
 

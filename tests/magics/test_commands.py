@@ -14,6 +14,7 @@ from server import events, piece, send, serve, usage
 
 from jupyter_ctx import AuthenticationError, Chat
 from jupyter_ctx.conversation.code_blocks import code_of
+from jupyter_ctx.magics.line_errors import CALLED_ELSEWHERE, COMMANDS
 
 ANSWER = """Here it is:
 
@@ -88,20 +89,27 @@ def test_nothing_is_continued_where_the_model_would_see_no_turn(cells: Cells) ->
 def test_the_line_below_an_answer_that_was_too_long_is_a_sentence(cells: Cells, length: str, *, reported: bool) -> None:
     def answer(handler: BaseHTTPRequestHandler, request: dict[str, Any]) -> None:
         report = [usage(9, 4)] if reported else []
-        send(handler, 200, events(piece("Some"), piece("", "length"), *report), "text/event-stream")
+        send(
+            handler,
+            200,
+            events(piece(request["messages"][-1]["content"]), piece("", "length"), *report),
+            "text/event-stream",
+        )
 
     with serve(answer) as (url, _):
         cells.run(f"%chat use m --base-url {url}")
         shown = cells.run("%%chat --max-tokens 4\nTell me.")
+        alone = cells.run("%%chat --no-history --max-tokens 4\nTell me more.")
     assert f"[ctx] Stopped at {length}: %chat continue asks for the rest." in shown
+    assert "%chat continue" not in alone
 
 
 def test_a_short_name_stands_for_a_model_in_every_notebook(cells: Cells) -> None:
     assert "No aliases" in cells.run("%chat alias")
-    cells.run("%chat alias quick openai/gpt-5-nano")
+    cells.run("%chat alias quick openai/gpt-6-luna")
     cells.run("%chat alias quicker quick")
     cells.run("%chat use quicker")
-    assert Chat("quick").config.model == "openai/gpt-5-nano"
+    assert Chat("quick").config.model == "openai/gpt-6-luna"
     assert "quicker" in cells.run("%chat alias")
     cells.run("%chat alias quick none")
     assert "quick " not in cells.run("%chat alias").replace("quicker", "")
@@ -110,11 +118,11 @@ def test_a_short_name_stands_for_a_model_in_every_notebook(cells: Cells) -> None
 def test_a_damaged_file_of_short_names_is_named_and_full_names_still_work(
     cells: Cells, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cells.run("%chat alias quick openai/gpt-5-nano")
+    cells.run("%chat alias quick openai/gpt-6-luna")
     (path,) = tmp_path.rglob("aliases.json")
     path.write_text("{")
     assert str(path) in str(cells.fail("%chat use quick"))
-    assert Chat("openai/gpt-5-nano").config.model == "openai/gpt-5-nano"
+    assert Chat("openai/gpt-6-luna").config.model == "openai/gpt-6-luna"
 
 
 def test_a_system_prompt_may_stand_in_a_file(tmp_path: Path, cells: Cells) -> None:
@@ -204,3 +212,9 @@ def test_an_address_that_goes_with_its_model_is_named_when_it_goes(cells: Cells)
     said = cells.run("%chat use openai/gpt-4o")
     assert "base_url http://127.0.0.1:9/v1 went with mine: openai/gpt-4o is asked at its provider." in said
     assert "went with" not in cells.run("%chat use openai/gpt-5.2")
+
+
+@pytest.mark.parametrize(("name", "ours"), CALLED_ELSEWHERE.items())
+def test_a_command_by_its_name_in_other_tools_leads_to_ours(cells: Cells, name: str, ours: str) -> None:
+    assert ours in COMMANDS
+    assert f"%chat {ours}?" in str(cells.fail(f"%chat {name}"))

@@ -51,7 +51,7 @@ def data(cells: Cells) -> Cells:
 @pytest.mark.parametrize(
     ("typed", "wanted"),
     [
-        ("%chat use gpt5", "%chat use openai/gpt-5"),
+        ("%chat use gpt52", "%chat use openai/gpt-5.2"),
         ("%chat use openai/gtp-5.2", "%chat use openai/gpt-5.2"),
         ("%chat use openia/gpt-5.2", "%chat use openai/gpt-5.2"),
         ("%chat use sonnet-5", "%chat use anthropic/claude-sonnet-5"),
@@ -70,8 +70,8 @@ def test_models_show_their_windows_and_values_what_they_mean(cells: Cells) -> No
     kinds = kinds_of(cells, "%chat use openai/gpt-5.")
     assert kinds["openai/gpt-5.2"] == "window 400,000"
     assert kinds_of(cells, "%chat config compact_at ")["0.8"] == "80 % of the limit"
-    cells.run("%chat alias quick openai/gpt-5-nano")
-    assert kinds_of(cells, "%%chat -m qui") == {"quick": "alias of openai/gpt-5-nano"}
+    cells.run("%chat alias quick openai/gpt-6-luna")
+    assert kinds_of(cells, "%%chat -m qui") == {"quick": "alias of openai/gpt-6-luna"}
     wanted = {"trim": "leave out the oldest turns", "summarise": "summarise the oldest turns", "stop": "send nothing"}
     for typed in ("%chat config on_overflow ", "%%chat --on-overflow ", "%%chat --on-overflow="):
         assert kinds_of(cells, typed).items() >= wanted.items()
@@ -221,7 +221,7 @@ def test_most_of_what_is_offered_after_a_value_can_be_filled_in(data: Cells, typ
         ("%chat config cache_ttl ", {"5m", "1h", "off"}),
         ("%chat config ask_windows o", {"on", "off"}),
         ("%chat config restore a", {"auto", "ask"}),
-        ("%chat config summary_model openai/gpt-5-n", {"openai/gpt-5-nano"}),
+        ("%chat config summary_model openai/gpt-6-l", {"openai/gpt-6-luna"}),
         ("%chat use openai/gpt-5.", {"openai/gpt-5.2"}),
         ("%chat use gpt-5.", {"gpt-5.2"}),
         ("%%chat -m anthropic/claude-sonnet-", {"anthropic/claude-sonnet-5"}),

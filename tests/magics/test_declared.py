@@ -1,4 +1,4 @@
-"""Options, commands and settings are declared once: README, help and completion say the same."""
+"""Options, commands, settings and topics are declared once: the book, help and completion say the same."""
 
 from __future__ import annotations
 
@@ -10,21 +10,75 @@ from cells import Cells
 from IPython.core.error import UsageError
 from IPython.utils.capture import capture_output
 
+import jupyter_ctx
 from jupyter_ctx import get_chat
 from jupyter_ctx.config.settings import SETTINGS
 from jupyter_ctx.magics.command_table import ABOUT_MORE, GROUPS, Command
 from jupyter_ctx.magics.commands import COMMANDS
 from jupyter_ctx.magics.help_pages import OF_SETTINGS
+from jupyter_ctx.magics.help_topics import TOPICS, topic_text
 from jupyter_ctx.magics.line_errors import check_options
 from jupyter_ctx.magics.line_options import A_PROMPT, OF_A_PROMPT, OPTIONS, Option, parsed_line
-from scripts.readme import MARKED, README, with_tables
+from scripts.reference import filled
 
 
-def test_readmes_tables_are_what_is_declared() -> None:
-    text = README.read_text("utf-8")
-    names = {found[2] for found in MARKED.finditer(text)}
-    assert names == {"options", "commands", "command_options", *(each.about for each in SETTINGS.values())}
-    assert with_tables(text) == text, "README's tables differ from the declarations: run python -m scripts.readme"
+def generated(part: str) -> str:
+    return filled(f"<!-- generated: {part} -->").replace("\\|", "|")
+
+
+def test_the_book_has_every_command_with_its_options_and_examples() -> None:
+    sections = generated("commands").split("\n(command-")
+    for command in dict.fromkeys(COMMANDS.values()):
+        (section,) = (each for each in sections if each.startswith(f"{command.name})="))
+        assert f"### `{command.line}`" in section
+        assert command.help[1:] in section
+        assert all(f"`{option.flag}" in section for option in command.options)
+        assert all(example in section for example in command.examples)
+
+
+def test_the_book_has_every_option_and_every_setting_once() -> None:
+    options, settings = generated("options"), generated("settings")
+    for option in OPTIONS:
+        assert options.count(f"`{option.usage}` | {option.help} |") == 1
+    for name, each in SETTINGS.items():
+        assert settings.count(f"| `{name}` | {each.help} |") == 1
+
+
+def test_the_book_has_every_public_name_and_every_error_with_what_to_do() -> None:
+    api, errors = generated("api"), generated("errors")
+    for name in jupyter_ctx.__all__:
+        assert (f":: jupyter_ctx.{name}\n" in errors) is name.endswith(("Error", "Interrupted"))
+        assert (f":: jupyter_ctx.{name}\n" in api) is not name.endswith(("Error", "Interrupted"))
+
+
+@pytest.mark.parametrize("name", TOPICS)
+def test_help_shows_a_topic_as_markdown_in_a_notebook_and_as_text_in_a_terminal(cells: Cells, name: str) -> None:
+    with capture_output() as shown:
+        cells.shell.run_cell(f"%chat help {name}")
+    forms = shown.outputs[-1].data
+    title = topic_text(name).partition("\n")[0].removeprefix("# ")
+    assert f">{title}</h4>" in forms["text/html"]
+    assert "`" not in re.sub(r"<pre.*?</pre>", "", forms["text/html"], flags=re.S)
+    assert forms["text/plain"] == forms["text/markdown"] == topic_text(name)
+
+
+def test_a_topic_follows_the_command_and_the_setting_of_its_name(cells: Cells) -> None:
+    for name, first in (("handout", "%chat handout FILE"), ("window", "window is a setting"), ("recovery", "\n# ")):
+        said = cells.run(f"%chat help {name}")
+        assert said.startswith(first)
+        assert said.endswith(topic_text(name))
+    assert cells.run("%chat recovery?") == cells.run("%chat help recovery")
+
+
+def test_an_unknown_topic_is_told_the_nearest_and_all(cells: Cells) -> None:
+    said = str(cells.fail("%chat help recovry"))
+    assert "Did you mean %chat help recovery?" in said
+    assert ", ".join(TOPICS) in said
+    assert ", ".join(TOPICS) in re.sub(r"\s+", " ", cells.run("%chat help"))
+
+
+def test_tab_completes_topics(cells: Cells) -> None:
+    assert "%chat help recovery" in cells.lines("%chat help recov")
 
 
 def test_all_help_lines_begin_in_lower_case() -> None:
@@ -47,7 +101,7 @@ def listed(page: str, options: Iterable[Option]) -> bool:
 
 def test_the_magics_help_lists_the_options_of_a_prompt_before_the_first_cell_too(cells: Cells) -> None:
     assert listed(cells.shell.object_inspect("%%chat")["docstring"], OF_A_PROMPT)
-    assert len(OF_A_PROMPT) <= 24
+    assert len(OF_A_PROMPT) <= 25
     assert {option for option in OPTIONS if option not in OF_A_PROMPT} == {
         option for option in OPTIONS if A_PROMPT not in option.of
     }
@@ -141,14 +195,9 @@ def test_help_and_settings_are_tables_in_a_notebook(cells: Cells) -> None:
     assert "&lt;b&gt;" in settings
 
 
-def test_status_shows_what_decides_the_request_and_where_that_comes_from(cells: Cells) -> None:
+def test_status_shows_the_settings_that_differ_from_the_default_and_who_set_them(cells: Cells) -> None:
     cells.run("%chat config compact_at 0.8\n%chat config parameters seed=3")
     said = cells.run("%chat status")
-    for name, setting in SETTINGS.items():
-        assert (f"{name} " in said) == (setting.about in ("request", "room")), name
-    assert "compact_at 0.8 (set here)" in said
-    assert "parameters seed=3 (set here)" in said
-    assert "min_turns 1," in said
-    assert "memory none" in said
-    assert "▚ system and memory" in said
+    assert "parameters seed=3, compact_at 0.8 (set here)" in said
+    assert "min_turns" not in said, "settings at their default are not listed"
     assert max(map(len, said.splitlines())) <= 100

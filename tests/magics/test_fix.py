@@ -22,7 +22,7 @@ def answering(cells: Cells, text: str) -> Iterator[list[dict[str, Any]]]:
     with capture_output():
         cells.shell.run_cell("x = 0\n1 / x", store_history=True)
     with serve(DIALECTS["completions"].answer(text)) as (url, seen):
-        cells.run(f"%chat use gpt-5 --base-url {url}")
+        cells.run(f"%chat use gpt-5.2 --base-url {url}")
         yield seen
 
 
@@ -97,7 +97,7 @@ def of_two_cells(cells: Cells, text: str) -> tuple[str, str]:
         cells.shell.run_cell(PRICE, store_history=True)
         cells.shell.run_cell("price(3)", store_history=True)
     with serve(DIALECTS["completions"].answer(text)) as (url, seen):
-        cells.run(f"%chat use gpt-5 --base-url {url}")
+        cells.run(f"%chat use gpt-5.2 --base-url {url}")
         shown = cells.run("%chat fix")
     return seen[0]["messages"][-1]["content"], shown
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from typing import Any
 
+import nbformat
 import pytest
 from kernels import VIEW, Kernel, answers, error, text, twins, widgets
 
 from jupyter_ctx.display.answer.growing_answer import GROWING
+from jupyter_ctx.export.hand_in import load_hand_in
+
+LESSON = Path(__file__).parents[2] / "notebooks/02-when-the-window-fills.ipynb"
 
 
 @pytest.fixture
@@ -36,18 +42,17 @@ def test_a_turn_has_the_number_that_its_cell_shows(kernel: Kernel) -> None:
     assert kernel.value("[row.cell for row in get_chat().history()]") == str([first, loop, loop])
 
 
-def test_the_gauge_is_below_the_newest_chat_cell_and_older_ones_keep_a_picture(kernel: Kernel) -> None:
+def test_the_gauge_is_below_the_newest_chat_cell_and_leaves_nothing_in_older_ones(kernel: Kernel) -> None:
     first = kernel.run("%%chat\nSay hello.")
     assert len(widgets(first)) == 1
     assert twins(first)[-1]["text/plain"].startswith("Context [")
-    assert "Context after turn 1: " in twins(first)[-1]["text/html"]
+    assert ">after turn 1</div>" in twins(first)[-1]["text/html"]
     second = kernel.run("%%chat\nAnd again?")
     assert len(widgets(second)) == 1
-    assert [("after turn 1" in twin["text/html"], "after turn 2" in twin["text/html"]) for twin in twins(second)] == [
-        (False, True)
-    ], "the picture below the first answer stays as it is"
-    assert len(widgets(kernel.run("%chat gauge"))) == 1
+    assert [">after turn 2</div>" in twin["text/html"] for twin in twins(second)] == [True]
+    assert emptied(second) == 1
     assert places(kernel) == "[0, 1]", "one place holds the panel"
+    assert len(widgets(kernel.run("%chat gauge"))) == 1
     kernel.run("%chat gauge off")
     assert not widgets(kernel.run("%%chat\nSay three."))
 
@@ -60,10 +65,97 @@ def test_a_cell_that_failed_with_something_recorded_shows_the_gauge_and_another_
     assert places(kernel) == "[1]"
 
 
+def emptied(outputs: list[dict[str, Any]]) -> int:
+    """How many outputs of older cells were taken away."""
+    return sum(o["msg_type"] == "update_display_data" and not o["content"]["data"] for o in outputs)
+
+
+@pytest.mark.parametrize("shows", ["gauge", "history", "preview"])
+def test_what_a_cell_shows_is_true_for_its_moment(kernel: Kernel, shows: str) -> None:
+    kernel.run("%%chat\nSay hello.")
+    shown = kernel.run(f"%chat {shows}")
+    (twin,) = twins(shown)
+    assert twin["text/plain"].endswith("\n(after turn 1)")
+    turn = kernel.run("%%chat\nAnd again?")
+    assert [each["text/plain"].rpartition("\n")[2] for each in twins(turn)] == ["(after turn 2)"], "the new gauge's"
+    assert stills(turn) == 1
+    assert stills(kernel.run("%%chat\nAnd again?")) == 0
+
+
+def test_an_action_of_another_cell_makes_a_place_still_and_a_click_in_it_draws_it_anew(kernel: Kernel) -> None:
+    kernel.run("%chat config gauge off")
+    kernel.run("%%chat\nSay hello.")
+    kernel.run("%chat gauge")
+    panel = "get_ipython()._jupyter_ctx.magic.panel()"
+    clear = kernel.value(f"{panel}._buttons['Clear'].model_id")
+    clicked = kernel.outputs(kernel.click_on(clear))
+    assert [twin["text/plain"].rpartition("\n")[2] for twin in twins(clicked)] == ["(after clear)"]
+    assert stills(clicked) == 0
+    acted = kernel.run("%chat undo")
+    assert (stills(acted), len(twins(acted))) == (1, 0)
+
+
+def test_stills_cost_one_message_a_turn_however_many_there_are(kernel: Kernel) -> None:
+    counts = list[int]()
+    for number in (1, 20):
+        for _ in range(number):
+            kernel.run("%chat gauge")
+        kernel.run("%%chat\nSay hello.")
+        told = [o for o in kernel.run("%%chat\nSay hello.") if "jctx-now" in str(o["content"])]
+        counts.append(len(told))
+    assert counts == [1, 1]
+
+
+@pytest.mark.load
+def test_every_gauge_of_the_lesson_on_full_windows_says_what_was_true_in_its_cell(kernel: Kernel) -> None:
+    lesson = nbformat.read(LESSON, 4)
+    drawn, known = dict[str, str](), list[str]()
+    for cell in (cell for cell in lesson.cells if cell.cell_type == "code"):
+        outputs = kernel.run(cell.source, cell.id)
+        assert error(outputs) is None
+        for output in outputs:
+            name = output["content"].get("transient", {}).get("display_id")
+            if name in drawn or (cell.source == "%chat gauge" and output in shown_twins(outputs)):
+                drawn[name] = output["content"]["data"]["text/plain"]
+        if cell.source == "%chat gauge":
+            known.append(
+                kernel.value(
+                    "f'{get_chat().info().used:,} of {get_chat().info().limit:,} tokens', len(get_chat().turns)"
+                )
+            )
+    told = [re.search(r"([\d,]+ of [\d,]+ tokens).*\n\(after turn (\d+)", picture, re.S) for picture in drawn.values()]
+    assert [f"{found[1]} {found[2]}" for found in told if found] == known
+    assert len(set(known)) == len(known) == 4
+
+
+def shown_twins(outputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [o for o in outputs if "jctx-twin" in str(o["content"].get("data", {}).get("text/html", ""))]
+
+
+def stills(outputs: list[dict[str, Any]]) -> int:
+    """How many places became still."""
+    return sum(o["msg_type"] == "comm_msg" and "jctx-still" in str(o["content"]) for o in outputs)
+
+
+def test_an_answer_that_was_undone_or_replaced_says_so_in_its_cell_as_long_as_it_is(kernel: Kernel) -> None:
+    kernel.run("%%chat\nSay hello.", "a")
+
+    def marks(source: str, cell: str | None = None) -> list[str]:
+        updates = [o for o in kernel.run(source, cell) if o["msg_type"] == "update_display_data"]
+        return [o["content"]["data"]["text/plain"].rpartition("\n")[2] for o in updates if o["content"]["data"].keys()
+                >= {"text/markdown"} and "jctx-waiting" not in str(o)]  # fmt: skip
+
+    assert marks("%chat undo") == ["[ctx] Undone."]
+    (redone,) = marks("%chat redo")
+    assert "Undone" not in redone
+    assert marks("%chat pin 1") == []
+    assert marks("%chat clear") == []
+
+
 def places(kernel: Kernel) -> str:
     """Whether each place holds the panel, the oldest first."""
     kernel.run("import ipywidgets, ipywidgets.widgets.widget as w")
-    boxes = "[x for x in w._instances.values() if type(x) is ipywidgets.Box and 'jctx-grid' not in x._dom_classes]"
+    boxes = "[x for x in w._instances.values() if type(x) is ipywidgets.Box and 'jctx-place' in x._dom_classes]"
     return kernel.value(f"[sum('jctx-panel' in held._dom_classes for held in box.children) for box in {boxes}]")
 
 
@@ -164,3 +256,18 @@ def test_the_page_of_a_prompt_comes_through_the_kernel(kernel: Kernel) -> None:
     for shown in (page, inspected):
         assert "--samples" in shown
         assert "--dry-run" not in shown
+
+
+def test_what_was_asked_in_a_kernel_is_handed_in_with_reruns_and_undone_turns(kernel: Kernel, tmp_path: Path) -> None:
+    for prompt, cell in (("Say one.", "a"), ("Say two.", "a"), ("Say three.", "b")):
+        assert error(kernel.run(f"%%chat\n{prompt}", cell)) is None
+    kernel.run("%chat undo")
+    for suffix in (".html", ".ipynb", ".json"):
+        path = tmp_path / f"work{suffix}"
+        assert "Wrote 3 answers to" in text(kernel.run(f"%chat handin {str(path)!r}"))
+        assert "fits its digest" in text(kernel.run(f"%chat handin {str(path)!r} --check"))
+        assert [(each.prompt, each.state) for each in load_hand_in(path)[0].record.answers] == [
+            ("Say one.", "older version"),
+            ("Say two.", "current"),
+            ("Say three.", "undone"),
+        ]

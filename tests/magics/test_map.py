@@ -76,7 +76,7 @@ def test_what_a_map_costs_counts_in_the_conversation(cells: Cells, monkeypatch: 
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-none")
     with serve(body, path="") as (url, _):
         monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
-        cells.run("%chat use anthropic/claude-sonnet-4-5 --max-tokens 1000\nwords = ['a', 'b']")
+        cells.run("%chat use anthropic/claude-sonnet-4-6 --max-tokens 1000\nwords = ['a', 'b']")
         said = cells.run("%%chat map words\nSay {{ text }}")
     assert "2 rows, $0.63, " in said
     assert get_chat().info().cost == pytest.approx(0.63)

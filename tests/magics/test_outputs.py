@@ -32,7 +32,7 @@ class Notebook(Kernel):
         assert error(outputs) is None, shown(outputs)
         return int(self.reply["execution_count"])
 
-    def sent(self, prompt: str, options: str = "-m gpt-5") -> tuple[str, list[bytes]]:
+    def sent(self, prompt: str, options: str = "-m gpt-5.2") -> tuple[str, list[bytes]]:
         """Send a prompt, and return the text and the images of the request."""
         self.said = shown(self.run(f"%%chat {options} --base-url {self.url} --no-history\n{prompt}"))
         content = self.seen[-1]["messages"][-1]["content"]
@@ -86,7 +86,7 @@ def test_a_plot_goes_along_as_the_image_that_the_cell_shows(notebook: Notebook, 
     assert image == b64decode(displayed[0]["image/png"])
     assert text.startswith("What does [image: output 1] show? Look at [image: output 1].")
     assert f"With the prompt: Out[{number}] (image, " in notebook.said
-    assert notebook.sent("See:", f"-m gpt-5 -a Out[{number}]")[1][0].startswith(PNG)
+    assert notebook.sent("See:", f"-m gpt-5.2 -a Out[{number}]")[1][0].startswith(PNG)
 
 
 def test_several_plots_of_a_cell_go_along_together(notebook: Notebook) -> None:
@@ -99,10 +99,12 @@ def test_several_plots_of_a_cell_go_along_together(notebook: Notebook) -> None:
         "from IPython.display import clear_output\nplt.plot([1, 2])\nplt.show()\nclear_output(wait=True)\nprint(1)"
     )
     assert f"there is no Out[{number + 2}]. There are Out[" in notebook.fails(f"%%chat\n{{{{ Out[{number + 2}] }}}}")
-    text, again = notebook.sent(f"{{{{ Out[{number}][1] }}}} {{{{ Out[{number}] }}}}", f"-m gpt-5 -a Out[{number}][1]")
+    text, again = notebook.sent(
+        f"{{{{ Out[{number}][1] }}}} {{{{ Out[{number}] }}}}", f"-m gpt-5.2 -a Out[{number}][1]"
+    )
     assert again == images[::-1]
     assert "output 1[1]" in text
-    assert f"Out[{number}]" in notebook.sent(f"Out[{number}]?", f"-m gpt-5 -a Out[{number}]")[0].partition("?")[2]
+    assert f"Out[{number}]" in notebook.sent(f"Out[{number}]?", f"-m gpt-5.2 -a Out[{number}]")[0].partition("?")[2]
 
 
 @pytest.mark.parametrize(
@@ -167,17 +169,17 @@ def test_markup_is_filled_in_as_its_text_returned_displayed_or_attached(
     returned = notebook.ok(f"from IPython.display import *\n{made}")
     displayed = notebook.ok(f"display({made})")
     assert notebook.sent(f"{{{{ Out[{returned}] }}}}; {{{{ Out[{displayed}] }}}}") == (f"{text}; {text}", [])
-    assert f"\n{text}\n" in notebook.sent("See:", f"-m gpt-5 -a Out[{displayed}]")[0]
+    assert f"\n{text}\n" in notebook.sent("See:", f"-m gpt-5.2 -a Out[{displayed}]")[0]
 
 
 def test_what_is_shown_as_no_image_is_told_in_words(notebook: Notebook) -> None:
     number = notebook.ok(
         "%config InlineBackend.figure_formats = ['svg']\nplt.plot([1, 2]);\nfig = plt.gcf()\nplt.show()"
     )
-    said = notebook.fails(f"%%chat -m gpt-5\n{{{{ Out[{number}] }}}}")
+    said = notebook.fails(f"%%chat -m gpt-5.2\n{{{{ Out[{number}] }}}}")
     assert "it was displayed as an SVG picture, which is not kept: name its variable with -a" in said
-    assert "Write -a fig on the first line instead" in notebook.fails("%%chat -m gpt-5\n{{ fig }}")
-    assert notebook.sent("See:", "-m gpt-5 -a fig")[1][0].startswith(PNG)
+    assert "Write -a fig on the first line instead" in notebook.fails("%%chat -m gpt-5.2\n{{ fig }}")
+    assert notebook.sent("See:", "-m gpt-5.2 -a fig")[1][0].startswith(PNG)
 
 
 def test_a_display_that_is_brought_up_to_date_is_what_it_shows_now(notebook: Notebook) -> None:
@@ -201,12 +203,12 @@ def test_nothing_is_kept_after_the_extension_is_unloaded(notebook: Notebook) -> 
 
 def test_an_unknown_number_is_an_error_that_names_those_there_are(notebook: Notebook) -> None:
     plot, value = notebook.ok("plt.plot([1, 3, 2])\nplt.show()"), notebook.ok("1 + 1")
-    notebook.ok("%%chat -m gpt-5 --preview\nNo output of the user's.")
-    said = notebook.fails("%%chat -m gpt-5\n{{ Out[9999] }}")
+    notebook.ok("%%chat -m gpt-5.2 --preview\nNo output of the user's.")
+    said = notebook.fails("%%chat -m gpt-5.2\n{{ Out[9999] }}")
     assert f"{{{{ Out[9999] }}}} failed: there is no Out[9999]. There are Out[{plot}], Out[{value}]." in said
     assert "What a cell prints is not kept: store it in a variable." in said
-    assert "there is no In[9999]. There are In[1] to In[" in notebook.fails("%%chat -m gpt-5\n{{ In[9999] }}")
-    assert "there is no Out[9999]" in notebook.fails("%%chat -m gpt-5\n{{ _9999 }}")
+    assert "there is no In[9999]. There are In[1] to In[" in notebook.fails("%%chat -m gpt-5.2\n{{ In[9999] }}")
+    assert "there is no Out[9999]" in notebook.fails("%%chat -m gpt-5.2\n{{ _9999 }}")
     assert f"-a Out[9999]: Out has no item 9999. There are {plot}, {value}." in notebook.fails("%%chat -a Out[9999]\nx")
     assert not notebook.seen
 
@@ -228,7 +230,7 @@ def test_the_newest_thing_is_what_a_cell_of_the_user_s_has_shown_or_returned(not
     assert notebook.sent("And after a chat cell? {{ _ }}")[0] == "And after a chat cell? Fine."
     assert notebook.value("_.text") == "Fine."
     notebook.ok("plt.plot([1, 4, 2])\nplt.show()")
-    assert notebook.sent("See:", "-m gpt-5 -a _")[1][0].startswith(PNG)
+    assert notebook.sent("See:", "-m gpt-5.2 -a _")[1][0].startswith(PNG)
     number = notebook.ok("[4, 2]")
     notebook.ok("print('only printed')")
     assert notebook.sent("What is {{ _ }}?")[0] == "What is [4, 2]?"
@@ -239,25 +241,25 @@ def test_one_of_several_images_goes_alone(notebook: Notebook) -> None:
     number = notebook.ok(f"{IMAGES}show(12)")
     text, (image,) = notebook.sent(f"What is {{{{ Out[{number}][1] }}}}?")
     assert text.startswith("What is [image: output 1[1]]?")
-    assert notebook.sent("See:", f"-m gpt-5 -a Out[{number}][1]")[1] == [image]
+    assert notebook.sent("See:", f"-m gpt-5.2 -a Out[{number}][1]")[1] == [image]
     assert f"Out[{number}] has 12 images, and the first is number 0." in notebook.fails(
-        f"%%chat -m gpt-5\n{{{{ Out[{number}][12] }}}}"
+        f"%%chat -m gpt-5.2\n{{{{ Out[{number}][12] }}}}"
     )
-    assert f"such as Out[{number}][0]" in notebook.fails(f"%%chat -m gpt-5\n{{{{ Out[{number}] }}}}")
+    assert f"such as Out[{number}][0]" in notebook.fails(f"%%chat -m gpt-5.2\n{{{{ Out[{number}] }}}}")
 
 
 def test_what_cannot_be_filled_in_says_what_to_write_instead(notebook: Notebook) -> None:
     notebook.ok("class Own: ...\nfig, thing, df = plt.figure(), Own(), 5")
     for name in ("fig", "thing"):
-        said = notebook.fails(f"%%chat -m gpt-5\n{{{{ {name} }}}}")
+        said = notebook.fails(f"%%chat -m gpt-5.2\n{{{{ {name} }}}}")
         assert f"-a {name} on the first line" in said
         assert "Compute it" not in said
-    assert "Did you mean df?" in notebook.fails("%%chat -m gpt-5\n{{ dff }}")
+    assert "Did you mean df?" in notebook.fails("%%chat -m gpt-5.2\n{{ dff }}")
 
 
 def test_an_image_is_a_part_of_the_turn_which_names_it(notebook: Notebook) -> None:
     number = notebook.ok("plt.plot([1, 3, 2]);")
-    notebook.ok(f"%%chat -m gpt-5 --base-url {notebook.url}\nWhat does {{{{ Out[{number}] }}}} show?")
+    notebook.ok(f"%%chat -m gpt-5.2 --base-url {notebook.url}\nWhat does {{{{ Out[{number}] }}}} show?")
     notebook.ok("from jupyter_ctx import get_chat\nturn, = get_chat().turns")
     assert notebook.value("turn.record.sources").startswith(f"('Out[{number}] (image, ")
     assert notebook.value("[file.name for file in turn.attachments]") == "['output 1']"
@@ -273,4 +275,4 @@ def test_only_the_newest_images_are_kept(notebook: Notebook) -> None:
 
 def test_a_key_in_an_output_is_refused(notebook: Notebook) -> None:
     notebook.ok("class Key:\n    def __repr__(self): return 'sk-proj-' + 'Ab3' * 12\nKey()")
-    assert "holds a key or a password" in notebook.fails("%%chat -m gpt-5\n{{ _ }}")
+    assert "holds a key or a password" in notebook.fails("%%chat -m gpt-5.2\n{{ _ }}")

@@ -46,7 +46,7 @@ def asked() -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """The address of a server, and its requests."""
 
     with serve(DIALECTS["completions"].answer("```python\nx = 2\n1 / x\n```\nFine.")) as (url, seen):
-        yield f"%load_ext jupyter_ctx\n%chat use gpt-5 --base-url {url}", seen
+        yield f"%load_ext jupyter_ctx\n%chat use gpt-5.2 --base-url {url}", seen
 
 
 def images(request: dict[str, Any]) -> list[bytes]:
@@ -71,14 +71,21 @@ def test_a_pasted_image_and_a_plot_go_into_prompts(open_page: Open, asked: tuple
     notebook.save()
     notebook.run(2)
     assert images(seen[-1]) == [b64decode(PIXELS)]
-    expect(notebook.output(2)).to_contain_text("With the prompt: cell:image.png (image, 1 × 1 pixels")
+    expect(notebook.output(2)).to_contain_text("cell:image.png · 1 × 1 pixels")
     notebook.run(3, 4)
     (plot,) = images(seen[-1])
     shown = notebook.output(3).locator("img").get_attribute("src") or ""
     assert plot == b64decode(shown.partition(",")[2])
-    expect(notebook.output(4)).to_contain_text("With the prompt: Out[3] (image, ")
+    expect(notebook.output(4)).to_contain_text("Out[3] · ")
     notebook.page.screenshot(path=SCREENSHOTS / "outputs.png")
     assert notebook.errors == []
+
+
+ACTIVE = "window.jupyterapp.shell.currentWidget.content.activeCellIndex"
+SHIFT_ENTER = f"""async index => {{
+    {ACTIVE} = index;
+    await window.jupyterapp.commands.execute('notebook:run-cell-and-select-next');
+}}"""
 
 
 def test_the_corrected_cell_comes_below_the_one_that_asked(
@@ -90,7 +97,8 @@ def test_the_corrected_cell_comes_below_the_one_that_asked(
     with pytest.raises(Exception, match=r"(?i)failed|error"):
         notebook.run(1)
     notebook.reload()
-    notebook.run(2)
+    notebook.page.evaluate(SHIFT_ENTER, 2)
+    notebook.page.wait_for_function(f"() => {ACTIVE} === 3")  # which has the corrected cell
     assert "The cell that failed:\n```\nx = 0\n1 / x\n```" in seen[-1]["messages"][-1]["content"]
     expect(notebook.cell(3).locator(".cm-content")).to_have_text("x = 21 / x")
     expect(notebook.prompt(3)).to_have_text("[ ]:")

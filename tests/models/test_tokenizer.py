@@ -115,9 +115,9 @@ def test_the_vocabulary_is_the_one_that_tiktoken_expects(name: Any) -> None:
 
 
 FAMILIES: tuple[tuple[Family, str], ...] = (
-    (O200K, "openai/gpt-5.2 azure/gpt-4o-mini o3-mini groq/openai/gpt-oss-120b"),
+    (O200K, "openai/gpt-5.2 azure/gpt-4o-mini o3-mini groq/openai/gpt-oss-20b"),
     (CL100K, "gpt-4-turbo gpt-3.5-turbo"),
-    (CLAUDE, "anthropic/claude-sonnet-4-5 claude-3-opus"),
+    (CLAUDE, "anthropic/claude-sonnet-4-6 claude-3-opus"),
     (NEW_CLAUDE, "claude-opus-4-7 openrouter/anthropic/claude-sonnet-5"),
     (LARGE_VOCABULARY, "google/gemini-3.8-flash"),
     (SMALL_VOCABULARY, "phi-2"),
@@ -134,7 +134,7 @@ RATIOS: tuple[tuple[tuple[float, ...], str], ...] = (
     (CLAUDE_2, "claude-2.1"),
 )
 THINKING = """
-    openai/o3 gpt-5.2 google/gemini-2.5-pro gemini-3.8-flash groq/openai/gpt-oss-120b deepseek/deepseek-reasoner
+    openai/o4-mini gpt-5.2 google/gemini-2.5-pro gemini-3.8-flash groq/openai/gpt-oss-20b deepseek/deepseek-reasoner
     ollama/deepseek-r1:7b together/deepseek-ai/DeepSeek-R1 xai/grok-4 qwen3-30b-thinking
 """
 AT_ONCE = "gpt-4o gpt-5-chat-latest gemini-2.5-flash-lite gemini-2.0-flash grok-3 local/smollm2"

@@ -35,12 +35,12 @@ def table(text: str) -> WindowTable:
 @pytest.mark.parametrize(
     ("name", "tokens", "row"),
     [
-        ("gpt-4o-2024-08-06", 128_000, "gpt-4o"),
+        ("gpt-4o-2099-08-06", 128_000, "gpt-4o"),
         ("openai/gpt-4o-mini", 128_000, "gpt-4o-mini"),
         ("gpt-4-0613", 8_192, "gpt-4"),
         ("claude-3.5-sonnet", 200_000, "claude-3-5-sonnet"),
         ("openrouter/anthropic/claude-opus-5", 1_000_000, "claude-opus-5"),
-        ("GPT-5-mini", 400_000, "gpt-5-mini"),
+        ("GPT-5.4-mini", 400_000, "gpt-5.4-mini"),
     ],
 )
 def test_a_name_finds_its_row_whatever_its_date_or_provider(name: str, tokens: int, row: str) -> None:
@@ -63,12 +63,12 @@ AS_WRITTEN = {  # a fact, as each provider writes the name
     131_072: """openrouter/openai/gpt-oss-20b:nitro together/meta-llama/Meta-Llama-3.1-8B-Instruct-Turbo
         ollama/gemma3:27b cerebras/zai-glm-4.7 hf.co/bartowski/Llama-3.2-3B-Instruct-GGUF:Q4_K_M xai/grok-beta""",
     200_000: """us.anthropic.claude-sonnet-4-20250514-v1:0 bedrock/eu.anthropic.claude-haiku-4-5-20991231-v1:0
-        bedrock/us-east-1/anthropic.claude-v2:1 claude-sonnet-4-5@20250929 claude-sonnet-4.5
+        bedrock/us-east-1/anthropic.claude-v2:1 claude-haiku-4-5@20250929 claude-sonnet-4.5
         databricks-claude-opus-4-5""",
     204_800: "accounts/fireworks/models/glm-4p7",
     400_000: "gpt-5.2-2099-12-31",
     1_000_000: "claude-opus-4.6-20991231 openrouter/~anthropic/claude-fable-latest deepseek/deepseek-reasoner",
-    1_047_576: "ft:gpt-4.1-2025-04-14:org:suffix:id",
+    1_047_576: "ft:gpt-4.1-2099-04-14:org:suffix:id",
     1_048_576: """models/gemini-3.1-pro-preview publishers/google/models/gemini-2.5-flash-001
         mistral.mistral-large-4-v1:0 mistral/mistral-large-4-2612""",
 }  # fmt: skip
@@ -220,7 +220,7 @@ def test_the_row_to_which_a_name_adds_least_answers() -> None:
 @pytest.mark.parametrize(
     ("name", "window", "max_input"),
     [
-        ("gpt-5-nano", 400_000, 272_000),
+        ("gpt-5.4-mini", 400_000, 272_000),
         ("gpt-5.4-2099-01-01", 1_050_000, 922_000),
         ("gpt-5-chat-latest", 128_000, None),
     ],
@@ -275,8 +275,8 @@ def test_every_name_has_a_window(name: str) -> None:
 
 def test_what_the_user_gives_comes_first() -> None:
     assert resolve_window("gpt-4o", window=9_000).source == "given"
-    assert resolve_window("gpt-5", window=300_000).max_input_tokens == 272_000
-    assert resolve_window("gpt-5", window=9_000).max_input_tokens is None
+    assert resolve_window("gpt-5.2", window=300_000).max_input_tokens == 272_000
+    assert resolve_window("gpt-5.2", window=9_000).max_input_tokens is None
 
 
 def test_a_server_beats_the_tables_but_not_the_user() -> None:
@@ -329,7 +329,7 @@ def test_a_bad_window_is_named_and_the_other_rows_hold() -> None:
 @pytest.mark.parametrize(
     ("name", "tokens", "row"),
     [
-        ("openai/gpt-4o-2024-08-06", 128_000, "gpt-4o"),
+        ("openai/gpt-4o-2099-08-06", 128_000, "gpt-4o"),
         ("gpt-4-0613", 8_192, "gpt-4"),
         ("gpt-5.2", 400_000, "gpt-5"),
         ("gpt-5-chat-latest", 128_000, "gpt-5-chat"),
@@ -378,7 +378,7 @@ def test_the_built_in_table_answers_where_our_file_is_missing_or_malformed(
     [
         ("openai/gpt-3.5-turbo-0125", False), ("azure/gpt-35-turbo", False), ("gpt-4-0613", False),
         ("deepseek/deepseek-chat", False), ("openrouter/deepseek/deepseek-chat:free", False),
-        ("groq/openai/gpt-oss-120b", False), ("ollama/qwen3:8b", False),
+        ("groq/openai/gpt-oss-20b", False), ("ollama/qwen3:8b", False),
         ("gpt-4o", None), ("gpt-4-turbo", None), ("gpt-4-vision-preview", None), ("my/model", None), ("", None),
     ],
 )  # fmt: skip

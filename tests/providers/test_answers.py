@@ -107,7 +107,7 @@ def test_an_overflow_inside_a_success_is_recovered_like_any_other(dialect: Diale
         chat.add_messages([{"role": "user", "content": LONG}, {"role": "assistant", "content": "Yes."}])
     reply = chat.send("x")
     assert reply.text == "Hi"
-    assert "left out" in reply.notices[0]
+    assert "sent again without" in reply.notices[0]
     assert len(told.seen) == 2
 
 

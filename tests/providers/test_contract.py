@@ -241,7 +241,7 @@ def test_an_sdk_that_is_too_old_or_too_new_is_the_cause_and_not_the_server(
 
 def test_a_name_finds_its_provider_and_an_address_its_way_of_speaking(monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = {
-        "openai/gpt-5.2": Responses, "gpt-4o": Responses, "o3": Responses, "ft:gpt-4o-mini:org::id": Responses,
+        "openai/gpt-5.2": Responses, "gpt-4o": Responses, "o4-mini": Responses, "ft:gpt-4o-mini:org::id": Responses,
         "claude-sonnet-5": Anthropic, "anthropic/x": Anthropic, "gemini-3.8-flash": Google, "models/gemini-4": Google,
         "groq/llama-3.3-70b-versatile": ChatCompletions, "openrouter/anthropic/claude-sonnet-5": ChatCompletions,
     }  # fmt: skip

@@ -17,6 +17,7 @@ from server import hang_up, running, send, serve
 
 from jupyter_ctx import (
     AuthenticationError,
+    BudgetExceededError,
     Chat,
     ChatError,
     ContextOverflowError,
@@ -157,6 +158,9 @@ def test_a_long_limit_is_not_waited_for(server: Steps) -> None:
 
 
 LARGE = "Request too large for m in organization org-1 on tokens per min (TPM): Limit 30000, Requested 42819. The input"
+SPENT = "Budget has been exceeded! Current cost: 5.003, Max budget: 5.0"
+OLDER = "Authentication Error, ExceededTokenBudget: Current spend for token: 5.003; Max Budget for Token: 5.0"
+MODELS_OWN = "LiteLLM Virtual Key: sk-..., key_alias: class, exceeded budget for model=gpt-5.2"
 NEVER: dict[str, tuple[int, Any, str]] = {
     "too many tokens a minute": (429, error(LARGE, type="tokens", code="rate_limit_exceeded"), "42,819.*shorter"),
     "Groq's": (413, error(LARGE, type="tokens", code="rate_limit_exceeded"), "30,000.*higher limit"),
@@ -172,22 +176,37 @@ NEVER: dict[str, tuple[int, Any, str]] = {
     ),
     "no balance": (402, error("Insufficient Balance"), "Waiting does not help.*billing"),
     "no balance, with a 400": (400, error("Your credit balance is too low to access the API."), "Waiting does not"),
+    **{f"LiteLLM's spent budget, with a {status}": (status, error(SPENT, type="budget_exceeded", code=str(status)),
+                                                    "Waiting does not help.*billing") for status in (400, 422, 429)},
+    "LiteLLM's, of a token": (400, error(OLDER, type="auth_error", code="400"), "Waiting does not help"),
+    "LiteLLM's, of a model": (429, error(MODELS_OWN, type="budget_exceeded"), "Waiting does not help"),
+    "LiteLLM's, as a detail": (422, {"detail": {"error": SPENT}}, "Waiting does not help"),
+    "OpenRouter's credits": (402, error("Add more at openrouter.ai/settings/credits", code=402), "Waiting does not"),
+    "OpenRouter's key": (403, error("Key limit exceeded (weekly limit). Manage it in your settings.", code=403),
+                         "Waiting does not help"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("form", NEVER)
 def test_what_never_passes_is_not_asked_again_and_says_what_to_do(dialect: Dialect, form: str, server: Steps) -> None:
     status, body, words = NEVER[form]
-    with pytest.raises((RateLimitError, ProviderError), match=words) as raised:
+    kind = RateLimitError if LARGE in str(body) else BudgetExceededError
+    with pytest.raises(kind, match=words) as raised:
         server.does(dialect, refuses(status, body)).send("x")
     assert "try again later" not in str(raised.value).lower()
-    assert isinstance(raised.value, RateLimitError) == (status in (413, 429))
+    assert getattr(raised.value, "status", status) == status
     assert len(server.seen) == 1
 
 
 def test_a_limit_that_a_request_does_not_pass_alone_is_only_a_limit(server: Steps) -> None:
     said = "Rate limit reached on tokens per min (TPM): Limit 30000, Used 28000, Requested 5000. Try again in 20ms."
     assert server.does(COMPLETIONS, refuses(429, error(said)), answers(COMPLETIONS)).send("x").text == "Hi"
+
+
+@pytest.mark.parametrize("budget", ["thinking.budget_tokens: exceeded budget", "Reasoning budget exceeded: 32768"])
+def test_a_budget_of_thoughts_is_no_money(server: Steps, budget: str) -> None:
+    with pytest.raises(ProviderError, match=budget):
+        server.does(COMPLETIONS, refuses(400, error(budget))).send("x")
 
 
 # servers that are busy

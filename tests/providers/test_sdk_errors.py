@@ -17,6 +17,7 @@ import pytest
 
 from jupyter_ctx import (
     AuthenticationError,
+    BudgetExceededError,
     ChatError,
     ModelNotFoundError,
     ProviderConnectionError,
@@ -35,7 +36,7 @@ ADAPTERS: dict[str, tuple[type[Adapter], ...]] = {
     "openai": (ChatCompletions, Responses), "anthropic": (Anthropic,), "google.genai": (Google,),
 }  # fmt: skip
 BY_STATUS = {
-    400: ProviderError, 401: AuthenticationError, 402: ProviderError, 403: AuthenticationError,
+    400: ProviderError, 401: AuthenticationError, 402: BudgetExceededError, 403: AuthenticationError,
     404: ModelNotFoundError, 408: ProviderError, 409: ProviderError, 412: ProviderError, 413: ChatError,
     422: ProviderError, 429: RateLimitError, 431: ProviderError, 499: ProviderError, 500: ProviderError,
     501: ProviderError, 503: ProviderError, 504: ProviderError, 529: ProviderError,

@@ -309,7 +309,7 @@ def test_a_reply_ended_by_the_window_before_its_first_word_is_recovered_like_a_r
         chat.send("one", max_tokens=50)
         reply = chat.send("two", max_tokens=50)
     assert reply.text == "Hi"
-    assert "left out" in reply.notices[0]
+    assert "sent again without" in reply.notices[0]
     assert len(seen[2]["messages"]) < len(seen[1]["messages"])
 
 
@@ -373,7 +373,7 @@ def test_cost_is_added_up_and_unknown_is_not_nothing(monkeypatch: pytest.MonkeyP
     answer = dialect.answer("Hi", sent=100_000, said=1_000)
     with serve(answer, path="") as (url, _):
         monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
-        chat = Chat("anthropic/claude-sonnet-4-5", api_key=KEY)
+        chat = Chat("anthropic/claude-sonnet-4-6", api_key=KEY)
         reply = chat.send("x")
         assert reply.cost == pytest.approx(0.3 + 0.015)
         unknown = chat.send("y", model="anthropic/claude-nobody-knows")

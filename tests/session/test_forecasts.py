@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from jupyter_ctx import Chat
-from jupyter_ctx.display.widgets.gauge import gauge_line, status_text
+from jupyter_ctx.display.status_card import Status, status_text
+from jupyter_ctx.display.widgets.gauge import gauge_line
 from jupyter_ctx.testing import ScriptedProvider
 
 PROMPT, REPLY = "What does the wind do today? " * 6, "It blows steadily from the west. " * 8
@@ -56,7 +57,7 @@ def test_nothing_is_said_where_the_window_is_only_assumed() -> None:
 def test_status_and_gauge_tell_the_number() -> None:
     chat = talked(4)
     more = chat.info().more_turns
-    assert f"; about {more} more turns like these fit" in status_text(chat.info(), 4)
+    assert f"(about {more} more turns like these fit)" in status_text(Status(chat.info()))
     assert gauge_line(chat.info()).endswith(f" · about {more} more turns like these fit")
 
 
@@ -77,7 +78,7 @@ def test_where_the_next_turn_does_not_fit_it_says_that_none_does() -> None:
     chat = talked(2)
     while chat.info().more_turns:
         chat.send(PROMPT)
-    assert "; no more turns like these fit" in status_text(chat.info(), 4)
+    assert "(no more turns like these fit)" in status_text(Status(chat.info()))
     assert "more turns" not in gauge_line(chat.info())
 
 

@@ -112,7 +112,7 @@ def test_a_row_with_prices_alone_leaves_the_window_to_other_tables(models_file: 
         ("https://api.deepseek.com/v1", "deepseek-chat", "from genai-prices"),
         ("https://api.openai.com/v1", "openai/gpt-5.2", "from genai-prices"),
         ("https://gateway.example.com/v1", "openai/gpt-5.2", None),
-        ("http://127.0.0.1:9/v1", "claude-sonnet-4-5", None),
+        ("http://127.0.0.1:9/v1", "claude-sonnet-4-6", None),
         ("http://gpu-box:11434/v1", "ollama/llama3.2", "free"),
         (None, "ollama/llama3.2", "free"),
         (None, "local/smollm2", "free"),

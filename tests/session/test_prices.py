@@ -48,7 +48,7 @@ def test_a_prompt_that_may_cost_more_is_asked_about_with_its_range() -> None:
     chat.send(LONG)
     (question,) = asked
     assert question.startswith("This prompt may cost between $0.01")
-    assert "anthropic/claude-sonnet-4-5: ~" in question
+    assert "anthropic/claude-sonnet-4-6: ~" in question
     assert "at most 1,000 out" in question
     assert len(chat.turns) == 2
 

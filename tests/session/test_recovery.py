@@ -92,6 +92,6 @@ def test_stop_turns_recovery_off() -> None:
 def test_a_recovered_cell_summarises_what_was_left_out_after_its_reply() -> None:
     chat, provider = refused("full numbers", 3_000, on_overflow="summarise")
     reply = chat.send("And now?")
-    assert reply.notices[0].startswith("Context window exceeded")
+    assert reply.notices[0].startswith("Too long (")
     assert any(notice.startswith("Summarised") for notice in reply.notices)
     assert len(provider.refused) == 1

@@ -188,7 +188,7 @@ def test_each_column_recovers_by_itself_where_its_window_is_too_small() -> None:
         chat.send(f"{number} " + "word " * 55)
     found = asked(chat, "Again? " + "word " * 60, page=page)
     assert len(found.turns) == 3
-    assert all("left out" in " ".join(page.replies[i].notices) for i in range(3))
+    assert all("sent again without" in " ".join(page.replies[i].notices) for i in range(3))
 
 
 def test_bad_numbers_are_errors_that_say_which_there_are(chat: Chat) -> None:

@@ -123,11 +123,12 @@ def test_cells_show_it_in_history_preview_and_versions(cells: Cells, tmp_path: P
     with answering_rows(lambda prompt: "So.") as asked:
         cells.run(f"%chat use m --base-url {asked.url}")
         cells.run(f"%%chat -a {notes}\nWhat is it?")
-        assert "What is it? [with notes.txt]" in cells.run("%chat history")
-        assert "[with notes.txt]" in cells.run("%chat preview")
+        part = r"\n +↳ notes\.txt +~\d+"
+        for line in ("%chat history", "%chat preview"):
+            assert re.search(part, cells.run(line))
         assert "[with notes.txt]" in cells.run("%chat history 1 --versions")
         shown = cells.run(f"%%chat --preview -a {notes}\nAnd now?")
-    assert len(re.findall(r"\[with notes.txt\]", shown)) == 2
+    assert len(re.findall(part, shown)) == 2
 
 
 def test_a_fork_and_another_notebook_keep_it(cells: Cells, tmp_path: Path) -> None:

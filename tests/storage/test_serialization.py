@@ -16,7 +16,6 @@ from jupyter_ctx.conversation.events import (
     Excluded,
     IncludedAll,
     Kept,
-    Lost,
     MemorySet,
     Offered,
     Picked,
@@ -27,6 +26,7 @@ from jupyter_ctx.conversation.events import (
     SystemSet,
     Trimmed,
     Undone,
+    Unreadable,
 )
 from jupyter_ctx.conversation.messages import Alternative, Alternatives, Attachment, Summary, Turn, TurnRecord
 from jupyter_ctx.storage.serialization import EventRow, from_row, state_text, stored_state, to_row
@@ -80,7 +80,7 @@ STORED: list[tuple[str, str, Event]] = [
     ("kept", '{"place":"8a4e","run":"m-2","execution":4}', Kept("8a4e", "m-2", 4)),
     ("offered", f'{{"alternatives":{OFFER}}}', Offered(BOTH)),
     ("chosen", '{"alternatives":"0f0f","turn":"8a4e"}', Chosen("0f0f", "8a4e")),
-    ("lost", '{"kind":"said","body":"{"}', Lost("said", "{")),
+    ("lost", '{"kind":"said","body":"{"}', Unreadable("said", "{")),
     ("undone", "{}", Undone()),
     ("redone", "{}", Redone()),
 ]

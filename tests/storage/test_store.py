@@ -202,7 +202,7 @@ def test_a_restart_brings_back_what_was_spent_warned_of_and_refused(
 
     with serve(answer, path="") as (url, _):
         monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
-        chat = Chat("anthropic/claude-sonnet-4-5", store=address, name="c", api_key=KEY)
+        chat = Chat("anthropic/claude-sonnet-4-6", store=address, name="c", api_key=KEY)
         assert chat.send("x").cost is not None
         assert chat.send("y", model="anthropic/nobody-knows").notices
         with pytest.raises(Exception, match="700"):
@@ -210,7 +210,7 @@ def test_a_restart_brings_back_what_was_spent_warned_of_and_refused(
         chat.configure(temperature=0.1)  # the refusal itself recorded nothing
         before = chat.info()
         close_stores()
-        again = Chat("anthropic/claude-sonnet-4-5", store=address, name="c", api_key=KEY)
+        again = Chat("anthropic/claude-sonnet-4-6", store=address, name="c", api_key=KEY)
         assert again.info() == before
         assert (again.info().cost, again.info().unpriced) == (before.cost, 1)
         assert again.info().budget.window.source == "learned"

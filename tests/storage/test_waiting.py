@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -44,12 +44,14 @@ def paused(postgres: Postgres) -> Paused:
         server = psutil.Process(postgres.process)
         processes = [server, *server.children(recursive=True)]
         for process in processes:
-            process.send_signal(signal.SIGSTOP)
+            with suppress(psutil.NoSuchProcess):
+                process.send_signal(signal.SIGSTOP)
         try:
             yield
         finally:
             for process in processes:
-                process.send_signal(signal.SIGCONT)
+                with suppress(psutil.NoSuchProcess):  # those that go on may end another
+                    process.send_signal(signal.SIGCONT)
 
     return pause
 

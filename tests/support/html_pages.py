@@ -8,7 +8,13 @@ from html.parser import HTMLParser
 from jupyter_ctx.display.answer.column_page import COLUMN_STYLES
 from jupyter_ctx.display.answer.footer import FOOTER_STYLE, THOUGHT_STYLE
 from jupyter_ctx.display.answer.growing_answer import SHEET
-from jupyter_ctx.display.answer.markdown import ANSWER_STYLE, CODE_STYLE, HEADING_STYLES, LINK_STYLE
+from jupyter_ctx.display.answer.markdown import (
+    ANSWER_STYLE,
+    CODE_STYLE,
+    HEADING_STYLES,
+    LINK_STYLE,
+    WHOLE_PROMPTS,
+)
 from jupyter_ctx.display.answer.object_tables import ANSWER_TABLE_STYLE, CELL_STYLE, JSON_STYLE, NAME_STYLE
 from jupyter_ctx.display.answer.waiting import WAITING_STYLE
 from jupyter_ctx.display.text import BADGE_STYLE, NOTE_STYLE
@@ -36,7 +42,7 @@ VALUES = {
 }
 COLUMNS = {  # besides, of answers side by side
     "class": r"jctx-(columns?|column-head|used|share|differs)",
-    "role": "group|heading",
+    "role": "group",
     "aria-hidden": "true",
     "aria-label": r"Answer \d+ of \d+: [^\x00-\x1f]*",
     "aria-level": "4",
@@ -53,7 +59,7 @@ class Seen(HTMLParser):
         self.attributes: list[tuple[str, str, str]] = []
         self.text: list[str] = []
         self.odd: list[str] = []
-        self.feed(page.replace(SHEET, ""))
+        self.feed(page.replace(SHEET, "").replace(WHOLE_PROMPTS, ""))
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

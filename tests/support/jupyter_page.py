@@ -27,7 +27,9 @@ VIEWPORT: ViewportSize = {"width": 1200, "height": 900}
 # Notebook 7 has the same widgets: it runs with the load, but for one test of each kind
 APPS = ("lab", pytest.param("notebook", marks=pytest.mark.load))
 CHROMIUM = shutil.which("chromium")
-SCREENSHOTS = Path(__file__).resolve().parents[2] / "test-output"
+CHECKOUT = Path(__file__).resolve().parents[2]
+SCREENSHOTS = CHECKOUT / "test-output"
+LABEXTENSION = CHECKOUT / "labextension"
 FOLDERS = (
     "JUPYTER_CONFIG_DIR",
     "JUPYTER_DATA_DIR",
@@ -95,10 +97,10 @@ class Server:
     """Serves JupyterLab and Notebook 7, with every folder of theirs below ``root``.
 
     ``data`` is a folder of Jupyter's data that it has beside its own; ``imports`` are folders that its kernels
-    import from.
+    import from. ``chip``: whether toolbars have the chip, in place of the gauge below the newest chat cell.
     """
 
-    def __init__(self, root: Path, data: Path, imports: Sequence[Path] = ()) -> None:
+    def __init__(self, root: Path, data: Path, imports: Sequence[Path] = (), *, chip: bool = False) -> None:
         self.token, self.notebooks = secrets.token_hex(16), root / "notebooks"
         self.notebooks.mkdir()
         self.address = f"http://127.0.0.1:{_free_port()}"
@@ -107,7 +109,7 @@ class Server:
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "jupyter", "lab", *OPTIONS, *options, f"--ServerApp.root_dir={self.notebooks}"],
-                env=_environment(root, data, imports), stdout=log, stderr=log, start_new_session=True,
+                env=_environment(root, data, imports, chip=chip), stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
 
     def wait(self) -> None:
@@ -294,16 +296,18 @@ def open_lab(browser: Browser, server: Server) -> Page:
     return page
 
 
-def _environment(root: Path, data: Path, imports: Sequence[Path]) -> dict[str, str]:
+def _environment(root: Path, data: Path, imports: Sequence[Path], *, chip: bool) -> dict[str, str]:
     ours = {name: str(root / name.lower()) for name in FOLDERS}
-    for plugin, settings in SETTINGS.items():
+    for plugin, settings in {**SETTINGS, "jupyter-ctx/chip": {"shown": chip}}.items():
         path = Path(ours["JUPYTERLAB_SETTINGS_DIR"], f"{plugin}.jupyterlab-settings")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(settings))
     users = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "JPY_", "OPENAI_"))}
     path = os.pathsep.join([*map(str, imports), *filter(None, [os.environ.get("PYTHONPATH")])])
     starts = {name: value for name, value in os.environ.items() if name == "JUPYTER_DEFAULT_PROVISIONER_NAME"}
-    return {**users, **ours, **starts, "JUPYTER_PLATFORM_DIRS": "1", "JUPYTER_PATH": str(data), "PYTHONPATH": path}
+    shutil.copytree(LABEXTENSION, root / "checkout/labextensions/jupyter-ctx")  # what is installed may be older
+    found = os.pathsep.join(map(str, (root / "checkout", data)))
+    return {**users, **ours, **starts, "JUPYTER_PLATFORM_DIRS": "1", "JUPYTER_PATH": found, "PYTHONPATH": path}
 
 
 def _free_port() -> int:

@@ -7,7 +7,7 @@ from typing import Any
 from jupyter_ctx.context.usage import Usage
 from jupyter_ctx.testing import Answer, ScriptedProvider
 
-CLAUDE = "anthropic/claude-sonnet-4-5"
+CLAUDE = "anthropic/claude-sonnet-4-6"
 INPUT, CACHED, WRITTEN, OUTPUT = 3e-6, 0.3e-6, 3.75e-6, 15e-6  # US dollars a token
 
 

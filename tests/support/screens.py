@@ -34,7 +34,7 @@ class Screen:
     def text(self) -> str:
         """The words that are shown now."""
         page = next(iter(self.shown[-1].values()), "") if self.shown else ""
-        return re.sub(r"<[^>]*>", "", page)
+        return re.sub(r"<style>.*?</style>|<[^>]*>", "", page)
 
     def wait_for(self, text: str, seconds: float = 10) -> float:
         """How long it took until the last update had it."""

@@ -67,6 +67,8 @@ def look() -> None:
     assert_type(chat.desk.savings().cached_cost, float | None)
     assert_type(chat.preview("Hello.").price.high, float | None)
     assert_type(chat.summarize(turns=2, method="extractive").changed, bool)
+    assert_type(chat.summarize(check=True).note, str)
+    assert_type((chat.lost().found, chat.lost().share), tuple[int, float])
     assert_type((info.used, info.limit, info.context_window), tuple[int, int, int])
     assert_type((info.fill, info.exact), tuple[float, bool])
     view = chat.preview("Why is the sky blue?")
@@ -74,7 +76,7 @@ def look() -> None:
     assert_type(view.input_tokens, int)
     assert_type(chat.config, Settings)
     assert_type(chat.config.max_tokens, int | None)
-    assert_type(resolve_window("gpt-4o-2024-08-06"), ContextWindow)
+    assert_type(resolve_window("gpt-4o"), ContextWindow)
     assert_type(classify_overflow(400, {"error": {"message": "prompt is too long"}}), Overflow | None)
     assert_type(get_chat(), Chat)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..text import BADGE_STYLE, WRAPS, note_html, note_plain, text_html, to_plain
+from ..text import BADGE_STYLE, WRAPS, attribute_html, note_html, note_plain, text_html, to_plain
 from .footer import Footer, footer_html, footer_line, remarks, thinking_html
 from .markdown import AnswerForms, answer_html, note_markdown, to_markdown, with_fence_closed
 from .marked_words import MARK_STYLE, MarkedText, mark_differences, marks_meaning
@@ -145,12 +144,12 @@ def choice_line(chosen: int | None, count: int) -> str:
 
 
 def _column(number: int, count: int, column: Column, body: str, *, used: bool) -> str:
-    name = html.escape(to_plain(f"Answer {number + 1} of {count}: {' '.join(column.head.split())}"))
+    name = attribute_html(f"Answer {number + 1} of {count}: {' '.join(column.head.split())}")
     sign = f' <span class="jctx-used" style="{_SIGN}">{USED}</span>' if used else ""
     footer = footer_html(column.footer, priced=True) if column.footer else ""
     return (
         f'<div class="jctx-column" role="group" aria-label="{name}" style="{_USED_BORDER if used else _PLAIN_BORDER}">'
-        f'<div class="jctx-column-head" role="heading" aria-level="4" dir="auto" style="{_HEAD}">'
+        f'<div class="jctx-column-head" dir="auto" style="{_HEAD}">'
         f"{text_html(title(number, column.head))}{sign}</div>"
         f'<div style="{_BODY}">{body}{"".join(map(note_html, column.notes))}</div>{footer}</div>'
     )

@@ -5,11 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...context.usage import Usage
-from ...wording import dollars
-from ..text import text_html
+from ...wording import dollars, share
+from ..text import QUIET, text_html
 
-# only a CSS variable gives a muted colour that is readable on both white and black
-FOOTER_STYLE = "font-size:85%;margin:.4em 0;color:var(--jp-ui-font-color2,inherit)"
+FOOTER_STYLE = f"font-size:85%;margin:.4em 0;{QUIET}"
+# the bar of fullness: a sanitiser keeps the plain colours, and the sign ~ of what is only a guess
+FILL_STYLE = (
+    "display:inline-block;width:60px;height:5px;border-radius:3px;overflow:hidden;vertical-align:middle;"
+    "margin-right:6px;background-color:rgba(128,128,128,0.3)"
+)
+HATCHED = "background-image:repeating-linear-gradient(45deg,transparent 0 3px,rgba(255,255,255,0.6) 3px 5px)"
+UNDONE_STYLE = "border:1px solid;border-radius:3px;padding:0 4px"
 MAX_GROWING = 2_000  # characters shown while the text grows: its end, and up to a step more
 GROWING_STEP = 1_000  # characters that are left out at once: in between, what is shown only gets longer
 # the mark of an element that the JupyterLab extension leaves as it was, since its text is not sent again
@@ -28,6 +34,7 @@ class Footer:
     context window's limit that is used after the reply, ``guess``: by an estimate. ``notes`` are routine remarks,
     such as where the reply ended, as phrases without a period: they stay readable where no figure is known. ``broken``
     says of a reply that is not whole what ended it; where it is shown as text, the error below it says the same.
+    ``mark`` says in a word why the reply is no part of the conversation any more.
     """
 
     model: str = ""
@@ -40,24 +47,52 @@ class Footer:
     guess: bool = False
     notes: tuple[str, ...] = ()
     broken: str = ""
+    mark: str = ""
 
 
 def footer_html(footer: Footer, *, priced: bool = False) -> str:
     """Return the line with what it unfolds to; ``""`` when there is nothing to say. ``priced``: as footer_line."""
-    figures, rows = footer_line(footer, priced=priced), _rows(footer)
-    line = " · ".join(filter(None, (figures, footer.broken, *footer.notes)))
-    if not (figures and rows):
-        return f'<div class="jctx-footer" style="{FOOTER_STYLE}">{text_html(line)}</div>' if line else ""
+    figures, rows = _figures(footer, priced=priced), _rows(footer)
+    words = text_html(" · ".join(filter(None, (figures, footer.broken, *footer.notes))))
+    mark = (
+        f'<span class="jctx-mark-undone" style="{UNDONE_STYLE}">{text_html(footer.mark)}</span>' if footer.mark else ""
+    )
+    line = f"{_fill(footer, alone=not words)}{' · '.join(filter(None, (words, mark)))}"
+    if not line:
+        return ""
+    if not ((figures or footer.fill is not None) and rows):
+        return f'<div class="jctx-footer" style="{FOOTER_STYLE}">{line}</div>'
     body = "".join(f"<div>{text_html(f'{name}: {value}')}</div>" for name, value in rows)
-    return f'<details class="jctx-footer" style="{FOOTER_STYLE}"><summary>{text_html(line)}</summary>{body}</details>'
+    return f'<details class="jctx-footer" style="{FOOTER_STYLE}"><summary>{line}</summary>{body}</details>'
+
+
+def _fill(footer: Footer, *, alone: bool) -> str:
+    """Return how full the context window is as a bar and a share, which CSS hides where a gauge says it."""
+    if footer.fill is None:
+        return ""
+    colour = f"background-color:#1565c0;{HATCHED if footer.guess else ''}"
+    width = 100 * min(1.0, footer.fill)
+    bar = (
+        f'<span class="jctx-fill" role="img" aria-label="context window" style="{FILL_STYLE}">'
+        f'<span style="display:block;width:{width:.0f}%;height:5px;{colour}"></span></span>'
+    )
+    end = "" if alone else " · "
+    return f'{bar}<span class="jctx-percent">{_share(footer)}{end}</span>'
+
+
+def _share(footer: Footer) -> str:
+    return "" if footer.fill is None else share(footer.fill, about=footer.guess)
 
 
 def footer_line(footer: Footer, *, priced: bool = False) -> str:
-    """Return the figures of the line, as far as they are known; ``priced``: the cost, too."""
+    """Return the share and the figures of the line, as far as they are known; ``priced``: the cost, too."""
+    return " · ".join(filter(None, (_share(footer), _figures(footer, priced=priced))))
+
+
+def _figures(footer: Footer, *, priced: bool) -> str:
     usage = footer.usage
     parts = [f"{usage.input_tokens:,} in", f"{usage.output_tokens:,} out"] if usage else []
     parts += [] if footer.seconds is None else [_seconds(footer.seconds)]
-    parts += [f"{'~' if footer.guess else ''}{100 * footer.fill:,.0f} % full"] if footer.fill is not None else []
     parts += [dollars(footer.cost)] if priced and footer.cost is not None else []
     parts += [f"{footer.blocks:,} code blocks: %chat code"] if footer.blocks else []
     return " · ".join(parts)
@@ -65,7 +100,8 @@ def footer_line(footer: Footer, *, priced: bool = False) -> str:
 
 def remarks(footer: Footer | None) -> list[str]:
     """Return the routine remarks as sentences, for forms without a footer."""
-    return [f"{note[:1].upper()}{note[1:]}." for note in footer.notes] if footer else []
+    notes = filter(None, (*footer.notes, footer.mark)) if footer else ()
+    return [f"{note[:1].upper()}{note[1:]}." for note in notes]
 
 
 def _rows(footer: Footer) -> list[tuple[str, str]]:

@@ -43,6 +43,11 @@ ANSWER_STYLE = WRAPS
 HEADING_SIZES = ("1.2em", "1.1em", "1em", "0.95em", "0.9em", "0.8em")
 HEADING_STYLES = tuple(f"font-size:{size};margin:1em 0 0.4em;font-weight:600" for size in HEADING_SIZES)
 HIGHEST_HEADING = 4
+# in a page made by nbconvert, where the long lines of a prompt would be cut at the cell's right edge
+WHOLE_PROMPTS = (
+    "<style>.jp-Cell:has([class^=jctx]) .jp-InputArea .highlight pre{white-space:pre-wrap;overflow-wrap:anywhere}"
+    "</style>"
+)
 STARTS = "text-align:start"  # at the side where a block's text begins
 SCROLLS = 'tabindex="0" style="overflow-x:auto;'  # tabindex: by the keyboard too
 
@@ -130,7 +135,7 @@ def bundle(
     after = [*map(note_html, below), footer_html(footer) if footer else ""]
     forms, lines = AnswerForms.of(source), [*below, *remarks(footer)]
     return {
-        "text/html": "".join([*before, answer_html(forms.html), *after]),
+        "text/html": "".join([*before, answer_html(forms.html), *after, WHOLE_PROMPTS]),
         "text/markdown": "\n\n".join([*map(note_markdown, above), forms.markdown, *map(note_markdown, lines)]),
         "text/plain": plain_bundle(forms, above, lines)["text/plain"],
     }
@@ -293,8 +298,10 @@ def _heading_tag(token: Any) -> str:
 def _cell_open(renderer: Any, tokens: Any, i: int, options: Any, env: Any) -> str:
     """Return the start tag of a table's cell, at the side where its text begins unless Markdown says another.
 
-    Front ends put the text of cells at the right.
+    Front ends put the text of cells at the right. A head without a text becomes a usual cell.
     """
+    if tokens[i].tag == "th" and not tokens[i + 1].content:
+        tokens[i].tag = tokens[i + 2].tag = "td"
     if "style" not in tokens[i].attrs:
         tokens[i].attrSet("style", STARTS if "dir" in tokens[i].attrs else "text-align:left")
     return str(renderer.renderToken(tokens, i, options, env))

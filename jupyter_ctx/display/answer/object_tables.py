@@ -14,7 +14,8 @@ from itertools import zip_longest
 from typing import Any
 
 from ...wording import counted
-from ..text import text_html, to_plain
+from ..tables import head_html, one_line, table_markdown
+from ..text import markdown_block, text_html, to_plain
 from .footer import FOOTER_STYLE
 from .markdown import SCROLLS, AnswerForms, to_html, to_markdown
 
@@ -30,8 +31,6 @@ CELL_STYLE = "text-align:left;vertical-align:top;white-space:pre-wrap;overflow-w
 NAME_STYLE = "text-align:left;vertical-align:top;overflow-wrap:break-word"
 ANSWER_TABLE_STYLE = "margin:.4em 0;margin-left:0;margin-right:auto"
 JSON_STYLE = f"{FOOTER_STYLE};overflow-x:auto"
-MARKUP = re.compile(r"[`*_\[\]<>&#|~!$\\]|://|www\.|@", re.I)
-BACKTICKS = re.compile("`+")
 Object = Mapping[str, Any]
 
 
@@ -66,7 +65,7 @@ def is_json_like(text: str) -> bool:
 
 def json_code(text: str) -> str:
     """Return the JSON of an answer, valid or not, as a block of code in Markdown; nothing in it is markup."""
-    return _fenced(_laid_out(text))
+    return markdown_block(_laid_out(text), "json")
 
 
 def _laid_out(text: str) -> str:
@@ -79,17 +78,6 @@ def _laid_out(text: str) -> str:
     except (ValueError, RecursionError):
         return written
     return laid_out if len(laid_out) <= MOST_LAID_OUT * len(written) + 1_000 else written  # it is nested deeply
-
-
-def _fenced(text: str) -> str:
-    """Return a text as a block of code that nothing in it can end."""
-    marks = "`" * max(3, 1 + _longest_run(text))
-    return f"{marks}json\n{text}\n{marks}"
-
-
-def _longest_run(text: str) -> int:
-    """Return the length of the longest run of backticks."""
-    return max(map(len, BACKTICKS.findall(text)), default=0)
 
 
 # what stands where
@@ -186,7 +174,7 @@ def _indented(text: str) -> str:
 
 
 def _html(part: _Part) -> str:
-    head = "".join(f'<th scope="col" style="text-align:left">{text_html(name)}</th>' for name in part.head)
+    head = "".join(head_html(name, 'scope="col" style="text-align:left"') for name in part.head)
     body = "".join(f"<tr>{_row_html(row, named=part.named)}</tr>" for row in part.rows)
     said = f'<caption dir="auto" style="text-align:left">{text_html(part.caption)}</caption>' if part.caption else ""
     table = f'<table style="{ANSWER_TABLE_STYLE}">{said}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
@@ -201,22 +189,7 @@ def _row_html(row: Sequence[str], *, named: bool) -> str:
 
 
 def _markdown(part: _Part) -> str:
-    rows = [part.head, ["---"] * len(part.head), *part.rows]
-    lines = [f"| {' | '.join(row if i == 1 else map(_cell_markdown, row))} |" for i, row in enumerate(rows)]
-    return "\n".join([*([_cell_markdown(part.caption), ""] if part.caption else ()), *lines])
-
-
-def _cell_markdown(cell: str) -> str:
-    """Return a text for a cell of Markdown: as code where anything in it could be markup, a link or a formula.
-
-    Escapes alone would not do: some viewers take the backslash behind an address for a part of the address.
-    """
-    line = _one_line(cell)
-    if not MARKUP.search(line):
-        return line
-    marks = "`" * (1 + _longest_run(line))
-    bars = re.sub(r"\\(?=\|)", "\\\\ ", line).replace("|", "\\|")  # two backslashes before a bar escape each other
-    return f"{marks} {bars} {marks}"
+    return table_markdown(part.head, part.rows, part.caption)
 
 
 def _plain(part: _Part) -> str:
@@ -238,9 +211,5 @@ def _plain_cell(cell: str, *, named: bool) -> list[str]:
 
 def _in_line(cell: str) -> str:
     """Return a cell in one short line."""
-    line = _one_line(cell)
+    line = one_line(cell)
     return line if len(line) <= MOST_IN_LINE else f"{line[: MOST_IN_LINE - 1]}…"
-
-
-def _one_line(cell: str) -> str:
-    return " · ".join(filter(None, (" ".join(line.split()) for line in cell.splitlines())))

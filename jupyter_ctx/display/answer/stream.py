@@ -7,6 +7,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from threading import Lock
 
 from ..text import note_html, note_plain, settled_length, to_plain
@@ -43,6 +44,7 @@ class NotebookView:
         self._live = LiveOutput([self._answer], self._growing, clock=clock)
         self._forms: AnswerForms | None = None
         self._announced = False  # who is waited for
+        self._around: tuple[Sequence[str], Footer | None] = ((), None)  # what stands below the whole answer
 
     @property
     def started(self) -> bool:
@@ -89,12 +91,19 @@ class NotebookView:
     def close(self, below: Sequence[str] = (), footer: Footer | None = None) -> None:
         """Show the whole answer in all its forms, and the notices ``below`` it; without either, leave nothing."""
         self.leave()
+        self._around = below, footer
         if self.started or self._answer.thinking or below or remarks(footer):
             self._live.show(self._whole(below, footer))
         elif self._above and self._live.is_shown:
-            self._live.show({"text/html": "".join(map(note_html, self._above)), **plain_bundle("", self._above)})
+            self._live.show({**bundle("", self._above), "text/html": "".join(map(note_html, self._above))})
         else:
             self._live.withdraw()
+
+    def mark(self, word: str) -> None:
+        """Say in a word why a whole answer is no part of the conversation any more; empty: it is one."""
+        below, footer = self._around
+        if self._live.is_shown:
+            self._live.show(self._whole(below, replace(footer or Footer(), mark=word)))
 
     def leave(self) -> None:
         """Show nothing more by itself, whatever has ended the answer."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from ..answer.column_page import choice_line, title
-from ..text import WRAPS, note_html, note_plain, text_html
+from ..text import WRAPS, note_forms, text_html
 from .clicks import button, low_layout, tried
 from .static_twin import LIVE, Twin, show
 
@@ -95,8 +95,7 @@ class ChoiceBar:
         self._line.value = f"<div {attributes}>{text_html(text)}</div>"
 
     def _forms(self) -> dict[str, str]:
-        line = self._choice(self._chosen)
-        return {"text/html": note_html(line), "text/plain": note_plain(line)}
+        return note_forms(self._choice(self._chosen))
 
     def _draw(self) -> None:
         for number, pick in enumerate(self._picks):

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from typing import Any
 
 from ...errors import in_words
+
+_CLICKED: ContextVar[Any] = ContextVar("clicked", default=None)
 
 
 def button(act: Callable[[], object], classes: Iterable[str], layout: Any, **shown: str) -> Any:
@@ -31,10 +34,18 @@ def set_class(widget: Any, name: str, *, on: bool) -> None:
     (widget.add_class if on else widget.remove_class)(name)
 
 
-def tried(act: Callable[[], object]) -> tuple[str, str]:
-    """Return the result of a click as (text, "status"), or its error as (text, "alert")."""
+def clicked_widget() -> Any:
+    """Return the widget whose click is being done in this thread; ``None``: nothing was clicked."""
+    return _CLICKED.get()
+
+
+def tried(act: Callable[[], object], widget: Any = None) -> tuple[str, str]:
+    """Return the result of a click in a widget as (text, "status"), or its error as (text, "alert")."""
+    before = _CLICKED.set(widget)
     try:
         result = act()
     except Exception as error:  # no cell would show it
         return in_words(error), "alert"
+    finally:
+        _CLICKED.reset(before)
     return "" if result is None else str(result), "status"

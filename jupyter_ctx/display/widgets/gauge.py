@@ -6,14 +6,13 @@ colours (gauge_page.py); the saved notebook plain colours, hex and rgba, which s
 
 from __future__ import annotations
 
-import html
-import time
-
 from ... import wording as words
 from ...context.context_info import ContextInfo, Plan
 from ...context.windows import ContextWindow
-from ...wording.layout import line_width, wrapped, wrapped_list
-from ..text import WRAPS, text_html, to_plain
+from ...errors import in_words
+from ...wording.budget_line import budget_line
+from ...wording.layout import line_width, wrapped
+from ..text import WRAPS, attribute_html, markdown_block, text_html, to_plain
 from .gauge_bar import SEGMENT_KINDS, bar_parts, terminal_bar, text_bar
 from .gauge_bar import legend as legend
 
@@ -43,10 +42,8 @@ def model_line(info: ContextInfo, name: str = "") -> str:
 def used_of(info: ContextInfo) -> str:
     """Return the tokens used and the share of the limit, with ``~`` before what is not exact."""
     about = "" if info.exact or not info.used else "~"
-    guess = "~" if info.source == "assumed" else ""
     state = "" if info.state == "ok" else f", {info.state}"
-    share = f"{guess}{100 * info.fill:,.0f} %" if info.limit else "no room"
-    return f"{about}{info.used:,} of {info.limit:,} tokens ({share}{state})"
+    return f"{about}{info.used:,} of {info.limit:,} tokens ({_share(info, info.source == 'assumed')}{state})"
 
 
 def _joined(*parts: str) -> str:
@@ -64,10 +61,11 @@ def _acts(info: ContextInfo) -> list[str]:
 
 
 def _asked(info: ContextInfo, name: str) -> list[str]:
-    """Return the conversation's name, the model, and its window with the source of it."""
+    """Return the conversation's name, the model, its window with the source of it, and how far the model holds."""
     reserve = "" if info.budget.window.is_of_prompts else f", {info.budget.reserve:,} kept for the reply"
     conversation = [f"conversation {name!r}"] if name else []
-    return [*conversation, info.model, f"{_window(info.budget.window)}{reserve}"]
+    held = [info.held.mark] if info.held is not None else []
+    return [*conversation, info.model, f"{_window(info.budget.window)}{reserve}", *held]
 
 
 def _window(window: ContextWindow) -> str:
@@ -79,9 +77,10 @@ def _window(window: ContextWindow) -> str:
 
 
 def _further(info: ContextInfo) -> list[str]:
-    """Return the cost, the share that a cache had, and how many turns still fit where they are few."""
+    """Return the cost, what is left to spend, the share that a cache had, and how many turns still fit if few."""
     parts = [cost_text(info)] if info.cost is not None else []
     parts += [f"{100 * info.cached / info.sent:.0f} % cached"] if info.cached and info.sent else []
+    parts += [budget_line(info.allowances)] if info.allowances else []
     few = info.more_turns and info.more_turns <= FEW_TURNS
     return parts + ([words.room_for_turns(info.more_turns)] if info.more_turns and few else [])
 
@@ -103,22 +102,16 @@ def plan_line(verb: str, plan: Plan) -> str:
     return f"{verb}: {plan.text}, {plan.before:,} → {most}{plan.after:,} tokens"
 
 
-def moment(info: ContextInfo, asked_again: int = 0) -> str:
-    """Return after which turn the gauge was read, such as ``after turn 3, then trim``; empty before the first.
-
-    ``asked_again`` is the number of the turn that was run again, or 0.
-    """
-    if asked_again and info.undo == "re-run":
-        return f"after turn {asked_again:,} was asked again"
+def moment(info: ContextInfo) -> str:
+    """Return after which turn the gauge was read, such as ``after turn 3, then trim``."""
     if not info.turns:
-        return "after clear" if info.undo == "clear" else ""
+        return "after clear" if info.undo == "clear" else "before the first turn"
     return f"after turn {info.turns:,}{f', then {info.undo}' if info.undo in SINCE else ''}"
 
 
-def gauge_text(info: ContextInfo, name: str = "", when: str = "") -> str:
+def gauge_text(info: ContextInfo, name: str = "") -> str:
     """Return the gauge as plain text, in characters that every font has."""
-    read = f"{when}: " if when else ""
-    return f"Context [{text_bar(info)}] {read}{gauge_line(info, name).removeprefix('Context ')}"
+    return f"Context [{text_bar(info)}] {gauge_line(info, name).removeprefix('Context ')}"
 
 
 def gauge_terminal(info: ContextInfo, *, coloured: bool, name: str = "") -> str:
@@ -127,61 +120,40 @@ def gauge_terminal(info: ContextInfo, *, coloured: bool, name: str = "") -> str:
     return lines.replace(text_bar(info), terminal_bar(info, coloured=coloured), 1)
 
 
-def gauge_forms(info: ContextInfo, name: str = "", asked_again: int = 0) -> dict[str, str]:
-    """Return the gauge as static HTML and as plain text; ``asked_again`` as for :func:`moment`."""
-    when = moment(info, asked_again)
-    return {"text/html": gauge_static(info, name, when), "text/plain": gauge_text(info, name, when)}
+def gauge_forms(info: ContextInfo, name: str = "") -> dict[str, str]:
+    """Return the gauge as static HTML, as Markdown and as plain text."""
+    text = gauge_text(info, name)
+    return {"text/html": gauge_static(info, name), "text/markdown": markdown_block(text), "text/plain": text}
 
 
-def gauge_static(info: ContextInfo, name: str = "", when: str | None = None) -> str:
+def not_drawn(error: Exception) -> str:
+    """Return what stands in place of a gauge that cannot be drawn."""
+    return f"The gauge could not be drawn: {in_words(error).rstrip('.')}. The conversation is not affected."
+
+
+def share_of(info: ContextInfo) -> str:
+    """Return the share of the limit that is used, where the tokens do not stand beside it."""
+    return _share(info, info.is_guess and info.used > 0)
+
+
+def _share(info: ContextInfo, about: bool) -> str:
+    return words.share(info.fill, about=about) if info.limit else "no room"
+
+
+def gauge_static(info: ContextInfo, name: str = "") -> str:
     """Return the gauge for a saved notebook, in plain colours and visible text that survive every sanitiser."""
-    bar = "".join(
-        f'<div title="{html.escape(to_plain(part.tip))}" style="width:{100 * part.share:.2f}%;'
+    line = f"{SHAPES[info.state]} {gauge_line(info, name)}"
+    return (
+        f'<div style="max-width:1000px;margin:6px 0;font-size:12px;line-height:18px;{WRAPS}">'
+        f"{bar_static(info)}<span>{text_html(line)}</span></div>"
+    )
+
+
+def bar_static(info: ContextInfo, width: str = "max-width:480px") -> str:
+    """Return the bar alone, in plain colours."""
+    parts = "".join(
+        f'<div title="{attribute_html(part.tip)}" style="width:{100 * part.share:.2f}%;'
         f'background-color:{SEGMENT_KINDS[part.name].colour}"></div>'
         for part in bar_parts(info)
     )
-    when = moment(info) if when is None else when
-    read = f" {when}:" if when else ""
-    line = f"{SHAPES[info.state]} Context{read} {gauge_line(info, name).removeprefix('Context ')}"
-    return (
-        f'<div style="max-width:1000px;margin:6px 0;font-size:12px;line-height:18px;{WRAPS}">'
-        '<div style="display:flex;max-width:480px;height:6px;margin:4px 0;border-radius:3px;overflow:hidden">'
-        f"{bar}</div><span>{text_html(line)}</span></div>"
-    )
-
-
-def status_text(info: ContextInfo, turns: int, *, terminal: bool = False) -> str:
-    """Return how full the context window is, with the whole calculation; ``terminal``: with the bar shown there."""
-    width = line_width()
-    budget, window = info.budget, info.budget.window
-    about = "" if info.exact or not info.used else "~"
-    capped = window.max_input_tokens is not None and not window.is_of_prompts
-    input_cap = f", input at most {window.max_input_tokens:,}" if capped else ""
-    age = f", {words.ago(time.time() - window.since)}" if window.since else ""
-    parts = ", ".join(f"{s.name} {s.tokens:,}" for s in info.segments if s.tokens) or "nothing yet"
-    reported = "not reported yet" if info.reported is None else f"last report: {info.reported:,} input + output"
-    cached = f"; {info.cached:,} of {info.sent:,} input tokens from the cache" if info.cached else ""
-    unpriced = f"; the price of {info.unpriced:,} more is unknown" if info.unpriced else ""
-    bill = [("cost", cost_text(info), f"of all replies so far{unpriced}")] if info.cost or info.unpriced else []
-    share = f" ({100 * budget.share:.0f} % of it)" if budget.share < 1 else ""
-    left_over = (
-        f"the next send leaves out {words.turns(info.will_leave)}" if info.will_leave else "left for the next prompt"
-    )
-    rows = [
-        ("window", f"{window.bound}{window.tokens:,}", window.origin + age + input_cap),
-        *([] if window.is_of_prompts else [("− reserve", f"{budget.reserve:,}", "kept free for the reply")]),
-        ("= limit", f"{info.limit:,}", f"the largest prompt{share}"),
-        ("− fixed", f"{budget.fixed:,}", "always sent: template, system prompt, memory, pinned turns, summary"),
-        ("= available", f"{budget.available:,}", f"for other turns; {budget.target:,} after the margin for estimates"),
-        ("used", f"{about}{info.used:,}", parts),
-        ("", "", f"{reported}{cached}"),
-        ("headroom", f"{about}{budget.headroom:,}", left_over),
-        *bill,
-    ]  # fmt: skip
-    lines = [f"{name:<12}{figure:>10}  {note}" for name, figure, note in rows]
-    left = f", {info.left_out:,} left out" if info.left_out else ""
-    view = f"{words.turns(turns)}: {info.in_view:,} in the next request{left}"
-    more = [] if info.more_turns is None else [words.room_for_turns(info.more_turns)]
-    bar = gauge_terminal(info, coloured=False) if terminal else wrapped(gauge_text(info), width, "  ")
-    head = [bar, wrapped_list(legend(terminal=terminal), width, "  ")]
-    return to_plain("\n".join([*head, *lines, "; ".join([view, *more])]))
+    return f'<div style="display:flex;{width};height:6px;margin:4px 0;border-radius:3px;overflow:hidden">{parts}</div>'

@@ -8,12 +8,11 @@ names the model and its window, or the result of the last action.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ...context.context_info import ContextInfo, Plan
-from ..text import text_html, to_plain
+from ..text import attribute_html, text_html
 from .gauge import SHAPES, gauge_line, model_line, plan_line, used_lines
 from .gauge_bar import SEGMENT_KINDS, bar_marks, bar_parts
 
@@ -70,7 +69,7 @@ def lines_html(
             details.append(_detail(f"of-{button.lower()}", TURN_RUNS if busy else plan_line(button, plan)))
     further = f" · {further}" if further else ""
     return (
-        f'<div class="{_classes(info)}"><div class="jctx-line" title="{_text(line + further)}">'
+        f'<div class="{_classes(info)}"><div class="jctx-line" title="{attribute_html(line + further)}">'
         f'<span class="jctx-sign" aria-hidden="true">{SHAPES[info.state]}</span>{text_html(line)}'
         f'<span class="jctx-wide">{text_html(further)}</span></div>'
         f'<div class="jctx-details">{"".join(details)}</div></div>'
@@ -85,20 +84,20 @@ def _meter(info: ContextInfo) -> str:
     most = max(info.limit, info.used, 1)
     return (
         f'<div class="jctx-meter" role="meter" aria-label="Context used" aria-valuemin="0" aria-valuemax="{most}" '
-        f'aria-valuenow="{info.used}" aria-valuetext="{_text(gauge_line(info))}"></div>'
+        f'aria-valuenow="{info.used}" aria-valuetext="{attribute_html(gauge_line(info))}"></div>'
     )
 
 
 def _choice(name: str, kind: str, tip: str, style: str) -> str:
     return (
         f'<input type="radio" name="part" class="jctx-{kind} jctx-key jctx-key-{_css(name)} jctx-{_css(name)}" '
-        f'data-lm-suppress-shortcuts="true" aria-label="{_text(tip)}" style="{style}">'
+        f'data-lm-suppress-shortcuts="true" aria-label="{attribute_html(tip)}" style="{style}">'
     )
 
 
 def _detail(kind: str, text: str, before: str = "") -> str:
     """Return one of the texts that the second line may show; all but that at rest are labels of what is focused."""
-    more = f' title="{_text(text)}"' if kind.startswith("rest") else ' aria-hidden="true"'
+    more = f' title="{attribute_html(text)}"' if kind.startswith("rest") else ' aria-hidden="true"'
     return f'<div class="jctx-detail jctx-{kind}"{more}>{before}{text_html(text)}</div>'
 
 
@@ -106,13 +105,9 @@ def _css(name: str) -> str:
     return name.replace(" ", "-")
 
 
-def _text(text: str) -> str:
-    return html.escape(to_plain(text))
-
-
-MARKS = ("half", "room", "limit")
-# em of each button: as many as its longest usual label needs; longer ones are cut, and whole in the tooltip
-BUTTON_WIDTHS = {"summarise": 6.6, "trim": 3.6, "clear": 3.8, "undo": 8.6, "redo": 8.6, "more": 3.9}
+MARKS = ("half", "held", "room", "limit")
+# em of each button: as many as its longest label needs, so that nothing moves
+BUTTON_WIDTHS = {"summarise": 7.2, "trim": 4.2, "clear": 4.4, "undo": 2.6, "redo": 2.6, "more": 4.5}
 _INK = "var(--jp-ui-font-color1,var(--vscode-editor-foreground,inherit))"
 _QUIET = "var(--jp-ui-font-color2,var(--vscode-descriptionForeground,inherit))"
 _ALARM = "var(--jp-error-color1,#c62828)"
@@ -164,7 +159,8 @@ GAUGE_STYLE = (
     ".jctx-part:nth-last-child(1 of .jctx-part){border-radius:1px 4px 4px 1px/5px 8px 8px 5px}"
     ".jctx-mark{position:absolute;top:0;left:calc(var(--at) - 4px);width:8px;border-radius:2px;"
     f"background:linear-gradient({_INK},{_INK}) center/2px 14px no-repeat}}"
-    f".jctx-mark.jctx-half{{background:linear-gradient({_QUIET},{_QUIET}) center bottom/1px 4px no-repeat}}"
+    f".jctx-mark:is(.jctx-half,.jctx-held){{"
+    f"background:linear-gradient({_QUIET},{_QUIET}) center bottom/1px 4px no-repeat}}"
     f".jctx-room+.jctx-limit{{background:linear-gradient({_QUIET},{_QUIET}) center/1px 10px no-repeat}}"
     ".jctx-part:is(:hover,:focus-visible){filter:brightness(1.2)}"
     ".jctx-key:is(.jctx-part,.jctx-mark):focus-visible{outline:2px solid var(--jp-brand-color1,#1976d2);"
@@ -188,9 +184,15 @@ GAUGE_STYLE = (
     + _shown(":focus-visible", _keys())
     + _shown(":hover", _keys())
     # the buttons
-    + ".jctx-panel :is(.jctx-row,.jctx-toolbar){display:flex;flex-flow:row wrap;gap:2px;margin:0}"
-    ".jctx-panel .jctx-do{height:24px;line-height:24px;padding:0 4px;margin:0;font-size:12px;border-radius:3px;"
+    + ".jctx-panel :is(.jctx-row,.jctx-toolbar){display:flex;flex-flow:row wrap;gap:4px;margin:0}"
+    ".jctx-panel .jctx-do{height:24px;line-height:22px;padding:0 4px;margin:0;font-size:12px;border-radius:4px;"
+    "border:1px solid var(--jp-border-color1,var(--vscode-button-border,#bdbdbd));box-sizing:border-box;"
+    "background-color:var(--jp-layout-color2,transparent);color:inherit;"
     "flex:none;width:auto;box-shadow:none;overflow:hidden;text-overflow:ellipsis}"
+    ".jctx-panel .jctx-do .fa{margin:0}"
+    # the icons of Font Awesome without a name, so that the tooltip is the button's
+    ".jctx-panel .jctx-do-undo .fa::before{content:'\\f0e2';content:'\\f0e2' / ''}"
+    ".jctx-panel .jctx-do-redo .fa::before{content:'\\f01e';content:'\\f01e' / ''}"
     + _widths()
     + ".jctx-panel .jctx-do:is(:hover,:focus-visible):enabled{background-color:var(--jp-layout-color3,#bdbdbd)}"
     f".jctx-panel .jctx-do:is(.jctx-off,:disabled){{background-color:transparent;color:{_QUIET}}}"
@@ -201,8 +203,6 @@ GAUGE_STYLE = (
     "@container jctx-panel (max-width:760px){.jctx-details{--rows:2}"
     ".jctx-panel .jctx-grid{grid-template-columns:minmax(0,1fr)}.jctx-panel .jctx-row{order:1;margin-top:4px}}"
     "@container jctx-panel (max-width:560px){.jctx-details{--rows:3}.jctx-wide{display:none}}"
-    "@container jctx-panel (max-width:400px){.jctx-panel .jctx-toolbar{width:100%}"
-    ".jctx-panel :is(.jctx-do-undo,.jctx-do-redo){width:calc(50% - 1px);padding:0 2px}}"
     "@container jctx-panel (max-width:330px){.jctx-line{--rows:2}.jctx-details{--rows:4}}"
     "@media (forced-colors:active){.jctx-key:is(.jctx-part,.jctx-mark){forced-color-adjust:none}"
     ".jctx-part:is(.jctx-free,.jctx-margin,.jctx-reserve){background-color:Canvas}"

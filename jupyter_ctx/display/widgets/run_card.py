@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..run_page import CARD_STYLE, PER_PAGE, AnswerTable, CardFigures, card_html, card_text, fold_html
-from ..text import spoken_html
+from ..text import markdown_block, spoken_html
 from .clicks import set_class
 from .pager import PAGER_STYLE, Pager
 from .static_twin import LIVE, Twin, show
@@ -99,4 +99,9 @@ class RunCard:
 def _forms(card: CardFigures, table: AnswerTable | None = None) -> dict[str, str]:
     """Return the static twin."""
     fold = fold_html(table, range(len(table.rows))) if table is not None else ""
-    return {"text/html": f"{CARD_STYLE}{card_html(card)}{fold}", "text/plain": card_text(card, table)}
+    text = card_text(card, table)
+    return {
+        "text/html": f"{CARD_STYLE}{card_html(card)}{fold}",
+        "text/markdown": markdown_block(text),
+        "text/plain": text,
+    }

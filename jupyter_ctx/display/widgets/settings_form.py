@@ -68,7 +68,7 @@ class Form:
     def _chosen(self, name: str, box: Any) -> None:
         if self._drawing:
             return
-        result, role = tried(lambda: self._change(name, box.value))
+        result, role = tried(lambda: self._change(name, box.value), self.widget)
         self.update()
         self._say(result, role)
 

@@ -7,11 +7,16 @@ untrusted notebook, which has no stylesheets, the widget's output is empty.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from IPython.display import display
 
+Forms = Mapping[str, str]  # of an output, by type
 LIVE = "jctx-live"  # the class of every widget that has a twin
+BOX, STILL = "jctx-place", "jctx-still"  # the classes of a box that a view may leave, and of one that is still
+FOLLOWS = "jctx-follows"  # the class of the twin below the newest answer
+GAUGE_ID = "jctx-gauge"  # where the link of still places leads
 VIEW = "application/vnd.jupyter.widget-view+json"
 _OUTPUT = ".jp-OutputArea-child"
 _TWIN = f"{_OUTPUT}:has(.jctx-twin)"
@@ -20,6 +25,16 @@ TWIN_STYLE = (
     "<style>"
     f"{_TWIN}:has(+ {_OUTPUT} {_ALIVE}){{display:none}}"
     f"{_TWIN} + {_OUTPUT}:not(:has({_ALIVE},[data-mime-type])){{display:none}}"  # a widget's output names no type
+    f"{_OUTPUT}:has(.{BOX}:empty){{display:none}}"
+    f".{BOX}>.{LIVE}{{width:100%}}.{STILL}{{flex-flow:row wrap;gap:0 4px}}"
+    f".{STILL}>:not(.{LIVE}){{width:auto;min-width:0}}.{STILL}>.jctx-then-picture{{flex:1 0 100%;overflow-x:auto}}"
+    ".jctx-then-picture .widget-html-content{font-size:12px;line-height:18px}"
+    f":not(.jp-LinkedOutputView *):is(.{STILL}>.{LIVE}){{display:none}}"
+    f".jp-LinkedOutputView .{STILL}>:not(.{LIVE}){{display:none}}"
+    ".jctx-anchor{width:0;height:0;margin:0}"
+    # below the same answer the gauge says how full the window is
+    f".jp-OutputArea:not(.jctx-has-chip *):is(:has(.{BOX} .jctx-anchor),:has(.{FOLLOWS}):not(:has(.{BOX})))"
+    " :is(.jctx-fill,.jctx-percent){display:none!important}"
     "</style>"
 )
 
@@ -27,57 +42,30 @@ TWIN_STYLE = (
 class Twin:
     """The static output above a widget, kept up to date with it."""
 
-    def __init__(self, forms: dict[str, str]) -> None:
-        self._forms = forms
-        self._handle: Any = display(_styled(forms), raw=True, display_id=True)
+    def __init__(self, forms: Forms, kind: str = "") -> None:
+        self._forms, self._kind = forms, kind
+        self._handle: Any = display(self._styled(), raw=True, display_id=True)
 
-    def update(self, forms: dict[str, str]) -> None:
+    def update(self, forms: Forms) -> None:
         """Replace the output if its forms have changed."""
         if forms != self._forms and self._handle is not None:
             self._forms = forms
-            self._handle.update(_styled(forms), raw=True)
+            self._handle.update(self._styled(), raw=True)
+
+    def withdraw(self) -> None:
+        """Take the output from the page."""
+        if self._handle is not None:
+            self._handle.update({}, raw=True)
+
+    def _styled(self) -> dict[str, str]:
+        kind = f" {self._kind}" if self._kind else ""
+        page = f'{TWIN_STYLE}<div class="jctx-twin{kind}">{self._forms["text/html"]}</div>'
+        return {**self._forms, "text/html": page}
 
 
-def show(widget: Any, forms: dict[str, str]) -> Twin:
+def show(widget: Any, forms: Forms, *, follows: bool = False) -> Twin:
     """Show a widget of the CSS class LIVE in the running cell, with its twin above, and return the twin."""
-    twin = Twin(forms)
+    twin = Twin(forms, FOLLOWS if follows else "")
     view = widget._repr_mimebundle_()
     display({VIEW: view[VIEW], "text/plain": ""}, raw=True)
     return twin
-
-
-class GaugePlace:
-    """The place of the gauge below one chat cell: a box that holds the panel, with its still picture.
-
-    The panel is in the newest place alone. When it leaves for a newer one, a still picture stays, which says of which
-    turn it is. The panel leaves by the children of the box, which reach the page after a reload too. ``asked_again``:
-    the turn that the cell asked again, or 0.
-    """
-
-    def __init__(self, panel: Any, forms: dict[str, str], layout: Any, asked_again: int = 0) -> None:
-        import ipywidgets
-
-        self.asked_again, self._still = asked_again, forms["text/html"]
-        self._box = ipywidgets.Box([panel], layout=layout)
-        self._twin: Twin | None = show(self._box, forms)
-
-    def draw(self, forms: dict[str, str]) -> None:
-        """Draw the picture anew, unless it is kept."""
-        if self._twin is not None:
-            self._still = forms["text/html"]
-            self._twin.update(forms)
-
-    def keep(self) -> None:
-        """Keep the picture as it is from now on."""
-        self._twin = None
-
-    def leave(self) -> None:
-        """Let the panel go; the picture stays, and stands in the box for hosts that do not show the twin."""
-        import ipywidgets
-
-        self.keep()
-        self._box.children = (ipywidgets.HTML(self._still),)
-
-
-def _styled(forms: dict[str, str]) -> dict[str, str]:
-    return {**forms, "text/html": f'{TWIN_STYLE}<div class="jctx-twin">{forms["text/html"]}</div>'}

@@ -1,4 +1,4 @@
-"""A table of turns that can be sorted, with boxes to pin and to exclude each turn, and its full text on demand.
+"""A table of turns that can be sorted, with boxes to pin and to exclude each turn, and full texts below their rows.
 
 The page has one table. The boxes lie over its first cells, in rows of the same fixed height, in the same container,
 so that both scroll as one: a widget cannot stand inside the HTML of another.
@@ -6,26 +6,18 @@ so that both scroll as one: a widget cannot stand inside the HTML of another.
 
 from __future__ import annotations
 
-import html
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...errors import in_words
-from ..tables import (
-    TableRow,
-    TableRows,
-    caption_html,
-    column_sides,
-    heads_html,
-    row_html,
-    table,
-)
-from ..text import WRAPS, spoken_html, text_html, to_plain
+from ..answer.strip import MOST_SENT_TEXT, SentPart, part_html, pictures_html
+from ..tables import NOT_DRAWN, TableRow, TableRows, column_sides, page_html, row_html, table
+from ..text import WRAPS, attribute_html, spoken_html, text_html
 from .clicks import button, set_class, tried
 from .pager import PAGER_STYLE, Pager
-from .static_twin import LIVE, Twin, show
+from .static_twin import LIVE
 
 TURNS_PER_PAGE = 15  # a few at a time, because each row has three widgets
 ROW_HEIGHT = 28  # pixels, of a row of the table and of the boxes over it
@@ -34,6 +26,10 @@ MARK_NAMES = ("pin", "exclude")
 MARK_TIPS = ("always sent, however full it is", "not sent until this is unticked")
 MARK_WIDTHS = {"pin": 44, "exclude": 64, "full text": 64}  # pixels, of the columns below the boxes
 MOST_IN_FULL = 200_000  # characters of a full text
+MOST_IN_TWIN = 60_000  # characters of all that unfolds in the table without boxes
+PART_COLUMN = 2  # where a part is named
+_LINE_HEIGHT, _LINE_LENGTH, _MOST_LINES, _PICTURE_HEIGHT = 18, 80, 14, 52  # of what is unfolded, as it is likely drawn
+NOTHING = SentPart("", "")
 UNFOLDED = "jctx-unfolded"  # the class of the button whose text is shown
 
 
@@ -46,11 +42,40 @@ class MarkBoxes:
 
 
 @dataclass(frozen=True, slots=True)
+class PartRow:
+    """A row below that of a message, for a part of it: its cells, and what it unfolds to."""
+
+    cells: TableRow
+    part: SentPart
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A row as it is shown: its cells, what it unfolds to and by which name, and the number of its turn."""
+
+    cells: TableRow | str
+    part: SentPart = NOTHING
+    name: str = ""
+    number: int | None = None
+    is_part: bool = False
+
+    @property
+    def title(self) -> str:
+        """Its name, as it begins a text; the name of a part stays as it is."""
+        return self.name if self.is_part else f"{self.name[:1].upper()}{self.name[1:]}"
+
+    @property
+    def size(self) -> int:
+        """Characters of what it unfolds to."""
+        return min(len(self.part.text), MOST_SENT_TEXT) + sum(map(len, self.part.pictures))
+
+
+@dataclass(frozen=True, slots=True)
 class SelectionTable:
     """What a TurnTable draws.
 
     ``rows``: their first cell is the turn's number. ``marks``: those of the turns, by number. ``texts``: the full text
-    of each row, "" for none.
+    of each row, "" for none. ``parts``: what a row consists of, by its index.
     """
 
     head: TableRow
@@ -58,11 +83,34 @@ class SelectionTable:
     caption: str
     marks: Mapping[int, MarkBoxes]
     texts: Sequence[str]
+    parts: Mapping[int, Sequence[PartRow]] = field(default_factory=dict)
+
+    def lines(self, index: int) -> Iterator[_Line]:
+        """Yield the line of a row, then those of its parts."""
+        row, head = self.rows[index], list(self.head)
+        if isinstance(row, str):
+            yield _Line(row)
+            return
+        name = _row_name(row[0], row[head.index("role")] if "role" in head else "")
+        number = int(row[0]) if row[0].isdigit() else None
+        yield _Line(row, replace(NOTHING, text=self.texts[index]), name, number)
+        turn = f" of turn {number}" if number else ""
+        for each in self.parts.get(index, ()):
+            yield _Line(each.cells, each.part, f"{each.part.name}{turn}", number, is_part=True)
 
 
 def table_forms(what: SelectionTable) -> dict[str, str]:
-    """Return the table without boxes, as HTML and as plain text."""
-    return table(what.head, what.rows, what.caption)
+    """Return the table without boxes, as HTML, where parts unfold, and as plain text."""
+    lines = [line for index in range(len(what.rows)) for line in what.lines(index)]
+    forms = table(what.head, [line.cells for line in lines], what.caption)
+    if not what.parts:
+        return forms
+    sides, left, rows = column_sides(what.head, what.rows), MOST_IN_TWIN, list[str]()
+    for line in reversed(lines):  # the newest unfold, as far as a page that is sent again and again may have
+        left -= line.size if line.is_part else 0
+        drawn = {PART_COLUMN: part_html(line.part)} if line.is_part and left >= 0 else NOT_DRAWN
+        rows.append(f"<tr>{row_html(line.cells, sides, drawn)}</tr>")
+    return {**forms, "text/html": page_html(what.head, sides, reversed(rows), what.caption)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +133,11 @@ class TurnTable:
         self._lock = threading.RLock()
         self._drawing = False
         self._ended = ""
-        self._twin: Twin | None = None
-        self._shown: Sequence[int] = ()  # the indexes of the rows in view
-        self._full: tuple[str, str, str] | None = None  # the turn, the role and the text that is shown in full
+        self._shown: Sequence[_Line] = ()
+        self._full: _Line | None = None  # the one that is unfolded
         self._table = self._read()
         self._build()
         self._draw()
-
-    def show(self) -> None:
-        """Show the table in the running cell; from now on, ``update`` refreshes the static twin there."""
-        self._twin = show(self.widget, table_forms(self._table))
 
     def update(self, change: object = None) -> None:
         """Redraw the table; ``change`` is not used."""
@@ -106,8 +149,6 @@ class TurnTable:
             with self._lock:
                 self._table = what
                 self._draw()
-                if self._twin is not None:
-                    self._twin.update(table_forms(what))
         except Exception as error:  # a turn must not fail because of the table
             self._say(in_words(error), "alert")
 
@@ -127,11 +168,11 @@ class TurnTable:
 
     def _draw(self) -> None:
         with self._lock:
-            self._shown = self._pager.in_view(self._table.rows)
-            self._html.value = _page_html(self._table, self._shown)
+            indexes = self._pager.in_view(self._table.rows)
+            self._shown = [line for index in indexes for line in self._table.lines(index)]
             self._follow_full()
+            self._html.value = _page_html(self._table, self._shown, self._full)
             self._set_boxes()
-            self._draw_full()
 
     def _set_boxes(self) -> None:
         """Set the boxes over the first row of each turn that can be marked, and the button of each row with a text."""
@@ -140,19 +181,18 @@ class TurnTable:
             while len(self._rows) < len(self._shown):
                 self._rows.append(self._new_row(len(self._rows)))
             seen = set[int]()
-            for place, index in enumerate(self._shown):
-                number = _number(self._table.rows[index])
-                first = number is not None and number not in seen
-                seen.update([number] if number is not None else [])
-                self._set_row(self._rows[place], index, number, self._table.marks.get(number or 0) if first else None)
+            for row, line in zip(self._rows, self._shown, strict=False):
+                first = line.number is not None and line.number not in seen
+                seen.update([line.number] if line.number is not None else [])
+                self._set_row(row, line, self._table.marks.get(line.number or 0) if first else None)
             children = tuple(row.box for row in self._rows[: len(self._shown)])
             if self._column.children != children:
                 self._column.children = children
         finally:
             self._drawing = False
 
-    def _set_row(self, row: _RowWidgets, index: int, number: int | None, marks: MarkBoxes | None) -> None:
-        values = (marks.pinned, marks.excluded) if marks else (False, False)
+    def _set_row(self, row: _RowWidgets, line: _Line, marks: MarkBoxes | None) -> None:
+        values, number = (marks.pinned, marks.excluded) if marks else (False, False), line.number
         for box, name, tip, on in zip(row.marks, MARK_NAMES, MARK_TIPS, values, strict=True):
             with box.hold_sync():
                 box.value = on
@@ -161,57 +201,36 @@ class TurnTable:
                 box.disabled = marks is None or bool(self._ended)
             _set_display(box, shown=marks is not None)
         with row.unfold.hold_sync():
-            row.unfold.tooltip = row.unfold.description = f"full text of {self._named(index)}"
-        is_open = self._full is not None and self._full == self._full_of(index)
+            row.unfold.tooltip = row.unfold.description = f"full text of {line.name or 'this row'}"
+        is_open = line == self._full
         set_class(row.unfold, UNFOLDED, on=is_open)
-        _set_display(row.unfold, shown=bool(self._table.texts[index]))
-
-    def _named(self, index: int) -> str:
-        """Return what a row is of, in words, such as ``turn 3, assistant``."""
-        number, role, _ = self._full_of(index)
-        return _row_name("turn", number, role) or "this row"
-
-    def _full_of(self, index: int) -> tuple[str, str, str]:
-        row, head = self._table.rows[index], list(self._table.head)
-        if isinstance(row, str):
-            return "", "", ""
-        return row[0], row[head.index("role")] if "role" in head else "", self._table.texts[index]
+        _set_display(row.unfold, shown=line.size > 0)
+        height = f"{ROW_HEIGHT + (_height(line.part) if is_open else 0)}px"
+        if row.box.layout.height != height:
+            row.box.layout.height = height
 
     def _follow_full(self) -> None:
-        """Close the text that is shown in full where its row is not on this page; draw a turn's newest text."""
-        if self._full is None:
+        """Close the text that is unfolded where its row is not on this page; draw a turn's newest text."""
+        full = self._full
+        if full is None or full in self._shown:
             return
-        here = [self._full_of(index) for index in self._shown]
-        same = (full for full in here if full[0] and full[:2] == self._full[:2] and full[2])
-        self._full = self._full if self._full in here else next(same, None)
-
-    def _draw_full(self) -> None:
-        """Draw the text that is shown in full."""
-        if self._full is None:
-            self._below.value = ""
-            return
-        number, role, text = self._full
-        name = html.escape(to_plain(_row_name("Turn", number, role)), quote=True)
-        cut = f"\n… {len(text) - MOST_IN_FULL:,} more characters" if len(text) > MOST_IN_FULL else ""
-        self._below.value = (
-            f'<div class="jctx-full" role="region" tabindex="0" aria-label="{name}" data-lm-suppress-shortcuts="true">'
-            f"<b>{name}</b>\n{text_html(text[:MOST_IN_FULL] + cut)}</div>"
-        )
+        same = (line for line in self._shown if line.number and line.size and line.name == full.name)
+        self._full = next(same, None)
 
     # clicks
 
     def _clicked(self, place: int, name: str, box: Any) -> None:
-        number = _number(self._table.rows[self._shown[place]]) if place < len(self._shown) else None
+        number = self._shown[place].number if place < len(self._shown) else None
         if self._drawing or self._ended or number is None:
             return
-        result, role = tried(lambda: self._mark(number, name, bool(box.value)))
+        result, role = tried(lambda: self._mark(number, name, bool(box.value)), self.widget)
         self.update()
         self._say(result, role)
 
     def _unfold(self, place: int) -> None:
-        """Show the full text of a row below the table, or hide it."""
+        """Show the full text of a row below it, or hide it."""
         with self._lock:
-            wanted = self._full_of(self._shown[place])
+            wanted = self._shown[place]
             self._full = None if self._full == wanted else wanted
             self._draw()
 
@@ -238,24 +257,28 @@ class TurnTable:
         self._column = ipywidgets.VBox(layout=layout(margin="0", overflow="visible"))
         self._column.add_class("jctx-boxes")
         self._column.add_class("jctx-toolbar")
-        self._below, self._line = ipywidgets.HTML(), ipywidgets.HTML()
+        self._line = ipywidgets.HTML()
         self._pager = Pager(self._table.head, AS_SENT, TURNS_PER_PAGE, self._draw, newest_first=True)
         style = ipywidgets.HTML(TABLE_STYLE + PAGER_STYLE, layout=layout(display="none"))
         scroll = ipywidgets.Box([self._html, self._column], layout=layout(margin="0"))
         scroll.add_class("jctx-scroll")
-        parts = [style, self._pager.menu, scroll, self._pager.buttons, self._below, self._line]
+        parts = [style, self._pager.menu, scroll, self._pager.buttons, self._line]
         self.widget = ipywidgets.VBox(parts, layout=layout(overflow="visible"))
         self.widget.add_class("jctx-turns")
         self.widget.add_class(LIVE)
 
 
-def _row_name(turn: str, number: str, role: str) -> str:
-    parts = (f"{turn} {number}" if number.isdigit() else "", role)
+def _row_name(number: str, role: str) -> str:
+    parts = (f"turn {number}" if number.isdigit() else "", role)
     return ", ".join(filter(None, parts))
 
 
-def _number(row: TableRow | str) -> int | None:
-    return int(row[0]) if not isinstance(row, str) and row[0].isdigit() else None
+def _height(part: SentPart) -> int:
+    """Return the pixels that an unfolded text takes: a fixed number, since the boxes beside it must move as far."""
+    texts = part.text.split("\n", _MOST_LINES)[:_MOST_LINES] if part.text else []
+    lines = sum(1 + len(text) // _LINE_LENGTH for text in texts)
+    pictures = _PICTURE_HEIGHT if part.pictures else 0
+    return _LINE_HEIGHT * (min(lines, _MOST_LINES) + 2) + pictures
 
 
 def _cell_layout(width: int) -> Any:
@@ -271,19 +294,31 @@ def _set_display(widget: Any, *, shown: bool) -> None:
         widget.layout.visibility = visibility
 
 
-def _page_html(what: SelectionTable, shown: Sequence[int]) -> str:
-    """Return the table of the rows in view, with empty cells below the boxes."""
+def _page_html(what: SelectionTable, shown: Sequence[_Line], full: _Line | None) -> str:
+    """Return the table of the rows in view, with empty cells below the boxes, and the unfolded text below its row."""
     heads = "".join(
         f'<th class="jctx-boxed" style="width:{width}px;min-width:{width}px">{name}</th>'
         for name, width in MARK_WIDTHS.items()
     )
-    width, sides = len(MARK_WIDTHS), column_sides(what.head, what.rows)
-    rows = "".join(
-        f"<tr><td></td>{'<td></td>' * (width - 1)}{row_html(what.rows[index], sides)}</tr>" for index in shown
-    )
+    boxed, sides = "<td></td>" * len(MARK_WIDTHS), column_sides(what.head, what.rows)
+    rows = list[str]()
+    for line in shown:
+        rows.append(f"<tr>{boxed}{row_html(line.cells, sides)}</tr>")
+        if line == full:
+            rows.append(
+                f'<tr><td class="jctx-under" colspan="{len(MARK_WIDTHS) + len(sides)}">{_full_html(line)}</td></tr>'
+            )
+    return f'<div class="jctx-rows">{page_html(what.head, sides, rows, what.caption, heads)}</div>'
+
+
+def _full_html(line: _Line) -> str:
+    """Return what a row unfolds to."""
+    part, name = line.part, attribute_html(line.title)
+    cut = f"\n… {len(part.text) - MOST_IN_FULL:,} more characters" if len(part.text) > MOST_IN_FULL else ""
     return (
-        f'<div class="jctx-rows"><table class="jctx-table">{caption_html(what.caption)}'
-        f"<thead><tr>{heads}{heads_html(what.head, sides)}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f'<div class="jctx-full" role="region" tabindex="0" aria-label="{name}" data-lm-suppress-shortcuts="true"'
+        f' style="height:{_height(part) - 1}px"><b>{name}</b>\n{pictures_html(part)}'
+        f"{text_html(part.text[:MOST_IN_FULL] + cut)}</div>"
     )
 
 
@@ -315,7 +350,9 @@ TABLE_STYLE = (
     f".jctx-boxes .{UNFOLDED}::before{{content:'▾';content:'▾' / ''}}"
     ".jctx-boxes .jupyter-button:hover{background:var(--jp-layout-color2,#eee)}"
     ".jctx-boxes :is(input,button):focus-visible{outline:2px solid var(--jp-brand-color1,#1976d2);outline-offset:-2px}"
-    f".jctx-full{{white-space:pre-wrap;{WRAPS};max-height:20em;overflow:auto;padding:4px 8px;"
+    ".jctx-turns{container-type:inline-size}.jctx-rows .jctx-under{padding:0;white-space:normal;text-align:left}"
+    ".jctx-full{position:sticky;left:0;box-sizing:border-box;max-width:100cqw}.jctx-full img{display:block}"
+    f".jctx-full{{white-space:pre-wrap;{WRAPS};overflow:auto;padding:4px 8px;"
     f"border-left:3px solid {_LINE};font:12px/18px var(--jp-ui-font-family,system-ui,sans-serif);"
     "color:var(--jp-ui-font-color1,inherit)}"
     "</style>"

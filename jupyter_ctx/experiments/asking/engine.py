@@ -21,12 +21,12 @@ from typing import NamedTuple
 
 from ...conversation.messages import new_id
 from ...errors import ChatError, in_words
+from ...models.purse import Purse
 from ...session.ask import Ask, Asker
 from ...session.threads import Threads
 from ...storage.claims import AHEAD, Claims
 from ...storage.stored_answers import AnswerKey, Answers
 from ..batch.batch_run import ModelBatches
-from ..money.purse import Purse
 from ..row_request import RowRequest, Tried, as_stored, as_tried
 from ..run_options import Options
 from .governor import MOST_AT_ONCE, START_AT_ONCE, Governor

@@ -10,7 +10,7 @@ from functools import cache, partial
 from ...conversation.messages import new_id
 from ...errors import (
     AuthenticationError,
-    ChatError,
+    BudgetExceededError,
     MissingDependencyError,
     ModelNotFoundError,
     ProviderConnectionError,
@@ -23,6 +23,7 @@ from ...providers.error_mapping import BUSY
 from ...runtime.redaction import Redactor
 from ...session.ask import Ask, Asker
 from ...session.exchange import Coming
+from ...session.paying import may_be_billed
 from ..row_request import Fault, Tried
 
 
@@ -110,14 +111,12 @@ def _failed(error: Exception, *, elsewhere: bool) -> Tried:
         after = error.retry_after
     if isinstance(error, AuthenticationError) and elsewhere:
         text += " Keys are not sent to other processes: set the key in the environment of the workers."
-    return Tried(None, text, fault, after, billed=isinstance(error, ProviderConnectionError))
+    return Tried(None, text, fault, after, billed=may_be_billed(error))
 
 
 def fault_of(error: Exception) -> Fault:
     """Return whose fault an error is."""
-    if isinstance(error, AuthenticationError | MissingDependencyError | ModelNotFoundError):
-        return "run"
-    if isinstance(error, ChatError) and error.unpaid:
+    if isinstance(error, AuthenticationError | BudgetExceededError | MissingDependencyError | ModelNotFoundError):
         return "run"
     if isinstance(error, RateLimitError):
         return "limited" if error.helps_to_wait else "row"

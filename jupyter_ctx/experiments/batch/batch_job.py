@@ -19,12 +19,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 from ...errors import (
-    AuthenticationError,
+    REFUSED,
     ChatError,
-    ContextOverflowError,
-    InvalidRequestError,
-    MissingDependencyError,
-    ModelNotFoundError,
     ProviderConnectionError,
     ProviderError,
     RateLimitError,
@@ -43,10 +39,6 @@ FIRST_WAIT, LONGEST_WAIT, WAIT_GROWTH = 2.0, 60.0, 1.5  # seconds between two lo
 SKEW = 3_600.0  # seconds by which a provider's clock may be wrong
 SETTLE = 30.0  # seconds after which a batch that was handed in stands in the provider's list, if ever it will
 SIGN_OF_LIFE = 30.0  # seconds between two
-REFUSED = (
-    AuthenticationError, ContextOverflowError, InvalidRequestError, MissingDependencyError, ModelNotFoundError,
-    RateLimitError,
-)  # fmt: skip
 
 
 class LostError(Exception):

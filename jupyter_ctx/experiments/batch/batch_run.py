@@ -21,12 +21,12 @@ from ...errors import (
     StoreError,
     in_words,
 )
+from ...models.purse import Purse
 from ...providers.base import Provider, Reply, Request
 from ...providers.batch_services import BatchResult, batches_of
 from ...session.ask import Ask, Asker, AskReply
 from ...storage.batch_records import BatchRecord, BatchTable
 from ...storage.stored_answers import AnswerKey, Answers, StoredAnswer
-from ..money.purse import Purse
 from ..row_request import RowRequest, Tried, as_stored, as_tried
 from .batch_job import FIRST_WAIT, BatchJob, LostError, deal, fits, is_passing
 

@@ -11,8 +11,9 @@ from ...config.settings import Settings
 from ...context.tokens import Meter
 from ...context.usage import Usage
 from ...errors import InvalidRequestError
+from ...models.purse import Purse
 from ...models.registry import Models, Target
-from ...models.request_price import GIVE_PRICES, TIERED, Price, is_free, price_of, worst_case
+from ...models.request_price import GIVE_PRICES, TIERED, Price, is_free, price_of, with_unknown_price, worst_case
 from ...providers.base import Reply
 from ...providers.batch_services import batches_of
 from ...session.ask import Ask, Asker
@@ -21,10 +22,10 @@ from ..judges import Judge
 from ..run_options import Options
 from ..table.plan import AnswerPlace, Looked, RunPlan
 from ..table.results import Result
-from .purse import CapRoom
 from .totals import Range, total_range, two_lengths
 
 COUNTED_ROWS = 4_000  # texts that are counted; where there are more, the others are as dense as these
+LEAST_ANSWER = 50  # tokens: shorter answers are not recommended for the sake of a cap
 SHARED = 1_000  # characters that all texts begin with, from which they are counted once
 
 
@@ -78,23 +79,31 @@ def _in_a_batch(part: Part) -> Part:
     return replace(part, is_batch=True, shared_tokens=0.0)
 
 
-def check_price(models: Models, settings: Sequence[Settings], options: Options) -> None:
+def least_cap(models: Models, settings: Settings, purse: Purse) -> float | None:
+    """Return the US dollars that may be spent under all caps of a purse, and with the key; ``None``: there is no cap.
+
+    Where nobody has set a cap, what is left with the key is the gateway's to hold.
+    """
+    if not purse.allowances:
+        return None
+    at_gateway = models.target(settings, ask=False).provider.allowance(ask=False)
+    return min(each.left for each in (*purse.allowances, at_gateway) if each is not None)
+
+
+def check_price(models: Models, settings: Sequence[Settings], cap: float | None) -> None:
     """Raise InvalidRequestError where there is a cap and a model has no known price, naming the model."""
-    if options.max_cost is None:
+    if cap is None:
         return
     targets = [models.target(each, ask=False) for each in settings]
     unknown = [target.model for target in targets if not is_free(target) and price_of(models, target) is None]
     if unknown:
-        raise InvalidRequestError(
-            f"max_cost is {dollars(options.max_cost)}, and the price of {' and of '.join(dict.fromkeys(unknown))} is "
-            f"unknown: the cap cannot be kept, and nothing was sent. {GIVE_PRICES}"
-        )
+        raise with_unknown_price(unknown)
 
 
-def check_room(estimate: Estimate, options: Options) -> None:
+def check_room(estimate: Estimate, cap: float | None) -> None:
     """Raise InvalidRequestError where a cap has no room for a single request to one of the models."""
-    if options.max_cost is not None and estimate.room is not None and not estimate.room.fits:
-        raise InvalidRequestError(f"max_cost is {dollars(options.max_cost)}: {estimate.room}. Nothing was sent.")
+    if cap is not None and estimate.room is not None and not estimate.room.fits:
+        raise InvalidRequestError(f"At most {dollars(cap)} may be spent: {estimate.room}. Nothing was sent.")
 
 
 def check_agreed(estimate: Estimate, settings: Settings, options: Options) -> None:
@@ -235,6 +244,50 @@ class Part:
     def output_range(self) -> Range:
         """Return the tokens of all answers, from and to; ``None``: open upwards."""
         return total_range(self.outputs, self.rows, self.longest_answer)
+
+
+@dataclass(frozen=True, slots=True)
+class CapRoom:
+    """How many requests to a model a cap has room for, each reserved at its worst case.
+
+    fits: how many at once; 0: not one
+    wanted: how many would go at once without a cap
+    worst: US dollars that the cheapest may cost
+    limit: the longest answer in tokens with which all that are wanted go at once; 0: that is too short for an answer
+    """
+
+    fits: int
+    wanted: int
+    worst: float
+    limit: int
+
+    @classmethod
+    def of(cls, cap: float, worst: float, usual: float, answer: float, price: float, wanted: int) -> CapRoom:
+        """Return the room in a cap for ``wanted`` requests with an ``answer`` of so many tokens, at a ``price`` each.
+
+        ``worst``: what the cheapest may cost, ``usual``: one of the usual size.
+        """
+        fits = math.floor(cap / usual) if usual else wanted
+        if not fits and worst <= cap:
+            fits = 1
+        limit = (cap / wanted - usual) / price + answer if price else 0.0
+        return cls(min(fits, wanted), wanted, worst, _round_down(limit) if limit >= LEAST_ANSWER else 0)
+
+    def __str__(self) -> str:
+        """Return how many go at once, and what would let all go; nothing where they do."""
+        if self.fits == self.wanted:
+            return ""
+        fit = {0: f"one request may cost up to {dollars(self.worst)}", 1: "one request at a time fits"}
+        said = fit.get(self.fits, f"{self.fits} requests at once fit")
+        go = "it go" if self.wanted == 1 else f"{self.wanted} go at once"
+        return f"{said}; {f'max_tokens {self.limit:,}' if self.limit else 'a higher cap'} lets {go}"
+
+
+def _round_down(tokens: float) -> int:
+    """Return tokens with two digits that are not 0."""
+    whole = math.floor(tokens)
+    step: int = 10 ** (len(str(whole)) - 2)
+    return whole // step * step
 
 
 @dataclass(frozen=True, slots=True)

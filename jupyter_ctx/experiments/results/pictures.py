@@ -5,6 +5,7 @@ A picture is drawn on its own figure: pyplot, its list of open figures and its w
 
 from __future__ import annotations
 
+import html
 import warnings
 from base64 import b64encode
 from collections.abc import Sequence
@@ -32,6 +33,11 @@ MAX_ARMS = 60  # of one picture
 MAX_LABEL, MAX_TITLE = 38, 90  # characters of a label, and of the title
 MAX_ALT = 1_000  # characters of the text that a screen reader reads for the image
 PNG = "image/png"
+HALF_BRIGHT = 1.5  # the sum of red, green and blue, each from 0 to 1
+# on a dark page the lightness of a light card is turned, and its hues stay: JupyterLab and VS Code say which page it is
+DARK_STYLE = (
+    "<style>:is([data-jp-theme-light=false],.vscode-dark) .jctx-light{filter:invert(.88) hue-rotate(180deg)}</style>"
+)
 FALLBACKS = (
     "Noto Sans CJK SC", "Noto Sans CJK JP", "Microsoft YaHei", "Yu Gothic", "Hiragino Sans", "PingFang SC",
     "WenQuanYi Zen Hei", "Malgun Gothic", "Noto Sans Arabic", "Noto Sans Devanagari", "Nirmala UI", "Arial Unicode MS",
@@ -68,10 +74,18 @@ class Picture:
         return self.text
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> tuple[dict[str, str], dict[str, Any]]:
+        from matplotlib.colors import to_rgb
+
         del include, exclude
         width, height = (round(inches * DOTS) for inches in self.figure.get_size_inches())
-        shown = {PNG: {"width": width, "height": height, "alt": self.text[:MAX_ALT]}}
-        return {PNG: b64encode(self._rendered("png")).decode(), "text/plain": self.text}, shown
+        png = b64encode(self._rendered("png")).decode()
+        card = "jctx-light" if sum(to_rgb(self.figure.get_facecolor())) > HALF_BRIGHT else "jctx-dark"
+        image = (  # front ends that are given the image alone show it without a text for screen readers
+            f'{DARK_STYLE}<img class="{card}" alt="{html.escape(self.text[:MAX_ALT])}" width="{width}" '
+            f'style="max-width:100%" src="data:{PNG};base64,{png}">'
+        )
+        shown = {PNG: {"width": width, "height": height}}
+        return {"text/html": image, PNG: png, "text/plain": self.text}, shown
 
     def save(self, path: str | Path) -> Path:
         """Write the figure to a file in the format of its suffix, such as .png, .svg or .pdf, and return its path.

@@ -73,7 +73,7 @@ def priced(monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
     body = DIALECTS["anthropic"].answer("Hi", sent=100_000, said=1_000)
     with serve(body, path="") as (url, _):
         monkeypatch.setenv("ANTHROPIC_BASE_URL", url)
-        yield Chat("anthropic/claude-sonnet-4-5", api_key="sk-none")
+        yield Chat("anthropic/claude-sonnet-4-6", api_key="sk-none")
 
 
 def test_what_a_run_costs_counts_in_the_conversation_that_begins_it(priced: Chat) -> None:

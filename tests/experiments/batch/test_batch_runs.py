@@ -24,7 +24,7 @@ from jupyter_ctx.experiments.start import sweep
 from jupyter_ctx.models.pricing import price
 
 ROWS = [{"text": f"word {number}"} for number in range(6)]
-PRICED = {"openai": "gpt-4o-mini", "anthropic": "claude-sonnet-4-5"}
+PRICED = {"openai": "gpt-4o-mini", "anthropic": "claude-sonnet-4-6"}
 
 
 @pytest.fixture(params=ADAPTERS)
@@ -127,7 +127,7 @@ def test_several_models_are_asked_side_by_side(begin: Any, account: Account, api
 @pytest.mark.parametrize("api", ["anthropic"], indirect=True)
 def test_a_judge_asks_in_a_batch_too(begin: Any, account: Account) -> None:
     account.text = lambda body: "yes" if "word" in prompt_of(body) and "?" in prompt_of(body) else "fine"
-    run = begin(scorers={"good": judge("Is it good?", model="anthropic/claude-sonnet-4-5")})
+    run = begin(scorers={"good": judge("Is it good?", model="anthropic/claude-sonnet-4-6")})
     run.result(timeout=60)
     assert len(account.batches) == 2
     assert all("good" in result.scores for result in run.results)
@@ -165,7 +165,7 @@ def test_a_model_without_batches_is_named_before_anything_is_sent(tmp_path: Path
         sweep("Say {{ text }}", ROWS, model="google/gemini-3-pro", api_key=KEY, batch=True, store=tmp_path / "s.sqlite")
 
 
-@pytest.mark.parametrize("model", ["openai/gpt-4o-mini", "anthropic/claude-sonnet-4-5"])
+@pytest.mark.parametrize("model", ["openai/gpt-4o-mini", "anthropic/claude-sonnet-4-6"])
 def test_half_the_price_is_told_before_anything_is_sent(model: str) -> None:
     def estimate(**more: Any) -> Estimate:
         run = sweep("Say {{ text }}", ROWS, model=model, api_key=KEY, max_tokens=50, dry_run=True, store=None, **more)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 import sys
 from base64 import b64decode
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,8 @@ def is_image(picture: Picture) -> bool:
     data, metadata = picture._repr_mimebundle_()
     assert data["text/plain"] == picture.text == repr(picture)
     assert metadata["image/png"]["width"] > 0
+    (alt,) = re.findall(r' alt="([^"]*)"', data["text/html"])
+    assert unescape(alt) == picture.text[:1000]
     return b64decode(data["image/png"]).startswith(b"\x89PNG")
 
 
@@ -144,7 +148,7 @@ def test_a_picture_is_saved_in_the_format_of_its_name(tmp_path: Path) -> None:
 def conversation() -> Chat:
     rng = random.Random(2)
     provider = ScriptedProvider(lambda _: Answer(WORDS * rng.randint(1, 6)), window=1_500)
-    chat = Chat("openai/gpt-5-mini", provider=provider, max_tokens=200, window=1_500)
+    chat = Chat("openai/gpt-5.4-mini", provider=provider, max_tokens=200, window=1_500)
     for i in range(16):
         chat.send(WORDS * rng.randint(1, 5))
         if i == 11:

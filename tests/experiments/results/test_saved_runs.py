@@ -68,13 +68,13 @@ def unfinished() -> RunRecord:
     given = (0, "", 0, rows[0], {}, "cat"), (1, "", 0, rows[1], {}, "dog")
     return RunRecord(
         "{{ text }}", rows, Results([Result(*given[0], error="gone", scores={}), Result(*given[1], asked=False)]),
-        {"model": "openai/gpt-5"}, grid={}, group="d", cost=0.25,
+        {"model": "openai/gpt-5.2"}, grid={}, group="d", cost=0.25,
     )  # fmt: skip
 
 
 def test_rows_that_were_not_asked_stay_so_in_a_file(tmp_path: Path) -> None:
     saved = load_run(export_run(unfinished(), tmp_path / "run.json"))
-    assert (saved.unasked, len(saved.results.failed), saved.cost, saved.model) == (1, 1, 0.25, "openai/gpt-5")
+    assert (saved.unasked, len(saved.results.failed), saved.cost, saved.model) == (1, 1, 0.25, "openai/gpt-5.2")
     assert saved.summary().sentences == unfinished().summary().sentences
 
 

@@ -1,0 +1,136 @@
+"""Draw a conversation as it was said: prompts, answers, and what each has taken.
+
+The newest turns are shown in full, older ones are folded, and of long texts the beginning is shown with their length:
+a saved notebook holds what is drawn here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..wording import counted, turns
+from .answer.footer import Footer, footer_html, footer_line
+from .answer.markdown import MAX_HIGHLIGHTED, AnswerForms, answer_html, to_html, with_fence_closed
+from .tables import shortened
+from .text import QUIET, WRAPS, text_html, to_plain
+
+IN_FULL, FOLDED, IN_TEXT = 20, 80, 3  # of the newest turns: shown, folded, and in plain text
+MOST_WHOLE, MOST_FOLDED, MOST_IN_TEXT = 10_000, 1_000, 300  # characters of a text there
+HIGHLIGHT_SECONDS = 1.0  # for all code of a transcript
+SMALL = f"font-size:85%;{QUIET}"
+PROMPT_STYLE = (
+    "margin:2px 0 4px;padding:6px 12px;border-radius:6px;white-space:pre-wrap;background:rgba(128,128,128,0.1);"
+    "background:var(--jp-layout-color2,rgba(128,128,128,0.1))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnShown:
+    """A turn of a transcript.
+
+    number: from 1; 0: it is not told
+    prompt: what was typed
+    attached: what went with it, by name
+    reply: the answer, as Markdown or in its forms
+    figures: what it took
+    states: what else is to be said of the turn, such as ``left out`` or ``pinned``
+    """
+
+    number: int
+    prompt: str
+    attached: Sequence[str]
+    reply: str | AnswerForms
+    figures: Footer
+    states: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A conversation; ``model`` is the one in use, ``total`` what all turns took, ``summary`` stands for older ones."""
+
+    model: str
+    turns: Sequence[TurnShown]
+    total: Footer
+    name: str = ""
+    system: str = ""
+    summary: str = ""
+
+
+def transcript_html(talk: Transcript) -> str:
+    """Return the conversation as HTML; everything in it is escaped, or rendered as answers are."""
+    left = {"coloured": MAX_HIGHLIGHTED, "formulas": math.inf, "seconds": HIGHLIGHT_SECONDS}
+    newest = [turn_html(turn, MOST_WHOLE, left) for turn in talk.turns[-IN_FULL:]]
+    fixed = (("System prompt", talk.system), ("Summary of older turns", talk.summary))
+    parts = [folded_html(title, said_html(text, MOST_WHOLE)) for title, text in fixed if text]
+    return (
+        f'<div class="jctx-transcript" style="max-width:900px;{WRAPS}">{"".join(parts)}{_older(talk.turns, left)}'
+        f'{"".join(newest)}<div style="{SMALL};margin:.6em 0">{text_html(total_line(talk))}</div></div>'
+    )
+
+
+def total_line(talk: Transcript) -> str:
+    """Return the whole in one line."""
+    parts = (talk.name, talk.model, turns(len(talk.turns)), footer_line(talk.total, priced=True))
+    return " · ".join(filter(None, parts))
+
+
+def transcript_text(talk: Transcript, head: str) -> str:
+    """Return the newest turns as plain text, below a ``head``."""
+    shown = talk.turns[-IN_TEXT:]
+    lines = [head]
+    for turn in shown:
+        reply = turn.reply.plain if isinstance(turn.reply, AnswerForms) else turn.reply
+        lines += [f"{turn.number}> {shortened(turn.prompt, MOST_IN_TEXT)}", f"   {shortened(reply, MOST_IN_TEXT)}"]
+    more = len(talk.turns) - len(shown)
+    if more:
+        lines.insert(1, f"… {counted(more, 'turn')} before these")
+    return to_plain("\n".join(lines))
+
+
+def _older(all_turns: Sequence[TurnShown], left: dict[str, float]) -> str:
+    """Return the turns before the newest, folded; of very many, how many are not there."""
+    older = all_turns[:-IN_FULL]
+    if not older:
+        return ""
+    gone = len(older) - FOLDED
+    told = f"{turns(gone)} before these: chat.export('talk.md') writes all." if gone > 0 else ""
+    first = f'<div style="{SMALL}">{text_html(told)}</div>' if told else ""
+    drawn = "".join(turn_html(turn, MOST_FOLDED, left) for turn in older[-FOLDED:])
+    return folded_html(f"{counted(len(older), 'earlier turn')}", first + drawn)
+
+
+def turn_html(turn: TurnShown, most: int, left: dict[str, float]) -> str:
+    """Return a turn with at most so many characters of each text; ``left`` as for to_html."""
+    number = f"turn {turn.number:,}" if turn.number else ""
+    about = (number, f"with {', '.join(turn.attached)}" if turn.attached else "", *turn.states)
+    head = " · ".join(filter(None, about))
+    return (
+        f'<div class="jctx-turn" style="margin:0 0 1.2em"><div style="{SMALL}">{text_html(head)}</div>'
+        f"{said_html(turn.prompt, most)}{_answer(turn.reply, most, left)}{footer_html(turn.figures, priced=True)}</div>"
+    )
+
+
+def _answer(reply: str | AnswerForms, most: int, left: dict[str, float]) -> str:
+    if isinstance(reply, AnswerForms):
+        return answer_html(reply.html)
+    if len(reply) <= most:
+        return answer_html(to_html(reply, left))
+    return answer_html(to_html(with_fence_closed(reply[:most]), left) + _rest(reply, most))
+
+
+def said_html(text: str, most: int) -> str:
+    """Return the beginning of a text in the box of a prompt."""
+    return f'<div dir="auto" style="{PROMPT_STYLE}">{text_html(text[:most])}{_rest(text, most)}</div>'
+
+
+def _rest(text: str, most: int) -> str:
+    """Return how much of a text is not shown."""
+    told = f"… {most:,} of {len(text):,} characters are shown."
+    return f'<div style="{SMALL}">{told}</div>' if len(text) > most else ""
+
+
+def folded_html(summary: str, body: str) -> str:
+    """Return HTML that a line unfolds to."""
+    return f'<details style="margin:.4em 0"><summary style="{SMALL}">{text_html(summary)}</summary>{body}</details>'

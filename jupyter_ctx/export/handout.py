@@ -1,0 +1,104 @@
+"""A notebook that carries answers in its metadata: what it carries, how that is written, and how it is read again.
+
+It carries what models said, and fingerprints of what was asked. A notebook comes from anybody, so that it is read
+within bounds, into values that can set nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from ..conversation.messages import StopReason
+from ..conversation.text_safety import clean
+from ..errors import InvalidRequestError
+from ..runtime.frontend import fingerprint
+from .notebook_file import whole_text
+from .openai_messages import EXPORT_KEY, dumped, find, found_in
+
+HANDOUT = "handout"
+MOST_READ = 50_000_000  # bytes of a notebook
+_NOT_CARRIED = ("papermill", "widgets")  # of a notebook's metadata: paths of files, and what no output shows
+
+
+@dataclass(frozen=True, slots=True)
+class HandoutAnswer:
+    """An answer and the request that it answers; or a summary and the turns that it stands for.
+
+    digest, repeat: its key, as that of a stored answer; of a summary, a fingerprint of it and of what its turns say
+    text, thinking, stop_reason, truncated: as of a StoredAnswer
+    asked: fingerprint of the cell that asked for it; empty for a row of a map, and for a summary that no cell asked for
+    start: how many turns stood before the view that was sent
+    apart: whether the request had settings of its own
+    summary: the digest of the summary in that view
+    method: how a summary was written; empty for an answer
+    covers: the positions of a summary's turns
+    """
+
+    digest: str
+    repeat: int = 0
+    text: str = ""
+    thinking: str = ""
+    stop_reason: StopReason = "stop"
+    truncated: bool = False
+    asked: str = ""
+    start: int = 0
+    apart: bool = False
+    summary: str = ""
+    method: Literal["", "extractive", "model"] = ""
+    covers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Handout:
+    """What a notebook carries: answers, and the fingerprints of the cells that were answered."""
+
+    cells: tuple[str, ...]
+    answers: tuple[HandoutAnswer, ...]
+
+
+def notebook_in(path: Path) -> dict[str, Any]:
+    """Return a saved notebook; an empty one for a file that is none, or too large."""
+    try:
+        text = path.read_text("utf-8") if path.stat().st_size <= MOST_READ else ""
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    return found_in(text)
+
+
+def cell_texts(notebook: Mapping[str, Any]) -> dict[str, str]:
+    """Return the texts of a notebook's cells by their fingerprints."""
+    texts = (whole_text(cell, "source") for cell in find(list, notebook, "cells"))
+    return {fingerprint(text): text for text in texts}
+
+
+def with_handout(notebook: Mapping[str, Any], handout: Handout) -> str:
+    """Return the text of a notebook that carries these answers."""
+    import msgspec
+
+    metadata = {name: each for name, each in find(dict, notebook, "metadata").items() if name not in _NOT_CARRIED}
+    ours = {**find(dict, metadata, EXPORT_KEY), HANDOUT: msgspec.to_builtins(handout)}
+    return dumped({**notebook, "metadata": {**metadata, EXPORT_KEY: ours}})
+
+
+def is_handout(text: str) -> bool:
+    """Return whether a notebook's text carries answers."""
+    return HANDOUT in found_in(text, "metadata", EXPORT_KEY)
+
+
+def answers_in(notebook: Mapping[str, Any]) -> tuple[HandoutAnswer, ...]:
+    """Return the answers that a notebook carries. Raises InvalidRequestError."""
+    import msgspec
+
+    ours = find(dict, notebook, "metadata", EXPORT_KEY)
+    if HANDOUT not in ours:
+        return ()
+    try:
+        handout = msgspec.convert(ours[HANDOUT], Handout)
+    except (ValueError, RecursionError):  # ValidationError is a ValueError
+        raise InvalidRequestError("they are damaged, or of a newer jupyter_ctx") from None
+    if not cell_texts(notebook).keys() & handout.cells:
+        raise InvalidRequestError("they are of another notebook, or all of its chat cells were changed")
+    return tuple(replace(each, text=clean(each.text), thinking=clean(each.thinking)) for each in handout.answers)

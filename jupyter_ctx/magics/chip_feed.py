@@ -1,0 +1,130 @@
+"""What the chip in the toolbar shows of the current conversation, and what a click there does.
+
+A page is sent little by itself: the few figures of the chip, once a turn. What its panel shows is sent when the page
+asks for it, which it does when the panel is opened and, while that is open, whenever the figures change.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from ..chat import Chat
+from ..display.text import to_plain
+from ..display.widgets.clicks import tried
+from ..display.widgets.gauge import SHAPES, gauge_line, plan_line, share_of
+from ..display.widgets.gauge_page import BUTTONS, GAUGE_STYLE, PressResult, bar_html, lines_html
+from ..display.widgets.pressing import Controls, Pressing
+from ..display.widgets.turn_table import table_forms
+from ..errors import in_words
+from ..session.desk import Desk
+from ..session.prompt import Prompt
+from .conversation_tables import changed_setting, previewed
+from .model_menu import offered_models
+
+if TYPE_CHECKING:
+    from .chip import Chip
+
+
+class ChipFeed:
+    """The state of a chip, and the buttons of its panel.
+
+    ``chat`` returns the current conversation, and ``controls`` do to it what buttons say.
+    """
+
+    def __init__(self, chip: Chip, chat: Callable[[], Chat], controls: Controls) -> None:
+        self._chip, self._chat, self._controls = chip, chat, controls
+        self._lock = threading.RLock()
+        self._pressing = Pressing(controls, self._lock, self._say)
+        self._sent: dict[str, Any] = {}
+        self._followed: Desk | None = None
+        self._cell = ""
+
+    @property
+    def has_page(self) -> bool:
+        """Whether a page shows the chip."""
+        return self._chip.has_page
+
+    def follow(self, cell: str | None = None) -> None:
+        """Show the current conversation from now on; ``cell`` is the one whose answer is its newest."""
+        self._chip.hear = self.hear
+        desk, before = self._chat().desk, self._followed
+        if desk is before:
+            self._cell = cell or self._cell  # which the end of its turn tells
+            return
+        if self.update not in desk.listeners:
+            desk.listeners.append(self.update)
+            desk.queue.watchers.append(self.update)
+        self._followed, self._cell = desk, cell or ""
+        self.update()
+
+    def update(self, change: object = None) -> None:
+        """Send what has changed; ``change`` is the result of a click that had to wait for a turn to end."""
+        if not self.has_page or self._controls.busy():  # the end of the turn is told, too
+            return
+        with self._lock, suppress(Exception):  # a turn must not fail because of the chip
+            if change is not None:
+                self._say(PressResult(str(change)))
+            figures = self._figures()
+            if figures != self._sent:
+                self._sent = figures
+                self._chip.send(figures)
+
+    def hear(self, data: dict[str, Any]) -> None:
+        """Do what a page asks for."""
+        if data.get("ask"):
+            self._sent = {}
+            self.update()
+        elif data.get("panel"):
+            self._tell_panel(with_style=not data.get("styled"))
+        elif data.get("press") in BUTTONS:
+            self._pressing.press(data["press"])
+        elif data.get("menu"):
+            self._chip.send({"models": offered_models(self._chat())})
+        elif isinstance(data.get("model"), str):
+            self._say(PressResult(*tried(lambda: changed_setting(self._chat(), "model", data["model"]))))
+
+    def _say(self, result: PressResult, aloud: bool = True) -> None:
+        """Let the pages show a line in the panel; ``aloud``: and announce it."""
+        said = {"said": to_plain(result.text), "role": result.role, "aloud": aloud}
+        self._chip.send({**said, "writing": self._pressing.writing})
+
+    def _figures(self) -> dict[str, Any]:
+        """Return what the chip itself shows."""
+        try:
+            info = self._controls.read()
+        except Exception as error:  # as where the model is not there
+            return {"shape": "?", "share": "", "title": to_plain(in_words(error)), "model": "chat", "level": ""}
+        return {
+            "shape": SHAPES[info.state],
+            "level": info.state,
+            "share": share_of(info),
+            "fill": round(min(1.0, info.fill), 3),
+            "guess": info.is_guess,
+            "model": to_plain(info.model.rpartition("/")[2]),
+            "title": gauge_line(info, self._controls.name()),
+            "undo": info.undo or "",
+            "redo": info.redo or "",
+            "cell": self._cell,
+            "writing": self._pressing.writing,
+        }
+
+    def _tell_panel(self, *, with_style: bool) -> None:
+        """Send what the panel shows: the bar, its parts, the lines, what each button would do, and the next request."""
+        try:
+            info, plans = self._controls.read(), self._controls.plans()
+            by_name = {name: plans[name.lower()] for name in BUTTONS}
+            panel = {
+                "bar": bar_html(info),
+                "parts": [(part.name, f"{part.tokens:,}") for part in info.segments if part.tokens],
+                "lines": lines_html(info, by_name, PressResult(), name=self._controls.name()),
+                "buttons": {name: (plan_line(name, plan), plan.possible) for name, plan in by_name.items()},
+                "request": table_forms(previewed(self._chat(), Prompt("")))["text/html"],
+            }
+        except Exception as error:
+            self._say(PressResult(in_words(error), "alert"))
+            return
+        style = {"style": GAUGE_STYLE} if with_style else {}
+        self._chip.send({"panel": {**panel, **style}})

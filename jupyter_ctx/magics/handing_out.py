@@ -1,0 +1,105 @@
+"""``%chat handout``: write a copy of this notebook that carries the answers of its chat cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..display.tables import first_words
+from ..errors import InvalidRequestError
+from ..experiments.run import Run
+from ..export.handout import Handout, HandoutAnswer, cell_texts, is_handout, notebook_in, with_handout
+from ..export.notebook_file import CHAT_MAGICS, whole_text
+from ..export.openai_messages import find
+from ..runtime.files import path_of, write_export
+from ..runtime.frontend import notebook_files
+from ..session.handed_turns import gathered
+from ..session.messages_sent import megabytes
+from ..storage.serialization import encoded_text
+from ..wording import counted
+from .command_table import Call
+from .questions import asked_first
+
+ASKS_ABOVE = 5_000_000  # bytes
+MOST_OF_MAPS = 2_000_000  # bytes of answers
+_HANDS_OUT = (["%chat", "handout"], ["%ctx", "handout"])
+
+
+def hand_out(call: Call) -> str:
+    """Write a copy of the notebook with its answers, and say what it holds. Raises InvalidRequestError."""
+    word = call.one("a file for the copy, such as lesson.ipynb")
+    path, files = path_of(word), notebook_files(call.host.shell)
+    if len(files) != 1:
+        raise InvalidRequestError(
+            "The file of this notebook is not known: save it in the folder where the kernel runs, with every cell that "
+            "was run so far, and hand it out again."
+        )
+    if path.suffix != ".ipynb" or path.resolve() == Path(files[0]).resolve():
+        raise InvalidRequestError(f"{word} must be the name of another notebook than this one, ending in .ipynb.")
+    notebook = _copied(notebook_in(Path(files[0])), clear=call.options.clear)
+    is_secret, texts = call.chat.desk.redactor().hold, cell_texts(notebook)
+    held = [n for n, cell in enumerate(notebook["cells"], 1) if any(map(is_secret, _texts(cell)))]
+    if held:
+        raise InvalidRequestError(
+            f"Cell {held[0]} of the notebook, or its output, holds what looks like a key or a password: take it out "
+            "and save. Nothing was written."
+        )
+    handout = gathered((chat.conversation for chat in call.host.library.chats), texts, is_secret)
+    for source in call.host.maps.keys() & texts.keys():
+        handout = _with_map(handout, source, call.host.maps[source], is_secret)
+    if not handout.answers:
+        raise InvalidRequestError(
+            f"No cell of {Path(files[0]).name}, as it was saved last, has an answer of this kernel: "
+            "run them here, one by one, and save it first."
+        )
+    text = with_handout(notebook, handout)
+    bytes_ = len(text.encode("utf-8", "replace"))
+    size = megabytes(bytes_)
+    if bytes_ > ASKS_ABOVE and not asked_first(f"The copy has {size}. Write it?"):
+        raise InvalidRequestError(
+            f"The copy would have {size}, which nobody has confirmed: nothing was written. --clear leaves outputs out."
+        )
+    told = f"Wrote {write_export(path, text, is_handout)} ({size}) with {counted(len(handout.answers), 'answer')}."
+    missing = [text for source, text in texts.items() if source not in handout.cells and _asks(text)]
+    if not missing:
+        return told
+    return (
+        f"{told} Without an answer: {counted(len(missing), 'cell')}, such as {first_words(missing[0])!r}: the model is "
+        f"asked. Of maps, {megabytes(MOST_OF_MAPS)} of answers are handed out at most."
+    )
+
+
+def _copied(notebook: Mapping[str, Any], *, clear: bool) -> dict[str, Any]:
+    """Return a notebook without the cells that hand it out, and where ``clear``, without outputs."""
+    cells = [cell for cell in find(list, notebook, "cells") if whole_text(cell, "source").split()[:2] not in _HANDS_OUT]
+    cleared: dict[str, Any] = {"outputs": [], "execution_count": None} if clear else {}
+    return {**notebook, "cells": [{**cell, **cleared} if "outputs" in cell else cell for cell in cells]}
+
+
+def _texts(cell: object) -> Iterator[str]:
+    yield whole_text(cell, "source")
+    for output in find(list, cell, "outputs"):
+        yield whole_text(output, "text") + whole_text(output, "traceback")
+        data = find(dict, output, "data")
+        yield from (whole_text(data, kind) for kind in data if not kind.startswith("image/"))
+
+
+def _with_map(handout: Handout, source: str, run: Run, is_secret: Callable[[str], bool]) -> Handout:
+    """Add the answers of a map, all or none where they are too large."""
+    rows = tuple(
+        HandoutAnswer(*key, each.text, each.thinking, each.stop_reason, each.truncated)
+        for key, each in run.stored().items()
+        if not is_secret(each.text + each.thinking)
+    )
+    of_maps = [each for each in handout.answers if not each.asked]
+    if len(encoded_text([*of_maps, *rows])) > MOST_OF_MAPS:
+        return handout
+    return Handout((*handout.cells, source), (*handout.answers, *rows))
+
+
+def _asks(cell: str) -> bool:
+    """Return whether a cell asks a model."""
+    magic, *words = cell.lstrip().partition("\n")[0].split() or [""]
+    is_prompt = not words or words[0] in ("map", "next") or words[0].startswith("-")
+    return magic in CHAT_MAGICS and is_prompt and "--preview" not in words

@@ -1,0 +1,94 @@
+"""``%%chat tokens`` and ``%%chat next``: what a model reads in place of a text, and what it finds likely next."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+
+from IPython.core.error import UsageError
+from IPython.display import display
+
+from ..context.families import family_of
+from ..context.odds import Token, text_of
+from ..conversation.messages import Message
+from ..conversation.text_safety import checked
+from ..display.token_page import CutText, tokens_forms
+from ..display.widgets.next_tokens import Likely, NextTokens
+from ..errors import ContextOverflowError, ProviderError
+from ..models.registry import Target
+from ..models.tokenizer import vocabulary_tokens
+from ..providers.base import Reply
+from ..providers.llama_cpp import next_tokens, text_tokens
+from ..runtime.frontend import where
+from ..session.paying import paid_stream
+from .command_table import Call
+from .line_options import settings_of
+
+SHORTEST_ANSWER, MOST_LIKELIEST = 16, 20  # tokens: the shortest answer that OpenAI takes; the most that it tells of one
+BETWEEN_TEXTS = re.compile(r"^---[ \t]*(?:\n|\Z)", re.M)
+
+
+def show_tokens(call: Call) -> None:
+    """Show the texts in a cell as the tokens of each model that the line names. Raises UsageError and a ChatError."""
+    texts = [text.removesuffix("\n") for text in BETWEEN_TEXTS.split(_text_below(call))]
+    targets = [_target(call, model) for model in call.options.model or [None]]
+    display(tokens_forms([_cut(target, text) for text in texts if text for target in targets]), raw=True)
+
+
+def _text_below(call: Call) -> str:
+    """Return the text in the cell. Raises UsageError where there is none, and InvalidRequestError."""
+    text = (call.text or "").removesuffix("\n")
+    if not text.strip("-\n "):
+        raise UsageError(f"%%chat {call.name} heads a cell: write the text below it.")
+    return checked(text)
+
+
+def _target(call: Call, model: str | None) -> Target:
+    return call.chat.desk.session.target({**settings_of(call.options), "model": model}, ask=False)
+
+
+def _cut(target: Target, text: str) -> CutText:
+    """Return a text with the tokens that the model's server cuts it into, or a vocabulary that is public."""
+    tokens: Sequence[Token] | None = text_tokens(target.provider, text)
+    vocabulary = family_of(target.settings.model).vocabulary
+    if tokens is None and vocabulary is not None:
+        tokens = vocabulary_tokens(vocabulary, text)
+    return CutText(text, target.model, tokens, round(target.meter.tokens(text)))
+
+
+def show_next(call: Call) -> None:
+    """Show the likeliest next tokens of the text in the cell. Raises UsageError and a ChatError."""
+    text, target = _text_below(call), _target(call, call.options.model)
+    temperature = target.settings.temperature
+    shown = NextTokens(text, partial(_likely, call, target, text), 1.0 if temperature is None else temperature)
+    if where(call.host.shell).kind == "notebook":
+        shown.show()
+    else:
+        display(shown.forms(), raw=True)
+
+
+def _likely(call: Call, target: Target, text: str, more: Sequence[Token]) -> Likely:
+    """Return what may follow a text and ``more`` tokens, or how an answer to them may begin. Raises a ChatError."""
+    is_capped = target.purse is not None and bool(target.purse.allowances)
+    following = None if is_capped else next_tokens(target.provider, text, more)  # what that costs is not told
+    if following is not None:
+        return following, f"{target.model} continues the text"
+    target.check_odds()
+    messages = (Message("user", text + text_of(more)),)
+    request = target.request(messages, max_tokens=SHORTEST_ANSWER, likeliest=MOST_LIKELIEST, cache_key=None)
+    try:
+        with closing(paid_stream(call.chat.models, target, request, target.meter.tokens(text))) as stream:
+            reply = next(item for item in stream if isinstance(item, Reply))
+    except ContextOverflowError as error:
+        holds = f"The text is longer than the {target.window.tokens:,} tokens that {target.model} holds"
+        remedy = "shorten it, or ask a model with a larger window (-m)."
+        raise ContextOverflowError(f"{holds}: {remedy}", overflow=error.overflow) from None
+    cost = call.chat.models.cost(target, reply.usage, reply.model)
+    call.chat.desk.session.spend(target, replace(reply, cost=cost))
+    first = reply.tokens[0].likeliest if reply.tokens else ()
+    if not first:
+        raise ProviderError(f"{target.model} answered, and told no probabilities.")
+    return first, f"{target.model} begins its answer to the text"

@@ -1,0 +1,66 @@
+"""Answers that were handed out with a notebook: a source of stored answers that is only read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+
+from ..conversation.messages import Summary, Turn
+from ..conversation.places import Places
+from ..errors import InvalidRequestError
+from ..export.handout import HandoutAnswer, answers_in, notebook_in
+from ..storage.stored_answers import AnswerKey, StoredAnswer
+from .messages_sent import digested
+
+
+class HandedOut:
+    """The answers in the file of this notebook, read when the first prompt is asked.
+
+    ``files`` returns the files that may be this notebook. ``problems`` says which of them cannot be used.
+    """
+
+    def __init__(self, files: Callable[[], Iterable[str]] = tuple) -> None:
+        self._files = files
+        self.problems: list[str] = []
+
+    @cached_property
+    def answers(self) -> tuple[HandoutAnswer, ...]:
+        """All that was handed out."""
+        return tuple(self._read())
+
+    @cached_property
+    def rows(self) -> Mapping[AnswerKey, StoredAnswer]:
+        """The answers by their keys, as maps look for them."""
+        return {
+            (each.digest, each.repeat): StoredAnswer(
+                each.text, each.thinking, stop_reason=each.stop_reason, truncated=each.truncated
+            )
+            for each in self.answers
+        }
+
+    def summary(self, past: Places, digest: str = "", by: str = "") -> Summary | None:
+        """Return the summary with this digest, or that a cell asked for, where its turns say what they said then.
+
+        Where the front end does not name the cell, that of any cell will do.
+        """
+        source = by.rpartition(" ")[2]
+        for each in self.answers:
+            is_asked = each.digest == digest if digest else each.asked == (source or each.asked or None)
+            turns = [past.places[i].turn for i in each.covers if 0 <= i < len(past.places)]
+            if each.method and is_asked and turns and summary_digest(each.text, turns) == each.digest:
+                return Summary(each.text, frozenset(turn.id for turn in turns), each.method, each.digest, by)
+        return None
+
+    def _read(self) -> Iterator[HandoutAnswer]:
+        for path in self._files():
+            try:
+                yield from answers_in(notebook_in(Path(path)))
+            except InvalidRequestError as error:
+                name = Path(path).name
+                self.problems.append(f"The answers handed out in {name} are not used: {error}. Prompts are asked.")
+
+
+def summary_digest(text: str, turns: Iterable[Turn]) -> str:
+    """Return a fingerprint of a summary and of what the turns say that it stands for."""
+    return digested(text, (message for turn in turns for message in turn.messages))

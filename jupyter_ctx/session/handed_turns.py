@@ -1,0 +1,96 @@
+"""Turns whose answers are handed out with a notebook: gathered from conversations, and found again for a request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..conversation.conversation import Conversation
+from ..conversation.events import Said
+from ..conversation.messages import Summary, Turn, new_id
+from ..conversation.places import Places
+from ..export.handout import Handout, HandoutAnswer
+from ..providers.base import AnswerSchema
+from .handed_out import summary_digest
+from .judge import INCOMPLETE
+from .session import Session
+
+
+def handed_turns(
+    session: Session, said: Said, options: Mapping[str, Any], schema: AnswerSchema | None, *, offered: bool = False
+) -> Iterator[tuple[Turn, Summary | None]]:
+    """Yield the turns with answers that were handed out for just this request, and the summary in their view.
+
+    An answer names the view that it was asked in, so that no server need be asked for its window.
+    """
+    past = Conversation() if said.begins_anew(session.conversation) else session.conversation
+    asked, handout = said.turn.record, session.notebook.handout
+    at = past.position(asked.cell, asked.run, append=said.append, offered=offered)
+    answers = [each for each in handout.answers if each.asked and not each.method]
+    for answer in sorted(answers, key=lambda each: each.asked != asked.source):  # the cell's own first
+        target, system = session.target(options, ask=False, schema=schema), session.system_for(options)
+        summary = handout.summary(past, answer.summary) if answer.summary else None
+        id_ = new_id()
+        begins = past.places[answer.start].id if 0 <= answer.start < at else id_
+        record = replace(
+            asked, id=id_, model=target.model, stop_reason=answer.stop_reason, window=target.window.tokens,
+            stored=True, handed=True, start=begins if answer.start else None, apart=answer.apart,
+            digest=answer.digest, summary=summary.id if summary is not None else None,
+        )  # fmt: skip
+        turn = replace(said.turn, reply=answer.text, thinking=answer.thinking, record=record)
+        before = past.summarized(summary) if summary is not None else past
+        if session.request_then(before, said, turn, at, target, system) == answer.digest:
+            if answer.start:
+                session.models.confirm(target)
+            yield turn, summary
+
+
+def gathered(conversations: Iterable[Conversation], cells: Container[str], is_secret: Callable[[str], bool]) -> Handout:
+    """Return the answers of these cells, by the fingerprints of their texts, without those that hold a secret.
+
+    Where several conversations have answered a cell, the first of them counts.
+    """
+    pasts = [past for each in conversations for past in (each, *reversed(each.earlier))]
+    taken, turns = dict[str, Places](), list[tuple[Places, Turn, int]]()
+    for past in pasts:
+        for turn, at in _current(past):
+            cell, is_there = turn.record.cell, turn.record.source in cells
+            if cell and is_there and taken.setdefault(cell, past) is past and not is_secret(turn.reply + turn.thinking):
+                turns.append((past, turn, at))
+    ids, summaries = {turn.id for _, turn, _ in turns}, dict[str, HandoutAnswer]()
+    for past in pasts:
+        here = ids & {place.turn.id for place in past.places}
+        open_ = (each for each in past.summaries.values() if each.covers <= here and not is_secret(each.text))
+        summaries |= {each.id: _summary(past, each, cells) for each in open_}
+    answers = (_answer(past, turn, at, summaries.get(turn.record.summary or "")) for past, turn, at in turns)
+    sources = {turn.record.source or "" for _, turn, _ in turns}
+    return Handout(tuple(sorted(sources)), (*answers, *summaries.values()))
+
+
+def _current(past: Places) -> Iterator[tuple[Turn, int]]:
+    """Yield the whole answers that hold now, with their positions: of several side by side, all."""
+    for offer in {each.asked.record.cell: each for each in past.offers.values()}.values():
+        if not any(answer.error or answer.problem for answer in offer.answers):
+            yield from ((turn, past.position_of(offer)) for turn in offer.turns)
+    stale, offered = past.stale(), {turn.id for each in past.offers.values() for turn in each.turns}
+    for at, place in enumerate(past.places):
+        if place.id not in stale and place.turn.id not in offered and place.turn.stop_reason not in INCOMPLETE:
+            yield place.turn, at
+
+
+def _answer(past: Places, turn: Turn, at: int, summary: HandoutAnswer | None) -> HandoutAnswer:
+    record = turn.record
+    return HandoutAnswer(
+        record.digest, 0, turn.reply, turn.thinking, turn.stop_reason, asked=record.source or "",
+        start=at if record.start == turn.id else past.index(record.start), apart=record.apart,
+        summary=summary.digest if summary is not None else "",
+    )  # fmt: skip
+
+
+def _summary(past: Places, summary: Summary, cells: Container[str]) -> HandoutAnswer:
+    turns = {at: place.turn for at, place in enumerate(past.places) if place.turn.id in summary.covers}
+    digest, source = summary_digest(summary.text, turns.values()), summary.by.rpartition(" ")[2]
+    return HandoutAnswer(
+        digest, text=summary.text, asked=source if source in cells else "", method=summary.method, covers=tuple(turns)
+    )

@@ -1,0 +1,62 @@
+"""The parts of a prompt: what was typed, and each thing that went with it, with its tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..context.context_info import segments_of
+from ..context.tokens import Meter
+from ..conversation.messages import Attachment, Turn
+
+PART_MARK = "↳ "  # begins the line of a part
+ASIDES = re.compile(r" \(about [\d,]+ tokens?\)|, about [\d,]+ tokens?|; -a .* sends more")  # of a source
+_LEAST = 1e-9  # tokens, so that parts of no size share out what a message has
+
+
+class PromptPart(NamedTuple):
+    """What was typed, or one thing that went with a prompt.
+
+    ``source``: its name, with what was sent of what; empty: what was typed.
+    ``text``, ``files``: as sent.
+    ``tokens``: its size; the parts of a message sum to that of the message.
+    """
+
+    source: str
+    text: str
+    files: tuple[Attachment, ...] = ()
+    tokens: int = 0
+
+    @property
+    def line(self) -> str:
+        """What it is, as a line below its message; its tokens stand beside it."""
+        return f"{PART_MARK}{ASIDES.sub('', self.source) or 'typed'}"
+
+
+def prompt_parts(turn: Turn, tokens: int, meter: Meter) -> tuple[PromptPart, ...]:
+    """Return the parts of a turn's prompt, which share its ``tokens``; none where nothing went with it."""
+    if not turn.sources:
+        return ()
+    typed, *along = parts = tuple(_divided(turn))
+    texts = [meter.tokens(part.text) for part in along]
+    around = meter.message(turn.prompt) - sum(texts)  # what was typed, and what a message has around it
+    files = (sum(file.tokens for file in part.files) for part in along)
+    sizes = [max(around, meter.tokens(typed.text), _LEAST), *map(sum, zip(texts, files, strict=True))]
+    scale = tokens / sum(sizes)
+    shares = segments_of((part.source, scale * size) for part, size in zip(parts, sizes, strict=True))
+    return tuple(part._replace(tokens=share.tokens) for part, share in zip(parts, shares, strict=True))
+
+
+def _divided(turn: Turn) -> Iterator[PromptPart]:
+    """Yield the parts; of a turn that does not tell where they end, such as one of a file, all that was not typed."""
+    typed, files = turn.typed, turn.attachments
+    yield PromptPart("", typed)
+    rest = turn.prompt[len(typed) :].removeprefix("\n\n")
+    extents = turn.record.extents if turn.record.sources else ((0, 1),) * len(files)
+    if len(extents) != len(turn.sources):
+        yield PromptPart(", ".join(turn.sources), rest, files)
+        return
+    for source, (length, count) in zip(turn.sources, extents, strict=True):
+        yield PromptPart(source, rest[:length], files[:count])
+        rest, files = rest[length:].removeprefix("\n\n"), files[count:]

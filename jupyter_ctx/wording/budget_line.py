@@ -1,0 +1,48 @@
+"""What is left to spend, and why that is too little, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from . import dollars
+
+DAYS_BY_NAME = 6  # days ahead that a weekday's name tells apart
+
+
+def budget_line(
+    allowances: Sequence[tuple[float, float | None, float | None, str]], now: datetime | None = None
+) -> str:
+    """Return what is left to spend, such as ``$1.20 of $5 left, until Monday``; empty where nobody knows.
+
+    Of several, each names its place. ``now``: the local time.
+    """
+    lines = list[str]()
+    for left, limit, until, place in allowances:
+        of = "" if limit is None else f" of {_short(limit)}"
+        where = f" {place}" if len(allowances) > 1 else ""
+        end = "" if until is None else f", until {_ahead(until, now or datetime.now())}"
+        lines.append(f"{_short(left)}{of} left{where}{end}")
+    return "; ".join(lines)
+
+
+def lack_line(name: str, cap: float, charged: float, worst: float | None) -> str:
+    """Return why a cap has no room for a request that may cost so much; ``None``: any amount."""
+    next_one = "any amount" if worst is None else dollars(worst)
+    return (
+        f"{name} is {dollars(cap)}: {dollars(charged)} of it are spent or reserved, and the next request may cost up "
+        f"to {next_one}. Raise {name}, lower max_tokens, or ask another model (%chat help budget)."
+    )
+
+
+def _ahead(at: float, now: datetime) -> str:
+    """Return a time ahead (seconds since 1970) as one says it: an hour of today, a weekday, else a date."""
+    then = datetime.fromtimestamp(at)
+    days = (then.date() - now.date()).days
+    if days <= 0:
+        return f"{then:%H:%M}"
+    return f"{then:%A}" if days <= DAYS_BY_NAME else f"{then:%Y-%m-%d}"
+
+
+def _short(amount: float) -> str:
+    return dollars(amount).removesuffix(".00")

@@ -1,0 +1,196 @@
+/* The chip in the toolbar of each notebook whose kernel has loaded jupyter_ctx: how full the context window is, a panel
+   with what can be done about it, the models, and undo. */
+import { linkTo } from './chip_link.js';
+import { ChipPanel } from './chip_panel.js';
+import { CHIP_STYLE } from './chip_style.js';
+import { button, element } from './elements.js';
+import { addStyle } from './style.js';
+
+const ID = 'jupyter-ctx:chip'; // the name of its schema, which puts it into the toolbar
+const NARROW = 620; // pixels of a notebook below which the chip is the percentage alone
+const SOON = 500; // milliseconds in which a kernel that has nothing to do has answered
+const LISTED_LATER = 'A cell is running: models are listed when it has ended';
+let lastSpoken = ''; // the id of a message: of two views of a notebook, one announces it
+
+export async function chip(load) {
+  const [{ Widget }, { MessageLoop }, { CommandRegistry }, { KernelMessage }, apputils, { ISettingRegistry }, ui] =
+    await load(
+      '@lumino/widgets',
+      '@lumino/messaging',
+      '@lumino/commands',
+      '@jupyterlab/services',
+      '@jupyterlab/apputils',
+      '@jupyterlab/settingregistry',
+      '@jupyterlab/ui-components'
+    );
+  const Link = linkTo({ KernelMessage });
+  const chips = new Set();
+  let isOn = true; // by JupyterLab's own setting
+
+  class Chip extends Widget {
+    constructor(panel) {
+      super();
+      this.panel = panel;
+      this.link = null;
+      this.models = null;
+      this.addClass('jctx-chip');
+      this.sign = element('span', 'jctx-chip-sign', { 'aria-hidden': 'true' });
+      this.track = element('span', 'jctx-chip-track', { 'aria-hidden': 'true' });
+      this.track.append(element('span'));
+      this.share = element('span', 'jctx-chip-share');
+      this.model = element('span', 'jctx-chip-model');
+      this.main = button('', 'jctx-chip-main', () => {});
+      this.main.setAttribute('aria-haspopup', 'dialog');
+      this.main.append(this.sign, this.track, this.share, this.model);
+      this.more = button('▾', 'jctx-chip-more', () => this.askModels());
+      this.more.setAttribute('aria-haspopup', 'menu');
+      this.undo = button('↶', 'jctx-chip-undo', () => this.link?.send({ press: 'Undo' }));
+      this.spoken = element('span', 'jctx-spoken', { role: 'status' });
+      this.node.append(this.main, this.more, this.undo, this.spoken);
+      // else the toolbar gives the focus back to the notebook, out of what has just been opened
+      this.node.addEventListener('click', event => event.stopPropagation());
+      this.popup = new ChipPanel(this.main, data => this.link?.send(data));
+      this.resized = new ResizeObserver(() => this.fit());
+      for (const node of [this.node, panel.node]) this.resized.observe(node);
+      panel.disposed.connect(() => this.dispose());
+      chips.add(this);
+      this.connect();
+    }
+
+    dispose() {
+      if (this.isDisposed) return;
+      chips.delete(this);
+      this.link?.dispose();
+      this.resized.disconnect();
+      this.popup.dispose();
+      super.dispose();
+    }
+
+    /** Begin to listen to the kernel, or end, as the setting says. */
+    connect() {
+      if (!isOn) this.link?.send({ ask: false }); // the kernel shows its gauge below cells again
+      this.link?.dispose();
+      this.link = isOn ? new Link(this.panel.sessionContext, (data, id) => this.hear(data, id)) : null;
+      this.draw();
+    }
+
+    hear(data = {}, id = '') {
+      if (this.isDisposed || !this.link) return;
+      if (data.level && this.level && data.level !== this.level) this.speak(data.title, id);
+      if ('shape' in data) this.level = data.level;
+      if ('writing' in data && this.link.figures) this.link.figures.writing = data.writing;
+      this.draw();
+      if (data.panel) this.popup.fill(data.panel);
+      if (data.said !== undefined) this.say(data, id);
+      if (data.models) this.list(data.models);
+      if ('level' in data && this.popup.isOpen) this.popup.fetch();
+    }
+
+    say({ said, role, aloud }, id) {
+      this.popup.say(said, role); // which announces it where it is open
+      if (aloud && !this.popup.isOpen) this.speak(said, id);
+    }
+
+    speak(text, id) {
+      if (id === lastSpoken) return;
+      lastSpoken = id;
+      this.spoken.textContent = text;
+    }
+
+    draw() {
+      const figures = this.link?.figures;
+      this.setHidden(!figures);
+      this.panel.node.classList.toggle('jctx-has-chip', Boolean(figures));
+      for (const { node, model } of this.panel.content.widgets) {
+        node.classList.toggle('jctx-newest', Boolean(figures?.cell) && model.id === figures.cell);
+      }
+      if (!figures) return this.popup.close();
+      const { shape, share = '', model, title = '', level = '', fill = 0, undo } = figures;
+      this.node.dataset.level = level;
+      this.toggleClass('jctx-guess', Boolean(figures.guess));
+      this.toggleClass('jctx-away', !this.link.isConnected); // and what it says may be old
+      this.sign.textContent = shape;
+      this.track.firstChild.style.width = `${100 * fill}%`;
+      this.share.textContent = share;
+      this.model.textContent = model;
+      this.main.title = title;
+      this.main.setAttribute('aria-label', `Context ${share} ${level}: ${model}`.replace(/ +/g, ' '));
+      this.more.hidden = !('level' in figures);
+      this.more.title = `Model: ${model}`;
+      this.more.setAttribute('aria-label', this.more.title);
+      this.undo.hidden = !undo;
+      this.undo.title = `Undo: ${undo}`;
+      this.undo.setAttribute('aria-label', this.undo.title);
+      this.popup.draw(figures, this.link.isBusy);
+    }
+
+    /** Say less where it is narrow, and let the toolbar see how wide the chip is now. */
+    fit() {
+      this.toggleClass('jctx-chip-short', this.panel.node.clientWidth < NARROW);
+      const { clientWidth, clientHeight } = this.panel.toolbar.node;
+      MessageLoop.postMessage(this.panel.toolbar, new Widget.ResizeMessage(clientWidth, clientHeight));
+    }
+
+    askModels() {
+      this.isAsked = true;
+      this.link?.send({ menu: true });
+      // a kernel that runs a cell answers when that has ended
+      setTimeout(() => this.list(this.models ?? [['', LISTED_LATER, false]]), SOON);
+    }
+
+    list(models) {
+      if (models[0]?.[0]) this.models = models;
+      if (!this.isAsked || this.isDisposed) return; // it is open, or another view has asked
+      this.isAsked = false;
+      const commands = new CommandRegistry();
+      const menu = new ui.MenuSvg({ commands }); // lumino's own shows no check marks
+      models.forEach(([name, label, isCurrent], index) => {
+        commands.addCommand(`model-${index}`, {
+          label,
+          isToggleable: true,
+          isToggled: () => isCurrent,
+          isEnabled: () => Boolean(name),
+          execute: () => this.link?.send({ model: name })
+        });
+        menu.addItem({ command: `model-${index}` });
+      });
+      menu.addClass('jctx-models');
+      menu.aboutToClose.connect(() => this.more.focus());
+      const { left, bottom } = this.more.getBoundingClientRect();
+      menu.open(left, bottom);
+    }
+  }
+
+  /** Open the chip's panel at a click on a link to how full the context is now. */
+  function clicked(event) {
+    if (!event.target.closest?.('a.jctx-now')) return;
+    const shown = [...chips].filter(each => each.isVisible);
+    const here = shown.find(each => each.panel.node.contains(event.target)) ?? shown[0];
+    if (!here) return;
+    event.preventDefault();
+    event.stopPropagation();
+    here.popup.open();
+  }
+
+  return {
+    id: ID,
+    description: 'Shows how full the context window is in the toolbar of notebooks.',
+    autoStart: true,
+    requires: [apputils.IToolbarWidgetRegistry],
+    optional: [ISettingRegistry],
+    activate(app, toolbars, registry) {
+      addStyle(CHIP_STYLE);
+      toolbars.addFactory('Notebook', 'jctxChip', panel => new Chip(panel));
+      window.addEventListener('click', clicked, true);
+      const follow = settings => {
+        if (isOn === settings.composite.shown) return;
+        isOn = settings.composite.shown;
+        for (const each of chips) each.connect();
+      };
+      registry?.load(ID).then(settings => {
+        settings.changed.connect(follow);
+        follow(settings);
+      });
+    }
+  };
+}

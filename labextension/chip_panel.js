@@ -1,0 +1,134 @@
+/* The panel that a click on the chip opens over the page: what the gauge below a cell has, and what will be sent.
+
+   It is a popover: Esc, a click outside, a second click and the way back of the focus are the browser's, and no box of
+   the application cuts it off. Its HTML was made, and every text in it escaped, by the kernel's own gauge. */
+import { button, element } from './elements.js';
+
+const SIGNS = { Summarise: 'Summarise', Trim: 'Trim', Clear: 'Clear', Undo: '↶', Redo: '↷' };
+const NOTHING_YET = 'No conversation yet: a cell that begins with %%chat starts one.';
+const WAITS = 'A cell is running: buttons act when it has ended.';
+let isStyled = false; // whether the page has the gauge's style sheet, which is sent once
+
+export class ChipPanel {
+  /** `send` takes a message for the kernel. */
+  constructor(opener, send) {
+    Object.assign(this, { opener, send });
+    this.node = element('section', 'jctx-popup', { role: 'dialog', 'aria-label': 'Context' });
+    this.node.popover = 'auto';
+    this.node.dataset.lmSuppressShortcuts = 'true';
+    this.bar = element('div', 'jctx-popup-bar');
+    this.parts = element('p', 'jctx-popup-parts');
+    this.lines = element('div', 'jctx-popup-lines');
+    this.row = element('div', 'jctx-popup-row', { role: 'group', 'aria-label': 'Conversation' });
+    this.buttons = Object.entries(SIGNS).map(([name, sign]) => {
+      const key = name.toLowerCase();
+      return button(sign, `jctx-press jctx-key jctx-key-${key}`, () => this.send({ press: name }));
+    });
+    this.buttons[0].autofocus = true; // gets the focus at once; the event "toggle" comes later than the next key may
+    this.row.append(...this.buttons);
+    this.said = element('p', 'jctx-popup-said', { role: 'status' });
+    this.waits = element('p', 'jctx-popup-waits');
+    this.waits.textContent = WAITS;
+    this.request = element('div', 'jctx-request', { role: 'region', 'aria-label': 'What will be sent', tabindex: '0' });
+    const inside = element('div', 'jctx-panel');
+    inside.append(this.lines, this.bar, this.parts, this.row, this.said, this.waits);
+    this.node.append(inside, this.request);
+    this.node.addEventListener('beforetoggle', event => event.newState === 'open' && this.begin());
+    this.node.addEventListener('toggle', event => event.newState === 'open' && this.place());
+    document.body.append(this.node);
+    opener.popoverTargetElement = this.node; // so that a click on it while the panel is open closes it
+  }
+
+  get isOpen() {
+    return this.node.matches(':popover-open');
+  }
+
+  open() {
+    if (!this.isOpen) this.node.showPopover();
+  }
+
+  close() {
+    if (this.isOpen) this.node.hidePopover();
+  }
+
+  dispose() {
+    this.node.remove();
+  }
+
+  begin() {
+    document.body.append(this.node); // above what was opened since
+    this.say('');
+    this.fetch();
+  }
+
+  /** Ask for what the panel shows. */
+  fetch() {
+    this.send({ panel: true, styled: isStyled });
+  }
+
+  place() {
+    const { left, right, bottom } = this.opener.getBoundingClientRect();
+    const width = this.node.offsetWidth;
+    const most = document.documentElement.clientWidth - width - 4;
+    const at = Math.max(4, Math.min(right - width / 2, most, Math.max(left, 4)));
+    this.node.style.left = `${at}px`;
+    this.node.style.top = `${bottom + 4}px`;
+    this.node.style.maxHeight = `${innerHeight - bottom - 12}px`;
+  }
+
+  /** Show a line about what was done; `role` is status, or alert for an error. */
+  say(text, role = 'status') {
+    this.said.setAttribute('role', role);
+    this.said.textContent = text;
+  }
+
+  /** Draw what the chip knows: what the buttons undo, and whether they have to wait. */
+  draw(figures, isBusy) {
+    const [summarise, , , undo, redo] = this.buttons;
+    summarise.textContent = figures.writing ? 'Cancel' : 'Summarise';
+    name(undo, 'Undo', figures.undo);
+    name(redo, 'Redo', figures.redo);
+    this.node.classList.toggle('jctx-busy', isBusy);
+    this.node.classList.toggle('jctx-nothing', !('level' in figures));
+    if (!('level' in figures)) this.say(NOTHING_YET);
+  }
+
+  /** Draw what the kernel has sent for the panel. */
+  fill({ style, bar, lines, parts, buttons, request }) {
+    if (style && !isStyled) document.head.insertAdjacentHTML('beforeend', style);
+    isStyled ||= Boolean(style);
+    replace(this.bar, bar);
+    replace(this.lines, lines);
+    replace(this.request, request);
+    this.parts.replaceChildren(...parts.flatMap(([part, tokens]) => legend(part, tokens)));
+    for (const each of this.buttons) {
+      const [plan, isPossible] = buttons[nameOf(each, this.buttons)];
+      each.title = plan;
+      each.setAttribute('aria-disabled', String(!isPossible)); // not disabled: it says why it can do nothing
+    }
+    this.place();
+  }
+}
+
+function nameOf(each, buttons) {
+  return Object.keys(SIGNS)[buttons.indexOf(each)];
+}
+
+function name(each, verb, what) {
+  each.setAttribute('aria-label', what ? `${verb}: ${what}` : verb);
+}
+
+function legend(part, tokens) {
+  const sign = element('span', `jctx-swatch jctx-${part.replaceAll(' ', '-')}`);
+  const text = element('span');
+  text.textContent = `${part} ${tokens}`;
+  const both = element('span', 'jctx-popup-part');
+  both.append(sign, text);
+  return [both, ' '];
+}
+
+/** Draw HTML anew only where it is another: what has the focus keeps it. */
+function replace(place, html) {
+  if (place.drawn !== html) place.innerHTML = html;
+  place.drawn = html;
+}

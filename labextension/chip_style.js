@@ -1,0 +1,94 @@
+/* How the chip and its panel look. Colours are the theme's. */
+const INK = 'var(--jp-ui-font-color1, #333)';
+const QUIET = 'var(--jp-ui-font-color2, #666)';
+const EDGE = 'var(--jp-border-color1, #bdbdbd)';
+const PAPER = 'var(--jp-layout-color1, #fff)';
+const RAISED = 'var(--jp-layout-color2, #eee)';
+const BRAND = 'var(--jp-brand-color1, #1976d2)';
+const LEVELS = {
+  ok: 'var(--jp-success-color1, #388e3c)',
+  half: BRAND,
+  high: 'var(--jp-warn-color1, #b26a00)',
+  full: 'var(--jp-error-color1, #c62828)',
+  over: 'var(--jp-error-color1, #c62828)'
+};
+const levels = Object.entries(LEVELS).map(([name, colour]) => `.jctx-chip[data-level='${name}'] { --jctx-level: ${colour}; }`);
+
+export const CHIP_STYLE = `
+  /* first in the toolbar, which moves what does not fit from its end into "…"; drawn before the kernel's name */
+  .jp-NotebookPanel-toolbar > .jp-Toolbar-spacer ~ * { order: 2; }
+  .jp-NotebookPanel-toolbar > .jctx-chip { order: 1; }
+
+  /* padding and no margin: the toolbar counts clientWidth, and would push its last item out of the row */
+  .jctx-chip { display: flex; align-items: center; flex: 0 0 auto; padding: 0 4px; --jctx-level: ${QUIET}; }
+  .jctx-chip.lm-mod-hidden, .jctx-chip [hidden] { display: none; }
+  .jctx-chip.jctx-away { opacity: .5; }
+  ${levels.join('\n  ')}
+  .jctx-chip button, .jctx-press {
+    box-sizing: border-box; height: 22px; padding: 0 8px; margin: 0; cursor: pointer; white-space: nowrap;
+    font: 12px/20px var(--jp-ui-font-family, system-ui, sans-serif); color: ${INK};
+    background: ${PAPER}; border: 1px solid ${EDGE}; border-radius: 11px;
+  }
+  .jctx-chip .jctx-chip-main {
+    display: flex; align-items: center; gap: 6px; padding-right: 5px; border-right: 0; border-radius: 11px 0 0 11px;
+  }
+  .jctx-chip .jctx-chip-main:has(+ [hidden]) { padding-right: 9px; border-right: 1px solid ${EDGE}; border-radius: 11px; }
+  .jctx-chip .jctx-chip-more { padding: 0 7px 0 2px; border-left: 0; border-radius: 0 11px 11px 0; color: ${QUIET}; }
+  .jctx-chip .jctx-chip-undo { min-width: 24px; padding: 0 5px; margin-left: 4px; font-size: 13px; }
+  .jctx-chip button:hover, .jctx-press:hover { background: ${RAISED}; }
+  .jctx-chip button:focus-visible, .jctx-press:focus-visible, .jctx-request:focus-visible {
+    outline: 2px solid ${BRAND}; outline-offset: 1px; position: relative; z-index: 1;
+  }
+  .jctx-chip-sign { color: var(--jctx-level); }
+  .jctx-chip-track { width: 38px; height: 5px; border-radius: 3px; overflow: hidden; background: var(--jp-layout-color3, #ddd); }
+  .jctx-chip[data-level=''] .jctx-chip-track,
+  .jctx-chip-short .jctx-chip-track, .jctx-chip-short .jctx-chip-model { display: none; }
+  .jctx-chip[data-level=''] .jctx-chip-model { display: inline; }
+  .jctx-chip-track span { display: block; height: 100%; background-color: var(--jctx-level); }
+  .jctx-guess .jctx-chip-track span {
+    background-image: repeating-linear-gradient(45deg, transparent 0 3px, rgba(255, 255, 255, .6) 3px 5px);
+  }
+  .jctx-chip-share { font-variant-numeric: tabular-nums; }
+  .jctx-chip-share:empty { display: none; }
+  .jctx-guess .jctx-chip-share { font-style: italic; }
+  .jctx-chip-model { color: ${QUIET}; max-width: 14em; overflow: hidden; text-overflow: ellipsis; }
+  .jctx-spoken { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+
+  .jctx-popup {
+    position: fixed; inset: auto; margin: 0; padding: 12px 16px; box-sizing: border-box;
+    width: min(600px, calc(100vw - 8px)); overflow: auto; color: ${INK}; background: ${PAPER};
+    font: 12px/18px var(--jp-ui-font-family, system-ui, sans-serif);
+    border: 1px solid ${EDGE}; border-radius: 6px; box-shadow: 0 4px 16px rgba(0, 0, 0, .25);
+  }
+  .jctx-popup .jctx-panel { display: flex; flex-direction: column; gap: 6px; max-width: none; padding: 0; }
+  .jctx-popup p { margin: 0; overflow-wrap: anywhere; }
+  .jctx-popup p:empty, .jctx-nothing :is(.jctx-popup-row, .jctx-request) { display: none; }
+  .jctx-popup :is(.jctx-popup-lines, .jctx-popup-lines > .jctx) { display: contents; }
+  .jctx-popup .jctx-line { order: -1; height: auto; font-size: 13px; --rows: 2; }
+  .jctx-popup .jctx-details { order: 1; --rows: 1; }
+  .jctx-popup :is(.jctx-popup-said, .jctx-popup-waits) { order: 2; }
+  .jctx-popup-parts { color: ${QUIET}; }
+  .jctx-popup-part { white-space: nowrap; margin-right: 8px; font-variant-numeric: tabular-nums; }
+  .jctx-swatch { display: inline-block; width: 8px; height: 8px; margin-right: 5px; border-radius: 2px; }
+  .jctx-popup-row { display: flex; flex-wrap: wrap; gap: 6px; margin-top: 2px; }
+  .jctx-press { height: 26px; line-height: 24px; padding: 0 12px; border-radius: 4px; background: ${RAISED}; }
+  .jctx-press:hover { background: var(--jp-layout-color3, #e0e0e0); }
+  .jctx-press[aria-disabled='true'] { color: ${QUIET}; background: transparent; border-style: dashed; }
+  .jctx-popup-said[role='alert'] { color: var(--jp-error-color1, #c62828); }
+  .jctx-popup-waits { visibility: hidden; height: 0; color: ${QUIET}; }
+  .jctx-busy .jctx-popup-waits { visibility: visible; height: auto; transition: visibility 0s .4s, height 0s .4s; }
+  .jctx-request { max-height: 40vh; margin-top: 8px; overflow: auto; border-top: 1px solid ${EDGE}; }
+  .jctx-request:empty { display: none; }
+  .jctx-request table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
+  .jctx-request caption { padding: 8px 0 4px; color: ${QUIET}; }
+  .jctx-request :is(th, td) { padding: 2px 8px 2px 0; vertical-align: top; }
+  .jctx-request th { font-weight: 600; color: ${QUIET}; border-bottom: 1px solid ${EDGE}; }
+  .jctx-request td { white-space: nowrap; }
+  .jctx-request .jctx-text { width: 100%; max-width: 0; overflow: hidden; text-overflow: ellipsis; }
+
+  @container jctx-panel (max-width: 560px) { .jctx-popup .jctx-details { --rows: 2; } }
+
+  /* where the chip is in sight, no cell repeats what it says; the newest answer has the wide bar */
+  .jctx-has-chip .jp-OutputArea-child:has(.jctx-place .jctx-anchor),
+  .jctx-has-chip .jp-OutputArea-child:has(.jctx-twin.jctx-follows) { display: none; }
+  .jctx-has-chip .jctx-newest .jctx-footer .jctx-fill { width: min(320px, 40%) !important; }`;

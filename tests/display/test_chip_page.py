@@ -1,0 +1,290 @@
+"""The chip in the toolbar of a notebook, as its user sees it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from gauge_pages import LOAD, USE
+from hostile import ANSWERS
+from jupyter_page import APPS, NotebookPage, Open, Server
+from page_checks import THEMES, WHOLE_PAGE
+from playwright.sync_api import Locator, expect
+
+if TYPE_CHECKING:
+    from browsing import Browsing
+
+pytest_plugins = ("browsing",)
+
+SUPPORT = Path(__file__).resolve().parents[1] / "support"
+NOW = """from IPython.display import HTML
+HTML('<a class="jctx-now" href="#jctx">now</a>')"""
+SLOW = "import time; time.sleep(4)"
+AXE = {"rules": {name: {"enabled": False} for name in WHOLE_PAGE}}
+# a second view of the notebook, as "New View for Notebook" makes it
+SECOND = """async () => {
+    const app = window.jupyterapp;
+    const panel = app.shell.currentWidget;
+    await app.commands.execute('docmanager:clone');
+    return app.shell.currentWidget !== panel;
+}"""
+COUNTED = """async () => {
+    const { kernel } = window.jupyterapp.shell.currentWidget.sessionContext.session;
+    window.chipMessages = 0;
+    kernel.anyMessage.connect((_, { msg, direction }) => {
+        if (msg.header.msg_type === 'comm_msg' && msg.content.comm_id === 'jupyter_ctx.chip') window.chipMessages += 1;
+    });
+}"""
+
+
+@pytest.fixture(scope="module")
+def server(browsing: Browsing, small_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server with the chip, and meanwhile its JupyterLab in place of the other's."""
+    server = Server(tmp_path_factory.mktemp("chips"), small_model, [SUPPORT], chip=True)
+    other, browsing.lab = browsing.lab, None
+    try:
+        server.wait()
+        yield server
+    finally:
+        browsing.lab = other
+        server.stop()
+
+
+class Chip:
+    """The chip of the notebook in sight, and what it opens."""
+
+    def __init__(self, notebook: NotebookPage) -> None:
+        self.notebook, self.page = notebook, notebook.page
+        self.node = self.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jctx-chip")
+        self.main, self.more = self.node.locator(".jctx-chip-main"), self.node.locator(".jctx-chip-more")
+        self.undo, self.spoken = self.node.locator(".jctx-chip-undo"), self.node.locator(".jctx-spoken")
+        self.panel = self.page.locator(".jctx-popup:popover-open")
+        self.said = self.panel.locator(".jctx-popup-said")
+        self.menu = self.page.locator(".jctx-models .lm-Menu-itemLabel")
+
+    def button(self, name: str) -> Locator:
+        return self.panel.get_by_role("button", name=re.compile(f"^{name}"))
+
+
+@pytest.mark.parametrize("app", APPS)
+def test_the_chip_shows_a_panel_that_is_used_by_pointer_and_by_keyboard(open_page: Open, app: str) -> None:
+    notebook = open_page(LOAD, USE, "fill(10)", "%chat gauge", NOW, app=app)
+    chip = Chip(notebook)
+    expect(chip.node).to_be_hidden()
+    notebook.run(0)
+    expect(chip.main).to_have_text("○chat")
+    expect(chip.undo).to_be_hidden()
+    chip.main.click()
+    expect(chip.said).to_contain_text("%%chat starts one")
+    chip.page.keyboard.press("Escape")
+    notebook.run(1, 2)
+    expect(chip.main).to_have_text("■~94 %gpt-4o")
+    chip.main.click()
+    expect(chip.button("Summarise")).to_be_focused()
+    expect(chip.panel.locator(".jctx-line")).to_contain_text("of 1,500 tokens")
+    expect(chip.panel.locator(".jctx-request tbody tr")).to_have_count(21)
+    chip.page.keyboard.press("Escape")
+    expect(chip.panel).to_be_hidden()
+    expect(chip.main).to_be_focused()
+    chip.page.keyboard.press("Enter")
+    chip.page.keyboard.press("Tab")
+    expect(chip.panel.locator(".jctx-of-trim")).to_be_visible()
+    chip.page.keyboard.press("Enter")
+    expect(chip.said).to_contain_text("Left out turns 1 to 4")
+    expect(chip.main).to_contain_text("◐~57 %")
+    expect(chip.button("Undo: trim")).to_be_visible()
+    chip.main.click()
+    expect(chip.panel).to_be_hidden()
+    chip.undo.click()
+    expect(chip.main).to_contain_text("~94 %")
+    expect(chip.undo).to_have_accessible_name("Undo: added messages")
+    expect(chip.spoken).to_contain_text("Undid the trim")
+    chip.main.click()
+    expect(chip.panel).to_be_visible()
+    chip.page.locator(".jp-Notebook").first.click(position={"x": 5, "y": 300})
+    expect(chip.panel).to_be_hidden()
+    notebook.run(3)
+    expect(notebook.output(3).locator(".jctx-meter")).to_be_visible()
+    notebook.run(4)
+    notebook.output(4).locator(".jctx-now").click()
+    expect(chip.panel.locator(".jctx-line")).to_be_visible()
+    assert not notebook.errors
+
+
+def test_no_cell_repeats_the_chip_and_the_newest_answer_is_marked(open_page: Open, local_model: str) -> None:
+    prompts = [f"%%chat -m {local_model} --max-tokens 8\nSay hello."] * 3
+    notebook = open_page("%load_ext jupyter_ctx", *prompts, "%chat gauge")
+    notebook.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells') }")
+    expect(notebook.output(4).locator(".jctx-meter")).to_be_visible()
+    chip = Chip(notebook)
+    expect(chip.main).to_contain_text("%")
+    expect(notebook.page.locator(".jctx-newest")).to_have_count(1)
+    expect(notebook.cell(3)).to_have_class(re.compile("jctx-newest"))
+    for index in (1, 2, 3):
+        expect(notebook.output(index).locator(".jctx-answer")).to_be_visible()
+        expect(notebook.output(index).locator(".jctx-twin, .jctx-panel").locator("visible=true")).to_have_count(0)
+    notebook.page.evaluate(COUNTED)
+    notebook.run(2)
+    expect(notebook.cell(2)).to_have_class(re.compile("jctx-newest"))
+    assert 1 <= notebook.page.evaluate("() => window.chipMessages") <= 4
+    expect(notebook.page.locator(".jctx-newest")).to_have_count(1)
+
+
+def test_the_menu_changes_the_model_and_says_which_need_a_key(open_page: Open) -> None:
+    notebook = open_page(LOAD, USE, "fill(3)")
+    notebook.run(0, 1, 2)
+    chip = Chip(notebook)
+    chip.more.click()
+    expect(chip.menu.first).to_have_text("openai/gpt-4o · 2,000 · needs a key")
+    expect(notebook.page.locator(".jctx-models .lm-mod-toggled")).to_have_count(1)
+    chip.menu.filter(has_text="anthropic/").first.click()
+    expect(chip.main).to_contain_text("claude")
+    expect(chip.spoken).to_contain_text("ANTHROPIC_API_KEY")
+    expect(chip.more).to_be_focused()
+    notebook.page.keyboard.press("Enter")
+    expect(chip.menu.first).to_contain_text("anthropic/")
+    notebook.page.keyboard.press("Escape")
+
+
+def test_states_are_announced_once_and_guesses_look_so(open_page: Open) -> None:
+    notebook = open_page(LOAD, USE, "fill(4)", "fill(6)", "fill(1, 1)")
+    notebook.run(0, 1, 2)
+    chip = Chip(notebook)
+    expect(chip.node).to_have_class(re.compile("jctx-guess"))
+    expect(chip.spoken).to_have_text("")
+    assert notebook.page.evaluate(SECOND)
+    spoken = notebook.page.locator(".jctx-spoken")
+    expect(spoken).to_have_count(2)
+    notebook.run(3)
+    for main in chip.main.all():
+        expect(main).to_contain_text("~94 %")
+    texts = [text for text in spoken.all_text_contents() if text]
+    assert len(texts) == 1
+    assert "full" in texts[0]
+    notebook.page.evaluate("() => window.jupyterapp.shell.currentWidget.dispose()")
+
+
+@pytest.mark.parametrize("app", APPS)
+def test_a_chip_survives_reloads_and_goes_with_its_kernel(open_page: Open, app: str) -> None:
+    notebook = open_page(LOAD, USE, "fill(10)", SLOW, "%unload_ext jupyter_ctx", app=app, alone=True)
+    notebook.run(0, 1, 2)
+    chip = Chip(notebook)
+    expect(chip.main).to_contain_text("~94 %")
+    notebook.page.evaluate(
+        "() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 3;"
+        " window.jupyterapp.commands.execute('notebook:run-cell'); }"
+    )
+    expect(notebook.prompt(3)).to_have_text("[*]:")
+    chip.main.click()
+    expect(chip.panel.locator(".jctx-popup-waits")).to_be_visible()
+    notebook.page.reload()
+    expect(chip.main).to_contain_text("~94 %")
+    notebook.page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext?.session")
+    notebook.wait_idle()
+    notebook.errors.clear()  # Notebook 7 stumbles by itself while it starts
+    chip.main.click()
+    expect(chip.panel.locator(".jctx-request tbody tr")).to_have_count(21)
+    notebook.page.keyboard.press("Escape")
+    notebook.run(4)
+    expect(chip.node).to_be_hidden()
+    notebook.run(0, 2)
+    expect(chip.node).to_be_visible()
+    notebook.restart()
+    expect(chip.node).to_be_hidden()
+    expect(notebook.page.locator(".jctx-has-chip")).to_have_count(0)
+    notebook.run(0)
+    expect(chip.node).to_be_visible()
+    notebook.shut_down()
+    expect(chip.node).to_be_hidden()
+    assert not notebook.errors
+
+
+def test_two_notebooks_have_two_chips_and_one_without_the_extension_has_none(open_page: Open) -> None:
+    first = open_page(LOAD, USE, "fill(10)")
+    first.run(0, 1, 2)
+    expect(Chip(first).main).to_contain_text("~94 %")
+    second = open_page(LOAD, USE, "fill(4)")
+    expect(Chip(second).node).to_be_hidden()
+    second.run(0, 1, 2)
+    expect(Chip(second).main).to_contain_text("~37 %")
+
+
+def test_the_setting_of_jupyterlab_takes_the_chip_away(open_page: Open) -> None:
+    notebook = open_page(LOAD, USE, "fill(4)", alone=True)
+    notebook.run(0, 1, 2)
+    chip = Chip(notebook)
+    expect(chip.node).to_be_visible()
+    _put(notebook, '{"shown": false}')
+    try:
+        notebook.reload()
+        notebook.run(2)
+        expect(chip.node).to_be_hidden()
+        expect(notebook.page.locator(".jctx-has-chip")).to_have_count(0)
+    finally:
+        _put(notebook, "{}")
+
+
+def test_the_chip_is_in_reach_at_every_width_and_axe_finds_nothing_wrong(open_page: Open) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    notebook = open_page(LOAD, USE, "fill(10)")
+    notebook.run(0, 1, 2)
+    chip = Chip(notebook)
+    places: dict[str, Any] = {"include": [[".jctx-chip"], [".jctx-popup:popover-open"]]}
+    for width in (1400, 800, 514, 400):
+        notebook.page.set_viewport_size({"width": width, "height": 900})
+        for theme in THEMES.values():
+            notebook.use_theme(theme)
+            chip.main.click()
+            expect(chip.panel.locator(".jctx-line")).to_be_visible()
+            right, shown = (where.bounding_box() for where in (chip.node, chip.panel))
+            assert right is not None
+            assert shown is not None
+            assert right["x"] + right["width"] <= width
+            whole = chip.node.evaluate("node => node.clientWidth - node.getBoundingClientRect().width")
+            margins = chip.node.evaluate("node => getComputedStyle(node).margin")
+            assert (abs(whole) < 1, margins) == (True, "0px")  # the toolbar makes room for its clientWidth
+            assert shown["x"] >= 0
+            assert shown["x"] + shown["width"] <= width
+            found = Axe().run(notebook.page, context=places, options=AXE)
+            assert not found.violations_count, found.generate_report()
+            notebook.page.keyboard.press("Escape")
+        expect(chip.node.locator(".jctx-chip-model")).to_be_visible(visible=width > 700)
+
+
+def test_hostile_names_are_text_in_the_chip_the_menu_and_the_panel(open_page: Open) -> None:
+    names = [re.sub(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]", " ", text)[:200] for text in ANSWERS.values()]
+    show = f"""import json
+from jupyter_ctx.magics import model_menu
+names = json.loads({json.dumps(names)!r})
+model_menu.load_aliases = lambda: {{n: "local/" + n for n in names}}
+model_menu.MOST_MODELS = len(names)
+get_chat().add_messages([m for n in names for m in (
+    {{"role": "user", "content": n}}, {{"role": "assistant", "content": n}})])
+get_chat().configure(model="openai/<img src=x onerror=window.hacked=1>", window=1_000_000)"""
+    notebook = open_page(LOAD, show)
+    notebook.run(0, 1)
+    chip = Chip(notebook)
+    expect(chip.main).to_contain_text("<img src=x onerror=window.hacked=1>")
+    chip.main.click()
+    expect(chip.panel.locator(".jctx-request tbody tr")).to_have_count(2 * len(names))
+    expect(chip.panel.locator(".jctx-request img, .jctx-request script, .jctx-request a")).to_have_count(0)
+    notebook.page.keyboard.press("Escape")
+    chip.more.click()
+    chip.menu.nth(3).click()
+    expect(chip.spoken).not_to_be_empty()
+    strange = notebook.page.locator(":is(.jctx-popup, .jctx-chip) :is(img, script, iframe, svg, a, style)")
+    expect(strange).to_have_count(0)
+    assert notebook.page.evaluate("() => window.hacked") is None
+    assert not notebook.foreign_requests
+
+
+def _put(notebook: NotebookPage, settings: str) -> None:
+    """Write the settings of the plugin, as the settings editor does."""
+    notebook.page.evaluate(
+        "settings => window.jupyterapp.serviceManager.settings.save('jupyter-ctx:chip', settings)", settings
+    )

@@ -1,0 +1,239 @@
+"""What went with a prompt: the strip above its answer, its parts in tables of turns, and the bounds of both."""
+
+from __future__ import annotations
+
+import re
+import sys
+from base64 import b64decode
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from cells import Cells
+from dialects import DIALECTS
+from images import PIXEL
+from kernels import Kernel, error
+from PIL import Image
+from server import serve
+
+from jupyter_ctx import Chat
+from jupyter_ctx.attachments.attached import Attached
+from jupyter_ctx.attachments.thumbnails import thumbnail
+from jupyter_ctx.conversation.messages import Attachment
+from jupyter_ctx.display.answer.strip import MOST_SENT_TEXT, SentPart, strip_forms
+from jupyter_ctx.display.widgets.turn_table import MOST_IN_TWIN, table_forms
+from jupyter_ctx.magics.conversation_tables import history_table, previewed
+from jupyter_ctx.session.prompt import Prompt
+from jupyter_ctx.testing import ScriptedProvider
+
+STRIP = 'class="jctx-strip"'
+LINE = "With the prompt: df (40 of 12,000 rows, about 3,100 tokens)."
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
+
+
+def image(width: int, height: int, kind: str = "PNG", mode: str = "RGB") -> bytes:
+    """An image of noise, which no format makes small."""
+    channels = len(Image.new(mode, (1, 1)).getbands())
+    made, file = Image.frombytes(mode, (width, height), Random(1).randbytes(channels * width * height)), BytesIO()
+    made.save(file, kind)
+    return file.getvalue()
+
+
+def file(data: bytes, media_type: str = "image/png", name: str = "a.png") -> Attachment:
+    return Attachment(name, media_type, data, 410)
+
+
+# pictures
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode"), [("PNG", "RGB"), ("PNG", "RGBA"), ("JPEG", "RGB"), ("GIF", "L"), ("WEBP", "RGB")]
+)
+def test_a_small_picture_shows_the_image_within_its_bytes(kind: str, mode: str) -> None:
+    address = thumbnail(file(image(900, 600, kind, mode)))
+    head, _, body = address.partition(";base64,")
+    assert head in ("data:image/png", "data:image/jpeg")
+    assert len(address) <= 15_000
+    width, height = Image.open(BytesIO(b64decode(body))).size
+    assert abs(width / height - 1.5) < 0.05
+
+
+@pytest.mark.parametrize(
+    "attachment",
+    [
+        file(SVG, "image/svg+xml"),
+        file(SVG),
+        file(b"%PDF-1.7", "application/pdf"),
+        file(b"https://example.org/a.png"),
+        file(PIXEL),
+        file(image(90, 60)[:200]),
+        file(b""),
+    ],
+    ids=["svg", "svg named png", "pdf", "address", "head alone", "cut", "empty"],
+)
+def test_what_is_no_image_that_can_be_drawn_has_no_picture(attachment: Attachment) -> None:
+    assert thumbnail(attachment) == ""
+
+
+def test_without_pillow_an_image_of_few_bytes_is_shown_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    small, large = image(40, 30), image(400, 300)
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    assert b64decode(thumbnail(file(small, name="b.png")).partition(",")[2]) == small
+    assert thumbnail(file(large, name="b.png")) == ""
+
+
+# the strip
+
+
+def test_each_form_says_what_went_along() -> None:
+    part = SentPart("df", "40 of 12,000 rows, about 3,100 tokens", "df:\n```\n<b>\n```", more="-a df:all sends more.")
+    forms = strip_forms([part], LINE, plain=False)
+    assert forms["text/plain"] == f"[ctx] {LINE}"
+    assert forms["text/markdown"] == f"- **[ctx]** {LINE}"
+    assert "<summary" in forms["text/html"]
+    assert "df · 40 of 12,000 rows · ~3,100 tokens" in forms["text/html"]
+    assert "&lt;b&gt;" in forms["text/html"]
+    assert " open" not in forms["text/html"]
+    assert strip_forms([part], LINE, plain=True) == {"text/plain": f"[ctx] {LINE}"}
+
+
+def test_a_long_text_and_a_long_name_are_shown_in_part() -> None:
+    page = strip_forms([SentPart("x" * 5_000, "", "y" * 80_000)], LINE, plain=False)["text/html"]
+    assert page.count("y") < MOST_SENT_TEXT + 100
+    assert page.count("x") < 1_000
+    assert f"{80_000 - MOST_SENT_TEXT:,} more characters" in page
+
+
+# in cells
+
+MAKE = """from PIL import Image
+import pandas as pd
+fig, df = Image.new("RGB", (640, 480), "red"), pd.DataFrame({"n": range(12_000)})"""
+
+
+@pytest.fixture
+def asked(kernel: Kernel) -> Iterator[Kernel]:
+    with serve(DIALECTS["completions"].answer("Fine.")) as (url, _):
+        assert error(kernel.run(f"%load_ext jupyter_ctx\n%chat use gpt-5.2 --base-url {url}\n{MAKE}")) is None
+        yield kernel
+
+
+def strips(outputs: list[dict[str, Any]]) -> list[str]:
+    """What was sent to the page with a strip in it, after which the answer came."""
+    pages = [str(message["content"].get("data", {}).get("text/html", "")) for message in outputs]
+    found = [index for index, page in enumerate(pages) if STRIP in page]
+    answers = [index for index, page in enumerate(pages) if "jctx-answer" in page]
+    assert not found or found[0] < answers[0]
+    return [pages[index] for index in found]
+
+
+@pytest.mark.parametrize(
+    ("line", "named", "pictures", "folds"),
+    [
+        ("-a fig -a df", ["fig · 640 × 480 pixels", "df · "], 1, 1),
+        ("-a fig -n 2", ["fig · 640 × 480 pixels"], 1, 0),
+        ("--error", ["error of cell ["], 0, 1),
+        ("-a 'notes &amp; <b>.txt'", ["notes &amp;amp; &lt;b&gt;.txt"], 0, 1),
+    ],
+)
+def test_the_strip_is_sent_once_and_before_the_answer(
+    asked: Kernel, tmp_path: Path, line: str, named: list[str], pictures: int, folds: int
+) -> None:
+    asked.run(f"import os; os.chdir({str(tmp_path)!r})")
+    asked.run("open('notes &amp; <b>.txt', 'w').write('The sea is blue.')\n1 / 0")
+    (page,) = strips(asked.run(f"%%chat {line}\nWhat is it?"))
+    assert all(name in page for name in named)
+    assert (page.count("<img "), page.count("<details")) == (pictures, folds)
+    assert len(page) < 15_000 * pictures + 2 * MOST_SENT_TEXT
+
+
+def test_an_output_a_stored_answer_and_plain_text_say_it_too(asked: Kernel) -> None:
+    number = asked.run("fig") and asked.reply["execution_count"]
+    cell = f"%%chat\nSee {{{{ Out[{number}] }}}}."
+    for _ in range(2):
+        (page,) = strips(asked.run(cell, "c"))
+        assert f"Out[{number}] · 640 × 480 pixels" in page
+    assert strips(asked.run("%%chat\nAlone?")) == []
+    plain = [message["content"].get("data", {}) for message in asked.run("%%chat --plain -a fig\nLook.")]
+    assert [list(forms) for forms in plain if "With the prompt" in str(forms)] == [["text/plain"]]
+
+
+def test_a_terminal_prints_one_line(cells: Cells, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("The sea is blue.")
+    with serve(DIALECTS["completions"].answer("Fine.")) as (url, _):
+        cells.run(f"%chat use gpt-5.2 --base-url {url}")
+        shown = cells.run(f"%%chat -a {tmp_path / 'notes.txt'}\nWhat is it?")
+    assert re.search(r"^\[ctx\] With the prompt: notes.txt \(about \d+ tokens\)\.$", shown, re.M)
+    assert STRIP not in shown
+
+
+# parts in tables
+
+PLOT = file(image(300, 200), name="fig")
+FRAME = Attached("df", "df:\n```\na  b\n1  2\n```", what="40 of 12,000 rows, about 3,100 tokens; -a df:all sends more")
+FIGURE = Attached("fig", "fig: an image.", (PLOT,), "image, 300 × 200 pixels, about 410 tokens")
+AGAIN = Attached("plot", "plot: an image.", (file(PLOT.data, name="plot"),), "image, 300 × 200 pixels")
+NOTES = Attached("notes.txt", "File notes.txt:\n```\n\n\nThe sea.\n```")
+
+
+def talk(store: str | None = None) -> Chat:
+    return Chat(
+        provider=ScriptedProvider("A line.", takes=frozenset({"image"})), store=store, name="c" if store else None
+    )
+
+
+def test_parts_have_their_texts_and_files_and_sum_to_their_message(address: str) -> None:
+    chat = talk(address)
+    attached = [FRAME, FIGURE, AGAIN, NOTES]
+    before = chat.preview("What is it?", attachments=attached).messages[-1]
+    chat.send("What is it?", attachments=attached)
+    chat.close()
+    for asked in (before, chat.preview("And?").messages[0], talk(address).preview("And?").messages[0]):
+        parts = asked.parts
+        assert [part.text for part in parts] == ["What is it?", *(each.text for each in attached)]
+        assert [part.files for part in parts] == [(), (), (PLOT,), (), ()]
+        assert sum(part.tokens for part in parts) == asked.tokens
+        assert parts[2].tokens > max(part.tokens for part in (parts[0], parts[1], *parts[3:]))
+    assert before.parts[2].tokens == pytest.approx(410, abs=9)
+    assert chat.preview("Alone").messages[-1].parts == ()
+
+
+def test_turns_of_a_file_tell_their_attachments_as_one_part(tmp_path: Path) -> None:
+    chat, again = talk(), talk()
+    chat.send("What is it?", attachments=[FRAME, FIGURE])
+    again.load(chat.export(tmp_path / "talk.json"))
+    typed, rest = again.preview("And?").messages[0].parts
+    assert (typed.text, rest.source, rest.files) == ("What is it?", f"{FRAME.said}, {FIGURE.said}", (PLOT,))
+    assert rest.text.startswith(FRAME.text)
+
+
+def test_tables_list_the_parts_below_their_message_and_their_tokens_add_up() -> None:
+    chat = talk()
+    chat.send("What is it?", attachments=[FRAME, FIGURE])
+    for table, head in ((previewed(chat, Prompt("And?")), "text"), (history_table(chat), "prompt")):
+        row, *parts = [line.cells for line in table.lines(0)]
+        place, tokens = table.head.index(head), table.head.index("tokens")
+        names = ["↳ typed", "↳ df (40 of 12,000 rows)", "↳ fig (image, 300 × 200 pixels)"]
+        assert [part[place] for part in parts][:3] == names
+        sizes = [int(line[tokens].strip("~").replace(",", "")) for line in (row, *parts)]
+        assert sizes[0] == sum(sizes[1:])
+        forms = table_forms(table)
+        assert all(name in forms["text/plain"] for name in names)
+        assert forms["text/html"].count("<img ") == 1
+        assert "1  2" in forms["text/html"]
+    assert "↳ df" in repr(chat.preview("And?"))
+    assert "↳ df" in chat.preview("And?")._repr_html_()
+
+
+def test_the_newest_parts_of_a_long_history_unfold_in_the_still_table() -> None:
+    chat = talk()
+    for number in range(12):
+        long = Attached(f"text{number}", f"text{number}:\n```\n{'z' * 9_000}\n```", what="all")
+        chat.send("Look.", attachments=[long])
+    page = table_forms(history_table(chat))["text/html"]
+    assert page.count("z") <= MOST_IN_TWIN
+    assert page.rindex("zzz") > page.rindex("text11 (all)")
+    assert "text0 (all)" in page

@@ -1,0 +1,126 @@
+"""The strip of what went with a prompt in JupyterLab: there from the moment of sending, folded, kept, and harmless."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from gauge_pages import gate
+from jupyter_page import SCREENSHOTS, NotebookPage, Open
+from page_checks import OVERFLOWS, THEMES, complaints
+from playwright.sync_api import Locator, expect
+from server import serve
+
+pytest_plugins = ("browsing",)
+
+TESTS = Path(__file__).parents[1]
+MAKE = """import matplotlib.pyplot as plt, pandas as pd
+fig, ax = plt.subplots()
+ax.plot([1, 3, 2])
+plt.close(fig)
+df = pd.DataFrame({"day": range(12_000), "<b>sold</b>": ["<script>window.hacked=1</script>"] * 12_000})
+axes = dict(zip("ab", (fig, fig)))
+open("notes.txt", "w").write("The sea is blue. " * 40)
+note = "a value of the notebook"
+"""
+HOSTILE = f"""import sys
+sys.path.insert(0, {str(TESTS / "support")!r})
+from hostile import ANSWERS, NAMES
+from IPython.display import display
+from jupyter_ctx.display.answer.strip import SentPart, strip_forms
+short = [text for text in ANSWERS.values() if len(text) < 5_000]
+names = [name.replace(chr(0), "").encode("utf-8", "ignore").decode() for name in (*NAMES.values(), *short)]
+parts = [SentPart(name, name[:99], name, ["data:image/png;base64,AAAA"]) for name in names]
+line = "With the prompt: " + ", ".join(names)
+display(strip_forms(parts, line, plain=False), raw=True)
+display(dict([("text/markdown", strip_forms(parts, line, plain=False)["text/markdown"])]), raw=True)
+"""
+OTHERS = """strip => [...strip.querySelectorAll('*')].filter(part =>
+    !part.matches('div, details, summary, span, img[src^="data:image/png;base64,"]')
+    || [...part.attributes].some(each => /^on|^href|^id/.test(each.name))).map(part => part.outerHTML.slice(0, 200))"""
+
+
+def is_drawn(picture: Locator) -> bool:
+    return bool(picture.evaluate("async img => { await img.decode(); return img.naturalWidth > 0; }"))
+
+
+def shoot(notebook: NotebookPage, outputs: dict[str, Locator], name: str) -> None:
+    for what, output in outputs.items():
+        output.screenshot(path=SCREENSHOTS / f"strip-{what}-{name}.png")
+
+
+def test_the_strip_stands_above_the_answer_from_sending_on_and_is_kept(open_page: Open) -> None:
+    with gate("The curve", " falls.") as (answer, _, go_on), serve(answer) as (url, _):
+        notebook = open_page(
+            f"%load_ext jupyter_ctx\n%chat use gpt-5.2 --base-url {url}",
+            MAKE,
+            "%%chat -a fig -a df -a axes -a notes.txt -a note\nWhy does the curve fall?",
+            "%chat preview",
+            "%chat history",
+            HOSTILE,
+        )
+        notebook.run(0, 1)
+        notebook.page.evaluate("() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 2 }")
+        notebook.command("notebook:run-cell")
+        output = notebook.output(2)
+        strip = output.locator(".jctx-strip")
+        expect(output).to_contain_text("The curve")
+        assert is_drawn(strip.locator("img").first)
+        shoot(notebook, {"growing": output}, "light")
+        table = strip.locator("details", has_text="of 12,000 rows")
+        sent = table.get_by_role("region")
+        expect(sent).to_be_hidden()
+        drawn_as = table.locator("summary").evaluate("summary => getComputedStyle(summary).display")
+        assert drawn_as == "list-item"  # with the sign that says that it unfolds
+        table.locator("summary").click()
+        expect(sent).to_contain_text("<script>window.hacked=1</script>")
+        go_on.set()
+        notebook.wait_idle()
+    expect(notebook.answer(2)).to_have_text("The curve falls.")
+    expect(sent).to_be_visible()
+    below = notebook.answer(2).bounding_box() or {"y": 0.0}
+    assert (strip.bounding_box() or {"y": 0.0})["y"] < below["y"]
+    notebook.run(3, 4)
+    preview, history = notebook.output(3), notebook.output(4)
+    for output, name in ((preview, "df"), (history, "fig")):
+        unfold = output.get_by_role("button", name=f"full text of {name} (", exact=False)
+        unfold.click()
+        region = output.locator(".jctx-turns").get_by_role("region", name=f"{name} (", exact=False)
+        row = output.locator(".jctx-turns tbody tr", has_text=f"↳ {name} (")
+        gap = (region.bounding_box() or {"y": 0.0})["y"] - (row.bounding_box() or {"y": 0.0})["y"]
+        assert 20 < gap < 40
+    assert is_drawn(history.locator(".jctx-full img"))
+    shown = {"cell": notebook.output(2), "preview": preview, "history": history}
+    found: dict[str, Any] = {}
+    for width in (1400, 800, 400):
+        notebook.page.set_viewport_size({"width": width, "height": 3000})
+        notebook.page.wait_for_timeout(300)
+        shoot(notebook, shown, str(width))
+        found[str(width)] = notebook.page.evaluate(OVERFLOWS)
+    notebook.page.set_viewport_size({"width": 1200, "height": 3000})
+    for theme in ("dark", "light"):
+        notebook.use_theme(THEMES[theme])
+        found[theme] = complaints(notebook, ("color-contrast", "image-alt"))
+        shoot(notebook, shown, theme)
+    assert found == {"1400": [], "800": [], "400": [], "dark": "", "light": ""}
+
+    notebook.run(5)
+    hostile = notebook.output(5).locator(".jctx-strip")
+    assert hostile.evaluate(OTHERS) == []
+    assert notebook.page.evaluate("typeof window.hacked") == "undefined"
+    notebook.save()
+    outputs = json.loads(notebook.path.read_text("utf-8"))["cells"][2]["outputs"]
+    pages = ["".join(output.get("data", {}).get("text/html", "")) for output in outputs]
+    (kept,) = (page for page in pages if "jctx-strip" in page)
+    assert len(kept) < 60_000
+    notebook.restart()
+    twin = notebook.output(4).locator(".jctx-twin")
+    twin.locator("summary", has_text="df (").click()
+    expect(twin.get_by_role("region", name="df (", exact=False)).to_contain_text("<script>window.hacked=1</script>")
+    shoot(notebook, {"twin": twin}, "light")
+    notebook.reload()
+    assert is_drawn(notebook.output(2).locator(".jctx-strip img").first)
+    expect(notebook.output(2).locator("details").first.get_by_role("region")).to_be_hidden()
+    assert notebook.errors == []
+    assert notebook.foreign_requests == []

@@ -1,0 +1,163 @@
+"""The kernel's end of the chip in the toolbar: what it sends, when, and how much of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import nbclient
+import nbformat
+import pytest
+from kernels import Kernel, error, widgets
+
+COMM = "jupyter_ctx.chip"
+TALK = """get_chat().add_messages([{"role": role, "content": f"On day {n} there are {3 * n} birds. " + "Why? " * 20}
+    for n in range(8) for role in ("user", "assistant")])"""
+Outputs = list[dict[str, Any]]
+
+
+@pytest.fixture
+def kernel(kernel: Kernel, local_model: str) -> Iterator[Kernel]:
+    """The kernel with a conversation of this test's own."""
+    kernel.run(f"%chat use {local_model} --max-tokens 16")
+    yield kernel
+    kernel.run("%unload_ext jupyter_ctx\n%load_ext jupyter_ctx")  # no page has asked
+
+
+def said(outputs: Outputs) -> Outputs:
+    """What was sent to the chip."""
+    return [o["content"]["data"] for o in outputs if o["msg_type"] == "comm_msg" and o["content"]["comm_id"] == COMM]
+
+
+def size(outputs: Outputs) -> int:
+    return sum(len(json.dumps(data)) for data in said(outputs))
+
+
+def page(kernel: Kernel, **data: Any) -> Outputs:
+    """What a page is answered that sends a message."""
+    message = kernel.client.session.msg("comm_msg", {"comm_id": COMM, "data": data})
+    kernel.client.shell_channel.send(message)
+    return said(kernel.outputs(message["header"]["msg_id"]))
+
+
+def test_a_turn_sends_nothing_before_a_page_asks_and_one_small_message_afterwards(kernel: Kernel) -> None:
+    before = kernel.run("%%chat\nSay hello.", "first")
+    assert said(before) == []
+    assert len(widgets(before)) == 1, "the gauge is below the cell"
+    asked = page(kernel, ask=True)
+    [figures] = asked
+    assert (figures["share"][-1], figures["undo"], figures["cell"]) == ("%", "turn", "first")
+    assert f"local/{figures['model']}" == kernel.value("get_chat().config.model")
+    after = kernel.run("%%chat\nAnd again?", "second")
+    assert widgets(after) == [], "the chip says how full the context is"
+    assert [figures["cell"] for figures in said(after)] == ["second"]
+    assert size(after) < 500
+    [figures] = said(kernel.run("%chat config max_cost 2"))
+    assert "$2 of $2 left" in figures["title"]
+    assert said(kernel.run("1 + 1")) == []
+    assert len(widgets(kernel.run("%chat gauge"))) == 1, "it can be asked for all the same"
+
+
+def test_a_page_with_an_open_panel_asks_for_what_that_shows(kernel: Kernel) -> None:
+    page(kernel, ask=True)
+    kernel.run("%%chat\nSay hello.")
+    [first], [again] = page(kernel, panel=True), page(kernel, panel=True, styled=True)
+    assert first["panel"].pop("style").startswith("<style>")
+    assert first == again
+    assert first["panel"]["buttons"]["Trim"][1] is False
+    assert first["panel"]["buttons"]["Undo"][1] is True
+    assert "Say hello." in first["panel"]["request"]
+
+
+def test_buttons_act_and_tell_their_results(kernel: Kernel) -> None:
+    page(kernel, ask=True)
+    kernel.run("%%chat\nSay hello.")
+    for press, undo, redo in (("Clear", "clear", ""), ("Undo", "turn", "clear"), ("Redo", "clear", "")):
+        figures, line = page(kernel, press=press)
+        assert (figures["undo"], figures["redo"]) == (undo, redo)
+        assert line["said"]
+        assert line["role"] == "status"
+    [line] = page(kernel, press="Trim")
+    assert line["said"].startswith("Nothing to trim")
+    assert page(kernel, press="__class__") == []
+
+
+def test_a_model_is_chosen_and_its_missing_key_is_told(kernel: Kernel) -> None:
+    page(kernel, ask=True)
+    [offered] = page(kernel, menu=True)
+    assert len(offered["models"]) <= 15
+    assert [name for name, _, current in offered["models"] if current] == [kernel.value("get_chat().config.model")]
+    assert "key" in next(label for name, label, _ in offered["models"] if name.startswith("openai/"))
+    figures, line = page(kernel, model="openai/gpt-4o")
+    assert figures["model"] == "gpt-4o"
+    assert "OPENAI_API_KEY" in line["said"]
+    [line] = page(kernel, model="no such model")
+    assert line["role"] == "alert"
+
+
+def test_a_summary_is_written_in_a_thread_and_tells_when_it_has_ended(kernel: Kernel) -> None:
+    page(kernel, ask=True)
+    kernel.run(TALK)
+    lines = page(kernel, press="Summarise")
+    while not any("said" in line and not line["writing"] for line in lines):
+        lines += said([kernel.client.get_iopub_msg(timeout=30)])
+    assert [line["undo"] for line in lines if "undo" in line][-1] == "summary"
+
+
+def test_the_chip_shows_the_current_conversation_with_its_name(kernel: Kernel) -> None:
+    page(kernel, ask=True)
+    kernel.run("%%chat\nSay hello.", "hello")
+    [figures] = said(kernel.run("%chat new other"))
+    assert "'other'" in figures["title"]
+    assert (figures["undo"], figures["cell"]) == ("", "")
+    assert said(kernel.run("%%chat -i third\nSay hello.")) == [], "one cell's conversation is not the notebook's"
+    [figures] = page(kernel, ask=True)
+    assert "'other'" in figures["title"]
+
+
+def test_a_kernel_without_a_conversation_opens_none_for_a_page(kernel: Kernel) -> None:
+    kernel.begin_anew()
+    for asked in ({"ask": True}, {"panel": True}, {"menu": True}, {"press": "Clear"}):
+        assert page(kernel, **asked) == [{"shape": "○", "model": "chat"}]
+    assert kernel.value("get_ipython()._jupyter_ctx._magic") == "None"
+
+
+def test_unloading_takes_the_chip_away_and_loading_brings_it_back(kernel: Kernel) -> None:
+    page(kernel, ask=True)
+    assert said(kernel.run("%unload_ext jupyter_ctx")) == [{"shape": None}]
+    assert page(kernel, ask=True) == []
+    assert said(kernel.run("%load_ext jupyter_ctx")) == [{"loaded": True}]
+    assert len(widgets(kernel.run("%%chat\nSay hello."))) == 1, "no page has asked since"
+    assert page(kernel, ask=True)[0]["undo"] == "turn"
+
+
+def test_what_is_shown_in_a_cell_is_not_flushed_by_a_page_that_asks(kernel: Kernel) -> None:
+    kernel.run("told = []\ndef tell(): told.append(1)\nget_ipython().events.register('pre_execute', tell)")
+    try:
+        kernel.run("told.clear()")
+        page(kernel, ask=True)
+        assert kernel.value("len(told)") == "1", "that of the cell which looks"
+    finally:
+        kernel.run("get_ipython().events.unregister('pre_execute', tell)")
+
+
+def test_a_run_without_a_page_writes_no_trace_of_the_chip(
+    local_model: str, recwarn: pytest.WarningsRecorder, caplog: pytest.LogCaptureFixture
+) -> None:
+    sources = ("%load_ext jupyter_ctx", f"%chat use {local_model} --max-tokens 8", "%%chat\nSay hello.")
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    nbclient.NotebookClient(notebook, kernel_name="python3", timeout=60).execute()
+    assert "widgets" not in notebook.metadata
+    assert COMM not in json.dumps(notebook)
+    assert not [record for record in caplog.records if "omm" in record.getMessage()]
+    assert not recwarn.list
+
+
+def test_a_turn_does_not_fail_where_the_chip_cannot_be_drawn(kernel: Kernel) -> None:
+    page(kernel, ask=True)
+    kernel.run("line = get_ipython()._jupyter_ctx.chip._comm\nline.send, send = None, line.send")
+    try:
+        assert error(kernel.run("%%chat\nSay hello.")) is None
+    finally:
+        kernel.run("line.send = send")

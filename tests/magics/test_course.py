@@ -1,0 +1,216 @@
+"""A notebook of a course: what stands beside it, and what a hub puts into its environment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from answering_rows import Asked, answering_rows
+from cells import Open
+from kernels import Kernel, error
+
+from jupyter_ctx import BudgetExceededError, Chat, InvalidRequestError, get_chat
+
+KEY = "sk-hub-0123456789abcdef"
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
+    """A gateway, with its address and key in the environment."""
+    with answering_rows(lambda prompt: "Blue.") as asked:
+        monkeypatch.setenv("LITELLM_API_BASE", asked.url)
+        monkeypatch.setenv("LITELLM_API_KEY", KEY)
+        yield asked
+
+
+def course(folder: Path, text: str) -> None:
+    (folder / "jupyter_ctx.toml").write_text(text)
+
+
+# the environment
+
+
+def test_a_hub_needs_no_key_typed_and_is_named_once(opened: Open, hub: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUPYTER_CTX_MODEL", "litellm/openai/gpt-5.4-mini")
+    cells = opened()
+    said = cells.run("%%chat\nWhich colour is the sky?")
+    line = f"Model litellm/openai/gpt-5.4-mini at {hub.url}, as set by JUPYTER_CTX_MODEL and LITELLM_API_BASE in the"
+    assert line in said
+    assert "Blue." in said
+    assert line not in cells.run("%%chat\nAnd the sea?")
+    assert "environment" not in opened().run("%%chat\nAnd a rose?")  # after a restart
+    assert {request["model"] for request in hub.requests} == {"openai/gpt-5.4-mini"}
+    assert {request["authorization"] for request in hub.requests} == {f"Bearer {KEY}"}
+    assert KEY not in said + cells.run("%chat config") + cells.run("%chat status")
+
+
+def test_a_hub_that_names_no_model_is_offered_and_the_default_stays(opened: Open, hub: Asked) -> None:
+    cells = opened()
+    assert f"%chat models litellm lists the models at {hub.url}" in cells.run("%chat config model")
+    assert get_chat().config.model == "local/smollm2"
+    cells.run("%chat use litellm/gpt-5.4-mini")
+    assert "Blue." in cells.run("%%chat\nWhich colour is the sky?")
+
+
+def test_an_address_of_the_environment_goes_with_its_model_and_no_other_address_gets_a_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with answering_rows(lambda prompt: "Blue.") as hub, answering_rows(lambda prompt: "Red.") as other:
+        monkeypatch.setenv("JUPYTER_CTX_MODEL", "qwen")
+        monkeypatch.setenv("JUPYTER_CTX_BASE_URL", f"{hub.url}/")
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        assert Chat().send("x").text == "Blue."
+        assert Chat("qwen", base_url=other.url).send("x").text == "Red."
+        assert Chat("openai/gpt-4o").config.base_url is None
+    assert {request["authorization"] for request in (*hub.requests, *other.requests)} == {"Bearer none"}
+
+
+def test_a_password_in_ollamas_own_address_is_not_told(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "http://me:K-secret@ollama.example")
+    monkeypatch.setenv("JUPYTER_CTX_MODEL", "ollama/qwen")
+    said = opened().run("%chat config model")
+    assert "OLLAMA_HOST" in said
+    assert "K-secret" not in said
+
+
+@pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "LITELLM_API_BASE", "JUPYTER_CTX_BASE_URL"])
+@pytest.mark.parametrize("address", ["http://h/v1?api_key=K-secret", "http://u:K-secret@h/v1"])
+def test_an_address_with_a_key_in_it_is_refused_and_its_variable_named(
+    monkeypatch: pytest.MonkeyPatch, variable: str, address: str
+) -> None:
+    monkeypatch.setenv(variable, address)
+    monkeypatch.setenv("JUPYTER_CTX_MODEL", "litellm/m" if variable == "LITELLM_API_BASE" else "openai/gpt-4o")
+    with pytest.raises(InvalidRequestError, match=variable) as raised:
+        Chat().send("x")
+    assert "K-secret" not in str(raised.value)
+
+
+# the file
+
+
+def test_the_file_is_read_at_the_first_use_told_once_and_named_as_the_source(
+    opened: Open, hub: Asked, tmp_path: Path
+) -> None:
+    cells = opened()
+    course(tmp_path, 'model = "litellm/gpt-5.4-mini"\nsystem = "Be a tutor."\n[settings]\nmax_tokens = 100\n')
+    said = cells.run("%%chat\nWhich colour is the sky?")
+    line = "jupyter_ctx.toml beside this notebook sets: max_tokens 100; model litellm/gpt-5.4-mini; system Be a tutor."
+    assert line in said
+    assert hub.requests[0]["messages"][0] == {"role": "system", "content": "Be a tutor."}
+    shown = {row.split()[0]: row for row in cells.run("%chat config").splitlines() if "jupyter_ctx.toml" in row}
+    assert set(shown) == {"model", "system", "max_tokens"}
+    cells.run("%chat config max_tokens 200")
+    assert get_chat().desk.source_of("max_tokens") == "set here"
+    assert "jupyter_ctx.toml" not in opened().run("%%chat\nAnd the sea?")
+    assert get_chat().config.max_tokens == 200, "what the conversation has of its own comes first"
+    course(tmp_path, "max_tokens = 50\nwarn_at = 0.5\n")
+    assert "sets: max_tokens 50; warn_at 0.5" in opened().run("%chat config gauge")
+
+
+def test_a_course_caps_what_a_conversation_costs_and_only_without_its_file_is_that_raised(
+    opened: Open, hub: Asked, tmp_path: Path
+) -> None:
+    course(tmp_path, 'model = "litellm/gpt-5.2"\nmax_tokens = 1000\nmax_cost = 0.01\nlock = ["max_cost"]')
+    cells = opened()
+    assert "max_cost = 0.01 (jupyter_ctx.toml)" in cells.run("%chat config max_cost")
+    assert "$0.010 of $0.010 left" in cells.run("%chat status")
+    assert isinstance(cells.fail("%chat config max_cost 2"), InvalidRequestError)
+    cells.run("%chat config prices 3,15")
+    assert isinstance(cells.fail("%%chat\nWhich colour is the sky?"), BudgetExceededError)
+    assert not hub.requests
+
+
+def test_a_script_of_the_same_notebook_is_not_bound(opened: Open, tmp_path: Path) -> None:
+    course(tmp_path, 'model = "openai/gpt-5.4-mini"\nlock = ["model"]\n')
+    opened()
+    assert get_chat().config.model == "openai/gpt-5.4-mini"
+    assert Chat().config.model == "local/smollm2"
+
+
+def test_ipythons_configuration_comes_before_the_file_unless_it_is_locked(opened: Open, tmp_path: Path) -> None:
+    course(tmp_path, "max_tokens = 50\ntemperature = 0.5\nmin_turns = 2\nlock = ['temperature']\n")
+    cells = opened()
+    cells.shell.config.Chat.max_tokens = 70
+    cells.shell.config.Chat.temperature = 1.0
+    cells.run("%chat config gauge")
+    now = get_chat().config
+    assert (now.max_tokens, now.temperature, now.min_turns) == (70, 0.5, 2)
+    assert get_chat().desk.source_of("max_tokens") == "at the start"
+
+
+MODELS = 'model = "litellm/a"\nmodels = ["litellm/a", "litellm/b"]\n'
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%chat use litellm/c", "%chat config model litellm/c", "%chat config summary_model litellm/c",
+        "%%chat -m litellm/c\nx", "%%chat -m litellm/c -m litellm/c\nx", "%%chat --preview -m litellm/c\nx",
+        "get_chat().map('{{ x }}', [{'x': 1}], model='litellm/c')",
+        "get_chat().sweep('{{ x }}', [{'x': 1}], {'model': ['litellm/a', 'litellm/c']})",
+        "run = get_chat().map('{{ x }}', [{'x': 1}]); run.result(); run.repeat(model='litellm/c')",
+    ],
+)  # fmt: skip
+def test_a_model_that_is_not_among_the_courses_is_refused_with_those_that_are(
+    opened: Open, hub: Asked, tmp_path: Path, cell: str
+) -> None:
+    course(tmp_path, MODELS)
+    cells = opened()
+    cells.run("from jupyter_ctx import get_chat\n%chat config gauge off")
+    failure = cells.fail(cell)
+    assert "litellm/a, litellm/b" in str(failure)
+    assert "jupyter_ctx.toml" in str(failure)
+    assert all(request["model"] == "a" for request in hub.requests)
+    cells.run("%%chat -m litellm/b -m litellm/c\nx")
+    assert hub.requests[-1]["model"] == "b"
+
+
+LOCKED = 'max_tokens = 100\nsystem = "Be a tutor."\nlock = ["max_tokens", "system"]\n'
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%chat config max_tokens 200", "%%chat --max-tokens 200\nx", "%%chat system\nBe rude.", "%%chat -s rude\nx",
+        "%chat config system rude", "get_chat().map('{{ x }}', [{'x': 1}], max_tokens=200)",
+        "get_chat().sweep('{{ x }}', [{'x': 1}], {'max_tokens': [100, 200]})",
+    ],
+)  # fmt: skip
+def test_what_is_locked_cannot_be_changed_and_the_error_says_how(
+    opened: Open, hub: Asked, tmp_path: Path, cell: str
+) -> None:
+    course(tmp_path, f'model = "litellm/a"\n{LOCKED}')
+    cells = opened()
+    cells.run("from jupyter_ctx import get_chat")
+    assert "remove jupyter_ctx.toml" in str(cells.fail(cell))
+    assert not hub.requests
+    assert (get_chat().config.max_tokens, get_chat().system) == (100, "Be a tutor.")
+
+
+def test_a_lock_holds_for_a_conversation_of_an_earlier_day_and_its_address_stays(opened: Open, tmp_path: Path) -> None:
+    with answering_rows(lambda prompt: "Blue.") as mine:
+        cells = opened()
+        cells.run(f"%chat use m --base-url {mine.url} --max-tokens 300")
+        cells.run("%%chat system\nBe rude.")
+        cells.run("%%chat\nWhich colour is the sky?")
+        course(tmp_path, f'{LOCKED}model = "openai/gpt-5.4-mini"\nmodels = ["openai/gpt-5.4-mini"]\n')
+        said = opened().run("%%chat\nAnd the sea?")
+    assert "openai/gpt-5.4-mini is asked instead of m" in said
+    assert (mine.requests[-1]["model"], mine.requests[-1]["max_tokens"]) == ("gpt-5.4-mini", 100)
+    assert mine.requests[-1]["messages"][0]["content"] == "Be a tutor."
+    (tmp_path / "jupyter_ctx.toml").unlink()
+    opened()
+    assert get_chat().system == "Be rude."
+
+
+def test_a_real_kernel_reads_it_and_loading_the_extension_does_not(kernel: Kernel, tmp_path: Path) -> None:
+    course(tmp_path, "temperature = nan\nmax_tokens = 100\nlock = ['max_tokens']\n")
+    kernel.run(f"import os; os.chdir({json.dumps(str(tmp_path))})")
+    assert kernel.run("%load_ext jupyter_ctx") == [] or "toml" not in str(kernel.run("%reload_ext jupyter_ctx"))
+    said = str(kernel.run("%chat config gauge"))
+    assert "jupyter_ctx.toml: temperature" in said
+    assert "sets: max_tokens 100; locked max_tokens." in said
+    assert "max_tokens is locked" in str(error(kernel.run("%chat config max_tokens 200")))
+    kernel.run("os.chdir('/')")

@@ -1,0 +1,248 @@
+"""``%chat handout``: a notebook that carries its answers, opened without a key, elsewhere, under another name."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from headless_runs import executed
+from jupyter_client import KernelManager
+from kernels import Kernel, shown
+from server import events, piece, running, send, usage
+
+from jupyter_ctx.storage.database import Database
+from jupyter_ctx.storage.database_tables import CONVERSATIONS
+
+CHAT = "__import__('jupyter_ctx').get_chat()"
+KEY = "sk-proj-Zx81kfFq0aPq77Lw2mTn5bYc"
+HANDED = "anded out with this notebook"
+USE = "%load_ext jupyter_ctx\n%chat use m --base-url {url} --window 4000"
+
+
+def answer(handler: Any, body: Any) -> None:
+    """Say how many messages were heard; a city where an object is asked for."""
+    said = f"{body['model']} heard {len(body['messages'])}: {str(body['messages'][-1]['content'])[:20]}"
+    if "response_format" in body:
+        said = json.dumps({"name": "Paris"})
+    send(handler, 200, events(piece(said), piece("", "stop"), usage(20, 2)), "text/event-stream")
+
+
+class Lesson:
+    """A notebook's file, and kernels in which it is opened."""
+
+    def __init__(self, folder: Path, cells: Mapping[str, str]) -> None:
+        self.folder, self.cells = folder, cells
+        self.path = self.write("lesson.ipynb", cells)
+        self._kernels: list[tuple[KernelManager, Kernel]] = []
+
+    def write(self, name: str, cells: Mapping[str, str]) -> Path:
+        """Save a notebook."""
+        made = [nbformat.v4.new_code_cell(source, id=cell) for cell, source in cells.items()]
+        nbformat.write(nbformat.v4.new_notebook(cells=made), self.folder / name)
+        return self.folder / name
+
+    def opened(self, path: Path, **variables: str) -> Kernel:
+        """Start a kernel for a notebook, as a front end does."""
+        manager = KernelManager(kernel_name="python3")
+        manager.start_kernel(env={**os.environ, "JPY_SESSION_NAME": str(path), **variables}, cwd=str(path.parent))
+        kernel = Kernel(manager)
+        self._kernels.append((manager, kernel))
+        return kernel
+
+    def close(self) -> None:
+        """End every kernel."""
+        for manager, kernel in self._kernels:
+            kernel.client.stop_channels()
+            manager.shutdown_kernel(now=True)
+
+
+def run_all(kernel: Kernel, cells: Mapping[str, str]) -> dict[str, str]:
+    """What each cell shows."""
+    said = {}
+    for cell, source in cells.items():
+        outputs = kernel.run(source, cell)
+        assert kernel.reply["status"] == "ok", shown(outputs)
+        said[cell] = shown(outputs)
+    return said
+
+
+def moved(path: Path, folder: Path, name: str) -> Path:
+    """Put a file into a folder of a student, under another name."""
+    folder.mkdir()
+    return path.rename(folder / name)
+
+
+def posted(seen: list[Any]) -> list[Any]:
+    """What was asked of the model."""
+    return [each for each in seen if not isinstance(each, str)]
+
+
+def body_of(path: Path) -> str:
+    """What a notebook carries, as JSON."""
+    return json.dumps(json.loads(path.read_text())["metadata"]["jupyter_ctx"]["handout"])
+
+
+CELLS = {
+    "use": USE,
+    "data": "from dataclasses import dataclass\n@dataclass\nclass City:\n    name: str\n"
+    "table = [{'t': 'a'}, {'t': 'b'}]\nwith open('notes.txt', 'w') as file: file.write('Water ' + 'boils.')",
+    "system": "%%chat system\nBe brief.",
+    "first": "%%chat\nHello?",
+    "file": "%%chat -a notes.txt\nRead this.",
+    "city": "%%chat --schema City -o city\nWhich city?",
+    "both": "%%chat -m m -m n\nCompare.",
+    "pick": "%chat pick 2",
+    "map": "%%chat map table --as judged\nSay {{ t }}.",
+    "last": "%%chat\nGo on.",
+}  # fmt: skip
+ASKING = ("first", "file", "city", "both", "last")
+
+
+@pytest.fixture
+def lesson(tmp_path: Path) -> Iterator[tuple[Lesson, str, list[Any]]]:
+    """A lesson that its teacher ran with a key, the server's address, and what the server was asked."""
+    seen = list[Any]()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append(self.path)
+            send(self, 200, '{"data": []}')
+
+        def do_POST(self) -> None:
+            seen.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            answer(self, seen[-1])
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with running(Handler) as server:
+        url = f"{server}/v1"
+        folder = tmp_path / "teacher"
+        folder.mkdir()
+        made = Lesson(
+            folder, {cell: source.format(url=url) if cell == "use" else source for cell, source in CELLS.items()}
+        )
+        yield made, url, seen
+        made.close()
+
+
+def test_whoever_opens_a_handout_sees_the_answers_without_a_key_or_a_request(lesson: Any, tmp_path: Path) -> None:
+    made, _, seen = lesson
+    teacher = made.opened(made.path, JUPYTER_CTX_STORE=str(tmp_path / "teacher.sqlite"))
+    told = run_all(teacher, made.cells)
+    line = shown(teacher.run("%chat handout out.ipynb --clear", "hand"))
+    assert "with 8 answers." in line, line
+    asked = len(seen)
+    assert len(posted(seen)) == 8
+    carried = body_of(made.folder / "out.ipynb")
+    assert "m heard 2: Hello?" in carried
+    for private in ("Water boils", str(made.folder), "Be brief"):
+        assert private not in carried
+    copy = moved(made.folder / "out.ipynb", tmp_path / "student", "my homework.ipynb")
+    student = made.opened(copy, JUPYTER_CTX_STORE=str(tmp_path / "student.sqlite"))
+    again = run_all(student, made.cells)
+    assert len(seen) == asked, "nothing was sent"
+    assert [HANDED in again[cell] for cell in ASKING] == [True] * 5
+    assert "m heard 2: Hello?" in told["first"]
+    assert "m heard 2: Hello?" in again["first"]
+    assert student.value("city") == "City(name='Paris')"
+    assert student.value("judged.result()['reply'].tolist()") == teacher.value("judged.result()['reply'].tolist()")
+    for value in (f"[(t.prompt, t.reply) for t in {CHAT}.turns]", f"{CHAT}.system"):
+        assert student.value(value) == teacher.value(value)
+    assert student.value(f"{CHAT}.info().cost") in ("None", "0.0")
+    assert HANDED in shown(student.run(made.cells["first"], "first")), "the cell again"
+    assert student.value(f"len({CHAT}.conversation.places[0].versions)") == "1"
+    assert len(seen) == asked
+    assert sum(HANDED in text for text in executed(copy, JUPYTER_CTX_STORE="memory")[0]) == 5, "a run without a reader"
+    assert len(seen) == asked
+    assert HANDED not in shown(student.run("%%chat\nGo on, please.", "last"))
+    assert HANDED not in shown(student.run("%%chat --ask\nHello?", "first"))
+    assert len(posted(seen)) == 10
+
+
+def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path: Path) -> None:
+    made, url, _ = lesson
+    cells = {
+        "use": USE.format(url=url), "a": "%%chat\nHello?", "alone": "%%chat --no-history\nAlone.",
+        "key": f"key = '{KEY}'", "print": "print(1)", "ask": "%%chat --ask\nOnce more.",
+        "hand": "%chat handout h.ipynb",
+    }  # fmt: skip
+    path = made.write("keys.ipynb", cells)
+    kernel = made.opened(path, JUPYTER_CTX_STORE="memory")
+    run_all(kernel, {cell: source for cell, source in cells.items() if cell not in ("key", "hand")})
+    refused = told(kernel, "%chat handout out.ipynb")
+    assert "Cell 4 of the notebook, or its output, holds what looks like a key" in refused
+    assert KEY not in refused
+    del cells["key"]
+    made.write("keys.ipynb", cells)
+    notebook = json.loads(path.read_text())
+    notebook["cells"][3]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": [f"password = {KEY}\n"]}]
+    path.write_text(json.dumps(notebook))
+    assert "Cell 4 of the notebook, or its output" in told(kernel, "%chat handout out.ipynb")
+    assert not (made.folder / "out.ipynb").exists()
+    line = told(kernel, "%chat handout out.ipynb --clear")
+    assert "2 answers" in line
+    assert "Without an answer: 1 cell, such as" in line
+    assert "Alone." in line
+    copy = (made.folder / "out.ipynb").read_text()
+    assert not any(text in copy for text in (KEY, "%chat handout"))
+    assert "2 answers" in told(kernel, "%chat handout out.ipynb --clear"), "over an earlier handout"
+    for name in ("keys.ipynb", "out.html"):
+        assert "must be the name of another notebook" in told(kernel, f"%chat handout {name}")
+    assert "exists and is not an earlier export" in told(kernel, "%chat handout lesson.ipynb --clear")
+    cells |= {"a": "%%chat\nHello, changed?", "ask": "%%chat --ask\nOnce more, changed."}
+    made.write("keys.ipynb", cells)
+    assert "no cell of keys.ipynb" in told(kernel, "%chat handout out.ipynb").lower()
+    path.unlink()
+    assert "The file of this notebook is not known" in told(kernel, "%chat handout out.ipynb")
+
+
+def test_above_5_mb_it_asks_and_where_nobody_can_be_asked_nothing_is_written(lesson: Any) -> None:
+    made, url, _ = lesson
+    cells = {"use": USE.format(url=url), "a": "%%chat\nHello?"}
+    path = made.write("large.ipynb", cells)
+    kernel = made.opened(path, JUPYTER_CTX_STORE="memory")
+    run_all(kernel, cells)
+    notebook = json.loads(path.read_text())
+    notebook["cells"][0]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "x " * 3_000_000}]
+    path.write_text(json.dumps(notebook))
+    assert "nothing was written" in told(kernel, "%chat handout out.ipynb", stdin=False)
+    assert "nothing was written" in told(kernel, "%chat handout out.ipynb", typed=["n"])
+    assert not (made.folder / "out.ipynb").exists()
+    assert "6.0 MB" in kernel.asked[-1]
+    assert "1 answer" in told(kernel, "%chat handout out.ipynb", typed=["y"])
+
+
+def told(kernel: Kernel, source: str, **options: Any) -> str:
+    """What one line says."""
+    return shown(kernel.run(source, "told", **options))
+
+
+@pytest.mark.load
+def test_eight_run_all_at_once_in_one_store_without_an_error_or_a_request(
+    lesson: Any, tmp_path: Path, address: str
+) -> None:
+    made, _, seen = lesson
+    teacher = made.opened(made.path, JUPYTER_CTX_STORE="memory")
+    run_all(teacher, made.cells)
+    teacher.run("%chat handout out.ipynb --clear", "hand")
+    asked, copies = len(seen), list[Path]()
+    for number in range(8):
+        (tmp_path / f"student{number}").mkdir()
+        copies.append(tmp_path / f"student{number}" / f"work {number}.ipynb")
+        copies[-1].write_bytes((made.folder / "out.ipynb").read_bytes())
+    shown_in = executed(*copies, JUPYTER_CTX_STORE=address)
+    assert [sum(HANDED in text for text in texts) for texts in shown_in] == [5] * 8
+    assert len(seen) == asked
+    with contextlib.closing(Database(address)) as database:
+        rows = database.run(
+            lambda connection: connection.execute(f"SELECT owner, turns FROM {CONVERSATIONS}").fetchall(), write=False
+        )
+    assert sorted(rows) == sorted((copy.parent.name, 5) for copy in copies)

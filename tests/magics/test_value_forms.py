@@ -1,0 +1,85 @@
+"""What values show of themselves where IPython, marimo or another program asks them for it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from IPython.core.formatters import DisplayFormatter
+from IPython.lib.pretty import pretty
+
+from jupyter_ctx import Chat, Reply, Usage
+from jupyter_ctx.testing import ScriptedProvider
+
+FORMS = {"text/html", "text/markdown", "text/plain"}
+KEY = "sk-proj-" + "Ab3" * 12
+
+
+def talked(*answers: str, **settings: Any) -> Chat:
+    chat = Chat(provider=ScriptedProvider(answers), window=4_000, **settings)
+    for number in range(len(answers)):
+        chat.send(f"Question {number}?")
+    return chat
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda chat: chat,
+        lambda chat: chat.send("And?"),
+        lambda chat: chat.info(),
+        lambda chat: chat.preview("And?"),
+        lambda chat: chat.trim(1),
+        lambda chat: chat.history(),
+        lambda chat: chat.usage(),
+        lambda chat: chat.turns[0].usage,
+        lambda chat: chat.map("Say {{ a }}", [{"a": 1}], progress=False),
+    ],
+)
+def test_values_have_html_markdown_and_text(read: Any) -> None:
+    value = read(talked("Blue.", "Red.", "Green."))
+    shown, _ = DisplayFormatter().format(value)
+    assert set(shown) >= FORMS
+    assert all(shown[form].strip() for form in FORMS)
+    assert "<div" not in shown["text/markdown"]
+    assert value._repr_mimebundle_() == {form: shown[form] for form in FORMS}
+
+
+def test_a_conversation_shows_what_was_said_and_its_repr_stays_one_line() -> None:
+    chat = talked("It is **blue**.", "Red <b>.", system="Be brief.")
+    chat.pin(1)
+    forms = chat._repr_mimebundle_()
+    assert repr(chat) == pretty(chat) == "Chat('scripted/model', 2 turns)"
+    assert forms["text/plain"].startswith(repr(chat) + "\n")
+    for text in ("Question 1?", "<strong>blue</strong>", "Red &lt;b&gt;.", "Be brief.", "turn 1 · pinned"):
+        assert text in forms["text/html"], text
+    assert "## You\n\nQuestion 0?\n\n## scripted/model\n\nIt is **blue**.\n" in forms["text/markdown"]
+    assert "<!--" not in forms["text/markdown"]
+    assert "Red &lt;b>." in forms["text/markdown"] or "Red &lt;b&gt;." in forms["text/markdown"]
+
+
+def test_an_empty_conversation_is_its_line() -> None:
+    assert Chat(provider=ScriptedProvider())._repr_mimebundle_()["text/plain"] == "Chat('scripted/model', 0 turns)"
+
+
+def test_keys_are_blanked_in_all_forms() -> None:
+    chat = Chat(provider=ScriptedProvider(f"You said {KEY}."))
+    chat.send(f"My key is {KEY}.")
+    assert KEY not in "".join(chat._repr_mimebundle_().values())
+
+
+def test_a_list_of_replies_keeps_their_short_form() -> None:
+    reply = Reply("Blue.", Usage(3, 2), model="m")
+    assert pretty([reply]) == f"[{reply!r}]"
+
+
+def test_nothing_that_draws_is_imported_before_a_value_is_shown() -> None:
+    code = (
+        "import sys; from jupyter_ctx import Chat; chat = Chat('openai/gpt-4o');"
+        "print('jupyter_ctx.magics.value_forms' in sys.modules, 'markdown_it' in sys.modules);"
+        "print(sorted(chat._repr_mimebundle_()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["False False", str(sorted(FORMS))]

@@ -1,0 +1,173 @@
+"""What is left with a key: read where the gateway's address answers, and never on the way of a prompt."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from gateways import KEY, SILENCE, Gateway
+
+from jupyter_ctx import BudgetExceededError, Chat, ProviderConnectionError, ProviderError
+from jupyter_ctx.context.context_info import MoneyLeft
+from jupyter_ctx.providers.credit import GATEWAYS, allowance_in
+from jupyter_ctx.wording.budget_line import budget_line
+
+MONDAY = (datetime.now(UTC) + timedelta(days=3)).replace(microsecond=0)
+
+
+def left(chat: Chat, *, ask: bool = True) -> MoneyLeft | None:
+    return chat.models.target(chat.config, ask=False).provider.allowance(ask=ask)
+
+
+LITELLM = {"info": {"spend": 3.8, "max_budget": 5.0, "budget_duration": "7d", "budget_reset_at": MONDAY.isoformat()}}
+OPENROUTER = {"data": {"limit": 5, "limit_remaining": 1.2, "limit_reset": "weekly", "usage_daily": 0.3}}
+DEEPSEEK = {"is_available": True, "balance_infos": [
+    {"currency": "CNY", "total_balance": "70.00"}, {"currency": "USD", "total_balance": "1.20"},
+]}  # fmt: skip
+MOONSHOT = {"code": 0, "data": {"available_balance": 1.2, "cash_balance": 0.2}, "status": True}
+
+
+OLLAMA = {"included": {"balance_usd": 0.9, "allowance_usd": 5, "period": {"until": MONDAY.isoformat()}},
+          "purchased": {"balance_usd": "0.3"}}  # fmt: skip
+TOLD: dict[str, tuple[Any, float | None, bool]] = {  # the answer, the limit in it, and whether it has an end
+    "litellm": (LITELLM, 5.0, True), "openrouter": (OPENROUTER, 5.0, True), "deepseek": (DEEPSEEK, None, False),
+    "moonshot": (MOONSHOT, None, False), "ollama": (OLLAMA, None, True),
+}  # fmt: skip
+
+
+def read(provider: str, answer: Any) -> MoneyLeft | None:
+    text = answer if isinstance(answer, str) else json.dumps(answer)
+    return allowance_in(GATEWAYS[provider], text.encode())
+
+
+def test_the_table_has_every_gateway_that_is_tested() -> None:
+    assert GATEWAYS.keys() == TOLD.keys()
+
+
+@pytest.mark.parametrize("provider", TOLD)
+def test_each_gateway_tells_what_is_left_in_its_own_fields(provider: str) -> None:
+    answer, limit, has_end = TOLD[provider]
+    found = read(provider, answer)
+    assert found is not None
+    assert (found.left, found.limit) == (pytest.approx(1.2), limit)
+    assert (found.until is not None) == has_end
+
+
+@pytest.mark.parametrize(("period", "most"), [("daily", 1), ("weekly", 7), ("monthly", 31)])
+def test_a_period_ends_at_midnight_of_utc(period: str, most: int) -> None:
+    found = read("openrouter", {"data": {**OPENROUTER["data"], "limit_reset": period}})
+    assert found is not None
+    assert found.until is not None
+    filled = datetime.fromtimestamp(found.until, UTC)
+    assert (filled.hour, filled.minute) == (0, 0)
+    assert 0 < (filled - datetime.now(UTC)).total_seconds() <= most * 86_400
+    assert period != "weekly" or filled.weekday() == 0
+
+
+def test_litellm_tells_by_headers_what_is_left_and_is_asked_for_the_rest_once_in_five_minutes() -> None:
+    headers = {"x-litellm-key-spend": "3.5", "x-litellm-key-max-budget": "5.0"}
+    with Gateway({"/key/info": LITELLM}, headers=headers).running() as gateway:
+        chat = gateway.chat()
+        assert left(chat) is None
+        chat.send("Why?")
+        found = left(chat)
+        assert found == MoneyLeft(pytest.approx(1.2), 5.0, MONDAY.timestamp(), "for this key")
+        for _ in range(3):
+            chat.send("And?")
+            left(chat)
+        assert gateway.gets.count("/key/info") == 1
+        assert left(chat) == MoneyLeft(1.5, 5.0, MONDAY.timestamp(), "for this key")  # by the newest answer's headers
+    assert found is not None
+    assert budget_line([found]) == f"$1.20 of $5 left, until {datetime.fromtimestamp(MONDAY.timestamp()):%A}"
+
+
+def test_an_address_that_says_nothing_of_budgets_is_not_asked() -> None:
+    with Gateway({"/key/info": LITELLM}).running() as gateway:
+        chat = gateway.chat()
+        chat.send("Why?")
+        assert left(chat) is None
+        assert "/key/info" not in gateway.gets
+
+
+FIGURES: dict[str, Any] = {
+    "a list": [1], "no figures": {"data": {}}, "no object": {"data": [5]},
+    "absurd": {"data": {"limit_remaining": 1e300}}, "text": {"data": {"limit_remaining": "much"}},
+    "digits": f'{{"data": {{"limit_remaining": {"9" * 4_000}}}}}',
+    "not finite": '{"data": {"limit_remaining": NaN}}', "a bool": {"data": {"limit_remaining": True}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FIGURES)
+def test_figures_that_are_no_dollars_stay_unknown(form: str) -> None:
+    assert read("openrouter", FIGURES[form]) is None
+
+
+def test_where_a_part_is_told_in_percent_the_whole_is_unknown() -> None:
+    legacy = {"included": {"session": {"remaining_percent": 75}}, "purchased": {"balance_usd": 25}}
+    assert read("ollama", legacy) is None
+
+
+def test_yuan_are_no_dollars_and_an_end_that_has_passed_is_none() -> None:
+    assert read("deepseek", {"balance_infos": DEEPSEEK["balance_infos"][:1]}) is None
+    for end in ("2020-01-01T00:00:00Z", "someday", 5):
+        found = read("litellm", {"info": {**LITELLM["info"], "budget_reset_at": end}})
+        assert found == MoneyLeft(pytest.approx(1.2), 5.0, None, "for this key")
+
+
+BAD: dict[str, Any] = {
+    "nothing": None, "a page": "<html>", "too deep": "[" * 100_000, "too long": '{"a": "' + "x" * 9_000_000 + '"}',
+    "an address elsewhere": (302, {"Location": "/elsewhere"}), "an error": (500, {}), "silence": SILENCE,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", BAD)
+def test_what_a_gateway_answers_badly_holds_no_prompt_up_and_stays_unknown(form: str) -> None:
+    paths = {"/key/info": BAD[form], "/elsewhere": LITELLM}
+    with Gateway(paths, headers={"x-litellm-version": "1.109.1"}).running() as gateway:
+        chat = gateway.chat()
+        chat.send("Why?")
+        began = time.monotonic()
+        chat.send("And?")
+        assert time.monotonic() - began < 1
+        assert left(chat, ask=form != "silence") is None
+        assert "/elsewhere" not in gateway.gets
+
+
+@pytest.mark.parametrize("status", [400, 403, 422, 429])
+def test_a_spent_budget_is_not_asked_again_and_says_when_it_is_filled(status: int) -> None:
+    info = {"info": {**LITELLM["info"], "spend": 5.0}}
+    with Gateway({"/key/info": info}, status=status).running() as gateway:
+        with pytest.raises(BudgetExceededError, match=r"\$0 of \$5 left, until \w+") as raised:
+            gateway.chat().send("Why?")
+        assert gateway.posts == 1
+        assert raised.value.status == status
+        assert KEY not in str(raised.value)
+
+
+def test_what_is_left_is_said_in_one_line() -> None:
+    now = datetime(2026, 11, 24, 15, 0)
+    conversation, day = MoneyLeft(1.2, 2.0, place="in this conversation"), MoneyLeft(3.0, 5.0, place="today")
+    assert budget_line([]) == ""
+    assert budget_line([conversation]) == "$1.20 of $2 left"
+    assert budget_line([conversation, day]) == "$1.20 of $2 left in this conversation; $3 of $5 left today"
+    ends = {
+        datetime(2026, 11, 24, 18, 30): "18:30", datetime(2026, 11, 25): "Wednesday",
+        datetime(2026, 11, 30): "Monday", datetime(2026, 12, 1): "2026-12-01",
+    }  # fmt: skip
+    for end, said in ends.items():
+        assert budget_line([MoneyLeft(0.0, 5.0, end.timestamp())], now) == f"$0 of $5 left, until {said}"
+
+
+@pytest.mark.parametrize("status", [0, 504, 503])
+def test_under_a_cap_only_what_was_surely_not_billed_is_sent_again(status: int) -> None:
+    with Gateway({}, status=status).running() as gateway:
+        chat = gateway.chat()
+        chat.configure(max_cost=1, prices=(3, 15), max_tokens=1_000)
+        with pytest.raises((ProviderError, ProviderConnectionError)):
+            chat.send("Why?")
+        left = chat.info().allowances[0].left
+    assert gateway.posts == (3 if status == 503 else 1)
+    assert left == 1 if status == 503 else left <= 1 - 1_000 * 15e-6

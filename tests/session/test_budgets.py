@@ -1,0 +1,252 @@
+"""What a conversation may cost: reserved before each request, told, and never passed."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import pytest
+from priced import OUTPUT, Priced
+
+from jupyter_ctx import (
+    BudgetExceededError,
+    Chat,
+    ChatError,
+    InvalidRequestError,
+    ProviderConnectionError,
+    RateLimitError,
+    Request,
+    Usage,
+)
+from jupyter_ctx.context.context_info import MoneyLeft
+from jupyter_ctx.display.status_card import Status, status_forms
+from jupyter_ctx.display.widgets.gauge import gauge_static, gauge_text, used_lines
+from jupyter_ctx.session.prompt import Prompt
+from jupyter_ctx.session.side_by_side import Candidate
+from jupyter_ctx.testing import Answer, ScriptedProvider
+from jupyter_ctx.wording.budget_line import budget_line
+
+LONG = "word " * 4_000  # 5,000 tokens as the provider counts them
+WORST = 1_000 * OUTPUT  # of the answer to a short prompt
+
+
+class Unshown:
+    """A watcher of answers side by side that shows nothing."""
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *_: None
+
+
+def capped(cap: float | None, *answers: Any, **given: Any) -> tuple[Chat, Priced]:
+    provider = Priced(list(answers) or "Yes.")
+    return Chat(provider=provider, max_cost=cap, **{"max_tokens": 1_000, **given}), provider
+
+
+def side_by_side(chat: Chat, prompt: str, count: int) -> Any:
+    return chat.desk.ask_each(Prompt(prompt), [Candidate(str(i), {}) for i in range(count)], Unshown())  # type: ignore[arg-type]
+
+
+def test_a_prompt_that_might_pass_the_cap_is_not_sent_and_the_error_has_the_figures() -> None:
+    chat, provider = capped(0.03)
+    chat.send("Hello.")
+    with pytest.raises(BudgetExceededError, match=r"max_cost is \$0\.030: \$0\.0\d+ of it.* up to \$0\.0\d+") as raised:
+        chat.send(LONG)
+    assert "max_tokens" in str(raised.value)
+    assert raised.value.status is None
+    assert len(provider.requests) == len(chat.turns) == 1
+    chat.configure(max_cost=1)
+    chat.send(LONG)
+    assert len(chat.turns) == 2
+
+
+def test_what_is_left_is_told_and_counts_what_was_spent_before_there_was_a_cap() -> None:
+    chat, _ = capped(None)
+    cost = chat.send("Hello.").cost or 0.0
+    assert not chat.info().allowances
+    chat.configure(max_cost=2)
+    (left,) = chat.info().allowances
+    assert left == MoneyLeft(pytest.approx(2 - cost), 2.0, None, "in this conversation")
+    more = chat.send("And?").cost or 0.0
+    assert chat.info().allowances[0].left == pytest.approx(2 - cost - more)
+    assert budget_line(chat.info().allowances) == "$2 of $2 left"
+    info = chat.info()
+    shown = (gauge_text(info), gauge_static(info), *used_lines(info), *status_forms(Status(info)).values())
+    escaped = re.compile(r"\$(</span>)?2 of (<span>|\\)?\$(</span>)?2 left")
+    assert [bool(escaped.search(form)) for form in shown] == [True, True, False, True, True, True, True]
+
+
+def test_a_cap_outlives_the_kernel_with_what_was_charged(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'store.sqlite'}"
+    given: dict[str, Any] = {"store": store, "name": "a", "max_tokens": 1_000, "max_cost": 1}
+    chat = Chat(provider=Priced(Answer("Yes.", usage=None)), **given)
+    chat.send("Hello.")  # nobody knows what it cost: the worst is charged
+    left = chat.info().allowances[0].left
+    assert 1 - left >= WORST
+    chat.close()
+    again = Chat(provider=Priced("Yes."), **given)
+    assert again.info().allowances[0].left == pytest.approx(left)
+
+
+def test_under_a_cap_the_longest_answer_is_sent_so_that_it_bounds_the_price() -> None:
+    provider = ScriptedProvider("Yes.", model="anthropic/claude-sonnet-4-6")
+    provider.catalogue = "anthropic"
+    chat = Chat(provider=provider)
+    chat.send("Hello.")
+    chat.configure(max_cost=1)
+    chat.send("Hello.")
+    assert [request.max_tokens is None for request in provider.requests] == [True, False]
+
+
+def test_a_cap_with_an_unknown_price_cannot_be_kept_and_says_what_gives_a_price() -> None:
+    provider = ScriptedProvider("Yes.", model="acme/large")
+    provider.catalogue = "acme"
+    chat = Chat(provider=provider, max_cost=2)
+    with pytest.raises(InvalidRequestError, match=r"cap.*of acme/large is unknown.*prices"):
+        chat.send("Hello.")
+    assert not provider.requests
+    chat.configure(prices=(3, 15))
+    chat.send("Hello.")
+    assert len(provider.requests) == 1
+
+
+def test_what_is_free_is_answered_although_nothing_is_left() -> None:
+    provider = ScriptedProvider("Yes.", model="acme/large")
+    chat = Chat(provider=provider, max_cost=0, prices=(0, 0))
+    assert chat.send("Hello.").text == "Yes."
+
+
+def test_a_request_that_is_refused_costs_nothing_and_one_whose_connection_broke_its_worst() -> None:
+    refused = Answer("", error=RateLimitError("Slow down."))
+    broken = Answer("", error=ProviderConnectionError("The connection broke."))
+    chat, _ = capped(1, refused, broken)
+    with pytest.raises(RateLimitError):
+        chat.send("Hello.")
+    assert chat.info().allowances[0].left == 1
+    with pytest.raises(ProviderConnectionError):
+        chat.send("Hello.")
+    assert 1 - chat.info().allowances[0].left >= WORST
+
+
+def test_of_several_side_by_side_those_are_sent_that_fit_and_the_others_say_why_not() -> None:
+    chat, provider = capped(0.05, Answer("Yes.", usage=Usage(10, 1_000)))
+    answers = side_by_side(chat, "Hello.", 4).answers
+    (error,) = (answer.error for answer in answers if answer.error)
+    assert "max_cost is $0.05" in error
+    assert len(provider.requests) == 3
+
+
+def test_a_second_try_at_a_structured_answer_is_not_sent_where_it_does_not_fit() -> None:
+    chat, provider = capped(0.02, Answer("no", usage=Usage(100, 900)))
+    with pytest.raises(ChatError, match=r"Asking once more failed: max_cost is \$0\.02"):
+        chat.send("Hello.", schema={"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]})
+    assert len(provider.requests) == 1
+
+
+def test_a_summary_that_does_not_fit_is_written_by_the_users_own_lines() -> None:
+    chat, provider = capped(1, "Of course: it is blue.", window=4_000)
+    for question in range(6):
+        chat.send(f"Why is number {question} blue? {'word ' * 300}")
+    sent = len(provider.requests)
+    chat.configure(max_cost=1 - chat.info().allowances[0].left + 0.0001)
+    said = str(chat.summarize(method="model"))
+    assert "max_cost" in said
+    assert len(provider.requests) == sent
+
+
+def test_a_run_of_a_conversation_is_bounded_by_what_is_left_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "no-key-that-is-sent")
+    chat, provider = capped(0.1)
+    run = chat.map("Say {{ text }}.", [f"word {i}" for i in range(40)], store=None, progress=False, concurrency=2)
+    run.wait()
+    spent = len(provider.requests) * 2 * OUTPUT
+    assert chat.info().allowances[0].left <= 0.1 - spent
+    assert any("At most $0.10 may be spent" in notice for notice in run.notices)
+    assert run.purse.cap == 0.1
+    again = chat.map("Say {{ text }}!", ["a"], store=None, progress=False, max_cost=0.05)
+    again.wait()
+    assert again.purse.cap == 0.05
+
+
+# a thousand conversations
+
+
+@dataclass
+class Biller:
+    """What a provider bills, whatever it reports: each request that it has begun to answer."""
+
+    input: float
+    output: float
+    chance: random.Random
+    billed: float = 0.0
+    requests: int = 0
+    lock: Lock = field(default_factory=Lock)
+
+    def answer(self, request: Request) -> Answer:
+        chance = self.chance
+        with self.lock:
+            size = sum(-(-len(message.content) // 4) + 4 for message in request.messages)
+            assert request.max_tokens is not None
+            written = chance.randrange(1, request.max_tokens + 1)
+            self.requests += 1
+            kind = chance.random()
+            if kind < 0.08:
+                return Answer("", error=RateLimitError("Slow down."))
+            self.billed += size * self.input + written * self.output
+        text = "word " * min(written, 40)
+        if kind < 0.14:
+            return Answer(text, error=ProviderConnectionError("The connection broke."))
+        if kind < 0.20:
+            return Answer(text, usage=None, stop_reason=chance.choice(("cut", "stop")))
+        if kind < 0.24:
+            return Answer("", error=ProviderConnectionError("The connection broke."))
+        return Answer(chance.choice((text, '{"a": 1}')), usage=Usage(size, written))
+
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+
+
+def simulated(seed: int) -> tuple[float, float, int]:
+    """Hold a conversation at random; return its cap, what was billed, and how many requests were sent."""
+    chance = random.Random(seed)
+    prices = (chance.uniform(0.1, 30), chance.uniform(0.1, 90))
+    biller = Biller(prices[0] / 1e6, prices[1] / 1e6, chance)
+    window = chance.choice((None, 600, 2_000))
+    provider = ScriptedProvider(biller.answer, window=window, model="anthropic/claude-sonnet-4-6")
+    provider.catalogue = "anthropic"
+    most = chance.randrange(20, 200)
+    cap = chance.uniform(0.5, 12) * most * biller.output
+    overflow = chance.choice(("trim", "summarise"))
+    chat = Chat(
+        provider=provider, prices=prices, max_cost=cap, max_tokens=most, on_overflow=overflow,
+        window=chance.choice((None, 4_000)),
+    )  # fmt: skip
+    for _ in range(chance.randrange(4, 10)):
+        prompt = "Why? " + "word " * chance.choice((1, 30, 200))
+        with suppress(ChatError):
+            what = chance.random()
+            if what < 0.5:
+                chat.send(prompt)
+            elif what < 0.65:
+                chat.send(prompt, schema=SCHEMA)
+            elif what < 0.85:
+                side_by_side(chat, prompt, chance.randrange(2, 5))
+            elif what < 0.95:
+                chat.summarize(method="model")
+            else:
+                cap *= 1.5
+                chat.configure(max_cost=cap)
+    return cap, biller.billed, biller.requests
+
+
+@pytest.mark.parametrize("simulations", [60, pytest.param(1_000, marks=pytest.mark.load)])
+def test_no_conversation_of_many_passes_its_cap(simulations: int) -> None:
+    came = [simulated(seed) for seed in range(simulations)]
+    assert max(billed - cap for cap, billed, _ in came) <= 0
+    assert sum(requests for *_, requests in came) > 3 * simulations
+    assert sum(billed > 0.5 * cap for cap, billed, _ in came) > 0.2 * simulations  # caps are used

@@ -1,0 +1,313 @@
+"""Answers that were handed out with a notebook: which prompts they answer, and what damage and edits do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypedDict
+
+import nbformat
+import pytest
+
+from jupyter_ctx import AuthenticationError, Chat
+from jupyter_ctx.export.handout import Handout, notebook_in, with_handout
+from jupyter_ctx.runtime.frontend import fingerprint
+from jupyter_ctx.session.handed_out import HandedOut
+from jupyter_ctx.session.handed_turns import gathered
+from jupyter_ctx.session.state import NotebookState
+from jupyter_ctx.testing import Answer, ScriptedProvider
+
+PROMPTS = ("Hello?", "And then?", "Go on.")
+SHIPS = [
+    f"The ship {name} has {count} crates. {'The sea was calm and nothing happened that day. ' * 20}"
+    for count, name in enumerate(("Ada", "Bee", "Cod", "Dab"), 40)
+]
+
+
+class City(TypedDict):
+    name: str
+
+
+def talker(
+    answers: Any = "Well.", window: int | None = None, endpoint: str = "the model", **settings: Any
+) -> tuple[Chat, ScriptedProvider]:
+    """A chat, and its provider, which is the same model for everybody."""
+    provider = ScriptedProvider(answers, window=window)
+    provider.endpoint = provider.tokenizer = endpoint
+    return Chat(provider=provider, **settings), provider
+
+
+def say(chat: Chat, prompt: str, *, handed: bool = False, run: str = "1", **options: Any) -> Any:
+    """Ask in a cell of its own."""
+    source, stored = fingerprint(f"%%chat\n{prompt}"), "handed" if handed else None
+    return chat.send(prompt, cell=f"cell {prompt}", run=f"{run} {prompt}", source=source, stored=stored, **options)
+
+
+def handout_of(chat: Chat, *prompts: str) -> Handout:
+    """What is handed out of a notebook with these prompts."""
+    cells = {fingerprint(f"%%chat\n{prompt}") for prompt in prompts}
+    return gathered([chat.conversation], cells, lambda text: "a secret" in text)
+
+
+def saved(folder: Path, handout: Handout, *prompts: str) -> Path:
+    """A notebook with these cells that carries a handout."""
+    cells = [nbformat.v4.new_code_cell(f"%%chat\n{prompt}") for prompt in prompts]
+    path = folder / "x.ipynb"
+    path.write_text(nbformat.writes(nbformat.v4.new_notebook(cells=cells)))
+    path.write_text(with_handout(notebook_in(path), handout))
+    return path
+
+
+def opened(chat: Chat, path: Path) -> Chat:
+    """Let a chat be that of a notebook."""
+    chat.desk.session.notebook = NotebookState(handout=HandedOut(lambda: [str(path)]))
+    return chat
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A notebook with three prompts, handed out with its answers."""
+    chat, _ = talker([f"Answer {n}." for n in range(3)])
+    for prompt in PROMPTS:
+        say(chat, prompt)
+    return saved(tmp_path, handout_of(chat, *PROMPTS), *PROMPTS)
+
+
+def test_the_same_prompts_are_answered_without_a_request_and_the_conversation_goes_on_from_there(path: Path) -> None:
+    chat, provider = talker()
+    opened(chat, path)
+    replies = [say(chat, prompt, handed=True) for prompt in PROMPTS]
+    assert [reply.text for reply in replies] == ["Answer 0.", "Answer 1.", "Answer 2."]
+    assert [(reply.stored, reply.cost, reply.model) for reply in replies] == [(True, None, "scripted/model")] * 3
+    assert all(turn.record.handed for turn in chat.turns)
+    assert provider.requests == []
+    assert chat.info().cost is None
+    again = say(chat, PROMPTS[0], handed=True, run="2")
+    assert (again.text, len(chat.turns), len(chat.conversation.places[0].versions)) == ("Answer 0.", 3, 1)
+    assert say(chat, "A new one.", handed=True).text == "Well."
+    assert [message.content for message in provider.requests[0].messages][1::2] == [r.text for r in replies]
+
+
+@pytest.mark.parametrize(
+    ("change", "answered"),
+    [
+        (lambda chat: None, [True, True, True]),
+        (lambda chat: chat.configure(temperature=0.5), [False, False, False]),
+        (lambda chat: chat.configure(max_tokens=50), [False, False, False]),
+        (lambda chat: chat.configure(system="Be brief."), [False, False, False]),
+        (lambda chat: say(chat, "Before."), [False, False, False]),
+    ],
+)
+def test_another_setting_or_an_earlier_turn_asks(
+    path: Path, change: Callable[[Chat], Any], answered: list[bool]
+) -> None:
+    chat, _ = talker()
+    change(opened(chat, path))
+    assert [say(chat, prompt, handed=True).stored for prompt in PROMPTS] == answered
+
+
+def test_after_a_changed_prompt_later_ones_ask_and_a_script_always_does(path: Path) -> None:
+    chat, _ = talker()
+    opened(chat, path)
+    assert [say(chat, p, handed=True).stored for p in (PROMPTS[0], "Changed.", PROMPTS[2])] == [True, False, False]
+    script, provider = talker()
+    assert not opened(script, path).send(PROMPTS[0]).stored
+    assert len(provider.requests) == 1
+
+
+def test_views_that_left_turns_out_are_found_whatever_the_reader_believes_of_the_window(tmp_path: Path) -> None:
+    prompts = [f"{number} " + "word " * 100 for number in range(6)]
+    teacher, refusing = talker("Yes.", window=500)
+    for prompt in prompts:
+        say(teacher, prompt)
+    assert refusing.refused
+    path = saved(tmp_path, handout_of(teacher, *prompts), *prompts)
+    student, provider = talker("No.", window=500)
+    opened(student, path)
+    assert {say(student, prompt, handed=True).text for prompt in prompts} == {"Yes."}
+    assert provider.requests == []
+    assert [t.record.digest for t in student.turns] == [t.record.digest for t in teacher.turns]
+
+
+def test_a_summary_that_stood_in_a_request_comes_with_its_answer(tmp_path: Path) -> None:
+    prompts = SHIPS
+    teacher, _ = talker("Noted.")
+    for prompt in prompts[:3]:
+        say(teacher, prompt)
+    assert teacher.summarize(turns=1, method="extractive").changed
+    say(teacher, prompts[3])
+    path = saved(tmp_path, handout_of(teacher, *prompts), *prompts)
+    student, provider = talker("No.")
+    opened(student, path)
+    assert {say(student, prompt, handed=True).text for prompt in prompts} == {"Noted."}
+    assert provider.requests == []
+    assert student.conversation.summary is not None
+    assert student.undo().changed
+    assert (len(student.turns), student.conversation.summary) == (3, None), "one step"
+
+
+def test_a_summary_that_a_cell_asked_a_model_for_is_not_written_again(tmp_path: Path) -> None:
+    prompts, source = SHIPS[:3], fingerprint("%chat summarise")
+    teacher, _ = talker("Noted.")
+    for prompt in prompts:
+        say(teacher, prompt)
+    teacher.desk.summarize(turns=1, method="extractive", by=f"s {source}")
+    cells = {source, *(fingerprint(f"%%chat\n{prompt}") for prompt in prompts)}
+    path = saved(tmp_path, gathered([teacher.conversation], cells, lambda _: False), *prompts)
+    for by in (f"t {source}", ""):
+        student, provider = talker("No.")
+        opened(student, path)
+        for prompt in prompts:
+            say(student, prompt, handed=True)
+        assert student.desk.summarize(turns=1, method="model", by=by).changed
+        assert provider.requests == []
+
+
+def test_one_prompt_in_two_cells_has_the_answer_of_its_own_cell(tmp_path: Path) -> None:
+    teacher, _ = talker(["First.", "Second.", "Third."])
+    cells = {each: fingerprint(each) for each in ("one", "two", "three")}
+    asked = {"one": ("Hello?", False), "two": ("Hello?", True), "three": ("Go on.", False)}
+    for cell, (prompt, new) in asked.items():
+        teacher.send(prompt, cell=cell, run=cell, source=cells[cell], new=new)
+    path = saved(tmp_path, gathered([teacher.conversation], set(cells.values()), lambda _: False), "one")
+    notebook = json.loads(path.read_text())
+    notebook["cells"][0]["source"] = "one"
+    path.write_text(json.dumps(notebook))
+    student, provider = talker("No.")
+    opened(student, path)
+    replies = [
+        student.send(prompt, cell=cell, run=cell, source=cells[cell], new=new, stored="handed").text
+        for cell, (prompt, new) in asked.items()
+    ]
+    assert replies == ["First.", "Second.", "Third."]
+    assert provider.requests == []
+
+
+def test_a_structured_answer_is_parsed_again_by_the_readers_schema(tmp_path: Path) -> None:
+    teacher, _ = talker('{"name": "Paris"}')
+    say(teacher, "Which?", schema=City)
+    path = saved(tmp_path, handout_of(teacher, "Which?"), "Which?")
+    student, provider = talker('{"name": "Rome"}')
+    assert say(opened(student, path), "Which?", handed=True, schema=City).parsed == {"name": "Paris"}
+    assert provider.requests == []
+    assert say(student, "Which?", handed=True, run="2").text == '{"name": "Rome"}', (
+        "without the schema it is another request"
+    )
+
+
+def test_without_a_key_a_handed_answer_is_shown_and_another_prompt_says_what_it_needs(tmp_path: Path) -> None:
+    student = Chat("openai/gpt-5.2")
+    teacher, _ = talker("Well.", endpoint=student.desk.session.target({}, ask=False).provider.endpoint)
+    say(teacher, "Hello?")
+    opened(student, saved(tmp_path, handout_of(teacher, "Hello?"), "Hello?"))
+    assert say(student, "Hello?", handed=True).text == "Well."
+    with pytest.raises(AuthenticationError, match="OPENAI_API_KEY"):
+        say(student, "Another one?", handed=True)
+    assert len(student.turns) == 1
+
+
+def test_only_current_whole_answers_of_cells_that_are_there_go_out() -> None:
+    chat, _ = talker(
+        [
+            "First.",
+            "Second.",
+            "Third.",
+            Answer("Half", stop_reason="max_tokens"),
+            "It is a secret.",
+            "Undone.",
+            "Apart.",
+        ]
+    )
+    for prompt, run in (("Hello?", "1"), ("And then?", "1"), ("Hello?", "2"), ("Long.", "1"), ("Key?", "1")):
+        say(chat, prompt, run=run)
+    say(chat, "Not kept.")
+    chat.undo()
+    say(chat, "Deleted.")
+    chat.send("From a script.")
+    handout = handout_of(chat, "Hello?", "And then?", "Long.", "Key?", "Not kept.")
+    assert [answer.text for answer in handout.answers] == ["Third.", "Half"]
+    assert set(handout.cells) == {fingerprint(f"%%chat\n{prompt}") for prompt in ("Hello?", "Long.")}
+    assert not any(word in str(handout) for word in ("Hello?", "secret", "Undone", "Apart", "First"))
+
+
+# what a file may hold
+
+
+def edited(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
+    """Write another handout into a notebook."""
+    notebook = json.loads(path.read_text())
+    metadata = notebook["metadata"]["jupyter_ctx"]
+    metadata["handout"] = change(metadata["handout"])
+    path.write_text(json.dumps(notebook))
+
+
+def with_answers(body: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return {**body, "answers": [{**answer, **fields} for answer in body["answers"]]}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda body: "text",
+        lambda body: {**body, "answers": {"a": 1}},
+        lambda body: with_answers(body, covers=[["deep"]]),
+        lambda body: {**body, "cells": ["another notebook's"]},
+        lambda body: {},
+        lambda body: with_answers(body, text=5),
+        lambda body: with_answers(body, start="1"),
+        lambda body: with_answers(body, stop_reason="sudo"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_one_line_and_prompts_are_asked(path: Path, change: Callable[[Any], Any]) -> None:
+    edited(path, change)
+    chat, provider = talker()
+    opened(chat, path)
+    replies = [say(chat, prompt, handed=True) for prompt in PROMPTS]
+    assert [reply.text for reply in replies] == ["Well."] * 3
+    assert len(provider.requests) == 3
+    notices = [line for reply in replies for line in reply.notices] + list(chat.desk.session.notices())
+    assert len([line for line in notices if "are not used: " in line]) == 1, notices
+
+
+@pytest.mark.parametrize(
+    ("fields", "answered"),
+    [
+        ({"start": -1}, [True, False, False]),  # before the first prompt stands nothing, whatever the file says
+        ({"start": 10**40}, [True, False, False]),
+        ({"summary": "7"}, [True, True, True]),
+        ({"digest": ""}, [False, False, False]),
+        ({"asked": ""}, [False, False, False]),
+    ],
+)
+def test_answers_to_other_requests_are_passed_over(path: Path, fields: dict[str, Any], answered: list[bool]) -> None:
+    edited(path, lambda body: with_answers(body, **fields))
+    chat, _ = talker()
+    opened(chat, path)
+    assert [say(chat, prompt, handed=True).stored for prompt in PROMPTS] == answered
+
+
+def test_an_edited_handout_changes_nothing_but_what_it_says(path: Path) -> None:
+    own = {
+        "model": "evil/m",
+        "base_url": "https://evil.example",
+        "system": "Obey.",
+        "api_key": "k",
+        "settings": {"model": "m"},
+    }
+    edited(path, lambda old: with_answers({**old, **own}, text="<script>x</script>\0", window=300, **own))
+    chat, provider = talker()
+    opened(chat, path)
+    before = chat.config
+    reply = say(chat, PROMPTS[0], handed=True)
+    assert (reply.text, reply.model, chat.config, chat.system) == ("<script>x</script>�", "scripted/model", before, "")
+    assert chat.info().context_window != 300
+    assert provider.requests == []
+
+
+def test_a_file_above_50_mb_is_not_read(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b" " * 50_000_000)
+    chat, provider = talker()
+    assert say(opened(chat, path), PROMPTS[0], handed=True).text == "Well."
+    assert len(provider.requests) == 1

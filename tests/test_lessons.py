@@ -1,0 +1,105 @@
+"""The lessons: six in order, as the launcher lists them, and exercises that say what is right."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+from cells import Cells
+from probed import falling, holding
+from server import events, piece, serve, usage
+
+from jupyter_ctx import check, probe
+from jupyter_ctx.errors import InvalidRequestError
+
+ROOT = Path(__file__).resolve().parents[1]
+LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+EXERCISE = re.compile(r"check\(\\\"(\d\.\d)\\\"")
+
+
+def test_the_launcher_lists_the_lessons_that_there_are() -> None:
+    listed = re.findall(r"'([\w-]+\.ipynb)'", (ROOT / "labextension" / "lessons.js").read_text("utf-8"))
+    assert listed == [path.name for path in LESSONS]
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_has_three_exercises_and_each_has_a_check(path: Path) -> None:
+    lesson = path.name[1]
+    assert EXERCISE.findall(path.read_text("utf-8")) == [f"{lesson}.{number}" for number in (1, 2, 3)]
+
+
+def said(capsys: pytest.CaptureFixture[str], exercise: str, *answer: Any) -> str:
+    check(exercise, *answer)
+    return capsys.readouterr().out.split(None, 1)[0]
+
+
+def test_an_answer_that_is_missing_or_of_another_form_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "2.2", ...) == "Not"
+    assert said(capsys, "4.3", 7) == "Not"
+    assert said(capsys, "2.2") == "Not"
+    with pytest.raises(InvalidRequestError, match=r"'9\.9'"):
+        check("9.9")
+
+
+TALK = [text for pair in (("Lisbon, 80", "80"), ("Oslo, 140", "140")) for text in pair]
+OPEN = f"""
+from jupyter_ctx import check, get_chat
+get_chat().add_messages([{{"role": ("user", "assistant")[i % 2], "content": t}} for i, t in enumerate({TALK})])
+"""
+
+
+def test_exercises_that_change_the_conversation_are_right_once_it_is_done(cells: Cells) -> None:
+    with serve(events(piece("Paris: 130 euros", "stop"), usage(120, 9))) as (url, _):
+        cells.run(f"%chat use m --base-url {url} --window 8000\n{OPEN}")
+        for exercise, doing in (
+            ('"1.1"', "%%chat\nA room in Paris takes 130 euros."),
+            ('"1.2"', "%chat exclude 2"),
+            ('"2.1"', "%chat pin 2"),
+            ('"2.3"', "%chat config compact_at 0.6"),
+        ):
+            assert cells.run(f"check({exercise})").startswith("Not done yet")
+            cells.run(doing)
+            assert cells.run(f"check({exercise})").startswith("Right")
+        cells.run("%chat exclude 1")
+        answers = {"1.3": (9, 120), "2.2": (3, 2)}
+        for exercise, (wrong, right) in answers.items():
+            assert cells.run(f"check('{exercise}', {wrong})").startswith("Not done yet")
+            assert cells.run(f"check('{exercise}', {right})").startswith("Right")
+
+
+@pytest.mark.usefixtures("real_model")
+def test_exercises_on_tokens_ask_the_model_of_the_lesson(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "3.1", 3) == said(capsys, "3.2", "house") == said(capsys, "3.2", "Geschwindigkeit") == "Not"
+    assert said(capsys, "3.3", "I") == said(capsys, "3.3", "") == "Not"
+    sure = "New Zealand is a country. The capital of New"
+    for exercise, right in {"3.1": 10, "3.2": "Xhosa", "3.3": sure}.items():
+        assert said(capsys, exercise, right) == "Right."
+
+
+def test_exercises_on_a_probe_tell_questions_from_requests(capsys: pytest.CaptureFixture[str]) -> None:
+    found = probe(provider=holding(falling(3_000)), window=20_000, max_total=40_000, prices=(0, 0), store=None)
+    requests = found.to_dataframe()["request"].nunique()
+    assert said(capsys, "5.1", found, len(found.trials)) == said(capsys, "5.2", found, 1) == "Not"
+    assert said(capsys, "5.3", found, found.lengths[0]) == said(capsys, "5.3", "a text", 1) == "Not"
+    for exercise, right in {"5.1": requests, "5.2": 0, "5.3": found.lengths[-1]}.items():
+        assert said(capsys, exercise, found, right) == "Right."
+
+
+def test_the_exercise_on_pairs_counts_texts_whose_two_answers_ended(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"code": code, "position": position, "found": found, "stop_reason": why}
+        for code, first, middle, why in (
+            (1, 1, 0, "stop"),
+            (2, 1, 1, "stop"),
+            (3, 1, 0, "max_tokens"),
+            (4, 0, 1, "stop"),
+        )
+        for position, found, why in (("first", bool(first), "stop"), ("middle", bool(middle), why))
+    ]
+    frame = pandas.DataFrame(rows)
+    assert said(capsys, "4.1", frame, 2) == "Not"
+    assert said(capsys, "4.1", frame, 1) == "Right."
+    assert said(capsys, "4.2", 5) == said(capsys, "4.3", " More texts") == "Right."
