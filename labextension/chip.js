@@ -9,7 +9,6 @@ import { addStyle } from './style.js';
 const ID = 'jupyter-ctx:chip'; // the name of its schema, which puts it into the toolbar
 const NARROW = 620; // pixels of a notebook below which the chip is the percentage alone
 const SOON = 500; // milliseconds in which a kernel that has nothing to do has answered
-const LISTED_LATER = 'A cell is running: models are listed when it has ended';
 let lastSpoken = ''; // the id of a message: of two views of a notebook, one announces it
 
 export async function chip(load) {
@@ -32,7 +31,7 @@ export async function chip(load) {
       super();
       this.panel = panel;
       this.link = null;
-      this.models = null;
+      this.models = this.menu = null;
       this.addClass('jctx-chip');
       this.sign = element('span', 'jctx-chip-sign', { 'aria-hidden': 'true' });
       this.track = element('span', 'jctx-chip-track', { 'aria-hidden': 'true' });
@@ -63,6 +62,7 @@ export async function chip(load) {
       this.link?.dispose();
       this.resized.disconnect();
       this.popup.dispose();
+      this.menu?.dispose();
       super.dispose();
     }
 
@@ -134,14 +134,24 @@ export async function chip(load) {
     askModels() {
       this.isAsked = true;
       this.link?.send({ menu: true });
-      // a kernel that runs a cell answers when that has ended
-      setTimeout(() => this.list(this.models ?? [['', LISTED_LATER, false]]), SOON);
+      setTimeout(() => this.isAsked && this.openMenu(this.models ?? [['', this.waiting, false]]), SOON);
     }
 
+    get waiting() {
+      return this.link?.isBusy ? 'A cell is running: models are listed when it has ended' : 'Models are being listed…';
+    }
+
+    /** Keep the models that the kernel has listed; a menu that was opened before they came shows them. */
     list(models) {
-      if (models[0]?.[0]) this.models = models;
-      if (!this.isAsked || this.isDisposed) return; // it is open, or another view has asked
+      const isKnown = JSON.stringify(models) === JSON.stringify(this.models);
+      this.models = models;
+      if (!this.isAsked) return; // its menu was closed, or another view has asked
       this.isAsked = false;
+      if (!isKnown || !this.menu?.isAttached) this.openMenu(models);
+    }
+
+    openMenu(models) {
+      this.menu?.dispose();
       const commands = new CommandRegistry();
       const menu = new ui.MenuSvg({ commands }); // lumino's own shows no check marks
       models.forEach(([name, label, isCurrent], index) => {
@@ -155,9 +165,13 @@ export async function chip(load) {
         menu.addItem({ command: `model-${index}` });
       });
       menu.addClass('jctx-models');
-      menu.aboutToClose.connect(() => this.more.focus());
+      menu.aboutToClose.connect(() => {
+        this.isAsked = false;
+        this.more.focus();
+      });
       const { left, bottom } = this.more.getBoundingClientRect();
       menu.open(left, bottom);
+      this.menu = menu;
     }
   }
 

@@ -135,10 +135,12 @@ def test_no_cell_repeats_the_chip_and_the_newest_answer_is_marked(open_page: Ope
 
 
 def test_the_menu_changes_the_model_and_says_which_need_a_key(open_page: Open) -> None:
-    notebook = open_page(LOAD, USE, "fill(3)")
+    notebook = open_page(LOAD, USE, "fill(3)", SLOW)
     notebook.run(0, 1, 2)
     chip = Chip(notebook)
+    notebook.begin(3)
     chip.more.click()
+    expect(chip.menu).to_have_text("A cell is running: models are listed when it has ended")
     expect(chip.menu.first).to_have_text("openai/gpt-4o · 2,000 · needs a key")
     expect(notebook.page.locator(".jctx-models .lm-mod-toggled")).to_have_count(1)
     chip.menu.filter(has_text="anthropic/").first.click()
@@ -174,10 +176,7 @@ def test_a_chip_survives_reloads_and_goes_with_its_kernel(open_page: Open, app: 
     notebook.run(0, 1, 2)
     chip = Chip(notebook)
     expect(chip.main).to_contain_text("~94 %")
-    notebook.page.evaluate(
-        "() => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = 3;"
-        " window.jupyterapp.commands.execute('notebook:run-cell'); }"
-    )
+    notebook.begin(3)
     expect(notebook.prompt(3)).to_have_text("[*]:")
     chip.main.click()
     expect(chip.panel.locator(".jctx-popup-waits")).to_be_visible()

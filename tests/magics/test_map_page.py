@@ -54,7 +54,7 @@ def test_a_map_is_one_card_that_stops_unfolds_and_is_saved_whole(open_page: Open
         notebook = open_page(LOAD.format(url=url, rows=ROWS), MAP, AFTER, "%chat plot formal", "df = df[:4]")
         notebook.run(0)
         card = notebook.output(1).locator(".jctx-run")
-        begin(notebook, 1)
+        notebook.begin(1)
         expect(card).to_contain_text(f"{AT_ONCE} of {ROWS} answers")
         expect(card.get_by_role("progressbar")).to_have_attribute("aria-valuenow", str(AT_ONCE))
         expect(card.locator(".jctx-answers tbody tr")).to_have_count(8)
@@ -66,7 +66,7 @@ def test_a_map_is_one_card_that_stops_unfolds_and_is_saved_whole(open_page: Open
         notebook.page.keyboard.press("Enter")
         expect(notebook.output(1)).to_contain_text("are kept; running it again asks only the other")
         expect(notebook.prompt(1)).not_to_have_text("[*]:")
-        begin(notebook, 2)  # in the background, where no cell waits that could be interrupted
+        notebook.begin(2)  # in the background, where no cell waits that could be interrupted
         behind = notebook.output(2).locator(".jctx-run")
         expect(behind).to_contain_text(f"{AT_ONCE} of {ROWS} answers")
         behind.get_by_role("button", name="Stop").click()
@@ -79,15 +79,6 @@ def test_a_map_is_one_card_that_stops_unfolds_and_is_saved_whole(open_page: Open
     assert notebook.page.title() != "1"
     check_saved(notebook)
     assert notebook.errors == []
-
-
-def begin(notebook: NotebookPage, index: int) -> None:
-    """Run a cell, and do not wait for its end."""
-    notebook.page.evaluate(
-        "index => { const notebook = window.jupyterapp.shell.currentWidget.content; notebook.deselectAll();"
-        " notebook.activeCellIndex = index; window.jupyterapp.commands.execute('notebook:run-cell') }",
-        index,
-    )
 
 
 def check_end(notebook: NotebookPage, card: Locator) -> None:

@@ -92,6 +92,14 @@ RUN = """async ([index, seconds]) => {
     }
 }"""
 
+BEGIN = """index => {
+    const app = window.jupyterapp;
+    const notebook = app.shell.currentWidget.content;
+    notebook.deselectAll();
+    notebook.activeCellIndex = index;
+    app.commands.execute('notebook:run-cell');
+}"""
+
 
 class Server:
     """Serves JupyterLab and Notebook 7, with every folder of theirs below ``root``.
@@ -175,6 +183,10 @@ class NotebookPage:
         """Run cells one after the other, each to its end; a cell that fails fails the test."""
         for index in indices:
             self.page.evaluate(RUN, [index, SECONDS])
+
+    def begin(self, index: int) -> None:
+        """Run a cell, and do not wait for its end."""
+        self.page.evaluate(BEGIN, index)
 
     def command(self, name: str, **arguments: str) -> None:
         """Give a command of the application, and do not wait for what it does."""
