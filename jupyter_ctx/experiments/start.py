@@ -17,6 +17,7 @@ from ..providers.batch_services import batches_of
 from ..providers.guests import guest
 from ..storage.connection import MEMORY
 from ..storage.day_spending import DayPurse
+from ..storage.store import store_address
 from ..storage.stored_answers import AnswerKey, Answers, StoredAnswer
 from ..wording import dollars
 from .money.estimate import check_agreed, check_price, check_room, least_cap, with_limit
@@ -77,7 +78,7 @@ def start(
     if not isinstance(template, str) or not template.strip():
         raise InvalidRequestError("The template is empty: write a prompt with {{ column }} in it.")
     table = read_rows(rows, limit=options.limit)
-    purse = Purse(options.max_cost, within)
+    purse = Purse(options.max_cost, within or DayPurse(store_address(), settings.max_cost_day))
     purse.cap = cap = least_cap(models, settings, purse)
     arms = [_limited(models, arm, cap) for arm in arms_of(grid, settings)]
     scorers = Scorers.of(options.scorers).asked_with(partial(_of_judge, models, settings, cap))

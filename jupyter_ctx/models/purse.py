@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Callable
 
 from ..context.context_info import MoneyLeft
 from ..storage.day_spending import PARTS_OF_A_DOLLAR, DayPurse, parts_of
@@ -20,10 +21,18 @@ class Purse:
 
     cap: US dollars that are never passed; ``None``: there is no cap
     within: what pays too, so that its cap holds as well; ``None``: nothing does
+    keep: called with each reservation under a cap, before the request is sent: it counts when this process is killed
     """
 
-    def __init__(self, cap: float | None = None, within: Purse | DayPurse | None = None, *, spent: float = 0.0) -> None:
-        self.cap, self.within = cap, within
+    def __init__(
+        self,
+        cap: float | None = None,
+        within: Purse | DayPurse | None = None,
+        *,
+        spent: float = 0.0,
+        keep: Callable[[], object] = lambda: None,
+    ) -> None:
+        self.cap, self.within, self._keep = cap, within, keep
         self._spent, self._reserved = parts_of(spent), 0
         self._factor = 1.0
         self._is_priced = spent > 0
@@ -61,11 +70,13 @@ class Purse:
             if not self._has_room(worst):
                 return False
             self._reserved += parts_of(worst)
-        if self.within is None or self.within.reserve(worst):
-            return True
-        with self._lock:
-            self._reserved -= parts_of(worst)
-        return False
+        if self.within is not None and not self.within.reserve(worst):
+            with self._lock:
+                self._reserved -= parts_of(worst)
+            return False
+        if self.cap is not None and worst:
+            self._keep()
+        return True
 
     def settle(self, worst: float | None, actual: float | None) -> None:
         """Charge what a request did cost instead of what was reserved for it; ``None``: unknown, the worst is charged.

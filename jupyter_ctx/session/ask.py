@@ -25,6 +25,8 @@ from ..providers.base import AnswerSchema, Reply, Request, SupportsStream
 from ..providers.guests import guest
 from ..providers.lookup import given_address
 from ..runtime.redaction import Redactor, without_address_keys
+from ..storage.day_spending import DayPurse
+from ..storage.store import store_address
 from .attempt import Attempt
 from .exchange import Coming, Exchanged, exchange
 from .judge import Verdict, verdict_on
@@ -172,7 +174,8 @@ def ask(
             request, chosen, attached_parts(attachments, partial(text_room, models, chosen), Redactor(models.secrets))
         )
         asked = asked if kind is None else replace(asked, schema=as_answer(kind))
-        return Asker(models, Purse(chosen.max_cost)).answered(asked, Coming(None, on_piece, on_thought), kind).reply
+        purse = Purse(chosen.max_cost, DayPurse(store_address(), chosen.max_cost_day))
+        return Asker(models, purse).answered(asked, Coming(None, on_piece, on_thought), kind).reply
     except KeyboardInterrupt:
         raise ChatInterrupted("stopped; nothing was recorded.") from None
 

@@ -23,9 +23,9 @@ from ..models.registry import Models, Target, settings_with
 from ..models.request_price import Price, RequestPrice, is_free, price_of, request_price
 from ..providers.base import AnswerSchema, Reply
 from ..runtime.frontend import fingerprint
-from ..storage.connection import MEMORY
 from ..storage.day_spending import DayPurse
 from ..storage.journal import Journal, Opened
+from ..storage.store import store_address
 from .attempt import Attempt
 from .messages_sent import request_digest
 from .planner import Fitter
@@ -67,8 +67,8 @@ class Session:
         self._cache_key = f"jupyter_ctx-{new_id()}"
         self._has_set_system = False
         self.answered_at: float | None = None  # when the last turn was recorded, by the monotonic clock
-        self._day = DayPurse(MEMORY if journal is None else journal.address)
-        self.purse = Purse(within=self._day)
+        self._day = DayPurse(store_address() if journal is None else journal.address)
+        self.purse = Purse(within=self._day, keep=self.save)
         self._lock = threading.Lock()  # a button's callback may run in another thread
 
     @property
@@ -119,7 +119,7 @@ class Session:
             self.journal.notices.append(f"{now}, as {COURSE_FILE} beside this notebook says.")
         stored = opened.state | {"settings": left}
         self.state = self.state.restored(stored, given or {})._replace(taken_at=taken_at)
-        self.purse = Purse(within=self._day, spent=opened.state.get("charged", 0.0))
+        self.purse = Purse(within=self._day, spent=opened.state.get("charged", 0.0), keep=self.save)
         self.notebook.restore(opened.state)
         self.models.restore(opened.state, opened.sizes)
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from priced import Priced
 
-from jupyter_ctx import BudgetExceededError, Chat
+from jupyter_ctx import BudgetExceededError, Chat, InvalidRequestError, ask, sweep
 from jupyter_ctx.storage.day_spending import DayPurse
 from jupyter_ctx.storage.journal import close_stores
 
@@ -116,6 +116,22 @@ def test_conversations_of_one_store_share_a_day_and_say_what_is_left_of_it(sqlit
     assert other.send("Hello.").text == "Yes."
     one.close()
     other.close()
+
+
+def test_requests_apart_from_conversations_count_in_the_default_store(
+    sqlite: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUPYTER_CTX_STORE", sqlite)
+    given: dict[str, Any] = {"max_tokens": 1_000, "max_cost_day": 0.05}
+    provider = Priced("Yes.")
+    ask("Hello.", provider=Priced("Yes. " * 4_000), **given)
+    with pytest.raises(BudgetExceededError, match="max_cost_day"):
+        ask("Hello.", provider=provider, **given)
+    with pytest.raises(BudgetExceededError, match="max_cost_day"):
+        Chat(provider=provider, **given).send("Hello.")
+    with pytest.raises(InvalidRequestError, match=r"\$0"):
+        sweep("Hello {{ name }}.", [{"name": "Ada"}], provider=provider, **given)
+    assert not provider.requests
 
 
 def test_where_the_store_fails_nothing_is_spent_and_it_says_how_to_go_on(tmp_path: Path) -> None:
