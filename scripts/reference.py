@@ -23,6 +23,7 @@ from jupyter_ctx.magics.commands import COMMANDS
 from jupyter_ctx.magics.help_pages import OF_SETTINGS
 from jupyter_ctx.magics.help_topics import TOPICS, topic_text
 from jupyter_ctx.magics.line_options import OF_A_PROMPT, OPTIONS, Option
+from jupyter_ctx.providers.catalog import SERVICES
 
 ROOT = Path(__file__).resolve().parents[1]
 MARKED = re.compile(r"<!-- generated: ([\w-]+) -->")
@@ -103,6 +104,20 @@ def _rows(about: About) -> Iterator[tuple[str, ...]]:
             yield f"`{name}`", each.help, f"`{typed_value(getattr(default, name))}`", values
 
 
+def _providers() -> Iterator[str]:
+    yield _table(("provider", "its key", "its address", "without that"), map(_provider, SERVICES))
+
+
+def _provider(name: str) -> tuple[str, ...]:
+    service = SERVICES[name]
+    keys = ", else ".join(f"`{key}`" for key in service.keys)
+    if keys and service.serves:
+        keys += ", where the server wants one"
+    address = f"`{service.address}`" if service.address else ""
+    example = f"none; such as `{service.example}`" if service.example else "the provider's own"
+    return f"`{name}`", keys or "none", address, f"`{service.base_url}`" if service.base_url else example
+
+
 def shell_help(*command: str) -> str:
     """Return what ``jupyter ctx COMMAND --help`` prints."""
     with redirect_stdout(StringIO()) as printed, suppress(SystemExit), patch.dict("os.environ", {"COLUMNS": "90"}):
@@ -172,6 +187,6 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 PARTS: dict[str, Callable[[], Iterator[str]]] = {
     "commands": _commands, "options": _options, "settings": _settings, "shell": _shell, "api": _api,
-    "errors": _errors, "topics": _topics, "contributing": _contributing,
+    "errors": _errors, "topics": _topics, "contributing": _contributing, "providers": _providers,
     **{part: partial(_pages, part) for part in PAGES},
 }  # fmt: skip
