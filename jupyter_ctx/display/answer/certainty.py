@@ -36,7 +36,7 @@ def certainty_forms(text: str, tokens: Sequence[Written]) -> AnswerForms:
     forms = table(LEAST_CERTAIN_HEAD, rows, caption)
     page = f'{CERTAINTY_SHEET}<div class="jctx-certainty" dir="auto">{body}</div>{forms["text/html"]}'
     markdown = f"{to_markdown(text)}\n\n{forms['text/markdown']}"
-    return AnswerForms(page, markdown, f"{to_plain(text)}\n\n{forms['text/plain']}")
+    return AnswerForms(page, markdown, f"{to_plain(text)}\n\n{forms['text/plain']}", forms["text/plain"])
 
 
 def _shaded(piece: str, told: Written) -> str:

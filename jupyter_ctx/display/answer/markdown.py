@@ -54,11 +54,15 @@ SCROLLS = 'tabindex="0" style="overflow-x:auto;'  # tabindex: by the keyboard to
 
 @dataclass(frozen=True, slots=True)
 class AnswerForms:
-    """An answer in its three forms, none of which can act."""
+    """An answer in its three forms, none of which can act.
+
+    ``beside_text``: what of ``plain`` is not the answer's text, for a terminal that has printed that; empty: all of it.
+    """
 
     html: str
     markdown: str
     plain: str
+    beside_text: str = ""
 
     @classmethod
     def of(cls, source: str | AnswerForms) -> AnswerForms:

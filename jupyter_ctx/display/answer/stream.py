@@ -213,7 +213,7 @@ class TerminalView:
             print(to_plain(self._tail))
             self._tail = ""
         if self._forms is not None:
-            print(f"\n{self._forms.plain}")
+            print(f"\n{self._forms.beside_text or self._forms.plain}")
         self._say([*below, *remarks(footer)])
 
     def _say(self, lines: Sequence[str]) -> None:
