@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 from ... import wording as words
-from ...config.settings import Settings, default_settings
+from ...config.settings import Settings, choices, default_settings
 from ...errors import InvalidRequestError
 from ...models.registry import Models, Target, settings_with
 from ...session.desk import Desk
@@ -20,6 +20,7 @@ from .simulation import Simulation, Size
 from .turn_chart import MAX_TURNS, TurnFigures, draw_tokens, legend_below, turns_text
 
 POLICIES = ("trim", "summarise", "compact_at=0.8", "max_turns=8")
+WORDS = choices("on_overflow")
 OF_A_POLICY = ("on_overflow", "compact_at", "min_turns", "max_turns")
 PANEL_HEIGHT = 2.2  # inches, of one policy
 SIZES_WANTED = "give a Chat that has turns, or sizes in tokens of prompts and answers, such as [(150, 450)] * 40"
@@ -86,9 +87,9 @@ def simulate(
     """Return what policies of compaction would send, cache and cost over a conversation; nothing is sent.
 
     ``turns`` is a :class:`~jupyter_ctx.Chat`, whose pins are not considered, or sizes in tokens of prompts and answers:
-    ``[(150, 450)] * 40``. A policy is ``trim``, ``summarise`` or ``stop``, settings such as ``compact_at=0.8`` and
-    ``max_turns=8``, or both: ``"summarise compact_at=0.8"``. ``model`` and ``settings`` go before those of the Chat.
-    Summaries count as long as they may be. Raises InvalidRequestError.
+    ``[(150, 450)] * 40``, or a DataFrame with these two columns. A policy is ``trim``, ``summarise`` or ``stop``,
+    settings such as ``compact_at=0.8`` and ``max_turns=8``, or both: ``"summarise compact_at=0.8"``. ``model`` and
+    ``settings`` go before those of the Chat. Summaries count as long as they may be. Raises InvalidRequestError.
     """
     given = {name: value for name, value in {"model": model, **settings}.items() if value is not None}
     desk = getattr(turns, "desk", None)
@@ -113,12 +114,10 @@ def _settings_by(policy: str, usual: Settings) -> Settings:
     """Return the settings of a policy, which says all that differs from the defaults. Raises InvalidRequestError."""
     changes: dict[str, Any] = {name: getattr(Settings(), name) for name in OF_A_POLICY}
     for word in policy.split():
-        name, _, value = word.rpartition("=")
-        if name and name not in OF_A_POLICY:
-            known = ", ".join(OF_A_POLICY)
-            raise InvalidRequestError(
-                f"{word!r} is no part of a policy, which has trim, summarise or stop, and {known}."
-            )
+        name, is_named, value = word.rpartition("=")
+        if name not in OF_A_POLICY if is_named else value not in WORDS:
+            known = ", ".join((*WORDS, *(f"{each}=…" for each in OF_A_POLICY[1:])))
+            raise InvalidRequestError(f"{word!r} is no part of a policy. One has {known}.")
         changes[name or "on_overflow"] = value
     return usual.changed(changes)
 
@@ -132,6 +131,8 @@ def _said(session: Session, target: Target) -> list[Size]:
 
 def _shaped(turns: Any) -> list[Size]:
     """Return given sizes, checked. Raises InvalidRequestError."""
+    if hasattr(turns, "to_numpy"):  # a DataFrame
+        turns = turns.to_numpy().tolist()
     if isinstance(turns, str) or not isinstance(turns, Iterable):
         raise InvalidRequestError(f"turns is {turns!r}: {SIZES_WANTED}.")
     sizes = list[Size]()

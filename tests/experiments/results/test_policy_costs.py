@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import pytest
 from priced import CLAUDE, INPUT, OUTPUT
 
@@ -55,6 +56,12 @@ def test_a_model_s_summary_is_sent_and_paid_too() -> None:
     assert summarise.sent > requests
     assert (summarise.cost or 0) > sum(turn.cost or 0 for turn in summarise.figures)
     assert trim.turns == 12 > stop.turns, "stop sends nothing more once a prompt does not fit"
+
+
+def test_sizes_may_stand_in_a_data_frame() -> None:
+    sizes = [(100, 10), (200, 20)]
+    frame = pd.DataFrame(sizes, columns=["prompt", "answer"])
+    assert simulate(frame, "trim").to_dataframe().equals(simulate(sizes, "trim").to_dataframe())
 
 
 def test_the_frame_the_picture_and_the_text_say_the_same() -> None:
