@@ -6,11 +6,13 @@ within bounds, into values that can set nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from ..context.odds import Written
 from ..conversation.messages import StopReason
 from ..conversation.text_safety import clean
 from ..errors import InvalidRequestError
@@ -35,6 +37,7 @@ class HandoutAnswer:
     summary: the digest of the summary in that view
     method: how a summary was written; empty for an answer
     covers: the positions of a summary's turns
+    tokens: the answer's tokens with their probabilities, where these were asked for
     """
 
     digest: str
@@ -49,6 +52,7 @@ class HandoutAnswer:
     summary: str = ""
     method: Literal["", "extractive", "model"] = ""
     covers: tuple[int, ...] = ()
+    tokens: tuple[Written, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,4 +105,12 @@ def answers_in(notebook: Mapping[str, Any]) -> tuple[HandoutAnswer, ...]:
         raise InvalidRequestError("they are damaged, or of a newer jupyter_ctx") from None
     if not cell_texts(notebook).keys() & handout.cells:
         raise InvalidRequestError("they are of another notebook, or all of its chat cells were changed")
-    return tuple(replace(each, text=clean(each.text), thinking=clean(each.thinking)) for each in handout.answers)
+    return tuple(map(_checked, handout.answers))
+
+
+def _checked(answer: HandoutAnswer) -> HandoutAnswer:
+    """Return an answer in whose texts and figures nothing is that none has."""
+    told = (token.logprob for written in answer.tokens for token in (written.token, *written.likeliest))
+    is_told = all(logprob is not None and math.isfinite(logprob) for logprob in told)
+    tokens = answer.tokens if is_told else ()
+    return replace(answer, text=clean(answer.text), thinking=clean(answer.thinking), tokens=tokens)

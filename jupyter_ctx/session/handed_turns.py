@@ -36,7 +36,7 @@ def handed_turns(
         record = replace(
             asked, id=id_, model=target.model, stop_reason=answer.stop_reason, window=target.window.tokens,
             stored=True, handed=True, start=begins if answer.start else None, apart=answer.apart,
-            digest=answer.digest, summary=summary.id if summary is not None else None,
+            digest=answer.digest, summary=summary.id if summary is not None else None, tokens=answer.tokens,
         )  # fmt: skip
         turn = replace(said.turn, reply=answer.text, thinking=answer.thinking, record=record)
         before = past.summarized(summary) if summary is not None else past
@@ -84,7 +84,7 @@ def _answer(past: Places, turn: Turn, at: int, summary: HandoutAnswer | None) ->
     return HandoutAnswer(
         record.digest, 0, turn.reply, turn.thinking, turn.stop_reason, asked=record.source or "",
         start=at if record.start == turn.id else past.index(record.start), apart=record.apart,
-        summary=summary.digest if summary is not None else "",
+        summary=summary.digest if summary is not None else "", tokens=record.tokens,
     )  # fmt: skip
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict
 
 import nbformat
 import pytest
 
-from jupyter_ctx import AuthenticationError, Chat
+from jupyter_ctx import AuthenticationError, Chat, Reply, Request
+from jupyter_ctx.context.odds import Token, Written
 from jupyter_ctx.export.handout import Handout, notebook_in, with_handout
+from jupyter_ctx.providers.base import Thought
 from jupyter_ctx.runtime.frontend import fingerprint
 from jupyter_ctx.session.handed_out import HandedOut
 from jupyter_ctx.session.handed_turns import gathered
@@ -25,8 +28,19 @@ SHIPS = [
 ]
 
 
+TOLD = (Written(Token(b"Well", 5, -0.5), (Token(b"No", 6, -0.25),)), Written(Token(b".", 7, -0.125)))
+
+
 class City(TypedDict):
     name: str
+
+
+class Telling(ScriptedProvider):
+    """Reports the tokens of its answers."""
+
+    def stream(self, request: Request) -> Iterator[str | Thought | Reply]:
+        for item in super().stream(request):
+            yield replace(item, tokens=TOLD) if isinstance(item, Reply) else item
 
 
 def talker(
@@ -303,6 +317,23 @@ def test_an_edited_handout_changes_nothing_but_what_it_says(path: Path) -> None:
     assert (reply.text, reply.model, chat.config, chat.system) == ("<script>x</script>�", "scripted/model", before, "")
     assert chat.info().context_window != 300
     assert provider.requests == []
+
+
+def test_the_certainty_of_tokens_goes_with_an_answer(tmp_path: Path) -> None:
+    chat = Chat(provider=Telling("Well."))
+    say(chat, "Hello?")
+    path = saved(tmp_path, handout_of(chat, "Hello?"), "Hello?")
+    reader = opened(Chat(provider=Telling("No.")), path)
+    assert say(reader, "Hello?", handed=True).tokens == TOLD
+    assert reader.turns[0].record.tokens == TOLD
+
+
+@pytest.mark.parametrize("logprob", [float("nan"), float("inf"), None])
+def test_a_probability_that_is_none_is_left_out_with_the_others(path: Path, logprob: float | None) -> None:
+    edited(path, lambda old: with_answers(old, tokens=[[["V2VsbA==", 5, logprob], []]]))
+    chat, _ = talker()
+    reply = say(opened(chat, path), PROMPTS[0], handed=True)
+    assert (reply.text, reply.tokens) == ("Answer 0.", ())
 
 
 def test_a_file_above_50_mb_is_not_read(path: Path) -> None:
