@@ -87,6 +87,7 @@ export async function chip(load) {
     }
 
     say({ said, role, aloud }, id) {
+      if (aloud && role === 'alert' && this.isVisible) this.popup.open(); // what fails is seen, too
       this.popup.say(said, role); // which announces it where it is open
       if (aloud && !this.popup.isOpen) this.speak(said, id);
     }
@@ -150,6 +151,11 @@ export async function chip(load) {
       if (!isKnown || !this.menu?.isAttached) this.openMenu(models);
     }
 
+    async askName() {
+      const { value } = await apputils.InputDialog.getText({ title: 'Model to ask', placeholder: 'provider/model' });
+      if (value?.trim()) this.link?.send({ model: value.trim() });
+    }
+
     openMenu(models) {
       this.menu?.dispose();
       const commands = new CommandRegistry();
@@ -164,6 +170,9 @@ export async function chip(load) {
         });
         menu.addItem({ command: `model-${index}` });
       });
+      commands.addCommand('other', { label: 'Another model…', execute: () => this.askName() });
+      menu.addItem({ type: 'separator' });
+      menu.addItem({ command: 'other' });
       menu.addClass('jctx-models');
       menu.aboutToClose.connect(() => {
         this.isAsked = false;

@@ -13,7 +13,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
-WIDTH, HEIGHT = 1000, 760  # pixels of the page
+WIDTH, HEIGHT = 1000, 696  # pixels of the page, which ends below the sum of the status
 ANSWER = r"""Sales follow the school year, $s(t) = a + b\cos\tfrac{2\pi t}{52}$, and stop when it ends:
 
 | month | sold | of the peak |

@@ -84,7 +84,13 @@ class ChipFeed:
         elif data.get("menu"):
             self._chip.send({"models": offered_models(self._chat())})
         elif isinstance(data.get("model"), str):
-            self._say(PressResult(*tried(lambda: changed_setting(self._chat(), "model", data["model"]))))
+            self._say(self._with_model(data["model"]))
+
+    def _with_model(self, model: str) -> PressResult:
+        """Change the model, and return what came of it: an alert also where the model's key is missing."""
+        chat = self._chat()
+        text, role = tried(lambda: changed_setting(chat, "model", model))
+        return PressResult(text, "alert" if chat.models.missing_key(chat.config) else role)
 
     def _say(self, result: PressResult, aloud: bool = True) -> None:
         """Let the pages show a line in the panel; ``aloud``: and announce it."""

@@ -140,16 +140,21 @@ def test_the_menu_changes_the_model_and_says_which_need_a_key(open_page: Open) -
     chip = Chip(notebook)
     notebook.begin(3)
     chip.more.click()
-    expect(chip.menu).to_have_text("A cell is running: models are listed when it has ended")
+    expect(chip.menu.first).to_have_text("A cell is running: models are listed when it has ended")
     expect(chip.menu.first).to_have_text("openai/gpt-4o · 2,000 · needs a key")
     expect(notebook.page.locator(".jctx-models .lm-mod-toggled")).to_have_count(1)
     chip.menu.filter(has_text="anthropic/").first.click()
     expect(chip.main).to_contain_text("claude")
-    expect(chip.spoken).to_contain_text("ANTHROPIC_API_KEY")
+    expect(chip.said).to_contain_text("ANTHROPIC_API_KEY")
+    notebook.page.keyboard.press("Escape")
     expect(chip.more).to_be_focused()
     notebook.page.keyboard.press("Enter")
     expect(chip.menu.first).to_contain_text("anthropic/")
-    notebook.page.keyboard.press("Escape")
+    chip.menu.last.click()
+    notebook.page.keyboard.type("acme/large")
+    notebook.page.keyboard.press("Enter")
+    expect(chip.said).to_contain_text("acme")
+    expect(chip.main).to_contain_text("claude")
 
 
 def test_states_are_announced_once_and_guesses_look_so(open_page: Open) -> None:
@@ -275,7 +280,7 @@ get_chat().configure(model="openai/<img src=x onerror=window.hacked=1>", window=
     notebook.page.keyboard.press("Escape")
     chip.more.click()
     chip.menu.nth(3).click()
-    expect(chip.spoken).not_to_be_empty()
+    expect(chip.said).not_to_be_empty()
     strange = notebook.page.locator(":is(.jctx-popup, .jctx-chip) :is(img, script, iframe, svg, a, style)")
     expect(strange).to_have_count(0)
     assert notebook.page.evaluate("() => window.hacked") is None
