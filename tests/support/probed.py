@@ -37,13 +37,13 @@ def holding(score: Score, kind: Any = ScriptedProvider, **more: Any) -> Any:
     return kind(answer, **more)
 
 
-def cutting(tokens: int) -> ScriptedProvider:
+def cutting(tokens: int, *, reports: bool = True) -> ScriptedProvider:
     """A provider that reads the end of a longer prompt, and does not say so."""
 
     def answer(request: Request) -> Answer:
         text = request.messages[-1].content
         read = text[-4 * tokens :]
-        return Answer(read_codes(read, text), usage=Usage(len(read) // 4, 20))
+        return Answer(read_codes(read, text), usage=Usage(len(read) // 4, 20) if reports else None)
 
     return ScriptedProvider(answer, model="scripted/cuts")
 

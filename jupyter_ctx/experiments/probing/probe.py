@@ -41,6 +41,10 @@ ENOUGH_MARKS = 24  # questions, to tell whether answers end
 SCREENED = 250  # tokens of a text in which each pair of the task "meaning" is tried
 RunEnded = Callable[[Run], object]  # hears of a run that has ended
 TOO_HARD = 0.8  # of the probability of a base that is too low: then an easier level of the task is tried
+UNREPORTED = (
+    "{} reports no tokens: lengths are estimates, and a server that leaves out a part of prompts without saying so is "
+    "not recognised."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +168,8 @@ class Probing:
             is_too_hard = reason == "uncounted" or self._posterior(level).effective().base_is_low
             if reason == "cap" or len(self._lengths) < 2 or not is_too_hard:
                 break
+        if not self._sizes.is_reported:
+            self._notices[UNREPORTED.format(self._target.model)] = None
         cost = self._paid if self._is_free or self._price is not None else None
         return Probe(
             self._target.model, self._target.provider.endpoint, self._task.name, level.questions, self._lengths,

@@ -24,6 +24,11 @@ class PromptSizes:
         self._sent = self.read = 0
 
     @property
+    def is_reported(self) -> bool:
+        """Whether a report has told the size of any prompt."""
+        return self._estimated > 0 or self.read > 0
+
+    @property
     def _ratio(self) -> float:
         """Tokens for each that is estimated; rounded, so that the same probe makes the same texts."""
         return round(self._reported / self._estimated, 2) if self._estimated else 1.0

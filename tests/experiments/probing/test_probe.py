@@ -78,6 +78,9 @@ def test_a_server_that_cuts_prompts_in_silence_is_no_bad_memory() -> None:
     assert not found.held.reached
     assert any("4,000" in notice for notice in found.notices)
     assert all(trial.score is None for trial in found.trials if trial.length > 4_400)
+    untold = probed(cutting(4_000, reports=False))
+    assert untold.held.reached
+    assert any("reports no tokens" in notice for notice in untold.notices)
 
 
 @pytest.mark.parametrize(
