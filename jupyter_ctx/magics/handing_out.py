@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..chat import Chat
+from ..conversation.messages import Alternatives
 from ..display.tables import first_words
 from ..errors import InvalidRequestError
 from ..experiments.run import Run
@@ -61,6 +63,13 @@ def hand_out(call: Call) -> str:
             f"The copy would have {size}, which nobody has confirmed: nothing was written. --clear leaves outputs out."
         )
     told = f"Wrote {write_export(path, text, is_handout)} ({size}) with {counted(len(handout.answers), 'answer')}."
+    unpicked = [offer.asked.prompt for chat in call.host.library.chats for offer in _unpicked(chat, texts)]
+    if unpicked:
+        told += (
+            f" None of the answers side by side is picked in {counted(len(unpicked), 'cell')}, such as "
+            f"{first_words(unpicked[0])!r}: elsewhere, prompts that were asked after it may ask the model. "
+            "%chat pick N, then hand out again."
+        )
     missing = [text for source, text in texts.items() if source not in handout.cells and _asks(text)]
     if not missing:
         return told
@@ -75,6 +84,12 @@ def _copied(notebook: Mapping[str, Any], *, clear: bool) -> dict[str, Any]:
     cells = [cell for cell in find(list, notebook, "cells") if whole_text(cell, "source").split()[:2] not in _HANDS_OUT]
     cleared: dict[str, Any] = {"outputs": [], "execution_count": None} if clear else {}
     return {**notebook, "cells": [{**cell, **cleared} if "outputs" in cell else cell for cell in cells]}
+
+
+def _unpicked(chat: Chat, texts: Container[str]) -> list[Alternatives]:
+    """Return the newest answers side by side of each of these cells, where none of them is a turn."""
+    newest = {offer.asked.record.cell: offer for offer in chat.conversation.offers.values()}.values()
+    return [each for each in newest if each.asked.record.source in texts and chat.desk.chosen(each.id) is None]
 
 
 def _texts(cell: object) -> Iterator[str]:

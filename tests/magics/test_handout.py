@@ -172,7 +172,7 @@ def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path:
     cells = {
         "use": USE.format(url=url), "a": "%%chat\nHello?", "alone": "%%chat --no-history\nAlone.",
         "key": f"key = '{KEY}'", "print": "print(1)", "ask": "%%chat --ask\nOnce more.",
-        "hand": "%chat handout h.ipynb",
+        "both": "%%chat -m m -m n\nCompare.", "hand": "%chat handout h.ipynb",
     }  # fmt: skip
     path = made.write("keys.ipynb", cells)
     kernel = made.opened(path, JUPYTER_CTX_STORE="memory")
@@ -188,16 +188,17 @@ def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path:
     assert "Cell 4 of the notebook, or its output" in told(kernel, "%chat handout out.ipynb")
     assert not (made.folder / "out.ipynb").exists()
     line = told(kernel, "%chat handout out.ipynb --clear")
-    assert "2 answers" in line
+    assert "4 answers" in line
+    assert "is picked in 1 cell, such as 'Compare.'" in line
     assert "Without an answer: 1 cell, such as" in line
     assert "Alone." in line
     copy = (made.folder / "out.ipynb").read_text()
     assert not any(text in copy for text in (KEY, "%chat handout"))
-    assert "2 answers" in told(kernel, "%chat handout out.ipynb --clear"), "over an earlier handout"
+    assert "4 answers" in told(kernel, "%chat handout out.ipynb --clear"), "over an earlier handout"
     for name in ("keys.ipynb", "out.html"):
         assert "must be the name of another notebook" in told(kernel, f"%chat handout {name}")
     assert "exists and is not an earlier export" in told(kernel, "%chat handout lesson.ipynb --clear")
-    cells |= {"a": "%%chat\nHello, changed?", "ask": "%%chat --ask\nOnce more, changed."}
+    cells |= {"a": "%%chat\nHello, changed?", "ask": "%%chat --ask\nOnce more, changed.", "both": ""}
     made.write("keys.ipynb", cells)
     assert "no cell of keys.ipynb" in told(kernel, "%chat handout out.ipynb").lower()
     path.unlink()
