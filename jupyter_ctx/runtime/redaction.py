@@ -20,6 +20,7 @@ from .secret_parts import LearnedSecrets, with_beginning
 from .secret_texts import secrets_in
 
 _MIN_VALUE = 12  # characters of an environment variable's value: a shorter one may be any word
+_FOLDERS = ("PWD", "OLDPWD")  # of a shell: the folder that it is in, and the one before, which may be gone
 _MIN_KEY = 8  # characters of a key in use: what stands for one where a server needs none is shorter, such as EMPTY
 _ADDRESS_KEYS = re.compile(r"(?<=://)[^\s/@]*@|(?<=\S)\?\S+")
 
@@ -37,10 +38,10 @@ class Redactor(LearnedSecrets):
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         super().__init__()
-        values = (value.strip() for name, value in os.environ.items() if kind_of(name))
+        values = (value.strip() for name, value in os.environ.items() if name not in _FOLDERS and kind_of(name))
         keys = {
             *(key for key in known if len(key) >= _MIN_KEY),
-            *(value for value in values if len(value) >= _MIN_VALUE and not _is_file(value)),
+            *(value for value in values if len(value) >= _MIN_VALUE and not _is_path(value)),
         }
         self._known = {part for key in keys if key.lower() not in NO_SECRETS for part in with_beginning(key)}
         self._clean = "", 0  # the last text without a key, which is checked again and again, and what was learned then
@@ -94,8 +95,8 @@ class Unredacted(Redactor):
         return iter(())
 
 
-def _is_file(value: str) -> bool:
-    return value.startswith(os.sep) and os.path.isfile(value)
+def _is_path(value: str) -> bool:
+    return os.path.isabs(value) and os.path.exists(value)
 
 
 def _apart(spans: Iterable[Span]) -> list[Span]:

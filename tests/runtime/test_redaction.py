@@ -410,3 +410,16 @@ def test_looking_for_ten_times_as_many_learned_values_takes_about_as_long() -> N
 
     seconds(10)  # compiles the patterns
     assert seconds(3_000) < 4 * seconds(300) + 0.1
+
+
+def test_folders_that_a_shell_or_a_service_names_in_the_environment_are_no_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = {"PWD": "/home/ada/course", "OLDPWD": "/home/ada/gone", "CREDENTIALS_DIRECTORY": str(tmp_path)}
+    for name, folder in folders.items():
+        monkeypatch.setenv(name, folder)
+    monkeypatch.setenv("DB_PASSWORD", "correct/horse/battery")
+    text = " ".join(f"{folder}/notes.txt" for folder in folders.values())
+    redactor = Redactor()
+    assert not redactor.hold(text)
+    assert redactor.hold(f"{text} correct/horse/battery")
