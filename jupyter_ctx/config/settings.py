@@ -12,7 +12,7 @@ import os
 import re
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from types import MappingProxyType
@@ -30,6 +30,12 @@ MODEL_SETTINGS = ("window", "n_ctx", "n_threads", "base_url", "prices")  # these
 MODELS = ("model", "summary_model")
 SPELLINGS = {"summarize": "summarise"}
 RESERVED_PARAMETERS = frozenset({"model", "messages", "input", "contents", "stream", "system", "instructions"})
+INSTEAD = {  # of parameters that a cap on the cost, a lock or a forecast would not see, without underscores
+    **dict.fromkeys(("maxtokens", "maxcompletiontokens", "maxoutputtokens"), "the setting max_tokens (--max-tokens N)"),
+    **dict.fromkeys(("n", "bestof", "candidatecount"), "-n N (several answers)"),
+    "temperature": "the setting temperature (-t N)",
+}
+BODIES = frozenset({"http_options", "extra_body", "generationConfig"})  # of Google's SDK: more of the request's body
 DEFAULT = "default"
 AS_HELD = "held"
 NONE = frozenset({"none", DEFAULT, "off"})
@@ -70,6 +76,14 @@ def setting(default: Any, summary: str, about: About, **declared: Any) -> Any:
     return (
         field(default_factory=dict, metadata=metadata) if default == {} else field(default=default, metadata=metadata)
     )
+
+
+def _bodies(parameters: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names in the body of a request that parameters set."""
+    for name, value in parameters.items():
+        yield name
+        if name in BODIES and isinstance(value, Mapping):
+            yield from _bodies(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +240,10 @@ class Settings:
     def __post_init__(self) -> None:
         for name in sorted(self.parameters.keys() & RESERVED_PARAMETERS):
             raise InvalidRequestError(f"{name} cannot be set as a parameter: %%chat sends its own.")
+        for name in _bodies(self.parameters):
+            instead = INSTEAD.get(name.lower().replace("_", ""))
+            if instead:
+                raise InvalidRequestError(f"{name} cannot be set as a parameter: {instead} does that.")
         if self.max_turns is not None and self.min_turns > max(self.max_turns, 1):
             raise InvalidRequestError(
                 f"min_turns is {self.min_turns}, and max_turns only {self.max_turns}: no view can have both."

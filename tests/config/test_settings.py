@@ -80,6 +80,22 @@ def test_none_takes_all_parameters_away() -> None:
     assert chat.configure(parameters=["none"]).parameters == {}
 
 
+@pytest.mark.parametrize(
+    ("parameter", "instead"),
+    [
+        ({"max_tokens": 5}, "max_tokens"), ({"max_completion_tokens": 5}, "max_tokens"), ({"n": 2}, "-n"),
+        ({"temperature": 1}, "temperature"), ({"candidateCount": 2}, "-n"), ({"model": "m"}, "its own"),
+        ({"http_options": {"extra_body": {"generationConfig": {"maxOutputTokens": 5}}}}, "max_tokens"),
+    ],
+)  # fmt: skip
+def test_a_parameter_that_would_pass_by_a_setting_is_refused_with_what_takes_its_place(
+    parameter: dict[str, Any], instead: str
+) -> None:
+    with pytest.raises(InvalidRequestError, match=instead):
+        Settings().changed({"parameters": parameter})
+    assert Settings().changed({"parameters": {"reasoning": {"max_tokens": 5}}}).parameters
+
+
 def test_an_unknown_setting_is_named_with_the_nearest() -> None:
     with pytest.raises(InvalidRequestError, match=r"Did you mean window\?"):
         Chat(windwo=5)
