@@ -285,6 +285,7 @@ class Chat:
 
     def configure(self, **changes: Any) -> Settings:
         """Change settings of the conversation from now on; an invalid value changes none of them."""
+        changes = self.desk.session.back_to_course(changes)
         system = _new_system(changes)
         settings = settings_with(self.config, {name: value for name, value in changes.items() if name != "system"})
         self.desk.session.notebook.course.check_unlocked(changes)

@@ -378,7 +378,7 @@ def _parsed(name: str, value: Any) -> Any:
     import msgspec
 
     check_setting(name)
-    if _is_default(name, value):
+    if is_default(name, value):
         return getattr(Settings(), name)
     kind, optional = _kind(name)
     if optional and (value is None or is_none(value)):
@@ -452,7 +452,7 @@ def is_none(value: Any) -> bool:
     return isinstance(value, str) and value.lower() in NONE
 
 
-def _is_default(name: str, value: Any) -> bool:
+def is_default(name: str, value: Any) -> bool:
     """Return whether a text puts a setting back to its default; a short name of a model that reads so is none."""
     if not isinstance(value, str) or value.lower() != DEFAULT:
         return False

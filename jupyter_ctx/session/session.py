@@ -11,7 +11,7 @@ from typing import Any
 
 from ..attachments.attached import TextRoom
 from ..config.course_file import COURSE_FILE
-from ..config.settings import Settings
+from ..config.settings import Settings, is_default
 from ..context.forecast import more_turns
 from ..context.policy import decide
 from ..conversation.conversation import Conversation
@@ -183,6 +183,12 @@ class Session:
         """Return what pays for requests with these settings, within their caps."""
         self.purse.cap, self._day.cap = settings.max_cost, settings.max_cost_day
         return self.purse
+
+    def back_to_course(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return changes of settings, of which "default" means what the course's file says, where it says anything."""
+        named, begun = self.notebook.course.named, self.state.defaults
+        back = {name for name, value in changes.items() if name in named and is_default(name, value)}
+        return {name: getattr(begun, name) if name in back else value for name, value in changes.items()}
 
     def asked(self, options: Mapping[str, Any]) -> str:
         """Return the model that a request with these options names; nothing is loaded for it."""

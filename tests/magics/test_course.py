@@ -103,6 +103,8 @@ def test_the_file_is_read_at_the_first_use_told_once_and_named_as_the_source(
     assert set(shown) == {"model", "system", "max_tokens"}
     cells.run("%chat config max_tokens 200")
     assert get_chat().desk.source_of("max_tokens") == "set here"
+    assert "max_tokens = 100 (jupyter_ctx.toml)" in cells.run("%chat config max_tokens default")
+    cells.run("%chat config max_tokens 200")
     assert "jupyter_ctx.toml" not in opened().run("%%chat\nAnd the sea?")
     assert get_chat().config.max_tokens == 200, "what the conversation has of its own comes first"
     course(tmp_path, "max_tokens = 50\nwarn_at = 0.5\n")
