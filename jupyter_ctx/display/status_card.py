@@ -152,8 +152,8 @@ def _next_send(info: ContextInfo) -> Iterator[str]:
         yield "The next send leaves nothing more out." if info.left_out else "The next send leaves nothing out."
     if info.room_ends is not None and 0 < info.room_ends < info.limit:
         acts = {"stop": "nothing is sent", "summarise": "turns are summarised", "trim": "turns are left out"}
-        why = "compact_at, and a margin for what is estimated"
-        yield f"Above {info.room_ends:,} tokens {acts[info.on_overflow]} ({why})."
+        why = "a margin for what is not counted yet; compact_at lowers it"
+        yield f"Above an estimate of {info.room_ends:,} tokens {acts[info.on_overflow]} ({why})."
 
 
 def _cost(info: ContextInfo) -> str:

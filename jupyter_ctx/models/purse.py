@@ -78,6 +78,10 @@ class Purse:
             self._keep()
         return True
 
+    def needed(self, worst: float) -> float:
+        """Return the US dollars that are reserved for a request with this worst case, after the surprises so far."""
+        return worst * self._factor
+
     def settle(self, worst: float | None, actual: float | None) -> None:
         """Charge what a request did cost instead of what was reserved for it; ``None``: unknown, the worst is charged.
 
@@ -104,8 +108,7 @@ class Purse:
             is_here = not self._has_room(worst)
         if not is_here and self.within is not None:
             return self.within.said(worst)
-        needed = None if worst is None else worst * self._factor
-        return lack_line("max_cost", self.cap or 0.0, self.charged, needed)
+        return lack_line("max_cost", self.cap or 0.0, self.charged, None if worst is None else self.needed(worst))
 
     def _has_room(self, worst: float | None) -> bool:
         if self.cap is None or worst == 0:

@@ -20,7 +20,7 @@ from ..conversation.messages import Summary, Turn, new_id
 from ..errors import ChatError, InvalidRequestError
 from ..models.purse import Purse
 from ..models.registry import Models, Target, settings_with
-from ..models.request_price import Price, RequestPrice, is_free, price_of, request_price
+from ..models.request_price import Price, RequestPrice, is_free, price_of, request_price, worst_case
 from ..providers.base import AnswerSchema, Reply
 from ..runtime.frontend import fingerprint
 from ..storage.day_spending import DayPurse
@@ -287,10 +287,12 @@ class Session:
 
     def price(self, attempt: Attempt, *, tries: int = 1) -> RequestPrice:
         """Return what a request may cost, before it is sent; ``tries``: how often it may be asked."""
-        cached = self._just_sent(attempt)
-        return request_price(
-            self.models, attempt.target, attempt.tokens, attempt.most_tokens, cached=cached, tries=tries
-        )
+        cached, target = self._just_sent(attempt), attempt.target
+        price = request_price(self.models, target, attempt.tokens, attempt.most_tokens, cached=cached, tries=tries)
+        if target.purse is None or not target.purse.allowances or price.high is None:
+            return price
+        reserved = target.purse.needed(worst_case(self.models, target, attempt.tokens) or 0.0)
+        return price._replace(high=max(price.high, reserved))
 
     def token_prices(self, model: str) -> Price | None:
         """Return what tokens of a model cost, by its full name; ``None``: unknown."""

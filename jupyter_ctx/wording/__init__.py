@@ -109,5 +109,9 @@ def share(of_all: float, *, about: bool = False) -> str:
 
 def dollars(cost: float) -> str:
     """Return a price in US dollars with two significant digits."""
-    digits = 2 if cost >= 1 or cost <= 0 else 1 - math.floor(math.log10(cost))
-    return f"${cost:,.{max(digits, 2)}f}"
+    return f"${cost:,.{price_digits(cost)}f}"
+
+
+def price_digits(cost: float) -> int:
+    """Return how many digits after the point a price in US dollars is told with."""
+    return 2 if cost >= 1 or cost <= 0 else max(2, 1 - math.floor(math.log10(cost)))

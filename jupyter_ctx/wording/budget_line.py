@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import datetime
 
-from . import dollars
+from . import dollars, price_digits
 
+TINY = 1e-6  # against errors of floating point
 DAYS_BY_NAME = 6  # days ahead that a weekday's name tells apart
 
 
@@ -19,10 +21,11 @@ def budget_line(
     """
     lines = list[str]()
     for left, limit, until, place in allowances:
-        of = "" if limit is None else f" of {_short(limit)}"
+        of = "" if limit is None else f" of {_exact(limit)}"
         where = f" {place}" if len(allowances) > 1 else ""
         end = "" if until is None else f", until {_ahead(until, now or datetime.now())}"
-        lines.append(f"{_short(left)}{of} left{where}{end}")
+        told = left if left == limit else _rounded_down(left)
+        lines.append(f"{_exact(told)}{of} left{where}{end}")
     return "; ".join(lines)
 
 
@@ -30,7 +33,7 @@ def lack_line(name: str, cap: float, charged: float, worst: float | None) -> str
     """Return why a cap has no room for a request that may cost so much; ``None``: any amount."""
     next_one = "any amount" if worst is None else dollars(worst)
     return (
-        f"{name} is {dollars(cap)}: {dollars(charged)} of it are spent or reserved, and the next request may cost up "
+        f"{name} is {_exact(cap)}: {dollars(charged)} of it are spent or reserved, and the next request may cost up "
         f"to {next_one}. Raise {name}, lower max_tokens, or ask another model (%chat help budget)."
     )
 
@@ -44,5 +47,13 @@ def _ahead(at: float, now: datetime) -> str:
     return f"{then:%A}" if days <= DAYS_BY_NAME else f"{then:%Y-%m-%d}"
 
 
-def _short(amount: float) -> str:
-    return dollars(amount).removesuffix(".00")
+def _exact(amount: float) -> str:
+    """Return US dollars with every digit, as in ``$2``, ``$0.50`` and ``$0.0185``."""
+    whole, _, cents = f"{amount:,.12f}".rstrip("0").partition(".")
+    return f"${whole}.{cents:0<2}" if cents else f"${whole}"
+
+
+def _rounded_down(amount: float) -> float:
+    """Return what is left in as many digits as a price has, and never more than there is."""
+    unit = 10.0 ** -price_digits(amount)
+    return math.floor(amount / unit + TINY) * unit

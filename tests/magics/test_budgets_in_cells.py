@@ -41,5 +41,5 @@ def test_a_cap_a_day_comes_from_the_configuration(cells: Cells, monkeypatch: pyt
         cells.run(f"%chat use m --base-url {gateway.url}/v1 --window 4000 --prices 3,15")
         error, _ = cells.outcome("%%chat\nWhy?")
         assert isinstance(error, BudgetExceededError)
-        assert "max_cost_day is $0.0010" in str(error)
+        assert "max_cost_day is $0.001" in str(error)
         assert gateway.posts == 0

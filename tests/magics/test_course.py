@@ -117,7 +117,7 @@ def test_a_course_caps_what_a_conversation_costs_and_only_without_its_file_is_th
     course(tmp_path, 'model = "litellm/gpt-5.2"\nmax_tokens = 1000\nmax_cost = 0.01\nlock = ["max_cost"]')
     cells = opened()
     assert "max_cost = 0.01 (jupyter_ctx.toml)" in cells.run("%chat config max_cost")
-    assert "$0.010 of $0.010 left" in cells.run("%chat status")
+    assert "$0.01 of $0.01 left" in cells.run("%chat status")
     assert isinstance(cells.fail("%chat config max_cost 2"), InvalidRequestError)
     cells.run("%chat config prices 3,15")
     assert isinstance(cells.fail("%%chat\nWhich colour is the sky?"), BudgetExceededError)

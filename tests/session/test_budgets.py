@@ -32,6 +32,7 @@ from jupyter_ctx.display.widgets.gauge import gauge_static, gauge_text, used_lin
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.session.side_by_side import Candidate
 from jupyter_ctx.testing import Answer, ScriptedProvider
+from jupyter_ctx.wording import dollars
 from jupyter_ctx.wording.budget_line import budget_line
 
 KILLED = """
@@ -70,11 +71,14 @@ def side_by_side(chat: Chat, prompt: str, count: int) -> Any:
 def test_a_prompt_that_might_pass_the_cap_is_not_sent_and_the_error_has_the_figures() -> None:
     chat, provider = capped(0.03)
     chat.send("Hello.")
-    with pytest.raises(BudgetExceededError, match=r"max_cost is \$0\.030: \$0\.0\d+ of it.* up to \$0\.0\d+") as raised:
+    with pytest.raises(BudgetExceededError, match=r"max_cost is \$0\.03: \$0\.0\d+ of it.* up to \$0\.0\d+") as raised:
         chat.send(LONG)
     assert "max_tokens" in str(raised.value)
     assert raised.value.status is None
     assert len(provider.requests) == len(chat.turns) == 1
+    price = chat.preview(LONG).price
+    assert price.high is not None
+    assert f"up to {dollars(price.high)}" in str(raised.value), "what was told before"
     chat.configure(max_cost=1)
     chat.send(LONG)
     assert len(chat.turns) == 2
@@ -89,10 +93,10 @@ def test_what_is_left_is_told_and_counts_what_was_spent_before_there_was_a_cap()
     assert left == MoneyLeft(pytest.approx(2 - cost), 2.0, None, "in this conversation")
     more = chat.send("And?").cost or 0.0
     assert chat.info().allowances[0].left == pytest.approx(2 - cost - more)
-    assert budget_line(chat.info().allowances) == "$2 of $2 left"
+    assert budget_line(chat.info().allowances) == "$1.99 of $2 left"
     info = chat.info()
     shown = (gauge_text(info), gauge_static(info), *used_lines(info), *status_forms(Status(info)).values())
-    escaped = re.compile(r"\$(</span>)?2 of (<span>|\\)?\$(</span>)?2 left")
+    escaped = re.compile(r"\$(</span>)?1\.99 of (<span>|\\)?\$(</span>)?2 left")
     assert [bool(escaped.search(form)) for form in shown] == [True, True, False, True, True, True, True]
 
 

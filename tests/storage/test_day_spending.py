@@ -49,7 +49,7 @@ def test_what_is_reserved_counts_for_all_and_what_it_did_cost_takes_its_place(ad
     one, other = DayPurse(address, 1.0), DayPurse(address, 1.0)
     assert one.reserve(0.7)
     assert not other.reserve(0.4)
-    assert "max_cost_day is $1.00: $0.70 of it" in other.said(0.4)
+    assert "max_cost_day is $1: $0.70 of it" in other.said(0.4)
     one.settle(0.7, 0.25)
     assert left(address) == pytest.approx(0.75)
     assert other.reserve(0.4)
@@ -109,7 +109,7 @@ def test_conversations_of_one_store_share_a_day_and_say_what_is_left_of_it(sqlit
     one = Chat(provider=Priced("Yes. " * 4_000), **given)
     other = Chat(provider=Priced("Yes."), **given, name="other")
     one.send("Hello.")  # 0.075 dollars: its server ignores max_tokens
-    with pytest.raises(BudgetExceededError, match=r"max_cost_day is \$0\.050: \$0\.0\d+ of it"):
+    with pytest.raises(BudgetExceededError, match=r"max_cost_day is \$0\.05: \$0\.0\d+ of it"):
         other.send("Hello.")
     assert other.info().allowances[0].left == 0
     other.configure(max_cost_day=None)
