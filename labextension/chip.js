@@ -87,8 +87,10 @@ export async function chip(load) {
     }
 
     say({ said, role, aloud }, id) {
-      if (aloud && role === 'alert' && this.isVisible) this.popup.open(); // what fails is seen, too
+      const isUnseen = aloud && role === 'alert' && this.isVisible && !this.popup.isOpen;
+      if (isUnseen) this.popup.open();
       this.popup.say(said, role); // which announces it where it is open
+      if (isUnseen) this.popup.said.focus(); // not a button: Enter may be typed on
       if (aloud && !this.popup.isOpen) this.speak(said, id);
     }
 

@@ -26,7 +26,7 @@ export class ChipPanel {
     });
     this.buttons[0].autofocus = true; // gets the focus at once; the event "toggle" comes later than the next key may
     this.row.append(...this.buttons);
-    this.said = element('p', 'jctx-popup-said', { role: 'status' });
+    this.said = element('p', 'jctx-popup-said', { role: 'status', tabindex: '-1' });
     this.waits = element('p', 'jctx-popup-waits');
     this.waits.textContent = WAITS;
     this.request = element('div', 'jctx-request', { role: 'region', 'aria-label': 'What will be sent', tabindex: '0' });

@@ -154,6 +154,7 @@ def test_the_menu_changes_the_model_and_says_which_need_a_key(open_page: Open) -
     notebook.page.keyboard.type("acme/large")
     notebook.page.keyboard.press("Enter")
     expect(chip.said).to_contain_text("acme")
+    expect(chip.said).to_be_focused()
     expect(chip.main).to_contain_text("claude")
 
 
