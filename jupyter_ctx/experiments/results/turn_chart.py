@@ -89,7 +89,12 @@ def turns_text(turns: Sequence[TurnFigures], limit: int | None = None) -> str:
     """Return what :func:`draw_turns` draws as text."""
     bound = f", limit now {limit:,}" if limit else ""
     costs = [turn.cost for turn in turns if turn.cost is not None]
-    total = f"\ncost of these turns: {dollars(sum(costs))}" if costs else ""
+    of = (
+        "these turns"
+        if len(costs) == len(turns)
+        else f"{len(costs)} of these {len(turns):,} turns (no price of others)"
+    )
+    total = f"\ncost of {of}: {dollars(sum(costs))}" if costs else ""
     return f"{TURNS_TITLE}{bound}\n{table_text(HEAD, [turn.cells for turn in turns])}{total}"
 
 

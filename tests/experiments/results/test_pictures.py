@@ -180,6 +180,9 @@ def test_a_cost_has_a_panel_and_a_sum() -> None:
     assert is_image(picture)
     assert len(picture.figure.axes) == 2
     assert picture.text.splitlines()[-1] == "cost of these turns: $4.00"
+    some = Usages(row._replace(cost=0.25 if row.turn > 1 else None) for row in chat.usage())
+    partly = draw_turns(turn_figures(chat.conversation, some)).text
+    assert "cost of 15 of these 16 turns (no price of others): $3.75" in partly
 
 
 def test_a_conversation_without_reported_tokens_is_refused() -> None:
