@@ -14,7 +14,7 @@ from ..context.tokens import OVERHEAD_AT_MOST
 from ..context.usage import MILLION, Usage
 from ..errors import InvalidRequestError
 from ..providers.lookup import is_billed
-from ..wording import dollars
+from ..wording import dollars, exact_dollars
 from .pricing import given_prices
 from .registry import Models, Target
 
@@ -163,9 +163,9 @@ def request_price(
     is not as the settings say.
     """
     is_limited = bool(output) or target.max_tokens is not None
-    output, size, largest = output or target.max_tokens or target.reserve, whole(tokens), whole(most)
+    output, size, largest = output or target.max_tokens or target.reserve, round(tokens), whole(most)
     cached = min(cached, size)
-    price = RequestPrice(target.model, size, largest <= size, cached, output, is_limited, is_free=is_free(target))
+    price = RequestPrice(target.model, size, most <= tokens, cached, output, is_limited, is_free=is_free(target))
     if price.is_free:
         return price._replace(input=0.0, low=0.0, high=0.0)
     alone = models.cost(target, Usage(size, 0)) if size else 0.0  # a table that has no price says 0, too
@@ -233,8 +233,8 @@ def check_confirmed(
     if answer is None:
         is_known = all(price.high is not None for price in prices)
         raise InvalidRequestError(
-            f"{said} {'That is' if is_known else 'It may be'} above confirm_above ({dollars(most)}), and nobody can be "
-            f"asked here: nothing was sent or recorded.{WHERE_HIGH if is_known else ''}"
+            f"{said} {'That is' if is_known else 'It may be'} above confirm_above ({exact_dollars(most)}), and nobody "
+            f"can be asked here: nothing was sent or recorded.{WHERE_HIGH if is_known else ''}"
             f"{IN_A_SCRIPT if confirm is None else ''}"
         )
     if not answer:

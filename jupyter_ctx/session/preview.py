@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .. import wording as words
-from ..context.budget import whole
 from ..context.tokens import Meter
 from ..conversation.conversation import Conversation
 from ..conversation.messages import Role, Summary, Turn
@@ -144,7 +143,7 @@ def preview(attempt: Attempt, asked: Turn, *, is_counted: bool, price: RequestPr
     ``is_counted``: the provider reported the size of its view without a prompt.
     """
     past, scope, meter, prompt = attempt.past, attempt.scope, attempt.target.meter, attempt.prompt
-    total, exact, stale = whole(attempt.tokens), attempt.counted is not None, past.stale()
+    total, exact, stale = round(attempt.tokens), attempt.counted is not None, past.stale()
     states, (passed, rest) = part_states(past, scope, attempt.cut.start), in_view(past, scope, attempt.cut.start)
     turns = {
         place.id: _both(place, number, state, meter, stale=place.id in stale)

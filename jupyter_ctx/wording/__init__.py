@@ -112,6 +112,12 @@ def dollars(cost: float) -> str:
     return f"${cost:,.{price_digits(cost)}f}"
 
 
+def exact_dollars(amount: float) -> str:
+    """Return US dollars with every digit, as in ``$2``, ``$0.50`` and ``$0.0185``."""
+    whole, _, cents = f"{amount:,.12f}".rstrip("0").partition(".")
+    return f"${whole}.{cents:0<2}" if cents else f"${whole}"
+
+
 def price_digits(cost: float) -> int:
     """Return how many digits after the point a price in US dollars is told with."""
     return 2 if cost >= 1 or cost <= 0 else max(2, 1 - math.floor(math.log10(cost)))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from datetime import datetime
 
-from . import dollars, price_digits
+from . import dollars, exact_dollars, price_digits
 
 TINY = 1e-6  # against errors of floating point
 DAYS_BY_NAME = 6  # days ahead that a weekday's name tells apart
@@ -21,11 +21,11 @@ def budget_line(
     """
     lines = list[str]()
     for left, limit, until, place in allowances:
-        of = "" if limit is None else f" of {_exact(limit)}"
+        of = "" if limit is None else f" of {exact_dollars(limit)}"
         where = f" {place}" if len(allowances) > 1 else ""
         end = "" if until is None else f", until {_ahead(until, now or datetime.now())}"
         told = left if left == limit else _rounded_down(left)
-        lines.append(f"{_exact(told)}{of} left{where}{end}")
+        lines.append(f"{exact_dollars(told)}{of} left{where}{end}")
     return "; ".join(lines)
 
 
@@ -33,8 +33,8 @@ def lack_line(name: str, cap: float, charged: float, worst: float | None) -> str
     """Return why a cap has no room for a request that may cost so much; ``None``: any amount."""
     next_one = "any amount" if worst is None else dollars(worst)
     return (
-        f"{name} is {_exact(cap)}: {dollars(charged)} of it are spent or reserved, and the next request may cost up "
-        f"to {next_one}. Raise {name}, lower max_tokens, or ask another model (%chat help budget)."
+        f"{name} is {exact_dollars(cap)}: {dollars(charged)} of it are spent or reserved, and the next request may "
+        f"cost up to {next_one}. Raise {name}, lower max_tokens, or ask another model (%chat help budget)."
     )
 
 
@@ -45,12 +45,6 @@ def _ahead(at: float, now: datetime) -> str:
     if days <= 0:
         return f"{then:%H:%M}"
     return f"{then:%A}" if days <= DAYS_BY_NAME else f"{then:%Y-%m-%d}"
-
-
-def _exact(amount: float) -> str:
-    """Return US dollars with every digit, as in ``$2``, ``$0.50`` and ``$0.0185``."""
-    whole, _, cents = f"{amount:,.12f}".rstrip("0").partition(".")
-    return f"${whole}.{cents:0<2}" if cents else f"${whole}"
 
 
 def _rounded_down(amount: float) -> float:

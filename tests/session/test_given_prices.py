@@ -186,7 +186,7 @@ def test_a_cap_holds_at_a_gateway_for_every_model_and_judge(
     assert (run.unpriced, len(seen)) == (0, 8)
     capped = sweep("Tell {{ text }}.", ["a", "b"], grid, model="small", max_cost=0.008, **given)
     capped.wait()
-    assert any("max_cost is $0.0080" in notice for notice in capped.notices)
+    assert any("max_cost is $0.008" in notice for notice in capped.notices)
     assert 0 < capped.unasked < 4
 
 
