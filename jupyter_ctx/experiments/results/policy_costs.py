@@ -60,10 +60,10 @@ class PolicyCosts(Table[PolicyRow]):
     formats: ClassVar = {**dict.fromkeys(("turns", "sent", "cached", "output"), "{:,}".format), "cost": words.dollars}
 
     def _below(self) -> str:
-        unpriced = (
-            "" if self[0].cost is not None else "; nobody bills it, or no price is known: prices=(2.50, 10, 0.25)"
-        )
-        return f"{self[0].model}, at most {self[0].limit:,} tokens to a prompt{unpriced}"
+        tokens = f"{self[0].model}, at most {self[0].limit:,} tokens to a prompt"
+        if self[0].cost is not None:
+            return tokens
+        return f"{tokens}; no cost, for nobody bills it or no price is known: give one, such as prices=(2.50, 10, 0.25)"
 
     def plot(self) -> Picture:
         """Draw tokens of each turn by each policy, on one scale. Raises MissingDependencyError."""
