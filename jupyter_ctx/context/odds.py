@@ -98,9 +98,9 @@ def in_pieces(text: str, tokens: Sequence[Written]) -> list[AnswerPiece]:
     spans.append((data[:end], None))
     pieces: list[AnswerPiece] = []
     held, told = b"", list[Written | None]()
-    for span, written in reversed(spans):
+    for span, whose in reversed(spans):
         held += span
-        told += [written] if span else []
+        told += [whose] if span else []
         with suppress(UnicodeDecodeError):
             pieces += [(held.decode(), () if None in told else tuple(filter(None, told)))] if held else []
             held, told = b"", []
