@@ -2,6 +2,9 @@
 
 export const MAGIC = /^[ \t]*%%(?:chat|ctx)(?=\s|$)/; // IPython takes the indentation of the first line away
 
+/** The line above texts that are taken as they are. */
+export const PLAIN = /^[ \t]*%%\w+[ \t]+(?:tokens|next)(?=\s|$)/;
+
 const RAW = /\s--raw(?=\s|$)/;
 
 /** {{ expression }} on one line, with a space inside the braces; the same pattern as in jupyter_ctx/template. */
@@ -14,7 +17,8 @@ export function isPrompt(doc) {
 
 /** Return whether the line of the magic leaves {{ expressions }} as typed. */
 export function isRaw(doc) {
-  return RAW.test(firstLine(doc));
+  const line = firstLine(doc);
+  return RAW.test(line) || PLAIN.test(line);
 }
 
 function firstLine(doc) {

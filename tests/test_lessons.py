@@ -40,6 +40,16 @@ def test_an_answer_that_is_missing_or_of_another_form_is_no_error(capsys: pytest
     assert said(capsys, "2.2", ...) == "Not"
     assert said(capsys, "4.3", 7) == "Not"
     assert said(capsys, "2.2") == "Not"
+    for exercise, *answer in (
+        ("1.3", "9"),
+        ("3.1", "10"),
+        ("3.2", 5),
+        ("5.2", object(), "5"),
+        ("6.1", "24"),
+        ("6.3", "2"),
+    ):
+        check(exercise, *answer)
+        assert f"{type(answer[-1]).__name__} was given" in capsys.readouterr().out
     with pytest.raises(InvalidRequestError, match=r"'9\.9'"):
         check("9.9")
 

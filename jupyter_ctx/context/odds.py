@@ -57,12 +57,32 @@ class Written(NamedTuple):
     token: Token
     likeliest: tuple[Token, ...] = ()
 
+    @property
+    def is_last_of_several(self) -> bool:
+        """Whether the probability is that of a character's last token alone, whose others llama.cpp does not report.
 
-AnswerPiece = tuple[str, Written | None]
+        Then the likeliest tokens begin within a character, and the text begins with a whole one.
+        """
+        return _is_within(b"".join(each.data for each in self.likeliest[:1])) and not _is_within(self.token.data)
+
+
+def _is_within(data: bytes) -> bool:
+    return b"\x80" <= data[:1] < b"\xc0"
+
+
+AnswerPiece = tuple[str, tuple[Written, ...]]
+
+
+def as_one(tokens: Sequence[Written]) -> Written:
+    """Return the tokens of a piece as one; what was likely in the place of each is nothing in the place of them all."""
+    if len(tokens) == 1:
+        return tokens[0]
+    data = b"".join(each.token.data for each in tokens)
+    return Written(Token(data, logprob=sum(each.token.logprob or 0.0 for each in tokens)))
 
 
 def in_pieces(text: str, tokens: Sequence[Written]) -> list[AnswerPiece]:
-    """Return an answer's text in pieces of whole characters, each with its token; ``None``: none was reported.
+    """Return an answer's text in pieces of whole characters, each with its tokens; none where some were not reported.
 
     The tokens are found from the end: those of thoughts come first, and are in no piece.
     """
@@ -73,16 +93,17 @@ def in_pieces(text: str, tokens: Sequence[Written]) -> list[AnswerPiece]:
         token = written.token.data
         start = data.rfind(token, max(0, end - len(token) - UNTOLD), end) if token else -1
         if start >= 0:
-            spans += [(data[start + len(token) : end], None), (token, written)]
+            spans += [(data[start + len(token) : end], None), (token, None if written.is_last_of_several else written)]
             end = start
     spans.append((data[:end], None))
     pieces: list[AnswerPiece] = []
-    held = b""
-    for span, told in reversed(spans):
+    held, told = b"", list[Written | None]()
+    for span, whose in reversed(spans):
         held += span
+        told += [whose] if span else []
         with suppress(UnicodeDecodeError):
-            pieces += [(held.decode(), told)] if held else []
-            held = b""
+            pieces += [(held.decode(), () if None in told else tuple(filter(None, told)))] if held else []
+            held, told = b"", []
     return pieces
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from ..context.odds import Token
 from .tables import first_words, table_html, table_text
 from .text import attribute_html, markdown_block, text_html, to_plain
 
-MOST_DRAWN = 2_000  # tokens of one text
+MOST_DRAWN = 400  # tokens of one text: about 125 kB of HTML
 COLOURS = ("#1976d2", "#f9a825", "#388e3c", "#c2185b")  # in turn
 LINES = ("solid", "dotted")  # in turn, for eyes and pages without colours
 TOKENS_HEAD = ("text", "model", "tokens", "characters", "words")
@@ -48,7 +49,8 @@ class CutText(NamedTuple):
 def tokens_forms(cuts: Sequence[CutText]) -> dict[str, str]:
     """Return texts cut into tokens as HTML, as Markdown and as plain text."""
     counts = table_text(TOKENS_HEAD, [cut.row for cut in cuts])
-    lines = dict.fromkeys(cut.note or f"{cut.model}: {cut.labels}" for cut in cuts)
+    drawn = ((f"{cut.model}: {cut.labels}" if cut.tokens else "", cut.note) for cut in cuts)
+    lines = dict.fromkeys(filter(None, chain.from_iterable(drawn)))
     text = to_plain("\n".join([counts, "", *lines]))
     return {
         "text/html": f'<div class="jctx-tokens" style="{GRID}">{"".join(map(_html, cuts))}</div>',

@@ -7,6 +7,8 @@ do something to it, and at what it is given where the exercise is to find someth
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
+from numbers import Real
 from typing import Any
 
 from ..config.settings import DEFAULT_MODEL, default_settings
@@ -38,11 +40,19 @@ def check(exercise: str, *answer: Any) -> None:
         print(NOT_YET.format("put your answer in place of the dots, and run this cell again."))
         return
     try:
+        _check_figures(looks, answer)
         missing = looks(*answer)
     except (TypeError, AttributeError, LookupError, ValueError):  # it may be anything
         given = ", ".join(type(each).__name__ for each in answer)
         missing = f"the answer has another form: {given or 'nothing'} was given."
     print(RIGHT.format(praise) if missing is None else NOT_YET.format(missing))
+
+
+def _check_figures(looks: Check, answer: tuple[Any, ...]) -> None:
+    """Raise TypeError for what is no number where one is asked for: "10" is not 10, and so would seem wrong."""
+    for asked, each in zip(signature(looks).parameters.values(), answer, strict=False):
+        if asked.annotation == "float" and not isinstance(each, Real):
+            raise TypeError
 
 
 def _exercise(number: str, praise: str) -> Callable[[Check], Check]:
@@ -184,9 +194,9 @@ def _requests(held: Probe, count: float) -> str | None:
 
 
 @_exercise("5.2", "They are marked, and neither right nor wrong.")
-def _uncounted(held: Probe, count: float) -> str | None:
+def _unscored(held: Probe, count: float) -> str | None:
     if count != sum(trial.score is None for trial in held.trials):
-        return "a question that does not count has no score: look for missing values in that column."
+        return 'look for missing values in the column "score".'
     return None
 
 

@@ -23,8 +23,8 @@ FITS_NOT = (
 def replay(call: Call) -> None:
     """Show the requests of the newest turns. Raises InvalidRequestError where there are none."""
     frames, in_view = list[ReplayFrame](), set[int | None]()
-    for number, view, info, is_checked in replayed(call.chat.desk.session):
-        happened = " ".join(_happened(view, in_view))
+    for number, view, info, is_checked, trimmed in replayed(call.chat.desk.session):
+        happened = " ".join(_happened(view, in_view - set(range(1, trimmed + 1))))
         omitted = [(_about(part), part.text) for part in view.omitted]
         checked = FITS if is_checked else FITS_NOT
         frames.append(ReplayFrame(number, info, happened, checked, list(_sent(view)), omitted))

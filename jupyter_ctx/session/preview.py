@@ -78,7 +78,7 @@ class _Lines(Table[_Line]):
 class View:
     """A request before it is sent.
 
-    ``messages`` are its parts in order, ``omitted`` the messages of turns that stay out, ``input_tokens`` the size
+    ``messages`` are its parts in order, ``omitted`` those of turns before it that stay out, ``input_tokens`` the size
     of the whole; ``exact``: the provider has counted all of it. ``request`` is what the provider would get, ``price``
     what that may cost. ``template``: tokens that the model's server adds to the messages, as far as that is known.
     """
@@ -145,9 +145,10 @@ def preview(attempt: Attempt, asked: Turn, *, is_counted: bool, price: RequestPr
     past, scope, meter, prompt = attempt.past, attempt.scope, attempt.target.meter, attempt.prompt
     total, exact, stale = round(attempt.tokens), attempt.counted is not None, past.stale()
     states, (passed, rest) = part_states(past, scope, attempt.cut.start), in_view(past, scope, attempt.cut.start)
+    before = zip(past.places[: scope.at], states, strict=False)  # a rerun lacks nothing of what comes after its turn
     turns = {
         place.id: _both(place, number, state, meter, stale=place.id in stale)
-        for number, (place, state) in enumerate(zip(past.places, states, strict=True), 1)
+        for number, (place, state) in enumerate(before, 1)
     }
     template, system, summary = meter.fixed_parts(scope.fixed)
     parts: list[ViewPart] = []

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from typing import NamedTuple
 
-from ..context.budget import default_reserve
+from ..context.budget import Budget
 from ..context.compaction import cut_at
 from ..context.context_info import ContextInfo, segments_of
 from ..context.policy import Decision
+from ..context.windows import ContextWindow, Source
 from ..conversation.conversation import Conversation
 from ..conversation.events import Event, Offered, Said
 from ..conversation.messages import Turn
@@ -41,12 +41,14 @@ class Replayed(NamedTuple):
     """The request of a turn by its number: what was sent and left out, and how full that was, the prompt included.
 
     ``is_checked``: whether the digest of its messages is the recorded one.
+    ``trimmed``: how many of the first turns the user had trimmed before.
     """
 
     number: int
     view: View
     info: ContextInfo
     is_checked: bool
+    trimmed: int
 
 
 def asked_by(past: Conversation, event: Event) -> Iterator[Asked]:
@@ -92,22 +94,20 @@ def _replayed(session: Session, asked: Asked, number: int, system: str) -> Repla
     )  # fmt: skip
     view = preview(attempt, turn, is_counted=False, price=session.price(attempt))
     is_checked = are_same_messages(request_digest(target, request), turn.record.digest)
-    return Replayed(number, view, _info(view, target), is_checked)
+    return Replayed(number, view, _info(view, turn, target.window.source), is_checked, min(at, before.trimmed_to))
 
 
 def _target(session: Session, turn: Turn) -> Target:
-    """Return where a turn was sent, with the window of then; where that model is not known any more, the usual one."""
+    """Return where a turn was sent; where that model is not known any more, the usual one."""
     target = session.target({}, ask=False)
     if turn.model != target.model:
         with suppress(ChatError):
-            target = session.target({"model": turn.model}, ask=False)
-    if turn.record.window == target.window.tokens:
-        return target
-    window = replace(target.window, tokens=turn.record.window, max_input_tokens=None)
-    return replace(target, window=window, reserve=min(target.reserve, default_reserve(window)))
+            return session.target({"model": turn.model}, ask=False)
+    return target
 
 
-def _info(view: View, target: Target) -> ContextInfo:
+def _info(view: View, turn: Turn, source: Source) -> ContextInfo:
+    """Return how full the window of then was; nobody recorded how much of it was kept for the reply."""
     sizes = Counter({"template": view.template})
     for part in view.messages:
         sizes[SEGMENTS.get(part.state, part.state)] += part.tokens
@@ -115,4 +115,5 @@ def _info(view: View, target: Target) -> ContextInfo:
     sizes["this turn"] = max(0, view.input_tokens - sizes.total())  # as reported, whatever the prompt was estimated at
     names = ("template", "system", "pinned", "summary", "earlier turns", "this turn")
     segments = segments_of((name, sizes[name]) for name in names)
-    return ContextInfo(target.model, target.budget(0, sizes.total(), exact=view.exact), segments, 0, 0)
+    budget = Budget(ContextWindow(turn.record.window, source=source), 0, 0, sizes.total(), view.exact)
+    return ContextInfo(turn.model, budget, segments, 0, 0)

@@ -15,6 +15,7 @@ FILES = Path(__file__).resolve().parents[2] / "labextension"
 ASK = "%%chat -m local/smollm2\nIt's `{{ x }}`, \\{{ x }}, {{x}} and\n```python\nprint({{ df.head() }})\n```"
 RAW = "  %%chat --raw\nLeave {{ a }}"
 CELLS = (ASK, "%%ctx\n---\nFor whom?", "x_value = 1\n%load_ext jupyter_ctx", "%%chatter\nx", "\n%%chat\nHello", RAW)
+PLAIN = "%%chat tokens -m local/smollm2\nStraße\n---\n**street** {{ x }}"  # a heading, were it Markdown
 SOURCE = "index => window.jupyterapp.shell.currentWidget.content.widgets[index].model.sharedModel.getSource()"
 SET_SOURCE = """([index, source]) => {
     window.jupyterapp.shell.currentWidget.content.widgets[index].model.sharedModel.setSource(source);
@@ -41,7 +42,7 @@ def _editor(notebook: NotebookPage, index: int) -> Locator:
 def test_what_stands_below_the_magic_is_markdown_and_is_sent_as_typed(
     open_page: Open, server: Server, app: str
 ) -> None:
-    notebook = open_page(*CELLS, app=app, alone=True)
+    notebook = open_page(*CELLS, PLAIN, app=app, alone=True)
     told: list[str] = []
     notebook.on("console", lambda message: told.append(message.text))
     page, keys = notebook.page, notebook.page.keyboard
@@ -50,6 +51,12 @@ def test_what_stands_below_the_magic_is_markdown_and_is_sent_as_typed(
     expect(notebook.cell(5).locator(".jctx-expression")).to_have_count(0)
     expect(notebook.cell(0).locator(".jctx-expression")).to_have_text(["{{ x }}", "{{ df.head() }}"])
     expect(_editor(notebook, 0)).to_have_class("cm-content cm-lineWrapping")
+    below = _editor(notebook, 6).locator(".cm-line:nth-child(n + 2) span")  # what is coloured
+    expect(below).to_have_count(0)
+    page.evaluate(SET_SOURCE, [6, PLAIN.replace(" tokens", "")])
+    expect(below.first).to_have_text("Straße")
+    page.evaluate(SET_SOURCE, [6, PLAIN])
+    expect(below).to_have_count(0)
 
     _editor(notebook, 0).locator(".cm-line").first.click()
     keys.press("Home")

@@ -16,6 +16,11 @@ from server import events, piece, send, serve, usage
 pytest_plugins = ("browsing",)
 
 NEXT = {"": {" Paris": 0.5, " the": 0.25, "<b>": 0.125, "\ufffd": 0.125}, " Paris": {".": 0.75, ",": 0.25}}
+LINES = """cells => cells.map(cell => {
+    const range = document.createRange();
+    range.selectNodeContents(cell);
+    return new Set([...range.getClientRects()].map(line => Math.round(line.top))).size;
+})"""
 ANSWER = {"Oslo": 0.6, " is": 0.95, " <i>": 0.3, " 🌪 the city": 0.05}
 
 
@@ -98,6 +103,8 @@ def test_tokens_and_probabilities_are_readable_by_eye_by_keyboard_and_when_saved
             notebook.page.set_viewport_size({"width": width, "height": 900})
             notebook.page.wait_for_timeout(300)
             assert notebook.page.evaluate(OVERFLOWS) == []
+            certain = notebook.output(3).locator("th:visible, td:nth-child(2):visible")
+            assert set(certain.evaluate_all(LINES)) == {1}
             assert complaints(notebook, ("color-contrast", "button-name", "label")) == ""
         notebook.save()
         notebook.page.wait_for_function("() => !window.jupyterapp.shell.currentWidget.context.model.dirty")

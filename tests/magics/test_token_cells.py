@@ -14,6 +14,7 @@ from IPython.utils.capture import capture_output
 from server import events, piece, send, serve, usage
 
 from jupyter_ctx import BudgetExceededError, ContextOverflowError, InvalidRequestError, get_chat
+from jupyter_ctx.display.token_page import MOST_DRAWN
 from jupyter_ctx.models.byte_pairs import ranks_of
 
 TEXT = "Straße 😀 costs\n\n  <b>3</b> tokens"
@@ -45,6 +46,16 @@ def test_openai_s_vocabularies_are_packaged_and_side_by_side_with_other_models(c
     assert [int(count) for count in re.findall(r"<strong>tokens: (\d+)", html)] == [1, 1, 1, 3, 2, 2]
     assert ("Stra", ranks_of("o200k_base").rank(b"Stra"), b"Stra") in table(html)
     assert html.count('role="img"') == 6
+
+
+def test_of_a_long_text_each_form_shows_the_first_tokens(cells: Cells) -> None:
+    text = "The quick brown fox. " * 3_000
+    with capture_output() as output:
+        cells.shell.run_cell(f"%%chat tokens -m gpt-4o\n{text}")
+    forms = output.outputs[0].data
+    assert len(table(forms["text/html"])) == MOST_DRAWN
+    assert len(forms["text/html"]) < 150_000
+    assert forms["text/plain"].count("|␣fox") == forms["text/markdown"].count("|␣fox") == MOST_DRAWN / 5
 
 
 def test_where_nobody_tells_tokens_the_count_is_an_estimate_and_none_is_shown(cells: Cells) -> None:
@@ -103,6 +114,6 @@ def test_certainty_lists_the_least_certain_tokens_below_the_answer(cells: Cells)
     with serve(ANSWER) as (url, seen):
         shown = cells.run(f"%%chat --certainty -m m --base-url {url} --window 4000\nWhich colour is the sky?")
     assert seen[-1]["logprobs"] is True
-    assert re.search(r"of 2 tokens:\n.*\n\[Blue\] +25\.0 % +Grey 50\.0 %\n", shown)
+    assert re.search(r"of 2 tokens.*:\n.*\n\[Blue\] +25\.0 % +Grey 50\.0 %\n", shown)
     assert shown.count("Blue <b> sea") == 1
     assert [told.token.data for told in get_chat().turns[-1].record.tokens] == [b"Blue", b" <b>"]

@@ -12,7 +12,8 @@ from dialects import DIALECTS
 from server import send, serve
 
 from jupyter_ctx import Chat, InvalidRequestError
-from jupyter_ctx.context.odds import Token, Written, in_pieces, kept_by, shares_at
+from jupyter_ctx.context.odds import Token, Written, as_one, in_pieces, kept_by, shares_at
+from jupyter_ctx.display.answer.certainty import certainty_forms
 from jupyter_ctx.providers.llama_cpp import next_tokens, text_tokens
 from jupyter_ctx.providers.lookup import get_provider
 
@@ -74,7 +75,7 @@ def test_probabilities_are_the_softmax_of_what_the_server_sent(
         reply = chat.send("Which colour is the sky?")
     assert asked.items() <= seen[-1].items()
     assert name != "google" or seen[-1]["generationConfig"] == {"responseLogprobs": True, "logprobs": 5}
-    assert [(piece, told.token.data) for piece, told in in_pieces(reply.text, reply.tokens) if told] == [
+    assert [(piece, as_one(told).token.data) for piece, told in in_pieces(reply.text, reply.tokens) if told] == [
         (text, text.encode()) for text in TEXTS
     ]
     differences = [
@@ -117,9 +118,20 @@ def test_a_model_without_probabilities_is_refused_before_anything_is_sent() -> N
 def test_pieces_are_whole_characters_and_thoughts_are_in_none() -> None:
     smiley = "😀".encode()
     tokens = [Written(Token(data, logprob=-1.0)) for data in (b"hm", b"So", b" ", smiley[3:], b"!", b"")]
-    pieces = [(piece, told and told.token.data) for piece, told in in_pieces("So 😀! ", tokens)]
-    assert pieces == [("So", b"So"), (" ", b" "), ("😀", smiley[3:]), ("!", b"!"), (" ", None)]
-    assert in_pieces("as it was", ()) == [("as it was", None)]
+    pieces = [(piece, [each.token.data for each in told]) for piece, told in in_pieces("So 😀! ", tokens)]
+    assert pieces == [("So", [b"So"]), (" ", [b" "]), ("😀", []), ("!", [b"!"]), (" ", [])]
+    assert in_pieces("as it was", ()) == [("as it was", ())]
+
+
+def test_a_character_of_several_tokens_has_their_product_and_nothing_likely_in_its_place() -> None:
+    smiley, other = "😀".encode(), (Token(b"No", logprob=-2.0),)
+    tokens = [Written(Token(data, logprob=-0.5), other) for data in (b"So", smiley[:2], smiley[2:3], smiley[3:])]
+    (_, so), (_, face) = in_pieces("So😀", tokens)
+    assert as_one(so) is tokens[0]
+    assert as_one(face) == Written(Token(smiley, logprob=-1.5))
+    assert "of 4 tokens" in certainty_forms("So😀", tokens).plain
+    last_alone = Written(Token(smiley, 111, -0.1), (Token(smiley[3:], 111, -0.1),))  # as llama.cpp reports it
+    assert in_pieces("So😀", [tokens[0], last_alone]) == [("So", (tokens[0],)), ("😀", ())]
 
 
 def test_a_temperature_shares_out_anew_what_the_model_told() -> None:

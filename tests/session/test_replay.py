@@ -55,16 +55,31 @@ def test_every_request_is_rebuilt_word_for_word_whatever_was_done_between_the_tu
         assert step.info.used == turn.usage.input_tokens
         assert sum(segment.tokens for segment in step.info.segments) == step.info.used
     states = [{part.state for part in (*step.view.messages, *step.view.omitted)} for step in steps]
-    assert {"summary", "pinned", "excluded", "summarised", "left out"} <= set().union(*states)
+    assert {"summary", "pinned", "excluded", "summarised"} <= set().union(*states)
+    assert all((part.number or 0) < step.number for step in steps for part in step.view.omitted)  # of reruns, too
 
 
-def test_a_digest_that_does_not_fit_is_said_whatever_settings_have_changed_since() -> None:
+def test_turns_that_the_user_had_trimmed_do_not_fall_out_by_a_request() -> None:
+    chat, _ = talk()
+    for number in range(3):
+        ask(chat, f"{number} {LONG}", f"c{number}", "first")
+    chat.trim(1)
+    ask(chat, f"Anew {LONG}", "c2", "second")
+    ask(chat, f"Anew {LONG}", "c0", "second")
+    assert [step.trimmed for step in replay(chat)] == [0, 0, 2]
+    assert [[part.number for part in step.view.omitted] for step in replay(chat)] == [[], [], [1, 1, 2, 2]]
+
+
+def test_settings_that_have_changed_since_change_neither_the_check_nor_the_figures() -> None:
     chat, _ = talk()
     chat.send("Why?")
     chat.send("And why?", temperature=1.0)
     chat.configure(max_tokens=50)
     chat.send("And how?", system="Be brief.")
-    assert [step.is_checked for step in replay(chat)] == [True, True, False]
+    steps, _ = replay(chat), chat.configure(max_tokens=600)
+    assert [step.is_checked for step in steps] == [True, True, False]
+    assert [step.info for step in replay(chat)] == [step.info for step in steps]
+    assert {(step.info.limit, step.info.budget.reserve) for step in steps} == {(1_000, 0)}
 
 
 def test_turns_for_which_nothing_was_sent_have_no_request() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...context.odds import Token, Written, in_pieces
+from ...context.odds import Token, Written, as_one, in_pieces
 from ...wording import counted
 from ..tables import table
 from ..text import attribute_html, text_html, to_plain
@@ -21,6 +21,7 @@ CERTAINTY_SHEET = (
     ".jctx-unsure:focus::after{content:attr(title);position:absolute;left:0;margin-top:1.7em;z-index:2;"
     "padding:2px 6px;border:1px solid #757575;border-radius:3px;white-space:pre-wrap;max-width:95%;"
     "background:var(--jp-layout-color0,Canvas);color:var(--jp-content-font-color1,CanvasText)}"
+    ".jctx-certainty+table :is(th,td:nth-child(2)){white-space:nowrap}"
     "</style>"
 )
 
@@ -28,11 +29,14 @@ CERTAINTY_SHEET = (
 def certainty_forms(text: str, tokens: Sequence[Written]) -> AnswerForms:
     """Return an answer with its tokens shaded, and a table of the least certain ones."""
     pieces = in_pieces(text, tokens)
-    body = "".join(text_html(piece) if told is None else _shaded(piece, told) for piece, told in pieces)
-    known = [(told.token.probability, place, told) for place, (_, told) in enumerate(pieces) if told is not None]
+    body = "".join(_shaded(piece, as_one(told)) if told else text_html(piece) for piece, told in pieces)
+    ones = ((place, as_one(told)) for place, (_, told) in enumerate(pieces) if told)
+    known = [(one.token.probability, place, one) for place, one in ones]
     least = [each for each in sorted(known)[:LEAST_LISTED] if each[0] < CERTAIN_FROM]
     rows = [_row("".join(piece for piece, _ in pieces[:place]), told) for _, place, told in least]
-    caption = f"The least certain of {counted(len(known), 'token')}:" if rows else "No token is below 90 %."
+    count = sum(len(told) for _, told in pieces)
+    some = "" if all(told for _, told in pieces) else " with a known probability"
+    caption = f"The least certain of {counted(count, 'token')}{some}:" if rows else f"No token{some} is below 90 %."
     forms = table(LEAST_CERTAIN_HEAD, rows, caption)
     page = f'{CERTAINTY_SHEET}<div class="jctx-certainty" dir="auto">{body}</div>{forms["text/html"]}'
     markdown = f"{to_markdown(text)}\n\n{forms['text/markdown']}"

@@ -10,7 +10,7 @@ from ...context.context_info import ContextInfo
 from ..tables import column_sides, first_words, page_html, row_html, table
 from ..text import QUIET, WRAPS, attribute_html, text_html
 from .clicks import button, low_layout
-from .gauge import bar_static, gauge_static, share_of
+from .gauge import SHAPES, bar_static, share_of, used_of
 from .gauge_bar import text_bar
 from .sliders import SLIDER_RULES, follows
 from .static_twin import LIVE
@@ -52,14 +52,15 @@ def replay_forms(frames: Sequence[ReplayFrame]) -> dict[str, str]:
 
 def frame_html(frame: ReplayFrame) -> str:
     """Return one turn: the bar of its moment, what happened, and what was sent and what was not."""
-    happened = f"<div>{text_html(frame.happened)}</div>" if frame.happened else ""
+    info, happened = frame.info, f"<div>{text_html(frame.happened)}</div>" if frame.happened else ""
+    full = f"{SHAPES[info.state]} {used_of(info)} · {info.model}"
     left = len(frame.omitted) - MOST_OMITTED
     more = f"<div>… {left:,} messages before these</div>" if left > 0 else ""
     sent = _messages("Sent, in this order", frame.sent)
     omitted = _messages("Not sent", frame.omitted[-MOST_OMITTED:], more) if frame.omitted else ""
     return (
         f'<div data-lm-suppress-shortcuts="true" style="font-size:13px;line-height:20px;{WRAPS}">'
-        f'<div role="status"><b>Turn {frame.number:,}</b>{gauge_static(frame.info)}{happened}</div>'
+        f'<div role="status"><b>Turn {frame.number:,}</b>{bar_static(info)}{text_html(full)}{happened}</div>'
         f'<div style="{QUIET}">{text_html(frame.checked)}</div>{sent}{omitted}</div>'
     )
 

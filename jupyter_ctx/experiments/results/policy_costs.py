@@ -20,7 +20,7 @@ from .simulation import Simulation, Size
 from .turn_chart import MAX_TURNS, TurnFigures, draw_tokens, legend_below, turns_text
 
 POLICIES = ("trim", "summarise", "compact_at=0.8", "max_turns=8")
-WORDS = choices("on_overflow")
+ON_OVERFLOW = choices("on_overflow")
 OF_A_POLICY = ("on_overflow", "compact_at", "min_turns", "max_turns")
 PANEL_HEIGHT = 2.2  # inches, of one policy
 SIZES_WANTED = "give a Chat that has turns, or sizes in tokens of prompts and answers, such as [(150, 450)] * 40"
@@ -60,10 +60,10 @@ class PolicyCosts(Table[PolicyRow]):
     formats: ClassVar = {**dict.fromkeys(("turns", "sent", "cached", "output"), "{:,}".format), "cost": words.dollars}
 
     def _below(self) -> str:
-        unpriced = (
-            "" if self[0].cost is not None else "; nobody bills it, or no price is known: prices=(2.50, 10, 0.25)"
-        )
-        return f"{self[0].model}, at most {self[0].limit:,} tokens to a prompt{unpriced}"
+        tokens = f"{self[0].model}, at most {self[0].limit:,} tokens to a prompt"
+        if self[0].cost is not None:
+            return tokens
+        return f"{tokens}; no cost, for nobody bills it or no price is known: give one, such as prices=(2.50, 10, 0.25)"
 
     def plot(self) -> Picture:
         """Draw tokens of each turn by each policy, on one scale. Raises MissingDependencyError."""
@@ -115,8 +115,8 @@ def _settings_by(policy: str, usual: Settings) -> Settings:
     changes: dict[str, Any] = {name: getattr(Settings(), name) for name in OF_A_POLICY}
     for word in policy.split():
         name, is_named, value = word.rpartition("=")
-        if name not in OF_A_POLICY if is_named else value not in WORDS:
-            known = ", ".join((*WORDS, *(f"{each}=…" for each in OF_A_POLICY[1:])))
+        if name not in OF_A_POLICY if is_named else value not in ON_OVERFLOW:
+            known = ", ".join((*ON_OVERFLOW, *(f"{each}=…" for each in OF_A_POLICY[1:])))
             raise InvalidRequestError(f"{word!r} is no part of a policy. One has {known}.")
         changes[name or "on_overflow"] = value
     return usual.changed(changes)
