@@ -178,20 +178,21 @@ def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path:
     kernel = made.opened(path, JUPYTER_CTX_STORE="memory")
     run_all(kernel, {cell: source for cell, source in cells.items() if cell not in ("key", "hand")})
     refused = told(kernel, "%chat handout out.ipynb")
-    assert "Cell 4 of the notebook, or its output, holds what looks like a key" in refused
+    assert "Cell 4 of the notebook (" in refused
     assert KEY not in refused
     del cells["key"]
-    made.write("keys.ipynb", cells)
+    made.write("keys.ipynb", {"hand": cells.pop("hand"), **cells})  # which is not carried, but counts
     notebook = json.loads(path.read_text())
-    notebook["cells"][3]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": [f"password = {KEY}\n"]}]
+    notebook["cells"][4]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": [f"password = {KEY}\n"]}]
     path.write_text(json.dumps(notebook))
-    assert "Cell 4 of the notebook, or its output" in told(kernel, "%chat handout out.ipynb")
+    assert "Cell 5 of the notebook ('print(1)'), or its output" in told(kernel, "%chat handout out.ipynb")
     assert not (made.folder / "out.ipynb").exists()
     line = told(kernel, "%chat handout out.ipynb --clear")
     assert "4 answers" in line
     assert "is picked in 1 cell, such as 'Compare.'" in line
     assert "Without an answer: 1 cell, such as" in line
     assert "Alone." in line
+    assert not any(said in line for said in ("Of maps", "Not from a cell"))
     copy = (made.folder / "out.ipynb").read_text()
     assert not any(text in copy for text in (KEY, "%chat handout"))
     assert "4 answers" in told(kernel, "%chat handout out.ipynb --clear"), "over an earlier handout"
@@ -209,6 +210,7 @@ def test_above_5_mb_it_asks_and_where_nobody_can_be_asked_nothing_is_written(les
     made, url, _ = lesson
     cells = {"use": USE.format(url=url), "a": "%%chat\nHello?"}
     path = made.write("large.ipynb", cells)
+    (made.folder / "jupyter_ctx.toml").write_text("temperature = 0.5")
     kernel = made.opened(path, JUPYTER_CTX_STORE="memory")
     run_all(kernel, cells)
     notebook = json.loads(path.read_text())
@@ -218,7 +220,9 @@ def test_above_5_mb_it_asks_and_where_nobody_can_be_asked_nothing_is_written(les
     assert "nothing was written" in told(kernel, "%chat handout out.ipynb", typed=["n"])
     assert not (made.folder / "out.ipynb").exists()
     assert "6.0 MB" in kernel.asked[-1]
-    assert "1 answer" in told(kernel, "%chat handout out.ipynb", typed=["y"])
+    line = told(kernel, "%chat handout out.ipynb", typed=["y"])
+    assert "1 answer" in line
+    assert "Not from a cell: temperature from jupyter_ctx.toml." in line, line
 
 
 def told(kernel: Kernel, source: str, **options: Any) -> str:
