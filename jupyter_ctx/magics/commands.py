@@ -22,8 +22,9 @@ from ..export.hand_in import HAND_IN_FORMATS
 from ..models.registry import full_name, key_owner
 from ..models.request_price import is_free, price_of
 from ..providers.lookup import check_known, key_holder, provider_names
+from ..runtime.files import path_of
 from ..runtime.frontend import where
-from ..runtime.redaction import without_address_keys
+from ..runtime.redaction import blanked_line, without_address_keys
 from ..session.actions import Change, Method
 from ..session.prompt import Prompt
 from ..wording.layout import line_width, wrapped_list
@@ -431,8 +432,10 @@ def _memory(call: Call) -> object:
 
 @command("export FILE", f"write the conversation as {EXPORTED_AS}", ABOUT_CONVERSATIONS, "%chat export talk.md")
 def _export(call: Call) -> object:
-    path = call.chat.export(call.one(f"a file: {EXPORTED_AS}"))
-    return f"Wrote {words_of.turns(len(call.chat.turns))} to {path}."
+    desk, redactor = call.chat.desk, call.chat.desk.redactor()
+    path = desk.export(path_of(call.one(f"a file: {EXPORTED_AS}")), redactor)
+    wrote = f"Wrote {words_of.turns(len(call.chat.turns))} to {path}."
+    return f"{wrote} {blanked_line(path.name, redactor.blanked)}".rstrip()
 
 
 @command(

@@ -33,10 +33,14 @@ class Redacted:
 
 
 class Redactor(LearnedSecrets):
-    """A redactor of the ``known`` keys, those in environment variables, and whatever looks or is named like one."""
+    """A redactor of the ``known`` keys, those in environment variables, and whatever looks or is named like one.
+
+    ``blanked`` counts the secrets for which it has returned ``***``.
+    """
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         super().__init__()
+        self.blanked = 0
         values = (value.strip() for name, value in os.environ.items() if kind_of(name))
         keys = {
             *(key for key in known if len(key) >= _MIN_KEY),
@@ -67,6 +71,7 @@ class Redactor(LearnedSecrets):
             lines = text.count("\n", start, stop) if keep_lines else 0
             parts += text[end:start], BLANKED, "\n" * lines
             end = stop
+        self.blanked += len(spans)
         return Redacted("".join((*parts, text[end:])), len(spans))
 
     def masked(self, text: str) -> str:
@@ -92,6 +97,14 @@ class Unredacted(Redactor):
 
     def _spans(self, *_: str) -> Iterator[Span]:
         return iter(())
+
+
+def blanked_line(name: str, count: int) -> str:
+    """Return a line about the secrets that were blanked in what has this name; empty: there were none."""
+    if not count:
+        return ""
+    what = "1 part that looks like a key was" if count == 1 else f"{count:,} parts that look like keys were"
+    return f"{name}: {what} blanked (***)."
 
 
 def _is_file(value: str) -> bool:

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..attachments.attached import Attached
@@ -17,6 +18,7 @@ from ..errors import ChatError, ChatInterrupted, InvalidRequestError, StoreError
 from ..models.request_price import Confirm
 from ..providers.base import Reply
 from ..providers.lookup import key_holder
+from ..runtime.frontend import EARLIER
 from ..runtime.interrupts import Stopper, uninterrupted
 from ..runtime.redaction import Redactor, Unredacted
 from ..storage.journal import Journal
@@ -223,6 +225,14 @@ class Desk:
             return attached
         except KeyboardInterrupt:
             raise ChatInterrupted(stopped((), record=True)) from None
+
+    def export(self, path: Path, redactor: Redactor) -> Path:
+        """Write the conversation to a file in the format of its suffix; return its absolute path."""
+        from ..export.conversation_files import export
+
+        journal = self.session.journal
+        notebook = EARLIER.sub("", journal.origin.notebook or "") if journal is not None else None
+        return export(self.session.conversation, path, redactor, notebook)
 
     def redactor(self, *, on: bool = True) -> Redactor:
         """Return what blanks secrets in whatever leaves the kernel, those of the providers' keys among them."""
