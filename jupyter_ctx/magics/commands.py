@@ -622,8 +622,8 @@ def _price_line(chat: Chat) -> str:
     target = chat.models.target(chat.config, ask=False)
     price = price_of(chat.models, target)
     if price is None:
-        return "" if is_free(target) else "price: unknown (%chat config prices gives it)"
-    return f"price: {price}"
+        return "" if is_free(target) else "Price: unknown (%chat config prices gives it)"
+    return f"Price: {price}"
 
 
 def _status_of(chat: Chat, name: str) -> Status:
