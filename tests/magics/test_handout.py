@@ -94,6 +94,10 @@ CELLS = {
     "data": "from dataclasses import dataclass\n@dataclass\nclass City:\n    name: str\n"
     "table = [{'t': 'a'}, {'t': 'b'}]\nwith open('notes.txt', 'w') as file: file.write('Water ' + 'boils.')",
     "system": "%%chat system\nBe brief.",
+    "early": "%%chat\nBefore it begins?",
+    "clear": "%chat clear",
+    "undone": "%%chat\nTaken back?",
+    "undo": "%chat undo",
     "first": "%%chat\nHello?",
     "file": "%%chat -a notes.txt\nRead this.",
     "city": "%%chat --schema City -o city\nWhich city?",
@@ -102,7 +106,7 @@ CELLS = {
     "map": "%%chat map table --as judged\nSay {{ t }}.",
     "last": "%%chat\nGo on.",
 }  # fmt: skip
-ASKING = ("first", "file", "city", "both", "last")
+ASKING = ("early", "undone", "first", "file", "city", "both", "last")
 
 
 @pytest.fixture
@@ -138,9 +142,9 @@ def test_whoever_opens_a_handout_sees_the_answers_without_a_key_or_a_request(les
     teacher = made.opened(made.path, JUPYTER_CTX_STORE=str(tmp_path / "teacher.sqlite"))
     told = run_all(teacher, made.cells)
     line = shown(teacher.run("%chat handout out.ipynb --clear", "hand"))
-    assert "with 8 answers." in line, line
+    assert "with 10 answers." in line, line
     asked = len(seen)
-    assert len(posted(seen)) == 8
+    assert len(posted(seen)) == 10
     carried = body_of(made.folder / "out.ipynb")
     assert "m heard 2: Hello?" in carried
     for private in ("Water boils", str(made.folder), "Be brief"):
@@ -149,7 +153,7 @@ def test_whoever_opens_a_handout_sees_the_answers_without_a_key_or_a_request(les
     student = made.opened(copy, JUPYTER_CTX_STORE=str(tmp_path / "student.sqlite"))
     again = run_all(student, made.cells)
     assert len(seen) == asked, "nothing was sent"
-    assert [HANDED in again[cell] for cell in ASKING] == [True] * 5
+    assert [HANDED in again[cell] for cell in ASKING] == [True] * len(ASKING)
     assert "m heard 2: Hello?" in told["first"]
     assert "m heard 2: Hello?" in again["first"]
     assert student.value("city") == "City(name='Paris')"
@@ -160,11 +164,13 @@ def test_whoever_opens_a_handout_sees_the_answers_without_a_key_or_a_request(les
     assert HANDED in shown(student.run(made.cells["first"], "first")), "the cell again"
     assert student.value(f"len({CHAT}.conversation.places[0].versions)") == "1"
     assert len(seen) == asked
-    assert sum(HANDED in text for text in executed(copy, JUPYTER_CTX_STORE="memory")[0]) == 5, "a run without a reader"
+    assert sum(HANDED in text for text in executed(copy, JUPYTER_CTX_STORE="memory")[0]) == len(ASKING), (
+        "a run without a reader"
+    )
     assert len(seen) == asked
     assert HANDED not in shown(student.run("%%chat\nGo on, please.", "last"))
     assert HANDED not in shown(student.run("%%chat --ask\nHello?", "first"))
-    assert len(posted(seen)) == 10
+    assert len(posted(seen)) == 12
 
 
 def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path: Path) -> None:
@@ -244,7 +250,7 @@ def test_eight_run_all_at_once_in_one_store_without_an_error_or_a_request(
         copies.append(tmp_path / f"student{number}" / f"work {number}.ipynb")
         copies[-1].write_bytes((made.folder / "out.ipynb").read_bytes())
     shown_in = executed(*copies, JUPYTER_CTX_STORE=address)
-    assert [sum(HANDED in text for text in texts) for texts in shown_in] == [5] * 8
+    assert [sum(HANDED in text for text in texts) for texts in shown_in] == [len(ASKING)] * 8
     assert len(seen) == asked
     with contextlib.closing(Database(address)) as database:
         rows = database.run(
