@@ -15,6 +15,8 @@ from ..experiments.run import Run
 from ..export.handout import Handout, HandoutAnswer, cell_texts, is_handout, notebook_in, with_handout
 from ..export.notebook_file import CHAT_MAGICS, whole_text
 from ..export.openai_messages import find
+from ..providers.catalog import SERVICES
+from ..providers.lookup import given_address, split_model
 from ..runtime.files import path_of, write_export
 from ..runtime.frontend import notebook_files
 from ..runtime.redaction import Redactor
@@ -106,6 +108,8 @@ def _from_outside(chats: Iterable[Chat]) -> str:
     asked = [chat.desk for chat in chats if chat.conversation.length]
     found = [(name, desk.source_of(name)) for desk in asked for name in DECIDE_A_REQUEST]
     parts = {f"{name} from {OUTSIDE[source]}": None for name, source in found if source in OUTSIDE}
+    providers = [split_model(desk.session.settings.model)[0] for desk in asked if not desk.session.settings.base_url]
+    parts |= {f"the address from {SERVICES[each].address}": None for each in providers if given_address(each)}
     files = [file.name for file, text in (desk.session.memory_file() for desk in asked) if file is not None and text]
     parts |= {f"the memory from {name}": None for name in files}
     if not parts:

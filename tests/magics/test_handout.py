@@ -215,9 +215,9 @@ def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path:
 def test_above_5_mb_it_asks_and_where_nobody_can_be_asked_nothing_is_written(lesson: Any) -> None:
     made, url, _ = lesson
     cells = {"use": USE.format(url=url), "a": "%%chat\nHello?"}
-    path = made.write("large.ipynb", cells)
+    path, gateway = made.write("large.ipynb", cells), "LITELLM_API_BASE"
     (made.folder / "jupyter_ctx.toml").write_text("temperature = 0.5")
-    kernel = made.opened(path, JUPYTER_CTX_STORE="memory")
+    kernel = made.opened(path, JUPYTER_CTX_STORE="memory", **{gateway: "https://hub.example"})
     run_all(kernel, cells)
     notebook = json.loads(path.read_text())
     notebook["cells"][0]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "x " * 3_000_000}]
@@ -228,7 +228,9 @@ def test_above_5_mb_it_asks_and_where_nobody_can_be_asked_nothing_is_written(les
     assert "6.0 MB" in kernel.asked[-1]
     line = told(kernel, "%chat handout out.ipynb", typed=["y"])
     assert "1 answer" in line
-    assert "Not from a cell: temperature from jupyter_ctx.toml." in line, line
+    assert "Not from a cell: temperature from jupyter_ctx.toml." in line
+    kernel.run("%chat use litellm/m")
+    assert f"jupyter_ctx.toml, the address from {gateway}." in told(kernel, "%chat handout out.ipynb", typed=["y"])
 
 
 def told(kernel: Kernel, source: str, **options: Any) -> str:
