@@ -277,7 +277,9 @@ class Chat:
 
     def export(self, path: str | Path) -> Path:
         """Write the conversation to a .md, .json or .ipynb file, over an earlier export; return its absolute path."""
-        return self.desk.export(path_of(path), self.desk.redactor())
+        from .export.conversation_files import export
+
+        return export(self.conversation, path_of(path), self.desk.redactor(), self.desk.notebook_file)
 
     def configure(self, **changes: Any) -> Settings:
         """Change settings of the conversation from now on; an invalid value changes none of them."""

@@ -16,9 +16,9 @@ FACT_BLANK = "____"
 LONGEST_SENTENCE = 300  # characters; what is longer is data
 DIGITS_OF_A_FACT = 2  # of a number: one digit stands in any text by chance
 ENDING = 2  # characters of a word that may change: parser, parsers
-GROUPS = r"\d+(?:-\d+)*(?:\)?[ \u00a0\u202f]\d+(?:-\d+)*)+(?:[.,]\d+)?"  # of one number: 41 200, a telephone's
+DIGIT_GROUPS = r"\d+(?:-\d+)*(?:\)?[ \u00a0\u202f]\d+(?:-\d+)*)+(?:[.,]\d+)?"  # of one number: 41 200, a telephone's
 WHOLE_FACT = (
-    rf"(?:{GROUPS} | {FACT}) (?: (?<=\d)\w* | (?<![\d%])(?:[ ][A-ZÀ-ÞА-ЯЁ]\w+)* )"  # with its unit; several names
+    rf"(?:{DIGIT_GROUPS} | {FACT}) (?: (?<=\d)\w* | (?<![\d%])(?:[ ][A-ZÀ-ÞА-ЯЁ]\w+)* )"  # with its unit; several names
 )
 NUMERAL = r"(\d(?:[\d.,'’]*\d)?)(?:\s?(thousand|million|billion)\b|(k|K|M|bn)\b)?"
 SCALES = {"thousand": 10**3, "k": 10**3, "K": 10**3, "million": 10**6, "M": 10**6, "billion": 10**9, "bn": 10**9}

@@ -17,7 +17,7 @@ from ..display.tables import first_words, table_text
 from ..display.text import to_plain
 from ..display.widgets.gauge import gauge_line, legend
 from ..errors import StoreError
-from ..export.conversation_files import FORMATS
+from ..export.conversation_files import FORMATS, export
 from ..export.hand_in import HAND_IN_FORMATS
 from ..models.registry import full_name, key_owner
 from ..models.request_price import is_free, price_of
@@ -432,8 +432,8 @@ def _memory(call: Call) -> object:
 
 @command("export FILE", f"write the conversation as {EXPORTED_AS}", ABOUT_CONVERSATIONS, "%chat export talk.md")
 def _export(call: Call) -> object:
-    desk, redactor = call.chat.desk, call.chat.desk.redactor()
-    path = desk.export(path_of(call.one(f"a file: {EXPORTED_AS}")), redactor)
+    path, redactor = path_of(call.one(f"a file: {EXPORTED_AS}")), call.chat.desk.redactor()
+    path = export(call.chat.conversation, path, redactor, call.chat.desk.notebook_file)
     wrote = f"Wrote {words_of.turns(len(call.chat.turns))} to {path}."
     return f"{wrote} {blanked_line(path.name, redactor.blanked)}".rstrip()
 

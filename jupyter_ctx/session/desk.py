@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..attachments.attached import Attached
@@ -226,13 +225,11 @@ class Desk:
         except KeyboardInterrupt:
             raise ChatInterrupted(stopped((), record=True)) from None
 
-    def export(self, path: Path, redactor: Redactor) -> Path:
-        """Write the conversation to a file in the format of its suffix; return its absolute path."""
-        from ..export.conversation_files import export
-
+    @property
+    def notebook_file(self) -> str | None:
+        """The file of the running notebook, where that is known."""
         journal = self.session.journal
-        notebook = EARLIER.sub("", journal.origin.notebook or "") if journal is not None else None
-        return export(self.session.conversation, path, redactor, notebook)
+        return EARLIER.sub("", journal.origin.notebook or "") if journal is not None else None
 
     def redactor(self, *, on: bool = True) -> Redactor:
         """Return what blanks secrets in whatever leaves the kernel, those of the providers' keys among them."""
