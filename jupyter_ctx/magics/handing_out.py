@@ -50,7 +50,7 @@ def hand_out(call: Call) -> str:
     redactor, notebook = call.chat.desk.redactor(), {**saved, "cells": [*cells.values()]}
     _check_no_secret(cells, redactor)
     is_secret, texts = redactor.hold, cell_texts(notebook)
-    handout = gathered((chat.conversation for chat in call.host.library.chats), texts, is_secret)
+    handout = gathered([chat.conversation for chat in call.host.library.chats], texts, is_secret)
     maps = [source for source in texts if source in call.host.maps]
     for source in maps:
         handout = _with_map(handout, source, call.host.maps[source], is_secret)
@@ -76,13 +76,12 @@ def hand_out(call: Call) -> str:
             "%chat pick N, then hand out again."
         )
     missing = [text for source, text in texts.items() if source not in handout.cells and _asks(text)]
-    if not missing:
-        return told
-    told += (
-        f" Without an answer: {counted(len(missing), 'cell')}, such as {first_words(missing[0])!r}: the model is asked."
-    )
-    is_short = any(source not in handout.cells for source in maps)
-    return f"{told} Of maps, {megabytes(MOST_OF_MAPS)} of answers are handed out at most." if is_short else told
+    if missing:
+        count, first = counted(len(missing), "cell"), first_words(missing[0])
+        told += f" Without an answer: {count}, such as {first!r}: the model is asked."
+    if any(source not in handout.cells for source in maps):
+        told += f" Of maps, {megabytes(MOST_OF_MAPS)} of answers are handed out at most."
+    return told
 
 
 def _carried(notebook: Mapping[str, Any], *, clear: bool) -> dict[int, dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -47,13 +47,13 @@ def handed_turns(
             yield turn, summary
 
 
-def gathered(conversations: Iterable[Conversation], cells: Container[str], is_secret: Callable[[str], bool]) -> Handout:
+def gathered(conversations: Sequence[Conversation], cells: Container[str], is_secret: Callable[[str], bool]) -> Handout:
     """Return the answers of these cells, by the fingerprints of their texts, without those that hold a secret.
 
-    Where several conversations have answered a cell, the first of them counts; in each, the newest state that has the
-    cell, so that answers are there, too, which a clear or an undo of the notebook took out of view.
+    Where several conversations have answered a cell, the first of them counts. A cell that none has any more, because
+    of a clear or an undo, has the answer that it had before.
     """
-    pasts = [past for each in conversations for past in _states(each)]
+    pasts = [*conversations, *(past for each in conversations for past in _earlier(each))]
     taken, turns = dict[str, Places](), list[tuple[Places, Turn, int]]()
     for past in pasts:
         for turn, at in _current(past):
@@ -72,14 +72,15 @@ def gathered(conversations: Iterable[Conversation], cells: Container[str], is_se
     return Handout(tuple(sorted(sources)), (*answers, *summaries.values()))
 
 
-def _states(conversation: Conversation) -> Iterator[Places]:
-    """Yield a conversation as it is and as it was before each clear, new beginning and undo, the newest first."""
+def _earlier(conversation: Conversation) -> Iterator[Places]:
+    """Yield a conversation as it was before each clear, new beginning and undo, the newest first."""
     past, before = Conversation(), list[Places]()
     for event in conversation.events:
         if isinstance(event, Cleared | Undone):
             before.append(copy(past))
         past.append(event)
-    for state in (conversation, *reversed(before)):
+    yield from reversed(conversation.earlier)
+    for state in reversed(before):
         yield from (state, *reversed(state.earlier))
 
 
