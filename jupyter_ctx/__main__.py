@@ -103,10 +103,10 @@ def _add_class(commands: Any) -> None:
     handed_in = commands.add_parser(
         "class",
         help="show what a class has handed in as one table",
-        description="Print a line for each file that %%chat handin wrote, in a folder and in the folders directly in "
+        description="Print a line for each file that %chat handin wrote, in a folder and in the folders directly in "
         "it: turns, tokens, cost (+: some have no known price), models, last run, and whether it fits its digest.",
         epilog="A digest proves that a file is as it was written, not who wrote it, or that nothing was left out. "
-        "Exit codes: 0 every file fits, 1 one does not, or cannot be read.",
+        "Exit codes: 0 every hand-in fits, 1 one does not or cannot be read, or there is none.",
     )
     handed_in.add_argument("folder", metavar="FOLDER", help="the folder")
     handed_in.set_defaults(run=_class)

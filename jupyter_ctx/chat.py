@@ -21,7 +21,7 @@ from .models.request_price import Confirm
 from .providers.base import Reply, SupportsStream
 from .providers.guests import Guest, guest
 from .runtime.files import path_of
-from .runtime.frontend import EARLIER, Origin
+from .runtime.frontend import Origin
 from .session.actions import Change, Method
 from .session.desk import Desk
 from .session.exchange import Coming
@@ -279,9 +279,7 @@ class Chat:
         """Write the conversation to a .md, .json or .ipynb file, over an earlier export; return its absolute path."""
         from .export.conversation_files import export
 
-        journal = self.desk.session.journal
-        notebook = EARLIER.sub("", journal.origin.notebook or "") if journal is not None else None
-        return export(self.conversation, path_of(path), self.desk.redactor(), notebook)
+        return export(self.conversation, path_of(path), self.desk.redactor(), self.desk.notebook_file)
 
     def configure(self, **changes: Any) -> Settings:
         """Change settings of the conversation from now on; an invalid value changes none of them."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ..conversation.messages import Attachment
 from ..conversation.text_safety import clean
-from ..runtime.redaction import Redactor
+from ..runtime.redaction import Redactor, blanked_line
 
 MOST_SHARE = 0.5  # of the limit: for several attachments together, and for one that is asked for whole
 _ONLY_A_PART = re.compile(r"\d of [\d,]+ ")
@@ -118,9 +118,4 @@ class Blanks:
 
     def notices(self, name: str) -> tuple[str, ...]:
         """Return a line about the keys that were blanked, if there were any."""
-        if not self.count:
-            return ()
-        what = (
-            "1 part that looks like a key was" if self.count == 1 else f"{self.count:,} parts that look like keys were"
-        )
-        return (f"{name}: {what} blanked (***).",)
+        return tuple(filter(None, [blanked_line(name, self.count)]))

@@ -16,7 +16,10 @@ FACT_BLANK = "____"
 LONGEST_SENTENCE = 300  # characters; what is longer is data
 DIGITS_OF_A_FACT = 2  # of a number: one digit stands in any text by chance
 ENDING = 2  # characters of a word that may change: parser, parsers
-WHOLE_FACT = rf"(?:{FACT}) (?: (?<=\d)\w* | (?<![\d%])(?:[ ][A-ZÀ-ÞА-ЯЁ]\w+)* )"  # with its unit; several names
+DIGIT_GROUPS = r"\d+(?:-\d+)*(?:\)?[ \u00a0\u202f]\d+(?:-\d+)*)+(?:[.,]\d+)?"  # of one number: 41 200, a telephone's
+WHOLE_FACT = (
+    rf"(?:{DIGIT_GROUPS} | {FACT}) (?: (?<=\d)\w* | (?<![\d%])(?:[ ][A-ZÀ-ÞА-ЯЁ]\w+)* )"  # with its unit; several names
+)
 NUMERAL = r"(\d(?:[\d.,'’]*\d)?)(?:\s?(thousand|million|billion)\b|(k|K|M|bn)\b)?"
 SCALES = {"thousand": 10**3, "k": 10**3, "K": 10**3, "million": 10**6, "M": 10**6, "billion": 10**9, "bn": 10**9}
 IN_NUMERAL = r"(?<=\d)[ \u00a0\u202f](?=\d{3}(?!\d))"  # spaces
@@ -70,6 +73,9 @@ class FactQuestion(NamedTuple):
             return re.search(rf"(?<!\w){re.escape(fact[: max(4, len(fact) - ENDING)])}", words) is not None
         if self.kind == "number":
             beside = r"\d"
+            if re.search(r"\d\)? \d", fact):
+                digits, whole = re.sub(r"\D", "", fact), re.sub(r"(?<=\d)[ ,()-]+(?=\d)", "", words)
+                return re.search(rf"(?<!\d){digits}(?!\d)", whole) is not None or _is_one(fact, numbers)
             if values and not re.search(r"\d[-:/]\d", self.fact):  # a date, a time, a range
                 return not values.isdisjoint(numbers)
         whole = f"(?<!{beside}){re.escape(fact)}(?!{beside})"
@@ -146,6 +152,11 @@ def _values(text: str) -> frozenset[Decimal]:
     found = re.findall(NUMERAL, f"{text}\n{re.sub(IN_NUMERAL, '', text)}")
     scaled = ((_value(number), SCALES.get(word or letter, 1)) for number, word, letter in found)
     return frozenset(value * scale for value, scale in scaled if value is not None)
+
+
+def _is_one(fact: str, numbers: frozenset[Decimal]) -> bool:
+    """Return whether a number with spaces between its thousands is one of these."""
+    return re.match(r"\d{1,3}( \d{3})+\b", fact) is not None and _value(fact.replace(" ", "")) in numbers
 
 
 def _value(number: str) -> Decimal | None:

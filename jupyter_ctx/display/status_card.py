@@ -134,10 +134,9 @@ def _sentences(status: Status) -> list[str]:
     """Return what is said below the sum, a line each."""
     by_source = [f"{', '.join(settings)} ({source})" for source, settings in status.settings]
     differs = f"Different from the default: {'; '.join(by_source)}." if by_source else ""
-    notes = [f"{note[:1].upper()}{note[1:]}" for note in status.notes]
     left = f"Budget: {budget_line(status.info.allowances)}." if status.info.allowances else ""
     held = status.info.held.line if status.info.held is not None else ""
-    lines = (differs, " ".join(_next_send(status.info)), held, _cost(status.info), left, *notes)
+    lines = (differs, " ".join(_next_send(status.info)), held, _cost(status.info), left, *status.notes)
     return list(filter(None, lines))
 
 

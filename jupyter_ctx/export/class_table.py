@@ -1,4 +1,4 @@
-"""One table of what a class has handed in: a line for each file of a folder, whatever the file holds."""
+"""One table of what a class has handed in: a line for each hand-in of a folder, whole or damaged."""
 
 from __future__ import annotations
 
@@ -7,25 +7,32 @@ from pathlib import Path
 from ..display.tables import table_text
 from ..errors import InvalidRequestError
 from ..runtime.files import path_of
-from ..wording import dollars
-from .hand_in import load_hand_in
+from ..wording import counted, dollars
+from .hand_in import HAND_IN_FORMATS, HAND_IN_SUFFIXES, is_another_file, load_hand_in
 
 _HEAD = ("file", "turns", "tokens", "cost", "models", "last run", "digest")
 _FITS = "fits"
 
 
 def class_table(folder: str) -> tuple[str, bool]:
-    """Return a table of the files in a folder and in the folders directly in it, and whether each fits its digest.
+    """Return a table of the hand-ins in a folder and in the folders directly in it, and whether each fits its digest.
 
-    Hidden files are left out; one file is read at a time. Raises InvalidRequestError for what is no folder.
+    Hidden files are left out; one file is read at a time. Raises InvalidRequestError where there is no hand-in.
     """
     root = path_of(folder)
     if not root.is_dir():
         raise InvalidRequestError(f"{root} is no folder: name the one that the files are in.")
     names = sorted(path.relative_to(root) for path in (*root.glob("*"), *root.glob("*/*")) if path.is_file())
-    shown = [name for name in names if not any(part.startswith(".") for part in name.parts)]
-    rows = [_row(root, name) for name in shown]
-    return table_text(_HEAD, rows), all(row[-1] == _FITS for row in rows)
+    named = [name for name in names if name.suffix.lower() in HAND_IN_SUFFIXES]
+    shown = [name for name in named if not any(part.startswith(".") for part in name.parts)]
+    rows = [_row(root, name) for name in shown if not is_another_file(root / name)]
+    others = len(shown) - len(rows)
+    if not rows:
+        raise InvalidRequestError(
+            f"No hand-in is in {root} or in a folder directly in it: %chat handin writes one, as {HAND_IN_FORMATS}."
+        )
+    passed_over = f"\n{counted(others, 'other file')} passed over: without a record of %chat handin." if others else ""
+    return f"{table_text(_HEAD, rows)}{passed_over}", all(row[-1] == _FITS for row in rows)
 
 
 def _row(root: Path, name: Path) -> tuple[str, ...]:

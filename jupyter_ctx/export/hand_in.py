@@ -7,6 +7,7 @@ the record and over what is shown.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import zip_longest
@@ -22,6 +23,7 @@ from .openai_messages import dumped, find, parse_json
 TurnRows = dict[str, tuple[tuple[int, int], ...]]  # by what became of them: the first and the last of each row
 HANDED_IN = "jupyter_ctx_handin"
 HAND_IN_FORMATS = ".html, .ipynb or .json"
+HAND_IN_SUFFIXES = (".html", ".ipynb", ".json")
 MOST_HANDED_IN = 32_000_000  # bytes of a file that is written or read
 RECORD_SCHEMA = 1
 PROVES = (
@@ -121,6 +123,14 @@ def sealed_json(record: HandedRecord) -> tuple[Seal, str]:
 def is_hand_in(text: str) -> bool:
     """Return whether a file's text carries a record; in JSON, no other text has this name in quotes."""
     return f'"{HANDED_IN}"' in text
+
+
+def is_another_file(path: Path) -> bool:
+    """Return whether a file can be read whole, and nothing in it says that a hand-in wrote it."""
+    with suppress(InvalidRequestError):
+        text = _text_of(path)
+        return HANDED_IN not in text and not _parts(text, path.suffix.lower())[0]
+    return False
 
 
 def load_hand_in(path: Path) -> tuple[Seal, str]:

@@ -27,6 +27,7 @@ from ..session.side_by_side import MOST_AT_A_TIME, Candidate
 from .answer_parts import ending, figures_of, object_forms, remarks_on, shown_forms
 from .line_options import settings_of
 
+IN_THE_ERROR = "Not answered: the error below says why."
 FIRST_TAKEN = "Unless told otherwise, the first whole answer is taken: --pick N takes another."
 
 
@@ -81,6 +82,7 @@ class SideBySideCell:
             )
         self._heads = [column.label for column in self._columns]
         self._replies: dict[int, Reply] = {}
+        self._failed: dict[str, list[int]] = {}  # the columns, by what went wrong
         self.id = ""
         self._begun = False
         self._chosen: int | None = None
@@ -100,12 +102,13 @@ class SideBySideCell:
         else:
             streaming = self._place.kind == "notebook"
             self._view = AnswerColumns(self._heads, above, streaming=streaming, plain=self.first.plain)
-        self.sent, self.failed = self._view.sent, self._view.failed
-        self.feed, self.think = self._view.feed, self._view.think
+        self.sent, self.feed, self.think = self._view.sent, self._view.feed, self._view.think
         try:
             answers = self._chat.desk.ask_each(prompt, self._columns, self)
         except (ChatError, KeyboardInterrupt) as error:
             with uninterrupted():
+                for column in self._failed.get(str(error), ()):  # of all of them, once
+                    self._view.failed(column, IN_THE_ERROR)
                 last = next(reversed(self._chat.conversation.offers.values()), None)
                 self._offer(last if last is not None and self._shows(last, prompt) else None)
             raise error from None
@@ -177,6 +180,12 @@ class SideBySideCell:
         """Show that the answers come now."""
         self._begun = True
         self._view.begin()
+
+    def failed(self, column: int, error: str) -> None:
+        """Show what went wrong, once where it is the same for several answers."""
+        same = self._failed.setdefault(error, [])
+        self._view.failed(column, f"As answer {same[0] + 1}." if same else error)
+        same.append(column)
 
     def done(self, column: int, reply: Reply) -> None:
         """Show a whole answer, with its figures."""

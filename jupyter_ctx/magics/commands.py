@@ -17,13 +17,14 @@ from ..display.tables import first_words, table_text
 from ..display.text import to_plain
 from ..display.widgets.gauge import gauge_line, legend
 from ..errors import StoreError
-from ..export.conversation_files import FORMATS
+from ..export.conversation_files import FORMATS, export
 from ..export.hand_in import HAND_IN_FORMATS
 from ..models.registry import full_name, key_owner
 from ..models.request_price import is_free, price_of
 from ..providers.lookup import check_known, key_holder, provider_names
+from ..runtime.files import path_of
 from ..runtime.frontend import where
-from ..runtime.redaction import without_address_keys
+from ..runtime.redaction import blanked_line, without_address_keys
 from ..session.actions import Change, Method
 from ..session.prompt import Prompt
 from ..wording.layout import line_width, wrapped_list
@@ -431,8 +432,10 @@ def _memory(call: Call) -> object:
 
 @command("export FILE", f"write the conversation as {EXPORTED_AS}", ABOUT_CONVERSATIONS, "%chat export talk.md")
 def _export(call: Call) -> object:
-    path = call.chat.export(call.one(f"a file: {EXPORTED_AS}"))
-    return f"Wrote {words_of.turns(len(call.chat.turns))} to {path}."
+    path, redactor = path_of(call.one(f"a file: {EXPORTED_AS}")), call.chat.desk.redactor()
+    path = export(call.chat.conversation, path, redactor, call.chat.desk.notebook_file)
+    wrote = f"Wrote {words_of.turns(len(call.chat.turns))} to {path}."
+    return f"{wrote} {blanked_line(path.name, redactor.blanked)}".rstrip()
 
 
 @command(
@@ -619,8 +622,8 @@ def _price_line(chat: Chat) -> str:
     target = chat.models.target(chat.config, ask=False)
     price = price_of(chat.models, target)
     if price is None:
-        return "" if is_free(target) else "price: unknown (%chat config prices gives it)"
-    return f"price: {price}"
+        return "" if is_free(target) else "Price: unknown (%chat config prices gives it)"
+    return f"Price: {price}"
 
 
 def _status_of(chat: Chat, name: str) -> Status:

@@ -17,6 +17,7 @@ from ..errors import InvalidRequestError
 from ..export import hand_in as files
 from ..export.notebook_file import code_cell
 from ..runtime.files import path_of, write_export
+from ..runtime.redaction import blanked_line
 from ..session.hand_in_record import hand_in_record
 
 _MARK = REPORT_MARK.replace("jupyter_ctx", files.HANDED_IN)
@@ -33,9 +34,10 @@ def hand_in(chat: Chat, word: str) -> str:
     """Write the file, and return a line about it. Raises InvalidRequestError."""
     path = path_of(word)
     suffix = path.suffix.lower()
-    if suffix not in (".html", ".ipynb", ".json"):
+    if suffix not in files.HAND_IN_SUFFIXES:
         raise InvalidRequestError(f"{path} cannot be handed in: name a file that ends in {files.HAND_IN_FORMATS}.")
-    record = hand_in_record(chat.conversation, chat.name, chat.system, chat.desk.redactor())
+    redactor = chat.desk.redactor()
+    record = hand_in_record(chat.conversation, chat.name, chat.system, redactor)
     if not record.answers:
         raise InvalidRequestError("There is nothing to hand in: nothing was asked in this conversation yet.")
     seal, text = _sealed(record, suffix)
@@ -44,7 +46,8 @@ def hand_in(chat: Chat, word: str) -> str:
         raise InvalidRequestError(f"{path} would have {size:,} bytes, and {files.MOST_HANDED_IN:,} at most are read.")
     written_to = write_export(path, text, files.is_hand_in)
     answers = words.counted(len(record.answers), "answer")
-    return f"Wrote {answers} to {written_to} ({size:,} bytes), digest {seal.digest[:16]}."
+    wrote = f"Wrote {answers} to {written_to} ({size:,} bytes), digest {seal.digest[:16]}."
+    return f"{wrote} {blanked_line(path.name, redactor.blanked)}".rstrip()
 
 
 def check_hand_in(word: str) -> str:

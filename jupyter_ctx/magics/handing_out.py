@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..chat import Chat
+from ..config.course_file import COURSE_FILE
 from ..conversation.messages import Alternatives
 from ..display.tables import first_words
 from ..errors import InvalidRequestError
@@ -14,8 +15,11 @@ from ..experiments.run import Run
 from ..export.handout import Handout, HandoutAnswer, cell_texts, is_handout, notebook_in, with_handout
 from ..export.notebook_file import CHAT_MAGICS, whole_text
 from ..export.openai_messages import find
+from ..providers.catalog import SERVICES
+from ..providers.lookup import given_address, split_model
 from ..runtime.files import path_of, write_export
 from ..runtime.frontend import notebook_files
+from ..runtime.redaction import Redactor
 from ..session.handed_turns import gathered
 from ..session.messages_sent import megabytes
 from ..storage.serialization import encoded_text
@@ -25,6 +29,8 @@ from .questions import asked_first
 
 ASKS_ABOVE = 5_000_000  # bytes
 MOST_OF_MAPS = 2_000_000  # bytes of answers
+DECIDE_A_REQUEST = ("model", "base_url", "system", "temperature", "max_tokens", "certainty", "parameters")
+OUTSIDE = {"at the start": "IPython's configuration or the environment", COURSE_FILE: COURSE_FILE}
 _HANDS_OUT = (["%chat", "handout"], ["%ctx", "handout"])
 
 
@@ -39,16 +45,14 @@ def hand_out(call: Call) -> str:
         )
     if path.suffix != ".ipynb" or path.resolve() == Path(files[0]).resolve():
         raise InvalidRequestError(f"{word} must be the name of another notebook than this one, ending in .ipynb.")
-    notebook = _copied(notebook_in(Path(files[0])), clear=call.options.clear)
-    is_secret, texts = call.chat.desk.redactor().hold, cell_texts(notebook)
-    held = [n for n, cell in enumerate(notebook["cells"], 1) if any(map(is_secret, _texts(cell)))]
-    if held:
-        raise InvalidRequestError(
-            f"Cell {held[0]} of the notebook, or its output, holds what looks like a key or a password: take it out "
-            "and save. Nothing was written."
-        )
-    handout = gathered((chat.conversation for chat in call.host.library.chats), texts, is_secret)
-    for source in call.host.maps.keys() & texts.keys():
+    saved = notebook_in(Path(files[0]))
+    cells = _carried(saved, clear=call.options.clear)
+    redactor, notebook = call.chat.desk.redactor(), {**saved, "cells": [*cells.values()]}
+    _check_no_secret(cells, redactor)
+    is_secret, texts = redactor.hold, cell_texts(notebook)
+    handout = gathered([chat.conversation for chat in call.host.library.chats], texts, is_secret)
+    maps = [source for source in texts if source in call.host.maps]
+    for source in maps:
         handout = _with_map(handout, source, call.host.maps[source], is_secret)
     if not handout.answers:
         raise InvalidRequestError(
@@ -63,6 +67,7 @@ def hand_out(call: Call) -> str:
             f"The copy would have {size}, which nobody has confirmed: nothing was written. --clear leaves outputs out."
         )
     told = f"Wrote {write_export(path, text, is_handout)} ({size}) with {counted(len(handout.answers), 'answer')}."
+    told += _from_outside(call.host.library.chats)
     unpicked = [offer.asked.prompt for chat in call.host.library.chats for offer in _unpicked(chat, texts)]
     if unpicked:
         told += (
@@ -71,19 +76,47 @@ def hand_out(call: Call) -> str:
             "%chat pick N, then hand out again."
         )
     missing = [text for source, text in texts.items() if source not in handout.cells and _asks(text)]
-    if not missing:
-        return told
-    return (
-        f"{told} Without an answer: {counted(len(missing), 'cell')}, such as {first_words(missing[0])!r}: the model is "
-        f"asked. Of maps, {megabytes(MOST_OF_MAPS)} of answers are handed out at most."
-    )
+    if missing:
+        count, first = counted(len(missing), "cell"), first_words(missing[0])
+        told += f" Without an answer: {count}, such as {first!r}: the model is asked."
+    if any(source not in handout.cells for source in maps):
+        told += f" Of maps, {megabytes(MOST_OF_MAPS)} of answers are handed out at most."
+    return told
 
 
-def _copied(notebook: Mapping[str, Any], *, clear: bool) -> dict[str, Any]:
-    """Return a notebook without the cells that hand it out, and where ``clear``, without outputs."""
-    cells = [cell for cell in find(list, notebook, "cells") if whole_text(cell, "source").split()[:2] not in _HANDS_OUT]
+def _carried(notebook: Mapping[str, Any], *, clear: bool) -> dict[int, dict[str, Any]]:
+    """Return a notebook's cells by their numbers, but those that hand it out, and where ``clear``, without outputs."""
     cleared: dict[str, Any] = {"outputs": [], "execution_count": None} if clear else {}
-    return {**notebook, "cells": [{**cell, **cleared} if "outputs" in cell else cell for cell in cells]}
+    cells = [({**cell, **cleared} if "outputs" in cell else cell) for cell in find(list, notebook, "cells")]
+    return {n: cell for n, cell in enumerate(cells, 1) if whole_text(cell, "source").split()[:2] not in _HANDS_OUT}
+
+
+def _check_no_secret(cells: Mapping[int, Any], redactor: Redactor) -> None:
+    """Raise InvalidRequestError for the first cell that holds a secret."""
+    for number, cell in cells.items():
+        if any(map(redactor.hold, _texts(cell))):
+            begins = first_words(redactor.masked(whole_text(cell, "source")))
+            raise InvalidRequestError(
+                f"Cell {number} of the notebook ({begins!r}), or its output, holds what looks like a key or a "
+                "password: take it out and save. Nothing was written."
+            )
+
+
+def _from_outside(chats: Iterable[Chat]) -> str:
+    """Return a sentence about what decides requests and does not come with the notebook; empty: nothing."""
+    asked = [chat.desk for chat in chats if chat.conversation.length]
+    found = [(name, desk.source_of(name)) for desk in asked for name in DECIDE_A_REQUEST]
+    parts = {f"{name} from {OUTSIDE[source]}": None for name, source in found if source in OUTSIDE}
+    providers = [split_model(desk.session.settings.model)[0] for desk in asked if not desk.session.settings.base_url]
+    parts |= {f"the address from {SERVICES[each].address}": None for each in providers if given_address(each)}
+    files = [file.name for file, text in (desk.session.memory_file() for desk in asked) if file is not None and text]
+    parts |= {f"the memory from {name}": None for name in files}
+    if not parts:
+        return ""
+    return (
+        f" Not from a cell: {', '.join(parts)}. Elsewhere, where that is another one and no cell sets it, the model is "
+        "asked: put such a file beside the copy, and set the others in a cell."
+    )
 
 
 def _unpicked(chat: Chat, texts: Container[str]) -> list[Alternatives]:

@@ -214,7 +214,8 @@ def _first_prompts(run: Run) -> str:
     said = [f"… and {counted(more, 'row')} more"] if more else []
     said += [f"each in {len(arms)} arms: {', '.join(arm.label for arm in arms)}"] if len(arms) > 1 else []
     said += [f"{plan.repeat} times"] if plan.repeat > 1 else []
-    return "\n\n".join([*shown, "; ".join([*said, "nothing was sent."]).capitalize()])
+    line = "; ".join([*said, "nothing was sent."])
+    return "\n\n".join([*shown, f"{line[:1].upper()}{line[1:]}"])  # arms keep their case
 
 
 def _prompt(run: Run, row: int) -> str:

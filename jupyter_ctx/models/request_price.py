@@ -204,6 +204,8 @@ def price_text(prices: Sequence[RequestPrice], what: str = "This prompt") -> str
         f"{model}: {f'{count} requests, each ' if count > 1 else ''}{said}" for (model, said), count in alike.items()
     )
     together = price_range(prices)
+    if all(price.is_free for price in prices):
+        return f"Nobody bills {what[:1].lower()}{what[1:]} ({figures})."
     if together is not None:
         return f"{what} may cost {range_text(*together)} ({figures})."
     return f"{what} may cost any amount: {unknown_prices(prices)} ({figures}). {GIVE_PRICES}"

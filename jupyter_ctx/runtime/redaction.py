@@ -34,10 +34,14 @@ class Redacted:
 
 
 class Redactor(LearnedSecrets):
-    """A redactor of the ``known`` keys, those in environment variables, and whatever looks or is named like one."""
+    """A redactor of the ``known`` keys, those in environment variables, and whatever looks or is named like one.
+
+    ``blanked`` counts the secrets for which it has returned ``***``.
+    """
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         super().__init__()
+        self.blanked = 0
         values = (value.strip() for name, value in os.environ.items() if name not in _FOLDERS and kind_of(name))
         keys = {
             *(key for key in known if len(key) >= _MIN_KEY),
@@ -68,6 +72,7 @@ class Redactor(LearnedSecrets):
             lines = text.count("\n", start, stop) if keep_lines else 0
             parts += text[end:start], BLANKED, "\n" * lines
             end = stop
+        self.blanked += len(spans)
         return Redacted("".join((*parts, text[end:])), len(spans))
 
     def masked(self, text: str) -> str:
@@ -97,6 +102,14 @@ class Unredacted(Redactor):
 
 def _is_path(value: str) -> bool:
     return os.path.isabs(value) and os.path.exists(value)
+
+
+def blanked_line(name: str, count: int) -> str:
+    """Return a line about the secrets that were blanked in what has this name; empty: there were none."""
+    if not count:
+        return ""
+    what = "1 part that looks like a key was" if count == 1 else f"{count:,} parts that look like keys were"
+    return f"{name}: {what} blanked (***)."
 
 
 def _apart(spans: Iterable[Span]) -> list[Span]:

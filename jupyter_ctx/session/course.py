@@ -37,7 +37,7 @@ class Course:
     @property
     def line(self) -> str:
         """One line of what the file sets, allows and locks; empty: nothing."""
-        parts = [f"{name} {told(typed_value(getattr(self.begun, name)))}" for name in sorted(self.named)]
+        parts = [f"{name} {self._told(name)}" for name in sorted(self.named)]
         parts += [f"models allowed {told(', '.join(self.models))}"] if self.models else []
         parts += [f"locked {', '.join(sorted(self.locked))}"] if self.locked else []
         return f"{COURSE_FILE} beside this notebook sets: {'; '.join(parts)}." if parts else ""
@@ -55,8 +55,12 @@ class Course:
     def check_unlocked(self, names: Collection[str]) -> None:
         """Raise InvalidRequestError for the first of these settings that is locked."""
         for name in sorted(self.locked.intersection(names)):
-            value = told(typed_value(getattr(self.begun, name)))
-            raise InvalidRequestError(f"{name} is locked at {value}: {HOW_TO_UNLOCK} Nothing has changed.")
+            raise InvalidRequestError(f"{name} is locked at {self._told(name)}: {HOW_TO_UNLOCK} Nothing has changed.")
+
+    def _told(self, name: str) -> str:
+        """Return a setting's value in one line, a text with quotation marks."""
+        value = told(typed_value(getattr(self.begun, name)))
+        return repr(value) if name == "system" and self.begun.system else value
 
     def unforbidden(self, kept: Mapping[str, Any]) -> dict[str, Any]:
         """Return those settings of an earlier day that the file leaves as they were; the address is one."""

@@ -17,6 +17,7 @@ from ..errors import ChatError, ChatInterrupted, InvalidRequestError, StoreError
 from ..models.request_price import Confirm
 from ..providers.base import Reply
 from ..providers.lookup import key_holder
+from ..runtime.frontend import EARLIER
 from ..runtime.interrupts import Stopper, uninterrupted
 from ..runtime.redaction import Redactor, Unredacted
 from ..storage.journal import Journal
@@ -223,6 +224,12 @@ class Desk:
             return attached
         except KeyboardInterrupt:
             raise ChatInterrupted(stopped((), record=True)) from None
+
+    @property
+    def notebook_file(self) -> str | None:
+        """The file of the running notebook, where that is known."""
+        journal = self.session.journal
+        return EARLIER.sub("", journal.origin.notebook or "") if journal is not None else None
 
     def redactor(self, *, on: bool = True) -> Redactor:
         """Return what blanks secrets in whatever leaves the kernel, those of the providers' keys among them."""

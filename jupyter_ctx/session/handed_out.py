@@ -17,7 +17,7 @@ from .messages_sent import digested
 class HandedOut:
     """The answers in the file of this notebook, read when the first prompt is asked.
 
-    ``files`` returns the files that may be this notebook. ``problems`` says which of them cannot be used.
+    ``files`` returns the files that may be this notebook. ``problems`` says why none of them can be used.
     """
 
     def __init__(self, files: Callable[[], Iterable[str]] = tuple) -> None:
@@ -53,12 +53,17 @@ class HandedOut:
         return None
 
     def _read(self) -> Iterator[HandoutAnswer]:
+        problems, is_used = list[str](), False
         for path in self._files():
             try:
-                yield from answers_in(notebook_in(Path(path)))
+                answers = answers_in(notebook_in(Path(path)))
             except InvalidRequestError as error:
                 name = Path(path).name
-                self.problems.append(f"The answers handed out in {name} are not used: {error}. Prompts are asked.")
+                problems.append(f"The answers handed out in {name} are not used: {error}. Prompts are asked.")
+            else:
+                is_used = is_used or bool(answers)
+                yield from answers
+        self.problems += [] if is_used else problems  # the others are neighbours of this notebook
 
 
 def summary_digest(text: str, turns: Iterable[Turn]) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
 from ..conversation.conversation import Conversation
-from ..conversation.events import Said
+from ..conversation.events import Cleared, Said, Undone
 from ..conversation.messages import Summary, Turn, new_id
 from ..conversation.places import Places
 from ..export.handout import Handout, HandoutAnswer
@@ -46,26 +47,41 @@ def handed_turns(
             yield turn, summary
 
 
-def gathered(conversations: Iterable[Conversation], cells: Container[str], is_secret: Callable[[str], bool]) -> Handout:
+def gathered(conversations: Sequence[Conversation], cells: Container[str], is_secret: Callable[[str], bool]) -> Handout:
     """Return the answers of these cells, by the fingerprints of their texts, without those that hold a secret.
 
-    Where several conversations have answered a cell, the first of them counts.
+    Where several conversations have answered a cell, the first of them counts. A cell that none has any more, because
+    of a clear or an undo, has the answer that it had before.
     """
-    pasts = [past for each in conversations for past in (each, *reversed(each.earlier))]
+    pasts = [*conversations, *(past for each in conversations for past in _earlier(each))]
     taken, turns = dict[str, Places](), list[tuple[Places, Turn, int]]()
     for past in pasts:
         for turn, at in _current(past):
             cell, is_there = turn.record.cell, turn.record.source in cells
             if cell and is_there and taken.setdefault(cell, past) is past and not is_secret(turn.reply + turn.thinking):
                 turns.append((past, turn, at))
+        for place in past.places:  # an older state has no answer to a cell whose answer is stale now
+            taken.setdefault(place.turn.record.cell or "", past)
     ids, summaries = {turn.id for _, turn, _ in turns}, dict[str, HandoutAnswer]()
     for past in pasts:
         here = ids & {place.turn.id for place in past.places}
         open_ = (each for each in past.summaries.values() if each.covers <= here and not is_secret(each.text))
-        summaries |= {each.id: _summary(past, each, cells) for each in open_}
+        summaries = {each.id: _summary(past, each, cells) for each in open_} | summaries  # the newest state holds
     answers = (_answer(past, turn, at, summaries.get(turn.record.summary or "")) for past, turn, at in turns)
     sources = {turn.record.source or "" for _, turn, _ in turns}
     return Handout(tuple(sorted(sources)), (*answers, *summaries.values()))
+
+
+def _earlier(conversation: Conversation) -> Iterator[Places]:
+    """Yield a conversation as it was before each clear, new beginning and undo, the newest first."""
+    past, before = Conversation(), list[Places]()
+    for event in conversation.events:
+        if isinstance(event, Cleared | Undone):
+            before.append(copy(past))
+        past.append(event)
+    yield from reversed(conversation.earlier)
+    for state in reversed(before):
+        yield from (state, *reversed(state.earlier))
 
 
 def _current(past: Places) -> Iterator[tuple[Turn, int]]:

@@ -85,20 +85,24 @@ def lost_facts(session: Session, confirm: Confirm | None, tell: OnText = None, s
     """
     plan, lost = partial(request_for_facts, session, summary), Lost()
     short = plan()
-    found, sent = _facts_left_out(short), fact_text("\n".join(each.content for each in short.request.messages[:-1]))
+    unsent = _turns_left_out(short)
+    found, sent = _facts_of(short, unsent), fact_text("\n".join(each.content for each in short.request.messages[:-1]))
     gone = [each for each in found if not each.stands_in(sent)]
     if gone:
-        attempt, asked = _fitting(plan, short, gone)
+        attempt, asked, why = _fitting(plan, short, gone)
         price, what = [session.price(attempt)], f"This check of {words.counted(len(asked), 'fact')}"
         if tell is not None:
             tell(price_text(price, what))
         check_confirmed(price, session.settings.confirm_above, confirm, what)
         lost = _answered(session, attempt, asked)
+        lost.notes += tuple(filter(None, [why]))
+    elif found:
+        lost.notes = ("Nothing was asked",)
+    elif unsent:
+        gone_turns = f"{words.turns(len(unsent))} left out, excluded or summarised"
+        lost.notes = (f"No number, name or decision is in the {gone_turns}: nothing was asked",)
     else:
-        no_facts = (
-            "No turn that is left out, excluded or summarised holds a number, a name or a decision: nothing was asked"
-        )
-        lost.notes = ("Nothing was asked" if found else no_facts,)
+        lost.notes = ("No turn is left out, excluded or summarised, all are sent: nothing was asked",)
     lost.found, lost.sent = len(found), len(found) - len(gone)
     return lost
 
@@ -113,26 +117,45 @@ def request_for_facts(session: Session, summary: Summary | None = None, asked: F
     return session.attempt(said, target, session.system_for({}), record=True, summary=summary)
 
 
-def _facts_left_out(short: Attempt) -> list[FactQuestion]:
-    """Return the user's facts in turns that a request leaves out; where there are none, those of the replies."""
+def _turns_left_out(short: Attempt) -> list[int]:
+    """Return the numbers of the turns that a request does not send word for word."""
     states = part_states(short.past, short.scope, short.cut.start)
-    numbers = [number for number, state in enumerate(states, 1) if state in UNSENT]
+    return [number for number, state in enumerate(states, 1) if state in UNSENT]
+
+
+def _facts_of(short: Attempt, numbers: Sequence[int]) -> list[FactQuestion]:
+    """Return the user's facts in turns; where there are none, those of the replies."""
     said = Older(tuple(short.past.places[number - 1].turn for number in numbers)).said
     prompts, replies = ([*zip(numbers, texts, strict=True)] for texts in zip(*said, strict=True)) if said else ([], [])
     return fact_questions(prompts) or fact_questions(replies)
 
 
-def _fitting(plan: Callable[..., Attempt], short: Attempt, gone: Facts) -> tuple[Attempt, Facts]:
-    """Return a request with as many questions as fit beside the view of a short one, one at least, and these."""
-    answers = (short.target.max_tokens or short.target.reserve) // ANSWER_TOKENS
-    chosen = chosen_questions(gone, min(MOST_ASKED, max(1, answers)))
+def _fitting(plan: Callable[..., Attempt], short: Attempt, gone: Facts) -> tuple[Attempt, Facts, str]:
+    """Return a request with as many questions as fit beside the view of a short one, one at least, these, and why no
+    more are asked; empty: all are.
+    """
+    room = short.target.max_tokens or short.target.reserve
+    apart, answers = chosen_questions(gone, MOST_ASKED), max(1, room // ANSWER_TOKENS)
+    chosen = apart[:answers]
     for most in range(len(chosen), 0, -1):
         asked = sorted(chosen[:most])
         attempt = plan(asked)
         is_beside = attempt.cut.start == short.cut.start and attempt.scope.summary is short.scope.summary
         if is_beside and attempt.cut.fits:
             break
-    return attempt, asked
+    why = ""
+    if len(asked) < len(chosen):
+        why = "The window has no room for more questions beside the turns that are sent: %chat trim makes room"
+    elif len(chosen) < len(apart):
+        why = (
+            f"An answer takes {ANSWER_TOKENS} tokens, and the reply has {room:,}: %chat config max_tokens "
+            f"{len(apart) * ANSWER_TOKENS} has room for {len(apart)} answers"
+        )
+    elif len(apart) == MOST_ASKED < len(gone):
+        why = f"{MOST_ASKED} are asked for at most"
+    elif len(apart) < len(gone):
+        why = "A fact that stands in the sentence of another question is not asked for"
+    return attempt, asked, why
 
 
 def _answered(session: Session, attempt: Attempt, asked: Facts) -> Lost:

@@ -130,12 +130,12 @@ class Savings(NamedTuple):
             return ""
         read = f"{self.cached_tokens:,} of {self.input_tokens:,} input tokens were read from caches"
         if not self.cached_cost:
-            return f"saved by caching: {read}"
+            return f"Saved by caching: {read}"
         sign = "" if self.cached_cost > 0 else "−"
         more = "" if self.cached_cost > 0 else ", and writing to them cost more than that saved"
         unpriced = words.counted(self.unpriced, "answer")
         less = f"; the dollars are without {unpriced} of no known price" if self.unpriced else ""
-        return f"saved by caching: {sign}{words.dollars(abs(self.cached_cost))}; {read}{more}{less}"
+        return f"Saved by caching: {sign}{words.dollars(abs(self.cached_cost))}; {read}{more}{less}"
 
 
 def savings(conversation: Conversation, price_of: PriceOf) -> Savings:

@@ -75,7 +75,7 @@ def test_it_says_what_the_next_send_does() -> None:
 
 def test_a_terminal_gets_the_sum_and_few_lines_more() -> None:
     settings = (("set here", ("temperature 0.2", "on_overflow summarise")), ("at the start", ("max_tokens 16",)))
-    said = status_text(Status(info(640), settings=settings, notes=("price: $1.00 in, $2.00 out",)))
+    said = status_text(Status(info(640), settings=settings, notes=("Price: $1.00 in, $2.00 out",)))
     assert "temperature 0.2, on_overflow summarise (set here); max_tokens 16 (at the start)" in " ".join(said.split())
     assert len(said.splitlines()) <= 12
     assert max(map(len, said.splitlines())) <= 100

@@ -162,7 +162,7 @@ def test_attachments_are_named_with_size_and_digest_and_their_data_stays_here(tm
 def test_keys_are_blanked_before_the_digest(suffix: str, tmp_path: Path) -> None:
     chat = said(chat_of(f"Your key is {KEY}.", system=f"Use {KEY}"), f"My key is {KEY}")
     path = tmp_path / f"work{suffix}"
-    hand_in(chat, str(path))
+    assert "3 parts that look like keys were blanked" in hand_in(chat, str(path))
     assert KEY not in path.read_text("utf-8")
     assert "***" in answers(path)[0].prompt
 
@@ -274,7 +274,9 @@ def test_a_class_is_one_table_whatever_is_in_its_folder(tmp_path: Path, read_cla
     (folder / "dora.html").write_text(whole.replace(">One?<", ">1?<"))
     (folder / "emil.html").write_text(whole[: len(whole) // 2])
     (folder / "fred\x1b[31m.json").write_bytes(b"\xff\xfe")
-    (folder / "gina.docx").write_bytes(b"PK")
+    for name in ("gina.docx", "grades.csv"):
+        (folder / name).write_bytes(b"PK")
+    nbformat.write(nbformat.v4.new_notebook(), folder / "lesson.ipynb")
     (folder / "huge.json").touch()
     with (folder / "huge.json").open("rb+") as file:
         file.truncate(10**9)
@@ -283,7 +285,8 @@ def test_a_class_is_one_table_whatever_is_in_its_folder(tmp_path: Path, read_cla
     code, lines = read_class(folder)
     table = "\n".join(lines)
     assert code == 1
-    assert len(lines) == 1 + 10
+    assert len(lines) == 1 + 9 + 1
+    assert lines[-1].startswith("1 other file passed over")
     assert "\x1b" not in table
     assert "deeper" not in table
     line = {name: next(each for each in lines if each.startswith(name)) for name in ("anna", "dora", "emil", "huge")}
@@ -293,6 +296,11 @@ def test_a_class_is_one_table_whatever_is_in_its_folder(tmp_path: Path, read_cla
     assert "carries no record" in line["emil"]
     assert "1,000,000,000 bytes" in line["huge"]
     assert read_class(tmp_path / "nowhere")[0] == 1
+    assert read_class(folder / "late")[0] == 0, "whole hand-ins alone"
+    (folder / "late" / "deeper" / "empty").mkdir()
+    code, lines = read_class(folder / "late" / "deeper" / "empty")
+    assert (code, len(lines)) == (1, 1)
+    assert "No hand-in is in" in lines[0]
 
 
 def test_numbers_and_texts_of_a_hostile_file_are_a_line(tmp_path: Path, read_class: Class) -> None:

@@ -94,6 +94,10 @@ CELLS = {
     "data": "from dataclasses import dataclass\n@dataclass\nclass City:\n    name: str\n"
     "table = [{'t': 'a'}, {'t': 'b'}]\nwith open('notes.txt', 'w') as file: file.write('Water ' + 'boils.')",
     "system": "%%chat system\nBe brief.",
+    "early": "%%chat\nBefore it begins?",
+    "clear": "%chat clear",
+    "undone": "%%chat\nTaken back?",
+    "undo": "%chat undo",
     "first": "%%chat\nHello?",
     "file": "%%chat -a notes.txt\nRead this.",
     "city": "%%chat --schema City -o city\nWhich city?",
@@ -102,7 +106,7 @@ CELLS = {
     "map": "%%chat map table --as judged\nSay {{ t }}.",
     "last": "%%chat\nGo on.",
 }  # fmt: skip
-ASKING = ("first", "file", "city", "both", "last")
+ASKING = ("early", "undone", "first", "file", "city", "both", "last")
 
 
 @pytest.fixture
@@ -138,9 +142,9 @@ def test_whoever_opens_a_handout_sees_the_answers_without_a_key_or_a_request(les
     teacher = made.opened(made.path, JUPYTER_CTX_STORE=str(tmp_path / "teacher.sqlite"))
     told = run_all(teacher, made.cells)
     line = shown(teacher.run("%chat handout out.ipynb --clear", "hand"))
-    assert "with 8 answers." in line, line
+    assert "with 10 answers." in line, line
     asked = len(seen)
-    assert len(posted(seen)) == 8
+    assert len(posted(seen)) == 10
     carried = body_of(made.folder / "out.ipynb")
     assert "m heard 2: Hello?" in carried
     for private in ("Water boils", str(made.folder), "Be brief"):
@@ -149,7 +153,7 @@ def test_whoever_opens_a_handout_sees_the_answers_without_a_key_or_a_request(les
     student = made.opened(copy, JUPYTER_CTX_STORE=str(tmp_path / "student.sqlite"))
     again = run_all(student, made.cells)
     assert len(seen) == asked, "nothing was sent"
-    assert [HANDED in again[cell] for cell in ASKING] == [True] * 5
+    assert [HANDED in again[cell] for cell in ASKING] == [True] * len(ASKING)
     assert "m heard 2: Hello?" in told["first"]
     assert "m heard 2: Hello?" in again["first"]
     assert student.value("city") == "City(name='Paris')"
@@ -160,11 +164,13 @@ def test_whoever_opens_a_handout_sees_the_answers_without_a_key_or_a_request(les
     assert HANDED in shown(student.run(made.cells["first"], "first")), "the cell again"
     assert student.value(f"len({CHAT}.conversation.places[0].versions)") == "1"
     assert len(seen) == asked
-    assert sum(HANDED in text for text in executed(copy, JUPYTER_CTX_STORE="memory")[0]) == 5, "a run without a reader"
+    assert sum(HANDED in text for text in executed(copy, JUPYTER_CTX_STORE="memory")[0]) == len(ASKING), (
+        "a run without a reader"
+    )
     assert len(seen) == asked
     assert HANDED not in shown(student.run("%%chat\nGo on, please.", "last"))
     assert HANDED not in shown(student.run("%%chat --ask\nHello?", "first"))
-    assert len(posted(seen)) == 10
+    assert len(posted(seen)) == 12
 
 
 def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path: Path) -> None:
@@ -178,20 +184,21 @@ def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path:
     kernel = made.opened(path, JUPYTER_CTX_STORE="memory")
     run_all(kernel, {cell: source for cell, source in cells.items() if cell not in ("key", "hand")})
     refused = told(kernel, "%chat handout out.ipynb")
-    assert "Cell 4 of the notebook, or its output, holds what looks like a key" in refused
+    assert "Cell 4 of the notebook (" in refused
     assert KEY not in refused
     del cells["key"]
-    made.write("keys.ipynb", cells)
+    made.write("keys.ipynb", {"hand": cells.pop("hand"), **cells})  # which is not carried, but counts
     notebook = json.loads(path.read_text())
-    notebook["cells"][3]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": [f"password = {KEY}\n"]}]
+    notebook["cells"][4]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": [f"password = {KEY}\n"]}]
     path.write_text(json.dumps(notebook))
-    assert "Cell 4 of the notebook, or its output" in told(kernel, "%chat handout out.ipynb")
+    assert "Cell 5 of the notebook ('print(1)'), or its output" in told(kernel, "%chat handout out.ipynb")
     assert not (made.folder / "out.ipynb").exists()
     line = told(kernel, "%chat handout out.ipynb --clear")
     assert "4 answers" in line
     assert "is picked in 1 cell, such as 'Compare.'" in line
     assert "Without an answer: 1 cell, such as" in line
     assert "Alone." in line
+    assert not any(said in line for said in ("Of maps", "Not from a cell"))
     copy = (made.folder / "out.ipynb").read_text()
     assert not any(text in copy for text in (KEY, "%chat handout"))
     assert "4 answers" in told(kernel, "%chat handout out.ipynb --clear"), "over an earlier handout"
@@ -208,8 +215,9 @@ def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path:
 def test_above_5_mb_it_asks_and_where_nobody_can_be_asked_nothing_is_written(lesson: Any) -> None:
     made, url, _ = lesson
     cells = {"use": USE.format(url=url), "a": "%%chat\nHello?"}
-    path = made.write("large.ipynb", cells)
-    kernel = made.opened(path, JUPYTER_CTX_STORE="memory")
+    path, gateway = made.write("large.ipynb", cells), "LITELLM_API_BASE"
+    (made.folder / "jupyter_ctx.toml").write_text("temperature = 0.5")
+    kernel = made.opened(path, JUPYTER_CTX_STORE="memory", **{gateway: "https://hub.example"})
     run_all(kernel, cells)
     notebook = json.loads(path.read_text())
     notebook["cells"][0]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "x " * 3_000_000}]
@@ -218,7 +226,11 @@ def test_above_5_mb_it_asks_and_where_nobody_can_be_asked_nothing_is_written(les
     assert "nothing was written" in told(kernel, "%chat handout out.ipynb", typed=["n"])
     assert not (made.folder / "out.ipynb").exists()
     assert "6.0 MB" in kernel.asked[-1]
-    assert "1 answer" in told(kernel, "%chat handout out.ipynb", typed=["y"])
+    line = told(kernel, "%chat handout out.ipynb", typed=["y"])
+    assert "1 answer" in line
+    assert "Not from a cell: temperature from jupyter_ctx.toml." in line
+    kernel.run("%chat use litellm/m")
+    assert f"jupyter_ctx.toml, the address from {gateway}." in told(kernel, "%chat handout out.ipynb", typed=["y"])
 
 
 def told(kernel: Kernel, source: str, **options: Any) -> str:
@@ -240,7 +252,7 @@ def test_eight_run_all_at_once_in_one_store_without_an_error_or_a_request(
         copies.append(tmp_path / f"student{number}" / f"work {number}.ipynb")
         copies[-1].write_bytes((made.folder / "out.ipynb").read_bytes())
     shown_in = executed(*copies, JUPYTER_CTX_STORE=address)
-    assert [sum(HANDED in text for text in texts) for texts in shown_in] == [5] * 8
+    assert [sum(HANDED in text for text in texts) for texts in shown_in] == [len(ASKING)] * 8
     assert len(seen) == asked
     with contextlib.closing(Database(address)) as database:
         rows = database.run(

@@ -155,6 +155,16 @@ def test_run_all_after_a_restart_shows_the_stored_answers_and_keeps_the_choice(
         again.client.stop_channels()
 
 
+def test_a_reason_why_no_answer_came_is_told_once(kernel: Kernel) -> None:
+    kernel.run("%chat config prices 10,100\n%chat config max_cost 0.0001", "cap")
+    outputs = kernel.run("%%chat -n 3\nHello?", "c")
+    kernel.run("%chat config prices none\n%chat config max_cost none", "no cap")
+    failed = error(outputs)
+    assert failed is not None
+    assert failed["ename"] == "BudgetExceededError"
+    assert shown(outputs).count("max_cost is") == 1, shown(outputs)
+
+
 def test_an_interrupt_keeps_the_answers_that_are_whole(kernel: Kernel, manager: KernelManager) -> None:
     message = kernel.ask("%%chat -m one -m sleeps\nHello?", "a")
     time.sleep(1.2)

@@ -111,7 +111,7 @@ def test_cells_show_it_in_the_list_in_the_status_and_once_below_an_answer(cells:
     with serve(events(piece("Hi", "stop")), listed) as (url, _):
         cells.run(f"%chat use m --base-url {url}")
         assert day in cells.run("%chat models")
-        assert day in cells.run("%chat status")
+        assert f"\nm ends in 30 days, on {day}" in cells.run("%chat status")
         assert f"m ends in 30 days, on {day}" in cells.run("%%chat\nHello?")
         assert day not in cells.run("%%chat\nAnd again?")
         assert day not in cells.run("%%chat -m n\nHello?")

@@ -73,9 +73,9 @@ def saved(folder: Path, handout: Handout, *prompts: str) -> Path:
     return path
 
 
-def opened(chat: Chat, path: Path) -> Chat:
-    """Let a chat be that of a notebook."""
-    chat.desk.session.notebook = NotebookState(handout=HandedOut(lambda: [str(path)]))
+def opened(chat: Chat, *paths: Path) -> Chat:
+    """Let a chat be that of a notebook, which may be any of these files."""
+    chat.desk.session.notebook = NotebookState(handout=HandedOut(lambda: map(str, paths)))
     return chat
 
 
@@ -178,6 +178,24 @@ def test_a_summary_that_a_cell_asked_a_model_for_is_not_written_again(tmp_path: 
         assert provider.requests == []
 
 
+def test_answers_that_a_clear_or_an_undo_of_the_notebook_took_out_of_view_are_handed_out(tmp_path: Path) -> None:
+    def run_all(chat: Chat, *, handed: bool) -> list[str]:
+        replies = [say(chat, SHIPS[0], handed=handed), say(chat, SHIPS[1], handed=handed)]
+        assert chat.undo().changed
+        replies += [say(chat, SHIPS[2], handed=handed)]
+        assert chat.summarize(turns=1, method="extractive").changed
+        replies += [say(chat, PROMPTS[0], handed=handed)]
+        assert chat.clear().changed
+        return [reply.text for reply in (*replies, say(chat, SHIPS[3], handed=handed))]
+
+    teacher, _ = talker([f"Answer {n}." for n in range(5)])
+    told, prompts = run_all(teacher, handed=False), (*SHIPS, PROMPTS[0])
+    student, provider = talker("No.")
+    opened(student, saved(tmp_path, handout_of(teacher, *prompts), *prompts))
+    assert run_all(student, handed=True) == told
+    assert provider.requests == []
+
+
 def test_one_prompt_in_two_cells_has_the_answer_of_its_own_cell(tmp_path: Path) -> None:
     teacher, _ = talker(["First.", "Second.", "Third."])
     cells = {each: fingerprint(each) for each in ("one", "two", "three")}
@@ -221,7 +239,7 @@ def test_without_a_key_a_handed_answer_is_shown_and_another_prompt_says_what_it_
     assert len(student.turns) == 1
 
 
-def test_only_current_whole_answers_of_cells_that_are_there_go_out() -> None:
+def test_only_the_newest_whole_answers_of_cells_that_are_there_go_out() -> None:
     chat, _ = talker(
         [
             "First.",
@@ -240,9 +258,9 @@ def test_only_current_whole_answers_of_cells_that_are_there_go_out() -> None:
     say(chat, "Deleted.")
     chat.send("From a script.")
     handout = handout_of(chat, "Hello?", "And then?", "Long.", "Key?", "Not kept.")
-    assert [answer.text for answer in handout.answers] == ["Third.", "Half"]
-    assert set(handout.cells) == {fingerprint(f"%%chat\n{prompt}") for prompt in ("Hello?", "Long.")}
-    assert not any(word in str(handout) for word in ("Hello?", "secret", "Undone", "Apart", "First"))
+    assert [answer.text for answer in handout.answers] == ["Third.", "Half", "Undone."]
+    assert set(handout.cells) == {fingerprint(f"%%chat\n{prompt}") for prompt in ("Hello?", "Long.", "Not kept.")}
+    assert not any(word in str(handout) for word in ("Hello?", "secret", "Second", "Apart", "First"))
 
 
 # what a file may hold
@@ -282,6 +300,16 @@ def test_what_cannot_be_read_is_one_line_and_prompts_are_asked(path: Path, chang
     assert len(provider.requests) == 3
     notices = [line for reply in replies for line in reply.notices] + list(chat.desk.session.notices())
     assert len([line for line in notices if "are not used: " in line]) == 1, notices
+
+
+def test_where_one_of_several_files_is_the_notebook_nothing_is_told_of_a_damaged_one(path: Path) -> None:
+    damaged = path.with_name("y.ipynb")
+    damaged.write_bytes(path.read_bytes())
+    edited(damaged, lambda body: "text")
+    chat, _ = talker()
+    reply = say(opened(chat, damaged, path), PROMPTS[0], handed=True)
+    assert reply.text == "Answer 0."
+    assert not any("y.ipynb" in line for line in (*reply.notices, *chat.desk.session.notices()))
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,28 @@ def test_what_is_lost_is_named() -> None:
     assert "the budget (41,200), Thursday" in str(lost)
 
 
+@pytest.mark.parametrize(
+    ("said", "fact", "known", "other"),
+    [
+        ("Call Anna at 0171 555 1234.", "0171 555 1234", "(0171) 555-1234", "555"),
+        ("Call us at (030) 12 34-56 at night.", "030) 12 34-56", "030 123456", "12 34"),
+        ("They paid us 41 200 euros.", "41 200", "41.2k", "200"),
+    ],
+)
+def test_a_number_in_several_groups_is_one_fact(said: str, fact: str, known: str, other: str) -> None:
+    for answer, fate in ((known, "survives"), (other, "lost")):
+        lost = talked(said, provider=ScriptedProvider(json.dumps({"1": answer, "2": "Anna"}))).lost()
+        assert [(row.fact, row.fate) for row in lost if row.kind == "number"] == [(fact, fate)]
+
+
+def test_why_a_fact_is_not_asked_for_is_told() -> None:
+    lost = talked("We meet on Thursday in Porto.", provider=ScriptedProvider(Answer(""))).lost()
+    assert (lost.found, len(lost)) == (2, 1)
+    assert "the sentence of another question" in str(lost)
+    facts = talked(*map(PLANTED.__getitem__, NUMBERS), provider=ScriptedProvider(Remembering(set()))).lost()
+    assert "12 are asked for at most" in str(facts)
+
+
 def test_nothing_is_recorded_and_the_view_is_that_of_the_next_prompt() -> None:
     provider = ScriptedProvider(Remembering(set()))
     chat = talked(*FEW, provider=provider)
@@ -203,7 +225,8 @@ def test_fewer_are_asked_for_where_the_window_is_small() -> None:
     assert provider.requests[-1].messages[:-1] == view
     assert f"not asked for: {20 - len(lost)}" in str(lost)
     chat.configure(max_tokens=20)  # which is room for one answer
-    assert len(chat.lost()) == 1
+    few = chat.lost()
+    assert (len(few), "max_tokens 288" in str(few)) == (1, True)
 
 
 def test_where_not_even_one_question_fits_the_oldest_turns_are_left_out_as_for_any_prompt() -> None:
@@ -298,7 +321,7 @@ def test_a_cell_tells_the_price_and_what_is_lost(cells: Cells) -> None:
         chat = get_chat()
         for said in (FEW[0], "Good morning to you."):
             chat.add_messages([{"role": "user", "content": said}, {"role": "assistant", "content": "Noted."}])
-        assert "nothing was asked" in cells.run("%chat lost")
+        assert "all are sent: nothing was asked" in cells.run("%chat lost")
         assert not seen
         cells.run("%chat trim 1")
         price, *lines = cells.run("%chat lost").splitlines()
@@ -306,6 +329,8 @@ def test_a_cell_tells_the_price_and_what_is_lost(cells: Cells) -> None:
         assert lines[-1].startswith(f"0 of 1 survive; lost: the price of the axle ({NUMBERS[0]}).")
         assert "<b>" not in chat.lost()._repr_html_()
         assert len(seen) == 2
+        chat.configure(prices=(0, 0))
+        assert cells.run("%chat lost").startswith("Nobody bills this check of 1 fact (")
 
 
 def test_the_real_model_is_asked_in_its_small_window(real_model: str) -> None:

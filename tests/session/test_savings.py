@@ -61,7 +61,7 @@ def test_writes_that_are_kept_for_an_hour_cost_more() -> None:
     chat.send("Hello.")
     saved = chat.desk.savings()
     assert saved.cached_cost == pytest.approx(-8_000 * INPUT)  # twice the price of input
-    said = "saved by caching: −$0.024; 0 of 10,000 input tokens were read from caches, and writing to them cost more"
+    said = "Saved by caching: −$0.024; 0 of 10,000 input tokens were read from caches, and writing to them cost more"
     assert str(saved).startswith(said)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -36,6 +37,7 @@ from .tasks import ALONE, LEVELS, Level, ProbePrompt, Task, make_prompt, plant_m
 MOST_COST, MOST_PROBED = 0.50, 500_000  # US dollars and tokens, where nothing else is said
 PROBE_ANSWER, PROBE_THOUGHT = 200, 4_096  # tokens of an answer, and of one that a model thinks about
 SHORTEST_BASE = 200  # tokens: a shorter prompt has no room for four facts and questions
+LEAST_LONGEST = 8 * SHORTEST_BASE  # tokens that the longest prompt must be able to have
 LONGEST_SHARE = 3  # so many of the longest prompts fit what may be spent
 ENOUGH_MARKS = 24  # questions, to tell whether answers end
 SCREENED = 250  # tokens of a text in which each pair of the task "meaning" is tried
@@ -76,7 +78,9 @@ class ProbeOptions:
 
     def __post_init__(self) -> None:
         check_whole_number("max_total", self.max_total, least=1)
-        check_whole_number("longest", self.longest or 1, least=1)
+        if self.longest is not None:
+            check_whole_number("longest", self.longest, least=1)
+        self.of_run(self.max_cost)  # which checks the others, before anything is told
 
     def of_run(self, max_cost: float | None) -> Options:
         """Return the options of a run that asks some of the questions."""
@@ -178,15 +182,28 @@ class Probing:
 
     def _all_lengths(self) -> tuple[int, ...]:
         """Return the lengths of prompts, the base first. Raises InvalidRequestError where there is no room for them."""
-        window, holds, most = self._target.window, self._holds, self._max_tokens // LONGEST_SHARE
-        longest = min(holds, most, self._options.longest or holds)
-        if longest // 8 >= SHORTEST_BASE:
+        longest = min(self._holds, self._max_tokens // LONGEST_SHARE, self._options.longest or self._holds)
+        if longest >= LEAST_LONGEST:
             return probe_lengths(longest)
         raise InvalidRequestError(
-            f"A probe takes prompts of {SHORTEST_BASE} tokens, its base, to eight times as many at least: "
-            f"{self._target.model} takes {holds:,} (window {window.tokens:,} {window.origin}), and a third of what may "
-            f"be spent is {most:,}. Nothing was sent."
+            f"A probe takes prompts of {SHORTEST_BASE} tokens, its base, to eight times as many at least. "
+            f"{'; '.join(self._too_small())}. Nothing was sent."
         )
+
+    def _too_small(self) -> Iterator[str]:
+        """Yield what leaves no room for the lengths, with the least that would do."""
+        options, window, least = self._options, self._target.window, LONGEST_SHARE * LEAST_LONGEST
+        if self._holds < LEAST_LONGEST:
+            took = f"{self._target.model} takes {self._holds:,} (window {window.tokens:,} {window.origin})"
+            answer = max(self._settings.max_tokens or 0, LEAST_LONGEST // 7 + 1)  # an eighth of the window, unless set
+            yield f"{took}: a window of {LEAST_LONGEST + answer:,} would do"
+        if options.longest is not None and options.longest < LEAST_LONGEST:
+            yield f"longest is {options.longest:,}: {LEAST_LONGEST:,} would do"
+        if options.max_total < least:
+            yield f"max_total is {options.max_total:,}, of which a prompt takes a third at most: {least:,} would do"
+        if self._max_tokens < min(least, options.max_total) and self._price is not None:
+            most, would = dollars(self._max_cost or 0.0), math.ceil(100 * least * self._price.input) / 100
+            yield f"max_cost is {most}, which pays {self._max_tokens:,} tokens: {dollars(would)} would do"
 
     @property
     def _holds(self) -> int:

@@ -144,7 +144,9 @@ def test_a_price_above_confirm_cost_is_asked_about_before_anything_is_sent() -> 
 @pytest.mark.parametrize(
     ("wrong", "named"),
     [
-        ({"window": 1_000}, "875"), ({"task": "kees"}, "keys"), ({"task": "own", "text": "Hello."}, "0 sentences"),
+        ({"window": 1_000}, "875 .* a window of 1,829 would do"), ({"longest": 100}, "longest is 100: 1,600 would do"),
+        ({"max_total": 500}, "max_total is 500, .*: 4,800 would do"), ({"longest": 0}, "longest"),
+        ({"task": "kees"}, "keys"), ({"task": "own", "text": "Hello."}, "0 sentences"),
         ({"longst": 3}, "longest="), ({"max_total": 0}, "max_total"), ({"max_cost": -1}, "max_cost"),
     ],
 )  # fmt: skip
@@ -153,6 +155,20 @@ def test_what_cannot_be_asked_is_one_line_before_anything_is_sent(wrong: dict[st
     with pytest.raises(InvalidRequestError, match=named):
         probe(provider=provider, store=None, **{"window": 33_000, **wrong})
     assert not provider.requests
+
+
+@pytest.mark.parametrize("options", [{"window": 1_829}, {"longest": 1_600}, {"max_total": 4_800}])
+def test_the_least_that_is_named_will_do(options: dict[str, int]) -> None:
+    assert probed(holding(falling(6_000)), **options).trials
+
+
+def test_a_max_cost_that_is_too_small_is_told_with_the_least_and_before_anything_is_announced() -> None:
+    provider, told = holding(lambda tokens: 0.99, Priced), list[str]()
+    for max_cost, named in ((0, "above 0"), (0.001, r"max_cost is \$0.0010, .*: \$0.020 would do")):
+        with pytest.raises(InvalidRequestError, match=named):
+            probe(provider=provider, store=None, max_cost=max_cost, tell=told.append)
+    assert not told
+    assert probe(provider=provider, api_key="k", store=None, max_cost=0.02).trials
 
 
 def test_a_cap_without_a_known_price_is_refused_before_anything_is_sent() -> None:
