@@ -30,7 +30,7 @@ MODEL_SETTINGS = ("window", "n_ctx", "n_threads", "base_url", "prices")  # these
 MODELS = ("model", "summary_model")
 SPELLINGS = {"summarize": "summarise"}
 RESERVED_PARAMETERS = frozenset({"model", "messages", "input", "contents", "stream", "system", "instructions"})
-INSTEAD = {  # of parameters that a cap on the cost, a lock or a forecast would not see, without underscores
+OF_A_SETTING = {  # of parameters that a cap on the cost, a lock or a forecast would not see, without underscores
     **dict.fromkeys(("maxtokens", "maxcompletiontokens", "maxoutputtokens"), "the setting max_tokens (--max-tokens N)"),
     **dict.fromkeys(("n", "bestof", "candidatecount"), "-n N (several answers)"),
     "temperature": "the setting temperature (-t N)",
@@ -241,7 +241,7 @@ class Settings:
         for name in sorted(self.parameters.keys() & RESERVED_PARAMETERS):
             raise InvalidRequestError(f"{name} cannot be set as a parameter: %%chat sends its own.")
         for name in _bodies(self.parameters):
-            instead = INSTEAD.get(name.lower().replace("_", ""))
+            instead = OF_A_SETTING.get(name.lower().replace("_", ""))
             if instead:
                 raise InvalidRequestError(f"{name} cannot be set as a parameter: {instead} does that.")
         if self.max_turns is not None and self.min_turns > max(self.max_turns, 1):
