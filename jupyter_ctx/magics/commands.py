@@ -251,7 +251,7 @@ def _summarise(call: Call) -> object:
     turns = call.count(" ".join(call.words), what, below) if call.words else None
     method: Method | None = "extractive" if extractive else "model" if instructions else None
     place = where(call.host.shell)
-    by = f"{place.cell} {place.source}" if place.cell else ""
+    by = f"{place.cell or ''} {place.source}" if place.source else ""
     change = call.chat.desk.summarize(instructions, turns=turns, method=method, by=by, check=call.options.check)
     say(change)
     summary = call.chat.conversation.summary

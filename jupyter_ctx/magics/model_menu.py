@@ -39,6 +39,10 @@ def offered_models(chat: Chat) -> list[OfferedModel]:
 
 def _names(chat: Chat) -> Iterator[str]:
     yield chat.config.model
+    allowed = chat.desk.session.notebook.course.models
+    if allowed:
+        yield from allowed
+        return
     yield from (turn.model for turn in reversed(chat.turns) if "/" in turn.model)
     with suppress(ChatError):  # a file of aliases that cannot be read
         yield from load_aliases().values()
@@ -63,7 +67,9 @@ def _version(name: str) -> tuple[int, int]:
 
 def _label(chat: Chat, name: str) -> str:
     """Return a model with its window and, where there is none, that it needs a key."""
-    window = chat.info().budget.window if name == chat.config.model else resolve_window(name)
+    window = resolve_window(name)
+    with suppress(ChatError):  # a model that is not there
+        window = chat.info().budget.window if name == chat.config.model else window
     about = "~" if window.is_guess else ""
     key = "needs a key" if _missing_key(chat, name) else ""
     return visible(" · ".join(filter(None, (name, f"{about}{window.tokens:,}", key))))

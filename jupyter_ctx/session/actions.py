@@ -188,12 +188,14 @@ class Actions:
             raise InvalidRequestError(f"instructions is {instructions!r}: it must be text.")
         if instructions and method == "extractive":
             raise InvalidRequestError("instructions are for a model: an extractive summary consists of your own lines.")
-        before, seen = self._session.conversation.summary_by(by), self._session.notebook.seen
+        cell, _, source = by.rpartition(" ")
+        before, seen = self._session.conversation.summary_by(by) if cell else None, self._session.notebook.seen
         if before is not None and before.id not in seen:
             seen.add(before.id)
             return Change("The summary is stored; nothing was sent", changed=False)
-        handed = self._session.notebook.handout.summary(self._session.conversation, by=by)
+        handed = self._session.notebook.handout.summary_of(self._session.conversation, source)
         if handed is not None:
+            handed = replace(handed, by=by)
             count = words.turns(len(handed.covers))
             return self.keep(SummaryDraft(f"Summarised {count} as handed out with this notebook", handed))
         if check:

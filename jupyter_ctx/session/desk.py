@@ -300,7 +300,7 @@ class Desk:
         """Send a summary in place of the older turns, as :meth:`Chat.summarize`.
 
         A ``stopper`` cancels from another thread; with one, the call waits for a turn that is running. ``by`` names a
-        cell and its text: after a restart the summary that it asked for is not written again.
+        cell, where that is known, and its text: after a restart the summary that it asked for is not written again.
         """
 
         def act() -> Change:

@@ -39,18 +39,22 @@ class HandedOut:
             for each in self.answers
         }
 
-    def summary(self, past: Places, digest: str = "", by: str = "") -> Summary | None:
-        """Return the summary with this digest, or that a cell asked for, where its turns say what they said then.
+    def summary(self, past: Places, digest: str) -> Summary | None:
+        """Return the summary with this digest, where its turns say what they said then."""
+        return next(self._summaries(past, lambda each: each.digest == digest), None)
 
-        Where the front end does not name the cell, that of any cell will do.
-        """
-        source = by.rpartition(" ")[2]
-        for each in self.answers:
-            is_asked = each.digest == digest if digest else each.asked == (source or each.asked or None)
+    def summary_of(self, past: Places, source: str) -> Summary | None:
+        """Return the newest summary that a cell with this text asked for and that goes further than the one in use."""
+        covered = past.summary.covers if past.summary is not None else frozenset()
+        asked = self._summaries(past, lambda each: bool(source) and each.asked == source)
+        return next((each for each in asked if not each.covers <= covered), None)
+
+    def _summaries(self, past: Places, is_asked: Callable[[HandoutAnswer], bool]) -> Iterator[Summary]:
+        """Yield summaries whose turns say what they said then, the newest first."""
+        for each in filter(is_asked, reversed(self.answers)):
             turns = [past.places[i].turn for i in each.covers if 0 <= i < len(past.places)]
-            if each.method and is_asked and turns and summary_digest(each.text, turns) == each.digest:
-                return Summary(each.text, frozenset(turn.id for turn in turns), each.method, each.digest, by)
-        return None
+            if each.method and turns and summary_digest(each.text, turns) == each.digest:
+                yield Summary(each.text, frozenset(turn.id for turn in turns), each.method, each.digest)
 
     def _read(self) -> Iterator[HandoutAnswer]:
         problems, is_used = list[str](), False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from ..conversation.conversation import Conversation
@@ -28,23 +29,34 @@ def handed_turns(
     past = Conversation() if said.begins_anew(session.conversation) else session.conversation
     asked, handout = said.turn.record, session.notebook.handout
     at = past.position(asked.cell, asked.run, append=said.append, offered=offered)
+    target, system = session.target(options, ask=False, schema=schema), session.system_for(options)
+
+    @cache
+    def in_view(start: int, apart: bool, digest: str) -> tuple[Turn, Summary | None, str]:
+        """Return the turn without its answer in the view that an answer names, the summary there, and its digest."""
+        summary = handout.summary(past, digest) if digest else None
+        begins = past.places[start].id if 0 <= start < at else asked.id
+        record = replace(
+            asked, model=target.model, window=target.window.tokens, stored=True, handed=True, apart=apart,
+            start=begins if start else None, summary=summary.id if summary is not None else None,
+        )  # fmt: skip
+        turn = replace(said.turn, record=record)
+        before = past.summarized(summary) if summary is not None else past
+        return turn, summary, session.request_then(before, said, turn, at, target, system)
+
     answers = [each for each in handout.answers if each.asked and not each.method]
     for answer in sorted(answers, key=lambda each: each.asked != asked.source):  # the cell's own first
-        target, system = session.target(options, ask=False, schema=schema), session.system_for(options)
-        summary = handout.summary(past, answer.summary) if answer.summary else None
+        turn, summary, digest = in_view(answer.start, answer.apart, answer.summary)
+        if digest != answer.digest:
+            continue
+        if answer.start:
+            session.models.confirm(target)
         id_ = new_id()
-        begins = past.places[answer.start].id if 0 <= answer.start < at else id_
         record = replace(
-            asked, id=id_, model=target.model, stop_reason=answer.stop_reason, window=target.window.tokens,
-            stored=True, handed=True, start=begins if answer.start else None, apart=answer.apart,
-            digest=answer.digest, summary=summary.id if summary is not None else None, tokens=answer.tokens,
+            turn.record, id=id_, start=id_ if turn.record.start == turn.id else turn.record.start,
+            stop_reason=answer.stop_reason, digest=digest, tokens=answer.tokens,
         )  # fmt: skip
-        turn = replace(said.turn, reply=answer.text, thinking=answer.thinking, record=record)
-        before = past.summarized(summary) if summary is not None else past
-        if session.request_then(before, said, turn, at, target, system) == answer.digest:
-            if answer.start:
-                session.models.confirm(target)
-            yield turn, summary
+        yield replace(turn, reply=answer.text, thinking=answer.thinking, record=record), summary
 
 
 def gathered(conversations: Sequence[Conversation], cells: Container[str], is_secret: Callable[[str], bool]) -> Handout:

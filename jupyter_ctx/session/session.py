@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from weakref import WeakMethod
 
 from ..attachments.attached import TextRoom
 from ..config.course_file import COURSE_FILE
@@ -68,13 +69,24 @@ class Session:
         self._has_set_system = False
         self.answered_at: float | None = None  # when the last turn was recorded, by the monotonic clock
         self._day = DayPurse(store_address() if journal is None else journal.address)
-        self.purse = Purse(within=self._day, keep=self.save)
+        self.purse = self._purse()
         self._lock = threading.Lock()  # a button's callback may run in another thread
 
     @property
     def settings(self) -> Settings:
         """The settings of the conversation as they are now."""
         return self.state.settings
+
+    def _purse(self, spent: float = 0.0) -> Purse:
+        """Return the purse of the conversation, which does not keep this session from being let go."""
+        held = WeakMethod(self.save)
+
+        def keep() -> None:
+            save = held()
+            if save is not None:
+                save()
+
+        return Purse(within=self._day, spent=spent, keep=keep)
 
     def change(self, **changes: Any) -> None:
         """Replace fields of the state; :meth:`save` writes them."""
@@ -119,7 +131,7 @@ class Session:
             self.journal.notices.append(f"{now}, as {COURSE_FILE} beside this notebook says.")
         stored = opened.state | {"settings": left}
         self.state = self.state.restored(stored, given or {})._replace(taken_at=taken_at)
-        self.purse = Purse(within=self._day, spent=opened.state.get("charged", 0.0), keep=self.save)
+        self.purse = self._purse(opened.state.get("charged", 0.0))
         self.notebook.restore(opened.state)
         self.models.restore(opened.state, opened.sizes)
 

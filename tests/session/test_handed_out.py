@@ -169,13 +169,16 @@ def test_a_summary_that_a_cell_asked_a_model_for_is_not_written_again(tmp_path: 
     teacher.desk.summarize(turns=1, method="extractive", by=f"s {source}")
     cells = {source, *(fingerprint(f"%%chat\n{prompt}") for prompt in prompts)}
     path = saved(tmp_path, gathered([teacher.conversation], cells, lambda _: False), *prompts)
-    for by in (f"t {source}", ""):
+    for by in (f"t {source}", f" {source}"):  # the front end names the cell, or does not
         student, provider = talker("No.")
         opened(student, path)
         for prompt in prompts:
             say(student, prompt, handed=True)
         assert student.desk.summarize(turns=1, method="model", by=by).changed
         assert provider.requests == []
+        say(student, SHIPS[3])
+        student.desk.summarize(turns=1, method="model", by=by)
+        assert len(provider.requests) == 2, "the summary in use goes as far"
 
 
 def test_answers_that_a_clear_or_an_undo_of_the_notebook_took_out_of_view_are_handed_out(tmp_path: Path) -> None:
