@@ -190,9 +190,12 @@ class Chat:
         settings = settings_with(self.config, {"system": self.system or None, **given})
         handed = self.desk.session.notebook.handout.rows
         names = {*given, *grid} if isinstance(grid, Mapping) else given
-        self.desk.session.notebook.course.check_unlocked(names)
-        within = self.desk.session.purse_for(self.config)
-        return start(template, rows, grid, self.models, settings, chosen, self._count_cost, within, handed)
+        session = self.desk.session
+        session.check_given(names)
+        within = session.purse_for(self.config)
+        return start(
+            template, rows, grid, self.models, settings, chosen, self._count_cost, within, handed, session.check_given
+        )
 
     def probe(self, **options: Any) -> Probe:
         """Measure how long a prompt may be before the model uses it worse, for the gauge too; see jupyter_ctx.probe."""
@@ -202,7 +205,7 @@ class Chat:
         session, said = self.desk.session, "\n".join(f"{turn.prompt}\n{turn.reply}" for turn in self.turns)
         kept = {} if session.journal is None else {"store": session.journal.address}
         chosen, given = parted({"text": said, **kept, **options}, ProbeOptions(), "probe")
-        session.notebook.course.check_unlocked(given)
+        session.check_given(given)
         settings = settings_with(self.config, {"max_tokens": None, **given})
         found = run_probe(self.models, settings, chosen, self._count_cost, session.purse_for(self.config))
         if found.evidence is not None:

@@ -31,6 +31,7 @@ PROVES = (
     "sent, or that nothing was left out: whoever can write the file can compute a digest for it. Prompts sent with "
     "--no-history, runs over tables and other conversations are not in it."
 )
+_NOT_SHOWN = ("id", "execution_count", "trusted")
 _MOST_NUMBER = 10**12  # tokens or dollars of an answer: a file may say anything
 _OPENED, _CLOSED = f'<script type="application/json" id="{HANDED_IN}">', "</script>"
 
@@ -206,15 +207,24 @@ def _parts(text: str, suffix: str) -> tuple[dict[str, Any], str]:
         notebook = parse_json(text)
         return find(dict, notebook, "metadata", HANDED_IN), _cells_shown(find(list, notebook, "cells"))
     if suffix == ".json":
-        return find(dict, parse_json(text), HANDED_IN), ""
+        values = parse_json(text)
+        others = {name: each for name, each in values.items() if name != HANDED_IN} if isinstance(values, dict) else {}
+        return find(dict, values, HANDED_IN), json.dumps(others, sort_keys=True) if others else ""
     raise InvalidRequestError(f"a hand-in is a file that ends in {HAND_IN_FORMATS}.")
 
 
 def _cells_shown(cells: list[Any]) -> str:
     """Return what cells show, the same whether a text is stored whole or as a list of lines."""
-    shown = list[object]()
-    for cell in cells:
-        data = (find(dict, output, "data") for output in find(list, cell, "outputs"))
-        forms = [{kind: whole_text(each, kind) for kind in each} for each in data]
-        shown.append([find(str, cell, "cell_type"), whole_text(cell, "source"), forms])
-    return json.dumps(shown, sort_keys=True)
+    try:
+        return json.dumps(_shown(cells), sort_keys=True)
+    except RecursionError:
+        raise InvalidRequestError("its cells have too many brackets within each other.") from None
+
+
+def _shown(value: Any) -> Any:
+    """Return a part of a notebook without what a front end changes by itself."""
+    if isinstance(value, dict):
+        return {name: _shown(each) for name, each in value.items() if name not in _NOT_SHOWN}
+    if not isinstance(value, list):
+        return value
+    return "".join(value) if all(isinstance(each, str) for each in value) else [_shown(each) for each in value]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -127,10 +128,17 @@ def _unpicked(chat: Chat, texts: Container[str]) -> list[Alternatives]:
 
 def _texts(cell: object) -> Iterator[str]:
     yield whole_text(cell, "source")
+    yield from _values(find(dict, cell, "metadata"))
     for output in find(list, cell, "outputs"):
-        yield whole_text(output, "text") + whole_text(output, "traceback")
         data = find(dict, output, "data")
-        yield from (whole_text(data, kind) for kind in data if not kind.startswith("image/"))
+        pictures = {kind for kind in data if kind.startswith("image/") and kind != "image/svg+xml"}
+        yield from _values({**output, "data": None})
+        yield from _values({kind: data[kind] for kind in data.keys() - pictures})
+
+
+def _values(fields: Mapping[str, Any]) -> Iterator[str]:
+    """Yield fields as texts; those that are neither a text nor lines as JSON."""
+    yield from (whole_text(fields, name) or json.dumps(value) for name, value in fields.items())
 
 
 def _with_map(handout: Handout, source: str, run: Run, is_secret: Callable[[str], bool]) -> Handout:

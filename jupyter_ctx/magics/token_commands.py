@@ -72,8 +72,7 @@ def show_next(call: Call) -> None:
 
 def _likely(call: Call, target: Target, text: str, more: Sequence[Token]) -> Likely:
     """Return what may follow a text and ``more`` tokens, or how an answer to them may begin. Raises a ChatError."""
-    is_capped = target.purse is not None and bool(target.purse.allowances)
-    following = None if is_capped else next_tokens(target.provider, text, more)  # what that costs is not told
+    following = None if target.is_capped else next_tokens(target.provider, text, more)  # what that costs is not told
     if following is not None:
         return following, f"{target.model} continues the text"
     target.check_odds()

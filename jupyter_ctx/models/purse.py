@@ -7,10 +7,8 @@ import threading
 from collections.abc import Callable
 
 from ..context.context_info import MoneyLeft
-from ..storage.day_spending import PARTS_OF_A_DOLLAR, DayPurse, parts_of
+from ..storage.day_spending import PARTS_OF_A_DOLLAR, SURPRISE, DayPurse, parts_of
 from ..wording.budget_line import lack_line
-
-SURPRISE = 1.1  # by how much more than the last surprise a worst case is reserved from then on
 
 
 class Purse:

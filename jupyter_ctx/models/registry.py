@@ -28,7 +28,7 @@ from ..providers.guests import Guest, shadowed
 from ..providers.lookup import bills, check_known, get_provider, given_address, missing_key, split_model
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .model_names import near_models
-from .pricing import BATCH_SHARE, CACHE_WRITES, given_prices, price
+from .pricing import BATCH_SHARE, CACHE_WRITES, given_prices, has_listed_price, price
 from .purse import Purse
 from .retirement import End
 from .tokenizer import counter
@@ -420,6 +420,8 @@ class Models:
             return BATCH_SHARE * usual if batch and target.is_at_provider else usual
         if address is None and not target.is_at_provider:
             return None  # nobody knows what a server of one's own costs
+        if not has_listed_price(settings.parameters):
+            return None
         provider, name = split_model(settings.model) if address is None else ("", settings.model)
         names = filter(None, (name, "" if address is None else name.partition("/")[2], served))
         return price(bills(provider, address), names, usage, cache_ttl=settings.cache_ttl, batch=batch)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..config.aliases import model_of
 from ..config.course_file import CAPS, COURSE_FILE, CourseFile, told
 from ..config.settings import MODEL_SETTINGS, Settings, typed_value, wanted
 from ..errors import InvalidRequestError
@@ -77,8 +78,9 @@ def course_of(file: CourseFile, settings: Settings, given: Collection[str]) -> C
     """
     kept = {*given, *(OF_A_MODEL if "model" in given else ())} - file.locked
     values = {name: value for name, value in file.values.items() if name not in kept}
-    if file.models and values.get("model", settings.model) not in file.models:
-        values = {**values, "model": file.models[0]}
+    allowed = tuple(map(model_of, file.models))
+    if allowed and model_of(str(values.get("model", settings.model))) not in allowed:
+        values = {**values, "model": allowed[0]}
     named, problems = set[str](), list(file.problems)
     for name in sorted(values, key=lambda name: name != "model"):  # which drops what belongs to another model
         try:
@@ -86,7 +88,7 @@ def course_of(file: CourseFile, settings: Settings, given: Collection[str]) -> C
             named.add(name)
         except InvalidRequestError as error:
             problems.append(f"{COURSE_FILE}: {told(str(error))}")
-    models = (settings.model,) if "model" in file.locked else file.models
+    models = (settings.model,) if "model" in file.locked else allowed
     return Course(settings, frozenset(named), models, file.locked - {"model"}, tuple(problems))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ from .state import NotebookState, SessionState
 from .system_prompt import MemoryFile, joined_system
 from .view import Scope, in_view, scope_at, scope_then, view_key
 
+CAPS_OF_ALL = ("max_cost", "max_cost_day")
 JUST_SENT = {"1h": 3_600.0}  # seconds, by cache_ttl, for which what was sent last may be in a prompt cache
 USUALLY_KEPT = 600.0  # seconds: OpenAI keeps it for 5 to 10 minutes, Anthropic for 5
 LEAST_CACHED = 1_024  # tokens: providers keep no shorter beginning
@@ -210,9 +211,16 @@ class Session:
         """Return how much room one of so many attached things may take in a request with these options."""
         return text_room(self.models, self._settings_for(options), among)
 
+    def check_given(self, names: Collection[str]) -> None:
+        """Raise InvalidRequestError for a setting that one request, or one run, may not have of its own."""
+        self.notebook.course.check_unlocked(names)
+        for name in CAPS_OF_ALL:
+            if name in names:
+                raise InvalidRequestError(f"{name} holds for the whole conversation: %chat config {name} N sets it.")
+
     def _settings_for(self, options: Mapping[str, Any]) -> Settings:
         given = {name: value for name, value in options.items() if value is not None}
-        self.notebook.course.check_unlocked(given)
+        self.check_given(given)
         return settings_with(self.settings, given) if given else self.settings
 
     def attempt(
@@ -301,7 +309,7 @@ class Session:
         """Return what a request may cost, before it is sent; ``tries``: how often it may be asked."""
         cached, target = self._just_sent(attempt), attempt.target
         price = request_price(self.models, target, attempt.tokens, attempt.most_tokens, cached=cached, tries=tries)
-        if target.purse is None or not target.purse.allowances or price.high is None:
+        if target.purse is None or not target.is_capped or price.high is None:
             return price
         reserved = target.purse.needed(worst_case(self.models, target, attempt.tokens) or 0.0)
         return price._replace(high=max(price.high, reserved))

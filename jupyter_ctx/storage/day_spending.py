@@ -22,6 +22,7 @@ from .journal import store_at
 from .store import owner
 
 PARTS_OF_A_DOLLAR = 10**12  # in which money is added up: whole numbers have no rounding errors
+SURPRISE = 1.1  # by how much more than the last surprise a worst case is reserved from then on
 OF_A_DAY = "WHERE owner = :owner AND day = :day"
 
 
@@ -40,7 +41,8 @@ class DayPurse:
         self.cap = cap
         self._address, self._today = address, today
         self._known = (date.min, 0)  # the newest sum that was read
-        self._reserved: dict[int, list[date]] = {}  # on which days, by the amount: those of one amount are alike
+        self._reserved: dict[int, list[tuple[date, int]]] = {}  # on which days and how much, by the worst case
+        self._factor = 1.0
         self._trouble = ""
         self._lock = threading.Lock()
 
@@ -63,26 +65,28 @@ class DayPurse:
             return True
         if worst is None:
             return False
-        amount, today, self._trouble = parts_of(worst), self._today(), ""
+        amount, today, self._trouble = math.ceil(parts_of(worst) * self._factor), self._today(), ""
         try:
             is_added = self._add(today, amount, math.floor(self.cap * PARTS_OF_A_DOLLAR))
         except StoreError as error:
             is_added, self._trouble = False, in_words(error)
         if is_added:
             with self._lock:
-                self._reserved.setdefault(amount, []).append(today)
+                self._reserved.setdefault(parts_of(worst), []).append((today, amount))
         return is_added
 
     def settle(self, worst: float | None, actual: float | None) -> None:
         """Charge what a request did cost to the day on which it was reserved; ``None``: the worst."""
-        amount = parts_of(worst)
+        most = parts_of(worst)
         with self._lock:
-            days = self._reserved.get(amount)
-            if days is None:
+            reserved = self._reserved.get(most)
+            if reserved is None:
                 return
-            day = days.pop(0)
-            if not days:
-                del self._reserved[amount]
+            day, amount = reserved.pop(0)
+            if not reserved:
+                del self._reserved[most]
+            if actual is not None and parts_of(actual) > most * self._factor:
+                self._factor = SURPRISE * parts_of(actual) / most
         if actual is not None and parts_of(actual) != amount:
             with suppress(StoreError):
                 self._add(day, parts_of(actual) - amount)
@@ -91,7 +95,8 @@ class DayPurse:
         """Return why no more can be reserved, and what to do."""
         if self._trouble:
             return f"max_cost_day cannot be kept: {self._trouble.rstrip('.')}. max_cost_day none goes on without it."
-        return lack_line("max_cost_day", self.cap or 0.0, self._known[1] / PARTS_OF_A_DOLLAR, worst)
+        needed = None if worst is None else worst * self._factor
+        return lack_line("max_cost_day", self.cap or 0.0, self._known[1] / PARTS_OF_A_DOLLAR, needed)
 
     def _add(self, day: date, change: int, most: int | None = None) -> bool:
         """Add to the sum of a day; return whether that is not more than ``most``. Raises StoreError."""

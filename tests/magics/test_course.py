@@ -97,7 +97,7 @@ def test_the_file_is_read_at_the_first_use_told_once_and_named_as_the_source(
     course(tmp_path, 'model = "litellm/gpt-5.4-mini"\nsystem = "Be a tutor."\n[settings]\nmax_tokens = 100\n')
     said = cells.run("%%chat\nWhich colour is the sky?")
     line = (
-        "jupyter_ctx.toml beside this notebook sets: max_tokens 100; model litellm/gpt-5.4-mini; system 'Be a tutor.'."
+        "jupyter_ctx.toml beside this notebook sets: max_tokens 100; model litellm/gpt-5.4-mini; system 'Be a tutor.'"
     )
     assert line in said
     assert hub.requests[0]["messages"][0] == {"role": "system", "content": "Be a tutor."}
@@ -180,6 +180,7 @@ LOCKED = 'max_tokens = 100\nsystem = "Be a tutor."\nlock = ["max_tokens", "syste
         "%chat config max_tokens 200", "%%chat --max-tokens 200\nx", "%%chat system\nBe rude.", "%%chat -s rude\nx",
         "%chat config system rude", "get_chat().map('{{ x }}', [{'x': 1}], max_tokens=200)",
         "get_chat().sweep('{{ x }}', [{'x': 1}], {'max_tokens': [100, 200]})",
+        "run = get_chat().map('{{ x }}', [{'x': 1}], dry_run=True); run.repeat(max_tokens=200)",
     ],
 )  # fmt: skip
 def test_what_is_locked_cannot_be_changed_and_the_error_says_how(

@@ -179,6 +179,23 @@ def test_a_notebook_that_a_front_end_saves_again_fits_and_one_whose_cell_changed
     assert misfit_of(path) == "what is shown"
 
 
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda cell: cell.outputs[-1].update(output_type="stream", name="stdout", text="Three."),
+        lambda cell: cell.outputs[-1].update(output_type="error", ename="E", evalue="", traceback=["Three."]),
+        lambda cell: cell.metadata.update(jupyter={"outputs_hidden": True}),
+    ],
+)
+def test_a_notebook_that_shows_or_hides_something_by_other_fields_does_not_fit(forge: Any, tmp_path: Path) -> None:
+    path = tmp_path / "work.ipynb"
+    hand_in(said(chat_of("One."), "One?"), str(path))
+    notebook = nbformat.from_dict(json.loads(path.read_text("utf-8")))
+    forge(next(cell for cell in reversed(notebook.cells) if cell.get("outputs")))
+    path.write_text(json.dumps(notebook), "utf-8")
+    assert misfit_of(path) == "what is shown"
+
+
 def test_the_first_answer_that_does_not_fit_is_named(tmp_path: Path) -> None:
     path = tmp_path / "work.json"
     hand_in(said(chat_of(), "One?", "Two?"), str(path))
@@ -237,11 +254,8 @@ def _meaning(text: str, suffix: str) -> object:
     except ValueError:
         return text
     if suffix == ".json":
-        return values.get(HANDED_IN)
-    cells = [
-        (each.get("cell_type"), each.get("source"), [o.get("data") for o in each.get("outputs", [])])
-        for each in values.get("cells", [])
-    ]
+        return values
+    cells = [{name: each for name, each in cell.items() if name != "id"} for cell in values.get("cells", [])]
     return values.get("metadata", {}).get(HANDED_IN), cells
 
 

@@ -189,9 +189,14 @@ def test_what_is_not_handed_out_is_told_and_no_key_leaves(lesson: Any, tmp_path:
     del cells["key"]
     made.write("keys.ipynb", {"hand": cells.pop("hand"), **cells})  # which is not carried, but counts
     notebook = json.loads(path.read_text())
-    notebook["cells"][4]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": [f"password = {KEY}\n"]}]
-    path.write_text(json.dumps(notebook))
-    assert "Cell 5 of the notebook ('print(1)'), or its output" in told(kernel, "%chat handout out.ipynb")
+    as_json = {"text/plain": "<JSON object>", "application/json": {"db": {"api_key": KEY}}}
+    for output in (
+        {"output_type": "stream", "name": "stdout", "text": [f"password = {KEY}\n"]},
+        {"output_type": "display_data", "data": as_json, "metadata": {}},
+    ):
+        notebook["cells"][4]["outputs"] = [output]
+        path.write_text(json.dumps(notebook))
+        assert "Cell 5 of the notebook ('print(1)'), or its output" in told(kernel, "%chat handout out.ipynb")
     assert not (made.folder / "out.ipynb").exists()
     line = told(kernel, "%chat handout out.ipynb --clear")
     assert "4 answers" in line

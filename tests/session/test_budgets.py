@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -141,6 +142,25 @@ def test_a_cap_with_an_unknown_price_cannot_be_kept_and_says_what_gives_a_price(
     chat.configure(prices=(3, 15))
     chat.send("Hello.")
     assert len(provider.requests) == 1
+
+
+def test_a_faster_service_has_another_price_than_the_listed_one() -> None:
+    chat, provider = capped(1, parameters={"service_tier": "priority"})
+    with pytest.raises(InvalidRequestError, match="unknown"):
+        chat.send("Hello.")
+    assert not provider.requests
+    chat.configure(parameters={"service_tier": "flex"})
+    assert chat.send("Hello.").cost
+
+
+@pytest.mark.parametrize("name", ["max_cost", "max_cost_day"])
+def test_no_request_has_a_cap_of_its_own(name: str) -> None:
+    chat, provider = capped(1)
+    for ask in (partial(chat.send, "Hello."), partial(chat.sweep, "Hello {{ x }}.", [{"x": 1}], {})):
+        if ask.func != chat.sweep or name != "max_cost":  # which is a run's own
+            with pytest.raises(InvalidRequestError, match=f"{name} holds for the whole conversation"):
+                ask(**{name: 0.5})
+    assert not provider.requests
 
 
 def test_what_is_free_is_answered_although_nothing_is_left() -> None:

@@ -134,6 +134,16 @@ def test_requests_apart_from_conversations_count_in_the_default_store(
     assert not provider.requests
 
 
+def test_after_a_surprise_as_much_more_is_reserved_for_all_others(sqlite: str) -> None:
+    purse = DayPurse(sqlite, 1.0)
+    assert purse.reserve(0.1)
+    purse.settle(0.1, 0.3)
+    assert purse.reserve(0.1)
+    assert left(sqlite) == pytest.approx(1 - 0.3 - 0.33)
+    purse.settle(0.1, 0.1)
+    assert left(sqlite) == pytest.approx(1 - 0.4)
+
+
 def test_where_the_store_fails_nothing_is_spent_and_it_says_how_to_go_on(tmp_path: Path) -> None:
     purse = DayPurse(str(tmp_path), 1.0)  # a folder
     assert not purse.reserve(0.3)
