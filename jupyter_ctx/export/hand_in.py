@@ -17,7 +17,7 @@ from typing import Any
 from ..context.usage import Usage
 from ..errors import InvalidRequestError
 from ..runtime.files import reason_of
-from .notebook_file import notebook_of, whole_text
+from .notebook_file import notebook_of
 from .openai_messages import dumped, find, parse_json
 
 TurnRows = dict[str, tuple[tuple[int, int], ...]]  # by what became of them: the first and the last of each row

@@ -27,7 +27,7 @@ from ..runtime.frontend import where
 from ..runtime.redaction import blanked_line, without_address_keys
 from ..session.actions import Change, Method
 from ..session.prompt import Prompt
-from ..wording.layout import line_width, wrapped_list
+from ..wording.layout import line_width, wrapped, wrapped_list
 from .command_table import ABOUT_ANSWERS, ABOUT_CONVERSATIONS, ABOUT_SETUP, ABOUT_WINDOW, Call, CommandRun, command, say
 from .command_table import COMMANDS as COMMANDS  # whole only with the declarations below
 from .conversation_tables import conversations_table, history_table, previewed, versions_table
@@ -55,7 +55,7 @@ def _use(call: Call) -> object:
         raise UsageError("%chat use MODEL, with --window N, --base-url URL, --max-tokens N or -t where wanted.")
     before = call.chat.config
     call.chat.configure(**given)
-    say(gauge_line(call.chat.info()))
+    say(wrapped(gauge_line(call.chat.info()), line_width(), "  "))  # front ends break long lines within a word
     now = call.chat.config
     if before.base_url and now.base_url is None:
         address = without_address_keys(before.base_url)

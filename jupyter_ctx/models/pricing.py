@@ -12,7 +12,7 @@ from .window_tables import load_tables
 
 BATCH_SHARE = 0.5  # of the usual price, where the table has none for batches: what OpenAI and Anthropic state
 CACHE_WRITES = {"5m": 1.25, "1h": 2.0}  # times the price of input, as Anthropic bills what is written to a cache
-USUAL = {  # values of parameters that have the listed price, or a lower one
+LISTED_VALUES = {  # values of parameters that have the listed price, or a lower one
     "service_tier": ("auto", "default", "flex", "standard", "standard_only"),
     "speed": ("standard",),
 }
@@ -20,7 +20,7 @@ USUAL = {  # values of parameters that have the listed price, or a lower one
 
 def has_listed_price(parameters: Mapping[str, Any]) -> bool:
     """Return whether requests with these parameters cost what tables say: a faster service costs more."""
-    return all(parameters.get(name, usual[0]) in usual for name, usual in USUAL.items())
+    return all(parameters.get(name, usual[0]) in usual for name, usual in LISTED_VALUES.items())
 
 
 def given_prices(settings: Settings, served: str = "") -> tuple[Prices, str] | None:
