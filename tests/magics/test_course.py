@@ -12,6 +12,7 @@ from cells import Open
 from kernels import Kernel, error
 
 from jupyter_ctx import BudgetExceededError, Chat, InvalidRequestError, get_chat
+from jupyter_ctx.magics.model_menu import offered_models
 
 KEY = "sk-hub-0123456789abcdef"
 
@@ -169,6 +170,22 @@ def test_a_model_that_is_not_among_the_courses_is_refused_with_those_that_are(
     assert all(request["model"] == "a" for request in hub.requests)
     cells.run("%%chat -m litellm/b -m litellm/c\nx")
     assert hub.requests[-1]["model"] == "b"
+
+
+def test_the_menu_offers_the_courses_models_alone_and_a_short_name_stands_for_its_model(
+    opened: Open, hub: Asked, tmp_path: Path
+) -> None:
+    opened().run("%chat alias quick litellm/a")
+    course(tmp_path, 'models = ["quick", "litellm/b"]')
+    cells = opened()
+    assert "Blue." in cells.run("%%chat\nWhich colour is the sky?")
+    assert [each.name for each in offered_models(get_chat())] == ["litellm/a", "litellm/b"]
+
+
+def test_the_menu_is_there_although_the_model_is_not(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUPYTER_CTX_MODEL", "opnai/gpt-5")
+    opened()
+    assert "local/smollm2" in [each.name for each in offered_models(get_chat())]
 
 
 LOCKED = 'max_tokens = 100\nsystem = "Be a tutor."\nlock = ["max_tokens", "system"]\n'
