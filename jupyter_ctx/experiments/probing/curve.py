@@ -156,6 +156,12 @@ class Posterior:
         return _cells(_span(self.shortest, self.longest), _step(length, self.shortest))
 
 
+def answered_lengths(trials: Iterable[Trial], lengths: Sequence[int]) -> Sequence[int]:
+    """Return the lengths up to the longest with an answer that counts: of longer prompts nothing is known."""
+    longest = max((trial.wanted for trial in trials if trial.score is not None), default=0)
+    return [length for length in lengths if length <= longest] or lengths[:1]
+
+
 def octaves_further(first: Posterior, second: Posterior) -> tuple[float, float, float]:
     """Return how many octaves further the second model holds: low, median, high; up to where both were asked."""
     most = math.log2(min(first.longest, second.longest))

@@ -32,12 +32,11 @@ from .design import ProbeStep, Stop, next_step, probe_lengths
 from .probe_result import Probe, ProbeTrial, ProbeTrials, trials_of
 from .prompt_sizes import PromptSizes
 from .story_words import PAIRS
-from .tasks import ALONE, LEVELS, Level, ProbePrompt, Task, make_prompt, plant_meaning, task_named
+from .tasks import ALONE, LEVELS, Level, ProbePrompt, Task, barest_length, make_prompt, plant_meaning, task_named
 
 MOST_COST, MOST_PROBED = 0.50, 500_000  # US dollars and tokens, where nothing else is said
 PROBE_ANSWER, PROBE_THOUGHT = 200, 4_096  # tokens of an answer, and of one that a model thinks about
-SHORTEST_BASE = 200  # tokens: a shorter prompt has no room for four facts and questions
-LEAST_LONGEST = 8 * SHORTEST_BASE  # tokens that the longest prompt must be able to have
+LEAST_LONGEST = 1_600  # tokens that the longest prompt must be able to have: eight times four facts and questions
 LONGEST_SHARE = 3  # so many of the longest prompts fit what may be spent
 ENOUGH_MARKS = 24  # questions, to tell whether answers end
 SCREENED = 250  # tokens of a text in which each pair of the task "meaning" is tried
@@ -183,27 +182,29 @@ class Probing:
     def _all_lengths(self) -> tuple[int, ...]:
         """Return the lengths of prompts, the base first. Raises InvalidRequestError where there is no room for them."""
         longest = min(self._holds, self._max_tokens // LONGEST_SHARE, self._options.longest or self._holds)
-        if longest >= LEAST_LONGEST:
-            return probe_lengths(longest)
+        barest = barest_length(self._task, self._sizes.tokens)
+        most = max(LEAST_LONGEST, 2 * barest)
+        if longest >= most:
+            return probe_lengths(longest, barest)
         raise InvalidRequestError(
-            f"A probe takes prompts of {SHORTEST_BASE} tokens, its base, to eight times as many at least. "
-            f"{'; '.join(self._too_small())}. Nothing was sent."
+            f"A probe in {self._task.name} takes prompts of up to {most:,} tokens at least. "
+            f"{'; '.join(self._too_small(most))}. Nothing was sent."
         )
 
-    def _too_small(self) -> Iterator[str]:
-        """Yield what leaves no room for the lengths, with the least that would do."""
-        options, window, least = self._options, self._target.window, LONGEST_SHARE * LEAST_LONGEST
-        if self._holds < LEAST_LONGEST:
+    def _too_small(self, most: int) -> Iterator[str]:
+        """Yield what leaves no room for prompts of so many tokens, with the least that would do."""
+        options, window, least = self._options, self._target.window, LONGEST_SHARE * most
+        if self._holds < most:
             took = f"{self._target.model} takes {self._holds:,} (window {window.tokens:,} {window.origin})"
-            answer = max(self._settings.max_tokens or 0, LEAST_LONGEST // 7 + 1)  # an eighth of the window, unless set
-            yield f"{took}: a window of {LEAST_LONGEST + answer:,} would do"
-        if options.longest is not None and options.longest < LEAST_LONGEST:
-            yield f"longest is {options.longest:,}: {LEAST_LONGEST:,} would do"
+            answer = max(self._settings.max_tokens or 0, most // 7 + 1)  # an eighth of the window, unless set
+            yield f"{took}: a window of {most + answer:,} would do"
+        if options.longest is not None and options.longest < most:
+            yield f"longest is {options.longest:,}: {most:,} would do"
         if options.max_total < least:
             yield f"max_total is {options.max_total:,}, of which a prompt takes a third at most: {least:,} would do"
         if self._max_tokens < min(least, options.max_total) and self._price is not None:
-            most, would = dollars(self._max_cost or 0.0), math.ceil(100 * least * self._price.input) / 100
-            yield f"max_cost is {most}, which pays {self._max_tokens:,} tokens: {dollars(would)} would do"
+            paid, would = dollars(self._max_cost or 0.0), math.ceil(100 * least * self._price.input) / 100
+            yield f"max_cost is {paid}, which pays {self._max_tokens:,} tokens: {dollars(would)} would do"
 
     @property
     def _holds(self) -> int:

@@ -6,6 +6,7 @@ word of them is our own.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from itertools import product
 from random import Random
 from typing import NamedTuple
 
-from ...context.fact_questions import FACT_BLANK, fact_questions
+from ...context.fact_questions import FACT_BLANK, LONGEST_SENTENCE, fact_questions
 from ...context.summary_facts import lines_of
 from ...errors import InvalidRequestError
 from ...wording import did_you_mean
@@ -108,6 +109,13 @@ def make_prompt(
     for place, line in sorted(planted.lines, reverse=True):
         lines.insert(round(place * count), line)
     return ProbePrompt(OPENING + "\n".join(lines) + "\n" + closing, tuple(planted.answers), is_numbered)
+
+
+def barest_length(task: Task, size: Callable[[str], float]) -> int:
+    """Return the tokens of a prompt whose text has the facts alone, which are chosen by chance: the most of a few."""
+    places = [0.5] * LEVELS[0].questions
+    made = (make_prompt(task, LEVELS[0], size, 0, places, Random(number)) for number in range(5))
+    return math.ceil(max(size(prompt.text) for prompt in made))
 
 
 def _sentences(rng: Random) -> Iterator[str]:
@@ -205,7 +213,8 @@ def task_on(text: str) -> Task:
             f"The text has {len(asked)} sentences with a fact (a figure or a name) that stands in it once, and a probe "
             f"needs {LEAST_FACTS}: give it more text. Nothing was sent."
         )
-    others = [line for line in dict.fromkeys(lines_of(text)) if line not in asked]
+    lines = (line for line in dict.fromkeys(lines_of(text)) if len(line) <= LONGEST_SENTENCE)
+    others = [line for line in lines if line not in asked]
     return Task("own", partial(plant_own, asked=asked, others=others))
 
 

@@ -22,7 +22,7 @@ def asked(length: int, right: float, times: int = 1, wrong: float = 0, of: str =
     """Requests of four questions: so many are right, and so many wrong, in each."""
     scores = [1.0] * int(right) + [0.0] * int(wrong)
     return [
-        Trial("keys", length, 0.5, f"{of}{length} {number}", score, length, **other)
+        Trial(length, length, f"{of}{length} {number}", score, length, **other)
         for number in range(times)
         for score in scores
     ]
@@ -39,7 +39,7 @@ def holding(length: int, times: int, of: str = "") -> list[Trial]:
 
 TRIALS = st.lists(
     st.builds(
-        Trial, st.just("keys"), st.integers(1, 20_000), st.floats(0, 1) | st.none(), st.sampled_from("abcdef"),
+        Trial, st.integers(1, 20_000), st.integers(1, 20_000), st.sampled_from("abcdef"),
         st.floats(0, 1) | st.none(), st.integers(0, 20_000),
     ),
     max_size=30,
@@ -64,7 +64,7 @@ def test_whatever_was_answered_an_interval_has_an_order_and_lies_between_the_len
 @settings(max_examples=10, deadline=None)
 @given(TRIALS)
 def test_an_answer_without_a_score_counts_for_nothing(trials: list[Trial]) -> None:
-    unscored = [Trial("keys", 4_096, 0.5, request, None, 4_096) for request in "abc"]
+    unscored = [Trial(4_096, 4_096, request, None, 4_096) for request in "abc"]
     with_them, without = (Posterior.of(each, LENGTHS) for each in ([*trials, *unscored], trials))
     assert with_them == without
 
@@ -92,7 +92,7 @@ def test_where_all_is_right_no_fall_was_seen() -> None:
 
 def test_questions_of_one_request_say_less_than_as_many_requests() -> None:
     apart = [
-        Trial("keys", trial.length, 0.5, str(number), trial.score, trial.tokens)
+        Trial(trial.wanted, trial.length, str(number), trial.score, trial.tokens)
         for number, trial in enumerate(holding(4_096, 2))
     ]
     together, alone = (Posterior.of(each, LENGTHS).effective() for each in (holding(4_096, 2), apart))
@@ -101,8 +101,8 @@ def test_questions_of_one_request_say_less_than_as_many_requests() -> None:
 
 def test_a_share_that_is_right_counts_as_much_as_it_is() -> None:
     chance = Random(3)
-    halves = [Trial("chain", 1_024, None, str(number), 0.5, 1_024) for number in range(40)]
-    either = [Trial("chain", 1_024, None, str(number), float(chance.random() < 0.5), 1_024) for number in range(400)]
+    halves = [Trial(1_024, 1_024, str(number), 0.5, 1_024) for number in range(40)]
+    either = [Trial(1_024, 1_024, str(number), float(chance.random() < 0.5), 1_024) for number in range(400)]
     for trials in (halves, either):
         assert Posterior.of(trials, LENGTHS).base()[0] == pytest.approx(0.5, abs=0.06)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,33 @@ def test_a_server_that_refuses_above_a_limit_ends_the_range_there_and_teaches_th
     assert not found.held.reached
     assert chat.info().context_window == 9_000
     assert any("refused" in notice for notice in found.notices)
+
+
+def test_a_length_is_claimed_only_where_an_answer_to_it_counts() -> None:
+    provider = holding(lambda tokens: 0.99, window=9_000)
+    for more in ({"grid": True, "max_total": 400_000}, {"max_total": 30_000, "longest": 10_000}):
+        found = probed(provider, **more)
+        counted = {trial.length for trial in found.trials if not trial.mark}
+        assert found.lengths[-1] < 9_000
+        assert found.held.longest == max(counted)
+        assert ("grid" in more) <= (set(found.lengths) == counted)
+
+
+def test_long_sentences_of_ones_own_raise_the_base_and_do_not_use_up_the_cap() -> None:
+    spoken = "and after that there was a long talk on where it is to be kept and who is to be told of it" * 2
+    text = " ".join(f"In room {100 + number} the box {7_000 + number} stands {spoken}." for number in range(30))
+
+    def answer(request: Request) -> str:
+        said, _, asked = request.messages[-1].content.rpartition("\n\n")
+        gaps = re.findall(r"(?m)(?:^(\d)\. )?What stands in place of ____: (.*)$", asked)
+        found = [re.search(re.escape(gap).replace("____", r"(\w+)"), said) for _, gap in gaps]
+        return "\n".join(f"{number}: {each and each[1]}" for number, each in enumerate(found, 1))
+
+    found = probed(ScriptedProvider(answer), task="own", text=text, window=9_000)
+    assert (found.reason, found.held.reached) == ("narrow", False)
+    assert found.held.shortest > 200
+    assert found.trials[0].input_tokens == pytest.approx(found.held.shortest, rel=0.2)
+    assert found.tokens < CAP / 2
 
 
 def test_a_server_that_cuts_prompts_in_silence_is_no_bad_memory() -> None:
