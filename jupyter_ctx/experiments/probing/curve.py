@@ -72,8 +72,9 @@ class HeldLength:
 
     @property
     def is_known(self) -> bool:
-        """Whether the interval spans two octaves at most, or no fall was seen."""
-        return not self.base_is_low and (not self.reached or self.octaves < 2.01)
+        """Whether the interval spans two octaves at most, or no fall was seen at a length beyond the base."""
+        is_asked = self.questions > 0 and self.longest > self.shortest
+        return is_asked and not self.base_is_low and (not self.reached or self.octaves < 2.01)
 
     @property
     def is_narrow(self) -> bool:

@@ -20,6 +20,8 @@ def held_sentence(held: HeldLength, task: str, model: str, day: date) -> str:
     if held.base_is_low:
         base = f"about {percent(held.base)} right at {held.shortest:,} tokens already"
         return f"{task}: left out: {base}, and at least {percent(ABLE_SHARE)} are needed there ({asked})"
+    if held.longest == held.shortest:
+        return f"{task}: cannot tell: no answer counts beyond the base of {held.shortest:,} tokens ({asked})"
     low, median, high = map(_about, (held.low, held.median, held.high))
     if not held.reached:
         return f"{task}: no fall was seen up to {held.longest:,} tokens (lower end {low}; {asked})"

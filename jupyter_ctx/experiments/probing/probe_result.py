@@ -20,7 +20,7 @@ from ..statistics.verdicts import percent
 from ..table.results import Result
 from .curve import HELD_SHARE, HeldLength, Posterior, answered_lengths
 from .held_words import further_sentence, held_sentence, uncounted_sentence
-from .prompt_sizes import PromptSizes, TrialMark
+from .prompt_sizes import READ_AGAIN, PromptSizes, TrialMark
 from .tasks import ALONE, ProbePrompt
 from .trial import Trial
 
@@ -76,6 +76,11 @@ class ProbeTrial(NamedTuple):
             cls(task, len(places), length, place, request, None if mark else score, mark, answer, said, *sizes, digest)
             for place, score, answer in each
         ]
+
+    def read_again(self, read: int) -> ProbeTrial:
+        """Return the same, not counted where the server read as much of it as it reads of longer prompts."""
+        is_cut = self.score is not None and self.input_tokens >= READ_AGAIN * read
+        return self._replace(score=None, mark="truncated") if is_cut else self
 
 
 def trials_of(trials: Iterable[ProbeTrial], questions: int) -> list[Trial]:

@@ -56,10 +56,11 @@ class Planted(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A kind of question: its name, and what plants facts at places, which ascend."""
+    """A kind of question: its name, what plants facts at places, which ascend, and how hard it may be."""
 
     name: str
     plant: Callable[[Random, Sequence[float]], Planted]
+    levels: tuple[Level, Level] = LEVELS
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +120,11 @@ def barest_length(task: Task, size: Callable[[str], float]) -> int:
 
 
 def _sentences(rng: Random) -> Iterator[str]:
-    """Yield sentences that say nothing of what is asked, each once."""
-    said = set[str]()
+    """Yield sentences that say nothing of what is asked, each once; again only when all were said."""
+    said, every = set[str](), len(TIMES) * len(PEOPLE) * len(DOINGS) * len(PLACES)
     while True:
+        if len(said) == every:
+            said.clear()
         time, who, does, where = map(rng.choice, (TIMES, PEOPLE, DOINGS, PLACES))
         sentence = f"{time} the {who} {does} {where}."
         if sentence not in said:
@@ -218,8 +221,12 @@ def task_on(text: str) -> Task:
     return Task("own", partial(plant_own, asked=asked, others=others))
 
 
-EVERY = (("keys", plant_keys), ("chain", plant_chain), ("meaning", plant_meaning), ("order", plant_order))
-TASKS = {name: Task(name, plant) for name, plant in EVERY}
+EVERY = (
+    Task("keys", plant_keys), Task("chain", plant_chain),
+    Task("meaning", plant_meaning, (LEVELS[0], Level(1, 0.5))),  # one name alone would answer any question
+    Task("order", plant_order),
+)  # fmt: skip
+TASKS = {task.name: task for task in EVERY}
 TASK_NAMES = (*TASKS, "own")
 
 

@@ -90,6 +90,11 @@ def test_where_all_is_right_no_fall_was_seen() -> None:
     assert held.base > 0.95
 
 
+def test_nothing_is_known_where_nothing_counts_or_the_base_alone_was_asked() -> None:
+    for trials, lengths in (([], LENGTHS), ([], LENGTHS[:1]), (asked(1_024, 4, 9), LENGTHS[:1])):
+        assert not Posterior.of(trials, lengths).effective().is_known
+
+
 def test_questions_of_one_request_say_less_than_as_many_requests() -> None:
     apart = [
         Trial(trial.wanted, trial.length, str(number), trial.score, trial.tokens)
@@ -144,8 +149,16 @@ def test_sentences_tell_the_figures() -> None:
         held_sentence(Posterior.of(trials, LENGTHS).effective(), "keys", "local/m", day)
         for trials in (holding(4_096, 6), holding(16_384, 5), asked(1_024, 3, 4), asked(1_024, 1, 9, wrong=3), [])
     ]
-    begins = "holds to about 5,", "no fall was seen up to 16,384", "cannot tell", "left out: about 2", "cannot tell"
-    counts = 120, 100, 12, 36, 0
+    told.append(held_sentence(Posterior.of(asked(1_024, 4, 2), LENGTHS[:1]).effective(), "keys", "local/m", day))
+    begins = (
+        "holds to about 5,",
+        "no fall was seen up to 16,384",
+        "cannot tell",
+        "left out: about 2",
+        "cannot tell",
+        "cannot tell",
+    )
+    counts = 120, 100, 12, 36, 0, 8
     for sentence, begin, count in zip(told, begins, counts, strict=True):
         assert sentence.startswith(f"keys: {begin}")
         assert f"{count} questions, 3 Nov 2026, local/m)" in sentence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
@@ -102,10 +103,12 @@ def test_long_sentences_of_ones_own_raise_the_base_and_do_not_use_up_the_cap() -
 
 def test_a_server_that_cuts_prompts_in_silence_is_no_bad_memory() -> None:
     found = probed(cutting(4_000))
-    assert found.lengths[-1] == 4_000
+    assert found.lengths[-1] == 3_800  # with room for an answer of 200
     assert not found.held.reached
     assert any("4,000" in notice for notice in found.notices)
-    assert all(trial.score is None for trial in found.trials if trial.length > 4_400)
+    barely = probed(cutting(3_750))  # of the prompt before: that little is missing is seen later
+    assert {trial.length for trial in barely.trials if trial.mark == "truncated"} == {4_096, 16_384}
+    assert barely.lengths[-1] == 3_550
     untold = probed(cutting(4_000, reports=False))
     assert untold.held.reached
     assert any("reports no tokens" in notice for notice in untold.notices)
@@ -146,8 +149,12 @@ def test_a_model_that_cannot_end_its_answer_to_four_questions_is_asked_one_at_a_
 
 
 def test_the_pairs_of_the_task_meaning_are_those_that_the_model_joins_in_a_short_text() -> None:
-    with pytest.raises(InvalidRequestError, match="0 of 12"):
-        probed(ScriptedProvider("I do not know."), task="meaning")
+    def answer(request: Request) -> str:
+        return next(iter(re.findall(r"(?m)^([A-Z]\w+) [a-z]", request.messages[-1].content)), "Nobody")
+
+    for wrong, figures in (("I do not know.", "12 of 12 .* 0 of"), (answer, "12 of 12"), ("", "0 of 12 .* 0 of")):
+        with pytest.raises(InvalidRequestError, match=figures):
+            probed(ScriptedProvider(wrong), task="meaning")
 
 
 def test_the_price_is_told_first_and_the_cap_is_never_passed() -> None:
@@ -158,6 +165,18 @@ def test_the_price_is_told_first_and_the_cap_is_never_passed() -> None:
     assert found.cost is not None
     spent = sum(len(each.messages[-1].content) // 4 * INPUT for each in provider.requests)
     assert spent <= found.cost <= 0.05
+
+
+@pytest.mark.parametrize("cap", ["max_cost", "max_cost_day"])
+def test_a_cap_of_others_that_runs_out_meanwhile_ends_a_probe_with_what_was_found(
+    cap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    provider, store = holding(lambda tokens: 0.99, Priced), str(tmp_path / "store.sqlite")
+    with closing(Chat(provider=provider, store=store, **{cap: 0.05})) as chat:
+        found = chat.probe(max_cost=0.40)
+        assert (found.reason, found.cost) == ("cap", pytest.approx(0.05, rel=0.5))
+        assert found.held.questions == len(found.trials) > 0
 
 
 def test_a_price_above_confirm_cost_is_asked_about_before_anything_is_sent() -> None:
@@ -219,6 +238,8 @@ def test_ctrl_c_keeps_what_was_answered(tmp_path: Path) -> None:
     with pytest.raises(ChatInterrupted, match="6 answers"):
         probed(provider, tell=stop, **asked)
     before = len(provider.requests)
+    with pytest.raises(ChatInterrupted, match="6 answers are lost"):
+        probed(holding(falling(6_000)), tell=stop)
     found = probed(provider, **asked)
     assert len(provider.requests) == len(found.trials) // 4
     assert before == 6
