@@ -163,11 +163,19 @@ def answered_lengths(trials: Iterable[Trial], lengths: Sequence[int]) -> Sequenc
     return [length for length in lengths if length <= longest] or lengths[:1]
 
 
+def common_ends(first: Posterior, second: Posterior) -> tuple[int, int]:
+    """Return the tokens from which and up to which both models were asked."""
+    return max(first.shortest, second.shortest), min(first.longest, second.longest)
+
+
 def octaves_further(first: Posterior, second: Posterior) -> tuple[float, float, float]:
-    """Return how many octaves further the second model holds: low, median, high; up to where both were asked."""
-    most = math.log2(min(first.longest, second.longest))
+    """Return how many octaves further the second model holds: low, median, high; between lengths that both were asked.
+
+    The shortest and the longest of them are ``common_ends``.
+    """
+    least, most = map(math.log2, common_ends(first, second))
     differences = [
-        (min(most, further) - min(most, near), weight * other)
+        (min(most, max(least, further)) - min(most, max(least, near)), weight * other)
         for near, weight in first.by_octaves()
         for further, other in second.by_octaves()
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import date
 from random import Random
 from typing import Any
@@ -141,6 +142,26 @@ def test_beyond_the_longest_length_that_both_were_asked_nothing_is_compared() ->
     low, median, high = octaves_further(short, far)
     assert low == median == 0
     assert high < 1
+
+
+def test_below_the_shortest_length_that_both_were_asked_nothing_is_compared() -> None:
+    low, high = (
+        Posterior.of(holding(length, 5), lengths) for length, lengths in ((1_024, LENGTHS), (4_096, LENGTHS[2:]))
+    )
+    assert max(octaves_further(low, high)) < 1
+    assert "4,096" in further_sentence(low, high, ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("trials", "lengths", "lack"),
+    [
+        ([], LENGTHS, "of b, no answer counts"), (asked(1_024, 1, 9, wrong=3), LENGTHS, "of b, about 2"),
+        (asked(32_768, 4, 3), (32_768, 65_536), "up to 16,384 tokens, .* from 32,768"),
+    ],
+)  # fmt: skip
+def test_what_has_no_length_is_not_compared(trials: list[Trial], lengths: tuple[int, ...], lack: str) -> None:
+    sentence = further_sentence(Posterior.of(holding(4_096, 4), LENGTHS), Posterior.of(trials, lengths), ("a", "b"))
+    assert re.match(f"a and b cannot be compared: .*{lack}", sentence)
 
 
 def test_sentences_tell_the_figures() -> None:

@@ -282,6 +282,18 @@ def test_the_gauge_marks_how_far_the_model_holds_and_crossing_it_is_told_once(tm
     again.close()
 
 
+def test_where_no_fall_was_seen_no_turn_is_left_out_for_it() -> None:
+    provider = holding(lambda tokens: 0.99)
+    chat = Chat(provider=provider, window=33_000, compact_at="held")
+    mark = chat.probe(longest=2_000, max_total=20_000).evidence
+    assert mark is not None
+    assert not mark.falls
+    provider.answers[:] = ["So it is. " * 300]
+    for _ in range(5):
+        chat.send("And why is that so? " * 100)
+    assert provider.size(provider.requests[-1]) > 2 * mark.tokens
+
+
 def test_the_command_tells_the_price_shows_what_was_found_and_marks_the_gauge(cells: Cells) -> None:
     def answer(handler: Any, request: dict[str, Any]) -> None:
         text = request["messages"][-1]["content"]
@@ -302,4 +314,7 @@ def test_the_command_tells_the_price_shows_what_was_found_and_marks_the_gauge(ce
         assert mark.provenance in " ".join(cells.run("%chat status").split())
         assert "not measured" not in cells.run("%chat config compact_at held")
         assert "not measured" in cells.run("%chat use other\n%chat config compact_at held")
+        assert "no fall was seen" in cells.run(
+            "%chat probe --longest 1600 --max-total 12000\n%chat config compact_at held"
+        )
         assert isinstance(cells.fail("%chat probe --text nothing --task own"), UsageError)
