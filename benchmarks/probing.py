@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from time import process_time
 
-from jupyter_ctx.experiments.probing.curve import ABLE_SHARE, HELD_SHARE, HeldLength, Posterior
+from jupyter_ctx.experiments.probing.curve import ABLE_SHARE, HELD_SHARE, HeldLength, Posterior, answered_lengths
 from jupyter_ctx.experiments.probing.design import ProbeStep, next_step, probe_lengths
 from jupyter_ctx.experiments.probing.trial import Trial
 
@@ -145,11 +145,8 @@ def probe(model: Model, rng: random.Random, cap: int = CAP) -> Outcome:
             took = step.length + ANSWER
             tokens += took
             scores = model.answers(step.length, positions, rng)
-            trials += [
-                Trial("keys", step.length, position, str(requests), score, took)
-                for position, score in zip(positions, scores, strict=True)
-            ]
-    held = Posterior.of(trials, LENGTHS).effective()
+            trials += [Trial(step.length, step.length, str(requests), score, took) for score in scores]
+    held = Posterior.of(trials, answered_lengths(trials, LENGTHS)).effective()
     return Outcome(held, step.reason, tokens, requests, rounds, (process_time() - began) / (rounds + 1))
 
 
@@ -158,7 +155,7 @@ def covers(outcome: Outcome, model: Model, truth: float) -> bool:
     held, near = outcome.held, 2 ** (1 / 64)
     if model.mean(LENGTHS[0]) < ABLE_SHARE or outcome.reason == "base":
         return outcome.reason == "base" and model.mean(LENGTHS[0]) < ABLE_SHARE
-    return held.low / near <= truth <= held.high * near
+    return held.low / near <= min(truth, held.longest) <= held.high * near
 
 
 def row(name: str, model: Model, runs: int, seed: int) -> str:

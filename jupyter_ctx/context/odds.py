@@ -124,5 +124,7 @@ def shares_at(tokens: Sequence[Token], temperature: float) -> list[float]:
 
 
 def kept_by(shares: Sequence[float], top_p: float) -> int:
-    """Return how many of the likeliest tokens top-p leaves: as many as it takes to reach it, at least one."""
+    """Return how many of the likeliest tokens top-p leaves: as many as it takes to reach it, at least one; at 1 all."""
+    if top_p >= 1:
+        return len(shares)
     return min(bisect_left(list(accumulate(shares)), top_p) + 1, len(shares))

@@ -518,9 +518,18 @@ def _config(call: Call) -> object:
     elif name not in SETTING_NAMES:
         chat.configure(**{name: None})  # raises the error that names the nearest setting
     say(_setting_line(chat, name))
-    if chat.config.compact_at == AS_HELD and name == "compact_at" and chat.info().held is None:
-        return f"How far {chat.config.model} holds is not measured: until %chat probe has done so, this is as 1.0."
+    if name == "compact_at" and chat.config.compact_at == AS_HELD:
+        return _unknown_held(chat)
     return (name == "model" and chat.models.missing_key(chat.config)) or None
+
+
+def _unknown_held(chat: Chat) -> str | None:
+    """Return what compact_at held comes to where no length is known from which on the model's score falls."""
+    held = chat.info().held
+    if held is not None and held.falls:
+        return None
+    seen = "is not measured" if held is None else f"is not known: no fall was seen up to {held.tokens:,} tokens"
+    return f"How far {chat.config.model} holds {seen}. Until %chat probe has found it, this is as 1.0."
 
 
 @command(

@@ -36,7 +36,7 @@ def probe_model(call: Call) -> object:
     if where(shell).kind != "terminal":
         with suppress(MissingDependencyError):
             display(found.plot())
-            if options.grid:
+            if options.grid and found.held.questions:
                 display(found.plot(grid=True))
     return None
 

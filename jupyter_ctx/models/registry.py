@@ -117,9 +117,12 @@ class Target:
 
     @property
     def compacting_at_held(self) -> Target:
-        """Return the same with the share of the limit up to which the model holds as ``compact_at``."""
+        """Return the same with the share of the limit up to which the model holds as ``compact_at``.
+
+        Where no fall was seen, the length that was measured is only the longest that was asked.
+        """
         limit = self.budget().limit
-        share = 1.0 if self.held is None or not limit else min(1.0, self.held.tokens / limit)
+        share = min(1.0, self.held.tokens / limit) if self.held is not None and self.held.falls and limit else 1.0
         return replace(self, settings=replace(self.settings, compact_at=share))
 
     def request(self, messages: tuple[Message, ...], **other: Any) -> Request:

@@ -72,8 +72,9 @@ class HeldLength:
 
     @property
     def is_known(self) -> bool:
-        """Whether the interval spans two octaves at most, or no fall was seen."""
-        return not self.base_is_low and (not self.reached or self.octaves < 2.01)
+        """Whether the interval spans two octaves at most, or no fall was seen at a length beyond the base."""
+        is_asked = self.questions > 0 and self.longest > self.shortest
+        return is_asked and not self.base_is_low and (not self.reached or self.octaves < 2.01)
 
     @property
     def is_narrow(self) -> bool:
@@ -156,11 +157,25 @@ class Posterior:
         return _cells(_span(self.shortest, self.longest), _step(length, self.shortest))
 
 
+def answered_lengths(trials: Iterable[Trial], lengths: Sequence[int]) -> Sequence[int]:
+    """Return the lengths up to the longest with an answer that counts: of longer prompts nothing is known."""
+    longest = max((trial.wanted for trial in trials if trial.score is not None), default=0)
+    return [length for length in lengths if length <= longest] or lengths[:1]
+
+
+def common_ends(first: Posterior, second: Posterior) -> tuple[int, int]:
+    """Return the tokens from which and up to which both models were asked."""
+    return max(first.shortest, second.shortest), min(first.longest, second.longest)
+
+
 def octaves_further(first: Posterior, second: Posterior) -> tuple[float, float, float]:
-    """Return how many octaves further the second model holds: low, median, high; up to where both were asked."""
-    most = math.log2(min(first.longest, second.longest))
+    """Return how many octaves further the second model holds: low, median, high; between lengths that both were asked.
+
+    The shortest and the longest of them are ``common_ends``.
+    """
+    least, most = map(math.log2, common_ends(first, second))
     differences = [
-        (min(most, further) - min(most, near), weight * other)
+        (min(most, max(least, further)) - min(most, max(least, near)), weight * other)
         for near, weight in first.by_octaves()
         for further, other in second.by_octaves()
     ]

@@ -48,12 +48,12 @@ class Stop:
     reason: Literal["narrow", "cap", "base", "uncounted", "grid"]
 
 
-def probe_lengths(longest: int, shortest: int = FIRST_LENGTH) -> tuple[int, ...]:
+def probe_lengths(longest: int, least: int = 1) -> tuple[int, ...]:
     """Return the lengths of a probe: each twice the one before, up to the longest prompt that the window holds.
 
-    The shortest is an eighth of the longest at most.
+    The shortest is an eighth of the longest at most, unless a prompt takes more at least.
     """
-    first = min(shortest, longest // 8)
+    first = max(least, min(FIRST_LENGTH, longest // 8))
     doublings = math.ceil(math.log2(longest / first) - _LEAST_APART)
     return *(first * 2**i for i in range(doublings)), longest
 
@@ -69,9 +69,8 @@ def next_step(
     questions: of one request
     grid: ask every length equally often instead
     """
-    requests = {trial.request: _nearest(trial.length, lengths) for trial in trials}
-    sent = Counter(requests.values())
-    answer = max((trial.tokens - trial.length for trial in trials), default=_ANSWER)
+    sent = Counter({trial.request: trial.wanted for trial in trials}.values())
+    answer = max((trial.tokens - trial.wanted for trial in trials), default=_ANSWER)
     affordable = [length for length in lengths if length + answer <= cap - spent]
     chosen = _grid_choice(lengths, sent) if grid else _choice(trials, lengths, affordable, sent)
     if isinstance(chosen, Stop):
@@ -105,16 +104,16 @@ def _choice(
         return Stop("narrow")
     if not affordable:
         return Stop("cap")
-    counting = [length for length in affordable if _counts(trials, length, lengths)]
+    counting = [length for length in affordable if _counts(trials, length)]
     if base not in counting:
         return Stop("uncounted")
     best = max(counting, key=lambda length: posterior.information(length) / math.sqrt(length + _OVERHEAD))
     return best, min(REQUESTS_AT_ONCE, 1 + sent.total() // _AT_ONCE)
 
 
-def _counts(trials: Sequence[Trial], length: int, lengths: Sequence[int]) -> bool:
+def _counts(trials: Sequence[Trial], length: int) -> bool:
     """Return whether half of the answers at a length count, or it was asked once at most."""
-    here = [trial for trial in trials if _nearest(trial.length, lengths) == length]
+    here = [trial for trial in trials if trial.wanted == length]
     counted = sum(trial.score is not None for trial in here)
     return 2 * counted >= len(here) or len({trial.request for trial in here}) < 2
 
@@ -127,7 +126,3 @@ def _positions(request: int, questions: int) -> tuple[float, ...]:
         place += number % 2 * step
         number, step = number // 2, step / 2
     return tuple((i + place) / questions for i in range(questions))
-
-
-def _nearest(length: int, lengths: Sequence[int]) -> int:
-    return min(lengths, key=lambda known: abs(math.log(known / max(1, length))))

@@ -9,17 +9,14 @@ from datetime import date
 
 from ...wording import counted
 from ..statistics.verdicts import percent, rounded_up
-from .curve import ABLE_SHARE, HeldLength, Posterior, octaves_further
+from .curve import ABLE_SHARE, HeldLength, Posterior, common_ends, octaves_further
 
 
 def held_sentence(held: HeldLength, task: str, model: str, day: date) -> str:
     """Return up to which length a model holds in a task, or why that is not known."""
     asked = f"{counted(held.questions, 'question')}, {day.day} {day:%b %Y}, {model}"
-    if not held.questions:
-        return f"{task}: cannot tell: no answer counts ({asked})"
-    if held.base_is_low:
-        base = f"about {percent(held.base)} right at {held.shortest:,} tokens already"
-        return f"{task}: left out: {base}, and at least {percent(ABLE_SHARE)} are needed there ({asked})"
+    if lack := _lack(held):
+        return f"{task}: {'left out' if held.base_is_low else 'cannot tell'}: {lack} ({asked})"
     low, median, high = map(_about, (held.low, held.median, held.high))
     if not held.reached:
         return f"{task}: no fall was seen up to {held.longest:,} tokens (lower end {low}; {asked})"
@@ -27,6 +24,16 @@ def held_sentence(held: HeldLength, task: str, model: str, day: date) -> str:
         return f"{task}: holds to about {median} tokens (90 % interval {low} to {high}; {asked})"
     more = f"about {counted(rounded_up(held.needed), 'more question')} would"
     return f"{task}: cannot tell: to somewhere between {low} and {high} tokens ({asked}); {more}"
+
+
+def _lack(held: HeldLength) -> str:
+    """Return why nothing can be said of a length; empty: something can."""
+    if not held.questions:
+        return "no answer counts"
+    if held.base_is_low:
+        base = f"about {percent(held.base)} right at {held.shortest:,} tokens already"
+        return f"{base}, and at least {percent(ABLE_SHARE)} are needed there"
+    return f"no answer counts beyond {held.shortest:,} tokens, the base" if held.longest == held.shortest else ""
 
 
 def uncounted_sentence(marks: Sequence[str]) -> str:
@@ -41,8 +48,20 @@ def uncounted_sentence(marks: Sequence[str]) -> str:
 
 def further_sentence(first: Posterior, second: Posterior, names: tuple[str, str]) -> str:
     """Return whether the second of two models holds further than the first, or less far, with the 90 % interval."""
+    lacks = [
+        f"of {name}, {lack}"
+        for name, each in zip(names, (first, second), strict=True)
+        if (lack := _lack(each.effective()))
+    ]
+    least, most = common_ends(first, second)
+    if least >= most:
+        lacks = lacks or [f"one was asked up to {most:,} tokens, and the other from {least:,} tokens on"]
+    if lacks:
+        return f"{names[0]} and {names[1]} cannot be compared: {'; '.join(lacks)}"
     low, median, high = octaves_further(first, second)
-    up_to = f"up to the {min(first.longest, second.longest):,} tokens that both were asked"
+    up_to = f"up to the {most:,} tokens that both were asked"
+    if first.shortest != second.shortest:
+        up_to += f" (the base of {names[0]} is {first.shortest:,} tokens, and of {names[1]} {second.shortest:,})"
     if high < 0:
         low, median, high = -high, -median, -low
         names = names[1], names[0]

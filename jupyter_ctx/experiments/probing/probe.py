@@ -17,7 +17,7 @@ from ...config.settings import Settings, default_settings
 from ...errors import ChatInterrupted, InvalidRequestError, MissingDependencyError, check_whole_number
 from ...models.purse import Purse
 from ...models.registry import Models, key_owner
-from ...models.request_price import is_free, price_of, worst_case
+from ...models.request_price import is_free, price_of
 from ...providers.base import SupportsStream
 from ...providers.guests import guest
 from ...storage.day_spending import DayPurse
@@ -32,15 +32,14 @@ from .design import ProbeStep, Stop, next_step, probe_lengths
 from .probe_result import Probe, ProbeTrial, ProbeTrials, trials_of
 from .prompt_sizes import PromptSizes
 from .story_words import PAIRS
-from .tasks import ALONE, LEVELS, Level, ProbePrompt, Task, make_prompt, plant_meaning, task_named
+from .tasks import LEVELS, Level, ProbePrompt, Task, barest_length, make_prompt, plant_meaning, task_named
 
 MOST_COST, MOST_PROBED = 0.50, 500_000  # US dollars and tokens, where nothing else is said
 PROBE_ANSWER, PROBE_THOUGHT = 200, 4_096  # tokens of an answer, and of one that a model thinks about
-SHORTEST_BASE = 200  # tokens: a shorter prompt has no room for four facts and questions
-LEAST_LONGEST = 8 * SHORTEST_BASE  # tokens that the longest prompt must be able to have
+LEAST_LONGEST = 1_600  # tokens that the longest prompt must be able to have: eight times four facts and questions
 LONGEST_SHARE = 3  # so many of the longest prompts fit what may be spent
 ENOUGH_MARKS = 24  # questions, to tell whether answers end
-SCREENED = 250  # tokens of a text in which each pair of the task "meaning" is tried
+SCREENED = 250  # tokens of a text in which each pair of the task "meaning" is tried, among names that answer nothing
 RunEnded = Callable[[Run], object]  # hears of a run that has ended
 TOO_HARD = 0.8  # of the probability of a base that is too low: then an easier level of the task is tried
 UNREPORTED = (
@@ -123,9 +122,11 @@ def run_probe(
     probing = Probing(task_named(options.task, options.text), models, settings, options, ended, within)
     try:
         return probing.result()
-    except KeyboardInterrupt:
-        kept = counted(probing.requests, "answer")
-        raise ChatInterrupted(f"stopped; {kept} are kept, and the same probe asks only the others.") from None
+    except (KeyboardInterrupt, ChatInterrupted):
+        came = counted(probing.requests, "answer")
+        is_stored = options.store is not None
+        kept = "kept, and the same probe asks only the others" if is_stored else "lost, as store is None"
+        raise ChatInterrupted(f"stopped; {came} are {kept}.") from None
 
 
 class Probing:
@@ -167,7 +168,7 @@ class Probing:
         self._begin()
         if self._task.name == "meaning":
             self._task = self._screened()
-        for level in LEVELS:
+        for level in self._task.levels:
             reason = self._asked(level)
             is_too_hard = reason == "uncounted" or self._posterior(level).effective().base_is_low
             if reason == "cap" or len(self._lengths) < 2 or not is_too_hard:
@@ -183,27 +184,29 @@ class Probing:
     def _all_lengths(self) -> tuple[int, ...]:
         """Return the lengths of prompts, the base first. Raises InvalidRequestError where there is no room for them."""
         longest = min(self._holds, self._max_tokens // LONGEST_SHARE, self._options.longest or self._holds)
-        if longest >= LEAST_LONGEST:
-            return probe_lengths(longest)
+        barest = barest_length(self._task, self._sizes.tokens)
+        most = max(LEAST_LONGEST, 2 * barest)
+        if longest >= most:
+            return probe_lengths(longest, barest)
         raise InvalidRequestError(
-            f"A probe takes prompts of {SHORTEST_BASE} tokens, its base, to eight times as many at least. "
-            f"{'; '.join(self._too_small())}. Nothing was sent."
+            f"A probe in {self._task.name} takes prompts of up to {most:,} tokens at least. "
+            f"{'; '.join(self._too_small(most))}. Nothing was sent."
         )
 
-    def _too_small(self) -> Iterator[str]:
-        """Yield what leaves no room for the lengths, with the least that would do."""
-        options, window, least = self._options, self._target.window, LONGEST_SHARE * LEAST_LONGEST
-        if self._holds < LEAST_LONGEST:
+    def _too_small(self, most: int) -> Iterator[str]:
+        """Yield what leaves no room for prompts of so many tokens, with the least that would do."""
+        options, window, least = self._options, self._target.window, LONGEST_SHARE * most
+        if self._holds < most:
             took = f"{self._target.model} takes {self._holds:,} (window {window.tokens:,} {window.origin})"
-            answer = max(self._settings.max_tokens or 0, LEAST_LONGEST // 7 + 1)  # an eighth of the window, unless set
-            yield f"{took}: a window of {LEAST_LONGEST + answer:,} would do"
-        if options.longest is not None and options.longest < LEAST_LONGEST:
-            yield f"longest is {options.longest:,}: {LEAST_LONGEST:,} would do"
+            answer = max(self._settings.max_tokens or 0, most // 7 + 1)  # an eighth of the window, unless set
+            yield f"{took}: a window of {most + answer:,} would do"
+        if options.longest is not None and options.longest < most:
+            yield f"longest is {options.longest:,}: {most:,} would do"
         if options.max_total < least:
             yield f"max_total is {options.max_total:,}, of which a prompt takes a third at most: {least:,} would do"
         if self._max_tokens < min(least, options.max_total) and self._price is not None:
-            most, would = dollars(self._max_cost or 0.0), math.ceil(100 * least * self._price.input) / 100
-            yield f"max_cost is {most}, which pays {self._max_tokens:,} tokens: {dollars(would)} would do"
+            paid, would = dollars(self._max_cost or 0.0), math.ceil(100 * least * self._price.input) / 100
+            yield f"max_cost is {paid}, which pays {self._max_tokens:,} tokens: {dollars(would)} would do"
 
     @property
     def _holds(self) -> int:
@@ -244,9 +247,9 @@ class Probing:
             self._options.tell(self._progress())
             if len(self._lengths) < 2:
                 return "uncounted"
-            if level != LEVELS[-1] and self._posterior(level).base()[1] > TOO_HARD:
+            if level.questions > 1 and self._posterior(level).base()[1] > TOO_HARD:
                 return "base"
-            if level != LEVELS[-1] and self._is_mostly_cut:
+            if level.questions > 1 and self._is_mostly_cut:
                 return "uncounted"
 
     @property
@@ -261,19 +264,23 @@ class Probing:
     def _take(self, level: Level, step: ProbeStep) -> bool:
         """Ask the requests of a step, and keep what came; return whether there was money for any."""
         prompts = [self._prompt(level, step.length, places) for places in step.positions]
-        results, holds = self._answers(prompts, step.length), self._holds
-        for prompt, places, result in zip(prompts, step.positions, results, strict=False):
+        answers, holds = self._answers(prompts), self._holds
+        if not answers:
+            return False
+        for (prompt, result), places in zip(answers, step.positions, strict=True):
             of = self._task.name, f"request {len(self._trials)}", step.length
-            self._trials += ProbeTrial.of(of, prompt, places, result, self._sizes, refused=holds < step.length)
+            if result.asked:
+                self._trials += ProbeTrial.of(of, prompt, places, result, self._sizes, refused=holds < step.length)
         if self._sizes.read:
-            holds = min(holds, self._sizes.read)
-            self._notices[self._sizes.cut_line(self._target.provider.truncates)] = None
+            holds = min(holds, self._sizes.fits(self._settings.max_tokens or 0))
+            self._trials = [trial.read_again(self._sizes.read) for trial in self._trials]
+            self._notices[self._sizes.cut_line(holds, self._target.provider.truncates)] = None
         elif holds < self._lengths[-1]:
             self._notices[f"Prompts of {step.length:,} tokens are refused: the range ends at {holds:,}."] = None
         if holds < self._lengths[-1]:
             shorter = tuple(length for length in self._lengths if length < holds)
             self._lengths = (*shorter, holds) if shorter else self._lengths[:1]
-        return bool(results)
+        return any(result.asked for _, result in answers)
 
     def _prompt(self, level: Level, length: int, places: Sequence[float]) -> ProbePrompt:
         """Return the next prompt of this length: the same one whenever the same probe is repeated."""
@@ -281,39 +288,45 @@ class Probing:
         rng = Random(f"{self._options.seed} {self._task.name} {level.questions} {length} {number}")
         return make_prompt(self._task, level, self._sizes.tokens, length, places, rng)
 
-    def _answers(self, prompts: Sequence[ProbePrompt], length: int) -> list[Result]:
-        """Ask prompts at once, and return what came; nothing where there is no money left for one."""
+    def _answers(self, prompts: Sequence[ProbePrompt]) -> list[tuple[ProbePrompt, Result]]:
+        """Ask prompts at once, and return what came of each; of those that no cap has room for, it was not asked."""
         left = None if self._max_cost is None else self._max_cost - self._paid
-        if left is not None and self.requests and (worst_case(self._models, self._target, length) or 0.0) > left:
-            return []
         rows = [{"prompt": prompt.text} for prompt in prompts]
-        own = replace(self._options.of_run(left), yes=True)
-        run = start("{{ prompt }}", rows, {}, self._models, self._settings, own, self._ended, self._within)
+        try:
+            own = replace(self._options.of_run(left), yes=True)
+            run = start("{{ prompt }}", rows, {}, self._models, self._settings, own, self._ended, self._within)
+        except InvalidRequestError:
+            if self.requests:  # the first ones could be asked: what lacks now is money
+                return []
+            raise
         try:
             with suppress(MissingDependencyError):  # of its table, which is not needed
                 run.result()
         finally:
-            results = [result for result in run.results if result.asked]
-            replies = [result.reply for result in results if result.reply is not None]
+            replies = [result.reply for result in run.results if result.reply is not None]
             self._paid += run.cost or 0.0
             self.requests += len(replies)
         self._seconds += sum(reply.seconds or 0.0 for reply in replies)
-        taken = (self._sizes.taken(prompt.text, result) for prompt, result in zip(prompts, results, strict=False))
-        self._tokens += sum(taken)
-        return results
+        answers = list(zip(prompts, run.results, strict=True))
+        self._tokens += sum(self._sizes.taken(prompt.text, result) for prompt, result in answers)
+        return answers
 
     def _screened(self) -> Task:
         """Return the task "meaning" with the pairs that the model joins in a short text."""
         size, rng = min(SCREENED, self._lengths[0]), Random(f"{self._options.seed} pairs")
         tasks = [Task("meaning", partial(plant_meaning, pairs=[pair])) for pair in PAIRS]
-        prompts = [make_prompt(task, ALONE, self._sizes.tokens, size, (0.5,), rng) for task in tasks]
-        said = [result.reply.text if result.reply else "" for result in self._answers(prompts, size)]
-        pairs = [pair for pair, prompt, text in zip(PAIRS, prompts, said, strict=False) if all(prompt.scores(text))]
+        prompts = [make_prompt(task, self._task.levels[-1], self._sizes.tokens, size, (0.5,), rng) for task in tasks]
+        answered = [
+            (pair, prompt.scores(result.reply.text))
+            for pair, (prompt, result) in zip(PAIRS, self._answers(prompts), strict=True)
+            if result.reply is not None and not self._sizes.mark(prompt.text, result, refused=False)
+        ]
+        pairs = [pair for pair, scores in answered if all(scores)]
         if len(pairs) >= LEVELS[0].questions:
-            return Task("meaning", partial(plant_meaning, pairs=pairs))
+            return self._task._replace(plant=partial(plant_meaning, pairs=pairs))
         raise InvalidRequestError(
-            f"{self._target.model} joins {len(pairs)} of {len(PAIRS)} facts with their questions in a text of {size} "
-            f"tokens, and meaning needs {LEVELS[0].questions}: it cannot do this task. Probe it with another one."
+            f"{self._target.model} answered {len(answered)} of {len(PAIRS)} questions on texts of {size} tokens, "
+            f"{len(pairs)} of them right, and meaning needs {LEVELS[0].questions} right answers: probe another task."
         )
 
     def _progress(self) -> str:

@@ -18,9 +18,9 @@ from ..results.heat_map import draw_heat_map
 from ..results.pictures import DARK, LIGHT, Picture, canvas, labelled, titled
 from ..statistics.verdicts import percent
 from ..table.results import Result
-from .curve import HELD_SHARE, HeldLength, Posterior
+from .curve import HELD_SHARE, HeldLength, Posterior, answered_lengths
 from .held_words import further_sentence, held_sentence, uncounted_sentence
-from .prompt_sizes import PromptSizes, TrialMark
+from .prompt_sizes import READ_AGAIN, PromptSizes, TrialMark
 from .tasks import ALONE, ProbePrompt
 from .trial import Trial
 
@@ -77,17 +77,16 @@ class ProbeTrial(NamedTuple):
             for place, score, answer in each
         ]
 
+    def read_again(self, read: int) -> ProbeTrial:
+        """Return the same, not counted where the server read as much of it as it reads of longer prompts."""
+        is_cut = self.score is not None and self.input_tokens >= READ_AGAIN * read
+        return self._replace(score=None, mark="truncated") if is_cut else self
+
 
 def trials_of(trials: Iterable[ProbeTrial], questions: int) -> list[Trial]:
     """Return the trials with so many questions a request, as the statistics take them."""
     chosen = (trial for trial in trials if trial.questions == questions)
-    return [
-        Trial(
-            each.task, each.length if each.score is None else each.input_tokens, each.position, each.request,
-            each.score, each.tokens,
-        )
-        for each in chosen
-    ]  # fmt: skip
+    return [Trial(each.length, each.input_tokens, each.request, each.score, each.tokens) for each in chosen]
 
 
 class ProbeTrials(Table[ProbeTrial]):
@@ -135,7 +134,8 @@ class Probe:
 
     @property
     def _posterior(self) -> Posterior:
-        return Posterior.of(trials_of(self.trials, self.questions), self.lengths)
+        trials = trials_of(self.trials, self.questions)
+        return Posterior.of(trials, answered_lengths(trials, self.lengths))
 
     @property
     def held(self) -> HeldLength:

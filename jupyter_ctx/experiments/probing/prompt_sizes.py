@@ -9,6 +9,7 @@ from ..table.results import Result
 
 TrialMark = Literal["", "refused", "cut", "empty", "truncated", "failed"]
 READ_WHOLE = 0.8  # of the tokens that were expected: a server that read as many has read all
+READ_AGAIN = 0.98  # of the tokens that were read of a longer prompt: a report of as many tells of another cut
 DENSEST = 0.6  # of the estimate before the first report: no tokenizer needs fewer tokens for such texts
 
 
@@ -75,10 +76,14 @@ class PromptSizes:
         self._estimated += self._estimate(text)
         return True
 
-    def cut_line(self, remedy: str) -> str:
-        """Return what to know of a server that left out a part of prompts."""
+    def fits(self, answer: int) -> int:
+        """Return the tokens of the longest prompt that a server which leaves out parts reads whole, and answers."""
+        return max(0, min(self.read - answer, int(READ_AGAIN * self.read) - 1))
+
+    def cut_line(self, end: int, remedy: str) -> str:
+        """Return what to know of a server that left out a part of prompts; ``end``: the longest that it answers."""
         said = (
             f"The server read {self.read:,} of about {self._sent:,} tokens and left out the rest without saying so: "
-            "the range ends there. That is no bad memory."
+            f"the range ends at {end:,}, which leaves room for the answer. That is no bad memory."
         )
         return f"{said} To end that, {remedy}." if remedy else said

@@ -6,6 +6,7 @@ word of them is our own.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from itertools import product
 from random import Random
 from typing import NamedTuple
 
-from ...context.fact_questions import FACT_BLANK, fact_questions
+from ...context.fact_questions import FACT_BLANK, LONGEST_SENTENCE, fact_questions
 from ...context.summary_facts import lines_of
 from ...errors import InvalidRequestError
 from ...wording import did_you_mean
@@ -55,10 +56,11 @@ class Planted(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A kind of question: its name, and what plants facts at places, which ascend."""
+    """A kind of question: its name, what plants facts at places, which ascend, and how hard it may be."""
 
     name: str
     plant: Callable[[Random, Sequence[float]], Planted]
+    levels: tuple[Level, Level] = LEVELS
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +112,19 @@ def make_prompt(
     return ProbePrompt(OPENING + "\n".join(lines) + "\n" + closing, tuple(planted.answers), is_numbered)
 
 
+def barest_length(task: Task, size: Callable[[str], float]) -> int:
+    """Return the tokens of a prompt whose text has the facts alone, which are chosen by chance: the most of a few."""
+    places = [0.5] * LEVELS[0].questions
+    made = (make_prompt(task, LEVELS[0], size, 0, places, Random(number)) for number in range(5))
+    return math.ceil(max(size(prompt.text) for prompt in made))
+
+
 def _sentences(rng: Random) -> Iterator[str]:
-    """Yield sentences that say nothing of what is asked, each once."""
-    said = set[str]()
+    """Yield sentences that say nothing of what is asked, each once; again only when all were said."""
+    said, every = set[str](), len(TIMES) * len(PEOPLE) * len(DOINGS) * len(PLACES)
     while True:
+        if len(said) == every:
+            said.clear()
         time, who, does, where = map(rng.choice, (TIMES, PEOPLE, DOINGS, PLACES))
         sentence = f"{time} the {who} {does} {where}."
         if sentence not in said:
@@ -205,12 +216,17 @@ def task_on(text: str) -> Task:
             f"The text has {len(asked)} sentences with a fact (a figure or a name) that stands in it once, and a probe "
             f"needs {LEAST_FACTS}: give it more text. Nothing was sent."
         )
-    others = [line for line in dict.fromkeys(lines_of(text)) if line not in asked]
+    lines = (line for line in dict.fromkeys(lines_of(text)) if len(line) <= LONGEST_SENTENCE)
+    others = [line for line in lines if line not in asked]
     return Task("own", partial(plant_own, asked=asked, others=others))
 
 
-EVERY = (("keys", plant_keys), ("chain", plant_chain), ("meaning", plant_meaning), ("order", plant_order))
-TASKS = {name: Task(name, plant) for name, plant in EVERY}
+EVERY = (
+    Task("keys", plant_keys), Task("chain", plant_chain),
+    Task("meaning", plant_meaning, (LEVELS[0], Level(1, 0.5))),  # one name alone would answer any question
+    Task("order", plant_order),
+)  # fmt: skip
+TASKS = {task.name: task for task in EVERY}
 TASK_NAMES = (*TASKS, "own")
 
 

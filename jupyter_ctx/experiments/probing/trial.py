@@ -9,17 +9,14 @@ from dataclasses import dataclass
 class Trial:
     """One question of a probe.
 
-    task: the kind of question, such as ``"keys"``
-    length: tokens of the whole prompt, as measured
-    position: where in the text the fact stands, from 0 to 1; ``None``: nowhere in particular
+    wanted, length: tokens of the whole prompt: those of the probe's lengths, and as measured
     request: which request the question was part of; questions of one request may be right or wrong together
     score: the share that is right, from 0 to 1; ``None``: the answer was refused, cut or empty, and is not counted
     tokens: what the request took, prompt and answer; the same for each of its questions
     """
 
-    task: str
+    wanted: int
     length: int
-    position: float | None
     request: str
     score: float | None
     tokens: int

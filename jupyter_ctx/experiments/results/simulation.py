@@ -77,9 +77,7 @@ class Simulation:
     def _usage(self, decision: Decision, prompt: float, answer: float) -> Usage:
         """Return what a request takes, with what a cache that keeps the one before has of it."""
         sent, is_own = decision.cut.tokens + prompt, not self._target.provider.catalogue
-        shared = self._bare if self._is_new else self._fixed
-        if not self._is_new and decision.cut.start == self._start:
-            shared = self._shared
+        shared = self._shared if self._is_new or decision.cut.start == self._start else self._fixed
         self._shared = sent + (answer if is_own else 0.0)  # a server of one's own keeps answers, and short texts
         cached = round(shared) if is_own or shared >= LEAST_CACHED else 0
         written = 0 if is_own or sent < LEAST_CACHED else round(sent) - cached
@@ -96,5 +94,6 @@ class Simulation:
             return
         self.written += [Usage(round(read), round(summary))] if self._writes else []
         self._summary, self._is_new, self._ledger = summary, True, Ledger()
+        self._shared = self._bare
         for at, size in enumerate(self._sizes[:end]):
             self._ledger.append(sum(size) if at >= keep else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import date
 from random import Random
 from typing import Any
@@ -22,7 +23,7 @@ def asked(length: int, right: float, times: int = 1, wrong: float = 0, of: str =
     """Requests of four questions: so many are right, and so many wrong, in each."""
     scores = [1.0] * int(right) + [0.0] * int(wrong)
     return [
-        Trial("keys", length, 0.5, f"{of}{length} {number}", score, length, **other)
+        Trial(length, length, f"{of}{length} {number}", score, length, **other)
         for number in range(times)
         for score in scores
     ]
@@ -39,7 +40,7 @@ def holding(length: int, times: int, of: str = "") -> list[Trial]:
 
 TRIALS = st.lists(
     st.builds(
-        Trial, st.just("keys"), st.integers(1, 20_000), st.floats(0, 1) | st.none(), st.sampled_from("abcdef"),
+        Trial, st.integers(1, 20_000), st.integers(1, 20_000), st.sampled_from("abcdef"),
         st.floats(0, 1) | st.none(), st.integers(0, 20_000),
     ),
     max_size=30,
@@ -64,7 +65,7 @@ def test_whatever_was_answered_an_interval_has_an_order_and_lies_between_the_len
 @settings(max_examples=10, deadline=None)
 @given(TRIALS)
 def test_an_answer_without_a_score_counts_for_nothing(trials: list[Trial]) -> None:
-    unscored = [Trial("keys", 4_096, 0.5, request, None, 4_096) for request in "abc"]
+    unscored = [Trial(4_096, 4_096, request, None, 4_096) for request in "abc"]
     with_them, without = (Posterior.of(each, LENGTHS) for each in ([*trials, *unscored], trials))
     assert with_them == without
 
@@ -90,9 +91,14 @@ def test_where_all_is_right_no_fall_was_seen() -> None:
     assert held.base > 0.95
 
 
+def test_nothing_is_known_where_nothing_counts_or_the_base_alone_was_asked() -> None:
+    for trials, lengths in (([], LENGTHS), ([], LENGTHS[:1]), (asked(1_024, 4, 9), LENGTHS[:1])):
+        assert not Posterior.of(trials, lengths).effective().is_known
+
+
 def test_questions_of_one_request_say_less_than_as_many_requests() -> None:
     apart = [
-        Trial("keys", trial.length, 0.5, str(number), trial.score, trial.tokens)
+        Trial(trial.wanted, trial.length, str(number), trial.score, trial.tokens)
         for number, trial in enumerate(holding(4_096, 2))
     ]
     together, alone = (Posterior.of(each, LENGTHS).effective() for each in (holding(4_096, 2), apart))
@@ -101,8 +107,8 @@ def test_questions_of_one_request_say_less_than_as_many_requests() -> None:
 
 def test_a_share_that_is_right_counts_as_much_as_it_is() -> None:
     chance = Random(3)
-    halves = [Trial("chain", 1_024, None, str(number), 0.5, 1_024) for number in range(40)]
-    either = [Trial("chain", 1_024, None, str(number), float(chance.random() < 0.5), 1_024) for number in range(400)]
+    halves = [Trial(1_024, 1_024, str(number), 0.5, 1_024) for number in range(40)]
+    either = [Trial(1_024, 1_024, str(number), float(chance.random() < 0.5), 1_024) for number in range(400)]
     for trials in (halves, either):
         assert Posterior.of(trials, LENGTHS).base()[0] == pytest.approx(0.5, abs=0.06)
 
@@ -138,14 +144,42 @@ def test_beyond_the_longest_length_that_both_were_asked_nothing_is_compared() ->
     assert high < 1
 
 
+def test_below_the_shortest_length_that_both_were_asked_nothing_is_compared() -> None:
+    low, high = (
+        Posterior.of(holding(length, 5), lengths) for length, lengths in ((1_024, LENGTHS), (4_096, LENGTHS[2:]))
+    )
+    assert max(octaves_further(low, high)) < 1
+    assert "4,096" in further_sentence(low, high, ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("trials", "lengths", "lack"),
+    [
+        ([], LENGTHS, "of b, no answer counts"), (asked(1_024, 1, 9, wrong=3), LENGTHS, "of b, about 2"),
+        (asked(32_768, 4, 3), (32_768, 65_536), "up to 16,384 tokens, .* from 32,768"),
+    ],
+)  # fmt: skip
+def test_what_has_no_length_is_not_compared(trials: list[Trial], lengths: tuple[int, ...], lack: str) -> None:
+    sentence = further_sentence(Posterior.of(holding(4_096, 4), LENGTHS), Posterior.of(trials, lengths), ("a", "b"))
+    assert re.match(f"a and b cannot be compared: .*{lack}", sentence)
+
+
 def test_sentences_tell_the_figures() -> None:
     day = date(2026, 11, 3)
     told = [
         held_sentence(Posterior.of(trials, LENGTHS).effective(), "keys", "local/m", day)
         for trials in (holding(4_096, 6), holding(16_384, 5), asked(1_024, 3, 4), asked(1_024, 1, 9, wrong=3), [])
     ]
-    begins = "holds to about 5,", "no fall was seen up to 16,384", "cannot tell", "left out: about 2", "cannot tell"
-    counts = 120, 100, 12, 36, 0
+    told.append(held_sentence(Posterior.of(asked(1_024, 4, 2), LENGTHS[:1]).effective(), "keys", "local/m", day))
+    begins = (
+        "holds to about 5,",
+        "no fall was seen up to 16,384",
+        "cannot tell",
+        "left out: about 2",
+        "cannot tell",
+        "cannot tell",
+    )
+    counts = 120, 100, 12, 36, 0, 8
     for sentence, begin, count in zip(told, begins, counts, strict=True):
         assert sentence.startswith(f"keys: {begin}")
         assert f"{count} questions, 3 Nov 2026, local/m)" in sentence

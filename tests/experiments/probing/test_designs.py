@@ -40,9 +40,9 @@ class Asked:
             for places in step.positions:
                 right, name = score(step.length), str(len(self.trials))
                 self.tokens += step.length + ANSWER
-                for place in places:
+                for _ in places:
                     scored = None if right is None else float(chance.random() < right)
-                    self.trials.append(Trial("keys", step.length, place, name, scored, step.length + ANSWER))
+                    self.trials.append(Trial(step.length, step.length, name, scored, step.length + ANSWER))
         self.reason = step.reason
 
     @property

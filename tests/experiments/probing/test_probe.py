@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import closing
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
@@ -72,12 +74,41 @@ def test_a_server_that_refuses_above_a_limit_ends_the_range_there_and_teaches_th
     assert any("refused" in notice for notice in found.notices)
 
 
+def test_a_length_is_claimed_only_where_an_answer_to_it_counts() -> None:
+    provider = holding(lambda tokens: 0.99, window=9_000)
+    for more in ({"grid": True, "max_total": 400_000}, {"max_total": 30_000, "longest": 10_000}):
+        found = probed(provider, **more)
+        counted = {trial.length for trial in found.trials if not trial.mark}
+        assert found.lengths[-1] < 9_000
+        assert found.held.longest == max(counted)
+        assert ("grid" in more) <= (set(found.lengths) == counted)
+
+
+def test_long_sentences_of_ones_own_raise_the_base_and_do_not_use_up_the_cap() -> None:
+    spoken = "and after that there was a long talk on where it is to be kept and who is to be told of it" * 2
+    text = " ".join(f"In room {100 + number} the box {7_000 + number} stands {spoken}." for number in range(30))
+
+    def answer(request: Request) -> str:
+        said, _, asked = request.messages[-1].content.rpartition("\n\n")
+        gaps = re.findall(r"(?m)(?:^(\d)\. )?What stands in place of ____: (.*)$", asked)
+        found = [re.search(re.escape(gap).replace("____", r"(\w+)"), said) for _, gap in gaps]
+        return "\n".join(f"{number}: {each and each[1]}" for number, each in enumerate(found, 1))
+
+    found = probed(ScriptedProvider(answer), task="own", text=text, window=9_000)
+    assert (found.reason, found.held.reached) == ("narrow", False)
+    assert found.held.shortest > 200
+    assert found.trials[0].input_tokens == pytest.approx(found.held.shortest, rel=0.2)
+    assert found.tokens < CAP / 2
+
+
 def test_a_server_that_cuts_prompts_in_silence_is_no_bad_memory() -> None:
     found = probed(cutting(4_000))
-    assert found.lengths[-1] == 4_000
+    assert found.lengths[-1] == 3_800  # with room for an answer of 200
     assert not found.held.reached
     assert any("4,000" in notice for notice in found.notices)
-    assert all(trial.score is None for trial in found.trials if trial.length > 4_400)
+    barely = probed(cutting(3_750))  # of the prompt before: that little is missing is seen later
+    assert {trial.length for trial in barely.trials if trial.mark == "truncated"} == {4_096, 16_384}
+    assert barely.lengths[-1] == 3_550
     untold = probed(cutting(4_000, reports=False))
     assert untold.held.reached
     assert any("reports no tokens" in notice for notice in untold.notices)
@@ -118,8 +149,12 @@ def test_a_model_that_cannot_end_its_answer_to_four_questions_is_asked_one_at_a_
 
 
 def test_the_pairs_of_the_task_meaning_are_those_that_the_model_joins_in_a_short_text() -> None:
-    with pytest.raises(InvalidRequestError, match="0 of 12"):
-        probed(ScriptedProvider("I do not know."), task="meaning")
+    def answer(request: Request) -> str:
+        return next(iter(re.findall(r"(?m)^([A-Z]\w+) [a-z]", request.messages[-1].content)), "Nobody")
+
+    for wrong, figures in (("I do not know.", "12 of 12 .* 0 of"), (answer, "12 of 12"), ("", "0 of 12 .* 0 of")):
+        with pytest.raises(InvalidRequestError, match=figures):
+            probed(ScriptedProvider(wrong), task="meaning")
 
 
 def test_the_price_is_told_first_and_the_cap_is_never_passed() -> None:
@@ -130,6 +165,18 @@ def test_the_price_is_told_first_and_the_cap_is_never_passed() -> None:
     assert found.cost is not None
     spent = sum(len(each.messages[-1].content) // 4 * INPUT for each in provider.requests)
     assert spent <= found.cost <= 0.05
+
+
+@pytest.mark.parametrize("cap", ["max_cost", "max_cost_day"])
+def test_a_cap_of_others_that_runs_out_meanwhile_ends_a_probe_with_what_was_found(
+    cap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    provider, store = holding(lambda tokens: 0.99, Priced), str(tmp_path / "store.sqlite")
+    with closing(Chat(provider=provider, store=store, **{cap: 0.05})) as chat:
+        found = chat.probe(max_cost=0.40)
+        assert (found.reason, found.cost) == ("cap", pytest.approx(0.05, rel=0.5))
+        assert found.held.questions == len(found.trials) > 0
 
 
 def test_a_price_above_confirm_cost_is_asked_about_before_anything_is_sent() -> None:
@@ -191,6 +238,8 @@ def test_ctrl_c_keeps_what_was_answered(tmp_path: Path) -> None:
     with pytest.raises(ChatInterrupted, match="6 answers"):
         probed(provider, tell=stop, **asked)
     before = len(provider.requests)
+    with pytest.raises(ChatInterrupted, match="6 answers are lost"):
+        probed(holding(falling(6_000)), tell=stop)
     found = probed(provider, **asked)
     assert len(provider.requests) == len(found.trials) // 4
     assert before == 6
@@ -233,6 +282,18 @@ def test_the_gauge_marks_how_far_the_model_holds_and_crossing_it_is_told_once(tm
     again.close()
 
 
+def test_where_no_fall_was_seen_no_turn_is_left_out_for_it() -> None:
+    provider = holding(lambda tokens: 0.99)
+    chat = Chat(provider=provider, window=33_000, compact_at="held")
+    mark = chat.probe(longest=2_000, max_total=20_000).evidence
+    assert mark is not None
+    assert not mark.falls
+    provider.answers[:] = ["So it is. " * 300]
+    for _ in range(5):
+        chat.send("And why is that so? " * 100)
+    assert provider.size(provider.requests[-1]) > 2 * mark.tokens
+
+
 def test_the_command_tells_the_price_shows_what_was_found_and_marks_the_gauge(cells: Cells) -> None:
     def answer(handler: Any, request: dict[str, Any]) -> None:
         text = request["messages"][-1]["content"]
@@ -253,4 +314,7 @@ def test_the_command_tells_the_price_shows_what_was_found_and_marks_the_gauge(ce
         assert mark.provenance in " ".join(cells.run("%chat status").split())
         assert "not measured" not in cells.run("%chat config compact_at held")
         assert "not measured" in cells.run("%chat use other\n%chat config compact_at held")
+        assert "no fall was seen" in cells.run(
+            "%chat probe --longest 1600 --max-total 12000\n%chat config compact_at held"
+        )
         assert isinstance(cells.fail("%chat probe --text nothing --task own"), UsageError)

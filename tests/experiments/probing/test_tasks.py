@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from jupyter_ctx import InvalidRequestError
-from jupyter_ctx.experiments.probing.tasks import LEVELS, TASKS, Level, make_prompt, task_named
+from jupyter_ctx.experiments.probing.tasks import ALONE, LEVELS, TASKS, Level, make_prompt, task_named
 
 PLACES = (0.1, 0.3, 0.6, 0.9)
 OWN = """The budget is 41,200 euros. We meet on Thursday with Maria Lopez. The server runs nginx_proxy.
@@ -43,6 +43,12 @@ def test_every_fact_stands_once_at_its_place_in_a_text_of_the_length_that_was_as
 def test_the_same_seed_makes_the_same_text_and_another_one_another() -> None:
     made = [make_prompt(TASKS["order"], LEVELS[0], size, 500, PLACES, Random(seed)).text for seed in (1, 1, 2)]
     assert made[0] == made[1] != made[2]
+
+
+def test_a_text_may_be_longer_than_all_sentences_that_there_are() -> None:
+    text = make_prompt(TASKS["keys"], ALONE, lambda text: 1, 60_000, (0.5,), Random(1)).text
+    lines = text.splitlines()
+    assert len(lines) > 60_000 > len(set(lines))
 
 
 def test_an_answer_counts_in_the_line_of_its_number_and_with_its_figures_grouped() -> None:

@@ -43,6 +43,8 @@ def test_a_shape_is_priced_as_the_table_says() -> None:
     assert row.cost == pytest.approx(630 * INPUT + 30 * OUTPUT)
     (long,) = simulate([(2_000, 10)] * 2, "trim", model=CLAUDE)
     assert (long.sent, long.cached) == (2_000 + 4_010, 2_000)
+    (first,) = simulate([(100, 10)], "trim", model=CLAUDE, system="Be brief. " * 1_000)
+    assert (first.turns, first.cached) == (1, 0), "nothing was sent before"
     (own,) = simulate([(100, 10)] * 3, "trim", model=CLAUDE, prices=(10, 0))
     assert own.cost == pytest.approx(630 * 1e-5)
 
