@@ -124,17 +124,20 @@ class Meter:
         """Return whether the size of a turn (by its id), or of the fixed texts, comes from a report."""
         return part in (self._fixed if isinstance(part, Fixed) else self._turns)
 
-    def reported(self, sent: SentRequest, reply: str, usage: Usage, *, turn_id: str | None) -> None:
-        """Learn from the usage of one reply; without a ``turn_id``, only how this model counts.
+    def reported(
+        self, sent: SentRequest, reply: str, usage: Usage, *, turn_id: str | None, is_cut: bool = False
+    ) -> None:
+        """Learn from the usage of one reply, which becomes a turn with a ``turn_id``; ``is_cut``: it has no end.
 
         The reported input, less the parts that were counted before, is shared out among the estimated
         parts, the prompt included, as they are estimated after it was learned from. Where the shares
         would be implausible, all parts are scaled to sum to the report.
         """
         said = usage.output_tokens - usage.reasoning_tokens
-        self._learn(self._vector(reply), said - 1)  # the last token ends the reply
+        self._learn(self._vector(reply), said - (0 if is_cut else 1))  # the last token ends a whole reply
+        asked = self._reported_prompt(sent, usage.input_tokens)
         if turn_id is not None:
-            self._keep({turn_id: self._reported_prompt(sent, usage.input_tokens) + said})
+            self._keep({turn_id: asked + said})
             self._told = ("", 0.0)  # that prompt is a turn now
         self._settle()
 

@@ -22,7 +22,7 @@ from ..context.windows import ASSUMED_TOKENS, ContextWindow, choose_window
 from ..conversation.messages import Attachment, Message
 from ..errors import InvalidRequestError
 from ..providers.anthropic import Anthropic
-from ..providers.base import AnswerSchema, Provider, Request
+from ..providers.base import AnswerSchema, Provider, Reply, Request
 from ..providers.catalog import clean_key, key_variables
 from ..providers.guests import Guest, shadowed
 from ..providers.lookup import bills, check_known, get_provider, given_address, missing_key, split_model
@@ -378,10 +378,11 @@ class Models:
         old = aging and restored and time.time() - evidence.since > LONG_AGO
         return evidence.aged() if old else evidence
 
-    def counted(self, target: Target, sent: SentRequest, reply: str, usage: Usage, *, turn_id: str | None) -> None:
+    def counted(self, target: Target, sent: SentRequest, reply: Reply, usage: Usage, *, turn_id: str | None) -> None:
         """Learn from the usage of one reply; see :meth:`~jupyter_ctx.context.tokens.Meter.reported`."""
+        is_cut = reply.stop_reason in ("max_tokens", "context_window")
         with self._learning:
-            target.meter.reported(sent, reply, usage, turn_id=turn_id)
+            target.meter.reported(sent, reply.text, usage, turn_id=turn_id, is_cut=is_cut)
 
     def failed(self, target: Target) -> None:
         """Record that a cell has failed for a refusal: a new kernel tries again at once."""

@@ -182,5 +182,5 @@ def _learned(models: Models, exchanged: Exchanged, turn_id: str | None) -> Excha
     cost = models.cost(target, reply.usage, reply.model)
     reply = replace(reply, model=target.model, cost=cost)
     if counted is not None:
-        models.counted(target, attempt.sent, reply.text, counted, turn_id=turn_id)
+        models.counted(target, attempt.sent, reply, counted, turn_id=turn_id)
     return exchanged._replace(verdict=verdict._replace(reply=reply), replies=(reply,))

@@ -183,7 +183,7 @@ def test_the_menu_offers_the_courses_models_alone_and_a_short_name_stands_for_it
 
 
 def test_the_menu_is_there_although_the_model_is_not(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JUPYTER_CTX_MODEL", "opnai/gpt-5")
+    monkeypatch.setenv("JUPYTER_CTX_MODEL", "opnai/gpt-5.2")
     opened()
     assert "local/smollm2" in [each.name for each in offered_models(get_chat())]
 

@@ -12,6 +12,7 @@ from images import PIXEL
 from jupyter_ctx import Chat
 from jupyter_ctx.context.summary_facts import SUMMARY_ANSWER
 from jupyter_ctx.providers.request_body import as_part, content
+from jupyter_ctx.testing import Answer, ScriptedProvider
 
 WORDS = "the ship sailed on through the night and nobody slept "
 turns = st.lists(st.tuples(st.integers(1, 900), st.integers(1, 900), st.sampled_from("....px")), max_size=25)
@@ -111,3 +112,16 @@ def test_a_file_without_a_word_beside_it_is_a_message_of_its_own(model: str) -> 
     chat.add_messages([{"role": "user", "content": [IMAGE]}, {"role": "assistant", "content": "A ship."}])
     sent, *_ = chat.preview("And now?").request.messages
     assert len(content(sent, as_part)) == 1 if sent.attachments else sent.content == "[attached: image.png]"
+
+
+@pytest.mark.parametrize("record", [False, True])
+@pytest.mark.parametrize("letters", [3, 6])
+def test_a_text_is_estimated_as_it_was_reported_also_where_no_turn_came_of_it(letters: int, record: bool) -> None:
+    answer = Answer("Sea wind", stop_reason="max_tokens")  # of one token or two: short answers tell little
+    chat = Chat(provider=ScriptedProvider(answer, count=lambda text: -(-len(text) // letters)))
+    text = "The sea was calm, and the wind came from the north. " * 60
+    for _ in range(4):
+        reported = chat.send(text, record=record).usage
+        chat.clear()
+    assert reported is not None
+    assert chat.preview(text).input_tokens == pytest.approx(reported.input_tokens, rel=0.1)
