@@ -86,6 +86,11 @@ def ending(reply: Reply) -> tuple[str, ...]:
     thought = reply.thinking or (reply.usage is not None and reply.usage.output_tokens > 0)
     if not reply.text and thought and reply.stop_reason in ("max_tokens", "context_window"):
         return (f"The model thought for the whole length of the reply{length}, without an answer: raise --max-tokens.",)
+    if not reply.text and reply.stop_reason in ("max_tokens", "context_window"):
+        return (
+            "The reply was stopped for its length before its first token: the prompt probably fills the context "
+            "window. Make room with %chat trim N, and set the window (%chat config window N) where no server says it.",
+        )
     if not reply.text:
         return ("The model sent an empty reply. Run the cell again, or rephrase the prompt.",)
     if reply.stop_reason == "context_window":

@@ -33,7 +33,7 @@ from ..runtime.interrupts import uninterrupted
 from ..session.actions import Change
 from ..session.exchange import Coming
 from ..session.handed_out import HandedOut
-from ..session.notices import MAKES_ROOM, WHERE_FROM
+from ..session.notices import WHERE_FROM
 from ..session.prompt import Prompt
 from ..session.state import NotebookState
 from ..wording import named_turns
@@ -245,11 +245,12 @@ class ChatMagic:
         self._answered = True
         view.correct(reply.text, reply.thinking, shown_forms(reply))
         below = [*(line for line in reply.notices if line not in WHERE_FROM), *ending(reply), *self._offer(chat)]
-        notice = chat.desk.threshold_notice() if place.kind != "headless" else None
         blocks = 0 if self._is_elsewhere(chat) else blocks_below(chat, reply)
         footer = figures_below(chat, reply, place, blocks)
-        if notice and place.kind == "notebook" and footer.fill is not None:  # the figure is there
-            footer, notice = replace(footer, notes=(*footer.notes, MAKES_ROOM)), None
+        has_figure = place.kind == "notebook" and footer.fill is not None
+        notice = chat.desk.threshold_notice(has_figure=has_figure) if place.kind != "headless" else None
+        if notice and has_figure:
+            footer, notice = replace(footer, notes=(*footer.notes, notice.removesuffix("."))), None
         below += [*([notice] if notice else ()), *chat.desk.session.notices()]
         with uninterrupted():
             view.close(below, footer)

@@ -16,7 +16,7 @@ from ..display.status_card import Status, status_forms
 from ..display.tables import first_words, table_text
 from ..display.text import to_plain
 from ..display.widgets.gauge import gauge_line, legend
-from ..errors import StoreError
+from ..errors import ModelNotFoundError, StoreError
 from ..export.conversation_files import FORMATS, export
 from ..export.hand_in import HAND_IN_FORMATS
 from ..models.registry import full_name, key_owner
@@ -539,7 +539,10 @@ def _unknown_held(chat: Chat) -> str | None:
 def _models(call: Call) -> object:
     provider = call.one("a provider, such as openrouter") if call.words else None
     known, asked = call.chat.models, _listed_by(call.chat, provider)
-    models = sorted(known.available(asked))
+    try:
+        models = sorted(known.available(asked))
+    except ModelNotFoundError as error:
+        raise ModelNotFoundError(f"No list of models came. {error} A server may answer prompts without one.") from None
     rows = [
         (to_plain(name), f"{window.tokens:,}", window.origin, str(known.end(asked, name) or ""))
         for name, window in models

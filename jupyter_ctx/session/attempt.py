@@ -278,7 +278,9 @@ def _remedy(attempt: Attempt, used: int, largest: Sequence[tuple[str, int]]) -> 
     if name.startswith("pinned"):
         return f"Take a pin off with %chat unpin {name.split()[-1]}."
     longest = name if name.startswith("the system") else "this prompt"
-    return f"Shorten {longest}, or ask a model with a larger window (-m)."
+    pinned = next((part.split()[-1] for part, _ in largest if part.startswith("pinned")), "")
+    unpin = f", take a pin off (%chat unpin {pinned})" if pinned else ""
+    return f"Shorten {longest}{unpin}, or ask a model with a larger window (-m)."
 
 
 def _room(attempt: Attempt) -> str:

@@ -24,7 +24,7 @@ KEPT = (  # what was left out once: one thing, and several
     ", which is kept. %chat history shows it, %chat pin {} keeps it in view.",
     ", which are kept. %chat history shows them, %chat pin N keeps one in view.",
 )
-MAKES_ROOM = "%chat summarise, trim or clear makes room"
+ROOM_MAKERS = ("summarise", "trim", "clear")
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt")  # files that pandas may read
 LARGE_VALUES = 0.2  # of the limit, in one prompt
 HANDED = "This answer was handed out with this notebook; nothing was sent. --ask asks the model."
@@ -250,7 +250,13 @@ def sent_again(attempt: Attempt, refusal: ContextOverflowError) -> str:
 def threshold(info: ContextInfo) -> str:
     """Return the line that says how full the context window is."""
     about = "" if info.exact else "~"
-    return f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens. {MAKES_ROOM}."
+    return f"Context {about}{info.fill * 100:.0f} % full: {info.used:,} of {info.limit:,} tokens."
+
+
+def makes_room(commands: Sequence[str]) -> str:
+    """Return a sentence about the commands that would make room now; empty: none would."""
+    *some, last = commands or [""]
+    return f"%chat {' or '.join(filter(None, [', '.join(some), last]))} makes room." if last else ""
 
 
 def beyond_held(info: ContextInfo) -> Notice | None:
@@ -258,7 +264,7 @@ def beyond_held(info: ContextInfo) -> Notice | None:
     held = info.held
     if held is None or not held.falls or info.used <= held.tokens:
         return None
-    text = f"{info.used:,} tokens are beyond what {info.model} was measured to hold: {held.mark}. {MAKES_ROOM}."
+    text = f"{info.used:,} tokens are beyond what {info.model} was measured to hold: {held.mark}."
     return Notice(text, once=f"beyond {held.address} {held.at}")
 
 

@@ -119,7 +119,13 @@ def test_a_summary_stopped_before_it_begins_asks_nobody() -> None:
 def test_thresholds_are_those_that_are_set(chat: Chat) -> None:
     chat.configure(thresholds="2%", warn_at="off")
     chat.send("Count to three, then say why.")
-    assert "% full" in str(chat.desk.threshold_notice())
+    told = str(chat.desk.threshold_notice())
+    assert "% full" in told
+    possible = [name for name, plan in chat.desk.actions.plans().items() if plan.possible]
+    assert [name in told for name in ("summarise", "trim", "clear")] == [
+        name in possible for name in ("summarise", "trim", "clear")
+    ]
+    assert "trim" not in possible, "one short turn alone"
     assert chat.desk.threshold_notice() is None
     chat.configure(thresholds="off")
     chat.clear()
