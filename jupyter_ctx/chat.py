@@ -219,6 +219,8 @@ class Chat:
         cost = (run.cost or 0.0) - run.paid or None  # a pilot's cost is counted at its end
         if cost is not None or run.unpriced:
             self.desk.add_cost(cost, run.unpriced)
+        else:
+            self.desk.session.save()  # what was reserved and not spent
 
     def trim(self, turns: int | None = None) -> Change:
         """Leave out the oldest turns: down to about 0.6 of the limit, or to the newest turns."""

@@ -137,7 +137,7 @@ export async function chip(load) {
     askModels() {
       this.isAsked = true;
       this.link?.send({ menu: true });
-      setTimeout(() => this.isAsked && this.openMenu(this.models ?? [['', this.waiting, false]]), SOON);
+      setTimeout(() => this.isAsked && !this.isDisposed && this.openMenu(this.models ?? [['', this.waiting, false]]), SOON);
     }
 
     get waiting() {

@@ -18,6 +18,7 @@ from .usage import Usage
 PLAUSIBLE = 5.0  # a reported size further from its estimate than by this factor is not believed
 OVERHEAD_AT_MOST = 32.0  # tokens of a chat template; what a first report has beyond them belongs to the prompt
 FEW_TOKENS = 8  # tokens by which a size may differ from its estimate, whatever their ratio
+FIRST_REPORTS, READ_WHOLE_FROM = 2, 0.8  # after some, a prompt of no turn that is reported this much smaller may have been cut
 FLOOR = 0.31  # least tokens a character, while nothing at all is known of a model
 FOREIGN_DOUBT = 0.3  # relative doubt of counts by a vocabulary that is not the model's own
 GENERIC = Calibration.of(UNKNOWN.ratios)
@@ -135,10 +136,12 @@ class Meter:
         """
         said = usage.output_tokens - usage.reasoning_tokens
         self._learn(self._vector(reply), said - (0 if is_cut else 1))  # the last token ends a whole reply
-        asked = self._reported_prompt(sent, usage.input_tokens)
+        expected = sent.before + self.message(sent.prompt) + sent.attached
         if turn_id is not None:
-            self._keep({turn_id: asked + said})
+            self._keep({turn_id: self._reported_prompt(sent, usage.input_tokens) + said})
             self._told = ("", 0.0)  # that prompt is a turn now
+        elif self._reports < FIRST_REPORTS or usage.input_tokens > READ_WHOLE_FROM * expected:
+            self._reported_prompt(sent, usage.input_tokens)
         self._settle()
 
     def _reported_prompt(self, sent: SentRequest, total: int) -> float:

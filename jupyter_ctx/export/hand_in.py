@@ -31,7 +31,9 @@ PROVES = (
     "sent, or that nothing was left out: whoever can write the file can compute a digest for it. Prompts sent with "
     "--no-history, runs over tables and other conversations are not in it."
 )
-_NOT_SHOWN = ("id", "execution_count", "trusted")
+_NOT_SHOWN = (  # which front ends set by themselves
+    "id", "execution_count", "trusted", "editable", "slideshow", "tags", "collapsed", "scrolled", "execution", "vscode",
+)  # fmt: skip
 _MOST_NUMBER = 10**12  # tokens or dollars of an answer: a file may say anything
 _OPENED, _CLOSED = f'<script type="application/json" id="{HANDED_IN}">', "</script>"
 
@@ -129,8 +131,7 @@ def is_hand_in(text: str) -> bool:
 def is_another_file(path: Path) -> bool:
     """Return whether a file can be read whole, and nothing in it says that a hand-in wrote it."""
     with suppress(InvalidRequestError):
-        text = _text_of(path)
-        return HANDED_IN not in text and not _parts(text, path.suffix.lower())[0]
+        return HANDED_IN not in _text_of(path)
     return False
 
 

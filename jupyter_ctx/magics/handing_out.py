@@ -9,6 +9,7 @@ from typing import Any
 
 from ..chat import Chat
 from ..config.course_file import COURSE_FILE
+from ..conversation.events import Chosen
 from ..conversation.messages import Alternatives
 from ..display.tables import first_words
 from ..errors import InvalidRequestError
@@ -123,7 +124,8 @@ def _from_outside(chats: Iterable[Chat]) -> str:
 def _unpicked(chat: Chat, texts: Container[str]) -> list[Alternatives]:
     """Return the newest answers side by side of each of these cells, where none of them is a turn."""
     newest = {offer.asked.record.cell: offer for offer in chat.conversation.offers.values()}.values()
-    return [each for each in newest if each.asked.record.source in texts and chat.desk.chosen(each.id) is None]
+    picked = {event.alternatives for event in chat.conversation.standing if isinstance(event, Chosen)}
+    return [each for each in newest if each.asked.record.source in texts and each.id not in picked]
 
 
 def _texts(cell: object) -> Iterator[str]:

@@ -290,7 +290,8 @@ class Models:
 
     def news(self) -> list[Sizes]:
         """Return the sizes that were reported since the last call."""
-        return _sizes({key: meter.news() for key, meter in self._meters.items()})
+        with self._learning:
+            return _sizes({key: meter.news() for key, meter in self._meters.items()})
 
     def sizes(self) -> list[Sizes]:
         """Return all sizes that were reported."""

@@ -211,7 +211,8 @@ class Refusal:
             limit, requested = self.too_large
             return RateLimitError(
                 f"{where} takes {limit:,} tokens a minute, and this request alone is {requested:,} ({said}). Waiting "
-                "does not help: send a shorter prompt, leave out older turns with %chat trim N, or ask for a higher limit there.",
+                "does not help: send a shorter prompt, leave out older turns with %chat trim N, or ask for a higher "
+                "limit there.",
                 helps_to_wait=False,
             )
         when = f"in {_seconds(self.retry_after)}" if self.retry_after else "later"

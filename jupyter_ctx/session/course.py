@@ -78,10 +78,15 @@ def course_of(file: CourseFile, settings: Settings, given: Collection[str]) -> C
     """
     kept = {*given, *(OF_A_MODEL if "model" in given else ())} - file.locked
     values = {name: value for name, value in file.values.items() if name not in kept}
-    allowed = tuple(map(model_of, file.models))
-    if allowed and model_of(str(values.get("model", settings.model))) not in allowed:
+    named, problems, allowed = set[str](), list(file.problems), file.models
+    try:
+        allowed = tuple(map(model_of, file.models))
+        is_allowed = not allowed or model_of(str(values.get("model", settings.model))) in allowed
+    except InvalidRequestError as error:  # a file of short names that cannot be read
+        is_allowed = False
+        problems.append(str(error))
+    if not is_allowed:
         values = {**values, "model": allowed[0]}
-    named, problems = set[str](), list(file.problems)
     for name in sorted(values, key=lambda name: name != "model"):  # which drops what belongs to another model
         try:
             settings = _with(settings, name, values[name])

@@ -28,6 +28,9 @@ def handed_turns(
     """
     past = Conversation() if said.begins_anew(session.conversation) else session.conversation
     asked, handout = said.turn.record, session.notebook.handout
+    answers = [each for each in handout.answers if each.asked and not each.method]
+    if not answers:
+        return
     at = past.position(asked.cell, asked.run, append=said.append, offered=offered)
     target, system = session.target(options, ask=False, schema=schema), session.system_for(options)
 
@@ -44,7 +47,6 @@ def handed_turns(
         before = past.summarized(summary) if summary is not None else past
         return turn, summary, session.request_then(before, said, turn, at, target, system)
 
-    answers = [each for each in handout.answers if each.asked and not each.method]
     for answer in sorted(answers, key=lambda each: each.asked != asked.source):  # the cell's own first
         turn, summary, digest = in_view(answer.start, answer.apart, answer.summary)
         if digest != answer.digest:
@@ -65,15 +67,17 @@ def gathered(conversations: Sequence[Conversation], cells: Container[str], is_se
     Where several conversations have answered a cell, the first of them counts. A cell that none has any more, because
     of a clear or an undo, has the answer that it had before.
     """
-    pasts = [*conversations, *(past for each in conversations for past in _earlier(each))]
+    groups = [conversations, *([past] for each in conversations for past in _earlier(each))]
+    pasts = [past for group in groups for past in group]
     taken, turns = dict[str, Places](), list[tuple[Places, Turn, int]]()
-    for past in pasts:
-        for turn, at in _current(past):
+    for group in groups:
+        for past, turn, at in ((each, *found) for each in group for found in _current(each)):
             cell, is_there = turn.record.cell, turn.record.source in cells
             if cell and is_there and taken.setdefault(cell, past) is past and not is_secret(turn.reply + turn.thinking):
                 turns.append((past, turn, at))
-        for place in past.places:  # an older state has no answer to a cell whose answer is stale now
-            taken.setdefault(place.turn.record.cell or "", past)
+        for past in group:  # an older state has no answer to a cell whose answer is stale now
+            for place in past.places:
+                taken.setdefault(place.turn.record.cell or "", past)
     ids, summaries = {turn.id for _, turn, _ in turns}, dict[str, HandoutAnswer]()
     for past in pasts:
         here = ids & {place.turn.id for place in past.places}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Collection, Mapping
@@ -37,6 +38,7 @@ from .state import NotebookState, SessionState
 from .system_prompt import MemoryFile, joined_system
 from .view import Scope, in_view, scope_at, scope_then, view_key
 
+OFTEN = 1.0  # seconds
 CAPS_OF_ALL = ("max_cost", "max_cost_day")
 JUST_SENT = {"1h": 3_600.0}  # seconds, by cache_ttl, for which what was sent last may be in a prompt cache
 USUALLY_KEPT = 600.0  # seconds: OpenAI keeps it for 5 to 10 minutes, Anthropic for 5
@@ -80,11 +82,13 @@ class Session:
 
     def _purse(self, spent: float = 0.0) -> Purse:
         """Return the purse of the conversation, which does not keep this session from being let go."""
-        held = WeakMethod(self.save)
+        held, kept = WeakMethod(self.save), -math.inf
 
         def keep() -> None:
+            nonlocal kept
             save = held()
-            if save is not None:
+            if save is not None and time.monotonic() > kept + OFTEN:  # rows of a table reserve often
+                kept = time.monotonic()
                 save()
 
         return Purse(within=self._day, spent=spent, keep=keep)

@@ -78,7 +78,7 @@ class PromptSizes:
 
     def fits(self, answer: int) -> int:
         """Return the tokens of the longest prompt that a server which leaves out parts reads whole, and answers."""
-        return max(0, min(self.read - answer, int(READ_AGAIN * self.read) - 1))
+        return max(0, min(self.read - min(answer, self.read // 8), int(READ_AGAIN * self.read) - 1))
 
     def cut_line(self, end: int, remedy: str) -> str:
         """Return what to know of a server that left out a part of prompts; ``end``: the longest that it answers."""
