@@ -18,7 +18,10 @@ from .usage import Usage
 PLAUSIBLE = 5.0  # a reported size further from its estimate than by this factor is not believed
 OVERHEAD_AT_MOST = 32.0  # tokens of a chat template; what a first report has beyond them belongs to the prompt
 FEW_TOKENS = 8  # tokens by which a size may differ from its estimate, whatever their ratio
-FIRST_REPORTS, READ_WHOLE_FROM = 2, 0.8  # after some, a prompt of no turn that is reported this much smaller may have been cut
+FIRST_REPORTS, READ_WHOLE_FROM = (
+    2,
+    0.8,
+)  # after some, a prompt of no turn that is reported this much smaller may have been cut
 FLOOR = 0.31  # least tokens a character, while nothing at all is known of a model
 FOREIGN_DOUBT = 0.3  # relative doubt of counts by a vocabulary that is not the model's own
 GENERIC = Calibration.of(UNKNOWN.ratios)
