@@ -18,10 +18,8 @@ from .usage import Usage
 PLAUSIBLE = 5.0  # a reported size further from its estimate than by this factor is not believed
 OVERHEAD_AT_MOST = 32.0  # tokens of a chat template; what a first report has beyond them belongs to the prompt
 FEW_TOKENS = 8  # tokens by which a size may differ from its estimate, whatever their ratio
-FIRST_REPORTS, READ_WHOLE_FROM = (
-    2,
-    0.8,
-)  # after some, a prompt of no turn that is reported this much smaller may have been cut
+FIRST_REPORTS, READ_WHOLE_FROM = 2, 0.8  # after some reports, what is reported less than this share may have been cut
+MOSTLY_TEXT = 10  # times the largest template: of a longer prompt the template is a small part
 FLOOR = 0.31  # least tokens a character, while nothing at all is known of a model
 FOREIGN_DOUBT = 0.3  # relative doubt of counts by a vocabulary that is not the model's own
 GENERIC = Calibration.of(UNKNOWN.ratios)
@@ -139,13 +137,24 @@ class Meter:
         """
         said = usage.output_tokens - usage.reasoning_tokens
         self._learn(self._vector(reply), said - (0 if is_cut else 1))  # the last token ends a whole reply
-        expected = sent.before + self.message(sent.prompt) + sent.attached
         if turn_id is not None:
             self._keep({turn_id: self._reported_prompt(sent, usage.input_tokens) + said})
             self._told = ("", 0.0)  # that prompt is a turn now
-        elif self._reports < FIRST_REPORTS or usage.input_tokens > READ_WHOLE_FROM * expected:
-            self._reported_prompt(sent, usage.input_tokens)
+        else:
+            self._learn_apart(sent, usage.input_tokens)
         self._settle()
+
+    def _learn_apart(self, sent: SentRequest, total: int) -> None:
+        """Learn how this model counts from a request of which no size is kept.
+
+        A first report may be large for the template, and a later one small for what a server has cut.
+        """
+        asked = self.message(sent.prompt) + sum(guess.tokens for guess in sent.guessed.values())
+        left = total - self.fixed(sent.fixed) - sent.counted
+        is_text = self._overhead is not None or asked > MOSTLY_TEXT * OVERHEAD_AT_MOST
+        least = READ_WHOLE_FROM if self._reports >= FIRST_REPORTS else 1 / PLAUSIBLE
+        if is_text and not sent.attached and least * asked < left < PLAUSIBLE * asked:
+            self._learn_total(sent, left)
 
     def _reported_prompt(self, sent: SentRequest, total: int) -> float:
         """Make the parts of a request sum to its reported total, and return the prompt's share."""
