@@ -18,7 +18,8 @@ from .usage import Usage
 PLAUSIBLE = 5.0  # a reported size further from its estimate than by this factor is not believed
 OVERHEAD_AT_MOST = 32.0  # tokens of a chat template; what a first report has beyond them belongs to the prompt
 FEW_TOKENS = 8  # tokens by which a size may differ from its estimate, whatever their ratio
-FIRST_REPORTS, READ_WHOLE_FROM = 2, 0.8  # after some reports, what is reported less than this share may have been cut
+READ_WHOLE = 0.8  # of the tokens that were expected: a server that read as many has read all
+FIRST_REPORTS = 2  # before so many, too little is known to tell from the size that a server has cut a prompt
 MOSTLY_TEXT = 10  # times the largest template: of a longer prompt the template is a small part
 FLOOR = 0.31  # least tokens a character, while nothing at all is known of a model
 FOREIGN_DOUBT = 0.3  # relative doubt of counts by a vocabulary that is not the model's own
@@ -152,7 +153,7 @@ class Meter:
         asked = self.message(sent.prompt) + sum(guess.tokens for guess in sent.guessed.values())
         left = total - self.fixed(sent.fixed) - sent.counted
         is_text = self._overhead is not None or asked > MOSTLY_TEXT * OVERHEAD_AT_MOST
-        least = READ_WHOLE_FROM if self._reports >= FIRST_REPORTS else 1 / PLAUSIBLE
+        least = READ_WHOLE if self._reports >= FIRST_REPORTS else 1 / PLAUSIBLE
         if is_text and not sent.attached and least * asked < left < PLAUSIBLE * asked:
             self._learn_total(sent, left)
 

@@ -222,10 +222,11 @@ def _cells_shown(cells: list[Any]) -> str:
         raise InvalidRequestError("its cells have too many brackets within each other.") from None
 
 
-def _shown(value: Any) -> Any:
-    """Return a part of a notebook without what a front end changes by itself."""
+def _shown(value: Any, unseen: tuple[str, ...] = _NOT_SHOWN) -> Any:
+    """Return a part of a notebook without the ``unseen`` fields; what an output shows as its data has none."""
     if isinstance(value, dict):
-        return {name: _shown(each) for name, each in value.items() if name not in _NOT_SHOWN}
+        below = {name: () if name == "data" else unseen for name in value if name not in unseen}
+        return {name: _shown(value[name], names) for name, names in below.items()}
     if not isinstance(value, list):
         return value
-    return "".join(value) if all(isinstance(each, str) for each in value) else [_shown(each) for each in value]
+    return "".join(value) if all(isinstance(each, str) for each in value) else [_shown(each, unseen) for each in value]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..context.evidence import Accepted
 from ..context.overflow import Overflow
-from ..context.tokens import estimate_tokens
+from ..context.tokens import READ_WHOLE, estimate_tokens
 from ..context.usage import Usage
 from ..conversation.messages import Turn
 from ..errors import ContextOverflowError
@@ -24,7 +24,6 @@ NEAR_THE_EDGE = 0.5  # of the window: a shorter prompt without a token of reply 
 UNSAID = 3  # tokens that a reply without text may be reported with
 LONG_PROMPT = 1_000  # tokens by the uncalibrated estimate
 READ_SHARE = 0.35  # of that estimate: no tokenizer needs fewer tokens
-LIKELY = 0.8  # of the expected tokens: a server that read as many has read all
 TRUNCATED_GROWTH = 1.25  # of what was read of a truncated request: whole messages are left out, so it varies
 ADDED, HARDLY = 60, 0.25  # tokens worth comparing, and the share of them that must have been read
 THOUGHT = "</think>"  # templates drop a model's thoughts from older turns, so that fewer tokens are read
@@ -84,7 +83,7 @@ def _window_ended(attempt: Attempt, reply: Reply, usage: Usage) -> bool:
 
 def _is_truncated(attempt: Attempt, usage: Usage, previous: Turn | None) -> bool:
     """Return whether much less was read than was sent."""
-    if usage.input_tokens < LIKELY * attempt.tokens:  # else all of it need not be estimated anew
+    if usage.input_tokens < READ_WHOLE * attempt.tokens:  # else all of it need not be estimated anew
         if usage.input_tokens <= TRUNCATED_GROWTH * attempt.target.read:
             return True
         raw = sum(estimate_tokens(message.content) for message in attempt.request.messages)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from ...context.tokens import READ_WHOLE
 from ..table.results import Result
 
 TrialMark = Literal["", "refused", "cut", "empty", "truncated", "failed"]
-READ_WHOLE = 0.8  # of the tokens that were expected: a server that read as many has read all
 READ_AGAIN = 0.98  # of the tokens that were read of a longer prompt: a report of as many tells of another cut
 DENSEST = 0.6  # of the estimate before the first report: no tokenizer needs fewer tokens for such texts
 
