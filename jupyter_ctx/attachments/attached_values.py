@@ -13,13 +13,14 @@ from ..conversation.messages import Attachment
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
 from ..runtime.secret_names import BLANKED
-from ..template.kinds import described, module_of
+from ..template.expressions import described
 from .array_briefs import array_brief, array_of
 from .attached import Attached, Blanks, TextRoom
 from .attached_files import attached_data, attached_file
 from .error_report import attached_error
 from .figures import pictures_in
 from .guarded import guarded
+from .kinds import module_of
 from .library_tables import library_table
 from .media import SIGNATURE_BYTES, ImageFile, guessed_tokens, media_type_of
 from .rich_text import markup_text

@@ -17,8 +17,8 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple, cast
 
 from ..errors import ChatError, InvalidRequestError, MissingDependencyError
-from ..template.kinds import module_of, name_of
 from .guarded import guarded, said_by
+from .kinds import module_of, name_of
 from .media import IMAGE_TYPES, LONG_EDGE, SIGNATURE_BYTES, ImageFile, media_type_of, modest, of_pil
 
 MOST_PICTURES = 10  # of one list
@@ -64,8 +64,7 @@ def pictures_in(name: str, value: Any, masked: Callable[[str], str]) -> Pictures
     rest = guarded(name, lambda: split.of(value, name), masked)
     _check_number(name, [each for each in split.found if each.is_sure])
     for each in split.found:
-        is_own = each.draw in (_by_itself, _bundled)
-        each.drawn = guarded(name, partial(each.draw, name, each.value), masked, by_library=not is_own)
+        each.drawn = guarded(name, partial(each.draw, name, each.value), masked)
     found = [each for each in split.found if each.drawn is not None]
     _check_number(name, found)
     if len(found) == 1 and not found[0].is_keyed and not split.has_rest:

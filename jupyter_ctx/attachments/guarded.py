@@ -1,4 +1,4 @@
-"""Run code of the notebook while a value is read: within bounds, without output, with errors that name the value."""
+"""Run code of the notebook while a value is read: without its output, with errors that name the value."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ from contextvars import ContextVar
 from typing import IO, Any, TypeVar, cast
 
 from ..errors import ChatError, InvalidRequestError
-from ..runtime.bounds import CALL_MEMORY, TooSlowError, bounded_call
-from ..template.kinds import name_of
+from .kinds import name_of
 
 T = TypeVar("T")
 
-READ_SECONDS = 2.0  # that a value's own code may take to show it
-DRAW_SECONDS = 90.0  # for a picture that a library draws: plotly starts a browser
 LONG_ERROR = 300  # characters
 ATTACH_INSTEAD = "Attach a part of it, or its text: store that in a variable first. Nothing was sent."
 
@@ -25,45 +22,27 @@ _one_at_a_time = threading.Lock()  # what is printed belongs to the whole proces
 _is_reading = ContextVar("is_reading", default=False)  # whether output is dropped
 
 
-def guarded(
-    name: str, call: Callable[[], T], masked: Callable[[str], str] = str, *, by_library: bool = False
-) -> T:  # fmt: skip
+def guarded(name: str, call: Callable[[], T], masked: Callable[[str], str] = str) -> T:
     """Return what ``call`` returns, which reads a value of this name; what it prints and displays is dropped.
 
-    Raises InvalidRequestError in place of every exception but Ctrl-C and a ChatError, and when the call takes too much
-    time or memory; ``masked`` blanks keys in its message. A picture drawn ``by_library`` has more time, and its memory
-    is not limited: a browser that draws it would inherit the limit.
+    Raises InvalidRequestError in place of every exception but Ctrl-C and a ChatError; ``masked`` blanks keys in its
+    message.
     """
-    seconds = DRAW_SECONDS if by_library else READ_SECONDS
-    problem = f"cannot be shown: it takes more than {CALL_MEMORY // 10**6} MB of memory"
-
-    def attempt() -> tuple[T | None, str]:
-        try:
-            return call(), ""
-        except (KeyboardInterrupt, ChatError, TooSlowError, MemoryError):
-            raise
-        except BaseException as error:
-            return None, f"cannot be shown: {masked(said_by(error))}"
-
     try:
-        with _silent():
-            value, problem = bounded_call(seconds, attempt, memory=None if by_library else CALL_MEMORY)
-    except TooSlowError:
-        problem = f"took more than {seconds:g} s to be shown, and was stopped"
-    except MemoryError:
-        pass
-    if problem:  # raised here, so that it does not keep what the call has made
-        raise InvalidRequestError(f"{name} {problem}. {ATTACH_INSTEAD}")
-    return cast(T, value)
+        with silent():
+            return call()
+    except (KeyboardInterrupt, ChatError):
+        raise
+    except BaseException as error:
+        problem = masked(said_by(error))
+    raise InvalidRequestError(f"{name} cannot be shown: {problem}. {ATTACH_INSTEAD}")
 
 
 def said_by(error: BaseException) -> str:
     """Return an exception's class and the beginning of its message, on one line."""
     try:
         said = " ".join(str(error).split())
-    except (KeyboardInterrupt, TooSlowError, MemoryError):
-        raise
-    except BaseException:  # its class may be as broken as the value's
+    except Exception:  # its class may be as broken as the value's
         said = ""
     said = said if len(said) <= LONG_ERROR else f"{said[:LONG_ERROR]}…"
     return f"{name_of(type(error))}: {said}".rstrip(": .")
@@ -96,7 +75,7 @@ class _Dropped:
 
 
 @contextmanager
-def _silent() -> Iterator[None]:
+def silent() -> Iterator[None]:
     """Drop what the block prints, warns of and displays; other threads wait for it to do the same."""
     if _is_reading.get():  # code that is read reads another value
         yield

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from ..template.kinds import module_of, name_of
 from .digits import of_single
+from .kinds import module_of, name_of
 
 INTEGER_CHARS = tuple("?bBhHiIlLqQ")  # of NumPy's types of whole numbers
 COUNTED_CELLS = 20_000_000  # numbers that are looked at for missing values

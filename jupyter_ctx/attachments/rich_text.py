@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from html import unescape
 from typing import Any
 
-from ..template.kinds import module_of
 from .guarded import guarded
+from .kinds import module_of
 
 MOST_HTML = 1_000_000  # characters that are read
 MOST_SVG = 8_000  # characters of a picture whose source is sent; of a larger one its words are

@@ -11,9 +11,9 @@ from typing import Any
 
 from ..conversation.text_safety import lasting
 from ..runtime.secret_names import BLANKED
-from ..template.kinds import VIEWS, array_kind, module_of, name_of
 from .attached import Blanks
 from .digits import written_array
+from .kinds import VIEWS, array_kind, module_of, name_of
 
 SKETCH_DEPTH = 12  # levels of values in values
 KEY_ROOM = 4_000  # characters beside a cut that are looked at for a key

@@ -10,10 +10,10 @@ from typing import Any
 
 from ..errors import InvalidRequestError
 from ..runtime.secret_names import BLANKED
-from ..template.kinds import is_library_scalar
 from ..wording import counted, plural
 from .attached import Blanks, TextRoom
 from .digits import decimal_text, digits_apart
+from .kinds import is_library_scalar
 from .library_tables import LibraryTable
 from .sketch import KEY_ROOM, Sketch
 from .texts import about_tokens, headed, largest

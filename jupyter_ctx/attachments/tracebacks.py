@@ -17,7 +17,7 @@ from typing import Any
 from ..conversation.text_safety import lasting
 from ..errors import InvalidRequestError
 from ..wording import counted
-from .guarded import READ_SECONDS, guarded
+from .guarded import guarded
 
 MOST_MESSAGE, BRIEF_MESSAGE = 4_000, 200  # characters of a message
 MOST_LINE = 300  # characters of a line of source
@@ -392,7 +392,7 @@ def _message(error: BaseException) -> str:
     try:
         return guarded("the error", lambda: _without_middle(lasting(_own_text(error))))
     except InvalidRequestError:  # of the guard
-        return f"(its text cannot be read: that takes more than {READ_SECONDS:g} s)"
+        return "(its text cannot be read)"
 
 
 def _own_text(error: BaseException) -> str:

@@ -19,7 +19,7 @@ from ..attachments.guarded import guarded, said_by
 from ..attachments.pasted_images import SavedCells, saved_cells
 from ..errors import InvalidRequestError
 from ..runtime.frontend import EARLIER, origin, where
-from ..template.kinds import described
+from ..template.expressions import described
 from ..wording import did_you_mean, nearest_name
 from .variables import variables_of
 

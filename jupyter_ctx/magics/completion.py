@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, NamedTuple
@@ -10,20 +10,17 @@ from typing import Any, NamedTuple
 from IPython.core.completer import CompletionContext, SimpleCompletion
 from IPython.core.getipython import get_ipython
 
-from ..runtime.secret_names import names_a_secret
-from ..template.kinds import module_of
-from ..template.suggestions import BEGUN, Suggestion, column_names, described_type, suggestions
-from ..template.value_reading import is_data
 from .commands import COMMANDS
 from .line_options import OF_A_PROMPT, OPTIONS, Option
-from .line_values import OF_VARIABLES, Conversations, Spot, values
-from .variables import value_named, variables_of
+from .line_values import OF_VARIABLES, Conversations, Spot, Suggestion, values
+from .variables import value_named
 
 SIMILAR = 0.6  # of difflib, from 0 to 1
 MOST_SIMILAR = 8  # words offered in place of one that was mistyped
 LEAST_PART = 3  # characters that are looked for inside words
 SENT_TEXT = ("", "preview", "map", "fix")  # commands below which the text is a prompt
-MOST_OUTPUTS = 12  # numbers of cells that are offered
+BEGUN = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*)$")  # an expression up to the cursor
+LAST_WORD = re.compile(r"(?<![\w.'\"])[^\W\d]?\w*$")  # of what is typed: a name that nothing stands before
 
 
 class Typed(NamedTuple):
@@ -172,7 +169,7 @@ def _plain_words(before: list[str]) -> Iterator[str]:
 
 
 def _in_prompt(context: CompletionContext) -> Any:
-    """Return what may be filled in at the cursor; nothing in the prose around it."""
+    """Offer the columns of a map inside of ``{{ }}``, beside IPython's own words; nothing in prose."""
     line, at = context.line_with_cursor, context.cursor_position
     begun = BEGUN.search(line[:at])
     words = split_typed(context.full_text.partition("\n")[0] + " ").before[1:]
@@ -181,28 +178,18 @@ def _in_prompt(context: CompletionContext) -> Any:
         return _nothing()
     shell: Any = get_ipython()
     names: Mapping[str, Any] = shell.user_ns if shell is not None else {}
-    columns = list(_columns(plain[1], names)) if plain[0] == "map" and len(plain) > 2 else []
-    known = ChainMap(dict.fromkeys((each.text for each in columns), ""), dict(names)) if columns else names
-    offered = suggestions(begun.group(1), known, [*columns, *_readable(names)], line[at:])
-    fitting = list(_fitting(offered.found, offered.typed))
-    return _matches(offered.typed, fitting) if fitting else _nothing()
-
-
-def _readable(names: Mapping[str, Any]) -> Iterator[Suggestion]:
-    """Yield the variables that a prompt may read, then the newest outputs of cells."""
-    for name in variables_of(names, is_data):
-        if not names_a_secret(name) and module_of(type(names[name])) != "jupyter_ctx":
-            yield Suggestion(name, described_type(names[name]))
-    for number in sorted(names.get("_oh") or (), reverse=True)[:MOST_OUTPUTS]:
-        if is_data(names["_oh"][number]):
-            yield Suggestion(f"Out[{number}]", described_type(names["_oh"][number]))
+    typed = LAST_WORD.search(begun[1])
+    columns = _columns(plain[1], names) if typed is not None and plain[0] == "map" and len(plain) > 2 else ()
+    fitting = list(_fitting(columns, typed[0])) if typed is not None else []
+    return {**_matches(typed[0], fitting), "suppress": False} if typed is not None and fitting else {"completions": []}
 
 
 def _columns(table: str, names: Mapping[str, Any]) -> Iterator[Suggestion]:
     """Yield the columns of the table that ``%%chat map`` names, if a variable holds it."""
     value = value_named(table, names)
     first = value[0] if isinstance(value, list) and value else value
-    columns = column_names(value) or (list(first) if isinstance(first, dict) else ["text"] if value is not None else [])
+    listed = list(first) if isinstance(first, dict) else ["text"] if value is not None else []
+    columns = list(getattr(value, "columns", listed))
     yield from (Suggestion(name, "column") for name in columns if isinstance(name, str) and name.isidentifier())
     if columns:
         yield Suggestion("row", "row of the table")

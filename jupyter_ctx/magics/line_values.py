@@ -20,12 +20,18 @@ from ..experiments.table.table_files import TABLE_FORMATS
 from ..models.model_names import bare_names, known_models, model_names, providers
 from ..models.window_tables import resolve_window
 from ..providers.lookup import key_holders, provider_names
-from ..template.suggestions import Suggestion, described_type
 from ..wording import nearest_name
 from .attach_named import IN_A_CELL_OF, CellImages, is_attachable
 from .command_table import COMMANDS
 from .help_topics import TOPICS
 from .variables import is_table, variables_of
+
+
+class Suggestion(NamedTuple):
+    """What may be typed, and what it is, such as ``column`` or ``DataFrame 12,000 × 5``."""
+
+    text: str
+    kind: str = ""
 
 
 class Conversations(Protocol):
@@ -206,3 +212,11 @@ FINDERS: dict[str, Callable[[Spot], Iterable[Suggestion]]] = {
     "HOW": lambda _: _offered("on_overflow"),
 }
 OF_VARIABLES: Mapping[str, Callable[[Spot], Iterable[Suggestion]]] = {"--schema": _schemas, "--score": _scorers}
+
+
+def described_type(value: Any) -> str:
+    """Return a value's type with its size, such as ``DataFrame 12,000 × 5`` or ``list of 3``."""
+    name, shape = type(value).__name__, getattr(value, "shape", None)
+    if isinstance(shape, tuple) and shape and all(isinstance(size, int) for size in shape):
+        return f"{name} {' × '.join(f'{size:,}' for size in shape)}"
+    return f"{name} of {len(value):,}" if isinstance(value, dict | list | tuple | set | frozenset) else name

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import re
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 from ..attachments.attached import Attached
 from ..attachments.figures import pictures_of
+from ..attachments.guarded import silent
 from ..attachments.rich_text import shown_text
 from ..chat import Chat
 from ..conversation.text_safety import lasting
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
-from ..template.filling import fill
-from ..template.hints import notes, undefined_names
-from ..template.limits import KeyFoundError, MissingError, RefusedError
-from ..wording import SLIP_SIMILARITY, did_you_mean
-from .attach_named import Labels, is_attachable
+from ..template.filling import KeyFoundError, fill, unspaced
+from .attach_named import Labels
 from .shown import Display, Shown
-from .variables import variables_of
 
 OUTPUT = re.compile(r"Out\s?\[\s?(\d+)\s?\]|_(\d+)|(_{1,3})")
 INPUT = re.compile(r"In\s?\[\s?(\d+)\s?\]|_i(\d+)")
 IMAGE_PART = re.compile(r"Out\s?\[\s?(\d+)\s?\]\[\s?(\d+)\s?\]")
 ABSENT_OUTPUT = object()
+ADDRESS = re.compile(r"<[^<>]* at 0x[0-9a-f]+>|<matplotlib")  # in the texts of figures' parts
+NO_WORDS = re.compile(r"<[^<>\n]* at 0x[0-9a-f]+>|Figure\(\d+x\d+\)")
 MOST_NUMBERS = 12  # of cells that an error lists
 NO_TEXT = "What a cell prints is not kept: store it in a variable."
 
@@ -107,10 +106,6 @@ class Outputs:
         """Return the value that a cell ended with, or ``ABSENT_OUTPUT``."""
         return self._values.get(number, ABSENT_OUTPUT)
 
-    def text(self, number: int) -> str:
-        """Return the text as which a cell's value was shown; empty where it is not kept."""
-        return str(self._shell.history_manager.output_hist_reprs.get(number, ""))
-
     def number_of(self, value: Any) -> int | None:
         """Return the number of the newest cell that ended with this very value."""
         return next((number for number in sorted(self._values, reverse=True) if self._values[number] is value), None)
@@ -155,25 +150,18 @@ def filled_prompt(
     """Return a prompt with its expressions filled in, for a request with these settings. Raises InvalidRequestError."""
     takes, model = chat.desk.takes("image", **settings), settings.get("model") or chat.config.model
     attach = partial(chat.desk.attached, **settings)
-    parts = FilledOutputs(outputs, attach, Redactor(chat.models.secrets), takes, model, labels)
+    redactor = Redactor(chat.models.secrets)
+    parts = FilledOutputs(outputs, attach, redactor, takes, model, labels)
     variables = outputs.variables
-    filled = fill(text, variables, chat.models.secrets, parts.fill)
-    _check_near(filled.unknown, variables)
+    with silent():  # what is displayed while values are read is no part of the cell
+        filled = fill(text, variables, redactor, parts.fill)
     large = chat.desk.values_notice(filled.values, **settings)
-    lines = (*parts.lines, *notes(text, variables, filled.unknown), *([large] if large else ()))
+    lines = (*parts.lines, *unspaced(text, variables), *([large] if large else ()))
     return FilledPrompt(filled.text, tuple(parts.attached), lines)
 
 
-def _check_near(unknown: Iterable[str], variables: Mapping[str, Any]) -> None:
-    """Raise InvalidRequestError for an expression with a name that is not defined, but nearly one of the notebook's."""
-    for expression in unknown:
-        for name in undefined_names(expression, variables):
-            near = did_you_mean(name, variables_of(variables, is_attachable), similarity=SLIP_SIMILARITY)
-            if near:
-                raise InvalidRequestError(
-                    f"{{{{ {expression} }}}}: nothing in this notebook is named {name}.{near} "
-                    "--raw sends the braces as typed. Nothing was sent."
-                )
+class NoOutputError(Exception):
+    """A cell has no output that could be filled in; the message says why, and what to do."""
 
 
 class FilledOutputs:
@@ -195,11 +183,17 @@ class FilledOutputs:
         """The images that go along, each once."""
         return list(self._found.values()) if self._takes_images else []
 
-    def fill(self, expression: str, evaluate: Callable[[], str | None]) -> str | None:
+    def fill(self, expression: str, evaluate: Callable[[], str]) -> str:
         """Return the text for an expression; other expressions than a whole output's or input's are evaluated.
 
-        Raises MissingError, RefusedError, and whatever ``evaluate`` raises.
+        Raises InvalidRequestError where there is no such output, and whatever ``evaluate`` raises.
         """
+        try:
+            return self._filled(expression, evaluate)
+        except NoOutputError as error:
+            raise InvalidRequestError(f"{{{{ {expression} }}}}: {error} Nothing was sent.") from None
+
+    def _filled(self, expression: str, evaluate: Callable[[], str]) -> str:
         cell_input = INPUT.fullmatch(expression)
         if cell_input is not None and (cell_input[2] or self._outputs.own_in):
             return self._input(int(cell_input[1] or cell_input[2]), evaluate)
@@ -211,28 +205,18 @@ class FilledOutputs:
                 return self._image_part(cell, at, images)
         output = OUTPUT.fullmatch(expression)
         number = self._number(expression, output) if output is not None else None
-        return self._evaluated(expression, evaluate) if number is None else self._output(number, evaluate)
-
-    def _evaluated(self, expression: str, evaluate: Callable[[], str | None]) -> str | None:
-        try:
-            return evaluate()
-        except KeyFoundError:
-            raise
-        except RefusedError as error:
-            if not expression.isidentifier() or not str(error).startswith("printing "):
-                raise
-            raise MissingError(f"{error}. Write -a {expression} on the first line instead: it goes as shown.") from None
+        return self._output(number, evaluate) if number is not None else _in_words(expression, evaluate())
 
     def _image_part(self, number: int, at: int, images: Any) -> str:
-        """Let one of the images that a cell displayed go along. Raises MissingError."""
+        """Let one of the images that a cell displayed go along. Raises NoOutputError."""
         listed = images if isinstance(images, list) else [images]
         if at >= len(listed):
-            raise MissingError(f"Out[{number}] has {len(listed)} images, and the first is number 0.")
+            raise NoOutputError(f"Out[{number}] has {len(listed)} images, and the first is number 0.")
         return self._image(number, listed[at], f"[{at}]")
 
-    def _input(self, number: int, evaluate: Callable[[], str | None]) -> str | None:
+    def _input(self, number: int, evaluate: Callable[[], str]) -> str:
         if not self._outputs.has_input(number):
-            raise MissingError(self._outputs.unknown_input(f"In[{number}]"))
+            raise NoOutputError(self._outputs.unknown_input(f"In[{number}]"))
         return evaluate()
 
     def _number(self, expression: str, output: re.Match[str]) -> int | None:
@@ -249,7 +233,7 @@ class FilledOutputs:
             self._tell_older(newest)
             return newest
         if value is ABSENT_OUTPUT or (type(value) is str and not value):
-            raise MissingError(self._outputs.unknown(f"output that {expression} could stand for"))
+            raise NoOutputError(self._outputs.unknown(f"output that {expression} could stand for"))
         return self._outputs.number_of(value)
 
     def _tell_older(self, number: int) -> None:
@@ -258,26 +242,17 @@ class FilledOutputs:
         if self._outputs.older_than_the_last_cell(number) and line not in self.lines:
             self.lines.append(line)
 
-    def _output(self, number: int, evaluate: Callable[[], str | None]) -> str | None:
+    def _output(self, number: int, evaluate: Callable[[], str]) -> str:
         name, value = f"Out[{number}]", self._outputs.value(number)
         images = self._outputs.images(number)
         if value is ABSENT_OUTPUT:
             return self._image(number, images) if images is not None else self._displayed(number, name)
-        try:
-            text = evaluate()
-        except KeyFoundError:
-            raise
-        except RefusedError:  # printing it runs code: what was printed already does not
-            images = images if images is not None else _pictures(name, value, self._redactor)
-            text = self._checked(self._shown_as(name, value, number)) if images is None else ""
-            if images is None and not text:
-                raise
-        return "\n".join(filter(None, (text, None if images is None else self._image(number, images))))
-
-    def _shown_as(self, name: str, value: Any, number: int) -> str:
-        """Return the text as which a cell's value was shown, or that of the Markdown, HTML or the like that it is."""
-        plain = self._outputs.text(number)
-        return shown_text(name, value, self._redactor.masked) or plain
+        drawn = images if images is not None else _pictures(name, value, self._redactor)
+        if drawn is None:
+            return self._checked(shown_text(name, value, self._redactor.masked)) or evaluate()
+        words = evaluate() if drawn is images else ""
+        words = "" if ADDRESS.search(words) else words  # the parts of a figure, which its image shows
+        return "\n".join(filter(None, (words, self._image(number, drawn))))
 
     def _checked(self, text: str) -> str:
         if self._redactor.hold(text):
@@ -285,14 +260,14 @@ class FilledOutputs:
         return lasting(text)
 
     def _displayed(self, number: int, name: str) -> str:
-        """Return the text of what a cell displayed. Raises MissingError where there is none."""
+        """Return the text of what a cell displayed. Raises NoOutputError where there is none."""
         displays = self._outputs.displays(number)
         texts = [display.text for display in displays if not display.what]
         if texts:
             return self._checked("\n".join(texts))
         if not displays:
-            raise MissingError(self._outputs.unknown(name))
-        raise MissingError(f"it was displayed as {displays[0].what}, which is not kept: name its variable with -a.")
+            raise NoOutputError(self._outputs.unknown(name))
+        raise NoOutputError(f"it was displayed as {displays[0].what}, which is not kept: name its variable with -a.")
 
     def _image(self, number: int, images: Any, part: str = "") -> str:
         """Let images go along, and return what stands in their place in the text."""
@@ -308,6 +283,14 @@ class FilledOutputs:
         if name not in self._found:
             self._found[name] = self._attach(name, images).labelled(label)
         return f"[{what}: {label}]"
+
+
+def _in_words(expression: str, text: str) -> str:
+    """Return the text of a value. Raises NoOutputError where it only names a class, as that of a figure does."""
+    if NO_WORDS.fullmatch(text) is None:
+        return text
+    attach = f" Write -a {expression} on the first line instead: it goes as shown." if expression.isidentifier() else ""
+    raise NoOutputError(f"its text is only {text}.{attach}")
 
 
 def _pictures(name: str, value: Any, redactor: Redactor) -> Any:

@@ -1,1 +1,1 @@
-"""Fill ``{{ expressions }}`` in a prompt from the notebook's variables, without running code of the notebook."""
+"""Fill ``{{ expressions }}`` in a prompt from the notebook's variables: they look, and do not act."""

@@ -1,109 +1,127 @@
-"""Fill ``{{ expressions }}`` into a prompt, and leave everything else byte for byte as typed.
-
-A prompt is text, often pasted from elsewhere, so an expression reads data and runs no code:
-
-- ``evaluation`` walks the tree of Jinja's parser and refuses every kind of node that is not listed.
-- ``value_reading`` reads attributes, members and text without running code of the notebook's own classes, and
-  copies values into built-in types for ``operations`` and ``filters``.
-- ``array_reading`` does the same for NumPy, pandas and Polars.
-- ``limits`` bounds time, memory and length in advance; ``runtime.redaction`` keeps API keys and passwords out.
-- ``hints`` tells the user how to write what was nearly an expression.
-"""
+"""Fill ``{{ expressions }}`` into a prompt, and leave everything else byte for byte as typed."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from ..errors import InvalidRequestError
 from ..runtime.redaction import Redactor
-from .evaluation import Evaluation, has_known_names, parse_expression
-from .limits import Allowance, KeyFoundError, RefusedError
-from .value_reading import Reader
+from ..wording import SLIP_SIMILARITY, did_you_mean
+from .expressions import Expression, RefusedError
 
 EXPRESSION = re.compile(r"(?<![{$\\])\{\{ ([^{}\n]*[^{}\s]) \}\}(?!\})")
-ValueT = TypeVar("ValueT")
-MAX_REPEATED = 100  # characters of an expression in a remedy
-REMEDY = "Compute it in a cell and fill in the name: {{ name }}."
+UNSPACED = re.compile(r"(?<![\w{}$\\])\{\{ ?([^\s{}](?:[^{}\n]*[^\s{}])?) ?\}\}(?!\})")
+MOST_REPEATED = 100  # characters of an expression in a remedy
+MOST_SAID = 300  # characters of another's error
+HOW_AS_TYPED = "--raw sends the braces as typed. Nothing was sent."
+
+Evaluate = Callable[[], str]
+Instead = Callable[[str, Evaluate], str]
+
+
+class KeyFoundError(Exception):
+    """A value holds a key or a password."""
 
 
 class Filled(NamedTuple):
-    """A prompt after filling: its text, the expressions left as typed, and (expression, value) for each other."""
+    """A prompt after filling: its text, and (expression, value) for each expression, in order."""
 
     text: str
-    unknown: tuple[str, ...] = ()
     values: tuple[tuple[str, str], ...] = ()
 
 
-Evaluate = Callable[[], str | None]
-Instead = Callable[[str, Evaluate], str | None]
-
-
-def fill(
-    text: str, names: Mapping[str, Any], secrets: Iterable[str] = (), instead: Instead | None = None
-) -> Filled:  # fmt: skip
-    """Return the prompt ``text`` with the values of its expressions, each evaluated on its own.
+def fill(text: str, names: Mapping[str, Any], redactor: Redactor, instead: Instead | None = None) -> Filled:
+    """Return a prompt with the values of its expressions; what was filled in is not filled in again.
 
     ``instead`` may find the text of an expression in another way; it is given how to evaluate it.
 
-    An expression with an unknown name or a syntax error stays as typed. Raises InvalidRequestError when
-    an expression fails or is refused, and when its value contains a key: one of ``secrets``, one from the
-    environment, or text shaped like a key.
+    Raises InvalidRequestError for an expression that names nothing here, cannot be read, is refused or fails, and for
+    one whose value holds a key.
     """
-    unknown: dict[str, None] = {}
     values: list[tuple[str, str]] = []
-    redactor, allowance = Redactor(secrets), Allowance()
 
     @cache
-    def value(expression: str) -> str | None:
-        allowance.renew()
-        return _evaluated(expression, names, Reader(allowance, redactor), redactor, instead)
+    def value(typed: str) -> str:
+        evaluate = lambda: evaluated(Expression.of(typed), names, redactor)  # noqa: E731
+        compute = evaluate if instead is None else lambda: instead(typed, evaluate)
+        return in_expression(typed, compute, redactor)
 
     def replaced(match: re.Match[str]) -> str:
-        found = value(match.group(1))
-        if found is None:
-            unknown[match.group(1)] = None
-            return match.group()
-        values.append((match.group(1), found))
-        return found
+        values.append((match[1], value(match[1])))
+        return values[-1][1]
 
-    return Filled(EXPRESSION.sub(replaced, text), tuple(unknown), tuple(values))
+    return Filled(EXPRESSION.sub(replaced, text), tuple(values))
 
 
-def _evaluated(
-    expression: str, names: Mapping[str, Any], reader: Reader, redactor: Redactor, instead: Instead | None
-) -> str | None:
-    """Return the expression's value as text, or ``None`` when it stays as typed."""
-
-    def value() -> str | None:
-        tree = parse_expression(expression)
-        if tree is None or not has_known_names(tree, names):
-            return None
-        return reader.text(Evaluation(reader, names).value(tree))
-
-    return in_expression(expression, value if instead is None else lambda: instead(expression, value), redactor)
+def evaluated(expression: Expression, names: Mapping[str, Any], redactor: Redactor) -> str:
+    """Return an expression's value as text. Raises InvalidRequestError, KeyFoundError, and whatever reading raises."""
+    unknown = [] if expression.problem else expression.unknown(names)
+    if unknown:
+        raise InvalidRequestError(_nothing_named(expression, unknown[0], names))
+    value = expression.value(names)
+    text = expression.written(value)
+    if redactor.hold(text) or redactor.is_secret(expression.last_name, value):
+        raise KeyFoundError
+    return text
 
 
-def _remedy(expression: str) -> str:
-    """Return how to write an expression in Python, where it may be Python."""
-    if len(expression) > MAX_REPEATED or "|" in expression:
-        return REMEDY
-    return f"Compute it in a cell, value = {expression}, and fill in the name: {{{{ value }}}}."
+def _nothing_named(expression: Expression, name: str, names: Mapping[str, Any]) -> str:
+    near = did_you_mean(name, [each for each in names if each[:1] != "_"], similarity=SLIP_SIMILARITY)
+    return f"{{{{ {expression.text} }}}}: nothing in this notebook is named {name}.{near} {HOW_AS_TYPED}"
 
 
-def in_expression(expression: str, compute: Callable[[], ValueT], redactor: Redactor) -> ValueT:
-    """Return what a function computes for an expression. Raises InvalidRequestError, naming it, when that fails."""
+def in_expression(typed: str, compute: Callable[[], str], redactor: Redactor, otherwise: str = HOW_AS_TYPED) -> str:
+    """Return the text that a function computes for an expression.
+
+    Raises InvalidRequestError that names the expression; ``otherwise`` says how it is sent as typed.
+    """
     try:
         return compute()
+    except InvalidRequestError as error:
+        problem = str(error)
     except KeyFoundError:
-        problem = "holds a key or a password, so the prompt was not sent. Fill in a value without it."
+        problem = f"{{{{ {typed} }}}} holds a key or a password, so nothing was sent. Fill in a value without it."
     except RefusedError as error:
-        problem = f"failed: {error}. {_remedy(expression)}"
-    except Exception as error:  # an operation on plain data, such as a division by zero
-        problem = f"failed: {' '.join(str(error).split())[:300] or type(error).__name__}"
-    shown = "".join(
-        letter if letter.isprintable() else "�" for letter in redactor.masked(f"{{{{ {expression} }}}} {problem}")
-    )
-    raise InvalidRequestError(shown)
+        problem = f"{{{{ {typed} }}}} cannot be filled in: {_sentence(str(error))}{_remedy(typed)} {otherwise}"
+    except Exception as error:
+        said = " ".join(str(error).split())[:MOST_SAID]
+        problem = f"{{{{ {typed} }}}} failed: {': '.join(filter(None, (type(error).__name__, said)))}. {otherwise}"
+    masked = redactor.masked(problem)
+    raise InvalidRequestError("".join(letter if letter.isprintable() else "�" for letter in masked))
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith("?") else f"{text}."
+
+
+def _remedy(typed: str) -> str:
+    """Return how to write in Python what a prompt may not have; nothing for what is no Python."""
+    if Expression.of(typed).tree is None:
+        return ""
+    value = typed if len(typed) <= MOST_REPEATED else "…"
+    return f" Compute it in a cell, value = {value}, and write {{{{ value }}}}."
+
+
+def unspaced(text: str, names: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each ``{{x}}`` that was likely meant as an expression, and is sent as typed."""
+    for match in dict.fromkeys(UNSPACED.finditer(text)):
+        expression = Expression.of(match[1])
+        is_meant = expression.names and not expression.unknown(names) and not EXPRESSION.fullmatch(match[0])
+        if is_meant:
+            yield f"{match[0]} is sent as typed. To fill it in, put a space inside both braces: {{{{ {match[1]} }}}}."
+
+
+def expressions_in(text: str) -> Iterable[str | Expression]:
+    """Yield the text between the expressions of a prompt, and the expressions."""
+    parsed: dict[str, Expression] = {}
+    end = 0
+    for match in EXPRESSION.finditer(text):
+        if match.start() > end:
+            yield text[end : match.start()]
+        yield parsed.setdefault(match[1], Expression.of(match[1]))
+        end = match.end()
+    if end < len(text):
+        yield text[end:]

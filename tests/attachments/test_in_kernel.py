@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -94,73 +93,24 @@ class Slow:
     def __repr__(self):
         time.sleep(30)
 slow = Slow()
-import jupyter_ctx.attachments.guarded
 """
 
 
-def test_a_value_that_is_slow_to_show_itself_is_stopped_and_ctrl_c_stops_it_at_once(
+def test_ctrl_c_stops_a_value_that_is_slow_to_show_itself_and_the_cell_says_what_it_reads(
     asked: Asked,
 ) -> None:
     kernel, _, seen = asked
     kernel.run(SLOW)
     message = kernel.ask("%%chat -a slow\nLook:", "a")
-    time.sleep(1)
+    time.sleep(2.5)  # the line about reading comes after a second
     begun = time.monotonic()
     kernel.manager.interrupt_kernel()
-    failed = error(kernel.outputs(message))
+    outputs = kernel.outputs(message)
+    failed = error(outputs)
+    assert "Reading slow" in json.dumps([output["content"] for output in outputs])
     assert failed is not None
     assert failed["ename"] == "ChatInterrupted"
     assert time.monotonic() - begun < 5
-    kernel.run("usual = jupyter_ctx.attachments.guarded.READ_SECONDS")
-    kernel.run("jupyter_ctx.attachments.guarded.READ_SECONDS = 0.3")
-    failed = error(kernel.run("%%chat -a slow\nLook:"))
-    kernel.run("jupyter_ctx.attachments.guarded.READ_SECONDS = usual")
-    assert failed is not None
-    assert failed["evalue"].startswith("slow took more than 0.3 s")
     assert len(failed["traceback"]) == 1
     assert seen == []
-
-
-KILLS = """
-import itertools, signal, threading
-from jupyter_ctx.attachments import guarded
-usual, guarded.READ_SECONDS = guarded.READ_SECONDS, 1.2  # the line about reading comes after a second
-class Builds:
-    def __repr__(self):
-        return ", ".join(str(number) for number in range(10**9))
-class Counts:
-    def __repr__(self):
-        return str(sum(1 for _ in itertools.count()))
-builds, counts, before, raised = Builds(), Counts(), get_ipython().display_pub, []
-def attempt():
-    try: get_chat().desk.attached("builds", builds)
-    except Exception as error: raised.append(str(error))
-"""
-
-
-OVER_TIME = "{name} took more than 1.2 s"
-STOPPED = f"{OVER_TIME}|{{name}} cannot be shown: it takes more than 400 MB"  # whichever is over first
-
-
-def is_as_before(kernel: Kernel) -> bool:
-    """Whether displays arrive in the kernel, and no alarm is set there."""
-    state = kernel.value("get_ipython().display_pub is before, signal.getitimer(0)")
-    return "42" in shown(kernel.run("display(42)")) and state == "True (0.0, 0.0)"
-
-
-def test_a_value_without_end_leaves_the_kernel_as_it_was_and_is_said_meanwhile(asked: Asked) -> None:
-    kernel, _, seen = asked
-    kernel.run(KILLS)
-    for name, reason in (("counts", OVER_TIME), ("builds", STOPPED)):
-        outputs = kernel.run(f"%%chat -a {name}\nLook:")
-        failed = error(outputs)
-        assert failed is not None
-        assert re.match(reason.format(name=name), failed["evalue"])
-        if reason == OVER_TIME:  # memory may be full before the line is due
-            assert f"Reading {name}" in json.dumps([output["content"] for output in outputs])
-        assert is_as_before(kernel)
-        kernel.run("thread = threading.Thread(target=attempt); thread.start(); thread.join()")
-        assert re.match(STOPPED.format(name="builds"), kernel.value("raised.pop()"))
-        assert is_as_before(kernel)
-    kernel.run("guarded.READ_SECONDS = usual")
-    assert seen == []
+    assert kernel.value("40 + 2") == "42"

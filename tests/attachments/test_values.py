@@ -23,7 +23,6 @@ from images import PIXEL
 from IPython.display import HTML, JSON, SVG, Latex, Markdown
 
 from jupyter_ctx import Chat, ChatInterrupted, InvalidRequestError, Reply, ask
-from jupyter_ctx.attachments import guarded
 from jupyter_ctx.attachments.attached import Attached, TextRoom
 from jupyter_ctx.attachments.attached_values import attached_value
 from jupyter_ctx.runtime.redaction import Redactor
@@ -255,21 +254,6 @@ class Hostile:
         return self.act()  # type: ignore[no-any-return]
 
 
-def loop() -> str:
-    while True:
-        pass
-
-
-def stubborn() -> str:
-    while True:
-        with suppress(BaseException):
-            time.sleep(1)
-
-
-def builds() -> str:
-    return ", ".join(str(number) for number in range(10**9))
-
-
 def fails() -> str:
     raise RuntimeError(f"no connection with {KEY}")
 
@@ -289,50 +273,6 @@ class UnsaidError(Exception):
 
 def fails_without_words() -> str:
     raise UnsaidError
-
-
-@pytest.mark.parametrize(
-    ("act", "thread"),
-    [
-        (act, thread)
-        for thread in (False, True)
-        for act in (loop, stubborn, builds, lambda: time.sleep(9), lambda: signal.alarm(0) or loop())
-        if not thread or act is not stubborn  # it would go on in its thread
-    ],
-)
-def test_a_slow_repr_is_stopped(act: Any, thread: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guarded, "READ_SECONDS", 0.2)
-    raised: list[Exception] = []
-
-    def attach() -> None:
-        try:
-            attached(Hostile(act))
-        except Exception as error:
-            raised.append(error)
-
-    begun = time.monotonic()
-    if thread:
-        worker = threading.Thread(target=attach)
-        worker.start()
-        worker.join()
-    else:
-        attach()
-    assert time.monotonic() - begun < 2
-    assert str(raised[0]).startswith("x took more than 0.2 s")
-    assert signal.getsignal(signal.SIGURG) == signal.SIG_DFL
-    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
-
-
-def test_a_timer_of_the_notebook_goes_on() -> None:
-    rung: list[int] = []
-    before = signal.signal(signal.SIGALRM, lambda number, _: rung.append(number))
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
-        attached(Hostile(lambda: "quick"))
-        time.sleep(0.4)
-    finally:
-        signal.signal(signal.SIGALRM, before)
-    assert rung == [signal.SIGALRM]
 
 
 @pytest.mark.parametrize(

@@ -37,12 +37,11 @@ def test_tab_completes_models_with_their_windows_and_names_inside_braces_only(op
     wanted.click()
     expect(page.cell(1).locator(".cm-content")).to_have_text("%chat use openai/gpt-5.2")
     for text, shown, whole in (
-        ("{{ x_va", ["x_value"], "{{ x_value"),
-        (" }} of {{ prices.pri", ["price"], "prices.price"),
-        ("|rou", ["round"], "prices.price|round"),
+        ("{{ x_va", "x_value", "{{ x_value"),
+        (" }} of {{ prices.pri", "price", "prices.price"),
     ):
         typed(2, text)
-        expect(popup.locator("li code.jp-Completer-match")).to_have_text(shown)
+        expect(popup.locator("li code.jp-Completer-match").first).to_have_text(shown)
         keyboard.press("Enter")
         expect(page.cell(2).locator(".cm-content")).to_contain_text(whole)
     typed(3, "")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from keyword import iskeyword
 from typing import Any
 
 from ...errors import InvalidRequestError
 from ...runtime.redaction import Redactor
-from ...template.evaluation import Evaluation, expression_names, has_known_names, members_read, parse_expression
-from ...template.filling import EXPRESSION, in_expression
-from ...template.hints import advice, reason_unfilled
-from ...template.limits import Allowance
-from ...template.value_reading import Reader
+from ...template.expressions import Expression
+from ...template.filling import EXPRESSION, KeyFoundError, expressions_in, in_expression
 from ...wording import SLIP_SIMILARITY, nearest_name
 from .table_files import TEXT_COLUMN
 
@@ -22,42 +20,32 @@ _LASTING = (str, int, float, bool, type(None))  # cells that cannot be changed i
 _ROW = "row"  # the name under which a template reads the whole row
 _MAX_LISTED = 12  # names in an error message
 _BRACES = re.compile(r"(?<![\w{}$\\])(\{\{?) ?([^\s{}](?:[^{}\n]*[^{}\s])?) ?(\}\}?)(?!\})")
+_AS_TYPED = "Without the spaces, {{{{{}}}}}, the braces are sent as typed. Nothing was sent."
 _HIDDEN = (str, int, float)  # what a notebook's name holds when it may have been meant instead of a column
 
 
-class RowReader(Reader):
-    """A reader of values that writes nothing for a missing cell."""
-
-    def text(self, value: Any) -> str:
-        """Return a value as it prints, and an empty text for ``None``."""
-        return "" if value is None else super().text(value)
-
-
 @dataclass(frozen=True, slots=True)
-class Expression:
-    """An expression of a template.
+class Slot:
+    """An expression of a template, and what it reads of a row.
 
-    text: the expression as typed, without its braces
-    tree: the tree of Jinja's parser; ``None`` for text that is not an expression
-    names: the names that are read
     members: the columns that are read as ``row.x`` or ``row['x']``
     whole: whether ``row`` is read in another way too
     """
 
-    text: str
-    tree: Any
-    names: frozenset[str]
-    members: tuple[str, ...] = ()
-    whole: bool = False
+    expression: Expression
+    members: tuple[str, ...]
+    whole: bool
 
     @classmethod
-    def of(cls, text: str) -> Expression:
-        """Return an expression with what it reads. Raises RefusedError when it is too long."""
-        tree = parse_expression(text)
-        if tree is None:
-            return cls(text, None, frozenset())
-        members, whole = members_read(tree, _ROW)
-        return cls(text, tree, frozenset(expression_names(tree)), tuple(sorted(members)), whole)
+    def of(cls, expression: Expression) -> Slot:
+        """Return the slot of an expression."""
+        members, whole = expression.members_of(_ROW)
+        return cls(expression, tuple(sorted(members)), whole)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names that the expression reads."""
+        return self.expression.names
 
     def varies(self, columns: Collection[str]) -> bool:
         """Return whether the value differs from row to row."""
@@ -71,7 +59,7 @@ class Expression:
         return given & self.names
 
     def __str__(self) -> str:
-        return f"{{{{ {self.text} }}}}"
+        return f"{{{{ {self.expression.text} }}}}"
 
 
 class Template:
@@ -88,9 +76,9 @@ class Template:
     def __init__(self, text: str, names: Mapping[str, Any] | None = None, secrets: Iterable[str] = ()) -> None:
         self.text = text
         self._redactor = Redactor(secrets)
-        self._parts = tuple(_parts(text, self._redactor))
-        self.expressions = tuple(dict.fromkeys(part for part in self._parts if isinstance(part, Expression)))
-        used = set().union(*(expression.names for expression in self.expressions))
+        self._parts = tuple(part if isinstance(part, str) else Slot.of(part) for part in expressions_in(text))
+        self.slots = tuple(dict.fromkeys(part for part in self._parts if isinstance(part, Slot)))
+        used = set().union(*(slot.names for slot in self.slots))
         self._names = {name: names[name] for name in used if name in names} if names else {}
         self._notebook: dict[str, str] = {}
 
@@ -102,19 +90,19 @@ class Template:
     def columns(self, columns: Iterable[str]) -> tuple[str, ...]:
         """Return those of the columns that the template reads."""
         given = tuple(columns)
-        used = set().union(*(expression.columns(given) for expression in self.expressions))
+        used = set().union(*(slot.columns(given) for slot in self.slots))
         return tuple(column for column in given if column in used)
 
     def reads(self, name: str) -> bool:
-        """Return whether an expression reads this name, such as a value of the grid."""
-        return any(name in expression.names for expression in self.expressions)
+        """Return whether an slot reads this name, such as a value of the grid."""
+        return any(name in slot.names for slot in self.slots)
 
     def is_lasting(self, row: Mapping[str, Any]) -> bool:
         """Return whether a row's prompt will be the same at any time: nothing that it is made of can change."""
-        given = [expression for expression in self.expressions if expression.varies(row)]
-        if any(expression.names & self._names.keys() for expression in given):
+        given = [slot for slot in self.slots if slot.varies(row)]
+        if any(slot.names & self._names.keys() for slot in given):
             return False
-        columns = set().union(*(expression.columns(row) for expression in given))
+        columns = set().union(*(slot.columns(row) for slot in given))
         return all(isinstance(row[column], _LASTING) for column in columns)
 
     def check(self, columns: Collection[str], grid: Collection[str] = ()) -> tuple[str, ...]:
@@ -124,9 +112,9 @@ class Template:
         is not valid, a name that is both a column and a value of the grid, and a notebook's value that is refused.
         """
         known = dict.fromkeys((_ROW, *self._names, *grid, *columns))
-        for expression in self.expressions:
-            self._check(expression, columns, grid, known)
-        same = not any(expression.varies(columns) for expression in self.expressions)
+        for slot in self.slots:
+            self._check(slot, columns, grid, known)
+        same = not any(slot.varies(columns) for slot in self.slots)
         unfilled = list(_unfilled(self.text, columns))
         if unfilled and (same or any(typed.startswith("{{") for typed, _ in unfilled)):
             typed, column = unfilled[0]
@@ -144,85 +132,66 @@ class Template:
         Raises InvalidRequestError when an expression fails for this row, when the prompt would contain a key, and
         when nothing is in it.
         """
-        reader, values = RowReader(Allowance(), self._redactor), values or {}
-        text = "".join(
-            part if isinstance(part, str) else self._filled(part, row, values, reader) for part in self._parts
-        )
+        values = values or {}
+        text = "".join(part if isinstance(part, str) else self._filled(part, row, values) for part in self._parts)
         if not text.strip():
             raise InvalidRequestError("The prompt is empty, because the cells that fill it are.")
         return text
 
-    def _filled(
-        self, expression: Expression, row: Mapping[str, Any], values: Mapping[str, Any], reader: RowReader
-    ) -> str:
-        if not expression.varies(row) and not expression.names & values.keys():
-            if expression.text not in self._notebook:
-                plain = Reader(Allowance(), self._redactor)
-                self._notebook[expression.text] = self._evaluated(expression, self._names, plain)
-            return self._notebook[expression.text]
-        names: dict[str, Any] = {}
-        for name in expression.names:
-            if name in row:
-                names[name] = row[name]
-            elif name == _ROW:
-                names[name] = _as_row(expression, row)
-            else:
-                names[name] = values[name] if name in values else self._names.get(name)
-        reader.allowance.renew()
-        return self._evaluated(expression, names, reader)
+    def _filled(self, slot: Slot, row: Mapping[str, Any], values: Mapping[str, Any]) -> str:
+        if not slot.varies(row) and not slot.names & values.keys():
+            if slot.expression.text not in self._notebook:
+                self._notebook[slot.expression.text] = self._evaluated(slot, self._names)
+            return self._notebook[slot.expression.text]
+        names = {**self._names, **values, _ROW: _as_row(slot, row), **row}
+        return self._evaluated(slot, names, missing="")
 
-    def _evaluated(self, expression: Expression, names: Mapping[str, Any], reader: Reader) -> str:
-        return in_expression(
-            expression.text, lambda: reader.text(Evaluation(reader, names).value(expression.tree)), self._redactor
-        )
+    def _evaluated(self, slot: Slot, names: Mapping[str, Any], missing: str | None = None) -> str:
+        """Return an expression's value as text; ``missing`` stands for a cell without a value."""
 
-    def _check(
-        self, expression: Expression, columns: Collection[str], grid: Collection[str], known: Mapping[str, None]
-    ) -> None:
+        def text() -> str:
+            value = slot.expression.value(names)
+            written = missing if value is None and missing is not None else slot.expression.written(value)
+            if self._redactor.hold(written):
+                raise KeyFoundError
+            return written
+
+        typed = slot.expression.text
+        return in_expression(typed, text, self._redactor, _AS_TYPED.format(typed))
+
+    def _check(self, slot: Slot, columns: Collection[str], grid: Collection[str], known: Mapping[str, None]) -> None:
         """Raise InvalidRequestError for an expression that cannot be filled in."""
-        if expression.text in columns and not (expression.tree and type(expression.tree).__name__ == "Name"):
-            right = _as_expression(expression.text)
-            raise InvalidRequestError(f"{expression} is not the column {expression.text!r}: write {right}.")
-        twice = sorted(expression.names & set(grid) & set(columns))
+        typed, tree = slot.expression.text, slot.expression.tree
+        if typed in columns and not (tree and isinstance(tree.body, ast.Name)):
+            raise InvalidRequestError(f"{slot} is not the column {typed!r}: write {_as_expression(typed)}.")
+        if slot.expression.problem:
+            self._evaluated(slot, {})  # raises
+        twice = sorted(slot.names & set(grid) & set(columns))
         if twice:
             raise InvalidRequestError(f"{twice[0]!r} is both a column and a value of the grid: rename one of them.")
-        missing = [] if _ROW in columns else [name for name in expression.members if name not in columns]
-        missing += sorted(expression.names - known.keys())
-        if missing and expression.tree is not None and not any(advice([expression.text], known)):
-            raise InvalidRequestError(_unknown(expression, missing[0], columns, grid))
-        if expression.tree is None or not has_known_names(expression.tree, known):
-            hints = " ".join(advice([expression.text], known))
-            reason = f"{expression} cannot be filled in: {reason_unfilled(expression.text, known)}."
-            raise InvalidRequestError(" ".join(filter(None, (reason, hints or _AS_TYPED.format(expression.text)))))
-        if not expression.varies(columns) and not expression.names & set(grid):
-            self._filled(expression, {}, {}, RowReader(Allowance(), self._redactor))
+        missing = [] if _ROW in columns else [name for name in slot.members if name not in columns]
+        missing += slot.expression.unknown(known)
+        if missing:
+            raise InvalidRequestError(_unknown(slot, missing[0], columns, grid))
+        if not slot.varies(columns) and not slot.names & set(grid):
+            self._filled(slot, {}, {})
 
 
-def _as_row(expression: Expression, row: Mapping[str, Any]) -> Any:
+class _Row(dict[str, Any]):
+    """A row whose columns are read as ``row.x``, too."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self:
+            raise AttributeError(f"there is no column {name!r}")
+        return self[name]
+
+
+def _as_row(slot: Slot, row: Mapping[str, Any]) -> Any:
     """Return what an expression reads as ``row``: the columns, or the text of a row that has nothing but a text."""
-    if expression.whole and tuple(row) == (TEXT_COLUMN,):
+    if slot.whole and tuple(row) == (TEXT_COLUMN,):
         return row[TEXT_COLUMN]
-    members = row if expression.whole else [member for member in expression.members if member in row]
-    return {member: row[member] for member in members}
-
-
-_AS_TYPED = "To send the braces as they are, leave out the spaces: {{{{{}}}}}."
-
-
-def _parts(text: str, redactor: Redactor) -> Iterator[str | Expression]:
-    """Yield the text between the expressions of a template, and the expressions."""
-    parsed: dict[str, Expression] = {}
-    end = 0
-    for match in EXPRESSION.finditer(text):
-        typed = match.group(1)
-        if typed not in parsed:
-            parsed[typed] = in_expression(typed, partial(Expression.of, typed), redactor)
-        if match.start() > end:
-            yield text[end : match.start()]
-        yield parsed[typed]
-        end = match.end()
-    if end < len(text):
-        yield text[end:]
+    members = row if slot.whole else [member for member in slot.members if member in row]
+    return _Row({member: row[member] for member in members})
 
 
 def _unfilled(text: str, columns: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -235,19 +204,18 @@ def _unfilled(text: str, columns: Collection[str]) -> Iterator[tuple[str, str]]:
 
 def _as_expression(column: str) -> str:
     """Return the expression that fills in a column."""
-    tree = parse_expression(column)
-    if type(tree).__name__ == "Name" and tree.name == column and EXPRESSION.fullmatch(f"{{{{ {column} }}}}"):
+    if column.isidentifier() and not iskeyword(column) and EXPRESSION.fullmatch(f"{{{{ {column} }}}}"):
         return f"{{{{ {column} }}}}"
     quoted = repr(column).replace("{", "\\x7b").replace("}", "\\x7d")  # no expression has braces in it
     return f"{{{{ {_ROW}[{quoted}] }}}}"
 
 
-def _unknown(expression: Expression, name: str, columns: Collection[str], grid: Collection[str]) -> str:
+def _unknown(slot: Slot, name: str, columns: Collection[str], grid: Collection[str]) -> str:
     """Return what is wrong with a name that nothing has, with the nearest one and those there are."""
-    names = list(columns) if name in expression.members else [*columns, *grid]
+    names = list(columns) if name in slot.members else [*columns, *grid]
     near = nearest_name(name, names, SLIP_SIMILARITY)
     hint = f" Did you mean {_as_expression(near)}?" if near else ""
     listed = ", ".join(list(columns)[:_MAX_LISTED]) + (", …" if len(columns) > _MAX_LISTED else "")
-    is_member = name in expression.members
+    is_member = name in slot.members
     kinds = "no column" if is_member else f"no column{', value of the grid' if grid else ''} or name of the notebook"
-    return f"{expression}: there is {kinds} {name!r}.{hint} The columns are: {listed}. Nothing was sent."
+    return f"{slot}: there is {kinds} {name!r}.{hint} The columns are: {listed}. Nothing was sent."

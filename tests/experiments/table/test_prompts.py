@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-import types
 from typing import Any
 
 import pandas as pd
@@ -30,11 +29,11 @@ def prompt(text: str, values: dict[str, Any] | None = None) -> str:
     [
         ("Translate {{ text }}.", "Translate Hallo."),
         ("{{ row.text }} {{ row['first name'] }} {{ row[\"n\"] + 1 }}", "Hallo Ada 4"),
-        ("{{ text|upper }} {{ list|join('+') }} {{ list[0] }}", "HALLO 1+2 1"),
-        ("{{ style }} {{ examples.a[0] }}", "polite one"),
-        ("{{ examples.a[n - 2] }}", "two"),
+        ("{{ text.upper() }} {{ '+'.join(str(each) for each in list) }} {{ list[0] }}", "HALLO 1+2 1"),
+        ("{{ style }} {{ examples['a'][0] }}", "polite one"),
+        ("{{ examples['a'][n - 2] }}", "two"),
         ("{{ 'yes' if n > 2 else 'no' }}", "yes"),
-        ("{{ row|length }} {{ row.keys()|first }}", "7 text"),
+        ("{{ len(row) }} {{ [*row.keys()][0] }} {{ n:.1f }}", "7 text 3.0"),
         ("{{ row['none'] }}", "x"),
         ("{{text}} {text} \\{{ text }} { text }", "{{text}} {text} \\{{ text }} { text }"),
     ],
@@ -51,7 +50,7 @@ def test_a_column_goes_before_a_value_of_the_grid_and_that_before_the_notebook()
 
 def test_the_row_of_a_list_of_texts_is_the_text_and_that_of_a_table_its_columns() -> None:
     texts, table = read_rows(["Hallo", None, 3])[:], read_rows([{"text": "Hallo", "n": 1}])
-    asked = Template("[{{ row }}] {{ row.text }}, {{ text }}: {{ row|length if text else 0 }}.")
+    asked = Template("[{{ row }}] {{ row.text }}, {{ text }}: {{ len(row) if text else 0 }}.")
     asked.check(texts.columns)
     assert asked.prompt(texts[0]) == "[Hallo] Hallo, Hallo: 5."
     assert Template("[{{ row }}]").prompt(texts[1]) == "[]"
@@ -63,8 +62,8 @@ def test_what_stands_in_a_cell_is_not_filled_in_again() -> None:
 
 
 def test_missing_cells_fill_in_nothing_wherever_their_text_is_needed() -> None:
-    assert prompt("[{{ nothing }}][{{ nothing|upper }}][{{ nothing ~ '!' }}]") == "[][][!]"
-    assert prompt("{{ 'unknown' if nothing is none else nothing }}") == "unknown"
+    assert prompt("[{{ nothing }}][{{ nothing or 'none' }}]") == "[][none]"
+    assert prompt("{{ 'unknown' if nothing is None else nothing }}") == "unknown"
     with pytest.raises(InvalidRequestError, match="The prompt is empty"):
         prompt("{{ nothing }} ")
 
@@ -76,13 +75,10 @@ def test_missing_cells_fill_in_nothing_wherever_their_text_is_needed() -> None:
         ("{{ row.txet }}", r"there is no column 'txet'. Did you mean {{ text }}\?"),
         ("{{ row['first_name'] }}", r"no column 'first_name'. Did you mean {{ row\['first name'\] }}\?"),
         ("{{ first name }}", r"{{ first name }} is not the column 'first name': write {{ row\['first name'\] }}"),
-        ("{{ none }}", r"write {{ row\['none'\] }}"),
         ("{{ id }}", r"there is no column, value of the grid or name of the notebook 'id'"),
         ("{{ text + zzz }}", "'zzz'"),
-        ("{{ len(text) }}", r"Write {{ text\|length }} instead: len is a filter"),
-        ("{{ text|nofilter }}", "there is no such filter or test"),
-        ("{{ n:.2f }}", r"Write {{ n\|round\(2\) }} instead"),
-        ("{{ a b }}", r"not a valid expression. To send the braces as they are, leave out the spaces: {{a b}}"),
+        ("{{ text.strp() }}", r"Did you mean strip\(\)"),
+        ("{{ a b }}", "no expression of Python's"),
         ("{{ measure }}", "only data can be filled in, and this is a function"),
         ("{{ style + 1 }}", "{{ style \\+ 1 }} failed"),
         ("{{ tone }} {{ n }}", "'tone' is both a column and a value of the grid"),
@@ -120,25 +116,11 @@ def test_what_may_not_be_meant_is_told() -> None:
 def test_no_prompt_carries_a_key(text: str) -> None:
     key = "sk-" + "abcdefghijklmnopqrstuvwx1234"
     template = Template(text, {"secret": key})
-    with pytest.raises(InvalidRequestError, match="holds a key or a password, so the prompt was not sent") as error:
+    with pytest.raises(InvalidRequestError, match="holds a key or a password, so nothing was sent") as error:
         template.prompt({"text": f"mine is {key}"}, {"tone": key})
     assert key not in str(error.value)
     with pytest.raises(InvalidRequestError, match="holds a key"):
         Template("{{ text }}", secrets=["a-key-of-mine"]).prompt({"text": "a-key-of-mine"})
-
-
-def test_code_of_the_notebook_s_objects_does_not_run() -> None:
-    class Loud:
-        def __str__(self) -> str:
-            raise AssertionError
-
-        @property
-        def text(self) -> str:
-            raise AssertionError
-
-    for text in ("{{ text }}", "{{ row.text.text }}", "{{ text.__class__ }}", "{{ thing }}"):
-        with pytest.raises(InvalidRequestError):
-            Template(text, {"thing": types}).prompt({"text": Loud()})
 
 
 def test_the_notebook_s_values_are_those_of_the_beginning() -> None:
@@ -152,12 +134,12 @@ def test_a_template_knows_what_it_reads() -> None:
     assert Template("{{ text }} {{ row.n }} {{ style }}").columns(COLUMNS) == ("text", "n")
     assert Template("{{ row }}").columns(COLUMNS) == COLUMNS
     assert Template("plain {text}").columns(COLUMNS) == ()
-    assert Template("{{ tone|upper }}").reads("tone")
+    assert Template("{{ tone.upper() }}").reads("tone")
     assert not Template("tone").reads("tone")
 
 
 PIECES = st.lists(
-    st.sampled_from(["{{ a }}", "{{ row.b }}", "{{ tone }}", "{{ style|upper }}", "{{ 1 + 1 }}"])
+    st.sampled_from(["{{ a }}", "{{ row.b }}", "{{ tone }}", "{{ style.upper() }}", "{{ 1 + 1 }}"])
     | st.text(st.characters(exclude_characters="{}\\$"), max_size=8),
     max_size=8,
 )
