@@ -21,7 +21,7 @@ HEAVY = (
     "openai", "anthropic", "google", "jupyter_core", "tiktoken", "httpx", "httpx2", "genai_prices",
     "PIL", "imagesize", "jsonschema", "matplotlib",
     "msgspec", "pandas", "psutil", "psycopg", "xllamacpp",
-    "jinja2", "markdown_it", "mdit_py_plugins", "pygments", "regex", "tqdm",
+    "markdown_it", "mdit_py_plugins", "pygments", "regex", "tqdm",
     "ipywidgets", "narwhals", "nbclient", "nbformat",
 )  # fmt: skip
 SLOW = ("difflib", "importlib.metadata", "tomllib")  # of the standard library
@@ -261,7 +261,7 @@ print(len(seen), sorted(set(sys.argv[2:]) & set(sys.modules)))
 
 
 def test_the_first_cell_imports_only_what_it_needs() -> None:
-    unneeded = {"tiktoken", "jinja2", "pandas", "anthropic", "google.genai", "xllamacpp", "genai_prices", "psycopg"}
+    unneeded = {"tiktoken", "pandas", "anthropic", "google.genai", "xllamacpp", "genai_prices", "psycopg"}
     needed = {
         f"jupyter_ctx.{name}"
         for name in (

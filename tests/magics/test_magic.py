@@ -67,10 +67,10 @@ def test_the_reply_is_in_underscore_in_out_and_in_a_variable(talk: Ask, cells: C
 
 def test_values_are_filled_in_and_become_part_of_the_turn(talk: Ask, cells: Cells) -> None:
     cells.run("rows = [1, 2, 3]")
-    talk("Sum {{ rows }} and {{ rows|length }}, {{ nope }}, {'a': {}}.")
+    talk("Sum {{ rows }} and {{ len(rows) }}, {{nope}}, {'a': {}}.")
     talk("Sum {{ rows }}.", "--raw")
     assert [turn.prompt for turn in get_chat().turns] == [
-        "Sum [1, 2, 3] and 3, {{ nope }}, {'a': {}}.",
+        "Sum [1, 2, 3] and 3, {{nope}}, {'a': {}}.",
         "Sum {{ rows }}.",
     ]
 

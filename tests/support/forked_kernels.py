@@ -24,7 +24,7 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 IMPORTED = (
     "ipykernel.kernelapp", "ipykernel.ipkernel", "ipywidgets", "openai.resources.chat.completions",
     "openai.resources.responses", "tiktoken", "genai_prices", "markdown_it",
-    "mdit_py_plugins.dollarmath", "pygments.lexers", "jinja2", "msgspec", "regex", "psutil",
+    "mdit_py_plugins.dollarmath", "pygments.lexers", "msgspec", "regex", "psutil",
 )  # fmt: skip
 
 
