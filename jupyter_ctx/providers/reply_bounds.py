@@ -14,9 +14,8 @@ from typing import Any
 
 MEGABYTE = 1 << 20
 ERROR = 2 * MEGABYTE  # whose beginning says what is wrong: it is cut, and read
-BODY = 8 * MEGABYTE  # of a list of models, a count, the state of a batch
+BODY = 8 * MEGABYTE  # of a list of models, a count
 ANSWER = 128 * MEGABYTE  # of a streamed answer: most servers send 200 to 400 bytes a token
-FILE = 16_384 * MEGABYTE  # of the results of a batch, which are written to a file
 PART = 16 * MEGABYTE  # of a line, of an event, and of the text of one answer (in characters)
 UNPACKED = 65_536  # bytes that are decompressed at once
 ENCODING = "gzip"  # the one that is asked for, and read: its size can be bounded while it is unpacked
