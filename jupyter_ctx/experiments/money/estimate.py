@@ -23,7 +23,6 @@ from ..table.plan import AnswerPlace, Looked, RunPlan
 from ..table.results import Result
 
 COUNTED_ROWS = 4_000  # texts that are counted; where there are more, the others are as dense as these
-LEAST_ANSWER = 50  # tokens: shorter answers are not recommended for the sake of a cap
 SHARED = 1_000  # characters that all texts begin with, from which they are counted once
 Range: TypeAlias = tuple[float, float | None]  # US dollars, from and to; None: open upwards
 
@@ -84,7 +83,7 @@ def check_price(models: Models, settings: Sequence[Settings], cap: float | None)
 
 def check_room(estimate: Estimate, cap: float | None) -> None:
     """Raise InvalidRequestError where a cap has no room for a single request to one of the models."""
-    if cap is not None and estimate.room is not None and not estimate.room.fits:
+    if cap is not None and estimate.at_once == 0:
         raise InvalidRequestError(f"At most {dollars(cap)} may be spent: {estimate.room}. Nothing was sent.")
 
 
@@ -209,50 +208,6 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class CapRoom:
-    """How many requests to a model a cap has room for, each reserved at its worst case.
-
-    fits: how many at once; 0: not one
-    wanted: how many would go at once without a cap
-    worst: US dollars that the cheapest may cost
-    limit: the longest answer in tokens with which all that are wanted go at once; 0: that is too short for an answer
-    """
-
-    fits: int
-    wanted: int
-    worst: float
-    limit: int
-
-    @classmethod
-    def of(cls, cap: float, worst: float, usual: float, answer: float, price: float, wanted: int) -> CapRoom:
-        """Return the room in a cap for ``wanted`` requests with an ``answer`` of so many tokens, at a ``price`` each.
-
-        ``worst``: what the cheapest may cost, ``usual``: one of the usual size.
-        """
-        fits = math.floor(cap / usual) if usual else wanted
-        if not fits and worst <= cap:
-            fits = 1
-        limit = (cap / wanted - usual) / price + answer if price else 0.0
-        return cls(min(fits, wanted), wanted, worst, _round_down(limit) if limit >= LEAST_ANSWER else 0)
-
-    def __str__(self) -> str:
-        """Return how many go at once, and what would let all go; nothing where they do."""
-        if self.fits == self.wanted:
-            return ""
-        fit = {0: f"one request may cost up to {dollars(self.worst)}", 1: "one request at a time fits"}
-        said = fit.get(self.fits, f"{self.fits} requests at once fit")
-        go = "it go" if self.wanted == 1 else f"{self.wanted} go at once"
-        return f"{said}; {f'max_tokens {self.limit:,}' if self.limit else 'a higher cap'} lets {go}"
-
-
-def _round_down(tokens: float) -> int:
-    """Return tokens with two digits that are not 0."""
-    whole = math.floor(tokens)
-    step: int = 10 ** (len(str(whole)) - 2)
-    return whole // step * step
-
-
-@dataclass(frozen=True, slots=True)
 class Estimate:
     """What a run may take, told before it begins.
 
@@ -267,7 +222,8 @@ class Estimate:
     is_limited: whether ``max_tokens`` is sent with all requests
     is_capped: whether it is sent for the sake of a cap only
     is_cut: whether the cap is below what the run might cost without it
-    room: how many requests to the dearest model the cap has room for
+    worst: US dollars that the shortest request to the dearest model may cost
+    at_once: requests that the cap lets go at once, each reserved at ``worst``; ``None``: all that would without it
     """
 
     rows: int
@@ -281,7 +237,8 @@ class Estimate:
     is_limited: bool = True
     is_capped: bool = False
     is_cut: bool = False
-    room: CapRoom | None = None
+    worst: float = 0.0
+    at_once: int | None = None
 
     @classmethod
     def of(cls, models: Models, parts: Sequence[Part], *, cap: float | None = None, at_once: int = 1) -> Estimate:
@@ -295,8 +252,11 @@ class Estimate:
         names = dict.fromkeys(part.target.model for part in parts)
         unpriced = dict.fromkeys(part.target.model for part, cost in zip(parts, costs, strict=True) if cost is None)
         longest = {part.longest_answer for part in parts}
+        worst = max((_worst(models, part) for part in parts), default=0.0)
+        rows = sum(part.rows for part in parts)
+        fits = math.floor(cap / worst) if cap is not None and worst else rows
         return cls(
-            rows=sum(part.rows for part in parts),
+            rows=rows,
             models=tuple(names),
             input_tokens=round(sum(part.input_tokens for part in parts)),
             output_tokens=None if None in outputs else sum(filter(None, outputs)),
@@ -307,7 +267,8 @@ class Estimate:
             is_limited=all(part.target.max_tokens is not None for part in parts),
             is_capped=any(part.is_capped for part in parts),
             is_cut=is_cut,
-            room=None if cap is None else _room(models, parts, cap, at_once),
+            worst=worst,
+            at_once=fits if fits < min(at_once, rows) else None,
         )
 
     def is_above(self, most_dollars: float | None, most_rows: int | None) -> bool:
@@ -316,6 +277,15 @@ class Estimate:
         low = self.cost[0] if self.cost is not None else 0.0
         dear = most_dollars is not None and max(low, high or 0.0) > most_dollars
         return dear or (most_rows is not None and self.rows > most_rows)
+
+    @property
+    def room(self) -> str:
+        """What the cap has no room for, and what would help; empty where as many go at once as without it."""
+        if self.at_once is None:
+            return ""
+        if not self.at_once:
+            return f"one request may cost up to {dollars(self.worst)}; a lower max_tokens or a higher cap lets it go"
+        return f"only {counted(self.at_once, 'request')} at once; a lower max_tokens lets more go"
 
     def __str__(self) -> str:
         if not self.rows:
@@ -351,7 +321,7 @@ class Estimate:
             told += " (max_cost)" if low < high else " (max_cost), which ends it before all rows are asked"
         elif not self.is_limited:
             told += "; max_tokens narrows that"
-        return f"{told}: {self.room}." if self.room is not None and str(self.room) else f"{told}."
+        return f"{told}: {self.room}." if self.room else f"{told}."
 
 
 def _cost(models: Models, part: Part) -> Range | None:
@@ -385,16 +355,6 @@ def _sum_of(ranges: Sequence[Range]) -> Range:
     return sum(low for low, _ in ranges), most
 
 
-def _room(models: Models, parts: Sequence[Part], cap: float, at_once: int) -> CapRoom | None:
-    """Return the room that a cap has for requests to the dearest model; ``None``: nobody bills any."""
-    rooms = list[CapRoom]()
-    for part in parts:
-        price = price_of(models, part.target)
-        if price is None or is_free(part.target):
-            continue
-        sizes = part.shortest, part.input_tokens / part.rows
-        worst, usual = (worst_case(models, part.target, size) or 0.0 for size in sizes)
-        answer = part.target.max_tokens or part.target.reserve
-        wanted = min(at_once, part.rows)
-        rooms.append(CapRoom.of(cap, worst, usual, answer, price.output, wanted))
-    return min(rooms, key=lambda room: room.fits / room.wanted, default=None)
+def _worst(models: Models, part: Part) -> float:
+    """Return the US dollars that the shortest request of a part may cost; 0 where nobody knows, or bills it."""
+    return worst_case(models, part.target, part.shortest) or 0.0
