@@ -28,7 +28,7 @@ from ...storage.stored_answers import AnswerKey, Answers
 from ..row_request import RowRequest, Tried, as_stored, as_tried
 from ..run_options import Options
 from .governor import MOST_AT_ONCE, START_AT_ONCE, Governor
-from .work import Here, Work, close_run, open_run, work
+from .work import Here, Work, close_run, open_run, own_process, work
 
 NO_REQUEST = -1
 LOCAL_AT_ONCE = 2  # requests to a local model: one is answered while the next is on its way
@@ -295,7 +295,16 @@ class Engine:
         return True
 
     def _work(self, ask: Ask, number: int) -> Work:
-        return Work(self._run, ask, number, self._models.has_guest, self._models.has_key(ask.settings))
+        return Work(self._run, ask, number, own_process(), self._why_only_here(ask))
+
+    def _why_only_here(self, ask: Ask) -> str:
+        """Return why no other process can ask this; empty where any can."""
+        if self._models.has_guest:
+            return f"{ask.model}: a provider that was handed in cannot be sent to another process"
+        if self._models.has_key(ask.settings):
+            where = ask.settings.base_url
+            return f"{where}: its key is in the memory of the process that began the run, and is not sent to others"
+        return ""
 
     def _take(self, wait: float) -> None:
         """Wait for something to happen, and deal with all that has happened."""
