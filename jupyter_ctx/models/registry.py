@@ -83,11 +83,6 @@ class Target:
         return self.settings.model if self.settings.base_url else "/".join(split_model(self.settings.model))
 
     @property
-    def is_at_provider(self) -> bool:
-        """Return whether a provider answers at its own address, or at one that the environment gives for it."""
-        return self.settings.base_url is None and bool(self.provider.catalogue)
-
-    @property
     def thinks(self) -> bool:
         """Return whether the model thinks before it answers, which takes tokens too."""
         return thinks(self.settings.model)
@@ -422,7 +417,7 @@ class Models:
             writes = CACHE_WRITES.get(settings.cache_ttl or "", 1.0) if isinstance(target.provider, Anthropic) else 1.0
             more = (writes - 1) * usage.cache_write_tokens
             return given[0].cost(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, more)
-        if address is None and not target.is_at_provider:
+        if address is None and not target.provider.catalogue:
             return None  # nobody knows what a server of one's own costs
         if not has_listed_price(settings.parameters):
             return None

@@ -38,7 +38,7 @@ from .endings import Ending
 from .error_mapping import TOO_LATE, Refusal
 from .http_client import Connections, OpenResponses, new_http
 from .model_lists import find_card, read_cards
-from .reply_bounds import ANSWER, PART, BodyError, allow, cut_of, too_long
+from .reply_bounds import PART, BodyError, answer_bytes, cut_of, too_long
 from .request_body import OF_A_PARAMETER, encoded, in_prompt, refuses_schema, schema_text, unwritable
 from .sdk import Sdk
 from .stream_events import AnswerParts, EventError
@@ -186,7 +186,7 @@ class Adapter(ABC):
                 try:
                     response = self._start(self._connect(), request)
                     self._budget.hear(response.headers)
-                    for piece in self._pieces(allow(response, ANSWER), ending):
+                    for piece in self._pieces(answer_bytes(response), ending):
                         pieces.append(_clean(piece))
                         yield pieces[-1]
                     break

@@ -1,7 +1,7 @@
 """Bounds on what a server sends, so that no reply fills the memory.
 
-The bytes of every response are counted below the SDKs and after decompression. A body has at most ``BODY`` bytes;
-who reads one that may be longer, as it comes, says so with ``allow``. Works with httpx and httpx2 alike.
+The bytes of every response are counted below the SDKs and after decompression. A body has at most ``BODY`` bytes,
+an answer that is read as it comes ``ANSWER``. Works with httpx and httpx2 alike.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ def bound(response: Any) -> None:
     response.stream = _stream_class(library)(response)
 
 
-def allow(response: Any, most: int) -> Iterator[bytes]:
-    """Yield the bytes of an unread response, of which there may be more than in most."""
-    response.stream.most = most
+def answer_bytes(response: Any) -> Iterator[bytes]:
+    """Yield the bytes of a streamed answer, of which there may be more than of other replies."""
+    response.stream.most = ANSWER
     chunks: Iterator[bytes] = response.iter_bytes()
     return chunks
 

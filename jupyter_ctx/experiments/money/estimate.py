@@ -104,16 +104,12 @@ def _part(asker: Asker, asks: Sequence[Ask], count: int) -> Part:
     """Return the requests to one model, of which ``asks`` are some, evenly spread."""
     target = asker.target(asks[0], server=False)
     texts = [ask.messages[-1].content for ask in asks]
-    system = target.meter.message(asks[0].system) * len(asks)
-    tokens = count_tokens(target.meter, texts) + system + _overhead(target) * len(asks)
-    longest = target.meter.message(max(texts, key=len)) + system / len(asks)
-    shortest = target.meter.message(min(texts, key=len)) + system / len(asks)
+    system = target.meter.message(asks[0].system)
+    template = target.meter.learned.overhead or 0.0  # of the model's, as far as reports have shown it
+    tokens = count_tokens(target.meter, texts) + (system + template) * len(asks)
+    longest = target.meter.message(max(texts, key=len)) + system
+    shortest = target.meter.message(min(texts, key=len)) + system
     return Part(target, count, tokens / len(asks) * count, longest, shortest)
-
-
-def _overhead(target: Target) -> float:
-    """Return the tokens that the model's template adds, as far as reports have shown them."""
-    return target.meter.learned.overhead or 0.0
 
 
 def _judged(asker: Asker, plan: RunPlan, places: Sequence[AnswerPlace], judge: Judge) -> Part:
