@@ -193,7 +193,9 @@ class Chat:
         session = self.desk.session
         session.check_given(names)
         within = session.purse_for(self.config)
-        return start(template, rows, grid, self.models, settings, chosen, self._count_cost, within, handed)
+        return start(
+            template, rows, grid, self.models, settings, chosen, self._count_cost, within, handed, session.check_given
+        )
 
     def probe(self, **options: Any) -> Probe:
         """Measure how long a prompt may be before the model uses it worse, for the gauge too; see jupyter_ctx.probe."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -39,6 +39,7 @@ from .table.results import Result, Results
 
 POLL = 0.05  # seconds between looks for Ctrl-C
 AFTER_CTRL_C = 0.95  # seconds that a run may take to stop
+Again = Callable[["Run", Mapping[str, Any]], "Run"]  # begins a run anew, with some settings and options changed
 
 
 class Run(ReadableRun):
@@ -61,11 +62,12 @@ class Run(ReadableRun):
         notes: tuple[str, ...] = (),
         at_end: Callable[[Run], object] | None = None,
         *,
+        again: Again | None = None,
         purse: Purse | None = None,
     ) -> None:
         self.name, self.plan, self.options = options.name, plan, options
         self._looked, self._notes, self._answers = looked, notes, answers
-        self._at_end = at_end
+        self._at_end, self._again = at_end, again
         self._models = models.apart()
         self._asker = Asker(self._models)
         self._scorers = Scorers.of(options.scorers)
@@ -201,6 +203,18 @@ class Run(ReadableRun):
             self._bar = bar_of(self, self.options.progress)
             threading.Thread(target=self._go, name="jupyter_ctx run", daemon=True).start()
         return self
+
+    def repeat(self, **changes: Any) -> Run:
+        """Ask the same of another model, or with other settings, and return the new run, which has begun.
+
+        ``run.repeat(model="openai/gpt-5.2")`` takes the template, the rows, the grid, the scorers and the options of
+        this run; ``changes`` are settings and options in their place. Its price is told, and asked about, like that of
+        any run. ``compare(run, again)`` calls the two by their names, else by their models. Raises InvalidRequestError
+        for a setting that is in the grid.
+        """
+        if self._again is None:
+            raise InvalidRequestError("This run cannot be repeated: sweep(…) or chat.map(…) makes one that can.")
+        return self._again(self, changes)
 
     def cancel(self) -> None:
         """Stop the run, and return at once; answers that came are kept."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -68,11 +68,13 @@ def start(
     ended: Callable[[Run], object] | None = None,
     within: Purse | DayPurse | None = None,
     beside: Mapping[AnswerKey, StoredAnswer] | None = None,
+    check_given: Callable[[Collection[str]], object] = bool,
 ) -> Run:
     """Begin a run, or with ``options.dry_run`` only make one; ``ended`` is called when it has ended.
 
     ``within`` is the purse of the conversation, whose caps hold as well; ``beside`` are answers that will do where the
-    store has none. Raises InvalidRequestError.
+    store has none. ``check_given`` is given the names of settings that another run like this one is to have, and
+    raises where one may not be changed. Raises InvalidRequestError.
     """
     if not isinstance(template, str) or not template.strip():
         raise InvalidRequestError("The template is empty: write a prompt with {{ column }} in it.")
@@ -92,7 +94,8 @@ def start(
     options = replace(options, scorers=scorers)
     answers = Answers(MEMORY if options.store is None else options.store, beside=beside)
     plan = RunPlan(text, table, arms, options.repeat, schema)
-    run = Run(plan, looked_at(plan), models, answers, options, notes, at_end=ended, purse=purse)
+    again = partial(_again, models, settings, ended, check_given)
+    run = Run(plan, looked_at(plan), models, answers, options, notes, at_end=ended, again=again, purse=purse)
     if not options.dry_run:
         check_room(run.estimate, cap)
     if options.tell is not None:
@@ -102,6 +105,27 @@ def start(
     _check_keys(models, asked, run)
     check_agreed(run.estimate, settings, options)
     return run.begin()
+
+
+def _again(
+    models: Models,
+    settings: Settings,
+    ended: Callable[[Run], object] | None,
+    check_given: Callable[[Collection[str]], object],
+    run: Run,
+    changes: Mapping[str, Any],
+) -> Run:
+    """Begin a run like another with some settings and options anew; a yes to the price of one is none to the other."""
+    options, given = parted(changes, replace(run.options, dry_run=False, yes=False))
+    fixed = next((name for name in given if name in run.grid), None)
+    if fixed is not None:
+        raise InvalidRequestError(f"{fixed}= is a name of this run's grid: sweep(…, {{{fixed!r}: […]}}) asks others.")
+    check_given(given)
+    plan, asked = run.plan, settings_with(settings, given)
+    within = run.purse.within if isinstance(run.purse.within, Purse) else None  # a conversation's; else the day's, anew
+    return start(
+        plan.template.text, plan.rows, run.grid, models.apart(), asked, options, ended, within, check_given=check_given
+    )
 
 
 def _check_keys(models: Models, asked: Iterable[Settings], run: Run) -> None:

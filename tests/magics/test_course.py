@@ -155,6 +155,7 @@ MODELS = 'model = "litellm/a"\nmodels = ["litellm/a", "litellm/b"]\n'
         "%%chat -m litellm/c\nx", "%%chat -m litellm/c -m litellm/c\nx", "%%chat --preview -m litellm/c\nx",
         "get_chat().map('{{ x }}', [{'x': 1}], model='litellm/c')",
         "get_chat().sweep('{{ x }}', [{'x': 1}], {'model': ['litellm/a', 'litellm/c']})",
+        "run = get_chat().map('{{ x }}', [{'x': 1}]); run.result(); run.repeat(model='litellm/c')",
     ],
 )  # fmt: skip
 def test_a_model_that_is_not_among_the_courses_is_refused_with_those_that_are(
@@ -196,6 +197,7 @@ LOCKED = 'max_tokens = 100\nsystem = "Be a tutor."\nlock = ["max_tokens", "syste
         "%chat config max_tokens 200", "%%chat --max-tokens 200\nx", "%%chat system\nBe rude.", "%%chat -s rude\nx",
         "%chat config system rude", "get_chat().map('{{ x }}', [{'x': 1}], max_tokens=200)",
         "get_chat().sweep('{{ x }}', [{'x': 1}], {'max_tokens': [100, 200]})",
+        "run = get_chat().map('{{ x }}', [{'x': 1}], dry_run=True); run.repeat(max_tokens=200)",
     ],
 )  # fmt: skip
 def test_what_is_locked_cannot_be_changed_and_the_error_says_how(

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
-from typing import Any, NotRequired, TypedDict, get_type_hints
+from typing import Any, NoReturn, NotRequired, TypedDict, get_type_hints
 
 from ...context.windows import ContextWindow
 from ...errors import InvalidRequestError
@@ -96,6 +96,13 @@ class RunRecord(ReadableRun):
     def unasked(self) -> int:
         """How many answers were not asked for, because the run ended before."""
         return len(self.results.unasked)
+
+    def repeat(self, **_changes: Any) -> NoReturn:
+        """Raise InvalidRequestError: only a run that was begun here can be repeated."""
+        raise InvalidRequestError(
+            "A run from a file cannot be repeated, as keys and scorers are not in it: "
+            "sweep(run.template, run.rows, dict(run.grid), scorers=…, model=…) asks the same."
+        )
 
 
 def package_versions() -> dict[str, str]:

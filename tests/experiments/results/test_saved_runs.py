@@ -78,6 +78,12 @@ def test_rows_that_were_not_asked_stay_so_in_a_file(tmp_path: Path) -> None:
     assert saved.summary().sentences == unfinished().summary().sentences
 
 
+def test_a_run_from_a_file_says_how_to_ask_the_same(tmp_path: Path) -> None:
+    saved = load_run(export_run(unfinished(), tmp_path / "run.json"))
+    with pytest.raises(InvalidRequestError, match="sweep"):
+        saved.repeat(model="m")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
