@@ -1,4 +1,4 @@
-"""Simulate runs with a cap, pilots and tables of prompts: is the cap kept and used, are ranges and sizes right?
+"""Simulate runs with a cap and tables of prompts: is the cap kept and used, are sizes right?
 
 ``python -m benchmarks.money``. Input is compared with what the vocabularies of OpenAI make of the prompts, and with
 what llama.cpp makes of them for SmolLM2 where that is installed; the meters have seen no report.
@@ -12,17 +12,14 @@ import statistics
 import time
 from collections.abc import Callable
 
-from jupyter_ctx.experiments.money.purse import Purse
-
 from benchmarks.counting import tokenizers
 from benchmarks.texts import load, message
 from jupyter_ctx.config.settings import Settings
 from jupyter_ctx.experiments.money.estimate import count_tokens
-from jupyter_ctx.experiments.money.totals import total_range
+from jupyter_ctx.models.purse import Purse
 from jupyter_ctx.models.registry import Models
 
-RUNS, TABLES, ROWS = 1_000, 500, 1_000
-SIZES = 100, 300, 1_000  # rows of a table
+RUNS, ROWS = 1_000, 1_000
 MOST, LONGEST = 4_096, 128_000  # max_tokens, and the longest answer of a model without it
 OPENAI_TEMPLATE, OTHER_TEMPLATE = 7, 4  # tokens around a prompt
 INPUT_PRICE, OUTPUT_PRICE = 1.75e-6, 14e-6  # US dollars a token
@@ -90,27 +87,8 @@ def spent(at_once: int, seed: int, cap: float = 1.0) -> float:
     return purse.spent or 0.0
 
 
-def coverage(length: Length, most: int) -> tuple[float, float, float]:
-    """Return the share of tables whose answers lie in the range after ten pilots, its median width, and its reach.
-
-    The width is the upper end as a multiple of the lower one, the reach as a multiple of what the answers take.
-    """
-    right, widths, reaches = 0, list[float](), list[float]()
-    for seed in range(TABLES):
-        chance = random.Random(seed)
-        count = chance.choice(SIZES)
-        lengths = [max(1, min(most, round(length(chance)))) for _ in range(count)]
-        low, high = total_range(lengths[:10], count - 10, most)
-        assert high is not None
-        total = sum(lengths[10:])
-        right += low <= total <= high
-        widths.append(high / max(low, 1.0))
-        reaches.append(high / total)
-    return right / TABLES, statistics.median(widths), statistics.median(reaches)
-
-
 def inputs() -> None:
-    """Print how far the estimated input of tables is off, before any report and after a pilot of ten rows."""
+    """Print how far the estimated input of tables is off, before any report."""
     kinds = load(random.Random(4))
     texts = [text for kind in ("English", "code", "JSON") for text in kinds[kind]]
     for name, (model, count) in tokenizers().items():
@@ -118,19 +96,17 @@ def inputs() -> None:
             f"openai/{model}" if model.startswith("gpt") else f"ollama/{model}"
         )
         template = OPENAI_TEMPLATE if model.startswith("gpt") else OTHER_TEMPLATE
-        before, after, seconds = list[float](), list[float](), list[float]()
+        errors, seconds = list[float](), list[float]()
         for seed in range(9):
             meter, table = Models().target(Settings(model=full), ask=False).meter, random.Random(seed)
             head = message(texts, table) if seed % 2 else ""
             prompts = [f"{head}\n{message(texts, table)[:1_500]}" for _ in range(ROWS if name == "o200k" else 100)]
             begun = time.perf_counter()
-            first = count_tokens(meter, prompts)
+            estimated = count_tokens(meter, prompts)
             seconds.append((time.perf_counter() - begun) * ROWS / len(prompts))
             sizes = [count(prompt) + template for prompt in prompts]
-            reported = sum(sizes[:10]) / sum(map(meter.message, prompts[:10]))
-            before.append(100 * abs(first / sum(sizes) - 1))
-            after.append(100 * abs(first * reported / sum(sizes) - 1))
-        figures = [statistics.median(before), max(before), statistics.median(after), max(after)]
+            errors.append(100 * abs(estimated / sum(sizes) - 1))
+        figures = [statistics.median(errors), max(errors)]
         print(f"{name:<24}" + "".join(f"{each:>8.2f} %" for each in figures) + f"{statistics.median(seconds):>8.2f} s")
 
 
@@ -140,19 +116,7 @@ def main() -> None:
     for at_once in (1, 20, 100):
         found = [spent(at_once, seed) for seed in range(RUNS)]
         print(f"{at_once:>4} at once  {max(found):.4f}  {min(found):.3f}  {statistics.median(found):.3f}", flush=True)
-    print(
-        f"\nThe range after a pilot of ten, in {TABLES} tables of 100, 300 or 1,000 rows, with max_tokens and without:"
-    )
-    print("how often it is right; its upper end as a multiple of the lower one, and of the truth (medians)")
-    for name, length in LENGTHS.items():
-        cells = list[str]()
-        for most in (MOST, LONGEST):
-            share, width, reach = coverage(length, most)
-            cells.append(f"{100 * share:>7.1f} %{width:>7.1f}{reach:>7.1f}")
-        print(f"{name:<38}{''.join(cells)}", flush=True)
-    print(
-        "\nInput of tables: median and greatest error before any report, after a pilot of ten; seconds for 1,000 rows"
-    )
+    print("\nInput of tables: median and greatest error before any report; seconds for 1,000 rows")
     inputs()
 
 

@@ -30,7 +30,7 @@ def main() -> int:
     environment.FOLDER = BUILD / "venv"  # Sphinx stays out of that of the tests
     for old in (BOOK, EXECUTED):
         shutil.rmtree(old, ignore_errors=True)
-    environment.prepare("local", "builds", "dataframes", "pictures", "docs")
+    environment.prepare("local", "dataframes", "pictures", "docs")
     for name in [name for name in os.environ if name.startswith(OF_THE_USER)]:
         del os.environ[name]
     home = BUILD / "home"  # nobody's settings, keys and conversations

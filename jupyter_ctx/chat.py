@@ -216,9 +216,8 @@ class Chat:
 
     def _count_cost(self, run: Run) -> None:
         """Add what a run has cost to what the conversation has."""
-        cost = (run.cost or 0.0) - run.paid or None  # a pilot's cost is counted at its end
-        if cost is not None or run.unpriced:
-            self.desk.add_cost(cost, run.unpriced)
+        if run.cost or run.unpriced:
+            self.desk.add_cost(run.cost, run.unpriced)
         else:
             self.desk.session.save()  # what was reserved and not spent
 

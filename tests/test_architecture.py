@@ -22,7 +22,7 @@ HEAVY = (
     "PIL", "imagesize", "jsonschema", "matplotlib",
     "msgspec", "pandas", "psutil", "psycopg", "xllamacpp",
     "markdown_it", "mdit_py_plugins", "pygments", "regex", "tqdm",
-    "ipywidgets", "narwhals", "nbclient", "nbformat",
+    "ipywidgets", "narwhals",
 )  # fmt: skip
 SLOW = ("difflib", "importlib.metadata", "tomllib")  # of the standard library
 

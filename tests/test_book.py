@@ -39,7 +39,7 @@ def test_a_page_names_what_exists_and_its_code_parses(path: Path) -> None:
         ("`c.Chat.colour`", "1: there is no setting 'colour'"),
         ("`jupyter_ctx.asks(1)`", "1: jupyter_ctx has no 'asks'"),
         ("```console\njupyter ctx models\n```", "2: jupyter ctx has no command 'models'"),
-        ("```console\njupyter ctx run x --asserts y\n```", "2: jupyter ctx run has no option --asserts"),
+        ("```console\njupyter ctx model x --asserts y\n```", "2: jupyter ctx model has no option --asserts"),
         ("```console\npip install 'jupyter_ctx[locals]'\n```", "2: there is no extra 'locals'"),
         ("```json\n{'a': 1}\n```", "2: Expecting property name"),
         ("```perl\nx\n```", "2: nothing checks a block of 'perl'"),

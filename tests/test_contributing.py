@@ -23,7 +23,7 @@ STEP = re.compile(
 )
 FEWEST = {
     "A compatible host", "A provider with its own SDK", "A provider in a package of its own", "A command",
-    "A trigger for compaction", "An exporter", "A segment of the gauge", "A scorer", "A model's window",
+    "A model's window",
 }  # fmt: skip
 
 

@@ -3,21 +3,11 @@
 :func:`decide` is one pure function from an :class:`~.compaction.Occupancy` and the settings to a
 :class:`Decision`. The planner carries the decision out, the sender writes the summaries that it
 asks for, and the gauge shows it as "the next send leaves out …".
-
-To add a trigger (CONTRIBUTING.md follows one to the letter):
-
-1. Write a function here that takes the occupancy and the settings and returns a :class:`Room`
-   where room must be made, else ``None``, and add it to :data:`TRIGGERS`.
-2. Where the trigger has a setting, declare it in ``config/settings.py`` and name it in
-   :class:`CompactionSettings` below.
-
-All else follows: how deep the cut goes, the summary, ``on_overflow=stop``, the gauge and the messages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol
 
 from .compaction import Cut, Occupancy, cut_at, cut_down
 from .evidence import Evidence
@@ -30,7 +20,7 @@ GO_BACK = 0.8  # of the limit: turns that were left out come back where everythi
 
 
 class CompactionSettings(Protocol):
-    """The settings that the triggers read; ``config.settings.Settings`` declares and explains each of them."""
+    """The settings that demands for room read; ``config.settings.Settings`` declares and explains each of them."""
 
     @property
     def on_overflow(self) -> Literal["trim", "summarise", "stop"]: ...  # noqa: D102
@@ -86,13 +76,10 @@ def too_many_turns(now: Occupancy, settings: CompactionSettings) -> Room | None:
     return Room(f"max_turns {most}", turns=max(1, int(most * TRIM_TO)))
 
 
-Trigger: TypeAlias = Callable[[Occupancy, CompactionSettings], Room | None]
-TRIGGERS: tuple[Trigger, ...] = (over_the_limit, too_many_turns)
-
-
 def decide(now: Occupancy, settings: CompactionSettings, *, goal: float | None = None) -> Decision:
-    """Return what is done to a request. ``goal``, in tokens, goes before the triggers' shares of the limit."""
-    demands = [room for trigger in TRIGGERS if (room := trigger(now, settings)) is not None]
+    """Return what is done to a request. ``goal``, in tokens, goes before the shares that are demanded."""
+    rooms = over_the_limit(now, settings), too_many_turns(now, settings)
+    demands = [room for room in rooms if room is not None]
     if not demands and goal is None:
         cut = cut_at(now, now.start)
     else:

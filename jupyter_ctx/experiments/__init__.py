@@ -9,9 +9,7 @@ The way of a row, from the table to the result:
 2. The run finds the stored answers, and hands the other requests to the engine, in a thread of its own.
 3. ``asking.engine`` decides which request starts when: the governor of its endpoint says how many and how fast
    (``asking.governor``, where ``asking.suspicion`` tells a limit from chance), the claims of the store which of them
-   another run asks already, and the purse whether there is money left (``models.purse``). With ``batch=True`` those
-   whose provider takes batches wait for the next batch (``batch.batch_run``), which takes many small steps, each
-   written down before the next (``batch.batch_job``).
+   another run asks already, and the purse whether there is money left (``models.purse``).
 4. ``asking.work`` tries to get one answer, in a thread or in a process of another machine, as
    :mod:`jupyter_ctx.session.ask` sends any single request. It returns what became of it, and never raises.
 5. The engine settles the cost, tells the governor, and tries again where another try may help. An answer that lasts is

@@ -21,7 +21,7 @@ class RowRequest:
     key: what its answer is stored under
     lane: whose governor lets it start
     make: returns the request, made anew each time so that prompts need not be kept
-    worst: returns the US dollars that it may cost at most, in a ``batch`` or not
+    worst: returns the US dollars that it may cost at most
     done: is called with what became of it, and whether it was stored, in the coordinator's thread
     group: of the requests that share a long prefix; one goes first, so that a prompt cache is written once
     anew: whether to ask although an answer is stored
@@ -31,7 +31,7 @@ class RowRequest:
     key: AnswerKey
     lane: str
     make: Callable[[], Ask]
-    worst: Callable[..., float | None]
+    worst: Callable[[Ask], float | None]
     done: Callable[[Tried, bool], object]
     group: int | None = None
     anew: bool = False

@@ -49,8 +49,7 @@ class Run(ReadableRun):
     plan: what is asked
     estimate: what it may cost, told before anything is sent
     begun: when it was begun, as ISO 8601 has it; empty before
-    purse: what pays for it and for its pilot
-    paid: US dollars of its cost that were paid for its pilot
+    purse: what pays for it
     """
 
     def __init__(
@@ -61,27 +60,22 @@ class Run(ReadableRun):
         answers: Answers,
         options: Options,
         notes: tuple[str, ...] = (),
-        pilot: Run | None = None,
         at_end: Callable[[Run], object] | None = None,
         *,
-        is_pilot: bool = False,
         again: Again | None = None,
         purse: Purse | None = None,
     ) -> None:
         self.name, self.plan, self.options = options.name, plan, options
         self._looked, self._notes, self._answers = looked, notes, answers
-        self._at_end, self._is_pilot, self._again = at_end, is_pilot, again
+        self._at_end, self._again = at_end, again
         self._models = models.apart()
         self._asker = Asker(self._models)
         self._scorers = Scorers.of(options.scorers)
         self.purse = purse or Purse(options.max_cost)
-        self.paid = (pilot.cost or 0.0) if pilot is not None else 0.0
         self._results: list[Result | None] = [None] * len(plan)
         self._places = _by_key(plan, looked)
         self._stored = answers.find(self._places, failed=not options.retry)
-        tried = pilot.results if pilot is not None else ()
-        self._piloted = sum(each.reply is not None and not each.cached for each in tried)
-        self._progress = Progress(len(plan), asked=self._piloted)
+        self._progress = Progress(len(plan))
         targets = {arm.label: self._models.target(arm.settings, ask=False) for arm in plan.arms}
         self._free = {label for label, target in targets.items() if is_free(target)}
         self._lanes: dict[tuple[object, ...], str] = {}
@@ -92,8 +86,8 @@ class Run(ReadableRun):
         self._bar: Bar = Bar(self)
         missing = [places[0] for key, places in self._places.items() if key not in self._stored]
         self.estimate = quoted(
-            plan, looked, self._asker, missing, self._scorers.judges, tried,
-            batch=options.batch, cap=self.purse.cap, at_once=options.concurrency or START_AT_ONCE,
+            plan, looked, self._asker, missing, self._scorers.judges,
+            cap=self.purse.cap, at_once=options.concurrency or START_AT_ONCE,
         )  # fmt: skip
 
     _repr_mimebundle_ = mimebundle
@@ -110,9 +104,7 @@ class Run(ReadableRun):
         """How far the run has come."""
         goes_on = not self._done.is_set()
         away = self._engine.away if goes_on else ""
-        # the answers of the pilot are stored ones here, and were paid for in this run all the same
-        cached = max(0, self._progress.cached - self._piloted)
-        return replace(self._progress, cached=cached, away=away, cost=self.cost, goes_on=goes_on)
+        return replace(self._progress, away=away, cost=self.cost, goes_on=goes_on)
 
     def stored(self) -> dict[AnswerKey, StoredAnswer]:
         """Return the whole answers as they are stored, also those to further requests, such as of judges."""
@@ -140,7 +132,7 @@ class Run(ReadableRun):
 
     @property
     def cost(self) -> float | None:
-        """US dollars spent so far, on its pilot too; ``None`` where no price is known."""
+        """US dollars spent so far; ``None`` where no price is known."""
         return self.purse.spent
 
     @property
@@ -225,15 +217,14 @@ class Run(ReadableRun):
         return self._again(self, changes)
 
     def cancel(self) -> None:
-        """Stop the run, and return at once; answers that came are kept. A provider is asked to end its batches."""
+        """Stop the run, and return at once; answers that came are kept."""
         if self.begun:
             self._engine.stop()
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until the run has ended, or for so many seconds; return whether it has.
 
-        Ctrl-C stops the run: raises ChatInterrupted. Batches go on at the provider, and the same run begun again
-        fetches their answers.
+        Ctrl-C stops the run: raises ChatInterrupted.
         """
         if not self.begun:
             raise InvalidRequestError("The run has not begun: begin() begins it; dry_run=True only tells its price.")
@@ -244,7 +235,7 @@ class Run(ReadableRun):
                 if time.monotonic() >= until:
                     return False
         except KeyboardInterrupt:
-            self._engine.leave()
+            self._engine.stop()
             self._done.wait(AFTER_CTRL_C)
             raise ChatInterrupted(self._kept()) from None
         finally:
@@ -293,8 +284,7 @@ class Run(ReadableRun):
             self._mark_unasked()
             self._answers.settle()
             self._engine.end()
-            if not self._is_pilot:  # else the run goes on with the store
-                self._answers.close()
+            self._answers.close()
             self._bar.end()
             if self._at_end is not None:
                 with suppress(Exception):  # the answers are kept, whatever listens
@@ -373,13 +363,13 @@ class Run(ReadableRun):
             self._lanes[where] = self._models.target(settings, ask=False).provider.endpoint
         return self._lanes[where]
 
-    def _worst(self, ask: Ask, *, batch: bool = False) -> float | None:
+    def _worst(self, ask: Ask) -> float | None:
         """Return the US dollars that a request may cost at most; ``None``: unknown, or there is no cap."""
         if not self.purse.allowances:
             return None
         target = self._asker.target(ask, server=False)
         tokens = sum(target.meter.message(message.content) + message.attached for message in ask.messages)
-        return worst_case(self._models, target, tokens, batch=batch)
+        return worst_case(self._models, target, tokens)
 
 
 def _by_key(plan: RunPlan, looked: Looked) -> dict[AnswerKey, list[AnswerPlace]]:

@@ -23,11 +23,9 @@ class Options:
     group: the column whose equal values belong together, such as questions about one document
     max_cost: US dollars that are never passed; ``None``: no such cap
     limit: rows to ask, the first ones; ``None``: all
-    pilot: rows to ask first, at most ten, evenly spread, so that the price of the others can be told
     retry: whether rows that failed are asked again
     concurrency: requests at once; ``None``: it adapts to the server
     executor: where requests run; ``None``: in threads
-    batch: whether the provider's batch interface is used, at about half the price and within a day
     name: what tables and pictures call the run
     dry_run: whether only the price is told, and nothing is sent
     yes: whether it may begin without asking, above the settings confirm_cost and confirm_rows
@@ -44,11 +42,9 @@ class Options:
     group: str | None = None
     max_cost: float | None = None
     limit: int | None = None
-    pilot: int = 0
     retry: bool = False
     concurrency: int | None = None
     executor: Executor | None = None
-    batch: bool = False
     name: str = ""
     dry_run: bool = False
     yes: bool = False
@@ -60,7 +56,6 @@ class Options:
 
     def __post_init__(self) -> None:
         check_whole_number("repeat", self.repeat, least=1)
-        check_whole_number("pilot", self.pilot, least=0, most=MOST_PILOTS)
         for name, value in {"limit": self.limit, "concurrency": self.concurrency}.items():
             if value is not None:
                 check_whole_number(name, value, least=1)
@@ -72,13 +67,6 @@ class Options:
                 f"executor is {self.executor!r}: it must be a concurrent.futures.Executor, "
                 "such as client.get_executor()."
             )
-        if self.batch and self.executor is not None:
-            raise InvalidRequestError(
-                "batch=True needs no executor=: the provider runs the requests. Give one of them."
-            )
-
-
-MOST_PILOTS = 10
 
 
 def parted(given: Mapping[str, Any], begun: Any, what: str = "run") -> tuple[Any, dict[str, Any]]:

@@ -13,7 +13,6 @@ from ..errors import AuthenticationError, InvalidRequestError
 from ..models.purse import Purse
 from ..models.registry import Models, key_owner, settings_with
 from ..providers.base import SupportsStream
-from ..providers.batch_services import batches_of
 from ..providers.guests import guest
 from ..storage.connection import MEMORY
 from ..storage.day_spending import DayPurse
@@ -21,7 +20,7 @@ from ..storage.store import store_address
 from ..storage.stored_answers import AnswerKey, Answers, StoredAnswer
 from ..wording import dollars
 from .money.estimate import check_agreed, check_price, check_room, least_cap, with_limit
-from .run import Again, Run
+from .run import Run
 from .run_options import Options, parted
 from .scorers import Scorers
 from .table.plan import Arm, RunPlan, arms_of, looked_at
@@ -93,17 +92,12 @@ def start(
         notes = (f"At most {dollars(cap)} may be spent, which is what is left of the caps that hold here.", *notes)
     schema = Schema.of(options.schema) if options.schema is not None else None
     options = replace(options, scorers=scorers)
-    for arm in arms if options.batch else ():
-        batches_of(models.target(arm.settings, ask=False).provider)
     answers = Answers(MEMORY if options.store is None else options.store, beside=beside)
     plan = RunPlan(text, table, arms, options.repeat, schema)
     again = partial(_again, models, settings, ended, check_given)
     run = Run(plan, looked_at(plan), models, answers, options, notes, at_end=ended, again=again, purse=purse)
     if not options.dry_run:
         check_room(run.estimate, cap)
-    if options.pilot and len(table) > options.pilot and not options.dry_run:
-        _check_keys(models, asked, run)
-        run = _piloted(run, models, answers, ended, again)
     if options.tell is not None:
         options.tell(run)
     if options.dry_run:
@@ -132,19 +126,6 @@ def _again(
     return start(
         plan.template.text, plan.rows, run.grid, models.apart(), asked, options, ended, within, check_given=check_given
     )
-
-
-def _piloted(run: Run, models: Models, answers: Answers, ended: Callable[[Run], object] | None, again: Again) -> Run:
-    """Ask some rows, evenly spread, and return the run with an estimate that rests on their answers."""
-    options, rows = run.options, run.plan.rows
-    step = len(rows) // options.pilot
-    some = rows[step // 2 :: step][: options.pilot]  # the first rows of a sorted table would be no sample
-    first = replace(run.plan, rows=some, repeat=1)
-    alone = replace(options, scorers=(), batch=False, progress=False)
-    pilot = Run(first, looked_at(first), models, answers, alone, at_end=ended, is_pilot=True, purse=run.purse)
-    pilot.begin().result()
-    plan, notes = run.plan, run.notices
-    return Run(plan, looked_at(plan), models, answers, options, notes, pilot, ended, again=again, purse=run.purse)
 
 
 def _check_keys(models: Models, asked: Iterable[Settings], run: Run) -> None:

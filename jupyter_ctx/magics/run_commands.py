@@ -52,14 +52,13 @@ def _check_bound(flag: str, new: str, table: str) -> None:
         raise UsageError(f"{flag} {new} would replace the table, which the next run of the cell asks. Choose another.")
 
 
-def agreed(question: str, sent: str = "nothing was sent") -> bool:
+def agreed(question: str) -> bool:
     """Return whether the user agrees to what costs money. Raises UsageError where nobody is asked."""
     answer = asked_first(question)
     if answer is None:
         raise UsageError(
             "This is above confirm_cost or confirm_rows, and nobody can be asked here: --yes begins it, and "
-            "%chat config confirm_cost none and %chat config confirm_rows none ask no more. "
-            f"{sent.capitalize()}."
+            "%chat config confirm_cost none and %chat config confirm_rows none ask no more. Nothing was sent."
         )
     return answer
 
@@ -111,8 +110,8 @@ class MapCell:
         return self._call.chat.sweep(
             (self._call.text or "").strip("\n"), self._table, grid,
             scorers=scorers_named(options.score or [], variables), schema=schema, names=variables,
-            repeat=options.repeat or 1, limit=options.limit, pilot=options.pilot or 0, max_cost=options.cap,
-            dry_run=options.dry_run, yes=options.yes, retry=options.retry, batch=options.batch,
+            repeat=options.repeat or 1, limit=options.limit, max_cost=options.cap,
+            dry_run=options.dry_run, yes=options.yes, retry=options.retry,
             name=options.named or "", agree=self._agree, tell=self._tell, progress=None if is_read else False, **given,
         )  # fmt: skip
 
@@ -138,7 +137,7 @@ class MapCell:
     def _agree(self, question: str) -> bool:
         """Return whether the user agrees; money is not spent without a yes. Raises UsageError where nobody is asked."""
         estimate = str(self._run.estimate) if self._run is not None else ""
-        return agreed(question.removeprefix(estimate).strip(), self._sent())
+        return agreed(question.removeprefix(estimate).strip())
 
     def _bind(self, name: str | None, value: object) -> None:
         if name is not None:
@@ -155,15 +154,10 @@ class MapCell:
             lines.insert(0, ", ".join(ending_figures(run, seconds)))
         self._say(*lines, *([] if "sentences" in run.shown else sentences_of(run)))
 
-    def _sent(self) -> str:
-        """Return what was sent before the run began."""
-        piloted = self._run is not None and self._run.estimate.pilots
-        return "only the pilot was asked, and its answers are kept" if piloted else "nothing was sent"
-
     def _stopped(self) -> str:
         """Return what Ctrl-C leaves, where nothing waited for the run."""
         if self._run is None or not self._run.progress.done:
-            return f"stopped; {self._sent()}."
+            return "stopped; nothing was sent."
         self._run.cancel()
         return f"stopped; {self._run.progress}."
 

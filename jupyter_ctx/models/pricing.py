@@ -10,7 +10,6 @@ from ..config.settings import Settings
 from ..context.usage import Prices, Usage
 from .window_tables import load_tables
 
-BATCH_SHARE = 0.5  # of the usual price, where the table has none for batches: what OpenAI and Anthropic state
 CACHE_WRITES = {"5m": 1.25, "1h": 2.0}  # times the price of input, as Anthropic bills what is written to a cache
 LISTED_VALUES = {  # values of parameters that have the listed price, or a lower one
     "service_tier": ("auto", "default", "flex", "standard", "standard_only"),
@@ -35,14 +34,11 @@ def given_prices(settings: Settings, served: str = "") -> tuple[Prices, str] | N
     return None if prices is None else (prices, "from your models.json")
 
 
-def price(
-    provider: str | None, names: Iterable[str], usage: Usage, *, cache_ttl: str | None = None, batch: bool = False
-) -> float | None:
+def price(provider: str | None, names: Iterable[str], usage: Usage, *, cache_ttl: str | None = None) -> float | None:
     """Return US dollars for one request, or ``None`` where the price is unknown.
 
     ``provider`` is the provider that bills the request, by its id in genai-prices; ``names`` are the names
     that the model may have there, the likeliest first. A price of 0 counts for models named ``:free`` only.
-    ``batch``: whether the request was part of a batch; the price is half the usual where none is listed.
     """
     if provider is None:
         return None
@@ -58,23 +54,10 @@ def price(
     )
     for name in names:
         with suppress(Exception):  # a missing price must not cost a turn
-            found = genai_prices.calc_price(counted, name, provider_id=provider)
-            usual = float(found.total_price)
-            if usual or name.endswith(":free"):
-                return _batch_price(counted, name, provider, usual) if batch else usual
+            found = float(genai_prices.calc_price(counted, name, provider_id=provider).total_price)
+            if found or name.endswith(":free"):
+                return found
     return None
-
-
-def _batch_price(usage: Any, name: str, provider: str, usual: float) -> float:
-    """Return the price in a batch: as listed, where that is another than the usual one."""
-    import genai_prices
-
-    with suppress(Exception):  # an older table may know none
-        context = {"processing": "batch"}
-        found = genai_prices.calc_price(usage, name, provider_id=provider, price_context=context)
-        if 0 < found.total_price < usual:
-            return float(found.total_price)
-    return BATCH_SHARE * usual
 
 
 def priced_names(provider: str) -> tuple[str, ...]:

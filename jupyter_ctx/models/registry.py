@@ -28,7 +28,7 @@ from ..providers.guests import Guest, shadowed
 from ..providers.lookup import bills, check_known, get_provider, given_address, missing_key, split_model
 from ..storage.serialization import EndpointState, MeterState, Sizes, StoredState
 from .model_names import near_models
-from .pricing import BATCH_SHARE, CACHE_WRITES, given_prices, has_listed_price, price
+from .pricing import CACHE_WRITES, given_prices, has_listed_price, price
 from .purse import Purse
 from .retirement import End
 from .tokenizer import counter
@@ -81,11 +81,6 @@ class Target:
     def model(self) -> str:
         """Return the model's full name; at an address of the user's own, the name used there."""
         return self.settings.model if self.settings.base_url else "/".join(split_model(self.settings.model))
-
-    @property
-    def is_at_provider(self) -> bool:
-        """Return whether a provider answers at its own address, or at one that the environment gives for it."""
-        return self.settings.base_url is None and bool(self.provider.catalogue)
 
     @property
     def thinks(self) -> bool:
@@ -412,8 +407,8 @@ class Models:
     def _seen(self, provider: Provider) -> Evidence:
         return self._evidence.get(provider.endpoint, NO_EVIDENCE)
 
-    def cost(self, target: Target, usage: Usage | None, served: str = "", *, batch: bool = False) -> float | None:
-        """Return the US dollars that one request cost, in a ``batch`` or not; ``None``: the price is not known."""
+    def cost(self, target: Target, usage: Usage | None, served: str = "") -> float | None:
+        """Return the US dollars that one request cost; ``None``: the price is not known."""
         settings, address = target.settings, target.settings.base_url
         if usage is None:
             return None
@@ -421,15 +416,14 @@ class Models:
         if given is not None:
             writes = CACHE_WRITES.get(settings.cache_ttl or "", 1.0) if isinstance(target.provider, Anthropic) else 1.0
             more = (writes - 1) * usage.cache_write_tokens
-            usual = given[0].cost(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, more)
-            return BATCH_SHARE * usual if batch and target.is_at_provider else usual
-        if address is None and not target.is_at_provider:
+            return given[0].cost(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, more)
+        if address is None and not target.provider.catalogue:
             return None  # nobody knows what a server of one's own costs
         if not has_listed_price(settings.parameters):
             return None
         provider, name = split_model(settings.model) if address is None else ("", settings.model)
         names = filter(None, (name, "" if address is None else name.partition("/")[2], served))
-        return price(bills(provider, address), names, usage, cache_ttl=settings.cache_ttl, batch=batch)
+        return price(bills(provider, address), names, usage, cache_ttl=settings.cache_ttl)
 
     def available(self, settings: Settings) -> tuple[tuple[str, ContextWindow], ...]:
         """Return the models that a provider lists, with the window of each. Raises a ChatError."""

@@ -58,9 +58,9 @@ def _per_million(price: float) -> str:
     return f"${whole}.{cents:0<2}"
 
 
-def price_of(models: Models, target: Target, *, batch: bool = False) -> Price | None:
-    """Return what tokens cost there, in a ``batch`` or not; ``None``: the price is unknown, or there is none."""
-    cost, tokens = partial(models.cost, target, batch=batch), PRICED
+def price_of(models: Models, target: Target) -> Price | None:
+    """Return what tokens cost there; ``None``: the price is unknown, or there is none."""
+    cost, tokens = partial(models.cost, target), PRICED
     alone, both = cost(Usage(tokens, 0)), cost(Usage(tokens, tokens))
     if alone is None or both is None:
         return None
@@ -82,19 +82,17 @@ def is_free(target: Target) -> bool:
     return not target.provider.catalogue and not is_billed(settings.model, settings.base_url)
 
 
-def worst_case(
-    models: Models, target: Target, tokens: float, *, batch: bool = False, output: int | None = None
-) -> float | None:
+def worst_case(models: Models, target: Target, tokens: float, *, output: int | None = None) -> float | None:
     """Return the US dollars that a request of so many estimated tokens may cost; ``None``: the price is unknown.
 
     The input is counted with a margin for estimates, and as written to a prompt cache; the output is ``output``, else
-    ``max_tokens``. ``batch``: whether it is asked in a batch.
+    ``max_tokens``.
     """
     if is_free(target):
         return 0.0
     counted = math.ceil((tokens + _schema_tokens(target)) / (1 - MARGIN) + OVERHEAD_AT_MOST)
     output = output or target.max_tokens or target.reserve
-    return _highest(models, target, counted, output, batch=batch)
+    return _highest(models, target, counted, output)
 
 
 def with_unknown_price(models: Iterable[str]) -> InvalidRequestError:
@@ -106,10 +104,10 @@ def with_unknown_price(models: Iterable[str]) -> InvalidRequestError:
     )
 
 
-def _highest(models: Models, target: Target, tokens: int, output: int, *, batch: bool = False) -> float | None:
+def _highest(models: Models, target: Target, tokens: int, output: int) -> float | None:
     """Return the US dollars of a request, as written to a prompt cache where that costs more."""
-    written = models.cost(target, Usage(tokens, output, cache_write_tokens=tokens), batch=batch)
-    plain = models.cost(target, Usage(tokens, output), batch=batch)
+    written = models.cost(target, Usage(tokens, output, cache_write_tokens=tokens))
+    plain = models.cost(target, Usage(tokens, output))
     return None if written is None or plain is None else max(written, plain)
 
 

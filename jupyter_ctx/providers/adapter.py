@@ -38,8 +38,8 @@ from .endings import Ending
 from .error_mapping import TOO_LATE, Refusal
 from .http_client import Connections, OpenResponses, new_http
 from .model_lists import find_card, read_cards
-from .reply_bounds import ANSWER, PART, BodyError, allow, cut_of, too_long
-from .request_body import ENCODER, OF_A_PARAMETER, encoded, in_prompt, refuses_schema, schema_text, unwritable
+from .reply_bounds import PART, BodyError, answer_bytes, cut_of, too_long
+from .request_body import OF_A_PARAMETER, encoded, in_prompt, refuses_schema, schema_text, unwritable
 from .sdk import Sdk
 from .stream_events import AnswerParts, EventError
 
@@ -186,7 +186,7 @@ class Adapter(ABC):
                 try:
                     response = self._start(self._connect(), request)
                     self._budget.hear(response.headers)
-                    for piece in self._pieces(allow(response, ANSWER), ending):
+                    for piece in self._pieces(answer_bytes(response), ending):
                         pieces.append(_clean(piece))
                         yield pieces[-1]
                     break
@@ -278,20 +278,6 @@ class Adapter(ABC):
     def http(self) -> Any:
         """The HTTP library that the installed SDK is built on. Raises MissingDependencyError."""
         return self.sdk.http_library()
-
-    def call(self, ask: Callable[[Any], T]) -> T:
-        """Return what ``ask`` gets through the SDK's client; nothing is asked twice. Raises a ChatError."""
-        with self._translating():
-            return ask(self._connect())
-
-    def whole_reply(self, status: int, body: Mapping[str, Any]) -> Reply:
-        """Return the reply in an answer that came in one piece. Raises a ChatError where it is a refusal."""
-        ending = Ending(self.at.model)
-        with self._translating():
-            if status >= 300:
-                raise self._refusal_error(Refusal(status, dict(body)))
-            pieces = [_clean(piece) for piece in self._pieces([ENCODER.encode(body).encode()], ending)]
-        return ending.reply(pieces)
 
     def _pieces(self, chunks: Iterable[bytes], ending: Ending) -> Iterator[str | Thought]:
         """Yield the non-empty pieces of one answer."""

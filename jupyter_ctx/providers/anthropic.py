@@ -40,8 +40,8 @@ class Anthropic(Adapter):
     def _start(self, client: Any, request: Request) -> Any:
         return self._post(client, "/v1/messages", self.body(request))
 
-    def body(self, request: Request, *, stream: bool = True) -> dict[str, Any]:
-        """Return a request as the API takes it; the answer comes in one piece without ``stream``."""
+    def body(self, request: Request) -> dict[str, Any]:
+        """Return a request as the API takes it."""
         told, form = self._structured(request)
         messages, system, whole = _cached(told)
         optional = {
@@ -50,7 +50,7 @@ class Anthropic(Adapter):
             "model": self.at.model,
             "cache_control": whole,
             "output_config": _output_config(form),
-            "stream": True if stream else None,
+            "stream": True,
             "system": system or None,
             "temperature": request.temperature,
         }

@@ -82,19 +82,19 @@ class ChatCompletions(OpenAIAdapter):
     def _start(self, client: Any, request: Request) -> Any:
         return self._post(client, "/chat/completions", self.body(request))
 
-    def body(self, request: Request, *, stream: bool = True) -> dict[str, Any]:
-        """Return a request as the API takes it; the answer comes in one piece without ``stream``."""
+    def body(self, request: Request) -> dict[str, Any]:
+        """Return a request as the API takes it."""
         _, form = self._structured(request)
         optional = {
             "max_completion_tokens" if LENGTH in self._spared else LENGTH: request.max_tokens,
             "response_format": _response_format(request, form),
-            STREAM_OPTIONS: {"include_usage": True} if stream and STREAM_OPTIONS not in self._spared else None,
+            STREAM_OPTIONS: {"include_usage": True} if STREAM_OPTIONS not in self._spared else None,
             "temperature": request.temperature,
             "logprobs": True if request.likeliest else None,
             "top_logprobs": request.likeliest or None,
         }
         given = {name: value for name, value in optional.items() if value is not None}
-        body = {"model": self.at.model, **({"stream": True} if stream else {}), **self._asked_for(request), **given}
+        body = {"model": self.at.model, "stream": True, **self._asked_for(request), **given}
         return {**body, **self.at.own, **request.parameters}
 
     def _asked_for(self, request: Request) -> dict[str, Any]:

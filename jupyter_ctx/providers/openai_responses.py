@@ -28,8 +28,8 @@ class Responses(OpenAIAdapter):
     def _start(self, client: Any, request: Request) -> Any:
         return self._post(client, "/responses", self.body(request), "input")
 
-    def body(self, request: Request, *, stream: bool = True) -> dict[str, Any]:
-        """Return a request as the API takes it; the answer comes in one piece without ``stream``."""
+    def body(self, request: Request) -> dict[str, Any]:
+        """Return a request as the API takes it."""
         told, form = self._structured(request)
         optional = {
             "max_output_tokens": request.max_tokens,
@@ -41,8 +41,7 @@ class Responses(OpenAIAdapter):
             "text": _text_format(request, form),
         }
         given = {name: value for name, value in optional.items() if value is not None}
-        streamed = {"stream": True} if stream else {}
-        body = {"model": self.at.model, **streamed, **self._asked_for(told), **given}
+        body = {"model": self.at.model, "stream": True, **self._asked_for(told), **given}
         return with_parameters(body, {**self.at.own, **request.parameters})
 
     def _asked_for(self, request: Request) -> dict[str, Any]:

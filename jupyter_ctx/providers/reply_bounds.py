@@ -1,7 +1,7 @@
 """Bounds on what a server sends, so that no reply fills the memory.
 
-The bytes of every response are counted below the SDKs and after decompression. A body has at most ``BODY`` bytes;
-who reads one that may be longer, as it comes, says so with ``allow``. Works with httpx and httpx2 alike.
+The bytes of every response are counted below the SDKs and after decompression. A body has at most ``BODY`` bytes,
+an answer that is read as it comes ``ANSWER``. Works with httpx and httpx2 alike.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from typing import Any
 
 MEGABYTE = 1 << 20
 ERROR = 2 * MEGABYTE  # whose beginning says what is wrong: it is cut, and read
-BODY = 8 * MEGABYTE  # of a list of models, a count, the state of a batch
+BODY = 8 * MEGABYTE  # of a list of models, a count
 ANSWER = 128 * MEGABYTE  # of a streamed answer: most servers send 200 to 400 bytes a token
-FILE = 16_384 * MEGABYTE  # of the results of a batch, which are written to a file
 PART = 16 * MEGABYTE  # of a line, of an event, and of the text of one answer (in characters)
 UNPACKED = 65_536  # bytes that are decompressed at once
 ENCODING = "gzip"  # the one that is asked for, and read: its size can be bounded while it is unpacked
@@ -84,9 +83,9 @@ def bound(response: Any) -> None:
     response.stream = _stream_class(library)(response)
 
 
-def allow(response: Any, most: int) -> Iterator[bytes]:
-    """Yield the bytes of an unread response, of which there may be more than in most."""
-    response.stream.most = most
+def answer_bytes(response: Any) -> Iterator[bytes]:
+    """Yield the bytes of a streamed answer, of which there may be more than of other replies."""
+    response.stream.most = ANSWER
     chunks: Iterator[bytes] = response.iter_bytes()
     return chunks
 

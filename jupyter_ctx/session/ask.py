@@ -29,7 +29,6 @@ from ..storage.day_spending import DayPurse
 from ..storage.store import store_address
 from .attempt import Attempt
 from .exchange import Coming, Exchanged, exchange
-from .judge import Verdict, verdict_on
 from .messages_sent import digested
 from .notices import Outcome, notices_of
 from .planner import Fitter
@@ -116,18 +115,6 @@ class Asker:
         coming = coming or Coming()
         coming.begin()
         return with_notices(planned, answered(schema, partial(exchange, self._fitter), planned, coming))
-
-    def from_batch(self, ask: Ask, reply: Reply, *, is_its_own: bool = True) -> AskReply:
-        """Return the answer to a request that was part of a batch, at its price; nothing is learned from it.
-
-        ``is_its_own``: whether the reply answers this very request, and not another one to the same model. Raises a
-        ContextOverflowError where the window ended the reply before its first token.
-        """
-        planned = self.planned(ask)
-        verdict = verdict_on(planned, reply, None) if is_its_own else Verdict(reply)
-        cost = self.models.cost(planned.target, reply.usage, reply.model, batch=True)
-        reply = replace(verdict.reply, model=planned.target.model, cost=cost)
-        return with_notices(planned, Exchanged(planned, verdict._replace(reply=reply)))
 
 
 def with_notices(planned: Attempt, exchanged: Exchanged) -> AskReply:

@@ -6,7 +6,7 @@ from ..errors import StoreError
 from .connection import Connection
 
 CONVERSATIONS, EVENTS, SCHEMA_VERSION = "jupyter_ctx_conversations", "jupyter_ctx_events", "jupyter_ctx_version"
-ANSWERS, BATCHES, CLAIMS = "jupyter_ctx_answers", "jupyter_ctx_batches", "jupyter_ctx_claims"  # of experiments
+ANSWERS, CLAIMS = "jupyter_ctx_answers", "jupyter_ctx_claims"  # of experiments
 SPENDING = "jupyter_ctx_spending"  # by day
 LOCK = 0x6A637478  # of PostgreSQL's: whoever makes the tables holds this, whoever claims this with the owner
 VERSION = 7  # of the schema; those before it were never released
@@ -38,12 +38,6 @@ SCHEMA = (
         owner TEXT NOT NULL, digest TEXT NOT NULL, repeat BIGINT NOT NULL, run TEXT NOT NULL,
         host TEXT, pid BIGINT, started DOUBLE PRECISION, seen DOUBLE PRECISION NOT NULL,
         PRIMARY KEY (owner, digest, repeat)
-    )""",
-    f"""CREATE TABLE {BATCHES} (
-        owner TEXT NOT NULL, id TEXT NOT NULL, endpoint TEXT NOT NULL, created DOUBLE PRECISION NOT NULL,
-        asked TEXT NOT NULL, state TEXT NOT NULL, reference TEXT,
-        host TEXT, pid BIGINT, started DOUBLE PRECISION, seen DOUBLE PRECISION NOT NULL,
-        PRIMARY KEY (owner, id)
     )""",
     f"""CREATE TABLE {SPENDING} (
         owner TEXT NOT NULL, day TEXT NOT NULL, spent BIGINT NOT NULL,

@@ -1,4 +1,4 @@
-"""Which process holds a conversation or a batch, and whether that process is still alive."""
+"""Which process holds a conversation, and whether that process is still alive."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from ..conversation.messages import StopReason
 from ..errors import StoreError
 from .connection import Connection, by_parts, raw
 from .database import Database
-from .database_tables import ANSWERS, BATCHES, CLAIMS
+from .database_tables import ANSWERS, CLAIMS
 from .serialization import UnreadableError, decoded, encoded_text
 from .store import owner, store_address
 
@@ -171,14 +171,10 @@ class Answers:
             self.database.run(write)
 
     def delete_all(self) -> int:
-        """Remove the user's answers for good, and forget open batches, whose answers will not be fetched.
-
-        Return how many answers there were.
-        """
+        """Remove the user's answers for good; return how many there were."""
         mine = {"owner": self.owner}
 
         def remove(connection: Connection) -> int:
-            connection.execute(f"DELETE FROM {BATCHES} WHERE owner = :owner", mine)
             return int(connection.execute(f"DELETE FROM {ANSWERS} WHERE owner = :owner", mine).rowcount)
 
         removed = self.database.run(remove)

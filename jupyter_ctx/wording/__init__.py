@@ -20,7 +20,7 @@ def visible(text: str) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a count of things, such as ``1 turn``, ``1,200 turns`` or ``2 batches``."""
+    """Return a count of things, such as ``1 turn``, ``1,200 turns`` or ``2 matches``."""
     return f"{count:,} {noun if count == 1 else plural(noun)}"
 
 

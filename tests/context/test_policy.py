@@ -8,10 +8,9 @@ import pytest
 from ledgers import ledger_of
 
 from jupyter_ctx.config.settings import Settings
-from jupyter_ctx.context import policy
 from jupyter_ctx.context.budget import Budget
 from jupyter_ctx.context.compaction import Occupancy
-from jupyter_ctx.context.policy import CompactionSettings, Decision, Room, decide
+from jupyter_ctx.context.policy import Decision, decide
 from jupyter_ctx.context.windows import ContextWindow
 
 
@@ -50,14 +49,3 @@ def test_every_setting_that_demands_room_is_named() -> None:
     decision = decided(9, on_overflow="stop", compact_at=0.8, max_turns=5)
     assert (decision.means, decision.reasons) == ("refuse", ("compact_at 0.8", "max_turns 5"))
     assert decision.cut.start == 6  # 0.6 of five turns stay
-
-
-def test_a_new_trigger_is_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wordy(now: Occupancy, _: CompactionSettings) -> Room | None:
-        return Room("wordy", turns=2) if now.tokens >= 500 else None
-
-    monkeypatch.setattr(policy, "TRIGGERS", (*policy.TRIGGERS, wordy))
-    settings = Settings(on_overflow="summarise")
-    assert decide(occupancy(4), settings).means == "send"
-    decision = decide(occupancy(5), settings)
-    assert (decision.means, decision.left_out, decision.reasons) == ("summarise after", 3, ("wordy",))

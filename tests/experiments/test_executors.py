@@ -8,15 +8,13 @@ import pickle
 import signal
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 import pytest
-from answering_rows import KEY, Refusal, answering_rows, shout
+from answering_rows import KEY, answering_rows, shout
 from requirements import need
 
 from jupyter_ctx import ChatError, InvalidRequestError, sweep
@@ -31,7 +29,7 @@ def replies(run: Run) -> list[str | None]:
     return [None if result.reply is None else result.reply.text for result in run.results]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def processes() -> Iterator[ProcessPoolExecutor]:
     with ProcessPoolExecutor(2, get_context("spawn")) as pool:
         yield pool
@@ -70,20 +68,6 @@ def test_an_address_without_a_key_is_asked_from_other_processes(processes: Proce
     with answering_rows() as asked:
         run = sweep("{{ text }}", WORDS, executor=processes, repeat=2, system="Be brief.", **asked.open_model)
         assert replies(run) == [word.upper() for word in WORDS for _ in range(2)]
-
-
-@pytest.mark.parametrize("method", ["spawn", "fork"])
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_progress_and_the_store_hold_across_processes(method: str) -> None:
-    with answering_rows() as asked:
-        with ProcessPoolExecutor(2, get_context(method)) as pool:
-            run = sweep("{{ text }}", WORDS, executor=pool, **asked.open_model)
-            assert replies(run) == [word.upper() for word in WORDS]
-        assert (run.progress.done, run.progress.asked) == (30, 30)
-        again = sweep("{{ text }}", WORDS, **asked.open_model)
-        assert replies(again) == [word.upper() for word in WORDS]
-        assert again.progress.cached == 30
-    assert max(Counter(asked.prompts).values()) == 1
 
 
 def test_workers_without_a_key_end_the_run_and_it_says_where_keys_belong(processes: ProcessPoolExecutor) -> None:
@@ -159,68 +143,23 @@ def test_thousands_of_workers_are_not_given_all_rows_at_once() -> None:
     assert all(future.cancelled() for future in endless.taken)
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """A real cluster of two workers, each a process of its own."""
+def test_a_cluster_of_dask_asks_the_rows() -> None:
     need(importlib.util.find_spec("distributed") is not None, "distributed")
-    import dask
     import distributed
 
-    quiet = {"distributed.admin.log-format": "", "distributed.comm.timeouts.connect": "5s"}
-    with dask.config.set(quiet):
-        made = distributed.LocalCluster(
+    with (
+        answering_rows(seconds=0.02) as asked,
+        distributed.LocalCluster(
             n_workers=2, threads_per_worker=4, processes=True, dashboard_address=":0", silence_logs=50
-        )
-        with made, distributed.Client(made) as client:
-            yield client
-
-
-def test_a_cluster_of_dask_asks_the_rows(cluster: Any) -> None:
-    with answering_rows(seconds=0.02) as asked:
-        listening = Listening(cluster.get_executor())
+        ) as made,
+        distributed.Client(made) as client,
+    ):
+        listening = Listening(client.get_executor())
         run = sweep("{{ text }}", WORDS, executor=listening, **asked.open_model)
         assert replies(run) == [word.upper() for word in WORDS]
         assert run.progress.asked == 30
         assert not any(KEY.encode() in sent for sent in listening.sent)
-        again = sweep("{{ text }}", WORDS, executor=cluster.get_executor(), **asked.open_model)
+        again = sweep("{{ text }}", WORDS, executor=client.get_executor(), **asked.open_model)
         assert replies(again) == [word.upper() for word in WORDS]
         assert again.progress.cached == 30
     assert len(asked.prompts) == 30
-
-
-def test_a_refusal_of_one_of_dasks_workers_is_waited_for(cluster: Any) -> None:
-    left = [Refusal(429, '{"error": {"message": "slow"}}', {"Retry-After": "0.1"})] * 3
-
-    def says(prompt: str) -> str | Refusal:
-        return left.pop() if left else shout(prompt)
-
-    with answering_rows(says) as asked:
-        assert replies(sweep("{{ text }}", WORDS, executor=cluster.get_executor(), **asked.open_model)) == [
-            word.upper() for word in WORDS
-        ]
-
-
-def test_a_worker_of_dasks_that_is_killed_costs_only_its_rows_again(cluster: Any) -> None:
-    with answering_rows(seconds=0.1) as asked:
-        run = sweep("{{ text }}", WORDS, executor=cluster.get_executor(), concurrency=4, **asked.open_model)
-        while run.progress.done < 4:
-            time.sleep(0.01)
-        os.kill(min(cluster.run(os.getpid).values()), signal.SIGKILL)
-        assert replies(run) == [word.upper() for word in WORDS]
-    assert len(asked.prompts) <= 30 + 4
-
-
-def test_a_cluster_that_is_closed_ends_the_run(tmp_path: Path) -> None:
-    need(importlib.util.find_spec("distributed") is not None, "distributed")
-    import distributed
-
-    with answering_rows(seconds=0.1) as asked:
-        made = distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0", silence_logs=50)
-        client = distributed.Client(made)
-        run = sweep("{{ text }}", WORDS, executor=client.get_executor(), concurrency=2, **asked.open_model)
-        while run.progress.done < 2:
-            time.sleep(0.01)
-        client.close()
-        made.close()
-        with pytest.raises(ChatError, match=r"executor failed.*of 30 answers are kept"):
-            run.result(60)

@@ -398,23 +398,10 @@ def test_local_models_go_one_after_the_other(small_model: Path, local_model: str
     assert order == [model for model in models for _ in range(4)]
 
 
-def test_a_pilot_asks_rows_from_all_over_the_table_and_none_of_them_twice() -> None:
-    provider = ScriptedProvider("Yes.")
-    rows = [{"n": number} for number in range(100)]
-    run = sweep("Is {{ n }} even?", rows, provider=provider, store=None, pilot=5, repeat=2, scorers=lambda *_: True)
-    run.result()
-    asked = [int(request.messages[-1].content.split()[1]) for request in provider.requests]
-    assert sorted(asked[:5]) == [10, 30, 50, 70, 90]
-    assert sorted(asked) == sorted([*range(100), *range(100)])
-    assert "after 5 answers" in str(run.estimate)
-    assert len(run.results) == 200
-    assert run.progress.asked == 200
-
-
-def test_what_a_run_has_cost_is_one_figure_with_its_pilot() -> None:
+def test_what_a_run_has_cost_is_one_figure() -> None:
     with answering_rows() as asked:
         given: dict[str, Any] = {"prices": (1, 2), "max_tokens": 100, **asked.model}
-        run = sweep("{{ text }}", WORDS, pilot=3, **given)
+        run = sweep("{{ text }}", WORDS, **given)
         assert run.cost == run.progress.cost
         run.result()
         answers = sum(result.reply.cost or 0.0 for result in run.results if result.reply)
@@ -427,11 +414,8 @@ def test_what_a_run_has_cost_is_one_figure_with_its_pilot() -> None:
 def test_a_cap_without_room_for_one_request_sends_nothing_and_says_what_would_fit() -> None:
     with answering_rows() as asked:
         given: dict[str, Any] = {"prices": (1.75, 14), **asked.model}
-        for more in ({}, {"pilot": 3}):
-            with pytest.raises(
-                InvalidRequestError, match=r"may cost up to \$0\.057; max_tokens \d+ lets 12 go at once"
-            ):
-                sweep("{{ text }}", WORDS, max_cost=0.05, **more, **given)
+        with pytest.raises(InvalidRequestError, match=r"may cost up to \$0\.057; a lower max_tokens or a higher cap"):
+            sweep("{{ text }}", WORDS, max_cost=0.05, **given)
         assert not asked.prompts
         told = sweep("{{ text }}", WORDS, max_cost=0.05, dry_run=True, **given)
         assert "may cost up to $0.057" in str(told.estimate)

@@ -196,20 +196,6 @@ def test_where_nobody_can_be_asked_the_remedy_is_named(cells: Cells, asked: list
     assert len(asked) == 2
 
 
-def test_after_a_pilot_it_says_that_only_the_pilot_was_asked(
-    cells: Cells, asked: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cells.run("%chat config confirm_rows 1\nmany = [f'word {i}' for i in range(9)]")
-    cell = "%%chat map many --pilot 3\nSay {{ text }}"
-    cells.fail(cell)
-    assert len(asked) == 3
-    monkeypatch.setattr("builtins.input", lambda _: "n")
-    cells.fail(cell)
-    monkeypatch.setattr("builtins.input", lambda _: "y")
-    assert "9 rows, 3 without a request, " in cells.run(cell)
-    assert len(asked) == 9
-
-
 def test_without_pandas_the_results_are_shown(cells: Cells, asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     said = cells.run("%%chat map words -o out\nSay {{ text }}")

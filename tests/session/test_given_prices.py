@@ -13,9 +13,8 @@ from dialects import DIALECTS
 from priced import CLAUDE, Priced
 from server import serve
 
-from jupyter_ctx import Chat, InvalidRequestError, Usage, judge, sweep
-from jupyter_ctx.models.registry import Models
-from jupyter_ctx.models.request_price import is_free, price_of, worst_case
+from jupyter_ctx import Chat, InvalidRequestError, judge, sweep
+from jupyter_ctx.models.request_price import is_free, price_of
 from jupyter_ctx.session.prompt import Prompt
 from jupyter_ctx.session.side_by_side import Candidate
 from jupyter_ctx.testing import ScriptedProvider
@@ -135,20 +134,6 @@ def test_what_anthropic_writes_to_a_cache_costs_more_behind_a_gateway_too() -> N
             assert price.rates is not None
             assert price.rates.written == pytest.approx(2.5e-6 * (1 + more))
             assert chat.send("Hello.").cost == pytest.approx(cost(*PRICES, written=more * WRITTEN))
-
-
-def test_batches_cost_half_only_where_the_provider_says_so() -> None:
-    models, usage = Models(), Usage(SENT, SAID)
-    for chat, share in (
-        (Chat("openai/gpt-5.2", prices=PRICES), 0.5),
-        (Chat("openai/gpt-5.2", prices=PRICES, base_url="https://gateway.example.com/v1"), 1.0),
-    ):
-        target = models.target(chat.config, ask=False)
-        usual, most = models.cost(target, usage), worst_case(models, target, SENT)
-        assert usual is not None
-        assert most is not None
-        assert models.cost(target, usage, batch=True) == pytest.approx(share * usual)
-        assert worst_case(models, target, SENT, batch=True) == pytest.approx(share * most)
 
 
 def test_answers_side_by_side_are_asked_about_together(at: tuple[str, list[dict[str, Any]]], models_file: Path) -> None:

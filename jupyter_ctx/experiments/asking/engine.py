@@ -20,17 +20,15 @@ from pickle import PicklingError
 from typing import NamedTuple
 
 from ...conversation.messages import new_id
-from ...errors import ChatError, in_words
 from ...models.purse import Purse
 from ...session.ask import Ask, Asker
 from ...session.threads import Threads
 from ...storage.claims import AHEAD, Claims
 from ...storage.stored_answers import AnswerKey, Answers
-from ..batch.batch_run import ModelBatches
 from ..row_request import RowRequest, Tried, as_stored, as_tried
 from ..run_options import Options
 from .governor import MOST_AT_ONCE, START_AT_ONCE, Governor
-from .work import Here, Work, close_run, open_run, work
+from .work import Here, Work, close_run, open_run, own_process, work
 
 NO_REQUEST = -1
 LOCAL_AT_ONCE = 2  # requests to a local model: one is answered while the next is on its way
@@ -42,7 +40,6 @@ LONG_PAUSE = 3.0  # seconds of a pause from which on it is told
 BUSY_FROM = 3  # of the newest requests that were refused: from which on it is told
 HOPELESS_AFTER = 5  # requests that were given up before any was answered: the server is not there
 LAST_WAIT = 0.8  # seconds that a stopped run waits for requests on their way
-GOES_ON = "The batches go on at the provider, and the same run begun again fetches their answers"
 
 
 class Sent(NamedTuple):
@@ -142,13 +139,12 @@ class Engine:
         self._answers, self._options, self._purse, self._waits = answers, options, purse, waits
         self._executor = options.executor or Threads(options.concurrency or MOST_AT_ONCE, "jupyter_ctx ask")
         self._claims = Claims(answers, self._run, failed=not options.retry)
-        self._batches = ModelBatches(asker, answers, purse, is_wanted=options.batch)
         self._lanes: dict[str, Lane] = {}
         self._elsewhere: dict[AnswerKey, list[RowRequest]] = {}  # what other runs ask for
         self._events = queue.SimpleQueue[tuple[int, Future[Tried] | None]]()
         self._open: dict[int, Sent] = {}  # by number
         self._numbers, self._chance = itertools.count(), random.Random(self._run)
-        self._stopped, self._left = threading.Event(), threading.Event()
+        self._stopped = threading.Event()
         self._ended: Ended | None = None
 
     @property
@@ -156,8 +152,6 @@ class Engine:
         """What the run waits for, in words; empty where nothing is worth saying."""
         if self._ended is not None:
             return ""
-        if not self._batches.is_idle:
-            return self._batches.away
         pauses = [lane.governor.paused_until for lane in tuple(self._lanes.values()) if not lane.is_empty]
         wait = max(pauses, default=0.0) - time.monotonic()
         if wait > LONG_PAUSE:
@@ -173,8 +167,6 @@ class Engine:
     def add(self, jobs: Iterable[RowRequest], *, soon: bool = False) -> None:
         """Add requests, ``soon``: before new rows; in the coordinator's thread, or before it runs."""
         for job in jobs:
-            if self._batches.takes(job):
-                continue
             if job.lane not in self._lanes:
                 self._lanes[job.lane] = Lane(self._governor(job.lane))
             if soon:
@@ -183,21 +175,10 @@ class Engine:
                 self._lanes[job.lane].add(job)
 
     def stop(self) -> None:
-        """Stop as soon as may be, from any thread; answers that came are kept.
-
-        Providers are asked to end their batches. A request that begins one is not broken off: nobody would know the
-        batch, to end it.
-        """
+        """Stop as soon as may be, from any thread; answers that came are kept."""
         self._stopped.set()
-        if not self._batches.is_wanted:
-            self._models.close()
+        self._models.close()
         self._events.put((NO_REQUEST, None))
-
-    def leave(self) -> None:
-        """Wait for nothing any more, from any thread; batches go on, and the next run fetches their answers."""
-        self._left.set()
-        if not self._batches.is_wanted:
-            self.stop()
 
     @property
     def is_stopped(self) -> bool:
@@ -214,14 +195,13 @@ class Engine:
         try:
             while self._ended is None:
                 self._look()
-                wait = min(self._start(), self._advance_batches())
+                wait = self._start()
                 self._ended = self._ended or self._outcome()
                 if self._ended is None:
                     self._take(wait)
             self._leave(self._ended)
             return self._ended
         finally:
-            self._batches.let_go()
             if self._open:
                 self._stopped.set()
                 self._models.close()
@@ -243,28 +223,11 @@ class Engine:
     def _outcome(self) -> Ended | None:
         """Return how the run ended, once it has."""
         if not threading.main_thread().is_alive():  # Python is ending
-            self.leave()
-        batches = self._batches
-        if not batches.is_idle:
-            return Ended(GOES_ON) if self._left.is_set() else None
-        if self._stopped.is_set() or self._left.is_set():
+            self.stop()
+        if self.is_stopped:
             return Ended("stopped")
         is_busy = self._open or self._elsewhere or not all(lane.is_empty for lane in self._lanes.values())
-        if is_busy or not (batches.is_empty or batches.lack):
-            return None
-        return Ended("" if batches.is_empty else batches.lack)
-
-    def _advance_batches(self) -> float:
-        """Take the steps of batches that are due; return the seconds until the next one, a moment at most."""
-        if self.is_stopped and self._open:
-            self._models.close()
-            self._cancel()
-        try:
-            due = self._batches.advance(is_cancelled=self.is_stopped)
-        except ChatError as error:
-            self._ended = Ended(in_words(error), failed=True)
-            return 0.0
-        return min(TICK, max(0.0, due - time.monotonic()))
+        return None if is_busy else Ended()
 
     def _look(self) -> None:
         """Take the answers that other runs have, and ask for what they have let go."""
@@ -313,7 +276,7 @@ class Engine:
         worst = job.worst(ask)
         if not self._purse.reserve(worst):
             lane.put_back(job)
-            if not self._open and self._batches.is_idle:
+            if not self._open:
                 self._ended = Ended(self._purse.said(worst))
             return False
         number = next(self._numbers)
@@ -332,7 +295,16 @@ class Engine:
         return True
 
     def _work(self, ask: Ask, number: int) -> Work:
-        return Work(self._run, ask, number, self._models.has_guest, self._models.has_key(ask.settings))
+        return Work(self._run, ask, number, own_process(), self._why_only_here(ask))
+
+    def _why_only_here(self, ask: Ask) -> str:
+        """Return why no other process can ask this; empty where any can."""
+        if self._models.has_guest:
+            return f"{ask.model}: a provider that was handed in cannot be sent to another process"
+        if self._models.has_key(ask.settings):
+            where = ask.settings.base_url
+            return f"{where}: its key is in the memory of the process that began the run, and is not sent to others"
+        return ""
 
     def _take(self, wait: float) -> None:
         """Wait for something to happen, and deal with all that has happened."""

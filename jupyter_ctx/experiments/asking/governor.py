@@ -97,7 +97,7 @@ class Governor:
         self._survivors, self._survived = 0, -1  # open requests when others were refused: this time, and before
         self._room, self._room_growth = math.inf, ROOM_GROWTH  # the same, where it is a limit
         self._kept_room = 0  # that it began with
-        self._burst, self._burst_at = 0, 0.0  # requests of the last minute when others were refused, and since when
+        self._burst = 0  # requests of the last minute when others were refused
 
     # what the coordinator asks
 
@@ -304,7 +304,7 @@ class Governor:
         self._blocked_at, self._probes, self._by_time, self._named = now, 0, False, False
         self._ramp, self._survived, self._survivors = 1, self._survivors, len(self._open)
         self._credit = 0.0
-        self._burst, self._burst_at = len(self._recent), self._recent[0] if self._recent else now
+        self._burst = len(self._recent)
 
     def _pass(self, now: float) -> None:
         """End a block: a request was taken."""

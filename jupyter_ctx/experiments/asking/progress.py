@@ -28,10 +28,10 @@ class Progress:
     done: those that are there, failed ones included
     failed: rows without an answer, or without a valid one
     cached: answers that needed no request: stored already, or that of a row which asks the same
-    asked: answers that were asked of a model in this run, those of its pilot included
-    cost: US dollars spent in this run, on its pilot too; ``None`` where no price is known
+    asked: answers that were asked of a model in this run
+    cost: US dollars spent in this run; ``None`` where no price is known
     unpriced: answers that are billed at a price that nobody knows
-    away: what is asked in batches of a provider, and how far it is there
+    away: what the run waits for, in words; empty where nothing is worth saying
     goes_on: whether more may come
     """
 

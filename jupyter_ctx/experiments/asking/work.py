@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 
 from ...conversation.messages import new_id
@@ -34,17 +34,15 @@ class Work:
     run: the id of the run, by which the process that began it finds its connections
     ask: the request
     number: of the try, to announce its first token
-    is_guest: whether a provider that was handed in answers, which only that process has
-    needs_key: whether the key for an address of the user's own is in that process's memory only
     begun_in: the process that began the run
+    only_there: why no other process can ask; empty where any can
     """
 
     run: str
     ask: Ask
     number: int
-    is_guest: bool = False
-    needs_key: bool = False
-    begun_in: tuple[str, int] = field(default_factory=lambda: own_process())
+    begun_in: tuple[str, int]
+    only_there: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +51,10 @@ class Here:
 
     asker: Asker
     begun: Callable[[int], object]
-    is_stopped: Callable[[], bool] = lambda: False
-    process: int = field(default_factory=os.getpid)
+    is_stopped: Callable[[], bool]
 
 
-_runs: dict[str, Here] = {}  # of this process, by id
+_runs: dict[tuple[str, int], Here] = {}  # by the id of the run, and the process: a forked one has no connections
 _MODULE = new_id()  # forked processes have it too, those of other machines have not
 
 
@@ -68,27 +65,22 @@ def own_process() -> tuple[str, int]:
 
 def open_run(run: str, here: Here) -> None:
     """Let this process answer a run's requests through its own connections."""
-    _runs[run] = here
+    _runs[run, os.getpid()] = here
 
 
 def close_run(run: str) -> None:
     """Forget a run."""
-    _runs.pop(run, None)
+    _runs.pop((run, os.getpid()), None)
 
 
 def work(todo: Work) -> Tried:
     """Try to get one answer. Raises nothing but KeyboardInterrupt and SystemExit."""
-    here = _runs.get(todo.run)
-    if here is not None and here.process != os.getpid():
-        here = None  # a forked process must not use the connections of the one it comes from
-    if (here is None and todo.begun_in == own_process()) or (here is not None and here.is_stopped()):
+    here = _runs.get((todo.run, os.getpid()))
+    has_ended = here.is_stopped() if here is not None else todo.begun_in == own_process()
+    if has_ended:
         return Tried(None, "The run has ended.", "busy")
-    if here is None and todo.is_guest:
-        error = "a provider that was handed in cannot be sent to another process: run without executor="
-        return Tried(None, f"{todo.ask.model}: {error}.", "run")
-    if here is None and todo.needs_key:
-        error = "its key is in the memory of the process that began the run, and is not sent to others"
-        return Tried(None, f"{todo.ask.settings.base_url}: {error}: run without executor=.", "run")
+    if here is None and todo.only_there:
+        return Tried(None, f"{todo.only_there}: run without executor=.", "run")
     try:
         if here is None:
             return Tried(_own_asker(os.getpid()).answered(todo.ask))

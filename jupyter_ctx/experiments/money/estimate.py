@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
+from typing import TypeAlias
 
 from ...config.settings import Settings
 from ...context.tokens import Meter
@@ -15,18 +15,16 @@ from ...models.purse import Purse
 from ...models.registry import Models, Target
 from ...models.request_price import GIVE_PRICES, TIERED, Price, is_free, price_of, with_unknown_price, worst_case
 from ...providers.base import Reply
-from ...providers.batch_services import batches_of
 from ...session.ask import Ask, Asker
 from ...wording import counted, dollars
 from ..judges import Judge
 from ..run_options import Options
 from ..table.plan import AnswerPlace, Looked, RunPlan
 from ..table.results import Result
-from .totals import Range, total_range, two_lengths
 
 COUNTED_ROWS = 4_000  # texts that are counted; where there are more, the others are as dense as these
-LEAST_ANSWER = 50  # tokens: shorter answers are not recommended for the sake of a cap
 SHARED = 1_000  # characters that all texts begin with, from which they are counted once
+Range: TypeAlias = tuple[float, float | None]  # US dollars, from and to; None: open upwards
 
 
 def with_limit(models: Models, settings: Settings) -> Settings:
@@ -41,16 +39,13 @@ def quoted(
     asker: Asker,
     missing: Sequence[AnswerPlace],
     judges: Mapping[str, Judge],
-    pilots: Sequence[Result] = (),
     *,
-    batch: bool = False,
     cap: float | None = None,
     at_once: int = 1,
 ) -> Estimate:
     """Return what the missing answers may take.
 
-    ``batch``: providers that take batches are asked in them. ``cap``: US dollars that are never passed. ``at_once``:
-    requests that go at once where no cap prevents it.
+    ``cap``: US dollars that are never passed. ``at_once``: requests that go at once where no cap prevents it.
     """
     parts = list[Part]()
     for number, arm in enumerate(plan.arms):
@@ -58,25 +53,11 @@ def quoted(
         if not places:
             continue
         asks = [plan.ask(place.row, place.arm) for place in _spread(places)]
-        outputs = [each for each in pilots if each.arm == arm.label and each.reply is not None]
         part = _part(asker, asks, len(places))
-        part = replace(part, input_tokens=part.input_tokens * _reported(part.target, asks[0].system, outputs))
-        spent = sum(each.reply.cost or 0.0 for each in outputs if each.reply is not None)
         shared = part.input_tokens * _cached_share(looked, places, asks)
-        written = [tokens for each in outputs if (tokens := _written(each)) is not None]
-        parts.append(replace(part, shared_tokens=shared, spent=spent, outputs=written, is_capped=arm.is_capped))
+        parts.append(replace(part, shared_tokens=shared, is_capped=arm.is_capped))
         parts += [_judged(asker, plan, places, judge) for judge in judges.values()]
-    parts = [_in_a_batch(part) for part in parts] if batch else parts
     return Estimate.of(asker.models, parts, cap=cap, at_once=at_once)
-
-
-def _in_a_batch(part: Part) -> Part:
-    """Return the requests of a part as they are asked in batches, where nothing is written to prompt caches."""
-    try:
-        batches_of(part.target.provider)
-    except InvalidRequestError:
-        return part
-    return replace(part, is_batch=True, shared_tokens=0.0)
 
 
 def least_cap(models: Models, settings: Settings, purse: Purse) -> float | None:
@@ -102,7 +83,7 @@ def check_price(models: Models, settings: Sequence[Settings], cap: float | None)
 
 def check_room(estimate: Estimate, cap: float | None) -> None:
     """Raise InvalidRequestError where a cap has no room for a single request to one of the models."""
-    if cap is not None and estimate.room is not None and not estimate.room.fits:
+    if cap is not None and estimate.at_once == 0:
         raise InvalidRequestError(f"At most {dollars(cap)} may be spent: {estimate.room}. Nothing was sent.")
 
 
@@ -110,40 +91,25 @@ def check_agreed(estimate: Estimate, settings: Settings, options: Options) -> No
     """Ask the user where a run is dear or large. Raises InvalidRequestError unless the user agrees."""
     if options.yes or not estimate.is_above(settings.confirm_cost, settings.confirm_rows):
         return
-    sent = "only the pilot was asked, and its answers are kept" if estimate.pilots else "nothing was sent"
     if options.agree is None:
         raise InvalidRequestError(
             f"{estimate} That is above confirm_cost or confirm_rows, and nobody can be asked here: "
-            f"yes=True (--yes in a cell) begins it; {sent}."
+            "yes=True (--yes in a cell) begins it; nothing was sent."
         )
     if not options.agree(f"{estimate} Begin?"):
-        raise InvalidRequestError(f"Not begun: {sent}.")
+        raise InvalidRequestError("Not begun: nothing was sent.")
 
 
 def _part(asker: Asker, asks: Sequence[Ask], count: int) -> Part:
     """Return the requests to one model, of which ``asks`` are some, evenly spread."""
     target = asker.target(asks[0], server=False)
     texts = [ask.messages[-1].content for ask in asks]
-    system = target.meter.message(asks[0].system) * len(asks)
-    tokens = count_tokens(target.meter, texts) + system + _overhead(target) * len(asks)
-    longest = target.meter.message(max(texts, key=len)) + system / len(asks)
-    shortest = target.meter.message(min(texts, key=len)) + system / len(asks)
+    system = target.meter.message(asks[0].system)
+    template = target.meter.learned.overhead or 0.0  # of the model's, as far as reports have shown it
+    tokens = count_tokens(target.meter, texts) + (system + template) * len(asks)
+    longest = target.meter.message(max(texts, key=len)) + system
+    shortest = target.meter.message(min(texts, key=len)) + system
     return Part(target, count, tokens / len(asks) * count, longest, shortest)
-
-
-def _reported(target: Target, system: str, pilots: Sequence[Result]) -> float:
-    """Return how many times their estimated input the answered pilots had, as reported: 1 where nothing was."""
-    seen = [
-        (each.prompt, each.reply.usage) for each in pilots if each.reply is not None and each.reply.usage is not None
-    ]
-    always = target.meter.message(system) + _overhead(target)
-    estimated = sum(target.meter.message(prompt) + always for prompt, _ in seen)
-    return sum(usage.input_tokens for _, usage in seen) / estimated if estimated else 1.0
-
-
-def _overhead(target: Target) -> float:
-    """Return the tokens that the model's template adds, as far as reports have shown them."""
-    return target.meter.learned.overhead or 0.0
 
 
 def _judged(asker: Asker, plan: RunPlan, places: Sequence[AnswerPlace], judge: Judge) -> Part:
@@ -171,10 +137,6 @@ def _cached_share(looked: Looked, places: Sequence[AnswerPlace], asks: Sequence[
             shared += length if group in groups else 0
             groups.add(group)
     return shared / whole if whole else 0.0
-
-
-def _written(result: Result) -> int | None:
-    return result.reply.usage.output_tokens if result.reply is not None and result.reply.usage is not None else None
 
 
 # the range
@@ -217,10 +179,7 @@ class Part:
     input_tokens: of all of them together, estimated
     longest, shortest: the tokens of the longest and the shortest, estimated
     shared_tokens: of the input of all, those that may be read from a prompt cache
-    outputs: tokens of the answers to pilots, which are not among the rows
-    spent: US dollars that the pilots cost
     is_capped: whether ``max_tokens`` is sent for the sake of a cap only
-    is_batch: whether they are asked in batches
     """
 
     target: Target
@@ -229,10 +188,7 @@ class Part:
     longest: float = 0.0
     shortest: float = 0.0
     shared_tokens: float = 0.0
-    outputs: Sequence[int] = ()
-    spent: float = 0.0
     is_capped: bool = False
-    is_batch: bool = False
 
     @property
     def longest_answer(self) -> int | None:
@@ -241,53 +197,10 @@ class Part:
         known = window.max_output_tokens or (None if window.source == "assumed" else window.tokens)
         return self.target.max_tokens or known
 
-    def output_range(self) -> Range:
-        """Return the tokens of all answers, from and to; ``None``: open upwards."""
-        return total_range(self.outputs, self.rows, self.longest_answer)
-
-
-@dataclass(frozen=True, slots=True)
-class CapRoom:
-    """How many requests to a model a cap has room for, each reserved at its worst case.
-
-    fits: how many at once; 0: not one
-    wanted: how many would go at once without a cap
-    worst: US dollars that the cheapest may cost
-    limit: the longest answer in tokens with which all that are wanted go at once; 0: that is too short for an answer
-    """
-
-    fits: int
-    wanted: int
-    worst: float
-    limit: int
-
-    @classmethod
-    def of(cls, cap: float, worst: float, usual: float, answer: float, price: float, wanted: int) -> CapRoom:
-        """Return the room in a cap for ``wanted`` requests with an ``answer`` of so many tokens, at a ``price`` each.
-
-        ``worst``: what the cheapest may cost, ``usual``: one of the usual size.
-        """
-        fits = math.floor(cap / usual) if usual else wanted
-        if not fits and worst <= cap:
-            fits = 1
-        limit = (cap / wanted - usual) / price + answer if price else 0.0
-        return cls(min(fits, wanted), wanted, worst, _round_down(limit) if limit >= LEAST_ANSWER else 0)
-
-    def __str__(self) -> str:
-        """Return how many go at once, and what would let all go; nothing where they do."""
-        if self.fits == self.wanted:
-            return ""
-        fit = {0: f"one request may cost up to {dollars(self.worst)}", 1: "one request at a time fits"}
-        said = fit.get(self.fits, f"{self.fits} requests at once fit")
-        go = "it go" if self.wanted == 1 else f"{self.wanted} go at once"
-        return f"{said}; {f'max_tokens {self.limit:,}' if self.limit else 'a higher cap'} lets {go}"
-
-
-def _round_down(tokens: float) -> int:
-    """Return tokens with two digits that are not 0."""
-    whole = math.floor(tokens)
-    step: int = 10 ** (len(str(whole)) - 2)
-    return whole // step * step
+    @property
+    def most_output(self) -> int | None:
+        """The tokens that all answers may have together; ``None``: unknown."""
+        return None if self.longest_answer is None else self.rows * self.longest_answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,42 +210,37 @@ class Estimate:
     rows: requests
     models: their names
     input_tokens: of all requests, estimated
-    output_tokens: of all answers, from and to; ``None``: open upwards
-    cost: US dollars, from and to, pilots included, the cap at most; ``None`` instead: unknown; as its end: open upwards
+    output_tokens: of all answers, at most; ``None``: nobody knows
+    cost: US dollars, from and to, the cap at most; ``None`` instead: unknown; as its end: open upwards
     unpriced: the models whose price is unknown
     is_free: whether nobody bills any of it
-    pilots: answers that the range rests on
-    lengths: of the answers to pilots, in tokens, where these are of two lengths
     longest: the longest answer in tokens, where that is the same for all; ``None``: it differs, or nobody knows
     is_limited: whether ``max_tokens`` is sent with all requests
     is_capped: whether it is sent for the sake of a cap only
-    is_batch: whether some of it is asked in batches
     is_cut: whether the cap is below what the run might cost without it
-    room: how many requests to the dearest model the cap has room for
+    worst: US dollars that the shortest request to the dearest model may cost
+    at_once: requests that the cap lets go at once, each reserved at ``worst``; ``None``: all that would without it
     """
 
     rows: int
     models: tuple[str, ...]
     input_tokens: int
-    output_tokens: tuple[int, int | None]
+    output_tokens: int | None
     cost: tuple[float, float | None] | None
     unpriced: tuple[str, ...] = ()
     is_free: bool = False
-    pilots: int = 0
-    lengths: tuple[int, int] | None = None
     longest: int | None = None
     is_limited: bool = True
     is_capped: bool = False
-    is_batch: bool = False
     is_cut: bool = False
-    room: CapRoom | None = None
+    worst: float = 0.0
+    at_once: int | None = None
 
     @classmethod
     def of(cls, models: Models, parts: Sequence[Part], *, cap: float | None = None, at_once: int = 1) -> Estimate:
         """Return the estimate for all parts of a run together."""
-        outputs = [part.output_range() for part in parts]
-        costs = [_cost(models, part, output) for part, output in zip(parts, outputs, strict=True)]
-        least, most = _sum_of(outputs)
+        costs = [_cost(models, part) for part in parts]
+        outputs = [part.most_output for part in parts]
         low, high = _sum_of([cost for cost in costs if cost is not None])
         is_cut = False
         if cap is not None and (high is None or high > cap):
@@ -340,23 +248,23 @@ class Estimate:
         names = dict.fromkeys(part.target.model for part in parts)
         unpriced = dict.fromkeys(part.target.model for part, cost in zip(parts, costs, strict=True) if cost is None)
         longest = {part.longest_answer for part in parts}
-        lengths = next(filter(None, (two_lengths(part.outputs) for part in parts)), None)
+        worst = max((_worst(models, part) for part in parts), default=0.0)
+        rows = sum(part.rows for part in parts)
+        fits = math.floor(cap / worst) if cap is not None and worst else rows
         return cls(
-            rows=sum(part.rows for part in parts),
+            rows=rows,
             models=tuple(names),
             input_tokens=round(sum(part.input_tokens for part in parts)),
-            output_tokens=(round(least), None if most is None else math.ceil(most)),
+            output_tokens=None if None in outputs else sum(filter(None, outputs)),
             cost=None if unpriced else (low, high),
             unpriced=tuple(unpriced),
             is_free=all(is_free(part.target) for part in parts),
-            pilots=sum(len(part.outputs) for part in parts),
-            lengths=None if lengths is None else (round(median(lengths[0])), round(median(lengths[1]))),
             longest=next(iter(longest)) if len(longest) == 1 else None,
             is_limited=all(part.target.max_tokens is not None for part in parts),
             is_capped=any(part.is_capped for part in parts),
-            is_batch=any(part.is_batch for part in parts),
             is_cut=is_cut,
-            room=None if cap is None else _room(models, parts, cap, at_once),
+            worst=worst,
+            at_once=fits if fits < min(at_once, rows) else None,
         )
 
     def is_above(self, most_dollars: float | None, most_rows: int | None) -> bool:
@@ -366,37 +274,35 @@ class Estimate:
         dear = most_dollars is not None and max(low, high or 0.0) > most_dollars
         return dear or (most_rows is not None and self.rows > most_rows)
 
+    @property
+    def room(self) -> str:
+        """What the cap has no room for, and what would help; empty where as many go at once as without it."""
+        if self.at_once is None:
+            return ""
+        if not self.at_once:
+            return f"one request may cost up to {dollars(self.worst)}; a lower max_tokens or a higher cap lets it go"
+        return f"only {counted(self.at_once, 'request')} at once; a lower max_tokens lets more go"
+
     def __str__(self) -> str:
         if not self.rows:
             return "All answers are stored: nothing has to be sent."
         where = " and ".join(self.models) if len(self.models) <= 2 else f"{len(self.models)} models"
-        where += ", in batches" if self.is_batch else ""
         requests = counted(self.rows, "request")
         return f"{requests} to {where}: {self.input_tokens:,} tokens in, {self._output()}: {self._price()}"
 
     def _output(self) -> str:
-        least, most = self.output_tokens
-        note = _listed(self._limit(), self._evidence())
-        note = f" ({note})" if note else ""
-        if most is None:
-            return f"any number out{note}"
-        return (f"{least:,} to {most:,} out" if self.pilots else f"at most {most:,} out") + note
+        most = "any number" if self.output_tokens is None else f"at most {self.output_tokens:,}"
+        limit = self._limit()
+        return f"{most} out ({limit})" if limit else f"{most} out"
 
     def _limit(self) -> str:
         """Return how long an answer may be."""
         each = "" if self.longest is None else f"{self.longest:,}"
         if not self.is_limited:
             return f"no max_tokens, each up to {each}" if each else "no max_tokens"
-        limit = f"max_tokens {each}" if each else ""
-        return _listed(limit, "sent because of max_cost" if self.is_capped else "")
-
-    def _evidence(self) -> str:
-        """Return the answers that the range rests on."""
-        said = f"after {counted(self.pilots, 'answer')}" if self.pilots else ""
-        if self.lengths is None:
-            return said
-        shorter, longer = self.lengths
-        return f"{said} of two lengths: about {shorter:,} and {longer:,}"
+        said = [f"max_tokens {each}"] if each else []
+        said += ["sent because of max_cost"] if self.is_capped else []
+        return ", ".join(said)
 
     def _price(self) -> str:
         if self.is_free:
@@ -405,35 +311,28 @@ class Estimate:
             return f"the price of {' and '.join(self.unpriced)} is unknown. {GIVE_PRICES}"
         low, high = self.cost
         if high is None:
-            return f"{dollars(low)} or more, open upwards: set max_tokens, or ask for a pilot."
+            return f"{dollars(low)} or more, open upwards: set max_tokens."
         told = dollars(high) if dollars(low) == dollars(high) else f"{dollars(low)} to {dollars(high)}"
         if self.is_cut:
             told += " (max_cost)" if low < high else " (max_cost), which ends it before all rows are asked"
-        elif not self.is_limited and not self.pilots:
-            told += "; max_tokens or a pilot narrows that"
-        return f"{told}: {self.room}." if self.room is not None and str(self.room) else f"{told}."
+        elif not self.is_limited:
+            told += "; max_tokens narrows that"
+        return f"{told}: {self.room}." if self.room else f"{told}."
 
 
-def _listed(*words: str) -> str:
-    return ", ".join(word for word in words if word)
-
-
-def _cost(models: Models, part: Part, output: Range) -> Range | None:
-    """Return the US dollars of a part with so many tokens out, from and to; ``None``: unknown."""
+def _cost(models: Models, part: Part) -> Range | None:
+    """Return the US dollars of a part, from and to; ``None``: unknown."""
     if is_free(part.target):
         return 0.0, 0.0
-    price = price_of(models, part.target, batch=part.is_batch)
+    price = price_of(models, part.target)
     if price is None:
         return None
-    least, most = output
     written = price.written if part.target.cache_key is not None else price.input
     low = (part.input_tokens - part.shared_tokens) * price.input + part.shared_tokens * price.read
     high = part.input_tokens * max(price.input, written)
-    scale = _dearer(models, part, price)
-    return (
-        part.spent + low + least * price.output,
-        None if most is None else part.spent + scale * (high + most * price.output),
-    )
+    if part.most_output is None:
+        return low, None
+    return low, _dearer(models, part, price) * (high + part.most_output * price.output)
 
 
 def _dearer(models: Models, part: Part, price: Price) -> float:
@@ -441,7 +340,7 @@ def _dearer(models: Models, part: Part, price: Price) -> float:
     tokens = math.ceil(part.longest)
     if tokens < TIERED:
         return 1.0
-    cost = models.cost(part.target, Usage(tokens, 0), batch=part.is_batch)
+    cost = models.cost(part.target, Usage(tokens, 0))
     return max(1.0, (cost or 0.0) / (tokens * price.input)) if price.input else 1.0
 
 
@@ -452,17 +351,6 @@ def _sum_of(ranges: Sequence[Range]) -> Range:
     return sum(low for low, _ in ranges), most
 
 
-def _room(models: Models, parts: Sequence[Part], cap: float, at_once: int) -> CapRoom | None:
-    """Return the room that a cap has for requests to the dearest model; ``None``: nobody bills any."""
-    rooms = list[CapRoom]()
-    left = cap - sum(part.spent for part in parts)
-    for part in parts:
-        price = price_of(models, part.target, batch=part.is_batch)
-        if price is None or is_free(part.target):
-            continue
-        sizes = part.shortest, part.input_tokens / part.rows
-        worst, usual = (worst_case(models, part.target, size, batch=part.is_batch) or 0.0 for size in sizes)
-        answer = part.target.max_tokens or part.target.reserve
-        wanted = part.rows if part.is_batch else min(at_once, part.rows)
-        rooms.append(CapRoom.of(left, worst, usual, answer, price.output, wanted))
-    return min(rooms, key=lambda room: room.fits / room.wanted, default=None)
+def _worst(models: Models, part: Part) -> float:
+    """Return the US dollars that the shortest request of a part may cost; 0 where nobody knows, or bills it."""
+    return worst_case(models, part.target, part.shortest) or 0.0

@@ -224,7 +224,7 @@ class Probing:
         if price is not None:
             cost = 0.0, min(tokens * price.input + out * price.output, self._max_cost or 0.0)
         quote = Estimate(
-            requests, (model,), requests * usual, (0, out), cost, is_free=self._is_free,
+            requests, (model,), requests * usual, out, cost, is_free=self._is_free,
             longest=self._settings.max_tokens, unpriced=() if cost is not None else (model,),
         )  # fmt: skip
         ends = f"{self._lengths[0]:,} to {self._lengths[-1]:,}"

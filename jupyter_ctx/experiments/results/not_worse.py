@@ -57,7 +57,7 @@ def assert_not_worse(
     Raises InvalidRequestError where nothing can be compared: no row or no score is in both, the scorer is unknown, or
     the margin is not from 0 to below 1.
     """
-    check_margin(margin)
+    _check_margin(margin)
     if a is b:
         raise InvalidRequestError("a and b are the same run, so nothing tells them apart: give two.")
     compared = compare(a, b, names=names, scorer=scorer)
@@ -78,7 +78,7 @@ def assert_not_worse(
     return compared
 
 
-def check_margin(margin: object) -> None:
+def _check_margin(margin: object) -> None:
     """Raise InvalidRequestError where a margin is no number from 0 to below 1."""
     is_number = isinstance(margin, int | float) and not isinstance(margin, bool)
     if not is_number or not 0 <= margin < 1:  # type: ignore[operator]

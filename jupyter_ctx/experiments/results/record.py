@@ -64,7 +64,7 @@ class RunRecord(ReadableRun):
     group: the column that says which rows belong together
     name: what the run is called
     begun: when, as ISO 8601 has it
-    cost: US dollars spent on it, on its pilot too; ``None`` where no price is known
+    cost: US dollars spent on it; ``None`` where no price is known
     unpriced: answers that were billed at a price that nobody knows
     max_cost: US dollars that it could not pass; ``None``: no such cap
     packages: the version of each package that took part, and of Python

@@ -87,10 +87,6 @@ def test_what_a_run_costs_counts_in_the_conversation_that_begins_it(priced: Chat
     assert (told, priced.turns) == ([None], ())
     priced.map("Say {{ text }}", ["c"], store=None).wait()
     assert priced.info().cost == pytest.approx(3 * 0.315)
-    piloted = priced.map("Say {{ text }}", ["d", "e", "f"], store=None, pilot=1, yes=True)
-    piloted.wait()
-    assert piloted.cost == piloted.progress.cost == pytest.approx(3 * 0.315)
-    assert priced.info().cost == pytest.approx(6 * 0.315)
 
 
 def test_answers_of_a_run_at_an_unknown_price_are_counted(priced: Chat) -> None:
@@ -100,6 +96,6 @@ def test_answers_of_a_run_at_an_unknown_price_are_counted(priced: Chat) -> None:
     assert run.unpriced == priced.info().unpriced == 2
 
 
-def test_a_server_of_one_s_own_costs_nothing_with_a_cap_and_a_pilot_too(chat: Chat) -> None:
-    chat.map("Say {{ text }}", ["a", "b", "c"], store=None, max_cost=1, pilot=2).wait()
+def test_a_server_of_one_s_own_costs_nothing_with_a_cap_too(chat: Chat) -> None:
+    chat.map("Say {{ text }}", ["a", "b", "c"], store=None, max_cost=1).wait()
     assert (chat.info().cost, chat.info().unpriced) == (None, 0)

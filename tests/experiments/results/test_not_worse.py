@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from answering_rows import answering_rows
 from pandas import DataFrame
 
-from jupyter_ctx import InvalidRequestError, Reply, Result, assert_not_worse
+from jupyter_ctx import InvalidRequestError, Reply, Result, assert_not_worse, exact, sweep
+
+PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "run-in-a-build.md"
 
 
 def result(i: int, score: Any = None, *, arm: str = "", **changes: Any) -> Result:
@@ -122,3 +126,20 @@ SAME = passing(5, 5)
 def test_what_cannot_be_compared_is_one_clear_error(a: Any, b: Any, words: str) -> None:
     with pytest.raises(InvalidRequestError, match=words):
         assert_not_worse(a, b)
+
+
+def test_the_test_in_the_documentation_compares_with_the_run_that_was_exported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("questions.csv").write_text("question,answer\nWhat is the capital of France?,Paris\nAnd of Italy?,Rome\n")
+    source = PAGE.read_text("utf-8").split("```python\n")[1].split("```")[0]
+    with answering_rows(lambda prompt: "Paris." if "France" in prompt else "Rome") as asked:
+        there = ", ".join(f"{name!r}: {value!r}" for name, value in {**asked.model, "prices": (1, 1)}.items())
+        names: dict[str, Any] = {}
+        exec(source.replace('"model": "openai/gpt-5.2"', there), names)
+        run = sweep("{{ question }}", "questions.csv", scorers=exact("answer", ignore_punctuation=True), **asked.model)
+        run.result()
+        run.export("baseline.json")
+        names["test_the_prompt_is_not_worse_than_before"]()
+    assert len(asked.prompts) == 4
