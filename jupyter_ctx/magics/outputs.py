@@ -24,8 +24,8 @@ OUTPUT = re.compile(r"Out\s?\[\s?(\d+)\s?\]|_(\d+)|(_{1,3})")
 INPUT = re.compile(r"In\s?\[\s?(\d+)\s?\]|_i(\d+)")
 IMAGE_PART = re.compile(r"Out\s?\[\s?(\d+)\s?\]\[\s?(\d+)\s?\]")
 ABSENT_OUTPUT = object()
-ADDRESS = re.compile(r"<[^<>]* at 0x[0-9a-f]+>|<matplotlib")  # in the texts of figures' parts
-NO_WORDS = re.compile(r"<[^<>\n]* at 0x[0-9a-f]+>|Figure\(\d+x\d+\)")
+MEMORY_ADDRESS = re.compile(r"<[^<>]* at 0x[0-9a-f]+>|<matplotlib")  # in the texts of figures' parts
+ONLY_A_CLASS = re.compile(r"<[^<>\n]* at 0x[0-9a-f]+>|Figure\(\d+x\d+\)")
 MOST_NUMBERS = 12  # of cells that an error lists
 NO_TEXT = "What a cell prints is not kept: store it in a variable."
 
@@ -251,7 +251,7 @@ class FilledOutputs:
         if drawn is None:
             return self._checked(shown_text(name, value, self._redactor.masked)) or evaluate()
         words = evaluate() if drawn is images else ""
-        words = "" if ADDRESS.search(words) else words  # the parts of a figure, which its image shows
+        words = "" if MEMORY_ADDRESS.search(words) else words  # the parts of a figure, which its image shows
         return "\n".join(filter(None, (words, self._image(number, drawn))))
 
     def _checked(self, text: str) -> str:
@@ -287,7 +287,7 @@ class FilledOutputs:
 
 def _in_words(expression: str, text: str) -> str:
     """Return the text of a value. Raises NoOutputError where it only names a class, as that of a figure does."""
-    if NO_WORDS.fullmatch(text) is None:
+    if ONLY_A_CLASS.fullmatch(text) is None:
         return text
     attach = f" Write -a {expression} on the first line instead: it goes as shown." if expression.isidentifier() else ""
     raise NoOutputError(f"its text is only {text}.{attach}")

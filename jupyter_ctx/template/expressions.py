@@ -19,7 +19,7 @@ from typing import Any
 
 from ..wording import SLIP_SIMILARITY, did_you_mean
 
-MOST_CHARACTERS = 4_000_000  # of a value's text, and items of a collection that an expression makes
+MOST_FILLED_IN = 4_000_000  # of a value's text, and items of a collection that an expression makes
 MOST_TYPED = 2_000  # characters of one expression
 MOST_EXPONENT = 64  # in x ** 64: larger powers of whole numbers take for ever
 NO_PYTHON = "it is no expression of Python's"
@@ -69,8 +69,8 @@ NAMED_METHODS = frozenset({"agg", "pivot_table"})  # which call methods by name:
 CALLED = (FunctionType, BuiltinFunctionType, MethodType, partial)
 OUTPUTS = re.compile(r"_{1,3}|_i?\d+")  # of cells, as IPython names them
 SPLIT_AT = re.compile(r"!([rsa])(?=:|$)|:")  # where a conversion or a format may begin
-WIDTH = re.compile(r"\d{5,}")
-READ, READ_PART, INDEX, CALL, TIMES = "__read", "__part", "__index", "__call", "__times"  # no prompt has these names
+WIDE_FORMAT = re.compile(r"\d{5,}")
+READ, READ_PART, INDEX, CALL, MULTIPLY = "__read", "__part", "__index", "__call", "__times"  # no prompt has these names
 
 
 class RefusedError(Exception):
@@ -80,8 +80,8 @@ class RefusedError(Exception):
 def bounded_range(*bounds: int) -> range:
     """Return a range that is short enough to be gone through."""
     made = range(*bounds)
-    if len(made) > MOST_CHARACTERS:
-        raise RefusedError(f"range() has {len(made):,} numbers, and {MOST_CHARACTERS:,} at most are gone through")
+    if len(made) > MOST_FILLED_IN:
+        raise RefusedError(f"range() has {len(made):,} numbers, and {MOST_FILLED_IN:,} at most are gone through")
     return made
 
 
@@ -162,11 +162,11 @@ class Expression:
 
     def written(self, value: Any) -> str:
         """Return a value as text. Raises RefusedError for one that is too long."""
-        if isinstance(value, str | bytes) and len(value) > MOST_CHARACTERS:
+        if isinstance(value, str | bytes) and len(value) > MOST_FILLED_IN:
             raise RefusedError(_too_long(len(value)))
         converted = _CONVERSIONS[self.conversion](value)
         text = format(converted, self.spec) if self.spec else str(converted)
-        if len(text) > MOST_CHARACTERS:
+        if len(text) > MOST_FILLED_IN:
             raise RefusedError(_too_long(len(text)))
         return text
 
@@ -182,7 +182,7 @@ def _member(node: ast.AST, name: str) -> str:
 
 
 def _too_long(characters: int) -> str:
-    return f"it has {characters:,} characters, and {MOST_CHARACTERS:,} at most are sent: fill in a part of it"
+    return f"it has {characters:,} characters, and {MOST_FILLED_IN:,} at most are sent: fill in a part of it"
 
 
 def _readings(text: str) -> Iterator[tuple[str, str, str]]:
@@ -246,7 +246,7 @@ def _call_problem(node: ast.Call) -> str:
 
 
 def _format_problem(spec: str) -> str:
-    return f"the width of a format is {MOST_WIDTH:,} at most" if WIDTH.search(spec) else ""
+    return f"the width of a format is {MOST_WIDTH:,} at most" if WIDE_FORMAT.search(spec) else ""
 
 
 class _Guarded(ast.NodeTransformer):
@@ -269,7 +269,7 @@ class _Guarded(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
-        return _through(TIMES, node.left, node.right) if isinstance(node.op, ast.Mult) else node
+        return _through(MULTIPLY, node.left, node.right) if isinstance(node.op, ast.Mult) else node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         called = node.func
@@ -388,12 +388,12 @@ def _times(left: Any, right: Any) -> Any:
     """Multiply, unless a text or a list would grow beyond what is sent."""
     for many, times in ((left, right), (right, left)):
         grows = isinstance(many, str | bytes | list | tuple) and isinstance(times, int)
-        if grows and len(many) * times > MOST_CHARACTERS:
+        if grows and len(many) * times > MOST_FILLED_IN:
             raise RefusedError(_too_long(len(many) * times))
     return left * right
 
 
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {"": lambda value: value, "r": repr, "s": str, "a": ascii}
 _SCOPE: dict[str, Any] = {
-    **FUNCTIONS, READ: _read, READ_PART: _read_part, INDEX: _index, CALL: _call, TIMES: _times, "__builtins__": {},
+    **FUNCTIONS, READ: _read, READ_PART: _read_part, INDEX: _index, CALL: _call, MULTIPLY: _times, "__builtins__": {},
 }  # fmt: skip
