@@ -13,7 +13,6 @@ from .experiments.builds import check_runs, report, runs_of
 from .experiments.results.conditions import GRAMMAR, condition_of
 from .experiments.results.export import load_run
 from .experiments.results.not_worse import check_margin
-from .export.class_table import class_table
 from .providers.fetching import fetch_weights
 from .providers.weights import MODEL_PACKAGES
 
@@ -34,7 +33,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     model.set_defaults(run=_model)
     _add_run(commands)
-    _add_class(commands)
     options = parser.parse_args(arguments)
     try:
         code = int(options.run(options))
@@ -97,25 +95,6 @@ def _run(options: Namespace) -> int:
         mark = "✓" if holds else "✗"
         print(f"\n{mark} {sentence}")
     return int(not all(holds for holds, _ in found))
-
-
-def _add_class(commands: Any) -> None:
-    handed_in = commands.add_parser(
-        "class",
-        help="show what a class has handed in as one table",
-        description="Print a line for each file that %chat handin wrote, in a folder and in the folders directly in "
-        "it: turns, tokens, cost (+: some have no known price), models, last run, and whether it fits its digest.",
-        epilog="A digest proves that a file is as it was written, not who wrote it, or that nothing was left out. "
-        "Exit codes: 0 every hand-in fits, 1 one does not or cannot be read, or there is none.",
-    )
-    handed_in.add_argument("folder", metavar="FOLDER", help="the folder")
-    handed_in.set_defaults(run=_class)
-
-
-def _class(options: Namespace) -> int:
-    table, fit = class_table(options.folder)
-    print(table)
-    return int(not fit)
 
 
 if __name__ == "__main__":
