@@ -42,7 +42,6 @@ from PIL import Image
 from matplotlib import pyplot
 chat = Chat(provider=ScriptedProvider(takes=frozenset(["image"])))
 figures = [pyplot.figure(figsize=(1, 1)) for _ in range(11)]
-notebook = pathlib.Path("x.ipynb")
 """
 MAPS = f"""
 {AT_A_SERVER}
