@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.completer import CompletionContext, context_matcher
 from IPython.core.getipython import get_ipython
-from IPython.core.inputtransformer2 import HelpEnd, TokenTransformBase
 from IPython.core.magic import no_var_expand
 
 from ..errors import InvalidRequestError
@@ -149,7 +148,6 @@ def _hooks(shell: Any, door: Door) -> Iterator[tuple[list[Any], Any]]:
     """Yield the lists of what IPython calls, each with what this package adds to it."""
     yield shell.events.callbacks["pre_run_cell"], door.before_cell
     yield shell.events.callbacks["post_run_cell"], door.after_cell
-    yield shell.input_transformer_manager.token_transformers, QuestionToChat
     yield shell.input_transformers_post, with_a_body
     yield shell.Completer.custom_matchers, chat_matcher
     if hasattr(shell.display_pub, "register_hook"):  # in a kernel
@@ -177,33 +175,6 @@ def with_a_body(lines: list[str]) -> list[str]:
         return lines
     name = line.partition("'")[2].partition("'")[0]
     return [f"{line.removesuffix(EMPTY_BODY)}, '\\n')\n"] if owner_of(f"%%{name}") is not None else lines
-
-
-class QuestionToChat(TokenTransformBase):
-    """Let a line such as ``%chat what is x?`` reach the magic: IPython would look for help on ``x``.
-
-    The magic says what to type instead. ``%chat undo?`` shows the help of that command; ``%chat?`` stays IPython's.
-    """
-
-    priority = HelpEnd.priority - 1  # else it comes first
-
-    @classmethod
-    def find(cls, tokens_by_line: Iterable[Any]) -> QuestionToChat | None:
-        """Return the transformer for the first such line of a cell."""
-        for line in tokens_by_line:
-            words = [token.string for token in line]
-            at = next((i for i, word in enumerate(words) if word.strip()), 0)  # after the indentation
-            asks = words[at : at + 1] == ["%"] and words[-2:-1] == ["?"] and len(words) > at + 4
-            if asks and words[at + 1] in MAGIC_NAMES and owner_of(f"%{words[at + 1]}") is not None:
-                return cls(line[at].start)
-        return None
-
-    def transform(self, lines: list[str]) -> list[str]:
-        """Return the cell's lines with a call of the magic in place of the line."""
-        line = lines[self.start_line]
-        head, _, text = line[self.start_col :].strip().partition(" ")
-        call = f"get_ipython().run_line_magic({head[1:]!r}, {text!r})\n"
-        return [*lines[: self.start_line], line[: self.start_col] + call, *lines[self.start_line + 1 :]]
 
 
 def owner_of(head: str) -> Door | None:
