@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.completer import CompletionContext, context_matcher
@@ -31,7 +31,6 @@ class Door:
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
-        self._deleted: set[str] = set()  # ids of cells
         self._magic: ChatMagic | None = None
         self.shown = Shown(shell)
         self.chip = _new_chip(shell)
@@ -42,7 +41,7 @@ class Door:
         if self._magic is None:
             with quick_imports():
                 from .chat_magic import ChatMagic
-            self._magic = ChatMagic(self._shell, self._deleted, self.shown, self.chip)
+            self._magic = ChatMagic(self._shell, self.shown, self.chip)
         return self._magic
 
     @property
@@ -68,11 +67,6 @@ class Door:
         self.shown.after_cell(result)
         if self._magic is not None:
             self._magic.after_cell()
-
-    def before_cell(self, info: object = None) -> None:
-        """Note which cell runs, and which were deleted: the frontend reports them with the next execution only."""
-        self._deleted.update(_deleted_cells(self._shell))
-        self.shown.before_cell(info)
 
 
 def _new_chip(shell: Any) -> Chip | None:
@@ -146,7 +140,7 @@ def unregister(shell: Any) -> None:
 
 def _hooks(shell: Any, door: Door) -> Iterator[tuple[list[Any], Any]]:
     """Yield the lists of what IPython calls, each with what this package adds to it."""
-    yield shell.events.callbacks["pre_run_cell"], door.before_cell
+    yield shell.events.callbacks["pre_run_cell"], door.shown.before_cell
     yield shell.events.callbacks["post_run_cell"], door.after_cell
     yield shell.input_transformers_post, with_a_body
     yield shell.Completer.custom_matchers, chat_matcher
@@ -195,12 +189,3 @@ def _package_of(shell: Any, name: str) -> str | None:
             module = getattr(function, "__module__", None) or type(function).__module__
             return str(module).partition(".")[0]
     return None
-
-
-def _deleted_cells(shell: Any) -> frozenset[str]:
-    """Return the cells deleted since the last execution, where the front end tells (JupyterLab)."""
-    parent = shell.get_parent() if hasattr(shell, "kernel") else None
-    deleted = (parent or {}).get("metadata", {}).get("deletedCells")
-    if not isinstance(deleted, Iterable):
-        return frozenset()
-    return frozenset(cell for cell in deleted if isinstance(cell, str))
