@@ -76,7 +76,7 @@ def _part(thing: Any, names: Counter[str], attach: Callable[[str, Any], Attached
     return attach(name if names[name] == 1 else f"{name} {names[name]}", thing)
 
 
-FIRST_BYTES = 16_384  # of a file, which tell an image or a PDF from a text
+BYTES_THAT_TELL = 16_384  # an image or a PDF from a text, at the beginning of a file
 BYTE_ORDER_MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
@@ -135,7 +135,7 @@ def _read(path: Path) -> bytes:
         if not S_ISREG(found.st_mode):  # a device may never end, and a pipe may never begin
             raise InvalidRequestError(f"-a {path} is not a regular file: name an image, a PDF or a text file.")
         with path.open("rb") as file:
-            data = file.read(FIRST_BYTES)
+            data = file.read(BYTES_THAT_TELL)
             most = MOST_IMAGE_FILE if media_type_of(data) in IMAGE_TYPES else MOST_BYTES
             _check_size(path, found.st_size, most)
             data += file.read(most)
