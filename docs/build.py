@@ -36,7 +36,7 @@ def main() -> int:
     home = BUILD / "home"  # nobody's settings, keys and conversations
     os.environ |= {
         "JUPYTER_CTX_STORE": "memory", "JUPYTER_CONFIG_DIR": f"{home}/config", "JUPYTER_DATA_DIR": f"{home}/data",
-        "IPYTHONDIR": f"{home}/ipython",
+        "IPYTHONDIR": f"{home}/ipython", "PYTHONPATH": str(ROOT / "notebooks"),  # which has check.py for the lessons
     }  # fmt: skip
     profile = home / "ipython/profile_default"
     profile.mkdir(parents=True, exist_ok=True)

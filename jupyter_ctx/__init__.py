@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from .experiments.start import sweep
     from .experiments.table.results import Result, Results
     from .library import Library
-    from .magics.exercises import check
     from .magics.registration import get_chat
     from .models.window_tables import resolve_window
     from .providers.base import Card, Provider, Reply, Request, SupportsStream, Thought
@@ -87,7 +86,6 @@ __all__ = [
     "View",
     "ask",
     "assert_not_worse",
-    "check",
     "classify_overflow",
     "compare",
     "contains",
@@ -127,7 +125,6 @@ _HOMES = {  # the module of each public name, which is imported when the name is
     "experiments.scorers": ("contains", "exact", "json_equal", "regex"),
     "experiments.start": ("sweep",),
     "library": ("Library",),
-    "magics.exercises": ("check",),
     "magics.registration": ("get_chat",),
     "models.window_tables": ("resolve_window",),
     "providers.base": ("Card", "Provider", "Reply", "Request", "SupportsStream", "Thought"),

@@ -167,8 +167,7 @@ class Chat:
 
     def history(self) -> History:
         """Return a table of every turn since the last clear, with what becomes of it in the next request."""
-        session = self.desk.session
-        return history(session.snapshot(), session.notebook.deleted)
+        return history(self.desk.session.snapshot())
 
     def usage(self) -> Usages:
         """Return a table of the tokens, dollars and seconds of every answer since the last clear."""

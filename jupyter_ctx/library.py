@@ -40,7 +40,7 @@ class Library:
 
     Nothing is opened before it is needed. ``store`` is as for :class:`Chat`. ``ask`` puts a question to the user,
     where the setting ``restore`` is "ask": whether to continue the conversation that is there. ``confirm`` is as for
-    :class:`Chat`. ``notebook`` is what the conversations share, such as deleted cells. ``notes`` are notices to show
+    :class:`Chat`. ``notebook`` is what the conversations share, such as a course's file. ``notes`` are notices to show
     once.
     """
 

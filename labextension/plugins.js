@@ -1,16 +1,13 @@
 /* What the extension adds to the application. Each part stands alone: where one lacks what it needs, the others work. */
 import { chip } from './chip.js';
-import { collapsedAnswers } from './collapsed.js';
 import { copyButtons } from './copy.js';
 import { growingAnswers } from './growing.js';
-import { lessons } from './lessons.js';
-import { nextCell } from './next_cell.js';
 import { prompts } from './prompts.js';
 import { sharing } from './shared.js';
 import { stops } from './stops.js';
 import { toolbars } from './toolbars.js';
 
-const PARTS = { prompts, growingAnswers, collapsedAnswers, copyButtons, lessons, nextCell, stops, toolbars, chip };
+const PARTS = { prompts, growingAnswers, copyButtons, stops, toolbars, chip };
 
 /** Return the plugins that this application can have. */
 export async function plugins(scope) {

@@ -57,7 +57,6 @@ LATE = {  # modules of the package that others import in a function, when they a
     "jupyter_ctx.magics.commands": {
         "jupyter_ctx.magics.code_commands",
         "jupyter_ctx.magics.handing_out",
-        "jupyter_ctx.magics.hand_in",
         "jupyter_ctx.magics.help_pages",
         "jupyter_ctx.magics.help_topics",
         "jupyter_ctx.magics.probe_command",

@@ -514,7 +514,6 @@ class Began:
             chat.system,
             chat.desk.session.memory_file(),
             chat.preview("And?").request,
-            chat.desk.deleted(),
         )
 
 

@@ -42,7 +42,6 @@ from PIL import Image
 from matplotlib import pyplot
 chat = Chat(provider=ScriptedProvider(takes=frozenset(["image"])))
 figures = [pyplot.figure(figsize=(1, 1)) for _ in range(11)]
-notebook = pathlib.Path("x.ipynb")
 """
 MAPS = f"""
 {AT_A_SERVER}
@@ -66,17 +65,6 @@ for name, content in files.items():
 TALKED = """
 chat = Chat("openai/gpt-4o")
 _ = chat.add_messages(2 * [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hi."}])
-"""
-HANDED_IN = """
-import pathlib
-from jupyter_ctx.magics.hand_in import hand_in
-_ = chat.add_messages([{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hi."}])
-_ = hand_in(chat, "whole.json")
-whole = pathlib.Path("whole.json").read_text()
-newer, odd = whole.replace('"schema": 1', '"schema": 2'), whole.replace('"turn": 1', '"turn": ""')
-files = {"own.html": "<p>mine</p>", "cut.json": whole[:99], "changed.json": whole.replace("Hi.", "Ho.", 1)}
-for name, content in {**files, "newer.json": newer, "odd.json": odd}.items():
-    _ = pathlib.Path(name).write_text(content)
 """
 CODE = """
 for answer in ("```\\n1 + 1\\n```\\n\\n```sh\\nls\\n```", "Only `words`."):
@@ -131,7 +119,6 @@ SETUPS = {
     "maps": MAPS,
     "saved runs": SAVED,
     "methods of a chat of two turns": TALKED,
-    "files that were handed in": HANDED_IN,
     "turns with code": CODE,
     "conversations main and plans": CONVERSATIONS,
     "what is done to turns": TALKED,

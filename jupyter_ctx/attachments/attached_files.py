@@ -1,9 +1,8 @@
-"""What a script or a line attaches by name: files, addresses, values named by their types; what opens other files."""
+"""What a script or a line attaches by name: files, addresses, values named by their types."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, KeysView, ValuesView
 from os import PathLike
@@ -77,38 +76,8 @@ def _part(thing: Any, names: Counter[str], attach: Callable[[str, Any], Attached
     return attach(name if names[name] == 1 else f"{name} {names[name]}", thing)
 
 
-FORMAT_BYTES = 16_384  # that are enough to tell: what is packed in an office file stands at its beginning or end
+BYTES_THAT_TELL = 16_384  # an image or a PDF from a text, at the beginning of a file
 BYTE_ORDER_MARKS = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-AS_IMAGE = "img = PIL.Image.open({}), then -a img"
-AS_TABLE = "df = pandas.read_excel({}), then -a df"
-OTHER_FORMATS = (  # what a file begins with, what else is in it, its suffixes, its name, and what opens it
-    (rb"BM[\s\S]{4}\0{4}|II[*+]\0|MM\0[*+]|\0\0[\1\2]\0|\0\0\0\x0cjP|8BPS|[\s\S]{4}ftypavi[fs]", b"",
-     ".bmp .tif .tiff .ico .jp2 .psd .avif", "an image that few models read", AS_IMAGE),
-    (rb"[\s\S]{4}ftyp(?:hei|hev|mif1|msf1)", b"", ".heic .heif", "a HEIC image",
-     "pip install pillow-heif; pillow_heif.register_heif_opener(); " + AS_IMAGE),
-    (rb"PK[\3\5]", b"xl/|opendocument.spreadsheet", ".xlsx .xlsm .ods", "a workbook", AS_TABLE),
-    (rb"\xd0\xcf\x11\xe0", b"W\0o\0r\0k\0b\0o\0o\0k|B\0o\0o\0k", ".xls", "a workbook", AS_TABLE),
-    (rb"PK[\3\5]", b"word/", ".docx", "a Word document",
-     r"text = '\n'.join(each.text for each in docx.Document({}).paragraphs), then -a text, or save it as PDF"),
-    (rb"PK[\3\5]|\xd0\xcf\x11\xe0", b"ppt/|opendocument|P\0o\0w\0e\0r\0P|W\0o\0r\0d\0D", ".pptx .odt .odp .doc .ppt",
-     "an office document", "save it as PDF, and attach that"),
-    (rb"PK[\3\5]", rb"\.npy", ".npz", "NumPy arrays", "arrays = dict(numpy.load({})), then -a arrays"),
-    (rb"PK[\3\5]|\x1f\x8b|BZh\d1AY|\xfd7zXZ|7z\xbc\xaf|\x28\xb5\x2f\xfd|Rar!|[\s\S]{257}ustar", b"",
-     ".zip .gz .bz2 .xz .7z .zst .rar .tar .tgz", "packed", "unpack it, and name a file in it"),
-    (rb"PAR1", b"", ".parquet", "a Parquet table", "df = pandas.read_parquet({}), then -a df"),
-    (rb"ARROW1|FEA1", b"", ".feather .arrow", "an Arrow table", "df = pandas.read_feather({}), then -a df"),
-    (rb"<stata_dta>", b"", ".dta", "a Stata table", "df = pandas.read_stata({}), then -a df"),
-    (rb"\x89HDF", b"", ".h5 .hdf5 .nc", "an HDF5 file", "data = h5py.File({})['NAME'][:], then -a data"),
-    (rb"CDF[\1\2\5]", b"", ".cdf", "a NetCDF file", "data = xarray.open_dataset({}), then -a data"),
-    (rb"MATLAB 5", b"", ".mat", "a MATLAB file", "data = scipy.io.loadmat({}), then -a data"),
-    (rb"\x93NUMPY", b"", ".npy", "a NumPy array", "array = numpy.load({}), then -a array"),
-    (rb"\x80[\2-\5]", b"", ".pkl .pickle", "a pickle, which runs code when it is read: only of a source you trust",
-     "value = pandas.read_pickle({}), then -a value"),
-    (rb"SQLite format 3\0", b"", ".sqlite .db", "an SQLite database",
-     "df = pandas.read_sql('SELECT …', sqlite3.connect({})), then -a df"),
-    (rb"RIFF[\s\S]{4}(?:WAVE|AVI )|ID3|\xff[\xfb\xf3\xf2]|fLaC|OggS|[\s\S]{4}ftyp|\x1a\x45\xdf\xa3", b"",
-     ".wav .mp3 .m4a .mp4 .mov .avi .mkv .webm .ogg .flac", "sound or video", "attach a transcript, or single images"),
-)  # fmt: skip
 
 
 def text_encoding(data: bytes) -> str:
@@ -116,16 +85,9 @@ def text_encoding(data: bytes) -> str:
     return next((encoding for mark, encoding in BYTE_ORDER_MARKS.items() if data.startswith(mark)), "utf-8-sig")
 
 
-def opener(path: Path, data: bytes) -> str:
-    """Return a sentence on what a file is and how to open it, by its ``data``, else by its suffix; empty: unknown."""
-    by_content = (row for row in OTHER_FORMATS if re.match(row[0], data) and re.search(row[1], data))
-    by_suffix = (row for row in OTHER_FORMATS if path.suffix.lower() in row[2].split())
-    known = next(by_content, None) or next(by_suffix, None)
-    return "" if known is None else f"It is {known[3]}: {known[4].format(repr(str(path)))}."
-
-
 MOST_BYTES = 32_000_000  # what the largest requests may have
 MOST_IMAGE_FILE = 200_000_000  # of an image, which is made smaller
+IN_ANOTHER_FORMAT = "Read it in a cell, and attach the variable: -a NAME."
 IN_ANOTHER_ENCODING = "Is it text in another encoding? text = open('{}', encoding='…').read() in a cell, then -a text."
 MOST_EDGE = 8_000  # pixels, the most that Anthropic takes
 
@@ -173,22 +135,21 @@ def _read(path: Path) -> bytes:
         if not S_ISREG(found.st_mode):  # a device may never end, and a pipe may never begin
             raise InvalidRequestError(f"-a {path} is not a regular file: name an image, a PDF or a text file.")
         with path.open("rb") as file:
-            data = file.read(FORMAT_BYTES)
+            data = file.read(BYTES_THAT_TELL)
             most = MOST_IMAGE_FILE if media_type_of(data) in IMAGE_TYPES else MOST_BYTES
-            _check_size(path, found.st_size, most, data)
+            _check_size(path, found.st_size, most)
             data += file.read(most)
     except OSError as error:
         raise InvalidRequestError(f"-a {path}: {error.strerror} (looked for from {Path.cwd()}).") from None
     if not data:
         raise InvalidRequestError(f"-a {path}: the file is empty.")
-    _check_size(path, len(data), most, data)  # it may have grown, and some files do not tell their size
+    _check_size(path, len(data), most)  # it may have grown, and some files do not tell their size
     return data
 
 
-def _check_size(path: Path, size: int, most: int, data: bytes) -> None:
+def _check_size(path: Path, size: int, most: int) -> None:
     if size > most:
-        said = f"-a {path}: {size:,} bytes are more than the {most:,} that can be sent."
-        raise InvalidRequestError(said if media_type_of(data) else f"{said} {opener(path, data)}".rstrip())
+        raise InvalidRequestError(f"-a {path}: {size:,} bytes are more than the {most:,} that can be sent.")
 
 
 def _text(path: Path, data: bytes) -> str:
@@ -197,9 +158,8 @@ def _text(path: Path, data: bytes) -> str:
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        how = opener(path, data[:FORMAT_BYTES] + data[-FORMAT_BYTES:]) or (
-            b"\0" not in data
-        ) * IN_ANOTHER_ENCODING.format(path)
-        said = f"-a {path}: neither UTF-8 text, nor a PNG, JPEG, GIF or WebP image, nor a PDF."
-        raise InvalidRequestError(f"{said} {how}".rstrip())
+        how = IN_ANOTHER_FORMAT if b"\0" in data else IN_ANOTHER_ENCODING.format(path)
+        raise InvalidRequestError(
+            f"-a {path}: neither UTF-8 text, nor a PNG, JPEG, GIF or WebP image, nor a PDF. {how}"
+        )
     return text

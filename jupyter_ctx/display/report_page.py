@@ -50,22 +50,14 @@ def report_page(
     lines = "".join(f'<p class="told">{text_html(line)}</p>' for line in told)
     found = "".join(f'<p dir="auto">{text_html(sentence)}</p>' for sentence in sentences)
     asked = "".join(f'<dt>{text_html(key)}</dt><dd dir="auto">{text_html(text)}</dd>' for key, text in settings.items())
-    return page_of(
-        REPORT_MARK, title, _SHEET,
-        f"{lines}<h2>What was found</h2>{_figures_html(figures)}{found}"
-        f"<h2>How it was asked</h2><dl>{asked}</dl>"
-        f'<details><summary>Prompt</summary><pre dir="auto">{text_html(prompt)}</pre></details>'
-        f"<h2>Answers</h2>{matrix}",
-    )  # fmt: skip
-
-
-def page_of(mark: str, title: str, sheet: str, body: str) -> str:
-    """Return a page that runs and loads nothing: its ``mark`` begins it, ``sheet`` and ``body`` are HTML."""
     name = html.escape(to_plain(title), quote=False)  # a title has text, and no elements
     return (
-        f'{mark}<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
-        f'<meta name="viewport" content="width=device-width"><title>{name}</title>{sheet}</head><body><main>'
-        f"<h1>{text_html(title)}</h1>{body}</main></body></html>\n"
+        f'{REPORT_MARK}<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        f'<meta name="viewport" content="width=device-width"><title>{name}</title>{_SHEET}</head><body><main>'
+        f"<h1>{text_html(title)}</h1>{lines}<h2>What was found</h2>{_figures_html(figures)}{found}"
+        f"<h2>How it was asked</h2><dl>{asked}</dl>"
+        f'<details><summary>Prompt</summary><pre dir="auto">{text_html(prompt)}</pre></details>'
+        f"<h2>Answers</h2>{matrix}</main></body></html>\n"
     )
 
 

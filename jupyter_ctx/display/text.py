@@ -1,4 +1,4 @@
-"""Escape text for a page or a terminal, and draw the extension's own notices, which no answer can imitate."""
+"""Escape text for a page or a terminal, and draw the extension's own notices."""
 
 from __future__ import annotations
 
@@ -8,22 +8,9 @@ import re
 from ..wording import CONTROL_CHARACTERS as CONTROL_CHARACTERS
 from ..wording import visible
 
-_BETWEEN = "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u2060-\u2064\ufe00-\ufe0f\ufeff]{0,16}"  # invisible characters
-
-
-def _like(letter: str, others: str) -> str:
-    """Return a pattern for a letter, upper or lower, in the mathematical alphabets, and its look-alikes ``others``."""
-    place = ord(letter) - ord("a")
-    alphabets = "".join(chr(0x1D400 + 26 * number + place) for number in range(26))
-    return f"[{letter}{letter.upper()}{alphabets}{others}]{_BETWEEN}"
-
-
-_OPEN, _CLOSE = rf"[\[［⁅〔❲【⟦〚]{_BETWEEN}", r"\\?[\]］⁆〕❳】⟧〛]"
-_C, _T, _X = _like("c", "ｃＣсСϲϹⅽⅭᴄⓒⒸ"), _like("t", "ｔＴтТτΤᴛⓣⓉ"), _like("x", "ｘＸхХχΧⅹⅩ×ⓧⓍ")
-LABEL = re.compile(f"({_OPEN}{_C}{_T}{_X})({_CLOSE})")
-_UNFINISHED = re.compile(rf"(?:\r|{_OPEN}(?:{_C}(?:{_T}(?:{_X}\\?)?)?)?)\Z")
 _MARKUP = re.compile(r"([\\`*_\[\]#|~$!])")
-_MAX_LABEL = 80  # characters, with the invisible ones
+
+to_plain = visible  # terminals and front ends would obey control characters
 
 ONE_LINE = 100  # characters of a notice that are shown whole: a cell is about as wide
 FIRST_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)|\n(?=\S)")
@@ -35,21 +22,6 @@ BADGE_STYLE = (
     "border:1px solid #757575;border-color:var(--jp-border-color1,#757575);"
     f"{QUIET};font-size:85%;padding:0 4px;border-radius:3px;margin-right:.25em"
 )
-
-
-def to_plain(source: str) -> str:
-    """Return text without control characters, which terminals and front ends would obey.
-
-    ``[ctx]``, which begins the extension's own notices, becomes ``[ctx ]``.
-    """
-    return LABEL.sub(r"\1 \2", visible(source))
-
-
-def settled_length(text: str) -> int:
-    """Return how many characters of a growing text can be shown; the rest may become a ``[ctx]`` or a line end."""
-    start = max(0, len(text) - _MAX_LABEL)
-    match = _UNFINISHED.search(text, start)
-    return match.start() if match else len(text)
 
 
 def markdown_line(text: str) -> str:

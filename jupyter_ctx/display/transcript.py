@@ -61,9 +61,9 @@ class Transcript:
 def transcript_html(talk: Transcript) -> str:
     """Return the conversation as HTML; everything in it is escaped, or rendered as answers are."""
     left = {"coloured": MAX_HIGHLIGHTED, "formulas": math.inf, "seconds": HIGHLIGHT_SECONDS}
-    newest = [turn_html(turn, MOST_WHOLE, left) for turn in talk.turns[-IN_FULL:]]
+    newest = [_turn_html(turn, MOST_WHOLE, left) for turn in talk.turns[-IN_FULL:]]
     fixed = (("System prompt", talk.system), ("Summary of older turns", talk.summary))
-    parts = [folded_html(title, said_html(text, MOST_WHOLE)) for title, text in fixed if text]
+    parts = [_folded_html(title, _said_html(text, MOST_WHOLE)) for title, text in fixed if text]
     return (
         f'<div class="jctx-transcript" style="max-width:900px;{WRAPS}">{"".join(parts)}{_older(talk.turns, left)}'
         f'{"".join(newest)}<div style="{SMALL};margin:.6em 0">{text_html(total_line(talk))}</div></div>'
@@ -97,18 +97,18 @@ def _older(all_turns: Sequence[TurnShown], left: dict[str, float]) -> str:
     gone = len(older) - FOLDED
     told = f"{turns(gone)} before these: chat.export('talk.md') writes all." if gone > 0 else ""
     first = f'<div style="{SMALL}">{text_html(told)}</div>' if told else ""
-    drawn = "".join(turn_html(turn, MOST_FOLDED, left) for turn in older[-FOLDED:])
-    return folded_html(f"{counted(len(older), 'earlier turn')}", first + drawn)
+    drawn = "".join(_turn_html(turn, MOST_FOLDED, left) for turn in older[-FOLDED:])
+    return _folded_html(f"{counted(len(older), 'earlier turn')}", first + drawn)
 
 
-def turn_html(turn: TurnShown, most: int, left: dict[str, float]) -> str:
+def _turn_html(turn: TurnShown, most: int, left: dict[str, float]) -> str:
     """Return a turn with at most so many characters of each text; ``left`` as for to_html."""
-    number = f"turn {turn.number:,}" if turn.number else ""
-    about = (number, f"with {', '.join(turn.attached)}" if turn.attached else "", *turn.states)
+    about = (f"turn {turn.number:,}", f"with {', '.join(turn.attached)}" if turn.attached else "", *turn.states)
     head = " · ".join(filter(None, about))
     return (
         f'<div class="jctx-turn" style="margin:0 0 1.2em"><div style="{SMALL}">{text_html(head)}</div>'
-        f"{said_html(turn.prompt, most)}{_answer(turn.reply, most, left)}{footer_html(turn.figures, priced=True)}</div>"
+        f"{_said_html(turn.prompt, most)}{_answer(turn.reply, most, left)}"
+        f"{footer_html(turn.figures, priced=True)}</div>"
     )
 
 
@@ -120,7 +120,7 @@ def _answer(reply: str | AnswerForms, most: int, left: dict[str, float]) -> str:
     return answer_html(to_html(with_fence_closed(reply[:most]), left) + _rest(reply, most))
 
 
-def said_html(text: str, most: int) -> str:
+def _said_html(text: str, most: int) -> str:
     """Return the beginning of a text in the box of a prompt."""
     return f'<div dir="auto" style="{PROMPT_STYLE}">{text_html(text[:most])}{_rest(text, most)}</div>'
 
@@ -131,6 +131,6 @@ def _rest(text: str, most: int) -> str:
     return f'<div style="{SMALL}">{told}</div>' if len(text) > most else ""
 
 
-def folded_html(summary: str, body: str) -> str:
+def _folded_html(summary: str, body: str) -> str:
     """Return HTML that a line unfolds to."""
     return f'<details style="margin:.4em 0"><summary style="{SMALL}">{text_html(summary)}</summary>{body}</details>'

@@ -32,7 +32,7 @@ NOT_RECORDED = {"--no-history", "--no_history", "--preview"}
 # of cells that ran: what stands beside an answer, the forms of an answer with the best first, and what is no part of it
 WIDGET, BESIDE = "application/vnd.jupyter.widget-view+json", ("jctx-twin", "jctx-warning")
 FORMS = ("text/markdown", "text/plain")
-NOTICE = re.compile(r"^(?:> \*\*\[ctx\]\*\*|\[ctx\]) .*\n*", re.M)  # no line of an answer begins so
+NOTICE = re.compile(r"^(?:> \*\*\[ctx\]\*\*|\[ctx\]) .*\n*", re.M)  # also one of an answer
 JSON_BELOW = re.compile(r"^(`{3,})json\n(.*?)\n\1$", re.M | re.S)  # the tables of a structured answer
 # viewers colour, terminals obey
 NOTEBOOK_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -40,9 +40,9 @@ NOTEBOOK_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-
 
 def write(added: Added) -> str:
     """Return a conversation as a notebook in format 4.5."""
-    cells = [code_cell(f"%load_ext {EXPORT_KEY}")]
+    cells = [_code_cell(f"%load_ext {EXPORT_KEY}")]
     if added.system is not None:
-        cells.append(code_cell(f"{SYSTEM}\n{added.system}\n"))  # IPython runs no cell without a line
+        cells.append(_code_cell(f"{SYSTEM}\n{added.system}\n"))  # IPython runs no cell without a line
     for turn, marks in turns_with_files(added):
         first = "%%chat --raw" if turn.prompt.strip() else "# nothing was asked in words"  # it would stop the run
         # with the answer, not with the cell: another run writes another one, of which this is not true
@@ -52,17 +52,12 @@ def write(added: Added) -> str:
         data = {"text/plain": NOTEBOOK_CONTROLS.sub("�", turn.reply.replace("\r\n", "\n"))}
         answer = {"output_type": "display_data", "data": data, "metadata": {EXPORT_KEY: ours}}
         cells.append(
-            code_cell(
+            _code_cell(
                 f"{first}\n{turn.prompt}", *(_image(file) for file in turn.attachments if file.is_picture), answer
             )
         )
-    return notebook_of(cells, {EXPORT_KEY: file_marks(added)})
-
-
-def notebook_of(cells: list[TurnMarks], marks: TurnMarks) -> str:
-    """Return cells as a notebook in format 4.5, with ``marks`` in its metadata."""
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, **marks}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}, EXPORT_KEY: file_marks(added)}
     return dumped({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
 
 
@@ -111,7 +106,7 @@ def is_ours(text: str) -> bool:
     return "version" in found_in(text, "metadata", EXPORT_KEY)
 
 
-def code_cell(source: str, *outputs: TurnMarks) -> TurnMarks:
+def _code_cell(source: str, *outputs: TurnMarks) -> TurnMarks:
     """Return a cell with an id that no other notebook has, not even another export."""
     cell: TurnMarks = {"cell_type": "code", "id": new_id(), "metadata": {}, "execution_count": None}
     return {**cell, "source": source, "outputs": outputs}

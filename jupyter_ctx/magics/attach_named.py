@@ -1,4 +1,4 @@
-"""Find what ``-a WORD`` names: an image in a cell, a variable of the notebook, a part of one, or a file; label it."""
+"""Find what ``-a WORD`` names: a variable of the notebook, a part of one, or a file; label it."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from ..attachments.addresses import attached_address, is_address
 from ..attachments.attached import MOST_SHARE, Attached
 from ..attachments.attached_files import exists
 from ..attachments.guarded import guarded, said_by
-from ..attachments.pasted_images import SavedCells, saved_cells
 from ..errors import InvalidRequestError
-from ..runtime.frontend import EARLIER, origin, where
 from ..template.expressions import described
 from ..wording import did_you_mean, nearest_name
 from .variables import variables_of
@@ -33,12 +31,6 @@ MOST_FILES = 1_000  # of a folder that are compared with a word
 ABSENT = object()  # there is no variable of the name
 MOST_LISTED = 12  # numbers of items
 SIMILARITY = 0.6  # of difflib, from 0 to 1
-IN_A_CELL_OF = "cell:"  # begins the name of such an image
-UNKNOWN_FILE = {
-    "terminal": "a terminal has no cells",
-    "headless": "this run does not tell which notebook it runs",
-    "notebook": "this front end does not tell where the notebook's file is; JupyterLab and Notebook 7 do",
-}
 NUMBERED = re.compile(r"(Out|In)\s?\[\s?(\d+)\s?\]|_(i?)(\d+)\b")
 FILLED_IN = re.compile(r"\{\{.*?\}\}")
 
@@ -179,44 +171,6 @@ def _is_file(word: str) -> bool:
 def is_attachable(value: Any) -> bool:
     """Return whether a value can go with a prompt: anything but None, modules, classes and functions."""
     return value is not None and described(value) not in NOT_DATA
-
-
-class CellImages:
-    """The images in the Markdown cells of the notebook that a shell runs, which is read once."""
-
-    def __init__(self, shell: Any) -> None:
-        self._place, self._shell = where(shell), shell
-        self._saved: SavedCells | None = None
-
-    @property
-    def saved(self) -> SavedCells:
-        """The notebook as it was last saved. Raises InvalidRequestError where its file is not known."""
-        if self._saved is None:
-            self._saved = saved_cells(self._path())
-        return self._saved
-
-    def attached(self, word: str, attach: Callable[[str, Any], Attached]) -> Attached:
-        """Return the image that a word such as ``cell:image.png`` names. Raises InvalidRequestError."""
-        name = word.removeprefix(IN_A_CELL_OF)
-        image, count = self.saved.find(name, self._place.cell)
-        part = attach(word, image.content())
-        if count == 1:
-            return part
-        return replace(part, notices=(*part.notices, f"{count} images are named {name}: {self._which} was sent."))
-
-    @property
-    def _which(self) -> str:
-        known = self._place.cell is not None and self._place.cell in self.saved.positions
-        return "the nearest above this cell" if known else "the last"
-
-    def _path(self) -> Path:
-        notebook = EARLIER.sub("", origin(self._shell).notebook or "")
-        if not os.path.isabs(notebook):
-            raise InvalidRequestError(
-                f"-a cell:… takes an image from the notebook's file, and {UNKNOWN_FILE[self._place.kind]}. "
-                "Save the image to a file and name that with -a. Nothing was sent."
-            )
-        return Path(notebook)
 
 
 class Labels:

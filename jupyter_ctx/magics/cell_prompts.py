@@ -13,7 +13,7 @@ from ..runtime.frontend import Where, is_replay
 from ..session.notices import Along
 from ..session.prompt import FromStore, Prompt
 from ..session.send import stopped
-from .attach_named import IN_A_CELL_OF, CellImages, Labels, attached_named
+from .attach_named import Labels, attached_named
 from .line_options import settings_of
 from .shown import Shown
 from .variables import schema_named
@@ -90,20 +90,14 @@ class CellPrompts:
                 label = labels.of(name)
                 return part if label == name else part.labelled(label)
 
-            things = self._things(words, attach, tell) if words else []
+            names, things = self._outputs.attachable if words else {}, []
+            for word in words:
+                tell(word, verb=READING)
+                things.append(attached_named(word, names, attach))
             error = [chat.desk.attached_error(self.last_error(), redact=redact, **settings)] if options.error else []
             return [*things, *error]
         except KeyboardInterrupt:
             raise ChatInterrupted(stopped((), record=True)) from None
-
-    def _things(self, words: Iterable[str], attach: Callable[..., Attached], tell: Tell) -> list[Attached]:
-        """Return what words name: images in cells, outputs and variables of the notebook, else files."""
-        images, names, things = CellImages(self._shell), self._outputs.attachable, []
-        for word in words:
-            tell(word, verb=READING)
-            is_image = word.startswith(IN_A_CELL_OF)
-            things.append(images.attached(word, attach) if is_image else attached_named(word, names, attach))
-        return things
 
 
 def _accepted(place: Where) -> FromStore:

@@ -7,20 +7,13 @@ from argparse import Namespace
 from IPython.core.error import UsageError
 
 from ..chat import Chat
-from ..runtime.frontend import where
 from .chat_magic import ChatMagic, tell
 from .line_options import OF_A_PROMPT, check_repeated, given, parsed_line, split_line
 
 
 def run_line(magic: ChatMagic, line: str, cell: str | None = None) -> None:
-    """Do what a line says: send the prompt in the cell, run a command, show the gauge, or explain a command."""
-    if line.rstrip().endswith("?"):
-        from .line_errors import explaining
-
-        explanation = explaining(line)
-        line, cell = (line, cell) if explanation is None else (explanation, None)
+    """Do what a line says: send the prompt in the cell, run a command, or show the gauge."""
     options = _parsed(line)
-    magic.runs(where(magic.shell).cell or "")
     check_repeated(options, options.words[0].lower() if options.words else "")
     if options.words:
         _run_command(magic, options, cell, line)

@@ -36,7 +36,6 @@ from ..session.handed_out import HandedOut
 from ..session.notices import WHERE_FROM
 from ..session.prompt import Prompt
 from ..session.state import NotebookState
-from ..wording import named_turns
 from .answer_marks import AnswerMarks
 from .answer_parts import blocks_below, broken_below, ending, figures_below, shown_forms
 from .cell_prompts import CellPrompts
@@ -60,11 +59,10 @@ RUN_AGAIN = "Run the cell again for another answer"
 class ChatMagic:
     """The conversations of one IPython shell, and what is shown of them there.
 
-    ``deleted`` are the ids of deleted cells, which the caller adds to; ``shown`` is told what cells show. ``chip`` is
-    the one in the notebook's toolbar; ``None``: there can be none.
+    ``shown`` is told what cells show. ``chip`` is the one in the notebook's toolbar; ``None``: there can be none.
     """
 
-    def __init__(self, shell: Any, deleted: set[str], shown: Shown, chip: Chip | None = None) -> None:
+    def __init__(self, shell: Any, shown: Shown, chip: Chip | None = None) -> None:
         self.shell, self.prompts = shell, CellPrompts(shell, shown)
         self._library: Library | None = None
         self._panel: GaugePanel | None = None
@@ -82,7 +80,7 @@ class ChatMagic:
         self._has_several = False  # conversations, of which the gauge names the current one
         self._answered = False  # whole, in this cell
         self._at_the_end: Callable[[], None] | None = None  # of the cell that runs: shows the gauge
-        self._notebook = NotebookState(deleted=deleted, handout=HandedOut(partial(notebook_files, shell)))
+        self._notebook = NotebookState(handout=HandedOut(partial(notebook_files, shell)))
 
     @property
     def library(self) -> Library:
@@ -103,11 +101,6 @@ class ChatMagic:
     def places(self) -> Sequence[Place]:
         """The turns of the current conversation; empty before the first conversation is opened."""
         return self._library.current.conversation.places if self._library is not None else ()
-
-    def runs(self, cell: str) -> None:
-        """Count a cell that runs as not deleted."""
-        self._notebook.deleted.discard(cell)
-        self._notebook.offered.discard(cell)
 
     def notes(self) -> tuple[str, ...]:
         """Return the lines that say where the conversation comes from; each once."""
@@ -244,7 +237,7 @@ class ChatMagic:
             raise
         self._answered = True
         view.correct(reply.text, reply.thinking, shown_forms(reply))
-        below = [*(line for line in reply.notices if line not in WHERE_FROM), *ending(reply), *self._offer(chat)]
+        below = [*(line for line in reply.notices if line not in WHERE_FROM), *ending(reply)]
         blocks = 0 if self._is_elsewhere(chat) else blocks_below(chat, reply)
         footer = figures_below(chat, reply, place, blocks)
         has_figure = place.kind == "notebook" and footer.fill is not None
@@ -258,21 +251,6 @@ class ChatMagic:
                 self._hear(chat)
                 self._marks.add(chat, view, place, reply.text)
         return reply
-
-    def _offer(self, chat: Chat) -> tuple[str, ...]:
-        """Return what to do about turns whose cells were deleted; once for each cell."""
-        offered = self._notebook.offered
-        if self._notebook.deleted <= offered:
-            return ()
-        all_turns = chat.turns
-        numbers = [number for number in chat.desk.deleted() if all_turns[number - 1].record.cell not in offered]
-        offered.update(all_turns[number - 1].record.cell or "" for number in numbers)
-        if not numbers:
-            return ()
-        turns, named = " ".join(map(str, numbers)), named_turns(numbers)
-        if len(numbers) == 1:
-            return (f"The cell of {named} was deleted: %chat exclude {turns} leaves it out of what is sent.",)
-        return (f"The cells of {named} were deleted: %chat exclude {turns} leaves them out of what is sent.",)
 
     def _keep(self, reply: Reply | list[Reply | None], name: str | None) -> None:
         """Keep a reply, or several, in ``_`` and ``Out`` without showing it twice; values in a variable."""

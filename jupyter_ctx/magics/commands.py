@@ -18,7 +18,6 @@ from ..display.text import to_plain
 from ..display.widgets.gauge import gauge_line, legend
 from ..errors import ModelNotFoundError, StoreError
 from ..export.conversation_files import FORMATS, export
-from ..export.hand_in import HAND_IN_FORMATS
 from ..models.registry import full_name, key_owner
 from ..models.request_price import is_free, price_of
 from ..providers.lookup import check_known, key_holder, provider_names
@@ -448,19 +447,6 @@ def _handout(call: Call) -> object:
     from .handing_out import hand_out
 
     return hand_out(call)
-
-
-@command(
-    "handin FILE [--check]",
-    f"write all that was asked and answered, with a digest, as {HAND_IN_FORMATS}; --check: whether such a file fits it",
-    ABOUT_CONVERSATIONS,
-    "%chat handin work.html", "%chat handin work.html --check",
-)  # fmt: skip
-def _handin(call: Call) -> object:
-    from .hand_in import check_hand_in, hand_in
-
-    word = call.one(f"a file: {HAND_IN_FORMATS}")
-    return check_hand_in(word) if call.options.check else hand_in(call.chat, word)
 
 
 @command(

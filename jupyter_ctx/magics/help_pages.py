@@ -19,9 +19,8 @@ OF_SETTINGS: Mapping[About, str] = {
     "display": "What is shown",
 }
 HOW_TO_ASK = (
-    "%%chat on a cell's first line sends the text below it; %%chat? shows its options. %chat help COMMAND, or "
-    "%chat COMMAND?, explains a command with examples. Any other line that ends in ? is IPython's own help. "
-    f"%chat help TOPIC explains how something works: {', '.join(TOPICS)}."
+    "%%chat on a cell's first line sends the text below it; %%chat? shows its options. %chat help COMMAND "
+    f"explains a command with examples. %chat help TOPIC explains how something works: {', '.join(TOPICS)}."
 )
 HOW_TO_SET = (
     "%chat config SETTING VALUE changes a setting for this conversation, %chat config SETTING default puts it back, "
@@ -38,8 +37,8 @@ Talk with a language model; the conversation belongs to this notebook and stays.
 replaces its turn. When the model's window is full, the oldest turns are left out and
 one line says so; nothing is deleted."""
 OF_COMMANDS = (
-    "Commands have options of their own: %%chat map?, %chat history? and the like show them. %chat help lists the "
-    "commands."
+    "Commands have options of their own: %chat help map, %chat help history and the like show them. %chat help lists "
+    "the commands."
 )
 LONGEST_VALUE = 24  # characters
 

@@ -1,4 +1,4 @@
-"""What is wrong with a ``%%chat`` line, and what to type instead; and the line that explains a command."""
+"""What is wrong with a ``%%chat`` line, and what to type instead."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from ..config.settings import SETTING_NAMES
 from ..wording import did_you_mean
 from .command_table import Command
 from .commands import COMMANDS, KEY_IS_ASKED_FOR
-from .help_topics import TOPICS
 from .line_options import A_PROMPT, OF_A_PROMPT, OPTIONS, Option, given
 
 # what other tools, Claude Code and llm among them, call our commands
@@ -20,19 +19,6 @@ CALLED_ELSEWHERE = {
     "reset": "clear", "save": "export", "settings": "config", "usage": "status",
 }  # fmt: skip
 IN_QUOTES = ("TEXT", "FILE", "NAME_OR_FILE", "CONVERSATION")  # what options take that may have spaces
-
-
-def explaining(line: str) -> str | None:
-    """Return the line that explains what a line such as ``history?`` asks about; ``None``: it asks nothing.
-
-    Such a line ends in ?, and its first word, or that after help or config, names a command, a setting or a topic.
-    """
-    words = [word.rstrip("?") for word in line.lower().split()]
-    if words[:1] == ["config"] and len(words) > 2:  # a value that ends in ?
-        return None
-    name = words[1] if words[0] in ("help", "config") and len(words) > 1 else words[0]
-    is_known = not name or name in (*COMMANDS, *SETTING_NAMES, *TOPICS)
-    return f"help {name}".rstrip() if is_known else None
 
 
 def check_options(options: Namespace, command: Command | None, head: str) -> None:
@@ -89,7 +75,7 @@ def what_is_wrong(message: str, words: Sequence[str]) -> str:
     command = COMMANDS.get(next(iter(words), "").lower())
     if command is not None and command.name == "key":
         return KEY_IS_ASKED_FOR
-    page = f"{command.mark} {command.name}?" if command else "%%chat?"
+    page = f"%chat help {command.name}" if command else "%%chat?"
     unknown = message.partition("unrecognized arguments: ")[2]
     if not unknown:
         return f"{message}. {page} shows the options with what they take."

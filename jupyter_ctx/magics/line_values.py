@@ -21,7 +21,7 @@ from ..models.model_names import bare_names, known_models, model_names, provider
 from ..models.window_tables import resolve_window
 from ..providers.lookup import key_holders, provider_names
 from ..wording import nearest_name
-from .attach_named import IN_A_CELL_OF, CellImages, is_attachable
+from .attach_named import is_attachable
 from .command_table import COMMANDS
 from .help_topics import TOPICS
 from .variables import is_table, variables_of
@@ -101,13 +101,7 @@ def _files(spot: Spot) -> Iterator[Suggestion]:
 
 
 def _things(spot: Spot) -> Iterator[Suggestion]:
-    """Yield variables whose values can go with a prompt, then files and folders; images in cells after cell:."""
-    if spot.current.startswith(IN_A_CELL_OF):
-        shell = get_ipython()
-        with suppress(InvalidRequestError):
-            for name in CellImages(shell).saved.names() if shell is not None else ():
-                yield Suggestion(f"{IN_A_CELL_OF}{name}", "image")
-        return
+    """Yield variables whose values can go with a prompt, then files and folders."""
     yield from _variables(is_attachable)
     yield from _files(spot)
 

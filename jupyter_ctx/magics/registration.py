@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from IPython.core.completer import CompletionContext, context_matcher
 from IPython.core.getipython import get_ipython
-from IPython.core.inputtransformer2 import HelpEnd, TokenTransformBase
 from IPython.core.magic import no_var_expand
 
 from ..errors import InvalidRequestError
@@ -32,7 +31,6 @@ class Door:
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
-        self._deleted: set[str] = set()  # ids of cells
         self._magic: ChatMagic | None = None
         self.shown = Shown(shell)
         self.chip = _new_chip(shell)
@@ -43,7 +41,7 @@ class Door:
         if self._magic is None:
             with quick_imports():
                 from .chat_magic import ChatMagic
-            self._magic = ChatMagic(self._shell, self._deleted, self.shown, self.chip)
+            self._magic = ChatMagic(self._shell, self.shown, self.chip)
         return self._magic
 
     @property
@@ -69,11 +67,6 @@ class Door:
         self.shown.after_cell(result)
         if self._magic is not None:
             self._magic.after_cell()
-
-    def before_cell(self, info: object = None) -> None:
-        """Note which cell runs, and which were deleted: the frontend reports them with the next execution only."""
-        self._deleted.update(_deleted_cells(self._shell))
-        self.shown.before_cell(info)
 
 
 def _new_chip(shell: Any) -> Chip | None:
@@ -147,9 +140,8 @@ def unregister(shell: Any) -> None:
 
 def _hooks(shell: Any, door: Door) -> Iterator[tuple[list[Any], Any]]:
     """Yield the lists of what IPython calls, each with what this package adds to it."""
-    yield shell.events.callbacks["pre_run_cell"], door.before_cell
+    yield shell.events.callbacks["pre_run_cell"], door.shown.before_cell
     yield shell.events.callbacks["post_run_cell"], door.after_cell
-    yield shell.input_transformer_manager.token_transformers, QuestionToChat
     yield shell.input_transformers_post, with_a_body
     yield shell.Completer.custom_matchers, chat_matcher
     if hasattr(shell.display_pub, "register_hook"):  # in a kernel
@@ -179,33 +171,6 @@ def with_a_body(lines: list[str]) -> list[str]:
     return [f"{line.removesuffix(EMPTY_BODY)}, '\\n')\n"] if owner_of(f"%%{name}") is not None else lines
 
 
-class QuestionToChat(TokenTransformBase):
-    """Let a line such as ``%chat what is x?`` reach the magic: IPython would look for help on ``x``.
-
-    The magic says what to type instead. ``%chat undo?`` shows the help of that command; ``%chat?`` stays IPython's.
-    """
-
-    priority = HelpEnd.priority - 1  # else it comes first
-
-    @classmethod
-    def find(cls, tokens_by_line: Iterable[Any]) -> QuestionToChat | None:
-        """Return the transformer for the first such line of a cell."""
-        for line in tokens_by_line:
-            words = [token.string for token in line]
-            at = next((i for i, word in enumerate(words) if word.strip()), 0)  # after the indentation
-            asks = words[at : at + 1] == ["%"] and words[-2:-1] == ["?"] and len(words) > at + 4
-            if asks and words[at + 1] in MAGIC_NAMES and owner_of(f"%{words[at + 1]}") is not None:
-                return cls(line[at].start)
-        return None
-
-    def transform(self, lines: list[str]) -> list[str]:
-        """Return the cell's lines with a call of the magic in place of the line."""
-        line = lines[self.start_line]
-        head, _, text = line[self.start_col :].strip().partition(" ")
-        call = f"get_ipython().run_line_magic({head[1:]!r}, {text!r})\n"
-        return [*lines[: self.start_line], line[: self.start_col] + call, *lines[self.start_line + 1 :]]
-
-
 def owner_of(head: str) -> Door | None:
     """Return the door behind a magic such as ``%%chat``, or ``None`` where it is not ours: others own one so named."""
     shell: Any = get_ipython()
@@ -224,12 +189,3 @@ def _package_of(shell: Any, name: str) -> str | None:
             module = getattr(function, "__module__", None) or type(function).__module__
             return str(module).partition(".")[0]
     return None
-
-
-def _deleted_cells(shell: Any) -> frozenset[str]:
-    """Return the cells deleted since the last execution, where the front end tells (JupyterLab)."""
-    parent = shell.get_parent() if hasattr(shell, "kernel") else None
-    deleted = (parent or {}).get("metadata", {}).get("deletedCells")
-    if not isinstance(deleted, Iterable):
-        return frozenset()
-    return frozenset(cell for cell in deleted if isinstance(cell, str))

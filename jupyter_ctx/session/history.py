@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from itertools import count
 from typing import ClassVar, NamedTuple
 
@@ -70,13 +69,13 @@ class History(Table[HistoryRow]):
         return f"{words.turns(len(self))}, {about}{sum(row.tokens for row in self):,} tokens"
 
 
-def history(now: Snapshot, deleted: Collection[str]) -> History:
-    """Return every turn since the last clear; ``deleted`` are the cells that are no longer in the notebook."""
+def history(now: Snapshot) -> History:
+    """Return every turn since the last clear."""
     past, stale, meter = now.conversation, now.conversation.stale(), now.target.meter
 
     def row(number: int, place: Place, state: str) -> HistoryRow:
-        turn, gone = place.turn, place.turn.record.cell in deleted
-        marks = (ENDINGS[turn.stop_reason], "stale" if place.id in stale else "", "cell deleted" if gone else "")
+        turn = place.turn
+        marks = (ENDINGS[turn.stop_reason], "stale" if place.id in stale else "")
         size, exact = round(turn_tokens(turn, meter)), meter.counted(turn.id)
         states, versions = (state, *filter(None, marks)), len(place.versions)
         cell, attached = cell_of(place), ", ".join(turn.sources)

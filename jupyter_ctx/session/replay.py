@@ -28,13 +28,12 @@ MOST_REPLAYED = 100  # turns: the newest
 SEGMENTS = {"sent": "earlier turns", "summary of older answers": "summary"}  # of states that are called otherwise
 
 
-class Asked(NamedTuple):
-    """An answer, the conversation before it and its position there; ``problem``: what is wrong with it, if anything."""
+class _Asked(NamedTuple):
+    """An answer, the conversation before it and its position there."""
 
     turn: Turn
     before: Conversation
     at: int
-    problem: str = ""
 
 
 class Replayed(NamedTuple):
@@ -51,19 +50,19 @@ class Replayed(NamedTuple):
     trimmed: int
 
 
-def asked_by(past: Conversation, event: Event) -> Iterator[Asked]:
+def _asked_by(past: Conversation, event: Event) -> Iterator[_Asked]:
     """Yield the answers that were asked for with an event, which the conversation does not have yet."""
     if isinstance(event, Said):
         before = Conversation() if event.begins_anew(past) else past
         record = event.turn.record
-        yield Asked(event.turn, before, before.position(record.cell, record.run, append=event.append))
+        yield _Asked(event.turn, before, before.position(record.cell, record.run, append=event.append))
     elif isinstance(event, Offered):
         offered = event.alternatives
         record = offered.asked.record
         before = Conversation() if past.begins_anew(record.cell, new=offered.new) else past
         at = before.position(record.cell, record.run, append=offered.append, offered=True)
         for answer in offered.answers:
-            yield Asked(offered.turn(answer), before, at, answer.error or answer.problem)
+            yield _Asked(offered.turn(answer), before, at)
 
 
 def replayed(session: Session) -> list[Replayed]:
@@ -72,7 +71,7 @@ def replayed(session: Session) -> list[Replayed]:
     number_of = {place.turn.id: session.conversation.index(place.id) + 1 for place in places}
     past, sent = Conversation(), dict[int, Replayed]()
     for event in session.conversation.events:
-        for asked in asked_by(past, event):
+        for asked in _asked_by(past, event):
             number, record = number_of.get(asked.turn.id), asked.turn.record
             if number is not None and record.digest and not record.stored:
                 system = session.system_of(past.system, past.memory)
@@ -81,8 +80,8 @@ def replayed(session: Session) -> list[Replayed]:
     return [step for _, step in sorted(sent.items())]
 
 
-def _replayed(session: Session, asked: Asked, number: int, system: str) -> Replayed:
-    (turn, before, at, _), target = asked, _target(session, asked.turn)
+def _replayed(session: Session, asked: _Asked, number: int, system: str) -> Replayed:
+    (turn, before, at), target = asked, _target(session, asked.turn)
     scope, start = scope_then(before, at, system, turn)
     now = session.fitter.occupancy(target, before, scope, start)
     prompt = prompt_size(turn, turn_tokens(turn, target.meter))

@@ -22,8 +22,6 @@ class NotebookState:
     """What all conversations of one notebook share while its kernel runs; the members are shared and changed in place.
 
     ``folder``: the notebook's, where the default memory file is looked for.
-    ``deleted``: ids of cells that are no longer in the notebook.
-    ``offered``: those of them that a notice named.
     ``seen``: ids of turns that were answered or shown again since the kernel was started.
     ``told``: memory files that a notice named, with the version named.
     ``handout``: the answers that were handed out with the notebook.
@@ -31,8 +29,6 @@ class NotebookState:
     """
 
     folder: Path | None = None
-    deleted: set[str] = field(default_factory=set)
-    offered: set[str] = field(default_factory=set)
     seen: set[str] = field(default_factory=set)
     told: dict[str, str] = field(default_factory=dict)
     handout: HandedOut = field(default_factory=HandedOut)
@@ -40,8 +36,6 @@ class NotebookState:
 
     def restore(self, stored: StoredState) -> None:
         """Add what was known before a restart; what is known since then holds."""
-        for cells in (self.deleted, self.offered):
-            cells.update(stored.get("deleted", ()))
         for file, version in stored.get("told", {}).items():
             self.told.setdefault(file, version)
 
@@ -86,7 +80,6 @@ class SessionState(NamedTuple):
             "announced": sorted(self.announced),
             "warned": sorted(self.warned),
             "spent": self.spent,
-            "deleted": sorted(notebook.deleted),
             "told": dict(notebook.told),
             "counted": self.counted,
         }

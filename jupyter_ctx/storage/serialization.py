@@ -62,7 +62,6 @@ class StoredState(TypedDict, total=False):
     warned: list[str]
     spent: Spending
     charged: float
-    deleted: list[str]
     told: dict[str, str]
     sizes: list[Sizes]
     meters: list[MeterState]

@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import os
-import pickle
 import signal
-import sqlite3
 import struct
-import tarfile
 import threading
-import wave
-import zipfile
 import zlib
-from collections.abc import Callable
-from functools import partial
-from io import BytesIO
 from pathlib import Path
 
-import numpy
-import pandas
-import polars
 import pytest
-import scipy.io
 from cells import Cells
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image
 
 from jupyter_ctx import ChatError
 from jupyter_ctx.attachments.attached import with_attached
@@ -97,87 +81,14 @@ def test_only_regular_files_are_read_and_none_that_is_too_large(cells: Cells, tm
     assert "32,000,001 bytes" in str(cells.fail(f"%%chat -a {large}\nx"))
 
 
-def written(write: Callable[[BytesIO], object]) -> bytes:
-    """What a library writes."""
-    file = BytesIO()
-    write(file)
-    return file.getvalue()
-
-
-def zipped(*members: str) -> bytes:
-    """A ZIP archive, as office files are."""
-    packed = BytesIO()
-    with zipfile.ZipFile(packed, "w") as file:
-        for member in members:
-            file.writestr(member, "application/vnd.oasis.opendocument.spreadsheet" if member == "mimetype" else "x")
-    return packed.getvalue()
-
-
-def tarred() -> bytes:
-    packed = BytesIO()
-    with tarfile.open(fileobj=packed, mode="w") as file:
-        file.addfile(tarfile.TarInfo("a.txt"))
-    return packed.getvalue()
-
-
-def sound(file: BytesIO) -> None:
-    with wave.open(file, "wb") as written:
-        written.setnchannels(1)
-        written.setsampwidth(2)
-        written.setframerate(8_000)
-        written.writeframes(bytes(800))
-
-
-PICTURE, FRAME = Image.new("RGB", (9, 9), "red"), polars.DataFrame({"a": [1, 2]})
-OTHERS: dict[str, tuple[str, bytes]] = {  # what opens a file, and the file
-    **{kind: ("PIL.Image", written(partial(PICTURE.save, format=kind))) for kind in ("BMP", "TIFF", "ICO", "JPEG2000")},
-    "AVIF": ("PIL.Image", b"\0\0\0\x1cftypavif\0\0\0\0"),
-    "HEIC": ("pillow_heif", b"\0\0\0\x18ftypheic\0\0\0\0"),
-    "XLSX": ("pandas.read_excel", zipped("[Content_Types].xml", "xl/workbook.xml")),
-    "XLS": ("pandas.read_excel", b"\xd0\xcf\x11\xe0" + bytes(600) + "Workbook".encode("utf-16-le")),
-    "ODS": ("pandas.read_excel", zipped("mimetype", "content.xml")),
-    "DOCX": ("docx.Document", zipped("[Content_Types].xml", "word/document.xml")),
-    "PPTX": ("PDF", zipped("[Content_Types].xml", "ppt/presentation.xml")),
-    "Parquet": ("pandas.read_parquet", written(FRAME.write_parquet)),
-    "Feather": ("pandas.read_feather", written(FRAME.write_ipc)),
-    "Stata": ("pandas.read_stata", written(partial(pandas.DataFrame({"a": [1]}).to_stata, version=118))),
-    "HDF5": ("h5py.File", b"\x89HDF\r\n\x1a\n" + bytes(99)),
-    "NetCDF": ("xarray.open_dataset", b"CDF\1" + bytes(28)),
-    "MATLAB": ("scipy.io.loadmat", written(lambda file: scipy.io.savemat(file, {"a": numpy.ones(3)}))),
-    "NPY": ("numpy.load", written(lambda file: numpy.save(file, numpy.ones(3)))),
-    "NPZ": ("numpy.load", written(lambda file: numpy.savez(file, a=numpy.ones(3)))),
-    "pickle": ("pandas.read_pickle", pickle.dumps({"a": 1})),
-    "ZIP": ("unpack", zipped("a.txt")),
-    "gzip": ("unpack", gzip.compress(b"text")),
-    "bzip2": ("unpack", bz2.compress(b"text")),
-    "xz": ("unpack", lzma.compress(b"text")),
-    "tar": ("unpack", tarred()),
-    "WAV": ("sound", written(sound)),
-    "MP3": ("sound", b"ID3\4" + bytes(99)),
-    "MP4": ("sound", b"\0\0\0\x18ftypisom\0\0\0\0"),
-    "Latin-1": ("encoding=", "café".encode("latin-1")),
-}
-
-
-@pytest.mark.parametrize("kind", OTHERS)
-def test_a_file_that_is_not_sent_names_what_opens_it_whatever_its_suffix(kind: str, tmp_path: Path) -> None:
-    library, data = OTHERS[kind]
+@pytest.mark.parametrize(
+    ("data", "says"), [(b"PK\3\4\0xl/workbook.xml", "-a NAME"), ("café".encode("latin-1"), "encoding=")]
+)
+def test_a_file_that_cannot_be_sent_says_what_to_do(data: bytes, says: str, tmp_path: Path) -> None:
     path = tmp_path / "data.txt"
     path.write_bytes(data)
-    with pytest.raises(ChatError, match=library) as raised:
+    with pytest.raises(ChatError, match=says):
         attached_file(path, Redactor())
-    assert "\n" not in str(raised.value)
-
-
-def test_what_is_too_large_or_cut_off_is_named_too(tmp_path: Path) -> None:
-    large, database, cut = tmp_path / "large", tmp_path / "a.db", tmp_path / "cut.parquet"
-    large.write_bytes(b"PAR1")
-    os.truncate(large, MOST_BYTES + 1)
-    sqlite3.connect(database).execute("CREATE TABLE a (b)")
-    cut.write_bytes(b"\0\1\2")
-    for path, library in ((large, "read_parquet"), (database, "read_sql"), (cut, "read_parquet")):
-        with pytest.raises(ChatError, match=library):
-            attached_file(path, Redactor())
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])

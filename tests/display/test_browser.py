@@ -57,17 +57,3 @@ def test_a_renamed_notebook_keeps_its_conversation(open_page: Open) -> None:
     notebook.run(0, 2)
     expect(notebook.output(0)).to_contain_text("Going on with 1 turn of 'main'")
     expect(notebook.output(2).locator(".jctx-rows tbody tr")).to_have_count(1)
-
-
-def test_turns_of_deleted_cells_are_offered_for_exclusion(open_page: Open) -> None:
-    notebook = open_page(LOAD, ASK, "%%chat\nAnd at night?", "1 + 1", "%chat history")
-    notebook.run(0, 1, 2)
-    notebook.delete(1)
-    notebook.run(2)  # the next cell is told, whatever it is
-    notebook.run(1)
-    expect(notebook.output(1)).to_contain_text("The cell of turn 1 was deleted: %chat exclude 1")
-    notebook.run(3)
-    rows = notebook.output(3).locator(".jctx-rows tbody tr")
-    expect(rows).to_have_count(2)
-    expect(rows.first).to_contain_text("sent, cut at max_tokens, cell deleted")
-    expect(rows.last).not_to_contain_text("cell deleted")

@@ -23,7 +23,7 @@ from jupyter_ctx.display.answer.markdown import (
     to_markdown,
 )
 from jupyter_ctx.display.tables import table_html
-from jupyter_ctx.display.text import CONTROL_CHARACTERS, LABEL, NOTE_STYLE, note_html, to_plain
+from jupyter_ctx.display.text import CONTROL_CHARACTERS, NOTE_STYLE, note_html, to_plain
 
 
 @pytest.mark.parametrize("name", ANSWERS)
@@ -35,7 +35,6 @@ def test_a_hostile_answer_is_only_text(name: str) -> None:
     seen.check()
     assert not {value for _, kind, value in seen.attributes if kind == "class" and value.startswith("jctx")}
     assert not CONTROL_CHARACTERS.search("".join(seen.text))
-    assert not LABEL.search("".join(seen.text)) or name == "our label quoted", "emphasis is no badge"
 
 
 @pytest.mark.parametrize("name", ANSWERS)
@@ -50,7 +49,6 @@ def test_mathjax_finds_nothing_that_does_more_than_set_a_formula(name: str) -> N
 def test_the_other_forms_are_harmless_too(name: str) -> None:
     forms = bundle(ANSWERS[name])
     assert not CONTROL_CHARACTERS.search(forms["text/plain"])
-    assert not LABEL.search(forms["text/plain"])
     if len(ANSWERS[name]) > 20_000:
         return  # no other viewer's time is ours
     rendered = MarkdownIt("commonmark").enable("table").render(forms["text/markdown"])  # with raw HTML
@@ -58,7 +56,6 @@ def test_the_other_forms_are_harmless_too(name: str) -> None:
     assert seen.tags <= ALLOWED
     assert all(re.fullmatch(VALUES["href"], link) for _, kind, link in seen.attributes if kind == "href")
     assert not CONTROL_CHARACTERS.search("".join(seen.text))
-    assert not LABEL.search("".join(seen.text))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -66,7 +63,6 @@ def test_a_hostile_name_in_a_line_of_ours_is_only_text(name: str) -> None:
     note = f"Sent to {NAMES[name]}."
     Seen(note_html(note)).check()
     forms = bundle("yes", [note])
-    assert forms["text/plain"].count("[ctx]") == 1
     assert MarkdownIt("commonmark").render(forms["text/markdown"]).count("<strong>[ctx]</strong>") == 1
 
 
@@ -135,11 +131,11 @@ def test_colouring_loses_no_sign_and_has_its_end() -> None:
     assert "<span" not in to_html("```python\n" + "x = 1\n" * 4_000 + "```")
 
 
-def test_a_label_of_ours_stays_ours_in_every_form() -> None:
-    for label in ("[ctx]", "[CTX]", "［ctx］", "[c\u200btx]", "[стх]"):
-        for form, text in bundle(f"{label} Stored answer.", ["ours"]).items():
-            assert len(LABEL.findall(text)) == (form != "text/html"), form
-    assert to_plain(to_plain("[ctx]")) == to_plain("[ctx]") == "[ctx ]"
+def test_code_that_looks_like_our_label_is_shown_as_it_is() -> None:
+    code = "seen[ctx] = 1"
+    forms = bundle(f"`{code}`\n\n    {code}\n\n```\n{code}\n```")
+    assert "".join(Seen(forms["text/html"]).text).count(code) == 3
+    assert forms["text/markdown"].count(code) == forms["text/plain"].count(code) == 3
 
 
 def test_without_styles_a_badge_and_its_text_are_apart() -> None:

@@ -40,13 +40,7 @@ def test_trimming_to_no_turn_leaves_out_all() -> None:
     assert chat.undo().changed
 
 
-def test_a_command_that_ends_in_a_question_mark_shows_its_help_and_does_nothing(cells: Cells) -> None:
-    for line in ("%chat undo?", "%chat new plans?", "%chat help undo?", "%ctx config compact_at?", "%chat ?"):
-        said = cells.run(line)
-        assert ("compact_at = 1.0" if "config" in line else "%chat ") in said, line
-    assert "plans" not in cells.run("%chat list")
-    inside = "t = '''\n%chat what is x?\n'''\nprint(t)"
-    assert cells.run(inside).strip() == "%chat what is x?", "a text is left alone"
+def test_the_magic_has_the_help_that_ipython_shows(cells: Cells) -> None:
     assert "Talk with a language model" in cells.shell.object_inspect("%chat")["docstring"]
 
 

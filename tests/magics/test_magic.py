@@ -160,7 +160,6 @@ def test_gauge_and_help_say_what_they_changed_and_what_the_signs_are(cells: Cell
     assert "gauge = off (set here)" in cells.run("%chat gauge off")
     said = cells.run("%chat help gauge")
     assert "# earlier turns" in said
-    assert "ends in ?" in cells.run("%chat help")
 
 
 def test_everything_imported_leaves_display_alone_and_every_name_is_there(cells: Cells) -> None:

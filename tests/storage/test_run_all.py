@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
-from images import PIXEL
 from jupyter_client import KernelManager
 from jupyter_client.provisioning import KernelProvisionerFactory
 from kernels import Kernel, error, shown
@@ -53,7 +51,6 @@ ASKING = {
     "-a frame": "%%chat -a frame\nRead.",
     "-a value": "%%chat -a words\nRead.",
     "-a file": "%%chat -a notes.txt\nRead.",
-    "-a cell:image": "%%chat -a cell:image.png\nLook.",
     "--error": "%%chat --error\nWhy?",
     "%chat fix": "%chat fix",
     "%%chat fix": "%%chat fix\nBe brief.",
@@ -118,16 +115,11 @@ def run_all(kernel: Kernel, cells: Mapping[str, str], seen: list[Any], inserted:
 
 @pytest.fixture
 def manager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KernelManager]:
-    """A kernel with hashes and addresses of its own in each process, and a saved notebook."""
+    """A kernel with hashes and addresses of its own in each process."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(KernelProvisionerFactory.instance(), "default_provisioner_name", "local-provisioner")
     Path("notes.txt").write_text("Some notes.")
     Path("likes.md").write_text("I like tea.")
-    pasted = {
-        "cell_type": "markdown", "id": "md", "metadata": {}, "source": "![image.png](attachment:k.png)",
-        "attachments": {"k.png": {"image/png": b64encode(PIXEL).decode()}},
-    }  # fmt: skip
-    Path("x.ipynb").write_text(json.dumps({"cells": [pasted], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
     manager = KernelManager(kernel_name="python3")
     manager.start_kernel(env={**os.environ, "JPY_SESSION_NAME": str(tmp_path / "x.ipynb"), "PYTHONHASHSEED": "1"})
     yield manager

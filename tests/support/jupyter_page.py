@@ -218,16 +218,6 @@ class NotebookPage:
             f"{name}.ipynb",
         )
 
-    def delete(self, index: int) -> None:
-        """Delete a cell by the notebook's own command."""
-        self.page.evaluate(
-            "async index => { const app = window.jupyterapp;"
-            " app.shell.currentWidget.content.deselectAll();"
-            " app.shell.currentWidget.content.activeCellIndex = index;"
-            " await app.commands.execute('notebook:delete-cell'); }",
-            index,
-        )
-
     def wait_idle(self) -> None:
         """Until the kernel has nothing to do."""
         self.page.wait_for_function(IDLE)

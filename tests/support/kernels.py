@@ -46,13 +46,13 @@ class Kernel:
         failed = error(self.run(ANEW))
         assert failed is None, failed
 
-    def ask(self, source: str, cell: str | None, *, stdin: bool = True, deleted: Sequence[str] = ()) -> str:
-        """Begin to run a cell; the id of its message. ``deleted`` are cells that are gone since the last one."""
+    def ask(self, source: str, cell: str | None, *, stdin: bool = True) -> str:
+        """Begin to run a cell; the id of its message."""
         content = {
             "code": source, "silent": False, "store_history": True, "user_expressions": {},
             "allow_stdin": stdin, "stop_on_error": True,
         }  # fmt: skip
-        metadata = {**({"cellId": cell} if cell else {}), **({"deletedCells": list(deleted)} if deleted else {})}
+        metadata = {"cellId": cell} if cell else {}
         message = self.client.session.msg("execute_request", content, metadata=metadata)
         self.client.shell_channel.send(message)
         return str(message["header"]["msg_id"])

@@ -17,7 +17,7 @@ from time import thread_time
 from typing import Any
 
 from ...runtime.importing import quick_imports
-from ..text import CONTROL_CHARACTERS, LABEL, WRAPS, note_html, note_plain, text_html, to_plain
+from ..text import CONTROL_CHARACTERS, WRAPS, note_html, note_plain, text_html, to_plain
 from . import formulas
 from .footer import Footer, footer_html, remarks, thinking_html
 from .highlight import highlighted
@@ -164,10 +164,9 @@ def note_markdown(note: str) -> str:
 
 
 def _harmless(line: str) -> str:
-    """Return a line of Markdown that gives no raw HTML, image, link off the web or ``[ctx]`` in any renderer."""
-    shown = html.unescape(line)
-    if CONTROL_CHARACTERS.search(shown) or LABEL.search(re.sub(r"[*_`~\\]", "", shown)):
-        line = line.replace("&", "&amp;").replace("[", "[ ")
+    """Return a line of Markdown that gives no raw HTML, image, link off the web or control character anywhere."""
+    if CONTROL_CHARACTERS.search(html.unescape(line)):
+        line = line.replace("&", "&amp;")
     line = formulas.disarmed(line)
     line = re.sub(r"<(?=[A-Za-z/!?])", "&lt;", line).replace("![", "[")
     line = re.sub(rf"\]\(\s*(?!{WEB_ADDRESS})", "] (", line)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from threading import Lock
 
-from ..text import note_html, note_plain, settled_length, to_plain
+from ..text import note_html, note_plain, to_plain
 from .footer import Footer, remarks
 from .growing_answer import GROWING, GrowingAnswer
 from .live_output import LiveOutput
@@ -154,7 +154,7 @@ class TerminalView:
         self._line = NO_LINE  # as it is shown
         self._erases = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
         self._ticker = Ticker(self.tick, lambda: self._wait.pause(self._clock()))
-        self._tail = ""  # characters that may become a [ctx] or a line end
+        self._tail = ""  # a carriage return, which may become a line end
         self._has_thought = False
         self._forms: AnswerForms | None = None
         self.started = False
@@ -192,9 +192,9 @@ class TerminalView:
             self.started = True
             self._overwrite(NO_LINE)
         text = self._tail + piece
-        end = settled_length(text)
-        self._tail = text[end:]
-        print(to_plain(text[:end]), end="", flush=True)
+        whole = text.removesuffix("\r")
+        self._tail = text[len(whole) :]
+        print(to_plain(whole), end="", flush=True)
 
     def think(self, piece: str) -> None:
         """Print once that the model is thinking; the thinking text would push the answer off the screen."""
