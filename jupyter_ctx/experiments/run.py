@@ -314,9 +314,9 @@ class Run(ReadableRun):
         """Put a result without an answer in the place of each that was not asked for."""
         for number, (row, arm, repeat) in enumerate(self.plan.places):
             if self._results[number] is None:
-                asked, filled = self.plan.arms[arm], self.plan.filled(row, arm)
+                asked, prompt = self.plan.arms[arm], self.plan.made(row, arm)
                 self._results[number] = Result(
-                    row, asked.label, repeat, self.plan.rows[row], asked.values, filled, asked=False
+                    row, asked.label, repeat, self.plan.rows[row], asked.values, prompt, asked=False
                 )
 
     def _requests(self) -> Iterator[RowRequest]:

@@ -26,7 +26,7 @@ def report_html(record: RunRecord, known_keys: Iterable[str] = ()) -> str:
     compared = compare(results, group=record.group).sentences if len(by_arm(results)) > 1 else ()
     sentences = tuple(dict.fromkeys([*compared, *found.sentences]))
     # verdicts rest on the prompts that were sent, which the page does not show: blanked, two may look the same
-    shown = replace(record, results=Results(replace(result, filled="") for result in results))
+    shown = replace(record, results=Results(replace(result, prompt="") for result in results))
     figures = _figures(found)
     values = as_values(shown, known_keys, figures=[figure.cells for figure in figures], summary=sentences)
     drawn = zip(figures, values["figures"], strict=True)

@@ -18,7 +18,6 @@ from ...template.value_reading import Reader
 from ...wording import SLIP_SIMILARITY, nearest_name
 from .table_files import TEXT_COLUMN
 
-_LASTING = (str, int, float, bool, type(None))  # cells that cannot be changed in place
 _ROW = "row"  # the name under which a template reads the whole row
 _MAX_LISTED = 12  # names in an error message
 _BRACES = re.compile(r"(?<![\w{}$\\])(\{\{?) ?([^\s{}](?:[^{}\n]*[^{}\s])?) ?(\}\}?)(?!\})")
@@ -108,14 +107,6 @@ class Template:
     def reads(self, name: str) -> bool:
         """Return whether an expression reads this name, such as a value of the grid."""
         return any(name in expression.names for expression in self.expressions)
-
-    def is_lasting(self, row: Mapping[str, Any]) -> bool:
-        """Return whether a row's prompt will be the same at any time: nothing that it is made of can change."""
-        given = [expression for expression in self.expressions if expression.varies(row)]
-        if any(expression.names & self._names.keys() for expression in given):
-            return False
-        columns = set().union(*(expression.columns(row) for expression in given))
-        return all(isinstance(row[column], _LASTING) for column in columns)
 
     def check(self, columns: Collection[str], grid: Collection[str] = ()) -> tuple[str, ...]:
         """Return lines about what may not be meant. Raises InvalidRequestError for what cannot be filled in.
