@@ -15,11 +15,11 @@ from ..wording import dollars, visible
 from .results.conditions import Checked, Condition, checks_of
 from .results.export import load_run
 from .results.not_worse import WorseError, assert_not_worse
-from .results.pictures import arm_figures
 from .results.record import RunRecord
 from .results.sides import Arms
 from .run import Run
 from .statistics.tally import by_arm, scorers_of
+from .statistics.verdicts import arm_figures
 from .table.results import Result
 
 Runs = Mapping[str, RunRecord]  # by the names that they have in a notebook

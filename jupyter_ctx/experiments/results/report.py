@@ -11,11 +11,10 @@ from ...display.matrix_page import matrix_html
 from ...display.report_page import Figure, report_page
 from ...wording import counted, dollars
 from ..statistics.tally import by_arm, tally
-from ..statistics.verdicts import ArmRow
+from ..statistics.verdicts import ArmRow, arm_figures
 from ..table.results import Result, Results
 from .comparison import compare, summary
 from .matrix import matrix
-from .pictures import arm_figures
 from .record import RunRecord, as_values
 
 
