@@ -7,10 +7,9 @@ import { lessons } from './lessons.js';
 import { nextCell } from './next_cell.js';
 import { prompts } from './prompts.js';
 import { sharing } from './shared.js';
-import { stops } from './stops.js';
 import { toolbars } from './toolbars.js';
 
-const PARTS = { prompts, growingAnswers, collapsedAnswers, copyButtons, lessons, nextCell, stops, toolbars, chip };
+const PARTS = { prompts, growingAnswers, collapsedAnswers, copyButtons, lessons, nextCell, toolbars, chip };
 
 /** Return the plugins that this application can have. */
 export async function plugins(scope) {

@@ -12,7 +12,7 @@ from IPython.display import display
 from ..config.settings import MODEL_SETTINGS
 from ..display.text import markdown_block, plain_forms
 from ..errors import ChatError, ChatInterrupted, InvalidRequestError, MissingDependencyError
-from ..experiments.asking.progress import ending_figures, sentences_of
+from ..experiments.asking.ending import ending_figures, sentences_of
 from ..experiments.results.pictures import Picture, draw_rates, draw_turns, turn_figures, turns_text
 from ..experiments.run import Run
 from ..experiments.statistics.tally import scorers_of
@@ -144,12 +144,12 @@ class MapCell:
 
     def _show(self, run: Run, table: Any, seconds: float, error: str) -> None:
         """Show the answers, and below them figures, notices that are new, and what the scores say."""
-        if any(result.asked for result in run.results) and "table" not in run.shown:
+        if any(result.asked for result in run.results):
             self._display(_with_news(table))
         if error:  # which has the figures
             return
         lines = [*_remedies(run), *(line for line in run.notices if line not in self._told)]
-        if "table" not in run.shown:
+        if "figures" not in run.shown:
             lines.insert(0, ", ".join(ending_figures(run, seconds)))
         self._say(*lines, *([] if "sentences" in run.shown else sentences_of(run)))
 

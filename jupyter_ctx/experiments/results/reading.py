@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from ..table.results import Results
 from .comparison import RunSummary, summary
-from .matrix import Matrix, matrix
 from .pictures import Picture, draw_rates
 
 
@@ -44,7 +43,3 @@ class ReadableRun:
     def rates(self, scorer: str | None = None) -> Picture:
         """Draw the rate or the mean of each arm with its interval, by one scorer; without a name, the first."""
         return draw_rates(self, scorer)
-
-    def matrix(self, *, differ: bool = False, failed: bool = False) -> Matrix:
-        """Return the answers side by side, a row for each row of the table; see ``experiments.results.matrix``."""
-        return matrix(self.results, differ=differ, failed=failed)

@@ -29,7 +29,7 @@ def report_html(record: RunRecord, known_keys: Iterable[str] = ()) -> str:
     figures = _figures(found)
     values = as_values(shown, known_keys, figures=[figure.cells for figure in figures], summary=sentences)
     drawn = zip(figures, values["figures"], strict=True)
-    answers = matrix(_blanked(results, values))
+    arms, answers = matrix(_blanked(results, values))
     labels = {result.arm: answer["arm"] for result, answer in zip(results, values["answers"], strict=True)}
     return report_page(
         title=values["name"] or "A run",
@@ -38,7 +38,7 @@ def report_html(record: RunRecord, known_keys: Iterable[str] = ()) -> str:
         sentences=values["summary"],
         settings=_settings(values | _price(record)),
         prompt=values["template"],
-        matrix=matrix_html([labels[arm] for arm in answers.arms], answers),
+        matrix=matrix_html([labels[arm] for arm in arms], answers),
     )
 
 
