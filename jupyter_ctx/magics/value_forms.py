@@ -20,7 +20,6 @@ from ..display.text import markdown_block, markdown_line, plain_forms
 from ..display.transcript import IN_FULL, Transcript, TurnShown, total_line, transcript_html, transcript_text
 from ..display.widgets.gauge import gauge_forms
 from ..errors import ChatError
-from ..experiments.asking.ending import run_card
 from ..export.conversation_files import carried, redacted
 from ..export.markdown_text import without_marks
 from ..providers.base import Reply
@@ -59,6 +58,8 @@ def _run(run: Run) -> dict[str, str]:
     """Return what a run has found; while it goes on, that it does."""
     if run.is_running:  # its bar goes on where it was begun; what stands here would stay as it is now
         return plain_forms(f"{run!r}: the bar where it was begun shows how far it is by now.")
+    from ..experiments.asking.ending import run_card  # which a conversation does not need
+
     return {**card_forms(run_card(run)), "text/plain": repr(run)}
 
 

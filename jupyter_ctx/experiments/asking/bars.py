@@ -9,6 +9,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, ClassVar
 
+from IPython.display import display
+
 from ...display.run_page import card_forms
 from ...runtime.frontend import FrontendKind, where
 from ...wording import visible
@@ -91,7 +93,6 @@ class NotebookBar(Bar):
     all_of_it = frozenset({"figures", "sentences"})
 
     def __init__(self, run: Watched) -> None:
-        from IPython.display import display
         from tqdm.notebook import tqdm
 
         super().__init__(run)
