@@ -170,6 +170,7 @@ class RunPlan:
     repeat: int = 1
     schema: Schema | None = None
     _prompts: dict[tuple[int, int], str] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _texts: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)  # each once in memory
 
     def __len__(self) -> int:
         return len(self.rows) * len(self.arms) * self.repeat
@@ -187,8 +188,8 @@ class RunPlan:
         made = self.made(row, arm)
         if made:
             return made
-        text = self._prompts[row, arm] = checked(self.template.prompt(self.rows[row], self.arms[arm].names))
-        return text
+        text = checked(self.template.prompt(self.rows[row], self.arms[arm].names))
+        return self._prompts.setdefault((row, arm), self._texts.setdefault(text, text))
 
     def made(self, row: int, arm: int) -> str:
         """Return the prompt for a row as it was made; empty where it was not, or cannot be filled in."""
