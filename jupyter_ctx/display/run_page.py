@@ -58,7 +58,7 @@ def card_html(card: CardFigures) -> str:
             f'<div class="jctx-card">{"".join(sentences)}',
             f'<div class="jctx-figures">{name}<span>{first}</span> ',
             f'<span class="jctx-quiet">{" · ".join(others)}</span></div>',
-            *map(_score, card.scores),
+            *map(score_html, card.scores),
             "</div>",
         ]
     )
@@ -71,7 +71,8 @@ def card_text(card: CardFigures) -> str:
     return to_plain("\n".join([*card.sentences, name + ", ".join(card.figures), *scores]))
 
 
-def _score(line: ScoreLine) -> str:
+def score_html(line: ScoreLine) -> str:
+    """Return a rate or a mean as HTML, with a bar from the lower to the upper end of its interval."""
     drawn = ""
     if line.ends is not None:
         low, value, high = (100 * end for end in line.ends)

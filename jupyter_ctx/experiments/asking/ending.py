@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ...display.run_page import CardFigures, ScoreLine
+from ...display.run_page import CardFigures
 from ...wording import counted, dollars
 from ..results.comparison import RunSummary
-from ..statistics.verdicts import ArmRow, number_text, percent
+from ..results.score_lines import score_lines
 from ..table.plan import RunPlan
 from ..table.results import Results
 from .progress import Progress
@@ -37,8 +37,7 @@ class Watched(Protocol):
 def run_card(run: Watched, seconds: float | None = None) -> CardFigures:
     """Return what the card of a run shows that took so many seconds; ``None``: nothing is said of them."""
     figures = [*ending_figures(run, seconds), *filter(None, [run.why])]
-    scores = [_line(row) for row in run.summary() if row.scorer and row.value is not None]
-    return CardFigures(run.name, figures, scores[:MOST_LINES], sentences_of(run))
+    return CardFigures(run.name, figures, score_lines(run.summary())[:MOST_LINES], sentences_of(run))
 
 
 def ending_figures(run: Watched, seconds: float | None) -> list[str]:
@@ -66,15 +65,3 @@ def sentences_of(run: Watched) -> list[str]:
     said = list(run.summary().sentences)
     more = len(said) - MOST_SENTENCES
     return [*said[:MOST_SENTENCES], f"… and {more} more: run.summary() has all."] if more > 0 else said
-
-
-def _line(row: ArmRow) -> ScoreLine:
-    """Return the rate or the mean of an arm as a line of the card."""
-    is_rate = row.kind != "mean"
-    text = percent if is_rate else number_text
-    label, rows = f"{row.scorer}, {row.arm}" if row.arm else row.scorer, counted(row.n, "row")
-    if row.value is None or row.low is None or row.high is None:
-        return ScoreLine(text(row.value or 0.0), label, rows)
-    spread = f"{text(row.low)} to {text(row.high)}".replace(" %", "", 1)
-    ends = (row.low, row.value, row.high) if is_rate else None
-    return ScoreLine(text(row.value), label, f"{spread}, {rows}", ends)
