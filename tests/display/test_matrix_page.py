@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browsing import Browsing
 from hostile import ANSWERS, NAMES
 from jupyter_page import SCREENSHOTS, new_page
 from playwright.sync_api import Locator, Page, expect
@@ -50,7 +50,7 @@ def visible_rows(place: Locator) -> int:
 
 
 @pytest.fixture
-def page(browsing: Browsing) -> Iterator[Page]:
+def page(browsing: Any) -> Iterator[Page]:
     with browsing.awake() as browser:
         page = new_page(browser)
         yield page
